@@ -1,0 +1,190 @@
+//! The choices of one Multipath TCP connection.
+
+use ropewalk_units::Duration;
+
+/// Which subflow gets the next data.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Scheduler {
+    /// Cycle over the subflows that have room: the papers' scheduler.
+    RoundRobin,
+    /// Lowest SRTT with room first: the out-of-tree kernel's default.
+    LowestRtt,
+    /// Upstream Linux: least time to drain what is queued on a subflow, in bursts of up to 64 kB.
+    Linux,
+    /// Cycle with weights, one per path in the order in which the scenario lists them.
+    WeightedRoundRobin {
+        /// Segments per turn; missing ones count 1.
+        weights: Vec<u32>,
+    },
+    /// Everything on every subflow; what is DATA_ACKed already is skipped.
+    Redundant,
+    /// BLEST (Ferlin et al., Networking 2016).
+    Blest,
+    /// ECF (Lim et al., CoNEXT 2017).
+    Ecf,
+    /// Leave a path out while using it would cost more than it brings; probe it so that it can return.
+    GoodputGuard(GuardConfig),
+}
+
+/// Goodput guard's constants.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GuardConfig {
+    /// How long an excluded path rests before it is probed.
+    pub probe_interval: Duration,
+    /// Segments of one probe.
+    pub probe_segments: u32,
+}
+
+impl Default for GuardConfig {
+    fn default() -> Self {
+        Self { probe_interval: Duration::from_secs(1), probe_segments: 4 }
+    }
+}
+
+/// How the windows of the subflows depend on each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Coupling {
+    /// Each subflow runs NewReno on its own.
+    Uncoupled,
+    /// +1/w per ACK, −w/2 per loss (Kelly & Voice; 003 §3).
+    FullyCoupled,
+    /// +α/w per ACK, without the cap (003 eq. 3).
+    LinkedIncreases,
+    /// min(α/w, 1/w_i) per ACK (003 eq. 5).
+    RttCompensator,
+    /// RFC 6356.
+    Lia,
+    /// Khalili et al., CoNEXT 2012.
+    Olia,
+    /// Peng et al., ToN 2016.
+    Balia,
+    /// Cao, Xu, Fu, ICNP 2012.
+    Wvegas,
+    /// One CUBIC (RFC 9438) per subflow, as upstream Linux does by default.
+    Cubic,
+}
+
+/// Which subflows are opened.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PathManager {
+    /// One per pair of a local and a remote address that the scenario's paths name or ADD_ADDR announces.
+    FullMesh,
+    /// So many over the first path, from different ports.
+    Ndiffports {
+        /// Subflows in all, the first included.
+        subflows: u32,
+    },
+    /// As full mesh, but all except the first are opened with B = 1.
+    Backup,
+    /// Just the steps listed.
+    Scripted {
+        /// In order of time.
+        steps: Vec<ScriptedStep>,
+    },
+}
+
+/// One step of a scripted path manager.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ScriptedStep {
+    /// When, after the connection was established.
+    pub at: Duration,
+    /// On which path: an index into the scenario's list of this connection.
+    pub path: u32,
+    /// What.
+    pub action: ScriptedAction,
+}
+
+/// What a scripted path manager does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ScriptedAction {
+    /// Open a subflow (MP_JOIN).
+    Open {
+        /// B = 1.
+        backup: bool,
+    },
+    /// Close the subflow with FIN.
+    Close,
+    /// Reset the subflow.
+    Reset,
+    /// Change its priority (MP_PRIO).
+    SetBackup {
+        /// B.
+        backup: bool,
+    },
+    /// Announce the local address of the path (ADD_ADDR).
+    Announce,
+    /// Withdraw the local address of the path (REMOVE_ADDR).
+    Withdraw,
+}
+
+/// The choices of one connection.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// Of every subflow; the window owner, the option reserve and the congestion control are set by the
+    /// connection itself.
+    pub tcp: ropewalk_tcp::Config,
+    /// Which subflow next.
+    pub scheduler: Scheduler,
+    /// Coupled congestion control.
+    pub coupling: Coupling,
+    /// Which subflows.
+    pub path_manager: PathManager,
+    /// DSS checksums (MP_CAPABLE's A flag).
+    pub checksum: bool,
+    /// Connection-level receive buffer in octets.
+    pub receive_buffer: u32,
+    /// Connection-level send buffer in octets, shared by the subflows.
+    pub send_buffer: u32,
+    /// Opportunistic retransmission (Raiciu et al., NSDI 2012 §4.2).
+    pub opportunistic_retransmission: bool,
+    /// Penalization (ibid.).
+    pub penalization: bool,
+    /// Reinject on another subflow what a timed-out or dead subflow carried.
+    pub reinjection: bool,
+    /// How long an unanswered ADD_ADDR waits before it is sent again.
+    pub add_address_timeout: Duration,
+    /// Timeouts in a row after which a subflow counts as stale and gets no new data (Linux `stale_loss_cnt`).
+    pub stale_after: u32,
+    /// Emit the events that come with every decision (`Scheduled` and the like).
+    pub trace: bool,
+}
+
+impl Config {
+    /// Upstream Linux: its scheduler, one uncoupled CUBIC per subflow, full mesh.
+    pub fn linux() -> Self {
+        Self {
+            tcp: ropewalk_tcp::Config::linux(),
+            scheduler: Scheduler::Linux,
+            coupling: Coupling::Cubic,
+            path_manager: PathManager::FullMesh,
+            checksum: false,
+            receive_buffer: 6 * 1024 * 1024,
+            send_buffer: 4 * 1024 * 1024,
+            opportunistic_retransmission: false,
+            penalization: false,
+            reinjection: true,
+            add_address_timeout: Duration::from_secs(120),
+            stale_after: 4,
+            trace: false,
+        }
+    }
+
+    /// The papers' era: round robin, linked increases without the cap, no reinjection, an ample buffer.
+    pub fn classic() -> Self {
+        Self {
+            tcp: ropewalk_tcp::Config::classic(),
+            scheduler: Scheduler::RoundRobin,
+            coupling: Coupling::LinkedIncreases,
+            path_manager: PathManager::FullMesh,
+            checksum: false,
+            receive_buffer: 50_000_000,
+            send_buffer: 4 * 1024 * 1024,
+            opportunistic_retransmission: false,
+            penalization: false,
+            reinjection: false,
+            add_address_timeout: Duration::from_secs(120),
+            stale_after: 4,
+            trace: false,
+        }
+    }
+}

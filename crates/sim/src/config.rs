@@ -1,0 +1,169 @@
+//! What a link direction is made of.
+
+use ropewalk_units::{Duration, Probability, Rate};
+use std::sync::Arc;
+
+/// How much a queue holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// Packets, the one in transmission included.
+    Packets(u32),
+    /// Octets, the packet in transmission included.
+    Bytes(u64),
+}
+
+/// RED (Floyd & Jacobson 1993), gentle; thresholds in packets of the average queue.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RedConfig {
+    /// Below this average nothing is dropped.
+    pub min_threshold: f64,
+    /// At this average the drop probability is `max_probability`.
+    pub max_threshold: f64,
+    /// See above.
+    pub max_probability: f64,
+    /// Weight of a new sample in the average.
+    pub weight: f64,
+    /// Mark ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+}
+
+/// CoDel (RFC 8289).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CodelConfig {
+    /// Acceptable standing delay (5 ms).
+    pub target: Duration,
+    /// Time over which the delay must stay above the target (100 ms).
+    pub interval: Duration,
+    /// Mark instead of drop.
+    pub ecn: bool,
+}
+
+/// FQ-CoDel (RFC 8290).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FqCodelConfig {
+    /// CoDel of each flow queue.
+    pub codel: CodelConfig,
+    /// Number of flow queues (1024).
+    pub flows: u32,
+    /// Octets a queue may send in its turn (1514).
+    pub quantum: u32,
+}
+
+/// The queue before the transmitter.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Queue {
+    /// First in, first out; what does not fit is dropped.
+    DropTail {
+        /// Its limit.
+        limit: QueueLimit,
+        /// Mark ECN-capable packets that find at least this many packets queued (`None`: never).
+        mark_above: Option<u32>,
+    },
+    /// RED.
+    Red {
+        /// Hard limit.
+        limit: QueueLimit,
+        /// Its constants.
+        red: RedConfig,
+    },
+    /// CoDel.
+    Codel {
+        /// Hard limit.
+        limit: QueueLimit,
+        /// Its constants.
+        codel: CodelConfig,
+    },
+    /// FQ-CoDel.
+    FqCodel {
+        /// Hard limit.
+        limit: QueueLimit,
+        /// Its constants.
+        fq_codel: FqCodelConfig,
+    },
+}
+
+/// Loss on the medium, after the transmitter: a lost packet has taken its transmission time.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each packet with this probability.
+    Bernoulli(Probability),
+    /// Each bit with this probability, of all octets on the link.
+    BitErrors(Probability),
+    /// Two states, changed before each packet.
+    GilbertElliott {
+        /// p: good to bad, per packet.
+        good_to_bad: Probability,
+        /// r: bad to good, per packet.
+        bad_to_good: Probability,
+        /// h_G: loss in the good state.
+        loss_good: Probability,
+        /// h_B: loss in the bad state.
+        loss_bad: Probability,
+    },
+    /// Exactly these data packets ([`crate::Packet::is_data`]), counted from 1 as they leave the transmitter.
+    /// Sorted.
+    Exact(Arc<[u64]>),
+}
+
+/// Random additional delay.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Jitter {
+    /// None.
+    None,
+    /// Uniform between zero and this.
+    Uniform(Duration),
+    /// Normal with this standard deviation around the propagation delay, never below zero in all.
+    Normal(Duration),
+    /// Exponential with this mean.
+    Exponential(Duration),
+}
+
+/// A Mahimahi trace: at each time (ms) one opportunity for 1500 octets; repeats from its end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trace {
+    /// Times of the opportunities in ms, ascending, at least one, the last above zero.
+    pub opportunities_ms: Arc<[u64]>,
+}
+
+/// One direction of a link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DirectionConfig {
+    /// Transmission rate; ignored with a trace.
+    pub rate: Rate,
+    /// Capacity from a trace instead of a rate.
+    pub trace: Option<Trace>,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Added to it.
+    pub jitter: Jitter,
+    /// May jitter reorder packets? Otherwise a packet waits for the one before it.
+    pub reorder: bool,
+    /// The queue.
+    pub queue: Queue,
+    /// The loss.
+    pub loss: Loss,
+    /// Probability that a packet arrives twice.
+    pub duplicate: Probability,
+}
+
+/// A timed change of one direction.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// New rate, also for what waits in the queue and for the rest of the packet in transmission.
+    Rate(Rate),
+    /// New propagation delay, for packets that leave the transmitter from now on.
+    Delay(Duration),
+    /// New jitter.
+    Jitter(Jitter),
+    /// New loss.
+    Loss(Loss),
+    /// New queue limit or discipline; what is queued stays as long as it fits.
+    Queue(Queue),
+    /// Down: what is queued, in transmission or offered is dropped (counted as loss); what has left the
+    /// transmitter arrives.
+    Down,
+    /// Up again.
+    Up,
+}

@@ -1,0 +1,221 @@
+//! Sequence numbers of three spaces that must not be mixed: a DSN and an SSN are different types.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// A TCP sequence number: 32 bits that wrap (RFC 9293 §3.4). There is no `Ord`: ask [`Seq::before`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Seq(u32);
+
+impl Seq {
+    /// From the 32 bits on the wire.
+    pub const fn new(value: u32) -> Self {
+        Self(value)
+    }
+
+    /// The 32 bits on the wire.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// `self < other` in the circle, RFC 9293 §3.4.
+    #[inline]
+    pub const fn before(self, other: Self) -> bool {
+        (self.0.wrapping_sub(other.0) as i32) < 0
+    }
+
+    /// `self <= other` in the circle.
+    #[inline]
+    pub const fn before_eq(self, other: Self) -> bool {
+        !other.before(self)
+    }
+
+    /// `self > other` in the circle.
+    #[inline]
+    pub const fn after(self, other: Self) -> bool {
+        other.before(self)
+    }
+
+    /// `self >= other` in the circle.
+    #[inline]
+    pub const fn after_eq(self, other: Self) -> bool {
+        !self.before(other)
+    }
+
+    /// The later of two.
+    #[inline]
+    pub const fn max(self, other: Self) -> Self {
+        if self.before(other) { other } else { self }
+    }
+
+    /// The earlier of two.
+    #[inline]
+    pub const fn min(self, other: Self) -> Self {
+        if self.before(other) { self } else { other }
+    }
+
+    /// Octets from `earlier` to `self`; wraps, so ask only when `earlier` is not later.
+    #[inline]
+    pub const fn since(self, earlier: Self) -> u32 {
+        self.0.wrapping_sub(earlier.0)
+    }
+}
+
+impl Add<u32> for Seq {
+    type Output = Self;
+    #[inline]
+    fn add(self, octets: u32) -> Self {
+        Self(self.0.wrapping_add(octets))
+    }
+}
+
+impl AddAssign<u32> for Seq {
+    #[inline]
+    fn add_assign(&mut self, octets: u32) {
+        self.0 = self.0.wrapping_add(octets);
+    }
+}
+
+impl Sub<u32> for Seq {
+    type Output = Self;
+    #[inline]
+    fn sub(self, octets: u32) -> Self {
+        Self(self.0.wrapping_sub(octets))
+    }
+}
+
+impl fmt::Debug for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seq {}", self.0)
+    }
+}
+
+/// A data sequence number of a Multipath TCP connection: 64 bits that wrap (RFC 8684 §3.3). No `Ord`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Dsn(u64);
+
+impl Dsn {
+    /// From the 64-bit number.
+    pub const fn new(value: u64) -> Self {
+        Self(value)
+    }
+
+    /// The 64-bit number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// `self < other` in the circle.
+    #[inline]
+    pub const fn before(self, other: Self) -> bool {
+        (self.0.wrapping_sub(other.0) as i64) < 0
+    }
+
+    /// `self <= other` in the circle.
+    #[inline]
+    pub const fn before_eq(self, other: Self) -> bool {
+        !other.before(self)
+    }
+
+    /// `self > other` in the circle.
+    #[inline]
+    pub const fn after(self, other: Self) -> bool {
+        other.before(self)
+    }
+
+    /// `self >= other` in the circle.
+    #[inline]
+    pub const fn after_eq(self, other: Self) -> bool {
+        !self.before(other)
+    }
+
+    /// Octets from `earlier` to `self`.
+    #[inline]
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.wrapping_sub(earlier.0)
+    }
+
+    /// The full number nearest to `self` whose low 32 bits are `low` (RFC 8684 §3.3.1: a shortened DSN or
+    /// DATA_ACK is completed by the receiver).
+    #[inline]
+    pub const fn nearest(self, low: u32) -> Self {
+        let difference = low.wrapping_sub(self.0 as u32) as i32;
+        Self(self.0.wrapping_add(difference as i64 as u64))
+    }
+}
+
+impl Add<u64> for Dsn {
+    type Output = Self;
+    #[inline]
+    fn add(self, octets: u64) -> Self {
+        Self(self.0.wrapping_add(octets))
+    }
+}
+
+impl AddAssign<u64> for Dsn {
+    #[inline]
+    fn add_assign(&mut self, octets: u64) {
+        self.0 = self.0.wrapping_add(octets);
+    }
+}
+
+impl fmt::Debug for Dsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "dsn {}", self.0)
+    }
+}
+
+/// A subflow sequence number as DSS mappings carry it: relative to the subflow's initial sequence number, so
+/// that the first octet of data is 1 (RFC 8684 §3.3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Ssn(u32);
+
+impl Ssn {
+    /// From the relative number on the wire.
+    pub const fn new(value: u32) -> Self {
+        Self(value)
+    }
+
+    /// The relative number on the wire.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// Relative to the initial sequence number `iss`.
+    pub const fn from_seq(seq: Seq, iss: Seq) -> Self {
+        Self(seq.since(iss))
+    }
+
+    /// Back to a sequence number of the subflow whose initial one is `iss`.
+    pub const fn to_seq(self, iss: Seq) -> Seq {
+        Seq::new(iss.get().wrapping_add(self.0))
+    }
+}
+
+impl fmt::Debug for Ssn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ssn {}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequence_numbers_wrap() {
+        let last = Seq::new(u32::MAX);
+        assert!(last.before(last + 1));
+        assert_eq!((last + 1).get(), 0);
+        assert_eq!((last + 10).since(last), 10);
+        assert_eq!(last.max(last + 1), last + 1);
+        assert!((last + 1).after_eq(last));
+    }
+
+    #[test]
+    fn shortened_data_sequence_numbers_complete_to_the_nearest() {
+        let near_wrap = Dsn::new(0x1_ffff_fff0);
+        assert_eq!(near_wrap.nearest(0x10), Dsn::new(0x2_0000_0010));
+        assert_eq!(near_wrap.nearest(0xffff_ff00), Dsn::new(0x1_ffff_ff00));
+    }
+}
