@@ -1,0 +1,255 @@
+//! What a world is built from: a scenario with every name resolved and every default filled in.
+
+use ropewalk_sim::{Change, DirectionConfig};
+use ropewalk_units::{Duration, Instant, Rate};
+use std::net::Ipv4Addr;
+
+/// Index into [`Plan::nodes`].
+pub type NodeIndex = usize;
+
+/// Index into [`Plan::links`].
+pub type LinkIndex = usize;
+
+/// The address of one end of one link: `2 * link + end`. Dense, so that tables can be plain vectors.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct AddressIndex(pub usize);
+
+impl AddressIndex {
+    /// The address at an end (0: the first of `between`, 1: the second) of a link.
+    pub const fn new(link: LinkIndex, end: usize) -> Self {
+        Self(2 * link + end)
+    }
+
+    /// The link that has this address.
+    pub const fn link(self) -> LinkIndex {
+        self.0 / 2
+    }
+
+    /// The link's end that has this address: 0 or 1.
+    pub const fn end(self) -> usize {
+        self.0 % 2
+    }
+}
+
+/// A whole scenario, ready to be built. Nodes, links and connections are sorted by name.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// The scenario's name.
+    pub name: String,
+    /// What it is about, in the author's words; may be empty.
+    pub description: String,
+    /// Simulated time.
+    pub duration: Duration,
+    /// What every random stream is derived from.
+    pub seed: u64,
+    /// Distance of the points of the time series.
+    pub sample_interval: Duration,
+    /// Hosts and routers.
+    pub nodes: Vec<NodePlan>,
+    /// Links.
+    pub links: Vec<LinkPlan>,
+    /// Where packets go.
+    pub routing: Routing,
+    /// Connections, copies and repeated starts written out: each opens once.
+    pub connections: Vec<ConnectionPlan>,
+}
+
+impl Plan {
+    /// The IP address behind an index.
+    pub fn address(&self, index: AddressIndex) -> Ipv4Addr {
+        self.links[index.link()].addresses[index.end()]
+    }
+
+    /// The node that has an address.
+    pub fn owner(&self, index: AddressIndex) -> NodeIndex {
+        self.links[index.link()].ends[index.end()]
+    }
+}
+
+/// What a node does with packets that are not its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeKind {
+    /// Has connections; forwards nothing.
+    Host,
+    /// Forwards; has no connections.
+    Router,
+}
+
+/// One host or router.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NodePlan {
+    /// Its name.
+    pub name: String,
+    /// Host or router.
+    pub kind: NodeKind,
+}
+
+/// One link between two nodes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkPlan {
+    /// Its name.
+    pub name: String,
+    /// What it joins: `between` in this order.
+    pub ends: [NodeIndex; 2],
+    /// The interface addresses at the two ends.
+    pub addresses: [Ipv4Addr; 2],
+    /// Greatest IP packet in octets.
+    pub mtu: u32,
+    /// `[0]` from `ends[0]` to `ends[1]` (forward), `[1]` the other way (backward).
+    pub directions: [DirectionConfig; 2],
+    /// Timed changes, in order of time.
+    pub changes: Vec<ChangePlan>,
+}
+
+/// One timed change of one direction of a link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ChangePlan {
+    /// When.
+    pub at: Instant,
+    /// Which of [`LinkPlan::directions`].
+    pub direction: usize,
+    /// What.
+    pub change: Change,
+}
+
+/// Where packets go. A host sends by the interface that has the packet's source address; a router looks the
+/// destination address up here.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Routing {
+    /// `next[node][address]`: the link by which a packet to the address leaves the node. `None` where the
+    /// address is the node's own, or cannot be reached.
+    pub next: Vec<Vec<Option<LinkIndex>>>,
+}
+
+impl Routing {
+    /// The link by which a packet to `to` leaves `node`.
+    pub fn next(&self, node: NodeIndex, to: AddressIndex) -> Option<LinkIndex> {
+        self.next[node][to.0]
+    }
+}
+
+/// A connection's transport, with all its choices.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Protocol {
+    /// TCP over one path.
+    Tcp(ropewalk_tcp::Config),
+    /// Multipath TCP.
+    Mptcp(Box<ropewalk_mptcp::Config>),
+    /// UDP over one path.
+    Udp,
+}
+
+impl Protocol {
+    /// `tcp`, `mptcp` or `udp`, as scenario files spell it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Tcp(_) => "tcp",
+            Self::Mptcp(_) => "mptcp",
+            Self::Udp => "udp",
+        }
+    }
+}
+
+/// Which way the application's data flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DataDirection {
+    /// From the host that opens the connection: an upload.
+    #[default]
+    Forward,
+    /// To the host that opens the connection: a download.
+    Backward,
+}
+
+/// One connection (or one UDP flow).
+#[derive(Clone, PartialEq, Debug)]
+pub struct ConnectionPlan {
+    /// Its name; copies carry a number behind a hyphen.
+    pub name: String,
+    /// The connection of the scenario file that it came from: the same for all copies.
+    pub group: String,
+    /// The transport.
+    pub protocol: Protocol,
+    /// Who opens it.
+    pub source: NodeIndex,
+    /// Who accepts it.
+    pub destination: NodeIndex,
+    /// At least one; the first carries the initial subflow. Exactly one for TCP and UDP.
+    pub paths: Vec<PathPlan>,
+    /// What is transferred.
+    pub application: Application,
+    /// Which way.
+    pub data: DataDirection,
+    /// When it opens.
+    pub start: Instant,
+}
+
+/// One path of a connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PathPlan {
+    /// The name of the link at the source.
+    pub name: String,
+    /// The source's address.
+    pub local: AddressIndex,
+    /// The destination's address.
+    pub remote: AddressIndex,
+    /// The links from source to destination, each with its direction (see [`LinkPlan::directions`]).
+    pub forward: Vec<(LinkIndex, usize)>,
+    /// The links from destination to source.
+    pub backward: Vec<(LinkIndex, usize)>,
+}
+
+/// A time that is the same always, or drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interval {
+    /// Always this.
+    Constant(Duration),
+    /// Exponentially distributed with this mean.
+    Exponential(Duration),
+}
+
+/// What a connection transfers.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Application {
+    /// As fast as the transport takes it. Ends after `bytes`, or after `duration` from the start of the
+    /// connection, or (neither given) with the scenario.
+    Bulk {
+        /// How much.
+        bytes: Option<u64>,
+        /// How long.
+        duration: Option<Duration>,
+    },
+    /// One packet (one datagram, or one write to the stream) of `packet` payload octets at regular times.
+    ConstantRate {
+        /// Payload rate.
+        rate: Rate,
+        /// Payload octets of one packet.
+        packet: u32,
+        /// How long from the start of the connection; `None`: until the end.
+        duration: Option<Duration>,
+    },
+    /// Constant rate in bursts with silence between them; begins with a burst.
+    OnOff {
+        /// Payload rate within a burst.
+        rate: Rate,
+        /// Payload octets of one packet.
+        packet: u32,
+        /// Length of a burst.
+        on: Interval,
+        /// Length of a silence.
+        off: Interval,
+        /// How long from the start of the connection; `None`: until the end.
+        duration: Option<Duration>,
+    },
+    /// The client sends a request, the server answers, the client thinks, and so on. The connection closes
+    /// after the last answer.
+    RequestResponse {
+        /// Octets of one request.
+        request: u64,
+        /// Octets of one answer.
+        response: u64,
+        /// From the end of an answer to the next request.
+        think: Interval,
+        /// How many exchanges; `None`: until the end.
+        count: Option<u32>,
+    },
+}
