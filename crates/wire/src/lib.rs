@@ -3,11 +3,19 @@
 //! Protocols and the simulator pass the typed values ([`Segment`], [`Options`], [`MptcpOption`]) around;
 //! only a TUN device or a capture file turns them into bytes.
 
+mod checksum;
 mod mptcp;
+mod options;
+mod packet;
+pub mod pcapng;
 mod segment;
+mod stream;
 
+pub use checksum::{Sum, dss_checksum};
 pub use mptcp::{
     AddAddress, DataAck, Dss, FastClose, Join, Key, Mapping, MptcpOption, MptcpOptions, Nonce, Priority,
     RemoveAddress, ResetReason, Token,
 };
+pub use packet::{Datagram, EmitError, PacketHeader};
 pub use segment::{Ecn, Flags, Options, Payload, SackBlocks, Segment, Timestamps};
+pub use stream::{fill_stream, stream_byte, stream_sum};

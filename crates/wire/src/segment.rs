@@ -87,6 +87,18 @@ pub enum Ecn {
     Ce,
 }
 
+impl Ecn {
+    /// The two bits of the field.
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::NotEct => 0b00,
+            Self::Ect1 => 0b01,
+            Self::Ect0 => 0b10,
+            Self::Ce => 0b11,
+        }
+    }
+}
+
 /// The octets a segment carries, as a range of the application's generated stream.
 ///
 /// `offset` counts octets from the start of the connection's stream (for Multipath TCP: of the
