@@ -103,6 +103,11 @@ pub struct Config {
     pub rto_initial: Duration,
     /// Least RTO (RFC 6298 §2.4: 1 s; Linux: 200 ms).
     pub rto_min: Duration,
+    /// `rto_min` holds for the variance term, RTO = SRTT + max(4 RTTVAR, `rto_min`), as in Linux; otherwise for
+    /// the whole RTO (RFC 6298 §2.4).
+    pub rto_floor_on_variance: bool,
+    /// G of RFC 6298 §2: the least variance term.
+    pub clock_granularity: Duration,
     /// Greatest RTO after back-off (RFC 6298 §2.5: at least 60 s; Linux: 120 s).
     pub rto_max: Duration,
     /// A connection ends with an error after this many successive timeouts of one segment (RFC 9293 §3.8.3).
@@ -119,11 +124,18 @@ pub struct Config {
     pub tail_loss_probe: bool,
     /// The window's control.
     pub congestion_control: CongestionControl,
+    /// After a loss, take ssthresh from cwnd as Linux does; otherwise from FlightSize (RFC 5681 §3.1 eq. 4,
+    /// RFC 9438 §4.6).
+    pub ssthresh_from_cwnd: bool,
+    /// When slow start counts octets, how many segments one ACK adds at most (RFC 3465 §2.2: L = 2); `None` is
+    /// no limit, as Linux. HyStart++ has its own limit of 8 (RFC 9406 §4.3).
+    pub slow_start_limit: Option<u32>,
     /// Spurious retransmissions.
     pub spurious: SpuriousResponse,
     /// ECN (RFC 3168).
     pub ecn: bool,
-    /// After an idle time of one RTO, restart from the initial window (RFC 5681 §4.1).
+    /// After an idle time of one RTO or more, halve cwnd for each RTO of it, down to the initial window, and
+    /// keep 3/4 of the old one as ssthresh (RFC 2861, as Linux; RFC 5681 §4.1 restarts from the initial window).
     pub idle_restart: bool,
     /// How long TIME-WAIT lasts (2 MSL, RFC 9293 §3.4.2; Linux: 60 s).
     pub time_wait: Duration,
@@ -153,6 +165,8 @@ impl Config {
             nagle: true,
             rto_initial: Duration::from_secs(1),
             rto_min: Duration::from_millis(200),
+            rto_floor_on_variance: true,
+            clock_granularity: Duration::from_millis(1),
             rto_max: Duration::from_secs(120),
             max_retransmissions: 15,
             max_syn_retransmissions: 6,
@@ -161,6 +175,8 @@ impl Config {
             prr: true,
             tail_loss_probe: true,
             congestion_control: CongestionControl::Cubic { hystart: true },
+            ssthresh_from_cwnd: true,
+            slow_start_limit: None,
             spurious: SpuriousResponse { dsack: true, eifel: true, frto: true },
             ecn: false,
             idle_restart: true,
@@ -190,6 +206,8 @@ impl Config {
             nagle: false,
             rto_initial: Duration::from_secs(3),
             rto_min: Duration::from_millis(200),
+            rto_floor_on_variance: false,
+            clock_granularity: Duration::from_millis(1),
             rto_max: Duration::from_secs(60),
             max_retransmissions: 15,
             max_syn_retransmissions: 6,
@@ -198,6 +216,8 @@ impl Config {
             prr: false,
             tail_loss_probe: false,
             congestion_control: CongestionControl::NewReno { byte_counting: false },
+            ssthresh_from_cwnd: false,
+            slow_start_limit: Some(2),
             spurious: SpuriousResponse::default(),
             ecn: false,
             idle_restart: false,

@@ -1,0 +1,146 @@
+//! CUBIC (RFC 9438). Windows in segments, time in seconds, as the RFC writes them.
+
+use super::AckSample;
+use super::window::Window;
+use ropewalk_units::{Duration, Instant};
+
+/// RFC 9438 §5.1, in segments per cubed second.
+const C: f64 = 0.4;
+/// RFC 9438 §4.6.
+const BETA: f64 = 0.7;
+/// RFC 9438 §4.3: the additive increase with which a decrease of 0.7 takes Reno's share.
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// What CUBIC remembers between losses.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Cubic {
+    /// The window at the last loss (lowered by fast convergence); 0 when the plateau is to be where congestion
+    /// avoidance begins.
+    w_max: f64,
+    /// The window when ssthresh was last set.
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
+}
+
+/// One stage of congestion avoidance.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Epoch {
+    start: Instant,
+    /// Since when the window has not been what limits the sender.
+    unused_since: Option<Instant>,
+    k: f64,
+    w_max: f64,
+    w_est: f64,
+}
+
+impl Cubic {
+    pub(crate) fn new() -> Self {
+        Self { w_max: 0.0, cwnd_prior: 0.0, epoch: None }
+    }
+
+    /// RFC 9438 §4.2: congestion avoidance begins, with a decrease before it or without.
+    fn begin(&self, now: Instant, cwnd: f64) -> Epoch {
+        let (k, w_max) =
+            if self.w_max > cwnd { (libm::cbrt((self.w_max - cwnd) / C), self.w_max) } else { (0.0, cwnd) };
+        Epoch { start: now, unused_since: None, k, w_max, w_est: cwnd }
+    }
+
+    /// Congestion avoidance: one ACK for `octets` new octets.
+    pub(crate) fn on_ack(&mut self, window: &mut Window, now: Instant, octets: u32, sample: &AckSample) {
+        let cwnd = window.segments();
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(now, cwnd));
+        if epoch.is_used(now, sample.cwnd_limited) {
+            let acked = f64::from(octets) / f64::from(window.smss);
+            let step = epoch.step(now, cwnd, acked, self.cwnd_prior, sample.srtt);
+            window.shift(step * f64::from(window.smss));
+        }
+        self.epoch = Some(epoch);
+    }
+
+    /// RFC 9438 §4.6 and §4.7: the decrease. `base` is the window in octets that it takes 0.7 of.
+    pub(crate) fn on_loss(&mut self, window: &mut Window, base: u32) {
+        let cwnd = window.segments();
+        // RFC 9438 §4.7: a flow that did not get back to its last plateau leaves room for others.
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        self.decrease(window, base);
+    }
+
+    /// RFC 9438 §4.8: after a timeout the plateau is where congestion avoidance begins.
+    pub(crate) fn on_timeout(&mut self, window: &mut Window, base: u32) {
+        self.w_max = 0.0;
+        self.decrease(window, base);
+    }
+
+    fn decrease(&mut self, window: &mut Window, base: u32) {
+        self.cwnd_prior = window.segments();
+        self.epoch = None;
+        window.set_ssthresh_f64(f64::from(base) * BETA, 2);
+    }
+
+    /// Slow start ended without a loss (RFC 9438 §4.10): K = 0 and the plateau here.
+    pub(crate) fn on_slow_start_exit(&mut self, window: &Window) {
+        self.w_max = 0.0;
+        self.cwnd_prior = window.segments();
+        self.epoch = None;
+    }
+
+    /// RFC 9438 §5.8: time in which nothing was sent is no part of the stage.
+    pub(crate) fn on_idle(&mut self, idle: Duration) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = epoch.start.saturating_add(idle);
+        }
+    }
+
+    /// The window was set from outside: another stage begins at it.
+    pub(crate) fn reset_epoch(&mut self) {
+        self.epoch = None;
+    }
+}
+
+impl Epoch {
+    /// RFC 9438 §5.8: whether cwnd is in use; the time in which it was not is taken out of the stage.
+    fn is_used(&mut self, now: Instant, cwnd_limited: bool) -> bool {
+        if !cwnd_limited {
+            self.unused_since.get_or_insert(now);
+            return false;
+        }
+        if let Some(since) = self.unused_since.take() {
+            self.start = self.start.saturating_add(now.saturating_since(since));
+        }
+        true
+    }
+
+    /// RFC 9438 §4.2 eq. (1).
+    fn w_cubic(&self, t: f64) -> f64 {
+        let x = t - self.k;
+        C * x * x * x + self.w_max
+    }
+
+    /// The growth in segments for `acked` segments acknowledged.
+    fn step(&mut self, now: Instant, cwnd: f64, acked: f64, prior: f64, srtt: Option<Duration>) -> f64 {
+        // RFC 9438 §4.3: once back at the window of the last decrease, grow as Reno does.
+        let alpha = if self.w_est >= prior { 1.0 } else { ALPHA };
+        self.w_est += alpha * acked / cwnd;
+        let t = now.saturating_since(self.start).as_secs_f64();
+        if self.w_cubic(t) < self.w_est {
+            return (self.w_est - cwnd).max(0.0);
+        }
+        // RFC 9438 §4.4 and §4.5: towards the window of one round-trip time later, by half at most.
+        let rtt = srtt.unwrap_or(Duration::ZERO).as_secs_f64();
+        let target = self.w_cubic(t + rtt).clamp(cwnd, 1.5 * cwnd);
+        (target - cwnd) * acked / cwnd
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod closed_form {
+    //! RFC 9438 eq. (1) and (2) for the tests, written apart from the code.
+
+    pub(crate) fn k(w_max: f64, beta: f64) -> f64 {
+        libm::cbrt(w_max * (1.0 - beta) / 0.4)
+    }
+
+    pub(crate) fn w_cubic(t: f64, w_max: f64, beta: f64) -> f64 {
+        0.4 * libm::pow(t - k(w_max, beta), 3.0) + w_max
+    }
+}

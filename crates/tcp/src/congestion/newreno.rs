@@ -1,0 +1,38 @@
+//! RFC 5681: additive increase, multiplicative decrease.
+
+use super::window::Window;
+
+/// Congestion avoidance of RFC 5681 §3.1.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct NewReno {
+    byte_counting: bool,
+    /// Octets acknowledged since cwnd last grew by a segment (RFC 3465 §2.1).
+    acked: u32,
+}
+
+impl NewReno {
+    pub(crate) fn new(byte_counting: bool) -> Self {
+        Self { byte_counting, acked: 0 }
+    }
+
+    /// Congestion avoidance: one ACK for `octets` new octets.
+    pub(crate) fn on_ack(&mut self, window: &mut Window, octets: u32) {
+        if !self.byte_counting {
+            // RFC 5681 §3.1 eq. (3): SMSS * SMSS / cwnd for every ACK of new data.
+            let smss = f64::from(window.smss);
+            window.shift(smss / window.segments());
+            return;
+        }
+        // RFC 3465 §2.1: one segment for each window's worth of acknowledged octets.
+        self.acked = self.acked.saturating_add(octets);
+        while self.acked >= window.cwnd {
+            self.acked -= window.cwnd;
+            window.grow(window.smss);
+        }
+    }
+
+    /// The count towards the next segment starts anew with every decrease.
+    pub(crate) fn reset(&mut self) {
+        self.acked = 0;
+    }
+}

@@ -1,0 +1,67 @@
+//! Proportional rate reduction (RFC 9937): how much to send for each ACK of a fast recovery.
+
+#[cfg(test)]
+mod tests;
+
+/// One fast recovery. All figures in octets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Prr {
+    ssthresh: u32,
+    recover_fs: u64,
+    delivered: u64,
+    out: u64,
+}
+
+/// What one ACK in recovery tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PrrAck {
+    /// Octets this ACK newly acknowledges, cumulatively or selectively (RFC 9937 §5, DeliveredData).
+    pub(crate) delivered: u32,
+    /// Octets in the network after this ACK (pipe).
+    pub(crate) inflight: u32,
+    /// SND.UNA advanced and nothing further is found lost (RFC 9937 §5, SafeACK).
+    pub(crate) safe: bool,
+    pub(crate) smss: u32,
+}
+
+impl Prr {
+    /// Recovery begins, with `ssthresh` from the congestion control. `outstanding` is SND.NXT - SND.UNA before
+    /// the ACK that started it, `sacked` what had been selectively acknowledged before that ACK: neither can be
+    /// delivered again.
+    pub(crate) fn new(ssthresh: u32, outstanding: u32, sacked: u32) -> Self {
+        let recover_fs = u64::from(outstanding.saturating_sub(sacked).max(1));
+        Self { ssthresh, recover_fs, delivered: 0, out: 0 }
+    }
+
+    /// RFC 9937 §7: how many octets may be sent now; cwnd is the inflight plus these.
+    pub(crate) fn on_ack(&mut self, ack: &PrrAck) -> u32 {
+        self.delivered += u64::from(ack.delivered);
+        let (inflight, ssthresh) = (u64::from(ack.inflight), u64::from(self.ssthresh));
+        let mut count = if ack.delivered == 0 {
+            0
+        } else if inflight > ssthresh {
+            // Proportional, rounded up.
+            (self.delivered * ssthresh).div_ceil(self.recover_fs).saturating_sub(self.out)
+        } else {
+            // Conservative bound; while recovery makes progress, one segment more (slow start).
+            let bound = self.delivered.saturating_sub(self.out).max(u64::from(ack.delivered));
+            let bound = bound + if ack.safe { u64::from(ack.smss) } else { 0 };
+            bound.min(ssthresh - inflight)
+        };
+        if self.out == 0 && count == 0 {
+            // The fast retransmit itself always goes out.
+            count = u64::from(ack.smss);
+        }
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// `octets` of data were sent, anew or again.
+    pub(crate) fn on_sent(&mut self, octets: u32) {
+        self.out += u64::from(octets);
+    }
+
+    /// cwnd when recovery is complete.
+    pub(crate) fn ssthresh(&self) -> u32 {
+        self.ssthresh
+    }
+}

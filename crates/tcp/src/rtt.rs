@@ -1,0 +1,168 @@
+//! Round-trip times and the retransmission timeout (RFC 6298), in integer nanoseconds.
+
+use crate::config::Config;
+use ropewalk_units::{Duration, Instant};
+
+#[cfg(test)]
+mod tests;
+
+/// How long a minimum is remembered in [`RttEstimator::recent_min`] (Linux: tcp_min_rtt_wlen).
+const MIN_WINDOW: Duration = Duration::from_secs(300);
+/// RFC 6298 §5.7: the RTO once data flows, if the SYN had to be sent again.
+const AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// SRTT, RTTVAR, RTO and minima. Karn's rule (RFC 6298 §3) is the caller's: give only valid samples.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RttEstimator {
+    srtt: Option<Duration>,
+    rttvar: Duration,
+    latest: Option<Duration>,
+    min: Option<Duration>,
+    recent: RecentMin,
+    /// RTO without back-off.
+    base: Duration,
+    backoff: u32,
+    granularity: Duration,
+    rto_min: Duration,
+    rto_max: Duration,
+    floor_on_variance: bool,
+}
+
+impl RttEstimator {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            srtt: None,
+            rttvar: Duration::ZERO,
+            latest: None,
+            min: None,
+            recent: RecentMin::default(),
+            // RFC 6298 §2.1.
+            base: config.rto_initial.min(config.rto_max),
+            backoff: 0,
+            granularity: config.clock_granularity,
+            rto_min: config.rto_min,
+            rto_max: config.rto_max,
+            floor_on_variance: config.rto_floor_on_variance,
+        }
+    }
+
+    /// A measurement `rtt`, taken at `now`.
+    pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration) {
+        self.latest = Some(rtt);
+        self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
+        self.recent.update(now, rtt);
+        match self.srtt {
+            // RFC 6298 §2.2: the first one.
+            None => self.set(rtt, rtt / 2),
+            // RFC 6298 §2.3: RTTVAR first, with the old SRTT.
+            Some(srtt) => {
+                let deviation = srtt.abs_diff(rtt);
+                self.set((srtt * 7 + rtt) / 8, (self.rttvar * 3 + deviation) / 4);
+            }
+        }
+    }
+
+    /// Sets both and the RTO that follows: after a measurement, and for RFC 4015 step (11).
+    pub(crate) fn set(&mut self, srtt: Duration, rttvar: Duration) {
+        self.srtt = Some(srtt);
+        self.rttvar = rttvar;
+        let variance = (rttvar * 4).max(self.granularity);
+        // RFC 6298 §2.3 and §2.4, or the floor on the variance term alone.
+        let base = if self.floor_on_variance {
+            srtt + variance.max(self.rto_min)
+        } else {
+            (srtt + variance).max(self.rto_min)
+        };
+        self.base = base.min(self.rto_max);
+    }
+
+    /// RFC 6298 §5.5: twice the RTO, within its limit.
+    pub(crate) fn back_off(&mut self) {
+        if self.rto() < self.rto_max {
+            self.backoff += 1;
+        }
+    }
+
+    /// New data was acknowledged: the RTO is what SRTT and RTTVAR say again (RFC 6298 §5.7's note, and every
+    /// stack).
+    pub(crate) fn reset_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// RFC 6298 §5.7: the SYN was sent again; without a measurement data starts with an RTO of 3 s.
+    pub(crate) fn after_syn_timeout(&mut self) {
+        self.backoff = 0;
+        if self.srtt.is_none() {
+            self.base = self.base.max(AFTER_SYN_TIMEOUT).min(self.rto_max);
+        }
+    }
+
+    /// The retransmission timeout now, backed off.
+    pub(crate) fn rto(&self) -> Duration {
+        self.base.saturating_mul(1 << self.backoff.min(63)).min(self.rto_max)
+    }
+
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        self.srtt
+    }
+
+    pub(crate) fn rttvar(&self) -> Duration {
+        self.rttvar
+    }
+
+    pub(crate) fn latest(&self) -> Option<Duration> {
+        self.latest
+    }
+
+    /// Least of the whole connection.
+    pub(crate) fn min(&self) -> Option<Duration> {
+        self.min
+    }
+
+    /// Least of the last 300 s, for RACK's reordering window (RFC 8985 §6.2 step 1).
+    pub(crate) fn recent_min(&self) -> Option<Duration> {
+        self.recent.get()
+    }
+}
+
+/// A minimum over a sliding window from three candidates: the least, and the least seen a quarter and half a
+/// window later.
+#[derive(Clone, Copy, Default, Debug)]
+struct RecentMin {
+    candidates: Option<[(Instant, Duration); 3]>,
+}
+
+impl RecentMin {
+    fn get(&self) -> Option<Duration> {
+        self.candidates.map(|[(_, least), ..]| least)
+    }
+
+    fn update(&mut self, now: Instant, value: Duration) {
+        let fresh = (now, value);
+        let Some(best) = &mut self.candidates else {
+            self.candidates = Some([fresh; 3]);
+            return;
+        };
+        if value <= best[0].1 || now.saturating_since(best[2].0) > MIN_WINDOW {
+            *best = [fresh; 3];
+            return;
+        }
+        if value <= best[1].1 {
+            *best = [best[0], fresh, fresh];
+        } else if value <= best[2].1 {
+            best[2] = fresh;
+        }
+        let age = now.saturating_since(best[0].0);
+        if age > MIN_WINDOW {
+            // The least has left the window: the next candidates move up.
+            *best = [best[1], best[2], fresh];
+            if now.saturating_since(best[0].0) > MIN_WINDOW {
+                *best = [best[1], best[2], fresh];
+            }
+        } else if best[1].0 == best[0].0 && age > MIN_WINDOW / 4 {
+            *best = [best[0], fresh, fresh];
+        } else if best[2].0 == best[1].0 && age > MIN_WINDOW / 2 {
+            best[2] = fresh;
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Retransmissions that were not needed: three detectors, and the response to a spurious timeout.
+//!
+//! A detector is armed where a loss recovery begins and fed the ACKs that follow. Each stands alone; together,
+//! the first that says [`Verdict::Spurious`] wins.
+
+mod dsack;
+mod eifel;
+mod frto;
+mod response;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use dsack::Dsack;
+pub(crate) use eifel::{Eifel, EifelAck};
+pub(crate) use frto::{Frto, FrtoAck, FrtoAction};
+pub(crate) use response::TimeoutMemory;
+
+/// What is known about the retransmissions of one recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    /// Nothing yet, or nothing any more.
+    Undecided,
+    /// Something was lost.
+    Genuine,
+    /// Nothing was lost.
+    Spurious {
+        /// The recovery began with a timeout, not with duplicate ACKs.
+        by_timeout: bool,
+    },
+}
