@@ -1,0 +1,107 @@
+//! Packet-hops per second of user CPU time, on one core, without a trace listener.
+//!
+//! `speed` runs all benchmarks; `speed single` (or `multipath`, `thousand`, `dumbbell`, `heap`) one. Each
+//! simulation is built and run once to warm up and then `--repeat N` times (3), and the best run counts:
+//! on a shared machine the least disturbed run is the one that measures the program. A packet-hop is a data
+//! packet or an ACK that was delivered over one link. Beside them stands the time that a 4-ary heap with
+//! 1 000 pending events takes per hold on this machine, so that figures of different machines can be compared.
+
+mod heap;
+
+use ropewalk_scenario::{RunOptions, load, run};
+use std::fmt::Write;
+
+/// User CPU time of this process so far, in seconds.
+fn user_seconds() -> f64 {
+    // Field 14 of /proc/self/stat, in ticks of 10 ms; the name in field 2 may hold blanks but ends with ')'.
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
+    let after_name = stat.rsplit(')').next().expect("the name ends with a parenthesis");
+    let ticks: u64 = after_name.split_whitespace().nth(11).and_then(|t| t.parse().ok()).expect("utime");
+    ticks as f64 / 100.0
+}
+
+/// Greatest resident memory of this process so far, in MB.
+fn peak_megabytes() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has /proc");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("VmHWM");
+    let kilobytes: f64 = line.split_whitespace().nth(1).and_then(|t| t.parse().ok()).expect("a number");
+    kilobytes / 1e3
+}
+
+/// Eight client/server pairs behind two routers.
+fn dumbbell() -> String {
+    let mut text = String::from(
+        "[scenario]\nname = \"bench-dumbbell\"\nduration = \"10 s\"\nseed = 1\n[tcp]\npreset = \"linux\"\n\
+         [routers.r1]\n[routers.r2]\n[links.bottleneck]\nbetween = [\"r1\", \"r2\"]\nrate = \"1 Gbit/s\"\n\
+         delay = \"20 ms\"\nqueue = { discipline = \"drop-tail\", limit = \"1000 packets\" }\n",
+    );
+    for k in 1..=8 {
+        for (host, router) in [("c", "r1"), ("s", "r2")] {
+            write!(
+                text,
+                "[hosts.{host}{k}]\n[links.{host}{k}]\nbetween = [\"{host}{k}\", \"{router}\"]\n\
+                 rate = \"10 Gbit/s\"\ndelay = \"10 us\"\n\
+                 queue = {{ discipline = \"drop-tail\", limit = \"1000 packets\" }}\n"
+            )
+            .expect("a String takes everything");
+        }
+        write!(
+            text,
+            "[connections.f{k}]\nprotocol = \"tcp\"\nfrom = \"c{k}\"\nto = \"s{k}\"\n\
+             application = {{ kind = \"bulk\" }}\n"
+        )
+        .expect("a String takes everything");
+    }
+    text
+}
+
+/// Runs one scenario and prints its line.
+fn measure(name: &str, source: &str, repeat: u32) {
+    let scenario = load(source, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let mut best = f64::INFINITY;
+    let mut hops = 0;
+    let mut events = 0;
+    for _ in 0..=repeat {
+        let before = user_seconds();
+        let outcome = run(&scenario, &RunOptions::default()).expect("benchmarks run to their end");
+        best = best.min(user_seconds() - before);
+        hops = outcome.links.iter().map(|link| link.packets - link.drops_loss).sum::<u64>();
+        events = outcome.events;
+    }
+    println!(
+        "{name:<10} {:>9.3} M packet-hops {best:>7.2} s user {:>7.2} M packet-hops/s {:>6.2} events/hop {:>6.1} MB peak",
+        hops as f64 / 1e6,
+        hops as f64 / 1e6 / best,
+        events as f64 / hops as f64,
+        peak_megabytes(),
+    );
+}
+
+fn main() {
+    let mut repeat = 3;
+    let mut chosen = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--repeat" => repeat = arguments.next().and_then(|n| n.parse().ok()).expect("--repeat N"),
+            name => chosen.push(name.to_owned()),
+        }
+    }
+    let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|c| c == name);
+    if wanted("heap") {
+        println!("4-ary heap, 1 000 pending events: {:.1} ns per hold", heap::nanoseconds_per_hold());
+    }
+    // The largest comes first: a peak never falls again.
+    if wanted("thousand") {
+        measure("thousand", include_str!("../scenarios/thousand.toml"), repeat.min(1));
+    }
+    if wanted("single") {
+        measure("single", include_str!("../scenarios/single.toml"), repeat);
+    }
+    if wanted("multipath") {
+        measure("multipath", include_str!("../scenarios/multipath.toml"), repeat);
+    }
+    if wanted("dumbbell") {
+        measure("dumbbell", &dumbbell(), repeat);
+    }
+}

@@ -1,0 +1,43 @@
+//! What a run returns: a summary and four tables, each with its provenance.
+
+mod parquet;
+mod rows;
+mod summary;
+mod tables;
+
+pub use rows::{ConnectionRow, LinkRow, SeriesRow, SubflowRow};
+
+use ropewalk_units::Duration;
+
+/// Version of the engine: part of a result's identity, since results may change between versions.
+pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a result came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Provenance {
+    /// The scenario's name.
+    pub scenario: String,
+    /// [`crate::Scenario::hash`].
+    pub scenario_hash: String,
+    /// The seed of the run.
+    pub seed: u64,
+}
+
+/// The result of one run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// What it came from.
+    pub provenance: Provenance,
+    /// Simulated time.
+    pub duration: Duration,
+    /// One row per connection, in the scenario's order.
+    pub connections: Vec<ConnectionRow>,
+    /// One row per subflow (a TCP or UDP connection has one), by connection.
+    pub subflows: Vec<SubflowRow>,
+    /// One row per link direction.
+    pub links: Vec<LinkRow>,
+    /// Time series, by time; empty unless asked for.
+    pub series: Vec<SeriesRow>,
+    /// Events the engine has processed: a measure of the work, the same on every machine.
+    pub events: u64,
+}

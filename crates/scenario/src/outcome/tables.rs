@@ -1,0 +1,179 @@
+//! The rows as Arrow tables.
+
+use super::{Outcome, SeriesRow};
+use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+};
+use std::sync::Arc;
+
+/// A table under construction: named columns of equal length.
+struct Table {
+    columns: Vec<(&'static str, ArrayRef, bool)>,
+}
+
+impl Table {
+    /// Starts with the provenance, the same in each of `rows` rows.
+    fn new(outcome: &Outcome, rows: usize) -> Self {
+        let constant = |text: &str| {
+            let mut column = StringDictionaryBuilder::<Int32Type>::new();
+            (0..rows).for_each(|_| column.append_value(text));
+            Arc::new(column.finish()) as ArrayRef
+        };
+        let provenance = &outcome.provenance;
+        let seeds: ArrayRef = Arc::new(UInt64Array::from_value(provenance.seed, rows));
+        Self {
+            columns: vec![
+                ("scenario", constant(&provenance.scenario), false),
+                ("scenario_hash", constant(&provenance.scenario_hash), false),
+                ("seed", seeds, false),
+            ],
+        }
+    }
+
+    fn push(&mut self, name: &'static str, column: ArrayRef, nullable: bool) {
+        self.columns.push((name, column, nullable));
+    }
+
+    fn text<T: AsRef<str>>(mut self, name: &'static str, values: impl Iterator<Item = T>) -> Self {
+        self.push(name, Arc::new(values.map(Some).collect::<StringArray>()), false);
+        self
+    }
+
+    fn optional_text<T: AsRef<str>>(
+        mut self,
+        name: &'static str,
+        values: impl Iterator<Item = Option<T>>,
+    ) -> Self {
+        self.push(name, Arc::new(values.collect::<StringArray>()), true);
+        self
+    }
+
+    fn u64(mut self, name: &'static str, values: impl Iterator<Item = u64>) -> Self {
+        self.push(name, Arc::new(UInt64Array::from_iter_values(values)), false);
+        self
+    }
+
+    fn optional_u64(mut self, name: &'static str, values: impl Iterator<Item = Option<u64>>) -> Self {
+        self.push(name, Arc::new(values.collect::<UInt64Array>()), true);
+        self
+    }
+
+    fn u32(mut self, name: &'static str, values: impl Iterator<Item = u32>) -> Self {
+        self.push(name, Arc::new(UInt32Array::from_iter_values(values)), false);
+        self
+    }
+
+    fn optional_u32(mut self, name: &'static str, values: impl Iterator<Item = Option<u32>>) -> Self {
+        self.push(name, Arc::new(values.collect::<UInt32Array>()), true);
+        self
+    }
+
+    fn f64(mut self, name: &'static str, values: impl Iterator<Item = f64>) -> Self {
+        self.push(name, Arc::new(Float64Array::from_iter_values(values)), false);
+        self
+    }
+
+    fn optional_f64(mut self, name: &'static str, values: impl Iterator<Item = Option<f64>>) -> Self {
+        self.push(name, Arc::new(values.collect::<Float64Array>()), true);
+        self
+    }
+
+    fn bool(mut self, name: &'static str, values: impl Iterator<Item = bool>) -> Self {
+        self.push(name, Arc::new(values.map(Some).collect::<BooleanArray>()), false);
+        self
+    }
+
+    fn finish(self) -> RecordBatch {
+        RecordBatch::try_from_iter_with_nullable(self.columns).expect("columns of one table have one length")
+    }
+}
+
+impl Outcome {
+    /// One row per connection.
+    pub fn connections_table(&self) -> RecordBatch {
+        let rows = || self.connections.iter();
+        Table::new(self, self.connections.len())
+            .text("name", rows().map(|r| &r.name))
+            .text("protocol", rows().map(|r| r.protocol))
+            .text("source", rows().map(|r| &r.source))
+            .text("destination", rows().map(|r| &r.destination))
+            .u64("bytes", rows().map(|r| r.bytes))
+            .f64("goodput_mbps", rows().map(|r| r.goodput_mbps))
+            .f64("start_s", rows().map(|r| r.start.as_secs_f64()))
+            .optional_f64("end_s", rows().map(|r| r.end.map(|end| end.as_secs_f64())))
+            .bool("completed", rows().map(|r| r.completed))
+            .f64("hol_blocked_s", rows().map(|r| r.hol_blocked_s))
+            .u64("reorder_buffer_max_bytes", rows().map(|r| r.reorder_buffer_max))
+            .u64("reinjected_bytes", rows().map(|r| r.reinjected_bytes))
+            .u64("duplicate_bytes", rows().map(|r| r.duplicate_bytes))
+            .u64("transactions", rows().map(|r| r.transactions))
+            .optional_f64("mean_response_s", rows().map(|r| r.mean_response_s))
+            .optional_text("error", rows().map(|r| r.error.as_ref()))
+            .finish()
+    }
+
+    /// One row per subflow.
+    pub fn subflows_table(&self) -> RecordBatch {
+        let rows = || self.subflows.iter();
+        Table::new(self, self.subflows.len())
+            .text("connection", rows().map(|r| &r.connection))
+            .u32("subflow", rows().map(|r| r.subflow))
+            .text("path", rows().map(|r| &r.path))
+            .u64("bytes", rows().map(|r| r.bytes))
+            .f64("throughput_mbps", rows().map(|r| r.throughput_mbps))
+            .u64("retransmissions", rows().map(|r| r.retransmissions))
+            .u64("spurious_retransmissions", rows().map(|r| r.spurious_retransmissions))
+            .u64("timeouts", rows().map(|r| r.timeouts))
+            .optional_f64("srtt_ms", rows().map(|r| r.srtt_ms))
+            .u64("fast_recoveries", rows().map(|r| r.fast_recoveries))
+            .u64("segments", rows().map(|r| r.segments))
+            .bool("backup", rows().map(|r| r.backup))
+            .finish()
+    }
+
+    /// One row per link direction.
+    pub fn links_table(&self) -> RecordBatch {
+        let rows = || self.links.iter();
+        Table::new(self, self.links.len())
+            .text("name", rows().map(|r| &r.name))
+            .text("direction", rows().map(|r| &r.direction))
+            .u64("bytes", rows().map(|r| r.bytes))
+            .u64("packets", rows().map(|r| r.packets))
+            .u64("drops_queue", rows().map(|r| r.drops_queue))
+            .u64("drops_loss", rows().map(|r| r.drops_loss))
+            .f64("utilisation", rows().map(|r| r.utilisation))
+            .u64("ecn_marks", rows().map(|r| r.ecn_marks))
+            .u64("offered", rows().map(|r| r.offered))
+            .u64("queued", rows().map(|r| r.queued))
+            .finish()
+    }
+
+    /// The time series: a row per subflow and one per connection at each sample.
+    pub fn series_table(&self) -> RecordBatch {
+        let rows = || self.series.iter();
+        let name = |row: &SeriesRow| &self.connections[row.connection as usize].name;
+        let sample = || rows().map(|row| row.subflow);
+        let path = |row: &SeriesRow| row.subflow.map(|s| self.path_name(row.connection, s.subflow));
+        Table::new(self, self.series.len())
+            .f64("time_s", rows().map(|r| r.time.as_secs_f64()))
+            .text("connection", rows().map(name))
+            .optional_u32("subflow", sample().map(|s| s.map(|s| s.subflow)))
+            .optional_text("path", rows().map(path))
+            .optional_u32("cwnd_bytes", sample().map(|s| s.map(|s| s.cwnd)))
+            .optional_u32("ssthresh_bytes", sample().map(|s| s.map(|s| s.ssthresh).filter(|&t| t < u32::MAX)))
+            .optional_f64("srtt_ms", sample().map(|s| s.and_then(|s| s.srtt_ms)))
+            .optional_u32("flight_bytes", sample().map(|s| s.map(|s| s.flight)))
+            .f64("throughput_mbps", rows().map(|r| r.throughput_mbps))
+            .optional_u64("reorder_buffer_bytes", rows().map(|r| r.reorder_buffer))
+            .optional_f64("hol_blocked_ms", rows().map(|r| r.hol_blocked_ms))
+            .finish()
+    }
+
+    fn path_name(&self, connection: u32, subflow: u32) -> &str {
+        let name = &self.connections[connection as usize].name;
+        let row = self.subflows.iter().find(|row| row.connection == *name && row.subflow == subflow);
+        row.map_or("", |row| &row.path)
+    }
+}

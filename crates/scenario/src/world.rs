@@ -1,0 +1,115 @@
+//! From a plan to a running world, and from there to an [`Outcome`].
+
+mod addresses;
+mod application;
+mod build;
+mod capture;
+mod collect;
+mod datagrams;
+mod endpoint;
+mod host;
+mod node;
+mod packet;
+mod ports;
+mod router;
+mod sample;
+mod transport;
+mod view;
+
+use crate::outcome::{Outcome, Provenance};
+use crate::plan::Plan;
+use build::{Simulation, build};
+use capture::CaptureTap;
+use packet::Packet;
+use ropewalk_sim::{NoTap, Tap};
+use ropewalk_units::Instant;
+use sample::Sampler;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How a scenario is run.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions<'a> {
+    /// Instead of the scenario's own seed.
+    pub seed: Option<u64>,
+    /// Collect the time series?
+    pub series: bool,
+    /// Write captures of all hosts and links into this folder.
+    pub capture: Option<PathBuf>,
+    /// Stops the run when it becomes true.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+/// Why a run has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Somebody asked for it through [`RunOptions::stop`].
+    #[error("the run was interrupted at {at}")]
+    Interrupted {
+        /// The simulated time it had reached.
+        at: Instant,
+    },
+    /// A capture could not be written.
+    #[error("cannot write the captures into {}: {source}", folder.display())]
+    Capture {
+        /// The folder.
+        folder: PathBuf,
+        /// The file system's words.
+        source: io::Error,
+    },
+}
+
+/// Runs a plan to its end. `scenario_hash` goes into the provenance.
+///
+/// The same plan and seed give the same outcome, byte for byte, on every machine.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> Result<Outcome, RunError> {
+    let seed = options.seed.unwrap_or(plan.seed);
+    let provenance =
+        Provenance { scenario: plan.name.clone(), scenario_hash: scenario_hash.to_owned(), seed };
+    let Some(folder) = &options.capture else {
+        let mut simulation = build(plan, seed, NoTap);
+        return simulate(plan, provenance, options, &mut simulation);
+    };
+    let failed = |source| RunError::Capture { folder: folder.clone(), source };
+    let tap = CaptureTap::create(plan, folder).map_err(failed)?;
+    let mut simulation = build(plan, seed, tap);
+    let outcome = simulate(plan, provenance, options, &mut simulation)?;
+    simulation.world.into_tap().finish().map_err(failed)?;
+    Ok(outcome)
+}
+
+fn simulate<T: Tap<Packet>>(
+    plan: &Plan,
+    provenance: Provenance,
+    options: &RunOptions<'_>,
+    simulation: &mut Simulation<T>,
+) -> Result<Outcome, RunError> {
+    let end = Instant::ZERO + plan.duration;
+    let mut sampler = options.series.then(|| Sampler::new(plan));
+    let mut now = Instant::ZERO;
+    while now < end {
+        now = now.saturating_add(plan.sample_interval).min(end);
+        simulation.world.run_until(now);
+        if let Some(sampler) = &mut sampler {
+            sampler.sample(plan, simulation);
+        }
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(RunError::Interrupted { at: now });
+        }
+    }
+    let connections = collect::connections(plan, simulation);
+    let subflows = collect::subflow_rows(plan, simulation, &connections);
+    Ok(Outcome {
+        provenance,
+        duration: plan.duration,
+        subflows,
+        links: collect::links(plan, simulation),
+        series: sampler.map(Sampler::finish).unwrap_or_default(),
+        events: simulation.world.events_processed(),
+        connections,
+    })
+}

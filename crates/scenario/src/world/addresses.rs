@@ -1,0 +1,49 @@
+//! Interface addresses by index and as IP addresses.
+
+use super::endpoint::EndPath;
+use super::packet::Socket;
+use crate::plan::AddressIndex;
+use ropewalk_mptcp as mptcp;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// Both directions of the mapping. Consulted when a connection or a subflow opens, never per packet.
+#[derive(Debug)]
+pub(crate) struct AddressBook {
+    addresses: Vec<Ipv4Addr>,
+    indices: BTreeMap<IpAddr, AddressIndex>,
+}
+
+impl AddressBook {
+    /// `addresses[i]` is the address with index i.
+    pub(crate) fn new(addresses: Vec<Ipv4Addr>) -> Self {
+        let indices =
+            addresses.iter().enumerate().map(|(i, ip)| (IpAddr::V4(*ip), AddressIndex(i))).collect();
+        Self { addresses, indices }
+    }
+
+    /// The IP address with this index.
+    pub(crate) fn ip(&self, address: AddressIndex) -> Ipv4Addr {
+        self.addresses[address.0]
+    }
+
+    /// With an IP address.
+    pub(crate) fn socket(&self, socket: Socket) -> SocketAddr {
+        SocketAddr::new(self.ip(socket.address()).into(), socket.port)
+    }
+
+    fn index(&self, socket: SocketAddr) -> Socket {
+        let address = self.indices.get(&socket.ip()).expect("protocols use only addresses they were told");
+        Socket::new(*address, socket.port())
+    }
+
+    /// As Multipath TCP knows a path.
+    pub(crate) fn mptcp_path(&self, path: EndPath) -> mptcp::Path {
+        mptcp::Path { local: self.socket(path.local), remote: self.socket(path.remote) }
+    }
+
+    /// Back from there.
+    pub(crate) fn end_path(&self, path: mptcp::Path) -> EndPath {
+        EndPath { local: self.index(path.local), remote: self.index(path.remote) }
+    }
+}

@@ -1,0 +1,87 @@
+//! What drives connections: greedy, paced, and request/response sources, and sinks that verify.
+
+mod bulk;
+mod paced;
+mod requests;
+mod sink;
+
+pub(crate) use bulk::Bulk;
+pub(crate) use paced::{Paced, Periods};
+pub(crate) use requests::{Requester, Responder};
+pub(crate) use sink::Sink;
+
+use crate::plan::Interval;
+use ropewalk_sim::Stream;
+use ropewalk_units::{Duration, Instant};
+
+/// Where a source writes: the sending half of a connection.
+pub(crate) trait Writer {
+    /// Free octets of the send buffer.
+    fn space(&self) -> u64;
+    /// Appends so many octets of the generated stream; at most [`Writer::space`].
+    fn write(&mut self, octets: u64);
+    /// No more will be written.
+    fn finish(&mut self);
+}
+
+/// The next time of an interval.
+pub(crate) fn draw(interval: Interval, stream: &mut Stream) -> Duration {
+    match interval {
+        Interval::Constant(duration) => duration,
+        Interval::Exponential(mean) => Duration::from_secs_f64(stream.exponential(mean.as_secs_f64())),
+    }
+}
+
+/// What one end of a stream connection writes.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// Nothing: it only reads, and closes when its peer does.
+    None,
+    /// Greedy.
+    Bulk(Bulk),
+    /// Messages.
+    Paced(Paced),
+    /// The asking side.
+    Requester(Requester),
+    /// The answering side.
+    Responder(Responder),
+}
+
+impl Source {
+    /// Writes what is due and fits.
+    #[inline]
+    pub(crate) fn pump(&mut self, now: Instant, sink: &Sink, writer: &mut impl Writer) {
+        match self {
+            Self::None => {
+                if sink.finished_at.is_some() {
+                    writer.finish();
+                }
+            }
+            Self::Bulk(bulk) => bulk.pump(now, writer),
+            Self::Paced(paced) => paced.pump(now, writer),
+            Self::Requester(requester) => requester.pump(now, sink.bytes, writer),
+            Self::Responder(responder) => responder.pump(sink.bytes, sink.finished_at.is_some(), writer),
+        }
+    }
+
+    /// When it wants to be pumped although nothing arrives.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::None | Self::Responder(_) => None,
+            Self::Bulk(bulk) => bulk.deadline(),
+            Self::Paced(paced) => paced.deadline(),
+            Self::Requester(requester) => requester.deadline(),
+        }
+    }
+
+    /// Has it written all that it will?
+    pub(crate) fn is_finished(&self) -> bool {
+        match self {
+            Self::None | Self::Responder(_) => true,
+            Self::Bulk(bulk) => bulk.is_finished(),
+            Self::Paced(paced) => paced.is_finished(),
+            Self::Requester(requester) => requester.is_finished(),
+        }
+    }
+}

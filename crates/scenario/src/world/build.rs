@@ -1,0 +1,242 @@
+//! From a plan to a world.
+
+use super::addresses::AddressBook;
+use super::application::{Bulk, Paced, Periods, Requester, Responder, Sink, Source};
+use super::datagrams::{UdpReceiver, UdpSender};
+use super::endpoint::{EndPath, StreamEndpoint};
+use super::host::{Endpoint, Host};
+use super::node::ScenarioNode;
+use super::packet::{Packet, Socket};
+use super::router::Router;
+use super::transport::{FourTuple, Transport};
+use crate::plan::{AddressIndex, Application, ConnectionPlan, DataDirection, NodeKind, Plan, Protocol};
+use ropewalk_sim::{LinkId, LinkSetup, NodeId, Port, Streams, Tap, World};
+use ropewalk_units::{Duration, Instant};
+use std::sync::Arc;
+
+/// First port that servers listen on: connection k of the plan has the k-th from here.
+const FIRST_SERVER_PORT: u16 = 5001;
+/// First port of clients, likewise.
+const FIRST_CLIENT_PORT: u16 = 35_001;
+
+/// Where the two ends of a connection are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    /// The host that opens it, and its endpoint there.
+    pub(crate) client: (NodeId, u32),
+    /// The host that accepts it.
+    pub(crate) server: (NodeId, u32),
+}
+
+/// A world and where to find things in it.
+pub(crate) struct Simulation<T: Tap<Packet>> {
+    pub(crate) world: World<ScenarioNode, T>,
+    /// By index in the plan.
+    pub(crate) ends: Vec<Ends>,
+    /// Both directions, by index in the plan.
+    pub(crate) links: Vec<[LinkId; 2]>,
+}
+
+/// Builds the world of a plan; `seed` replaces the plan's own. The tap learns the link ids it will see from
+/// `make_tap`, which is called first: link k of the plan has the ids 2k (forward) and 2k + 1.
+pub(crate) fn build<T: Tap<Packet>>(plan: &Plan, seed: u64, tap: T) -> Simulation<T> {
+    let streams = Streams::new(seed);
+    let mut world = World::new(tap);
+    let addresses = plan.links.iter().flat_map(|link| link.addresses).collect();
+    let book = Arc::new(AddressBook::new(addresses));
+    let nodes: Vec<NodeId> = plan
+        .nodes
+        .iter()
+        .map(|node| {
+            world.add_node(match node.kind {
+                NodeKind::Host => ScenarioNode::Host(Host::new(Arc::clone(&book))),
+                NodeKind::Router => ScenarioNode::Router(Router::default()),
+            })
+        })
+        .collect();
+    let (links, ports) = connect_links(&mut world, plan, &nodes, &streams);
+    set_routes(&mut world, plan, &nodes, &ports);
+    let ends = (0..plan.connections.len())
+        .map(|index| add_connection(&mut world, plan, &nodes, &streams, index))
+        .collect();
+    Simulation { world, ends, links }
+}
+
+/// Ports at both ends of each link.
+type LinkPorts = Vec<[Port; 2]>;
+
+fn connect_links<T: Tap<Packet>>(
+    world: &mut World<ScenarioNode, T>,
+    plan: &Plan,
+    nodes: &[NodeId],
+    streams: &Streams,
+) -> (Vec<[LinkId; 2]>, LinkPorts) {
+    let mut links = Vec::new();
+    let mut ports = Vec::new();
+    for (index, link) in plan.links.iter().enumerate() {
+        let [a, b] = link.ends.map(|end| nodes[end]);
+        let setup = |direction: usize, suffix: &str| LinkSetup {
+            name: format!("{}/{suffix}", link.name),
+            config: link.directions[direction].clone(),
+            streams,
+        };
+        let (port_a, port_b, ids) = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
+        for change in &link.changes {
+            world.schedule_change(change.at, ids[change.direction], change.change.clone());
+        }
+        for (end, port) in [port_a, port_b].into_iter().enumerate() {
+            if let ScenarioNode::Host(host) = world.node_mut(nodes[link.ends[end]]) {
+                host.add_interface(AddressIndex::new(index, end), port);
+            }
+        }
+        links.push(ids);
+        ports.push([port_a, port_b]);
+    }
+    (links, ports)
+}
+
+fn set_routes<T: Tap<Packet>>(
+    world: &mut World<ScenarioNode, T>,
+    plan: &Plan,
+    nodes: &[NodeId],
+    ports: &LinkPorts,
+) {
+    for (node, next) in plan.routing.next.iter().enumerate() {
+        if let ScenarioNode::Router(router) = world.node_mut(nodes[node]) {
+            let port = |link: usize| {
+                let end = usize::from(plan.links[link].ends[0] != node);
+                ports[link][end]
+            };
+            router.set_routes(next.iter().map(|link| link.map(port)).collect());
+        }
+    }
+}
+
+fn add_connection<T: Tap<Packet>>(
+    world: &mut World<ScenarioNode, T>,
+    plan: &Plan,
+    nodes: &[NodeId],
+    streams: &Streams,
+    index: usize,
+) -> Ends {
+    let connection = &plan.connections[index];
+    let (client, server) = (nodes[connection.source], nodes[connection.destination]);
+    let client_port = FIRST_CLIENT_PORT + index as u16;
+    let server_port = FIRST_SERVER_PORT + index as u16;
+    let paths: Vec<EndPath> = connection
+        .paths
+        .iter()
+        .map(|path| EndPath {
+            local: Socket::new(path.local, client_port),
+            remote: Socket::new(path.remote, server_port),
+        })
+        .collect();
+    let reverse = |path: &EndPath| EndPath { local: path.remote, remote: path.local };
+    let reversed: Vec<EndPath> = paths.iter().map(reverse).collect();
+    let stream = |part: &str| streams.stream(&format!("connection/{}/{part}", connection.name));
+    let [at_client, at_server] = match &connection.protocol {
+        Protocol::Udp => udp_endpoints(world, plan, connection, [client, server], [paths[0], reversed[0]], stream),
+        protocol => {
+            let protocol = Arc::new(protocol.clone());
+            let [asking, answering] = sources(plan, connection, &stream);
+            let endpoint = |transport, source, paths, part: &str| {
+                Endpoint::Stream(StreamEndpoint {
+                    connection: index,
+                    protocol: Arc::clone(&protocol),
+                    transport,
+                    source,
+                    sink: Sink::default(),
+                    paths,
+                    start: connection.start,
+                    error: None,
+                    randomness: stream(part),
+                })
+            };
+            [
+                endpoint(Transport::Waiting, asking, paths, "client"),
+                endpoint(Transport::Listening, answering, reversed, "server"),
+            ]
+        }
+    };
+    Ends { client: (client, install(world, client, at_client)), server: (server, install(world, server, at_server)) }
+}
+
+fn install<T: Tap<Packet>>(world: &mut World<ScenarioNode, T>, node: NodeId, endpoint: Endpoint) -> u32 {
+    let (index, first) = world.node_mut(node).host_mut().add_endpoint(endpoint);
+    if let Some(at) = first {
+        world.set_timer(node, at, index);
+    }
+    index
+}
+
+/// The end of an application that lasts `duration`, or until the end of the run.
+fn stop_at(plan: &Plan, connection: &ConnectionPlan, duration: Option<Duration>) -> Instant {
+    let end = Instant::ZERO + plan.duration;
+    duration.map_or(end, |duration| connection.start.saturating_add(duration))
+}
+
+/// The message source of a constant-rate or on-off application.
+fn paced(
+    plan: &Plan,
+    connection: &ConnectionPlan,
+    stream: impl Fn(&str) -> ropewalk_sim::Stream,
+) -> Option<Paced> {
+    let (rate, packet, duration, periods) = match &connection.application {
+        Application::ConstantRate { rate, packet, duration } => (rate, packet, duration, None),
+        Application::OnOff { rate, packet, on, off, duration } => {
+            let periods = Periods { on: *on, off: *off, stream: stream("periods") };
+            (rate, packet, duration, Some(periods))
+        }
+        Application::Bulk { .. } | Application::RequestResponse { .. } => return None,
+    };
+    let stop = stop_at(plan, connection, *duration);
+    Some(Paced::new(connection.start, stop, *packet, rate.transmission_time(*packet), periods))
+}
+
+/// What the client's and the server's side of a stream connection write.
+fn sources(
+    plan: &Plan,
+    connection: &ConnectionPlan,
+    stream: &impl Fn(&str) -> ropewalk_sim::Stream,
+) -> [Source; 2] {
+    let writing = match &connection.application {
+        Application::RequestResponse { request, response, think, count } => {
+            let count = count.map(u64::from);
+            let stream = stream("think");
+            let asking = Requester::new(connection.start, count, *request, *response, *think, stream);
+            return [Source::Requester(asking), Source::Responder(Responder::new(*request, *response))];
+        }
+        Application::Bulk { bytes, duration } => {
+            let stop = duration.map(|duration| connection.start.saturating_add(duration));
+            Source::Bulk(Bulk::new(*bytes, stop))
+        }
+        Application::ConstantRate { .. } | Application::OnOff { .. } => {
+            Source::Paced(paced(plan, connection, stream).expect("the application is paced"))
+        }
+    };
+    match connection.data {
+        DataDirection::Forward => [writing, Source::None],
+        DataDirection::Backward => [Source::None, writing],
+    }
+}
+
+/// The sending and the receiving end of a UDP flow, in the order client, server.
+fn udp_endpoints<T: Tap<Packet>>(
+    world: &World<ScenarioNode, T>,
+    plan: &Plan,
+    connection: &ConnectionPlan,
+    nodes: [NodeId; 2],
+    paths: [EndPath; 2],
+    stream: impl Fn(&str) -> ropewalk_sim::Stream,
+) -> [Endpoint; 2] {
+    let backward = usize::from(connection.data == DataDirection::Backward);
+    let from = paths[backward];
+    let host = world.node(nodes[backward]).host();
+    let port = host.interface(from.local.address()).expect("a path starts at an interface of its host");
+    let sender = Endpoint::UdpSender(UdpSender {
+        tuple: FourTuple { local: from.local, remote: from.remote, port },
+        paced: paced(plan, connection, stream).expect("the schema allows UDP only paced applications"),
+    });
+    let receiver = Endpoint::UdpReceiver(from.remote.port, UdpReceiver::new());
+    if backward == 0 { [sender, receiver] } else { [receiver, sender] }
+}

@@ -1,0 +1,182 @@
+//! Captures: what passes each link and each host, as pcapng files that Wireshark reads.
+
+use super::packet::{Body, Packet};
+use crate::plan::{NodeKind, Plan};
+use ropewalk_sim::{DropReason, LinkId, Tap};
+use ropewalk_units::Instant;
+use ropewalk_wire::pcapng::{InterfaceId, Writer};
+use ropewalk_wire::{Datagram, PacketHeader};
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+/// One file under construction.
+#[derive(Debug)]
+struct Capture {
+    path: PathBuf,
+    writer: Writer<BufWriter<File>>,
+}
+
+impl Capture {
+    fn create(folder: &Path, name: &str) -> io::Result<Self> {
+        let path = folder.join(format!("{name}.pcapng"));
+        let file = BufWriter::new(File::create(partial(&path))?);
+        Ok(Self { path, writer: Writer::new(file, concat!("ropewalk ", env!("CARGO_PKG_VERSION")))? })
+    }
+}
+
+fn partial(path: &Path) -> PathBuf {
+    path.with_extension("pcapng.partial")
+}
+
+/// Where packets of one link direction are written.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    /// File and interface of the link's own capture.
+    link: (usize, InterfaceId),
+    /// Those of the sending host's, unless it is a router.
+    sender: Option<(usize, InterfaceId)>,
+    /// Those of the receiving host's.
+    receiver: Option<(usize, InterfaceId)>,
+}
+
+/// A tap that writes one file per host (an interface per link) and one per link (an interface per direction).
+#[derive(Debug)]
+pub(crate) struct CaptureTap {
+    captures: Vec<Capture>,
+    /// By link id.
+    directions: Vec<Direction>,
+    addresses: Vec<Ipv4Addr>,
+    octets: Vec<u8>,
+    identification: u16,
+    error: Option<io::Error>,
+}
+
+impl CaptureTap {
+    /// Opens all files in `folder`.
+    pub(crate) fn create(plan: &Plan, folder: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let mut captures = Vec::new();
+        let mut host_file = Vec::new();
+        for node in &plan.nodes {
+            host_file.push((node.kind == NodeKind::Host).then_some(captures.len()));
+            if node.kind == NodeKind::Host {
+                captures.push(Capture::create(folder, &format!("host-{}", node.name))?);
+            }
+        }
+        let mut directions = Vec::new();
+        for link in &plan.links {
+            let mut host_interface = [None; 2];
+            for (end, slot) in host_interface.iter_mut().enumerate() {
+                if let Some(file) = host_file[link.ends[end]] {
+                    let address = link.addresses[end].to_string();
+                    *slot = Some((file, captures[file].writer.add_interface(&link.name, &address)?));
+                }
+            }
+            let file = captures.len();
+            captures.push(Capture::create(folder, &format!("link-{}", link.name))?);
+            for direction in 0..2 {
+                let name = |end: usize| plan.nodes[link.ends[end]].name.as_str();
+                let label = format!("{}->{}", name(direction), name(1 - direction));
+                let interface = captures[file].writer.add_interface(&label, "")?;
+                directions.push(Direction {
+                    link: (file, interface),
+                    sender: host_interface[direction],
+                    receiver: host_interface[1 - direction],
+                });
+            }
+        }
+        let addresses = plan.links.iter().flat_map(|link| link.addresses).collect();
+        Ok(Self { captures, directions, addresses, octets: Vec::new(), identification: 0, error: None })
+    }
+
+    /// Completes all files and gives them their names.
+    pub(crate) fn finish(self) -> io::Result<Vec<PathBuf>> {
+        if let Some(error) = self.error {
+            self.captures.iter().for_each(|capture| {
+                let _ = std::fs::remove_file(partial(&capture.path));
+            });
+            return Err(error);
+        }
+        let mut paths = Vec::new();
+        for capture in self.captures {
+            let file = capture.writer.finish()?;
+            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            std::fs::rename(partial(&capture.path), &capture.path)?;
+            paths.push(capture.path);
+        }
+        Ok(paths)
+    }
+
+    fn emit(&mut self, packet: &Packet) {
+        self.octets.clear();
+        self.identification = self.identification.wrapping_add(1);
+        let ip = |address: crate::plan::AddressIndex| self.addresses[address.0].into();
+        let header = PacketHeader {
+            source: ip(packet.source.address()),
+            destination: ip(packet.destination.address()),
+            source_port: packet.source.port,
+            destination_port: packet.destination.port,
+            identification: self.identification,
+            ttl: packet.ttl,
+        };
+        let emitted = match &packet.body {
+            Body::Tcp(segment) => header.emit_segment(segment, &mut self.octets),
+            Body::Udp(datagram) => {
+                let datagram = Datagram { payload: datagram.payload, ..Datagram::default() };
+                header.emit_datagram(&datagram, &mut self.octets)
+            }
+        };
+        if let Err(error) = emitted {
+            self.error.get_or_insert_with(|| io::Error::other(error.to_string()));
+        }
+    }
+
+    fn write(&mut self, now: Instant, place: (usize, InterfaceId), comment: &str) {
+        let result = self.captures[place.0].writer.packet(place.1, now, &self.octets, comment);
+        if let Err(error) = result {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+impl Tap<Packet> for CaptureTap {
+    const ACTIVE: bool = true;
+
+    fn transmitted(&mut self, now: Instant, link: LinkId, packet: &Packet) {
+        if self.error.is_some() {
+            return;
+        }
+        let direction = self.directions[link.index()];
+        self.emit(packet);
+        self.write(now, direction.link, "");
+        if let Some(place) = direction.sender {
+            self.write(now, place, "");
+        }
+    }
+
+    fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {
+        if self.error.is_some() {
+            return;
+        }
+        if let Some(place) = self.directions[link.index()].receiver {
+            self.emit(packet);
+            self.write(now, place, "");
+        }
+    }
+
+    fn dropped(&mut self, now: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
+        if self.error.is_some() {
+            return;
+        }
+        // A packet that the queue dropped never was on the link; one lost on the medium has been written.
+        if reason == DropReason::Queue {
+            self.emit(packet);
+            let place = self.directions[link.index()].sender;
+            if let Some(place) = place {
+                self.write(now, place, "dropped by the queue");
+            }
+        }
+    }
+}

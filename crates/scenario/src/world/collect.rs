@@ -1,0 +1,176 @@
+//! The result of a finished simulation.
+
+use super::build::Simulation;
+use super::endpoint::StreamEndpoint;
+use super::packet::Packet;
+use super::view::{DataEnds, mptcp_stats, subflows, transactions};
+use crate::outcome::{ConnectionRow, LinkRow, SubflowRow};
+use crate::plan::{Application, ConnectionPlan, Plan};
+use ropewalk_sim::Tap;
+use ropewalk_units::{Duration, Instant};
+
+/// Mbit/s of `octets` in `time`; zero for no time.
+fn mbps(octets: u64, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { octets as f64 * 8e-6 / time.as_secs_f64() }
+}
+
+/// Was the application asked to come to an end of its own?
+fn is_finite(application: &Application) -> bool {
+    match application {
+        Application::Bulk { bytes, duration } => bytes.is_some() || duration.is_some(),
+        Application::RequestResponse { count, .. } => count.is_some(),
+        Application::ConstantRate { duration, .. } | Application::OnOff { duration, .. } => duration.is_some(),
+    }
+}
+
+/// What a connection came to.
+struct Result {
+    bytes: u64,
+    last_at: Option<Instant>,
+    /// All octets that were asked for have arrived.
+    all: bool,
+    error: Option<String>,
+}
+
+fn stream_result(plan: &ConnectionPlan, sender: &StreamEndpoint, receiver: &StreamEndpoint) -> Result {
+    let sink = &receiver.sink;
+    let corrupt = [sender, receiver].iter().find_map(|end| end.sink.corrupt_at);
+    let corrupt = corrupt.map(|at| format!("octet {at} of the stream was not the one that was sent"));
+    let all = match &plan.application {
+        Application::Bulk { bytes: Some(bytes), .. } => sink.bytes == *bytes,
+        Application::RequestResponse { count: Some(count), .. } => {
+            transactions(receiver).0 == u64::from(*count)
+        }
+        _ => sink.finished_at.is_some() || (sender.source.is_finished() && sink.bytes > 0),
+    };
+    let error = corrupt.or_else(|| sender.error.clone()).or_else(|| receiver.error.clone());
+    Result { bytes: sink.bytes, last_at: sink.last_at, all, error }
+}
+
+fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRow {
+    let connection = &plan.connections[index];
+    let result = match ends {
+        DataEnds::Stream { sender, receiver } => stream_result(connection, sender, receiver),
+        DataEnds::Udp { sender, receiver } => Result {
+            bytes: receiver.bytes,
+            last_at: receiver.last_at,
+            all: sender.paced.is_finished(),
+            error: receiver
+                .corrupt_at
+                .map(|at| format!("the datagram with octet {at} was not the one that was sent")),
+        },
+    };
+    let run_end = Instant::ZERO + plan.duration;
+    let finite = is_finite(&connection.application);
+    let completed = result.error.is_none() && (result.all || (!finite && result.bytes > 0));
+    let end = if finite { result.last_at.filter(|_| result.all) } else { Some(run_end) };
+    let time = end.unwrap_or(run_end).saturating_since(connection.start);
+    let (stats, (transactions, response_s)) = match ends {
+        DataEnds::Stream { sender, receiver } => {
+            ((mptcp_stats(sender), mptcp_stats(receiver)), transactions(receiver))
+        }
+        DataEnds::Udp { .. } => ((None, None), (0, 0.0)),
+    };
+    let udp_duplicates = match ends {
+        DataEnds::Udp { receiver, .. } => receiver.duplicate_bytes,
+        DataEnds::Stream { .. } => 0,
+    };
+    ConnectionRow {
+        name: connection.name.clone(),
+        protocol: connection.protocol.name(),
+        source: plan.nodes[connection.source].name.clone(),
+        destination: plan.nodes[connection.destination].name.clone(),
+        bytes: result.bytes,
+        goodput_mbps: mbps(result.bytes, time),
+        start: connection.start,
+        end,
+        completed,
+        hol_blocked_s: stats.1.map_or(0.0, |stats| stats.hol_blocked.as_secs_f64()),
+        reorder_buffer_max: stats.1.map_or(0, |stats| stats.reorder_buffer_max),
+        reinjected_bytes: stats.0.map_or(0, |stats| stats.reinjected_bytes),
+        duplicate_bytes: stats.1.map_or(udp_duplicates, |stats| stats.duplicate_bytes),
+        transactions,
+        mean_response_s: (transactions > 0).then(|| response_s / transactions as f64),
+        error: result.error,
+    }
+}
+
+/// Rows of all connections.
+pub(crate) fn connections<T: Tap<Packet>>(plan: &Plan, simulation: &Simulation<T>) -> Vec<ConnectionRow> {
+    let ends = |index: usize| simulation.data_ends(&plan.connections[index], simulation.ends[index]);
+    (0..plan.connections.len()).map(|index| connection_row(plan, index, ends(index))).collect()
+}
+
+/// Rows of all subflows, as the sender of the data counts.
+pub(crate) fn subflow_rows<T: Tap<Packet>>(
+    plan: &Plan,
+    simulation: &Simulation<T>,
+    connections: &[ConnectionRow],
+) -> Vec<SubflowRow> {
+    let mut rows = Vec::new();
+    for (index, connection) in plan.connections.iter().enumerate() {
+        let row = &connections[index];
+        let end = row.end.unwrap_or(Instant::ZERO + plan.duration);
+        let time = end.saturating_since(row.start);
+        match simulation.data_ends(connection, simulation.ends[index]) {
+            DataEnds::Stream { sender, .. } => rows.extend(subflows(sender).into_iter().map(|view| {
+                let stats = view.tcp.stats();
+                let path = connection.paths.get(view.path as usize);
+                SubflowRow {
+                    connection: connection.name.clone(),
+                    subflow: view.subflow,
+                    path: path.map_or_else(|| "other".to_owned(), |path| path.name.clone()),
+                    bytes: stats.bytes_acked,
+                    throughput_mbps: mbps(stats.bytes_acked, time),
+                    retransmissions: stats.retransmissions,
+                    spurious_retransmissions: stats.spurious_retransmissions,
+                    timeouts: stats.timeouts,
+                    srtt_ms: view.tcp.srtt().map(|srtt| srtt.as_secs_f64() * 1e3),
+                    fast_recoveries: stats.fast_recoveries,
+                    segments: stats.segments_sent,
+                    backup: view.backup,
+                }
+            })),
+            DataEnds::Udp { sender, receiver } => rows.push(SubflowRow {
+                connection: connection.name.clone(),
+                subflow: 0,
+                path: connection.paths[0].name.clone(),
+                bytes: receiver.bytes,
+                throughput_mbps: mbps(receiver.bytes, time),
+                retransmissions: 0,
+                spurious_retransmissions: 0,
+                timeouts: 0,
+                srtt_ms: None,
+                fast_recoveries: 0,
+                segments: sender.paced.sent(),
+                backup: false,
+            }),
+        }
+    }
+    rows
+}
+
+/// Rows of all link directions.
+pub(crate) fn links<T: Tap<Packet>>(plan: &Plan, simulation: &Simulation<T>) -> Vec<LinkRow> {
+    let mut rows = Vec::new();
+    for (link, ids) in plan.links.iter().zip(&simulation.links) {
+        for (direction, id) in ids.iter().enumerate() {
+            let stats = simulation.world.link_stats(*id);
+            let name = |end: usize| &plan.nodes[link.ends[end]].name;
+            let transmitting = stats.busy.as_nanos() as f64 / plan.duration.as_nanos() as f64;
+            rows.push(LinkRow {
+                name: link.name.clone(),
+                direction: format!("{}->{}", name(direction), name(1 - direction)),
+                bytes: stats.transmitted_bytes,
+                packets: stats.transmitted,
+                drops_queue: stats.drops_queue,
+                drops_loss: stats.drops_loss,
+                utilisation: transmitting.min(1.0),
+                ecn_marks: stats.marks,
+                offered: stats.offered,
+                queued: stats.queued + stats.in_flight,
+            });
+        }
+    }
+    rows
+}

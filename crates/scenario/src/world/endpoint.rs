@@ -1,0 +1,219 @@
+//! One end of one connection of the scenario: its transport, its application, and its one timer.
+
+use super::addresses::AddressBook;
+use super::application::{Sink, Source};
+use super::packet::{Body, Packet, Socket};
+use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
+use crate::plan::Protocol;
+use ropewalk_mptcp as mptcp;
+use ropewalk_sim::{Context, Port, Stream};
+use ropewalk_tcp as tcp;
+use ropewalk_units::{Instant, Seq};
+use ropewalk_wire::Segment;
+use std::sync::Arc;
+
+/// One path of a connection, as this end sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndPath {
+    /// This end.
+    pub(crate) local: Socket,
+    /// The other end.
+    pub(crate) remote: Socket,
+}
+
+/// One end of a TCP or Multipath TCP connection.
+#[derive(Debug)]
+pub(crate) struct StreamEndpoint {
+    /// Index of the connection in the plan.
+    pub(crate) connection: usize,
+    pub(crate) protocol: Arc<Protocol>,
+    pub(crate) transport: Transport,
+    pub(crate) source: Source,
+    pub(crate) sink: Sink,
+    /// In the scenario's order; the first carries the initial subflow.
+    pub(crate) paths: Vec<EndPath>,
+    /// When a client opens the connection.
+    pub(crate) start: Instant,
+    /// Why the connection failed, if it did.
+    pub(crate) error: Option<String>,
+    /// Initial sequence numbers and keys.
+    pub(crate) randomness: Stream,
+}
+
+/// What the endpoint knows of the host it lives on.
+#[derive(Clone, Copy)]
+pub(crate) struct HostView<'a> {
+    /// Outgoing interface by local address.
+    pub(crate) interfaces: &'a [(crate::plan::AddressIndex, Port)],
+    pub(crate) book: &'a AddressBook,
+}
+
+impl HostView<'_> {
+    fn tuple(&self, path: EndPath) -> FourTuple {
+        let port = self
+            .interfaces
+            .iter()
+            .find(|(address, _)| *address == path.local.address())
+            .map(|(_, port)| *port)
+            .expect("a host opens subflows from its own addresses only");
+        FourTuple { local: path.local, remote: path.remote, port }
+    }
+}
+
+impl StreamEndpoint {
+    /// Opens the connection from the client's side.
+    pub(crate) fn open(&mut self, now: Instant, host: HostView<'_>) {
+        self.transport = match &*self.protocol {
+            Protocol::Tcp(config) => {
+                let iss = Seq::new(self.randomness.next_u32());
+                let connection = tcp::Connection::connect(config.clone(), iss, now);
+                Transport::Tcp(TcpStream::new(connection, host.tuple(self.paths[0])))
+            }
+            Protocol::Mptcp(config) => {
+                let paths = self.paths.iter().map(|path| host.book.mptcp_path(*path)).collect();
+                let secret = secret(&mut self.randomness);
+                Transport::Mptcp(MptcpStream::new(mptcp::Connection::connect(
+                    (**config).clone(),
+                    paths,
+                    secret,
+                    now,
+                )))
+            }
+            Protocol::Udp => unreachable!("UDP has endpoints of its own"),
+        };
+    }
+
+    /// Accepts a connection on the server's side.
+    fn accept(&mut self, now: Instant, path: EndPath, syn: &Segment, host: HostView<'_>) {
+        self.transport = match &*self.protocol {
+            Protocol::Tcp(config) => {
+                let iss = Seq::new(self.randomness.next_u32());
+                let connection = tcp::Connection::accept(config.clone(), syn, iss, now);
+                Transport::Tcp(TcpStream::new(connection, host.tuple(path)))
+            }
+            Protocol::Mptcp(config) => {
+                let locals = self.paths.iter().map(|path| host.book.socket(path.local)).collect();
+                let secret = secret(&mut self.randomness);
+                let path = host.book.mptcp_path(path);
+                Transport::Mptcp(MptcpStream::new(mptcp::Connection::accept(
+                    (**config).clone(),
+                    locals,
+                    path,
+                    syn,
+                    secret,
+                    now,
+                )))
+            }
+            Protocol::Udp => unreachable!("UDP has endpoints of its own"),
+        };
+    }
+
+    /// Takes a segment from the network. `false`: nobody here expects it.
+    pub(crate) fn handle_segment(
+        &mut self,
+        now: Instant,
+        path: EndPath,
+        segment: &Segment,
+        host: HostView<'_>,
+    ) -> bool {
+        use ropewalk_wire::Flags;
+        let opens = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
+        match &mut self.transport {
+            Transport::Waiting => return false,
+            Transport::Listening if opens => self.accept(now, path, segment, host),
+            Transport::Listening => return false,
+            Transport::Tcp(stream) if stream.tuple.remote == path.remote => {
+                stream.connection.handle_segment(now, segment);
+            }
+            Transport::Tcp(_) => return false,
+            Transport::Mptcp(stream) => match stream.subflow(path.local, path.remote) {
+                Some(subflow) => stream.connection.handle_segment(now, subflow, segment),
+                None if opens => {
+                    let path = host.book.mptcp_path(path);
+                    return stream.connection.accept_join(now, path, segment).is_some();
+                }
+                None => return false,
+            },
+        }
+        true
+    }
+
+    /// Everything that follows an input: events, reading, writing, sending.
+    #[inline]
+    pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: HostView<'_>) -> Opened {
+        let now = context.now();
+        let mut opened = self.poll_events(host);
+        self.transport.drain(now, &mut self.sink);
+        match &mut self.transport {
+            Transport::Waiting | Transport::Listening => {}
+            Transport::Tcp(stream) => self.source.pump(now, &self.sink, stream),
+            Transport::Mptcp(stream) => self.source.pump(now, &self.sink, stream),
+        }
+        while let Some((tuple, segment)) = self.transport.poll_transmit(now) {
+            context.send(tuple.port, Packet::new(tuple.local, tuple.remote, Body::Tcp(segment)));
+        }
+        opened.0 |= self.poll_events(host).0;
+        opened
+    }
+
+    fn poll_events(&mut self, host: HostView<'_>) -> Opened {
+        let mut opened = Opened(false);
+        match &mut self.transport {
+            Transport::Waiting | Transport::Listening => {}
+            Transport::Tcp(stream) => {
+                while let Some(event) = stream.connection.poll_event() {
+                    if let tcp::Event::Failed(reason) = event {
+                        self.error.get_or_insert_with(|| reason.to_string());
+                    }
+                }
+            }
+            Transport::Mptcp(stream) => {
+                while let Some(event) = stream.connection.poll_event() {
+                    match event {
+                        mptcp::Event::SubflowCreated { path, .. } => {
+                            stream.tuples.push(host.tuple(host.book.end_path(path)));
+                            opened.0 = true;
+                        }
+                        mptcp::Event::Failed(reason) => {
+                            self.error.get_or_insert_with(|| reason.to_string());
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        opened
+    }
+
+    /// The earliest time at which something happens without a packet.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        if let Transport::Waiting = self.transport {
+            return Some(self.start);
+        }
+        match (self.transport.poll_timeout(), self.source.deadline()) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// The local ports in use by now.
+    pub(crate) fn local_ports(&self) -> Vec<u16> {
+        match &self.transport {
+            Transport::Mptcp(stream) => stream.tuples.iter().map(|tuple| tuple.local.port).collect(),
+            _ => self.paths.iter().map(|path| path.local.port).collect(),
+        }
+    }
+}
+
+/// Did subflows appear, so that the host must learn their ports?
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Opened(pub(crate) bool);
+
+fn secret(randomness: &mut Stream) -> mptcp::Secret {
+    let mut bytes = [0; 32];
+    for word in bytes.chunks_exact_mut(8) {
+        word.copy_from_slice(&randomness.next_u64().to_le_bytes());
+    }
+    mptcp::Secret(bytes)
+}

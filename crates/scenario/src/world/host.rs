@@ -1,0 +1,206 @@
+//! A host: interfaces, endpoints, and who gets which packet.
+
+use super::addresses::AddressBook;
+use super::datagrams::{UdpReceiver, UdpSender};
+use super::endpoint::{EndPath, HostView, StreamEndpoint};
+use super::packet::{Body, Packet, Socket};
+use super::ports::PortTable;
+use super::transport::Transport;
+use crate::plan::AddressIndex;
+use ropewalk_sim::{Context, Port};
+use ropewalk_units::Instant;
+use ropewalk_wire::{Flags, Segment};
+use std::sync::Arc;
+
+/// An endpoint of any protocol.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "endpoints live in a Vec and are never moved per packet")]
+pub(crate) enum Endpoint {
+    /// TCP or Multipath TCP.
+    Stream(StreamEndpoint),
+    /// Sends datagrams.
+    UdpSender(UdpSender),
+    /// Receives datagrams, on this local port.
+    UdpReceiver(u16, UdpReceiver),
+}
+
+impl Endpoint {
+    #[inline]
+    fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Stream(endpoint) => endpoint.deadline(),
+            Self::UdpSender(sender) => sender.paced.deadline(),
+            Self::UdpReceiver(..) => None,
+        }
+    }
+}
+
+/// An endpoint and the timer that is pending for it in the event queue.
+#[derive(Debug)]
+struct Slot {
+    endpoint: Endpoint,
+    /// Time of the earliest pending timer; [`Instant::MAX`] when none is. Timers are never cancelled: one
+    /// that fires at another time than this is stale.
+    armed: Instant,
+}
+
+
+/// A host with its endpoints.
+#[derive(Debug)]
+pub(crate) struct Host {
+    interfaces: Vec<(AddressIndex, Port)>,
+    book: Arc<AddressBook>,
+    slots: Vec<Slot>,
+    by_port: PortTable,
+    /// Packets for addresses that are not this host's.
+    pub(crate) misrouted: u64,
+}
+
+impl Host {
+    /// A host without endpoints.
+    pub(crate) fn new(book: Arc<AddressBook>) -> Self {
+        Self { interfaces: Vec::new(), book, slots: Vec::new(), by_port: PortTable::default(), misrouted: 0 }
+    }
+
+    /// Adds an interface.
+    pub(crate) fn add_interface(&mut self, address: AddressIndex, port: Port) {
+        self.interfaces.push((address, port));
+    }
+
+    /// The interface with this address.
+    pub(crate) fn interface(&self, address: AddressIndex) -> Option<Port> {
+        self.interfaces.iter().find(|(own, _)| *own == address).map(|(_, port)| *port)
+    }
+
+    /// Adds an endpoint; returns its timer token and when it wants its first timer.
+    pub(crate) fn add_endpoint(&mut self, endpoint: Endpoint) -> (u32, Option<Instant>) {
+        let index = self.slots.len() as u32;
+        let first = endpoint.deadline();
+        self.slots.push(Slot { endpoint, armed: first.unwrap_or(Instant::MAX) });
+        self.learn_ports(index);
+        (index, first)
+    }
+
+    /// The endpoint with this index.
+    pub(crate) fn endpoint(&self, index: u32) -> &Endpoint {
+        &self.slots[index as usize].endpoint
+    }
+
+    fn learn_ports(&mut self, index: u32) {
+        let ports = match &self.slots[index as usize].endpoint {
+            Endpoint::Stream(endpoint) => endpoint.local_ports(),
+            Endpoint::UdpSender(sender) => vec![sender.tuple.local.port],
+            Endpoint::UdpReceiver(port, _) => vec![*port],
+        };
+        for port in ports {
+            self.by_port.insert(port, index);
+        }
+    }
+
+    /// A packet has arrived.
+    #[inline]
+    pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, port: Port, packet: Packet) {
+        if !self.interfaces.iter().any(|(address, _)| *address == packet.destination.address()) {
+            self.misrouted += 1;
+            return;
+        }
+        let index = self.by_port.get(packet.destination.port);
+        let path = EndPath { local: packet.destination, remote: packet.source };
+        match packet.body {
+            Body::Tcp(segment) => self.handle_segment(context, port, index, path, &segment),
+            Body::Udp(datagram) => {
+                if let Some(Slot { endpoint: Endpoint::UdpReceiver(_, receiver), .. }) =
+                    self.slots.get_mut(index as usize)
+                {
+                    receiver.receive(context.now(), &datagram);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn handle_segment(
+        &mut self,
+        context: &mut Context<'_, Packet>,
+        port: Port,
+        index: u32,
+        path: EndPath,
+        segment: &Segment,
+    ) {
+        let view = HostView { interfaces: &self.interfaces, book: &self.book };
+        let taken = match self.slots.get_mut(index as usize) {
+            Some(Slot { endpoint: Endpoint::Stream(endpoint), .. }) => {
+                endpoint.handle_segment(context.now(), path, segment, view)
+            }
+            _ => false,
+        };
+        if taken {
+            self.drive(context, index);
+        } else {
+            refuse(context, port, path, segment);
+        }
+    }
+
+    /// A timer has fired.
+    pub(crate) fn handle_timer(&mut self, context: &mut Context<'_, Packet>, index: u32) {
+        let now = context.now();
+        let slot = &mut self.slots[index as usize];
+        if slot.armed != now {
+            return;
+        }
+        slot.armed = Instant::MAX;
+        if let Endpoint::Stream(endpoint) = &mut slot.endpoint {
+            if let Transport::Waiting = endpoint.transport {
+                endpoint.open(now, HostView { interfaces: &self.interfaces, book: &self.book });
+            } else if endpoint.transport.poll_timeout().is_some_and(|at| at <= now) {
+                endpoint.transport.handle_timeout(now);
+            }
+        }
+        self.drive(context, index);
+    }
+
+    #[inline]
+    fn drive(&mut self, context: &mut Context<'_, Packet>, index: u32) {
+        let slot = &mut self.slots[index as usize];
+        let opened = match &mut slot.endpoint {
+            Endpoint::Stream(endpoint) => {
+                let view = HostView { interfaces: &self.interfaces, book: &self.book };
+                endpoint.drive(context, view).0
+            }
+            Endpoint::UdpSender(sender) => {
+                while let Some(packet) = sender.poll_transmit(context.now()) {
+                    context.send(sender.tuple.port, packet);
+                }
+                false
+            }
+            Endpoint::UdpReceiver(..) => false,
+        };
+        if let Some(at) = slot.endpoint.deadline()
+            && at < slot.armed
+        {
+            // A deadline in the past would stop time; the transport gets its chance at once.
+            let at = at.max(context.now());
+            slot.armed = at;
+            context.set_timer(at, index);
+        }
+        if opened {
+            self.learn_ports(index);
+        }
+    }
+}
+
+/// A reset for a segment that nobody expects (RFC 9293 §3.10.7.1, CLOSED).
+fn refuse(context: &mut Context<'_, Packet>, port: Port, path: EndPath, segment: &Segment) {
+    if segment.flags.contains(Flags::RST) {
+        return;
+    }
+    let mut reset = Segment { flags: Flags::RST, ..Segment::default() };
+    if segment.flags.contains(Flags::ACK) {
+        reset.seq = segment.ack;
+    } else {
+        reset.flags |= Flags::ACK;
+        reset.ack = segment.end();
+    }
+    let (local, remote): (Socket, Socket) = (path.local, path.remote);
+    context.send(port, Packet::new(local, remote, Body::Tcp(reset)));
+}

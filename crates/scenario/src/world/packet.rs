@@ -1,0 +1,117 @@
+//! The packet of every scenario: addresses, ports, and a TCP segment or a UDP datagram.
+
+use crate::plan::AddressIndex;
+use ropewalk_sim as sim;
+use ropewalk_wire::{Ecn, Payload, Segment};
+
+/// An IPv4 header without options.
+pub(crate) const IP_HEADER: u32 = 20;
+/// A UDP header.
+pub(crate) const UDP_HEADER: u32 = 8;
+/// Hops a packet may take, as most systems send it.
+pub(crate) const INITIAL_TTL: u8 = 64;
+
+/// A UDP datagram with the number its application gave it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Datagram {
+    /// Counted from 0 by the sending application.
+    pub(crate) number: u64,
+    /// The octets.
+    pub(crate) payload: Payload,
+}
+
+/// What a packet carries.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Body {
+    /// A TCP segment.
+    Tcp(Segment),
+    /// A UDP datagram.
+    Udp(Datagram),
+}
+
+/// One end of a flow: an interface's address and a port.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Socket {
+    /// The address's index: an [`AddressIndex`] in the 32 bits that every packet carries.
+    address: u32,
+    /// The port.
+    pub(crate) port: u16,
+}
+
+impl Socket {
+    /// From an address and a port.
+    pub(crate) fn new(address: AddressIndex, port: u16) -> Self {
+        Self { address: address.0 as u32, port }
+    }
+
+    /// The address.
+    #[inline]
+    pub(crate) fn address(self) -> AddressIndex {
+        AddressIndex(self.address as usize)
+    }
+}
+
+/// An IP packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Packet {
+    /// From.
+    pub(crate) source: Socket,
+    /// To.
+    pub(crate) destination: Socket,
+    /// Hops left.
+    pub(crate) ttl: u8,
+    /// What it carries.
+    pub(crate) body: Body,
+}
+
+impl Packet {
+    /// A fresh packet from `source` to `destination`.
+    pub(crate) fn new(source: Socket, destination: Socket, body: Body) -> Self {
+        Self { source, destination, ttl: INITIAL_TTL, body }
+    }
+}
+
+impl sim::Packet for Packet {
+    #[inline]
+    fn wire_len(&self) -> u32 {
+        match &self.body {
+            Body::Tcp(segment) => IP_HEADER + segment.wire_len(),
+            Body::Udp(datagram) => IP_HEADER + UDP_HEADER + datagram.payload.len,
+        }
+    }
+
+    #[inline]
+    fn is_data(&self) -> bool {
+        match &self.body {
+            Body::Tcp(segment) => segment.payload.len > 0,
+            Body::Udp(_) => true,
+        }
+    }
+
+    #[inline]
+    fn ecn_capable(&self) -> bool {
+        match &self.body {
+            Body::Tcp(segment) => segment.ecn != Ecn::NotEct,
+            Body::Udp(_) => false,
+        }
+    }
+
+    fn mark_ce(&mut self) {
+        if let Body::Tcp(segment) = &mut self.body {
+            segment.ecn = Ecn::Ce;
+        }
+    }
+
+    fn flow_hash(&self) -> u32 {
+        let ends = |socket: Socket| (u64::from(socket.address.0) << 16) | u64::from(socket.port);
+        let protocol = u64::from(matches!(self.body, Body::Udp(_)));
+        // Fibonacci hashing of the 5-tuple: the golden ratio's odd 64-bit multiplier spreads close numbers.
+        let mixed = (ends(self.source) << 1 | protocol).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ ends(self.destination)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) as u32
+    }
+
+    fn duplicate(&self) -> Self {
+        self.clone()
+    }
+}

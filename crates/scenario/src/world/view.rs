@@ -1,0 +1,96 @@
+//! Read-only views of a running connection: what sampling and collecting ask of its two ends.
+
+use super::application::Source;
+use super::build::{Ends, Simulation};
+use super::datagrams::{UdpReceiver, UdpSender};
+use super::endpoint::StreamEndpoint;
+use super::host::Endpoint;
+use super::packet::Packet;
+use super::transport::Transport;
+use crate::plan::{Application, ConnectionPlan, DataDirection};
+use ropewalk_mptcp as mptcp;
+use ropewalk_sim::Tap;
+use ropewalk_tcp as tcp;
+
+/// The two ends of a connection's data: who sends the octets that count, and who receives them.
+#[derive(Clone, Copy)]
+pub(crate) enum DataEnds<'a> {
+    /// TCP or Multipath TCP.
+    Stream { sender: &'a StreamEndpoint, receiver: &'a StreamEndpoint },
+    /// UDP.
+    Udp { sender: &'a UdpSender, receiver: &'a UdpReceiver },
+}
+
+/// Which end sends the data: for requests and responses, the server's responses are what counts.
+fn server_sends(plan: &ConnectionPlan) -> bool {
+    matches!(plan.application, Application::RequestResponse { .. }) || plan.data == DataDirection::Backward
+}
+
+impl<T: Tap<Packet>> Simulation<T> {
+    /// The ends of a connection's data.
+    pub(crate) fn data_ends(&self, plan: &ConnectionPlan, ends: Ends) -> DataEnds<'_> {
+        let client = self.world.node(ends.client.0).host().endpoint(ends.client.1);
+        let server = self.world.node(ends.server.0).host().endpoint(ends.server.1);
+        let (sender, receiver) = if server_sends(plan) { (server, client) } else { (client, server) };
+        match (sender, receiver) {
+            (Endpoint::Stream(sender), Endpoint::Stream(receiver)) => DataEnds::Stream { sender, receiver },
+            (Endpoint::UdpSender(sender), Endpoint::UdpReceiver(_, receiver)) => {
+                DataEnds::Udp { sender, receiver }
+            }
+            _ => unreachable!("both ends of a connection have its protocol"),
+        }
+    }
+}
+
+/// A subflow as the sender of the data sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct SubflowView<'a> {
+    pub(crate) subflow: u32,
+    /// Index of its path in the scenario's list.
+    pub(crate) path: u32,
+    pub(crate) backup: bool,
+    pub(crate) tcp: &'a tcp::Connection,
+}
+
+/// The subflows of an end, in the order of their creation.
+pub(crate) fn subflows(endpoint: &StreamEndpoint) -> Vec<SubflowView<'_>> {
+    match &endpoint.transport {
+        Transport::Waiting | Transport::Listening => Vec::new(),
+        Transport::Tcp(stream) => {
+            vec![SubflowView { subflow: 0, path: 0, backup: false, tcp: &stream.connection }]
+        }
+        Transport::Mptcp(stream) => stream
+            .connection
+            .subflows()
+            .map(|subflow| {
+                let tuple = &stream.tuples[subflow.id().0 as usize];
+                let path = endpoint.paths.iter().position(|path| {
+                    path.local.address() == tuple.local.address()
+                        && path.remote.address() == tuple.remote.address()
+                });
+                SubflowView {
+                    subflow: subflow.id().0,
+                    path: path.map_or(u32::MAX, |path| path as u32),
+                    backup: subflow.is_backup(),
+                    tcp: subflow.tcp(),
+                }
+            })
+            .collect(),
+    }
+}
+
+/// Counters that only a Multipath TCP connection has.
+pub(crate) fn mptcp_stats(endpoint: &StreamEndpoint) -> Option<&mptcp::Stats> {
+    match &endpoint.transport {
+        Transport::Mptcp(stream) => Some(stream.connection.stats()),
+        _ => None,
+    }
+}
+
+/// Transactions completed, and the sum of their times in seconds.
+pub(crate) fn transactions(endpoint: &StreamEndpoint) -> (u64, f64) {
+    match &endpoint.source {
+        Source::Requester(requester) => (requester.completed, requester.response_time.as_secs_f64()),
+        _ => (0, 0.0),
+    }
+}
