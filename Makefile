@@ -1,0 +1,72 @@
+# Needs Rust (rustup) and Python 3.11 or newer; everything else goes into .venv and target.
+#
+#   make run     build, run the degraded-path scenario, write its report
+#   make test    every Rust and Python test
+#   make lint    formatters and linters, warnings as errors
+#   make bench   the benchmarks
+#   make clean   remove what the others made
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The first interpreter that is new enough; `make PYTHON=/path/to/python3` overrides it.
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 python3.15; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+RUST_SOURCES := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) \
+	$(shell find crates/*/src -name '*.rs' 2>/dev/null)
+# The Python extension has no Rust tests: it is linked by maturin and tested by pytest.
+TESTED := --workspace --exclude ropewalk-python
+RUFF = $(BIN)/ruff
+PYTHON_SOURCES := python tests/python
+
+export PYO3_PYTHON := $(abspath $(BIN))/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test test-rust test-python lint lint-rust lint-python bench clean
+
+run: $(VENV)/.package
+	$(BIN)/ropewalk run scenarios/degraded-path.toml
+	$(BIN)/ropewalk reproduce degraded-path --quick
+
+test: test-rust test-python
+
+test-rust: $(VENV)/pyvenv.cfg
+	cargo test --locked $(TESTED)
+
+test-python: $(VENV)/.tools
+	$(BIN)/python -m pytest -q
+
+lint: lint-rust lint-python
+
+lint-rust: $(VENV)/pyvenv.cfg
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+
+lint-python: $(VENV)/.tools
+	$(RUFF) check $(PYTHON_SOURCES)
+	$(RUFF) format --check $(PYTHON_SOURCES)
+	$(BIN)/python -m mypy --strict
+
+bench:
+	cargo run --locked --release -p ropewalk-benches
+
+clean:
+	rm -rf $(VENV) target out python/ropewalk/*.so
+
+# uv stands in where Python comes without its venv module (Debian splits it off as python3-venv).
+$(VENV)/pyvenv.cfg:
+	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or newer is needed, and none is on the PATH" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "make: Rust is needed: https://rustup.rs" >&2; exit 1; }
+	@if $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then $(PYTHON) -m venv $(VENV); \
+	elif command -v uv >/dev/null; then uv venv --seed --python $(PYTHON) $(VENV); \
+	else echo "make: $(PYTHON) lacks the venv module: install python3-venv, or uv" >&2; exit 1; fi
+
+# The package is installed in place: the Python sources are used from where they are, and only a change of
+# Rust builds again.
+$(VENV)/.package: $(VENV)/pyvenv.cfg pyproject.toml $(RUST_SOURCES)
+	$(BIN)/python -m pip install -q --editable .
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.package
+	$(BIN)/python -m pip install -q --editable '.[dev]'
+	@touch $@
