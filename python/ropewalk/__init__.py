@@ -1,0 +1,80 @@
+"""Ropewalk: a deterministic simulator of TCP and Multipath TCP.
+
+    >>> import ropewalk
+    >>> result = ropewalk.run("scenarios/degraded-path.toml", replications=10)   # doctest: +SKIP
+    >>> result.connections                                                       # doctest: +SKIP
+    >>> result.benefit()                                                         # doctest: +SKIP
+
+Tables are Polars frames. Everything heavy is imported on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ropewalk.api import check, explain, run, schema, sweep, version
+    from ropewalk.benefit import Benefit
+    from ropewalk.campaign import Campaign
+    from ropewalk.errors import (
+        CampaignError,
+        InputError,
+        InterruptedRunError,
+        RopewalkError,
+        RunError,
+        ScenarioError,
+        StoreError,
+        UnsupportedError,
+    )
+    from ropewalk.executor import Executor, LocalExecutor
+    from ropewalk.results import RunResult, SweepResult
+    from ropewalk.statistics import Interval
+
+__all__ = [
+    "Benefit",
+    "Campaign",
+    "CampaignError",
+    "Executor",
+    "InputError",
+    "InterruptedRunError",
+    "Interval",
+    "LocalExecutor",
+    "RopewalkError",
+    "RunError",
+    "RunResult",
+    "ScenarioError",
+    "StoreError",
+    "SweepResult",
+    "UnsupportedError",
+    "check",
+    "explain",
+    "run",
+    "schema",
+    "sweep",
+    "version",
+]
+
+_HOMES: Final = {
+    "Benefit": "benefit",
+    "Campaign": "campaign",
+    "Executor": "executor",
+    "Interval": "statistics",
+    "LocalExecutor": "executor",
+    "RunResult": "results",
+    "SweepResult": "results",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for, so that the command starts at once."""
+    if name == "__version__":
+        return importlib.import_module("ropewalk.api").version()
+    if name not in __all__:
+        raise AttributeError(f"module 'ropewalk' has no attribute {name!r}")
+    home = "errors" if name.endswith("Error") else _HOMES.get(name, "api")
+    return getattr(importlib.import_module(f"ropewalk.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

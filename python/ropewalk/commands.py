@@ -1,0 +1,211 @@
+"""The commands behind `ropewalk`: arguments in, text or JSON out, errors as exit codes."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from ropewalk import api
+from ropewalk.benefit import sentence
+from ropewalk.cli import INTERRUPTED
+from ropewalk.errors import InputError, RopewalkError, ScenarioError, UnsupportedError
+from ropewalk.executor import LocalExecutor
+from ropewalk.progress import Progress, Silent, for_terminal
+from ropewalk.source import Source, read_text
+from ropewalk.summary import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ropewalk.results import RunResult, SweepResult
+
+app = typer.Typer(
+    help="Simulate TCP and Multipath TCP; see when several paths pay off, and when they harm.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The scenario's file.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help='Replace a value: --set links.b.loss="3 %". Repeatable.'),
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Runs at a time.", show_default="one per CPU core")
+]
+DEFAULT_OUT = Path("out")
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        typer.echo(f"ropewalk {api.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+@contextmanager
+def reporting(resume: str = "") -> Iterator[None]:
+    """Errors become a message and an exit code; a stop says how to go on."""
+    try:
+        yield
+    except RopewalkError as error:
+        notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", []))
+        complain(f"{error}{notes}", error.exit_code)
+    except KeyboardInterrupt:
+        complain(f"stopped{resume}", INTERRUPTED)
+
+
+def complain(message: str, code: int) -> NoReturn:
+    """Print to standard error and end."""
+    prefix = "" if code == INTERRUPTED or message.startswith("error") else "error: "
+    typer.echo(prefix + message, err=True)
+    raise typer.Exit(code)
+
+
+def source_of(scenario: Path, settings: list[str] | None) -> Source:
+    """The scenario's file with what `--set` replaces. The core decides what a value means."""
+    pairs = []
+    for setting in settings or []:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            expected = 'KEY=VALUE, as in links.b.loss="3 %"'
+            raise InputError(f"--set {setting}: expected {expected}", key=setting, expected=expected)
+        pairs.append((key.strip(), value.strip()))
+    return Source(read_text(scenario, ScenarioError), str(scenario), tuple(pairs))
+
+
+@app.command()
+def run(  # noqa: PLR0913 - one argument per option
+    scenario: ScenarioArgument,
+    *,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**64 - 1, help="The (first) seed.", show_default="the scenario's"),
+    ] = None,
+    replications: Annotated[int, typer.Option(min=1, help="How many seeds, from the first upwards.")] = 1,
+    settings: SetOption = None,
+    out: Annotated[Path | None, typer.Option(help="Write Parquet tables and summary.json here.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Write pcapng captures too (to --out, or ./out).")
+    ] = False,
+    compare: Annotated[bool, typer.Option(help="Run each path alone too, and say benefit or harm.")] = True,
+    workers: WorkersOption = None,
+) -> None:
+    """Run a scenario and show what came of it."""
+    folder = out if out is not None or not pcap else DEFAULT_OUT
+    with reporting("; nothing of the unfinished runs has been written"):
+        result = api.run(
+            source_of(scenario, settings),
+            seed=seed,
+            replications=replications,
+            series=folder is not None,
+            compare=compare,
+            out=folder,
+            capture=pcap,
+            workers=workers,
+            progress=for_terminal() if replications > 1 and sys.stderr.isatty() else Silent(),
+        )
+        show_run(result, as_json=json)
+
+
+def show_run(result: RunResult, *, as_json: bool) -> None:
+    """Print a run's result; the verdicts go beside the JSON, not into it."""
+    verdicts = [sentence(benefit) for benefit in result.benefit()]
+    if as_json:
+        single = len(result.outcomes) == 1
+        typer.echo(result.outcomes[0].summary() if single else to_json(result.summary))
+        for verdict in verdicts:
+            typer.echo(verdict, err=True)
+        return
+    from ropewalk.tables import heading, of_summary
+
+    summary = result.runs[0] if len(result.runs) == 1 else result.combined
+    typer.echo("\n\n".join([heading(result), of_summary(summary), *verdicts]))
+    if result.files:
+        typer.echo(f"\nwritten: {len(result.files)} files in {result.files[0].parent}")
+
+
+@app.command()
+def sweep(
+    campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign's file.")],
+    *,
+    out: Annotated[Path, typer.Option(help="The store. What it already has is not run again.")] = DEFAULT_OUT,
+    workers: WorkersOption = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A cluster (in a later release).")
+    ] = None,
+) -> None:
+    """Run a scenario over a grid of values; stop with Ctrl-C and resume at will."""
+    resume = f"; every finished run is in {out}: the same command goes on from there"
+    with reporting(resume):
+        if dask is not None:
+            raise UnsupportedError("--dask: this release runs on the cores of one machine (--workers)")
+        result = api.sweep(campaign, out=out, workers=workers, progress=for_terminal())
+        show_sweep(result, out)
+    if result.failures:
+        raise typer.Exit(RopewalkError.exit_code)
+
+
+def show_sweep(result: SweepResult, out: Path) -> None:
+    """Print a sweep's result."""
+    from ropewalk.tables import of_sweep
+
+    if not result.connections.is_empty():
+        typer.echo(of_sweep(result))
+    failed = f", {len(result.failures)} failed" if result.failures else ""
+    typer.echo(
+        f"\n{result.computed} runs done, {result.skipped} found in the store{failed}; results in {out}"
+    )
+
+
+@app.command()
+def reproduce(
+    study: Annotated[list[str] | None, typer.Argument(metavar="[STUDY…|all]", help="Which studies.")] = None,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and points: under a minute.")] = False,
+    out: Annotated[Path, typer.Option(help="Where figures, tables and reports go.")] = DEFAULT_OUT,
+    workers: WorkersOption = None,
+) -> None:
+    """Make a paper's figures, published and measured side by side, in a report."""
+    from ropewalk import studies
+
+    with reporting(f"; what is finished is in {out}"):
+        chosen = [(name, studies.load(name)) for name in studies.names(study or [])]
+        count = LocalExecutor(workers).workers
+        progress: Progress = for_terminal()
+        for name, module in chosen:
+            typer.echo(f"{name}: {module.TITLE}")
+            result = module.run(out / name, quick, count, progress)
+            progress.finish()
+            for finding in result.findings:
+                typer.echo(f"  - {finding}")
+            typer.echo(f"report: {result.report}")
+
+
+@app.command()
+def explain(scenario: ScenarioArgument, settings: SetOption = None) -> None:
+    """Draw a scenario's topology and show every default."""
+    with reporting():
+        typer.echo(api.explain(source_of(scenario, settings)))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of scenario files, for editors."""
+    with reporting():
+        typer.echo(api.schema_text())

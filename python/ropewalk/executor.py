@@ -1,0 +1,133 @@
+"""Where runs are carried out: here on threads, or wherever another `Executor` takes them."""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ropewalk import _core
+from ropewalk.errors import RopewalkError, RunError
+from ropewalk.store import Key, store_error
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
+
+    from ropewalk.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run, with everything that a worker needs to carry it out."""
+
+    source: Source
+    """The scenario."""
+
+    seed: int
+    """The seed of its random streams."""
+
+    label: str
+    """What messages call it."""
+
+    series: bool = True
+    """Whether to sample the time series."""
+
+    key: Key | None = None
+    """Where its Parquet files go in a store; without a place none are written."""
+
+    captures: Path | None = None
+    """The folder to put pcapng files into, if any are wanted."""
+
+    keep: bool = False
+    """Whether the outcome is wanted back. A sweep's is not: its tables are on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A job that has come to its end."""
+
+    job: Job
+    outcome: _core.Outcome | None = None
+    """What it measured, if the job said to keep it."""
+    error: RopewalkError | None = None
+    """Why it failed, if it did."""
+
+
+class Executor(Protocol):
+    """Carries out jobs. What it must keep: a job's files appear whole or not at all."""
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Finished]:
+        """Yield each job as it finishes, in any order. Closing the iterator stops what has not finished."""
+        ...
+
+
+class LocalExecutor:
+    """Threads of this process. The core releases Python's lock, so each keeps a CPU core busy."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        """Use so many threads, or one per CPU core that this process may use.
+
+        Raises:
+            ValueError: The number is not positive.
+        """
+        if workers is not None and workers < 1:
+            raise ValueError(f"workers must be at least 1, not {workers}")
+        self.workers = workers if workers is not None else len(os.sched_getaffinity(0))
+
+    def run(self, jobs: Sequence[Job]) -> Generator[Finished]:
+        """Yield each job as it finishes; stop the others when closed or interrupted."""
+        interrupt = _core.Interrupt()
+        waiting = iter(jobs)
+        taking = threading.Lock()
+        finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+
+        def work() -> None:
+            while not interrupt.is_set():
+                with taking:
+                    job = next(waiting, None)
+                if job is None:
+                    return
+                finished.put(perform(job, interrupt))
+
+        count = min(self.workers, len(jobs))
+        threads = [threading.Thread(target=work, name=f"run-{k}", daemon=True) for k in range(count)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in jobs:
+                yield finished.get()
+        finally:
+            # Ctrl-C, here or in whoever consumes this, ends up here: unfinished runs stop, writing nothing.
+            interrupt.set()
+            for thread in threads:
+                thread.join()
+
+
+def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
+    """Carry out one job on this thread; failures are returned, not raised."""
+    beside = job.captures.with_name(f".{job.captures.name}.partial") if job.captures else None
+    try:
+        if beside is not None:
+            shutil.rmtree(beside, ignore_errors=True)
+            beside.mkdir(parents=True)
+        capture = str(beside) if beside else None
+        outcome = _core.run(*job.source.arguments(), job.seed, job.series, capture, interrupt)
+        if beside is not None and job.captures is not None:
+            shutil.rmtree(job.captures, ignore_errors=True)
+            beside.rename(job.captures)
+        if job.key is not None:
+            outcome.write(str(job.key.folder), job.key.stem)
+    except RopewalkError as error:
+        return Finished(job, error=error)
+    except OSError as error:
+        return Finished(job, error=store_error(job.key.folder if job.key else job.captures, error))
+    except BaseException as error:  # noqa: BLE001 - a panic of the core must not leave the consumer waiting
+        return Finished(job, error=RunError(f"{job.label}: the simulator failed: {error}"))
+    finally:
+        if beside is not None:
+            shutil.rmtree(beside, ignore_errors=True)
+    return Finished(job, outcome if job.keep else None)

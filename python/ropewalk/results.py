@@ -1,0 +1,267 @@
+"""What `ropewalk.run` and `ropewalk.sweep` return. Tables are Polars frames, made on first use."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ropewalk import benefit as comparing
+from ropewalk.statistics import Interval, mean_interval
+from ropewalk.store import Key, Table, read
+from ropewalk.summary import combine
+
+if TYPE_CHECKING:
+    import tempfile
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+    from ropewalk import _core
+    from ropewalk.benefit import Benefit
+    from ropewalk.campaign import Campaign, Point
+    from ropewalk.errors import RopewalkError
+
+Reference = tuple[str, str]
+"""A connection and the single path that it used instead of all of its own."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One scenario, run with one seed or several."""
+
+    scenario: str
+    """The scenario's name."""
+
+    hash: str
+    """The hash of the scenario with every default, which keys it in the store."""
+
+    outcomes: list[_core.Outcome] = field(repr=False)
+    """What each seed measured, in the order of `seeds`."""
+
+    references: dict[Reference, list[float]] = field(repr=False)
+    """Goodput of each multipath connection as TCP on each single path, Mbit/s, in the order of `seeds`."""
+
+    files: list[Path] = field(default_factory=list, repr=False)
+    """What was written, if an output folder was given."""
+
+    @cached_property
+    def runs(self) -> list[dict[str, Any]]:
+        """The summary of each seed, with the keys of `ropewalk run --json`."""
+        return [json.loads(outcome.summary()) for outcome in self.outcomes]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds."""
+        return [run["seed"] for run in self.runs]
+
+    @property
+    def combined(self) -> dict[str, Any]:
+        """The runs as one summary: every figure a mean with its 95 % interval (`Interval`)."""
+        return combine(self.runs)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `--json` prints: the one run, or of several `{runs, summary}`, each figure an `Interval`."""
+        return self.runs[0] if len(self.runs) == 1 else {"runs": self.runs, "summary": self.combined}
+
+    @cached_property
+    def connections(self) -> pl.DataFrame:
+        """One row per seed and connection: goodput, completion, reordering buffer, head-of-line time."""
+        return self._table("connections")
+
+    @cached_property
+    def subflows(self) -> pl.DataFrame:
+        """One row per seed and subflow: throughput, retransmissions, timeouts, SRTT."""
+        return self._table("subflows")
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """One row per seed, link and direction: octets, drops by kind, utilisation."""
+        return self._table("links")
+
+    @cached_property
+    def series(self) -> pl.DataFrame:
+        """Time series, one row per sample and subflow; rows without a subflow are the connection's own."""
+        return self._table("series")
+
+    def benefit(self) -> list[Benefit]:
+        """Benefit or harm of each multipath connection against the best single path, paired by seed.
+
+        Empty if nothing was multipath, or if the run was told not to compare.
+        """
+        goodputs = {
+            (connection["name"], k): float(connection["goodput_mbps"])
+            for k, run in enumerate(self.runs)
+            for connection in run["connections"]
+        }
+        names = dict.fromkeys(connection for connection, _ in self.references)
+        return [
+            comparing.judge(
+                name,
+                [goodputs[name, k] for k in range(len(self.runs))],
+                {
+                    path: values
+                    for (connection, path), values in self.references.items()
+                    if connection == name
+                },
+            )
+            for name in names
+        ]
+
+    def _table(self, table: Table) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.concat([pl.DataFrame(getattr(outcome, table)) for outcome in self.outcomes])
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One point of a campaign's grid with what ran for it. All lists follow the order of the seeds."""
+
+    point: Point
+    scenario: str
+    hash: str
+    seeds: tuple[int, ...]
+    keys: tuple[Key, ...]
+    references: dict[Reference, tuple[Key, ...]]
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """A campaign's results. They lie in the store; the frames read them."""
+
+    campaign: Campaign
+    """What was swept."""
+
+    samples: list[Sample] = field(repr=False)
+    """The points of the grid with their runs."""
+
+    computed: int
+    """How many runs this sweep carried out."""
+
+    skipped: int
+    """How many were in the store already."""
+
+    failures: dict[Key, RopewalkError]
+    """Runs that failed, and why; they are in no table."""
+
+    temporary: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+    """The store, if no output folder was given: it lives as long as this object."""
+
+    @cached_property
+    def connections(self) -> pl.DataFrame:
+        """As `RunResult.connections`, with a column for the point and one for each key of the grid."""
+        return self._table("connections")
+
+    @cached_property
+    def subflows(self) -> pl.DataFrame:
+        """As `RunResult.subflows`, with the grid's columns."""
+        return self._table("subflows")
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """As `RunResult.links`, with the grid's columns."""
+        return self._table("links")
+
+    @cached_property
+    def series(self) -> pl.DataFrame:
+        """As `RunResult.series`, with the grid's columns; empty if the campaign keeps none."""
+        return self._table("series")
+
+    @cached_property
+    def references(self) -> pl.DataFrame:
+        """`connections` of the single-path runs, with the grid's columns and `reference_path`."""
+        import polars as pl
+
+        frames = [
+            self._labelled(sample, read(self._ran(keys), "connections"))
+            .filter(pl.col("name") == connection)
+            .with_columns(reference_path=pl.lit(path))
+            for sample in self.samples
+            for (connection, path), keys in sample.references.items()
+            if self._ran(keys)
+        ]
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    def goodputs(self) -> Iterator[tuple[Point, str, Interval]]:
+        """Mean goodput in Mbit/s of every connection at every point."""
+        values: dict[tuple[int, str], list[float]] = {}
+        if not self.connections.is_empty():
+            for index, name, goodput in self.connections.select("point", "name", "goodput_mbps").iter_rows():
+                values.setdefault((index, name), []).append(goodput)
+        points = {sample.point.index: sample.point for sample in self.samples}
+        for (index, name), goodputs in values.items():
+            yield points[index], name, mean_interval(goodputs)
+
+    def benefit(self) -> list[Benefit]:
+        """Benefit or harm of every multipath connection at every point, over the seeds that all finished."""
+        return [benefit for sample in self.samples for benefit in self._judge(sample)]
+
+    def _judge(self, sample: Sample) -> Iterator[Benefit]:
+        names = dict.fromkeys(connection for connection, _ in sample.references)
+        for name in names:
+            paths = {
+                path: keys for (connection, path), keys in sample.references.items() if connection == name
+            }
+            columns = [sample.keys, *paths.values()]
+            whole = [
+                k
+                for k in range(len(sample.seeds))
+                if all(column[k] not in self.failures for column in columns)
+            ]
+            if not whole:
+                continue
+            yield comparing.judge(
+                name,
+                [self._goodput[sample.keys[k], name] for k in whole],
+                {path: [self._goodput[keys[k], name] for k in whole] for path, keys in paths.items()},
+                sample.point.parameters,
+                sample.point.index,
+            )
+
+    @cached_property
+    def _goodput(self) -> Mapping[tuple[Key, str], float]:
+        """Every connection's goodput in every run, references included."""
+        keys = dict.fromkeys(
+            key
+            for sample in self.samples
+            for column in (sample.keys, *sample.references.values())
+            for key in column
+        )
+        found: dict[tuple[Key, str], float] = {}
+        for key in keys:
+            if key not in self.failures:
+                frame = read([key], "connections").select("name", "goodput_mbps")
+                found.update(((key, name), goodput) for name, goodput in frame.iter_rows())
+        return found
+
+    def _table(self, table: Table) -> pl.DataFrame:
+        import polars as pl
+
+        if table == "series" and not self.campaign.series:
+            return pl.DataFrame()
+        frames = [
+            self._labelled(sample, read(self._ran(sample.keys), table))
+            for sample in self.samples
+            if self._ran(sample.keys)
+        ]
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    def _ran(self, keys: tuple[Key, ...]) -> list[Key]:
+        return [key for key in keys if key not in self.failures]
+
+    def _labelled(self, sample: Sample, frame: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+
+        labels = [pl.lit(sample.point.index, dtype=pl.UInt32).alias("point")]
+        for axis, value in sample.point.parameters.items():
+            labels.append(pl.lit(value if self._plain(axis) else str(value)).alias(axis))
+        return frame.select(*labels, pl.all())
+
+    def _plain(self, axis: str) -> bool:
+        """Whether a grid key's values are of one simple type; others appear as text."""
+        kinds = {type(value) for value in self.campaign.grid[axis]}
+        return len(kinds) == 1 and kinds <= {int, float, str, bool}

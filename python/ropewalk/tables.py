@@ -1,0 +1,146 @@
+"""Results as text for people: aligned columns, units in the head, ± half of the 95 % confidence interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ropewalk.statistics import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ropewalk.results import RunResult, SweepResult
+
+Cell = Interval | float | int | str | bool | None
+
+CONNECTION_HEAD: Final = (
+    "connection",
+    "protocol",
+    "goodput Mbit/s",
+    "bytes",
+    "start s",
+    "end s",
+    "completed",
+)
+SUBFLOW_HEAD: Final = (
+    "connection",
+    "path",
+    "throughput Mbit/s",
+    "bytes",
+    "retransmissions",
+    "spurious",
+    "timeouts",
+    "SRTT ms",
+)
+LINK_HEAD: Final = (
+    "link",
+    "direction",
+    "bytes",
+    "packets",
+    "dropped by queue",
+    "lost",
+    "utilisation %",
+)
+
+
+def render(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Columns wide enough for their widest cell, figures to the right."""
+    body = [[cell(value) for value in row] for row in rows]
+    raw = [[isinstance(value, str) for value in row] for row in rows] if isinstance(rows, list) else []
+    widths = [max(len(row[k]) for row in [list(head), *body]) for k in range(len(head))]
+    left = [bool(raw) and all(row[k] for row in raw) for k in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = (
+            text.ljust(width) if to_left else text.rjust(width)
+            for text, width, to_left in zip(row, widths, left, strict=True)
+        )
+        return "  ".join(cells).rstrip()
+
+    return "\n".join([line(head), "  ".join("─" * width for width in widths), *map(line, body)])
+
+
+def cell(value: Cell) -> str:
+    """One figure or word."""
+    match value:
+        case None:
+            return "-"
+        case str():
+            return value
+        case bool():
+            return "yes" if value else "no"
+        case Interval(n=0):
+            return "-"
+        case Interval():
+            return f"{number(value.mean)} ± {number(value.half_width)}" if value.known else number(value.mean)
+    return number(value)
+
+
+def number(value: float) -> str:
+    """Whole numbers with grouping, others with three digits after the point."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+
+
+def heading(result: RunResult) -> str:
+    """What ran: the scenario, the simulated time, the seeds, and what keys it in a store."""
+    first, seeds = result.runs[0], result.seeds
+    which = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]}…{seeds[-1]}, means ± 95 % CI"
+    engine = f"ropewalk {first['version']}, scenario {result.hash[:12]}"
+    return f"{result.scenario}: {number(first['duration_s'])} s, {which} ({engine})"
+
+
+def of_summary(summary: dict[str, Any]) -> str:
+    """The tables of one run, or of several combined."""
+    connections = summary["connections"]
+    parts = [
+        render(CONNECTION_HEAD, [_connection(connection) for connection in connections]),
+        render(
+            SUBFLOW_HEAD,
+            [
+                (
+                    connection["name"],
+                    subflow["path"],
+                    subflow["throughput_mbps"],
+                    subflow["bytes"],
+                    subflow["retransmissions"],
+                    subflow["spurious_retransmissions"],
+                    subflow["timeouts"],
+                    subflow["srtt_ms"],
+                )
+                for connection in connections
+                for subflow in connection["subflows"]
+            ],
+        ),
+        render(LINK_HEAD, [_link(link) for link in summary["links"]]),
+    ]
+    return "\n\n".join(parts)
+
+
+def _connection(connection: dict[str, Any]) -> tuple[Cell, ...]:
+    keys = ("name", "protocol", "goodput_mbps", "bytes", "start_s", "end_s", "completed")
+    return tuple(connection[key] for key in keys)
+
+
+def _link(link: dict[str, Any]) -> tuple[Cell, ...]:
+    keys = ("name", "direction", "bytes", "packets", "drops_queue", "drops_loss")
+    return (*(link[key] for key in keys), _percent(link["utilisation"]))
+
+
+def _percent(value: Interval | float) -> Cell:
+    if isinstance(value, Interval):
+        return Interval(100 * value.mean, 100 * value.low, 100 * value.high, value.n)
+    return 100 * value
+
+
+def of_sweep(result: SweepResult) -> str:
+    """One line per point of the grid and connection."""
+    verdicts = {(benefit.point, benefit.connection): benefit for benefit in result.benefit()}
+    axes = list(result.campaign.grid)
+    rows: list[Sequence[Cell]] = []
+    for point, connection, goodput in result.goodputs():
+        parameters = [str(point.parameters[axis]) for axis in axes]
+        found = verdicts.get((point.index, connection))
+        judged: list[Cell] = [found.best_path, found.best, found.verdict] if found else ["-", None, "-"]
+        rows.append([*parameters, connection, goodput, *judged])
+    head = [*axes, "connection", "goodput Mbit/s", "best path", "TCP on it Mbit/s", "verdict"]
+    return render(head, rows)
