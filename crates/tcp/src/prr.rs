@@ -48,9 +48,10 @@ impl Prr {
             let bound = bound + if ack.safe { u64::from(ack.smss) } else { 0 };
             bound.min(ssthresh - inflight)
         };
-        if self.out == 0 && count == 0 {
-            // The fast retransmit itself always goes out.
-            count = u64::from(ack.smss);
+        if self.out == 0 {
+            // The fast retransmit itself always goes out. The RFC asks for it when the count is 0; counted in
+            // octets, a part of a segment would hold it back just as well.
+            count = count.max(u64::from(ack.smss));
         }
         u32::try_from(count).unwrap_or(u32::MAX)
     }

@@ -34,6 +34,8 @@ impl Coupled {
         let segments = if self.byte_counting { f64::from(octets) / smss } else { 1.0 };
         let increase = self.coupling.map_or_else(|| 1.0 / window.segments(), |coupling| coupling.increase);
         window.shift(increase * segments * smss);
+        // A decrease is not to be undone by slow start.
+        window.set_ssthresh(window.ssthresh.min(window.cwnd), 1);
     }
 
     /// The decrease; without a coupling, half of `base` octets (RFC 5681 §3.1 eq. (4)).

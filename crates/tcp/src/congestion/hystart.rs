@@ -45,15 +45,16 @@ impl HyStart {
 
     /// One ACK of new data in the initial slow start.
     pub(crate) fn on_ack(&mut self, snd_una: Seq, snd_nxt: Seq, rtt: Option<Duration>) -> Growth {
-        if self.start_round(snd_una, snd_nxt) {
-            return Growth::Leave;
-        }
+        // The sample belongs to the round in which its data was sent, also when this ACK ends that round.
         if let Some(rtt) = rtt {
             self.this_round = Some(self.this_round.map_or(rtt, |least| least.min(rtt)));
             self.samples += 1;
             if self.samples >= ROUND_SAMPLES {
                 self.judge();
             }
+        }
+        if self.start_round(snd_una, snd_nxt) {
+            return Growth::Leave;
         }
         Growth::Divided(if self.conservative.is_some() { CONSERVATIVE_GROWTH_DIVISOR } else { 1 })
     }
@@ -66,11 +67,11 @@ impl HyStart {
         }
         let first = self.window_end.is_none();
         self.window_end = Some(snd_nxt);
-        self.last_round = self.this_round.take();
-        self.samples = 0;
         if first {
             return false;
         }
+        self.last_round = self.this_round.take();
+        self.samples = 0;
         self.conservative.as_mut().is_some_and(|state| {
             // RFC 9406 §4.2: the partial round in which it began counts too.
             state.rounds += 1;

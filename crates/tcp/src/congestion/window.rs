@@ -59,9 +59,9 @@ impl Window {
         self.ssthresh = octets.max(self.smss.saturating_mul(segments));
     }
 
-    /// Sets ssthresh from a real number of octets.
+    /// Sets ssthresh from a real number of octets, to the nearest octet.
     pub(crate) fn set_ssthresh_f64(&mut self, octets: f64, segments: u32) {
         // `as` saturates, and turns what is not a number into 0, which the floor lifts.
-        self.set_ssthresh(octets as u32, segments);
+        self.set_ssthresh((octets + 0.5) as u32, segments);
     }
 }

@@ -1,1 +1,95 @@
-//! Tests.
+//! The arithmetic of RFC 6298, step by step.
+
+use super::RttEstimator;
+use crate::config::Config;
+use ropewalk_units::{Duration, Instant};
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// RFC 6298's estimator without a minimum.
+fn plain() -> Config {
+    Config { rto_min: Duration::ZERO, rto_floor_on_variance: false, ..Config::linux() }
+}
+
+#[test]
+fn the_first_samples_follow_the_rfc() {
+    let mut rtt = RttEstimator::new(&plain());
+    assert_eq!(rtt.rto(), Duration::from_secs(1), "§2.1");
+    rtt.on_sample(Instant::ZERO, ms(100));
+    // §2.2: SRTT = R, RTTVAR = R/2, RTO = R + 4 R/2.
+    assert_eq!((rtt.srtt(), rtt.rttvar(), rtt.rto()), (Some(ms(100)), ms(50), ms(300)));
+    rtt.on_sample(Instant::ZERO, ms(180));
+    // §2.3: RTTVAR = 3/4 50 + 1/4 80 = 57.5, SRTT = 7/8 100 + 1/8 180 = 110, RTO = 110 + 230.
+    assert_eq!(rtt.rttvar(), Duration::from_micros(57_500));
+    assert_eq!((rtt.srtt(), rtt.rto()), (Some(ms(110)), ms(340)));
+    assert_eq!((rtt.latest(), rtt.min()), (Some(ms(180)), Some(ms(100))));
+}
+
+#[test]
+fn the_floor_is_on_the_rto_or_on_its_variance() {
+    // A steady path: the variance decays to nothing.
+    let settled = |config: &Config| {
+        let mut rtt = RttEstimator::new(config);
+        (0..200).for_each(|_| rtt.on_sample(Instant::ZERO, ms(50)));
+        rtt.rto()
+    };
+    let config = Config { rto_min: ms(200), ..plain() };
+    assert_eq!(settled(&config), ms(200), "§2.4");
+    assert_eq!(settled(&Config { rto_floor_on_variance: true, ..config }), ms(250), "as Linux");
+    assert_eq!(settled(&Config { clock_granularity: ms(10), ..plain() }), ms(60), "max(G, 4 RTTVAR)");
+}
+
+#[test]
+fn back_off_doubles_up_to_the_limit_and_ends_with_progress() {
+    let mut rtt = RttEstimator::new(&Config { rto_max: Duration::from_secs(60), ..plain() });
+    rtt.on_sample(Instant::ZERO, ms(1_000));
+    let mut seen = Vec::new();
+    for _ in 0..8 {
+        seen.push(rtt.rto().as_millis());
+        rtt.back_off();
+    }
+    assert_eq!(seen, [3_000, 6_000, 12_000, 24_000, 48_000, 60_000, 60_000, 60_000]);
+    rtt.reset_backoff();
+    assert_eq!(rtt.rto(), ms(3_000));
+}
+
+#[test]
+fn a_lost_syn_leaves_three_seconds_unless_measured() {
+    let mut rtt = RttEstimator::new(&plain());
+    rtt.back_off();
+    assert_eq!(rtt.rto(), Duration::from_secs(2));
+    rtt.after_syn_timeout();
+    assert_eq!(rtt.rto(), Duration::from_secs(3), "§5.7");
+    let mut measured = RttEstimator::new(&plain());
+    measured.on_sample(Instant::ZERO, ms(100));
+    measured.after_syn_timeout();
+    assert_eq!(measured.rto(), ms(300));
+}
+
+#[test]
+fn endless_back_off_does_not_overflow() {
+    let mut rtt = RttEstimator::new(&Config { rto_max: Duration::from_nanos(u64::MAX), ..plain() });
+    for _ in 0..200 {
+        let before = rtt.rto();
+        rtt.back_off();
+        assert!(rtt.rto() >= before);
+    }
+}
+
+#[test]
+fn the_recent_minimum_forgets_and_the_other_does_not() {
+    let mut rtt = RttEstimator::new(&plain());
+    // A short path for a minute, then a longer one; a sample each second.
+    for second in 0..600 {
+        let sample = if second < 60 { 20 } else { 50 + second % 7 };
+        rtt.on_sample(Instant::ZERO + Duration::from_secs(second), ms(sample));
+        assert_eq!(rtt.min(), Some(ms(20)));
+        match second {
+            0..360 => assert_eq!(rtt.recent_min(), Some(ms(20)), "{second}"),
+            361.. => assert!(rtt.recent_min() >= Some(ms(50)) && rtt.recent_min() <= Some(ms(56))),
+            _ => {}
+        }
+    }
+}

@@ -75,9 +75,10 @@ impl Frto {
         self.step != Step::Idle
     }
 
-    /// Another detector decided first, or recovery ended.
+    /// Another detector found the timeout spurious, or recovery ended (fast recovery too): no recovery is in
+    /// progress any more. Must be told, for sequence numbers come round again.
     pub(crate) fn stop(&mut self) {
-        self.step = Step::Idle;
+        *self = Self::default();
     }
 
     /// RFC 5682 §3.1 (2) and (3).

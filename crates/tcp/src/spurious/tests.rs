@@ -1,1 +1,194 @@
-//! Tests.
+//! The RFCs' rules as scripts.
+
+use super::{Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use ropewalk_units::{Duration, Seq};
+
+const BY_TIMEOUT: Verdict = Verdict::Spurious { by_timeout: true };
+const BY_DUPACKS: Verdict = Verdict::Spurious { by_timeout: false };
+
+fn eifel_ack(ts_ecr: u32) -> EifelAck {
+    EifelAck { ts_ecr: Some(ts_ecr), dsack: false, covers_all: false }
+}
+
+#[test]
+fn eifel_compares_the_echo_with_the_retransmission() {
+    // (TSval of the retransmission, TSecr, verdict): RFC 3522 §3.2 (4), wrapping as RFC 7323 says.
+    let cases = [
+        (100, 99, BY_TIMEOUT),
+        (100, 100, Verdict::Genuine),
+        (100, 101, Verdict::Genuine),
+        (3, u32::MAX - 3, BY_TIMEOUT),
+        (u32::MAX - 3, 3, Verdict::Genuine),
+    ];
+    for (retransmit_ts, ts_ecr, verdict) in cases {
+        let mut eifel = Eifel::default();
+        eifel.begin(retransmit_ts, true);
+        assert_eq!(eifel.on_ack(&eifel_ack(ts_ecr)), verdict, "{retransmit_ts} {ts_ecr}");
+    }
+}
+
+#[test]
+fn eifel_judges_the_first_acceptable_ack_only() {
+    let mut eifel = Eifel::default();
+    eifel.begin(100, false);
+    assert_eq!(eifel.on_ack(&eifel_ack(100)), Verdict::Genuine);
+    assert_eq!(eifel.on_ack(&eifel_ack(50)), Verdict::Undecided);
+    // Not started over while this recovery goes on.
+    eifel.begin(200, false);
+    assert_eq!(eifel.on_ack(&eifel_ack(150)), Verdict::Undecided);
+    eifel.end();
+    eifel.begin(200, false);
+    assert_eq!(eifel.on_ack(&eifel_ack(150)), BY_DUPACKS);
+}
+
+#[test]
+fn eifel_keeps_the_first_retransmissions_timestamp() {
+    let mut eifel = Eifel::default();
+    eifel.begin(100, true);
+    eifel.begin(300, true);
+    assert_eq!(eifel.on_ack(&eifel_ack(200)), Verdict::Genuine, "answers the first retransmission");
+}
+
+#[test]
+fn eifel_gives_no_verdict_where_acks_may_have_been_lost() {
+    let covering = EifelAck { covers_all: true, ..eifel_ack(50) };
+    let with_dsack = EifelAck { dsack: true, ..eifel_ack(50) };
+    let without = EifelAck { ts_ecr: None, ..eifel_ack(0) };
+    for ack in [covering, with_dsack, without] {
+        let mut eifel = Eifel::default();
+        eifel.begin(100, true);
+        assert_eq!(eifel.on_ack(&ack), Verdict::Undecided, "{ack:?}");
+    }
+    // From a peer known to report duplicates, an ACK of everything without a report is proof.
+    let mut eifel = Eifel::default();
+    eifel.on_dsack();
+    eifel.begin(100, true);
+    assert_eq!(eifel.on_ack(&covering), BY_TIMEOUT);
+}
+
+/// Segments of 1000 octets, ten outstanding from 0 at the timeout.
+fn frto_ack(una: u32, advanced: bool, highest: u32, original_below: bool) -> FrtoAck {
+    FrtoAck {
+        snd_una: Seq::new(una),
+        advanced,
+        highest: Seq::new(highest),
+        original_below,
+        snd_max: Seq::new(10_000),
+        can_send_new: true,
+    }
+}
+
+fn started() -> Frto {
+    let mut frto = Frto::default();
+    assert!(frto.begin(Seq::new(0), Seq::new(10_000)));
+    frto
+}
+
+#[test]
+fn frto_finds_a_delay_spike() {
+    let mut frto = started();
+    // The originals' ACKs arrive one by one after the spike.
+    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
+    let next = frto_ack(2_000, true, 2_000, true);
+    assert_eq!(frto.on_ack(&next), FrtoAction::Spurious);
+    assert_eq!(FrtoAction::Spurious.verdict(), BY_TIMEOUT);
+    assert!(!frto.is_active());
+    // RecoveryPoint is SND.UNA: another timeout may be examined at once.
+    assert!(frto.begin(Seq::new(2_000), Seq::new(12_000)));
+}
+
+#[test]
+fn frto_finds_it_by_sack_too() {
+    let mut frto = started();
+    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
+    // The second segment is lost, the third's original is reported.
+    assert_eq!(frto.on_ack(&frto_ack(1_000, false, 3_000, true)), FrtoAction::Spurious);
+}
+
+#[test]
+fn frto_leaves_a_real_loss_alone() {
+    // All ten lost: the ACK of the retransmission, then duplicates for the two new segments.
+    let mut frto = started();
+    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
+    let above = frto_ack(1_000, false, 11_000, false);
+    assert_eq!(frto.on_ack(&above), FrtoAction::Recover { segments: 3 });
+    // Without SACK information about it.
+    let mut frto = started();
+    frto.on_ack(&frto_ack(1_000, true, 1_000, false));
+    let nothing_new = frto_ack(1_000, false, 1_000, false);
+    assert_eq!(frto.on_ack(&nothing_new), FrtoAction::Recover { segments: 3 });
+    assert_eq!(FrtoAction::Recover { segments: 3 }.verdict(), Verdict::Genuine);
+}
+
+#[test]
+fn frto_waits_through_duplicates_and_stops_when_it_cannot_tell() {
+    let mut frto = started();
+    assert_eq!(frto.on_ack(&frto_ack(0, false, 0, false)), FrtoAction::Wait);
+    assert!(frto.is_active());
+    // (2a): everything is acknowledged.
+    assert_eq!(frto.on_ack(&frto_ack(10_000, true, 10_000, true)), FrtoAction::Recover { segments: 2 });
+    // Nothing new to send.
+    let mut frto = started();
+    let stuck = FrtoAck { can_send_new: false, ..frto_ack(1_000, true, 1_000, false) };
+    assert_eq!(frto.on_ack(&stuck), FrtoAction::Recover { segments: 2 });
+}
+
+#[test]
+fn frto_is_not_used_inside_a_recovery() {
+    let mut frto = Frto::default();
+    frto.on_fast_recovery(Seq::new(10_000));
+    assert!(!frto.begin(Seq::new(4_000), Seq::new(12_000)));
+    assert_eq!(frto.on_ack(&frto_ack(5_000, true, 5_000, false)), FrtoAction::Wait);
+    frto.stop();
+    assert!(frto.begin(Seq::new(4_000), Seq::new(12_000)), "it has ended");
+    // A second timeout of the same data neither.
+    let mut frto = started();
+    assert!(!frto.begin(Seq::new(0), Seq::new(10_000)));
+}
+
+#[test]
+fn dsack_needs_a_report_for_every_retransmission() {
+    let mut dsack = Dsack::default();
+    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "no recovery");
+    dsack.begin(false);
+    dsack.on_retransmit(1);
+    dsack.on_retransmit(1);
+    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "RFC 3708 §3 (B.2)");
+    assert_eq!(dsack.on_dsack(1, true), BY_DUPACKS, "RFC 3708 §3 (B.1)");
+    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "once");
+}
+
+#[test]
+fn dsack_draws_no_conclusion_from_network_duplicates() {
+    let mut dsack = Dsack::default();
+    dsack.begin(true);
+    dsack.on_retransmit(1);
+    assert_eq!(dsack.on_dsack(1, false), Verdict::Undecided, "RFC 3708 §3 (A)");
+    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided);
+    dsack.begin(true);
+    dsack.on_retransmit(2);
+    assert_eq!(dsack.on_dsack(2, true), BY_TIMEOUT);
+}
+
+#[test]
+fn a_report_before_any_retransmission_says_nothing() {
+    let mut dsack = Dsack::default();
+    dsack.begin(true);
+    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided);
+}
+
+#[test]
+fn the_response_restores_pipe_and_variance() {
+    let ms = Duration::from_millis;
+    // RFC 4015 §3.2 (0): pipe_prev = max(FlightSize, ssthresh); SRTT_prev = SRTT + 2 G.
+    let memory = TimeoutMemory::new(20_000, 16_000, Some(ms(100)), ms(10), ms(1));
+    // (9): cwnd = FlightSize + min(bytes_acked, IW).
+    assert_eq!(memory.window(19_000, 1_000, 10_000), (20_000, 20_000));
+    assert_eq!(memory.window(5_000, 15_000, 10_000), (15_000, 20_000));
+    // (11): the larger of what was and what is.
+    assert_eq!(memory.rtt(ms(80)), (ms(102), ms(40)));
+    assert_eq!(memory.rtt(ms(400)), (ms(400), ms(200)));
+    let unmeasured = TimeoutMemory::new(1_000, 20_000, None, Duration::ZERO, ms(1));
+    assert_eq!(unmeasured.rtt(ms(30)), (ms(30), ms(15)));
+    assert_eq!(unmeasured.window(0, 1_000, 10_000), (1_000, 20_000));
+}
