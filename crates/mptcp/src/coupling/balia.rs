@@ -1,0 +1,29 @@
+//! BALIA, balanced linked adaptation (Peng, Walid, Hwang, Low, ToN 2016).
+
+use super::coupled;
+use crate::view::SubflowView;
+use ropewalk_tcp::Coupling;
+
+/// Cap of α in the decrease: at most three quarters of the window go.
+const DECREASE_CAP: f64 = 1.5;
+
+/// With x_r = w_r/rtt_r and α_r = max x_k / x_r: x_r / (rtt_r (Σ x_k)²) · (1+α_r)/2 · (4+α_r)/5 per acknowledged
+/// segment; −(w_r/2) min(α_r, 1.5) per loss.
+#[inline]
+pub(super) fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+    let (mut best, mut sum, mut count) = (0.0f64, 0.0f64, 0u32);
+    for flow in coupled(flows) {
+        let rate = flow.window_segments() / flow.rtt_seconds();
+        sum += rate;
+        best = best.max(rate);
+        count += 1;
+    }
+    let own = &flows[index];
+    let rate = own.window_segments() / own.rtt_seconds();
+    let alpha = best / rate;
+    let increase = rate / (own.rtt_seconds() * sum * sum) * (1.0 + alpha) / 2.0 * (4.0 + alpha) / 5.0;
+    // Alone it is Reno, RFC 5681's floor of two segments included; else one, as in Linux.
+    let floor = if count == 1 { 2.0 } else { 1.0 };
+    let ssthresh_after_loss = (base - base / 2.0 * alpha.min(DECREASE_CAP)).max(floor);
+    Coupling { increase, ssthresh_after_loss }
+}

@@ -1,0 +1,38 @@
+//! LIA, linked increases: RFC 6356.
+
+use super::{coupled, halved};
+use crate::view::SubflowView;
+use ropewalk_tcp::Coupling;
+
+/// RFC 6356 §3, in octets: min(alpha · MSS_i / cwnd_total, MSS_i / cwnd_i) segments for each acknowledged one.
+///
+/// alpha / cwnd_total = MAX(cwnd_i/rtt_i²) / SUM(cwnd_i/rtt_i)² (eq. 2 without its factor).
+#[inline]
+pub(super) fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+    let (mut best, mut sum) = (0.0f64, 0.0f64);
+    for flow in coupled(flows) {
+        let rate = counted_window(flow) / flow.rtt_seconds();
+        sum += rate;
+        best = best.max(rate / flow.rtt_seconds());
+    }
+    let own = &flows[index];
+    let alpha_over_total = best / (sum * sum);
+    let increase = (alpha_over_total * f64::from(own.smss)).min(1.0 / own.window_segments());
+    Coupling { increase, ssthresh_after_loss: halved(base) }
+}
+
+/// What a flow counts in the sums, in octets.
+#[inline]
+fn counted_window(flow: &SubflowView) -> f64 {
+    let octets = if flow.in_recovery {
+        // RFC 6356 §3: the window is inflated during fast retransmit; take ssthresh.
+        flow.ssthresh.min(flow.cwnd)
+    } else if flow.flight < flow.cwnd / 2 {
+        // RFC 6356 §3: min(flight_size, cwnd) while the application limits the flow; less than half a window in
+        // flight is RFC 7661 §4.3's sign of that.
+        flow.flight
+    } else {
+        flow.cwnd
+    };
+    f64::from(octets.max(flow.smss))
+}

@@ -1,0 +1,45 @@
+//! The papers' three algorithms, in segments and with their plain sums.
+
+use super::{coupled, halved};
+use crate::view::SubflowView;
+use ropewalk_tcp::Coupling;
+
+/// +1/w per ACK, −w/2 per loss (Kelly & Voice 2005; 003 §3, whose "w_i − 1/2" is a misprint).
+#[inline]
+pub(super) fn fully_coupled(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+    let total: f64 = coupled(flows).map(SubflowView::window_segments).sum();
+    Coupling {
+        increase: 1.0 / total,
+        ssthresh_after_loss: (base - total / 2.0).max(1.0).min(own(flows, index)),
+    }
+}
+
+/// +α/w per ACK without a cap (003 eq. 3 as 004 prints it).
+#[inline]
+pub(super) fn linked_increases(flows: &[SubflowView], _index: usize, base: f64) -> Coupling {
+    Coupling { increase: alpha_over_total(flows), ssthresh_after_loss: halved(base) }
+}
+
+/// min(α/w, 1/w_i) per ACK (003 eq. 5).
+#[inline]
+pub(super) fn rtt_compensator(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+    let increase = alpha_over_total(flows).min(1.0 / own(flows, index));
+    Coupling { increase, ssthresh_after_loss: halved(base) }
+}
+
+#[inline]
+fn own(flows: &[SubflowView], index: usize) -> f64 {
+    flows[index].window_segments()
+}
+
+/// α/w = max(w_i/RTT_i²) / (Σ w_i/RTT_i)²: the total window cancels out.
+#[inline]
+fn alpha_over_total(flows: &[SubflowView]) -> f64 {
+    let (mut best, mut sum) = (0.0f64, 0.0f64);
+    for flow in coupled(flows) {
+        let rate = flow.window_segments() / flow.rtt_seconds();
+        sum += rate;
+        best = best.max(rate / flow.rtt_seconds());
+    }
+    best / (sum * sum)
+}

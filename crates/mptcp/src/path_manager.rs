@@ -1,0 +1,166 @@
+//! Which subflows a connection opens, announces and closes: a pure state machine.
+//!
+//! A client opens, a server announces. A subflow that failed is opened again with back-off, for ever while the
+//! connection lives: a restored path is used again.
+
+mod mesh;
+mod scripted;
+
+#[cfg(test)]
+mod tests;
+
+use crate::config::{Config, PathManager as Kind};
+use crate::id::Path;
+use mesh::Mesh;
+use ropewalk_units::Instant;
+use scripted::Script;
+use std::net::SocketAddr;
+
+/// Which end this is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// Made the active open: opens subflows.
+    Client,
+    /// Made the passive open: announces addresses.
+    Server,
+}
+
+/// What a path manager hears of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// The connection is established and may be joined (RFC 8684 §3.2). Once.
+    Established,
+    /// A subflow with this path index is established.
+    SubflowEstablished {
+        /// As in [`Action::Open`]; 0 for the initial subflow.
+        path_index: u32,
+    },
+    /// A subflow has ended.
+    SubflowClosed {
+        /// As in [`Action::Open`].
+        path_index: u32,
+        /// By timeout, reset or refusal; false for an orderly end (FIN on both sides, or asked for).
+        failed: bool,
+    },
+    /// ADD_ADDR, checked and echoed.
+    AddressAnnounced {
+        /// Address and port at which the peer listens.
+        address: SocketAddr,
+        /// RFC 8684 §3.4.1.
+        address_id: u8,
+    },
+    /// REMOVE_ADDR. (The connection itself closes the subflows that used the address, §3.4.2.)
+    AddressRemoved {
+        /// RFC 8684 §3.4.2.
+        address_id: u8,
+    },
+    /// [`PathManager::next_tick`]'s time has come. Early ticks are harmless.
+    Tick,
+}
+
+/// What a path manager wants done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    /// Open a subflow with MP_JOIN, from a new local port.
+    Open {
+        /// Index into the connection's paths; beyond them for pairs made from announced addresses.
+        path_index: u32,
+        /// Its ends. The local port is the connection's choice.
+        path: Path,
+        /// B.
+        backup: bool,
+    },
+    /// Announce this local address with ADD_ADDR.
+    Announce {
+        /// Which.
+        address: SocketAddr,
+    },
+    /// Withdraw it with REMOVE_ADDR.
+    Withdraw {
+        /// Which.
+        address: SocketAddr,
+    },
+    /// Send MP_PRIO on the subflows of this path.
+    SetBackup {
+        /// Which path.
+        path_index: u32,
+        /// B.
+        backup: bool,
+    },
+    /// Close the subflows of this path with FIN.
+    Close {
+        /// Which path.
+        path_index: u32,
+    },
+    /// Reset the subflows of this path.
+    Reset {
+        /// Which path.
+        path_index: u32,
+    },
+}
+
+/// The path manager of one connection.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct PathManager {
+    kind: Machine,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Machine {
+    Mesh(Mesh),
+    Scripted(Script),
+    Announcer { others: Vec<SocketAddr> },
+}
+
+impl PathManager {
+    /// A client's: `paths` are the scenario's, the first that of the initial subflow.
+    pub(crate) fn client(config: &Config, paths: &[Path]) -> Self {
+        let kind = match &config.path_manager {
+            Kind::FullMesh => Machine::Mesh(Mesh::full(paths, false)),
+            Kind::Backup => Machine::Mesh(Mesh::full(paths, true)),
+            Kind::Ndiffports { subflows } => Machine::Mesh(Mesh::ports(paths, *subflows)),
+            Kind::Scripted { steps } => {
+                Machine::Scripted(Script::new(steps.clone(), paths.to_vec(), Role::Client))
+            }
+        };
+        Self { kind }
+    }
+
+    /// A server's: `addresses` are its local ones, `initial` the ends of the initial subflow. Scripted steps that a
+    /// server can do (announce, withdraw, set the priority, close, reset) refer to `addresses` in order.
+    pub(crate) fn server(config: &Config, addresses: &[SocketAddr], initial: Path) -> Self {
+        let kind = match &config.path_manager {
+            Kind::FullMesh | Kind::Backup => Machine::Announcer {
+                others: addresses.iter().copied().filter(|a| a.ip() != initial.local.ip()).collect(),
+            },
+            Kind::Ndiffports { .. } => Machine::Announcer { others: Vec::new() },
+            Kind::Scripted { steps } => {
+                let paths = addresses.iter().map(|&local| Path { local, remote: initial.remote }).collect();
+                Machine::Scripted(Script::new(steps.clone(), paths, Role::Server))
+            }
+        };
+        Self { kind }
+    }
+
+    /// The actions that follow from `event`, in order.
+    pub(crate) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
+        match &mut self.kind {
+            Machine::Mesh(mesh) => mesh.on(now, event),
+            Machine::Scripted(script) => script.on(now, event),
+            Machine::Announcer { others } => match event {
+                Event::Established => others.iter().map(|&address| Action::Announce { address }).collect(),
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// When [`Event::Tick`] is due.
+    #[inline]
+    pub(crate) fn next_tick(&self) -> Option<Instant> {
+        match &self.kind {
+            Machine::Mesh(mesh) => mesh.next_tick(),
+            Machine::Scripted(script) => script.next_tick(),
+            Machine::Announcer { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Just the steps that the scenario lists.
+
+use super::{Action, Event, Role};
+use crate::config::{ScriptedAction, ScriptedStep};
+use crate::id::Path;
+use ropewalk_units::Instant;
+
+/// The steps left, and when they began to count.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Script {
+    steps: Vec<ScriptedStep>,
+    next: usize,
+    paths: Vec<Path>,
+    role: Role,
+    established: Option<Instant>,
+}
+
+impl Script {
+    /// Steps are done in order of time, those of one time in the order listed.
+    pub(super) fn new(mut steps: Vec<ScriptedStep>, paths: Vec<Path>, role: Role) -> Self {
+        steps.sort_by_key(|step| step.at);
+        Self { steps, next: 0, paths, role, established: None }
+    }
+
+    pub(super) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
+        if event == Event::Established {
+            self.established.get_or_insert(now);
+        }
+        let mut actions = Vec::new();
+        while self.next_tick().is_some_and(|at| at <= now) {
+            actions.extend(self.action(self.steps[self.next].clone()));
+            self.next += 1;
+        }
+        actions
+    }
+
+    pub(super) fn next_tick(&self) -> Option<Instant> {
+        let step = self.steps.get(self.next)?;
+        self.established.map(|start| start.saturating_add(step.at))
+    }
+
+    /// `None` for what this end cannot do: opening is the client's, and the path must exist.
+    fn action(&self, step: ScriptedStep) -> Option<Action> {
+        let path_index = step.path;
+        let path = *self.paths.get(path_index as usize)?;
+        Some(match step.action {
+            ScriptedAction::Open { backup } => match self.role {
+                Role::Client => Action::Open { path_index, path, backup },
+                Role::Server => return None,
+            },
+            ScriptedAction::Close => Action::Close { path_index },
+            ScriptedAction::Reset => Action::Reset { path_index },
+            ScriptedAction::SetBackup { backup } => Action::SetBackup { path_index, backup },
+            ScriptedAction::Announce => Action::Announce { address: path.local },
+            ScriptedAction::Withdraw => Action::Withdraw { address: path.local },
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! Which subflow carries the next data: pure decisions on snapshots, dispatched statically.
+//!
+//! How a connection drives a scheduler, whenever data, windows or subflows changed: build the views, call
+//! [`Scheduler::pick`], obey, refresh the view of the subflow that got data and the queue, and ask again until
+//! it says [`Decision::Wait`].
+
+mod blest;
+mod ecf;
+mod guard;
+mod linux;
+mod lowest_rtt;
+mod redundant;
+mod round_robin;
+mod weighted;
+
+#[cfg(test)]
+mod tests;
+
+use crate::config;
+use crate::id::SubflowId;
+use crate::view::{QueueView, SubflowView};
+use ropewalk_units::Instant;
+
+/// What to do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Decision {
+    /// Hand the next octets over, `octets` at most.
+    Send {
+        /// To whom.
+        subflow: SubflowId,
+        /// At most; never 0.
+        octets: u64,
+        /// For the trace.
+        reason: &'static str,
+    },
+    /// Hand over a second copy of octets that another subflow carries already: the latest ones that are not
+    /// DATA_ACKed and that this subflow has not carried. No pointer moves. With nothing of that kind the
+    /// connection takes it for a `Wait`.
+    Copy {
+        /// To whom.
+        subflow: SubflowId,
+        /// At most; never 0.
+        octets: u64,
+        /// For the trace.
+        reason: &'static str,
+    },
+    /// Nothing now.
+    Wait {
+        /// For the trace.
+        reason: &'static str,
+        /// Ask again then, if nothing happens before.
+        until: Option<Instant>,
+    },
+}
+
+impl Decision {
+    /// Wait until something changes.
+    pub(crate) const fn wait(reason: &'static str) -> Self {
+        Self::Wait { reason, until: None }
+    }
+
+    /// One segment on `subflow`, or what is left.
+    #[inline]
+    pub(crate) fn segment(subflow: &SubflowView, queue: &QueueView, reason: &'static str) -> Self {
+        let octets = u64::from(subflow.smss).min(queue.unsent).min(queue.window_left).min(subflow.send_space);
+        Self::Send { subflow: subflow.id, octets, reason }
+    }
+}
+
+/// A scheduler with its state.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Scheduler {
+    /// Cycle.
+    RoundRobin(round_robin::RoundRobin),
+    /// Lowest SRTT first.
+    LowestRtt(lowest_rtt::LowestRtt),
+    /// Upstream Linux.
+    Linux(linux::Linux),
+    /// Cycle with weights.
+    Weighted(weighted::Weighted),
+    /// All on each.
+    Redundant(redundant::Redundant),
+    /// BLEST.
+    Blest(blest::Blest),
+    /// ECF.
+    Ecf(ecf::Ecf),
+    /// Goodput guard.
+    Guard(Box<guard::Guard>),
+}
+
+impl Scheduler {
+    /// The scheduler that `config` names.
+    pub(crate) fn new(config: &config::Config) -> Self {
+        match &config.scheduler {
+            config::Scheduler::RoundRobin => Self::RoundRobin(round_robin::RoundRobin::default()),
+            config::Scheduler::LowestRtt => Self::LowestRtt(lowest_rtt::LowestRtt),
+            config::Scheduler::Linux => Self::Linux(linux::Linux::default()),
+            config::Scheduler::WeightedRoundRobin { weights } => {
+                Self::Weighted(weighted::Weighted::new(weights.clone()))
+            }
+            config::Scheduler::Redundant => Self::Redundant(redundant::Redundant),
+            config::Scheduler::Blest => Self::Blest(blest::Blest::default()),
+            config::Scheduler::Ecf => Self::Ecf(ecf::Ecf::default()),
+            config::Scheduler::GoodputGuard(guard) => {
+                Self::Guard(Box::new(guard::Guard::new(*guard, config.coupling)))
+            }
+        }
+    }
+
+    /// The next step. The state assumes that the connection obeys: it hands over exactly `octets`.
+    #[inline]
+    pub(crate) fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+        if let Self::Redundant(redundant) = self {
+            return redundant.pick(subflows);
+        }
+        if let Some(reason) = blocked(queue) {
+            return match self {
+                Self::Guard(guard) => guard.pick_blocked(now, subflows, queue, reason),
+                _ => Decision::wait(reason),
+            };
+        }
+        match self {
+            Self::RoundRobin(scheduler) => scheduler.pick(subflows, queue),
+            Self::LowestRtt(scheduler) => scheduler.pick(subflows, queue),
+            Self::Linux(scheduler) => scheduler.pick(subflows, queue),
+            Self::Weighted(scheduler) => scheduler.pick(subflows, queue),
+            Self::Redundant(scheduler) => scheduler.pick(subflows),
+            Self::Blest(scheduler) => scheduler.pick(now, subflows, queue),
+            Self::Ecf(scheduler) => scheduler.pick(subflows, queue),
+            Self::Guard(scheduler) => scheduler.pick(now, subflows, queue),
+        }
+    }
+
+    /// Whether subflow `id` takes part in coupled congestion control: one that the guard left out must not
+    /// slow the others down. Put it (with "is established") into [`SubflowView::coupled`].
+    #[inline]
+    pub(crate) fn participates(&self, id: SubflowId) -> bool {
+        match self {
+            Self::Guard(guard) => guard.participates(id),
+            _ => true,
+        }
+    }
+
+    /// Each subflow has its own pointer into the queue: `Send` means "the next octets from *its* pointer", and
+    /// [`SubflowView::own_backlog`] must be filled in.
+    #[inline]
+    pub(crate) fn own_pointers(&self) -> bool {
+        matches!(self, Self::Redundant(_))
+    }
+}
+
+/// Why no scheduler may send anything new, if so.
+#[inline]
+fn blocked(queue: &QueueView) -> Option<&'static str> {
+    if queue.unsent == 0 {
+        return Some("nothing to send");
+    }
+    if queue.window_left == 0 {
+        return Some("connection-level window full");
+    }
+    None
+}
+
+/// The candidates of one decision: usable subflows that are not backups, or the backups if there is no other
+/// (RFC 8684 §3.3.8).
+#[inline]
+pub(crate) fn candidates(subflows: &[SubflowView]) -> impl Iterator<Item = &SubflowView> + Clone {
+    let backups = !subflows.iter().any(|s| s.usable && !s.backup);
+    subflows.iter().filter(move |s| s.usable && s.backup == backups)
+}

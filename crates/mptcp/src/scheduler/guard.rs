@@ -1,0 +1,295 @@
+//! Goodput guard: leaves a path out while using it would cost more than it brings, and probes it so that it can
+//! return. Equations and validation: `docs/models/goodput-guard.md`.
+//!
+//! Ten times a second each path is measured ([`estimate`]); twice a second [`model`] predicts the goodput of the
+//! best path alone and of sets of paths from loss, RTT, capacity, the receive window and the coupling of the
+//! congestion control, corrected by what was measured; the best set carries data. A path left out counts for no
+//! other's congestion window and carries only copies of data that another path carries, so that probing
+//! it blocks nobody.
+
+mod estimate;
+mod model;
+
+#[cfg(test)]
+mod tests;
+
+use super::{Decision, candidates};
+use crate::config::{Coupling, GuardConfig};
+use crate::id::SubflowId;
+use crate::view::{QueueView, SubflowView};
+use estimate::{Goodput, Path};
+use ropewalk_units::{Duration, Instant};
+
+/// Between two measurements.
+const SAMPLE: Duration = Duration::from_millis(100);
+/// Between two verdicts.
+const VERDICT: Duration = Duration::from_millis(500);
+/// A set of paths is in force as long as this before what it yields is believed.
+const SETTLING: Duration = Duration::from_secs(2);
+/// A path that is in use comes under judgement when it has sent as many segments.
+const EVIDENCE: u64 = 60;
+/// A larger set must promise this much more than the best path alone to replace it …
+const RETURN_MARGIN: f64 = 1.05;
+/// … and less than this much of it to be given up.
+const LEAVE_MARGIN: f64 = 1.0;
+/// How far the measured rate of the best path in company is taken as a correction of the model for it alone.
+const TRUST: f64 = 0.1;
+/// Successful probes double up to this multiple of the configured size; rests after repeated exclusions too.
+const PROBE_DOUBLINGS: u32 = 3;
+const REST_DOUBLINGS: u32 = 5;
+/// A path in use as long as this is no longer punished for having been left out before.
+const REHABILITATED: Duration = Duration::from_secs(10);
+
+/// The scheduler's state.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Guard {
+    config: GuardConfig,
+    coupling: Coupling,
+    paths: Vec<Path>,
+    goodput: Goodput,
+    /// Largest connection-level window seen lately, octets.
+    window: f64,
+    best: Option<SubflowId>,
+    next_sample: Instant,
+    next_verdict: Instant,
+    /// Since when the present set is in force.
+    since: Option<Instant>,
+    /// Measured over predicted goodput of the best path alone; `None` before it was alone.
+    alone_correction: Option<f64>,
+}
+
+impl Guard {
+    pub(crate) fn new(config: GuardConfig, coupling: Coupling) -> Self {
+        Self {
+            config,
+            coupling,
+            paths: Vec::new(),
+            goodput: Goodput::default(),
+            window: 0.0,
+            best: None,
+            next_sample: Instant::ZERO,
+            next_verdict: Instant::ZERO,
+            since: None,
+            alone_correction: None,
+        }
+    }
+
+    /// Whether the subflow counts for the others' congestion windows.
+    #[inline]
+    pub(crate) fn participates(&self, id: SubflowId) -> bool {
+        self.paths.get(id.0 as usize).is_none_or(|path| path.left_out.is_none())
+    }
+
+    /// The best path while it has room; another in use if that blocks nobody; probes; the paths left out if
+    /// nothing else works.
+    #[inline]
+    pub(crate) fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+        self.observe(now, subflows, queue);
+        if let Some(probe) = self.probe(now, subflows, queue) {
+            return probe;
+        }
+        let in_use = |s: &&SubflowView| self.participates(s.id) && !s.in_timeout_recovery;
+        if !candidates(subflows).any(|s| in_use(&s)) {
+            return self.last_resort(subflows, queue);
+        }
+        let Some(best) = candidates(subflows).filter(in_use).min_by(|a, b| self.order(a, b)) else {
+            return Decision::wait("goodput guard: no subflow is usable");
+        };
+        if best.has_room(queue.unsent) {
+            return Decision::segment(best, queue, "goodput guard: best path has room");
+        }
+        let others =
+            candidates(subflows).filter(in_use).filter(|s| s.id != best.id && s.has_room(queue.unsent));
+        let Some(other) = others.min_by(|a, b| self.order(a, b)) else {
+            return Decision::wait("goodput guard: no path in use has room");
+        };
+        if self.would_block(best, other, queue) {
+            return Decision::wait("goodput guard: would block the best path");
+        }
+        Decision::segment(other, queue, "goodput guard: brings more than it costs")
+    }
+
+    /// With nothing new to send, or no window for it, there is still time for measurements and probes.
+    #[inline]
+    pub(crate) fn pick_blocked(
+        &mut self,
+        now: Instant,
+        subflows: &[SubflowView],
+        queue: &QueueView,
+        reason: &'static str,
+    ) -> Decision {
+        self.observe(now, subflows, queue);
+        self.probe(now, subflows, queue).unwrap_or(Decision::wait(reason))
+    }
+
+    /// Best first, then by expected delay.
+    fn order(&self, a: &SubflowView, b: &SubflowView) -> std::cmp::Ordering {
+        let rank = |s: &SubflowView| (Some(s.id) != self.best, s.srtt.unwrap_or(Duration::MAX));
+        rank(a).cmp(&rank(b))
+    }
+
+    /// Every path in use is in trouble: the others are better than nothing.
+    fn last_resort(&self, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+        let ready = candidates(subflows).filter(|s| s.has_room(queue.unsent));
+        ready.min_by(|a, b| self.order(a, b)).map_or_else(
+            || Decision::wait("goodput guard: no subflow has room"),
+            |s| Decision::segment(s, queue, "goodput guard: paths in use are in trouble"),
+        )
+    }
+
+    /// Before the segment given to `other` now were acknowledged, the best path would have used the whole
+    /// window up (head-of-line blocking) or finished the whole backlog itself.
+    fn would_block(&self, best: &SubflowView, other: &SubflowView, queue: &QueueView) -> bool {
+        let best_rate = self.paths[best.id.0 as usize].rate_now(best);
+        let delay = self.paths[other.id.0 as usize].delay_of_next(other);
+        let window = (queue.in_flight + queue.window_left) as f64;
+        if best_rate * delay > window {
+            return true;
+        }
+        best.rtt_seconds() + queue.unsent as f64 / best_rate < delay
+    }
+}
+
+/// Measuring and judging.
+impl Guard {
+    #[inline]
+    fn observe(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) {
+        if now < self.next_sample {
+            return;
+        }
+        self.next_sample = now + SAMPLE;
+        for view in subflows {
+            let index = view.id.0 as usize;
+            if index >= self.paths.len() {
+                self.paths.resize(index + 1, Path::default());
+            }
+            self.paths[index].observe(now, view);
+        }
+        self.window = ((queue.in_flight + queue.window_left) as f64).max(self.window * 0.99);
+        self.goodput.observe(now, queue);
+        if now >= self.next_verdict {
+            self.next_verdict = now + VERDICT;
+            self.judge(now, subflows);
+        }
+    }
+
+    fn judge(&mut self, now: Instant, subflows: &[SubflowView]) {
+        let judged: Vec<SubflowView> =
+            candidates(subflows).filter(|s| self.paths[s.id.0 as usize].is_measured(s)).copied().collect();
+        let singles = judged.iter().map(|s| (s, self.predict(&[*s]).goodput));
+        let Some((best, alone)) = singles.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+        let best = *best;
+        if self.best != Some(best.id) {
+            self.best = Some(best.id);
+            self.alone_correction = None;
+        }
+        let in_use: Vec<SubflowView> = judged.iter().filter(|s| self.participates(s.id)).copied().collect();
+        let settled = self.since.is_some_and(|since| now.saturating_since(since) >= SETTLING);
+        let alone = alone * self.correction_alone(&best, &in_use, settled);
+        let chosen = self.choose(now, best, alone, &judged, &in_use, settled);
+        self.apply(now, &judged, &chosen);
+    }
+
+    fn predict(&self, set: &[SubflowView]) -> model::Prediction {
+        let paths: Vec<model::PathParameters> =
+            set.iter().map(|s| self.paths[s.id.0 as usize].parameters(s)).collect();
+        model::predict(self.coupling, set, &paths, self.window)
+    }
+
+    /// What to multiply the model's goodput of the best path alone with: learnt while it was alone; else what
+    /// its rate in company suggests, within bounds, since blocking by the others may be in that.
+    fn correction_alone(&mut self, best: &SubflowView, in_use: &[SubflowView], settled: bool) -> f64 {
+        if settled
+            && in_use.len() == 1
+            && in_use[0].id == best.id
+            && let Some(measured) = self.goodput.rate()
+        {
+            let correction = (measured / self.predict(in_use).goodput).clamp(0.5, 2.0);
+            self.alone_correction = Some(correction);
+        }
+        if let Some(correction) = self.alone_correction {
+            return correction;
+        }
+        let Some(position) = in_use.iter().position(|s| s.id == best.id) else { return 1.0 };
+        if !settled {
+            return 1.0;
+        }
+        let prediction = self.predict(in_use);
+        let expected = prediction.rates[position] * prediction.efficiency;
+        let measured = self.paths[best.id.0 as usize].throughput();
+        (measured / expected).clamp(1.0 - TRUST, 1.0 + TRUST)
+    }
+
+    /// The set to use: paths are added to the best one, fastest first, while each promises an improvement.
+    fn choose(
+        &self,
+        now: Instant,
+        best: SubflowView,
+        alone: f64,
+        judged: &[SubflowView],
+        in_use: &[SubflowView],
+        settled: bool,
+    ) -> Vec<SubflowView> {
+        let measured_set = self.goodput.rate().filter(|_| settled && in_use.len() > 1);
+        let correction =
+            measured_set.map_or(1.0, |rate| (rate / self.predict(in_use).goodput).clamp(0.5, 2.0));
+        let mut others: Vec<SubflowView> = judged.iter().filter(|s| s.id != best.id).copied().collect();
+        others.sort_by(|a, b| self.predict(&[*b]).goodput.total_cmp(&self.predict(&[*a]).goodput));
+        let (mut chosen, mut worth) = (vec![best], alone);
+        for other in others {
+            let path = &self.paths[other.id.0 as usize];
+            if path.left_out.is_some_and(|until| now < until) {
+                continue;
+            }
+            let margin = if path.left_out.is_some() { RETURN_MARGIN } else { LEAVE_MARGIN };
+            chosen.push(other);
+            let promised = self.predict(&chosen).goodput * correction;
+            if promised >= worth * margin {
+                worth = promised;
+            } else {
+                chosen.pop();
+            }
+        }
+        chosen
+    }
+
+    fn apply(&mut self, now: Instant, judged: &[SubflowView], chosen: &[SubflowView]) {
+        let mut changed = self.since.is_none();
+        for view in judged {
+            let used = chosen.iter().any(|s| s.id == view.id);
+            let path = &mut self.paths[view.id.0 as usize];
+            if used == path.left_out.is_none() {
+                continue;
+            }
+            changed = true;
+            if used {
+                path.take_in(now);
+            } else {
+                path.leave_out(now, view, self.config.probe_interval);
+            }
+        }
+        if changed {
+            self.since = Some(now);
+            self.goodput.restart();
+        }
+    }
+
+    /// The next copy of a probe that is due.
+    fn probe(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Option<Decision> {
+        if queue.in_flight == 0 {
+            return None;
+        }
+        for view in subflows.iter().filter(|s| s.usable) {
+            let Some(path) = self.paths.get_mut(view.id.0 as usize) else { continue };
+            if path.left_out.is_none() || !path.probe_due(now, view, &self.config) {
+                continue;
+            }
+            let octets = u64::from(view.smss).min(view.send_space);
+            if octets > 0 && view.has_room(octets) {
+                path.probe_left -= 1;
+                return Some(Decision::Copy { subflow: view.id, octets, reason: "goodput guard: probe" });
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,236 @@
+//! What goodput guard measures of each path and of the connection.
+
+use super::model::PathParameters;
+use super::{EVIDENCE, PROBE_DOUBLINGS, REHABILITATED, REST_DOUBLINGS};
+use crate::config::GuardConfig;
+use crate::view::{QueueView, SubflowView};
+use ropewalk_units::{Duration, Instant};
+
+/// Segments over which losses are averaged while the path is in use, and while it is only probed.
+const MEMORY_IN_USE: f64 = 4000.0;
+const MEMORY_LEFT_OUT: f64 = 150.0;
+/// The prior: as if so many segments had been sent with so many loss events (0.5 %).
+const PRIOR_SEGMENTS: f64 = 100.0;
+const PRIOR_EVENTS: f64 = 0.5;
+/// Time constant of the averaged rates in seconds.
+const RATE_TIME: f64 = 4.0;
+/// The largest delivery rate and the largest RTT fade by so much per second.
+const FADING: f64 = 0.01;
+/// SRTT above this multiple of the least RTT shows a queue, hence a capacity.
+const QUEUE_SHOWS: f64 = 1.3;
+/// Linux's least RTO, seconds; what a timeout costs at least.
+const LEAST_RTO: f64 = 0.2;
+
+/// One path.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Path {
+    /// Left out, and no return before.
+    pub(super) left_out: Option<Instant>,
+    /// Copies that the current probe may still send.
+    pub(super) probe_left: u32,
+    next_probe: Option<Instant>,
+    probe_doublings: u32,
+    losses_at_probe: u64,
+    /// Exclusions in a row.
+    exclusions: u32,
+    taken_in_at: Option<Instant>,
+    seen: Counters,
+    segments: f64,
+    losses: f64,
+    throughput: Average,
+    /// Octets per second.
+    largest_delivery: f64,
+    queue_seen: bool,
+    /// Seconds.
+    largest_rtt: f64,
+}
+
+/// The subflow's counters at the last measurement.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Counters {
+    at: Option<Instant>,
+    segments_sent: u64,
+    loss_events: u64,
+    bytes_acked: u64,
+}
+
+impl Path {
+    pub(super) fn observe(&mut self, now: Instant, view: &SubflowView) {
+        let seen = self.seen;
+        self.seen = Counters {
+            at: Some(now),
+            segments_sent: view.segments_sent,
+            loss_events: view.loss_events,
+            bytes_acked: view.bytes_acked,
+        };
+        let Some(before) = seen.at else { return };
+        let seconds = now.saturating_since(before).as_secs_f64();
+        let sent = view.segments_sent.saturating_sub(seen.segments_sent) as f64;
+        let memory = if self.left_out.is_some() { MEMORY_LEFT_OUT } else { MEMORY_IN_USE };
+        let kept = (1.0 - sent / memory).max(0.0);
+        self.segments = self.segments * kept + sent;
+        self.losses = self.losses * kept + view.loss_events.saturating_sub(seen.loss_events) as f64;
+        let acked = view.bytes_acked.saturating_sub(seen.bytes_acked) as f64;
+        self.throughput.add(acked, seconds);
+        self.fade(seconds);
+        self.note_extremes(view);
+        if self.left_out.is_none()
+            && self.taken_in_at.is_some_and(|at| now.saturating_since(at) > REHABILITATED)
+        {
+            self.exclusions = 0;
+        }
+    }
+
+    fn fade(&mut self, seconds: f64) {
+        let kept = (1.0 - FADING * seconds).max(0.0);
+        // What a path could carry is remembered while nothing tests it.
+        if self.left_out.is_none() {
+            self.largest_delivery *= kept;
+        }
+        self.largest_rtt *= kept;
+    }
+
+    fn note_extremes(&mut self, view: &SubflowView) {
+        let (Some(srtt), Some(least)) = (view.srtt, view.min_rtt) else { return };
+        self.largest_rtt = self.largest_rtt.max(srtt.as_secs_f64());
+        if self.left_out.is_some() {
+            return;
+        }
+        if let Some(rate) = view.delivery_rate {
+            self.largest_delivery = self.largest_delivery.max(rate.bits_per_sec() as f64 / 8.0);
+        }
+        self.queue_seen |= srtt.as_secs_f64() > QUEUE_SHOWS * least.as_secs_f64();
+    }
+
+    /// Loss events per segment.
+    pub(super) fn loss(&self) -> f64 {
+        (self.losses + PRIOR_EVENTS) / (self.segments + PRIOR_SEGMENTS)
+    }
+
+    /// Acknowledged octets per second, averaged.
+    pub(super) fn throughput(&self) -> f64 {
+        self.throughput.value
+    }
+
+    /// Enough is known to judge it.
+    pub(super) fn is_measured(&self, view: &SubflowView) -> bool {
+        view.srtt.is_some() && view.segments_sent >= EVIDENCE
+    }
+
+    /// What the model needs to know.
+    pub(super) fn parameters(&self, view: &SubflowView) -> PathParameters {
+        let base_rtt = view.min_rtt.or(view.srtt).map_or(1.0, |rtt| rtt.as_nanos().max(1000) as f64 * 1e-9);
+        let known = self.queue_seen && self.largest_delivery > 0.0;
+        PathParameters {
+            loss: self.loss(),
+            base_rtt,
+            largest_rtt: self.largest_rtt.max(base_rtt),
+            rto: (view.rtt_seconds() + 4.0 * view.rttvar.as_secs_f64()).max(LEAST_RTO),
+            capacity: if known { self.largest_delivery } else { f64::INFINITY },
+            smss: f64::from(view.smss),
+        }
+    }
+
+    /// Octets per second that the path takes now.
+    pub(super) fn rate_now(&self, view: &SubflowView) -> f64 {
+        let by_window = f64::from(view.cwnd) / view.rtt_seconds();
+        self.throughput.value.max(by_window.min(self.known_capacity())).max(1.0)
+    }
+
+    /// Seconds until a segment given to the path now is acknowledged.
+    pub(super) fn delay_of_next(&self, view: &SubflowView) -> f64 {
+        let least = view.min_rtt.map_or(0.0, Duration::as_secs_f64);
+        let waiting = (view.queued() as f64 + f64::from(view.smss)) / self.known_capacity();
+        (least + waiting).max(view.rtt_seconds())
+    }
+
+    fn known_capacity(&self) -> f64 {
+        if self.largest_delivery > 0.0 { self.largest_delivery } else { f64::INFINITY }
+    }
+
+    /// Out of use; may return after a rest that doubles with every exclusion in a row.
+    pub(super) fn leave_out(&mut self, now: Instant, view: &SubflowView, rest: Duration) {
+        let factor = 1u64 << self.exclusions.min(REST_DOUBLINGS);
+        self.exclusions += 1;
+        self.left_out = Some(now + rest.saturating_mul(factor));
+        self.probe_left = 0;
+        self.probe_doublings = 0;
+        self.losses_at_probe = view.loss_events;
+        self.next_probe = Some(now + rest);
+        if self.segments > MEMORY_LEFT_OUT {
+            self.losses *= MEMORY_LEFT_OUT / self.segments;
+            self.segments = MEMORY_LEFT_OUT;
+        }
+    }
+
+    /// In use again.
+    pub(super) fn take_in(&mut self, now: Instant) {
+        self.left_out = None;
+        self.next_probe = None;
+        self.taken_in_at = Some(now);
+    }
+
+    /// Whether a probe has copies to send now. Probes grow while they come back whole.
+    pub(super) fn probe_due(&mut self, now: Instant, view: &SubflowView, config: &GuardConfig) -> bool {
+        if self.probe_left > 0 {
+            return true;
+        }
+        if self.next_probe.is_none_or(|at| now < at) {
+            return false;
+        }
+        let whole = view.loss_events == self.losses_at_probe;
+        self.probe_doublings = if whole { (self.probe_doublings + 1).min(PROBE_DOUBLINGS) } else { 0 };
+        self.losses_at_probe = view.loss_events;
+        self.next_probe = Some(now + config.probe_interval);
+        self.probe_left = config.probe_segments << self.probe_doublings;
+        self.probe_left > 0
+    }
+}
+
+/// An average over time that starts as a plain mean.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Average {
+    value: f64,
+    seconds: f64,
+}
+
+impl Average {
+    fn add(&mut self, amount: f64, seconds: f64) {
+        if seconds <= 0.0 {
+            return;
+        }
+        self.seconds = (self.seconds + seconds).min(RATE_TIME);
+        self.value += (amount / seconds - self.value) * (seconds / self.seconds).min(1.0);
+    }
+}
+
+/// DATA_ACKed octets per second since the present set of paths is in force.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Goodput {
+    rate: Average,
+    seen: Option<(Instant, u64)>,
+    limited: bool,
+}
+
+impl Goodput {
+    pub(super) fn observe(&mut self, now: Instant, queue: &QueueView) {
+        let seen = self.seen.replace((now, queue.data_acked));
+        // With nothing to send the application is what limits; that says nothing about the paths.
+        let limited = std::mem::replace(&mut self.limited, queue.unsent == 0);
+        let Some((before, acked)) = seen else { return };
+        if limited || self.limited {
+            return;
+        }
+        let seconds = now.saturating_since(before).as_secs_f64();
+        self.rate.add(queue.data_acked.saturating_sub(acked) as f64, seconds);
+    }
+
+    /// A new set of paths: forget.
+    pub(super) fn restart(&mut self) {
+        self.rate = Average::default();
+    }
+
+    pub(super) fn rate(&self) -> Option<f64> {
+        (self.rate.seconds >= 1.0).then_some(self.rate.value)
+    }
+}

@@ -1,0 +1,39 @@
+//! Lowest RTT first, the default of the out-of-tree Linux kernel.
+
+use super::{Decision, candidates};
+use crate::view::{QueueView, SubflowView};
+use ropewalk_units::Duration;
+
+/// No state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LowestRtt;
+
+impl LowestRtt {
+    /// The subflow with the lowest SRTT that has room.
+    #[inline]
+    #[expect(clippy::unused_self, reason = "one shape for every scheduler")]
+    pub(crate) fn pick(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+        lowest_with_room(subflows, queue.unsent).map_or_else(
+            || Decision::wait("lowest RTT: no subflow has room"),
+            |chosen| Decision::segment(chosen, queue, "lowest RTT with room"),
+        )
+    }
+}
+
+/// SRTT for comparisons; a subflow without a sample comes last.
+#[inline]
+pub(crate) fn srtt(view: &SubflowView) -> Duration {
+    view.srtt.unwrap_or(Duration::MAX)
+}
+
+/// The lowest SRTT among those with room and not in Loss state; the earlier subflow wins a tie.
+#[inline]
+pub(crate) fn lowest_with_room(subflows: &[SubflowView], wanted: u64) -> Option<&SubflowView> {
+    candidates(subflows).filter(|s| !s.in_timeout_recovery && s.has_room(wanted)).min_by_key(|s| srtt(s))
+}
+
+/// The lowest SRTT whether or not there is room.
+#[inline]
+pub(crate) fn fastest(subflows: &[SubflowView]) -> Option<&SubflowView> {
+    candidates(subflows).filter(|s| !s.in_timeout_recovery).min_by_key(|s| srtt(s))
+}
