@@ -103,7 +103,7 @@ pub enum Loss {
         loss_bad: Probability,
     },
     /// Exactly these data packets ([`crate::Packet::is_data`]), counted from 1 as they leave the transmitter.
-    /// Sorted.
+    /// In any order.
     Exact(Arc<[u64]>),
 }
 
@@ -151,14 +151,21 @@ pub struct DirectionConfig {
 /// A timed change of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// New rate, also for what waits in the queue and for the rest of the packet in transmission.
+    /// New rate, also for what waits in the queue and for the rest of the packet in transmission. With a trace it
+    /// shows only when the trace is taken away.
     Rate(Rate),
+    /// New trace, starting now, or none: then the rate counts. The packet in transmission ends as it would have.
+    Trace(Option<Trace>),
     /// New propagation delay, for packets that leave the transmitter from now on.
     Delay(Duration),
     /// New jitter.
     Jitter(Jitter),
-    /// New loss.
+    /// May jitter reorder packets from now on?
+    Reorder(bool),
+    /// New loss; an exact list counts from now.
     Loss(Loss),
+    /// New probability of duplication.
+    Duplicate(Probability),
     /// New queue limit or discipline; what is queued stays as long as it fits.
     Queue(Queue),
     /// Down: what is queued, in transmission or offered is dropped (counted as loss); what has left the

@@ -1,7 +1,28 @@
 //! A deterministic discrete-event network simulator. It knows no protocol.
+//!
+//! A [`World`] holds [`Node`]s and the links between them. Events are totally ordered by time and insertion; every
+//! random draw comes from a stream named after its component ([`Streams`]); packets live in an arena and move by
+//! [`PacketId`]. The world is generic over its nodes and over who listens ([`Tap`]): nothing is dispatched at run
+//! time.
 
 mod config;
+mod event_queue;
+mod link;
+mod node;
+mod packet;
+mod random;
+mod tap;
+mod trace;
+mod world;
 
 pub use config::{
     Change, CodelConfig, DirectionConfig, FqCodelConfig, Jitter, Loss, Queue, QueueLimit, RedConfig, Trace,
 };
+pub use event_queue::EventQueue;
+pub use link::{LinkSetup, LinkStats};
+pub use node::{Context, LinkId, Node, NodeId, Port};
+pub use packet::{Packet, PacketId};
+pub use random::{Stream, Streams};
+pub use tap::{DropReason, NoTap, Tap};
+pub use trace::{TraceError, TraceProblem};
+pub use world::World;

@@ -1,0 +1,276 @@
+//! The event queue: a hierarchical timing wheel whose current slot is sorted.
+//!
+//! Chosen by measurement over a binary and a 4-ary heap: `docs/decisions/0002-event-queue.md`.
+
+use ropewalk_units::Instant;
+
+/// A slot of the finest level covers 2^10 ns, about one microsecond.
+const SLOT_BITS: u32 = 10;
+/// Each level has 2^12 slots, two steps of a 64-way bitmap.
+const LEVEL_BITS: u32 = 12;
+const SLOTS: usize = 1 << LEVEL_BITS;
+const SLOT_MASK: u64 = SLOTS as u64 - 1;
+/// Five levels of 12 bits over 10 cover the 64 bits of time: there is no overflow list.
+const LEVELS: usize = 5;
+/// End of a list.
+const NIL: u32 = u32::MAX;
+
+/// Pending events in order of time; those of one time in order of insertion.
+///
+/// A push and a pop cost a constant number of steps, whatever is pending. Events are moved by value.
+///
+/// The order of insertion is kept without storing it: every list is first in, first out, an event reaches a
+/// level by a cascade before any event can be put there directly, and the current slot is sorted stably.
+pub struct EventQueue<E> {
+    /// The current slot's events in order; those before `next` are gone.
+    current: Vec<(u64, E)>,
+    next: usize,
+    /// The finest slot that `current` stands for. Whatever is pushed for it, or before it, goes to `current`.
+    cursor: u64,
+    levels: [Level; LEVELS],
+    entries: Vec<Entry<E>>,
+    free: u32,
+    len: usize,
+}
+
+/// An event in some slot's list, or a free entry.
+#[derive(Clone, Copy)]
+struct Entry<E> {
+    time: u64,
+    event: E,
+    next: u32,
+}
+
+/// First and last entry of a slot's list; meaningful while the slot's bit is set.
+#[derive(Clone, Copy, Default)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+struct Level {
+    lists: Box<[List]>,
+    occupied: [u64; SLOTS / 64],
+    /// One bit for each word of `occupied` that is not zero.
+    words: u64,
+}
+
+impl Level {
+    fn new() -> Self {
+        Self { lists: vec![List::default(); SLOTS].into_boxed_slice(), occupied: [0; SLOTS / 64], words: 0 }
+    }
+
+    /// The first occupied slot.
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        if self.words == 0 {
+            return None;
+        }
+        let word = self.words.trailing_zeros() as usize;
+        Some(word * 64 + self.occupied[word % (SLOTS / 64)].trailing_zeros() as usize)
+    }
+
+    /// Empties `slot` and returns its list.
+    #[inline]
+    fn take(&mut self, slot: usize) -> List {
+        let word = slot / 64 % (SLOTS / 64);
+        self.occupied[word] &= !(1 << (slot % 64));
+        if self.occupied[word] == 0 {
+            self.words &= !(1 << word);
+        }
+        self.lists[slot]
+    }
+
+    /// Puts `entry` at the end of the list of `slot`; returns the entry that now precedes it.
+    #[inline]
+    fn append(&mut self, slot: usize, entry: u32) -> Option<u32> {
+        let (word, bit) = (slot / 64 % (SLOTS / 64), 1 << (slot % 64));
+        let list = &mut self.lists[slot];
+        if self.occupied[word] & bit != 0 {
+            return Some(std::mem::replace(&mut list.tail, entry));
+        }
+        *list = List { head: entry, tail: entry };
+        self.occupied[word] |= bit;
+        self.words |= 1 << word;
+        None
+    }
+}
+
+impl<E: Copy> Default for EventQueue<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E: Copy> EventQueue<E> {
+    /// Nothing pending.
+    pub fn new() -> Self {
+        Self {
+            current: Vec::new(),
+            next: 0,
+            cursor: 0,
+            levels: std::array::from_fn(|_| Level::new()),
+            entries: Vec::new(),
+            free: NIL,
+            len: 0,
+        }
+    }
+
+    /// How many events are pending.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Is nothing pending?
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Adds an event. One that lies before an event already popped is popped next.
+    #[inline]
+    pub fn push(&mut self, at: Instant, event: E) {
+        self.len += 1;
+        let time = at.as_nanos();
+        let slot = time >> SLOT_BITS;
+        if slot <= self.cursor {
+            self.insert_current(time, event);
+            return;
+        }
+        let entry = self.allocate(time, event);
+        self.link(slot, entry);
+    }
+
+    /// Removes the first event if its time is not after `limit`.
+    #[inline]
+    pub fn pop_until(&mut self, limit: Instant) -> Option<(Instant, E)> {
+        let limit = limit.as_nanos();
+        loop {
+            if let Some(&(time, event)) = self.current.get(self.next) {
+                if time > limit {
+                    return None;
+                }
+                self.next += 1;
+                if self.next == self.current.len() {
+                    self.current.clear();
+                    self.next = 0;
+                }
+                self.len -= 1;
+                return Some((Instant::from_nanos(time), event));
+            }
+            let Some(slot) = self.levels[0].first() else {
+                if self.cascade(limit) {
+                    continue;
+                }
+                return None;
+            };
+            let List { head, tail } = self.levels[0].lists[slot];
+            let Entry { time, event, .. } = self.entries[head as usize];
+            if head != tail {
+                if !self.open(slot, limit) {
+                    return None;
+                }
+                continue;
+            }
+            if time > limit {
+                return None;
+            }
+            // A slot with one event needs no sorting: the usual case.
+            self.levels[0].take(slot);
+            self.release(head);
+            self.cursor = time >> SLOT_BITS;
+            self.len -= 1;
+            return Some((Instant::from_nanos(time), event));
+        }
+    }
+
+    #[inline]
+    fn allocate(&mut self, time: u64, event: E) -> u32 {
+        let entry = self.free;
+        if let Some(place) = self.entries.get_mut(entry as usize) {
+            self.free = place.next;
+            *place = Entry { time, event, next: NIL };
+            return entry;
+        }
+        let entry = u32::try_from(self.entries.len()).expect("fewer than 2^32 pending events");
+        self.entries.push(Entry { time, event, next: NIL });
+        entry
+    }
+
+    #[inline]
+    fn release(&mut self, entry: u32) {
+        self.entries[entry as usize].next = self.free;
+        self.free = entry;
+    }
+
+    /// Appends an entry to the list of its slot, on the level of the highest bit in which it differs from the cursor.
+    #[inline]
+    fn link(&mut self, slot: u64, entry: u32) {
+        let differs = slot ^ self.cursor;
+        let (level, index) = if differs <= SLOT_MASK {
+            (0, slot & SLOT_MASK)
+        } else {
+            let level = (63 - differs.leading_zeros()) / LEVEL_BITS;
+            (level as usize, (slot >> (level * LEVEL_BITS)) & SLOT_MASK)
+        };
+        if let Some(before) = self.levels[level].append(index as usize, entry) {
+            self.entries[before as usize].next = entry;
+        }
+    }
+
+    fn insert_current(&mut self, time: u64, event: E) {
+        let place = self.next + self.current[self.next..].partition_point(|&(other, _)| other <= time);
+        self.current.insert(place, (time, event));
+    }
+
+    /// Makes the finest level's `slot`, which holds several events, the current one; false if it begins after
+    /// `limit`.
+    fn open(&mut self, slot: usize, limit: u64) -> bool {
+        let start = (self.cursor & !SLOT_MASK) | slot as u64;
+        if start << SLOT_BITS > limit {
+            return false;
+        }
+        self.cursor = start;
+        let mut entry = self.levels[0].take(slot).head;
+        while entry != NIL {
+            let Entry { time, event, next } = self.entries[entry as usize];
+            self.current.push((time, event));
+            self.release(entry);
+            entry = next;
+        }
+        self.current.sort_by_key(|&(time, _)| time);
+        true
+    }
+
+    /// Spreads the first occupied slot above the finest level over the levels below it; false if there is none
+    /// or it begins after `limit`.
+    #[cold]
+    fn cascade(&mut self, limit: u64) -> bool {
+        for level in 1..LEVELS {
+            let Some(slot) = self.levels[level].first() else { continue };
+            let shift = level as u32 * LEVEL_BITS;
+            let above = u64::MAX.checked_shl(shift + LEVEL_BITS).unwrap_or(0);
+            let start = (self.cursor & above) | (slot as u64) << shift;
+            if start << SLOT_BITS > limit {
+                return false;
+            }
+            self.cursor = start;
+            let mut entry = self.levels[level].take(slot).head;
+            while entry != NIL {
+                let Entry { time, event, next } = self.entries[entry as usize];
+                if time >> SLOT_BITS <= self.cursor {
+                    self.insert_current(time, event);
+                    self.release(entry);
+                } else {
+                    self.entries[entry as usize].next = NIL;
+                    self.link(time >> SLOT_BITS, entry);
+                }
+                entry = next;
+            }
+            return true;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,339 @@
+//! One direction of a link: queue, transmitter, medium.
+//!
+//! Nothing happens here at a departure: the packet in transmission has a known end, and whoever looks at the link
+//! next (an arriving packet, the arrival event of the first packet in flight, a timed change, a statistic) lets
+//! everything happen that was due by then, in order: departures, losses, what the queue decides at dequeue.
+//! So a link has one pending event, and a packet costs one event, under every queue discipline.
+
+mod discipline;
+mod loss;
+mod medium;
+mod stats;
+mod streams;
+mod transmitter;
+
+use discipline::Queued;
+pub use stats::LinkStats;
+
+use crate::config::{Change, DirectionConfig};
+use crate::node::{LinkId, NodeId, Port};
+use crate::packet::{Arena, Packet, PacketId};
+use crate::random::Streams;
+use crate::tap::{DropReason, Tap};
+use discipline::{Discipline, Load, Offer, Surroundings};
+use medium::Medium;
+use ropewalk_units::{Duration, Instant};
+use stats::Counters;
+use streams::LinkStreams;
+use transmitter::Transmitter;
+
+/// What [`crate::World::connect`] needs for one direction.
+#[derive(Clone, Debug)]
+pub struct LinkSetup {
+    /// Names its random streams (`link/<name>/loss` and so on): unique, and different in both directions.
+    pub name: String,
+    /// What it is made of.
+    pub config: DirectionConfig,
+    /// Where the random streams come from.
+    pub streams: Streams,
+}
+
+/// What a link works on beside itself.
+pub(crate) struct Effects<'a, P, T> {
+    pub(crate) link: LinkId,
+    pub(crate) packets: &'a mut Arena<P>,
+    pub(crate) tap: &'a mut T,
+}
+
+/// The packet in transmission.
+#[derive(Clone, Copy)]
+struct Sending {
+    queued: Queued,
+    /// Start of the transmission, or the last change of rate.
+    since: Instant,
+    /// What is left from `since` on, in 10^-9 bit: rate times nanoseconds.
+    work: u64,
+    /// Its end; [`Instant::MAX`] at rate zero.
+    departure: Instant,
+}
+
+/// One direction of a link.
+pub(crate) struct Direction {
+    to: (NodeId, Port),
+    up: bool,
+    discipline: Discipline,
+    transmitter: Transmitter,
+    sending: Option<Sending>,
+    /// When the transmitter fell idle.
+    idle_since: Instant,
+    medium: Medium,
+    streams: LinkStreams,
+    counters: Counters,
+    /// Time of the pending event; [`Instant::MAX`]: none. An event of another time is stale.
+    pending: Instant,
+}
+
+impl Direction {
+    pub(crate) fn new(setup: LinkSetup, to: (NodeId, Port), now: Instant) -> Self {
+        let LinkSetup { name, config, streams } = setup;
+        let medium = Medium::new(&config);
+        Self {
+            to,
+            up: true,
+            discipline: Discipline::new(config.queue),
+            streams: LinkStreams::new(name, streams),
+            transmitter: Transmitter::new(config.rate, config.trace, now),
+            sending: None,
+            idle_since: now,
+            medium,
+            counters: Counters::default(),
+            pending: Instant::MAX,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn to(&self) -> (NodeId, Port) {
+        self.to
+    }
+
+    /// A packet is offered to the queue.
+    #[inline]
+    pub(crate) fn offer<P: Packet, T: Tap<P>>(
+        &mut self,
+        now: Instant,
+        id: PacketId,
+        fx: &mut Effects<'_, P, T>,
+    ) {
+        self.settle(now, fx);
+        let queued = Queued { packet: id, bytes: fx.packets.get(id).wire_len(), enqueued: now };
+        let load = Load { packets: self.counters.queued, bytes: self.counters.queued_bytes };
+        self.counters.offered += 1;
+        self.counters.queued += 1;
+        self.counters.queued_bytes += u64::from(queued.bytes);
+        if !self.up {
+            Reach { fx, counters: &mut self.counters }.discard(now, queued, DropReason::Down);
+            return;
+        }
+        if self.sending.is_none() && self.discipline.passes_when_idle(queued.bytes) {
+            self.start(now, queued);
+            return;
+        }
+        let reach = &mut Reach { fx, counters: &mut self.counters };
+        let idle = self.sending.is_none().then(|| now.saturating_since(self.idle_since));
+        let idle = idle.map(|idle| self.transmitter.small_packets_in(idle));
+        self.discipline.enqueue(queued, Offer { now, load, idle }, &mut self.streams, reach);
+        if self.sending.is_none() {
+            self.start_next(now, fx);
+        }
+    }
+
+    /// Lets everything happen that is due by `now`.
+    #[inline]
+    pub(crate) fn settle<P: Packet, T: Tap<P>>(&mut self, now: Instant, fx: &mut Effects<'_, P, T>) {
+        while let Some(sending) = self.sending
+            && sending.departure <= now
+        {
+            self.depart(sending, fx);
+            self.start_next(sending.departure, fx);
+        }
+    }
+
+    /// The first packet that has arrived by `now`.
+    #[inline]
+    pub(crate) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
+        let id = self.medium.arrived(now)?;
+        self.counters.delivered += 1;
+        Some(id)
+    }
+
+    /// Is an event of time `now` the pending one? Then it no longer is.
+    #[inline]
+    pub(crate) fn expects(&mut self, now: Instant) -> bool {
+        if self.pending != now {
+            return false;
+        }
+        self.pending = Instant::MAX;
+        true
+    }
+
+    /// The time of the event that must now be pushed, if any.
+    #[inline]
+    pub(crate) fn reschedule(&mut self) -> Option<Instant> {
+        let departure = self.sending.map_or(Instant::MAX, |sending| sending.departure);
+        let wanted = self.medium.next_event(departure);
+        if wanted >= self.pending {
+            return None;
+        }
+        self.pending = wanted;
+        Some(wanted)
+    }
+
+    /// The packet's transmission ends.
+    #[inline]
+    fn depart<P: Packet, T: Tap<P>>(&mut self, sending: Sending, fx: &mut Effects<'_, P, T>) {
+        let Sending { queued, since, departure: at, .. } = sending;
+        self.counters.queued -= 1;
+        self.counters.queued_bytes -= u64::from(queued.bytes);
+        self.counters.transmitted += 1;
+        self.counters.transmitted_bytes += u64::from(queued.bytes);
+        self.counters.busy += at.saturating_since(since);
+        if T::ACTIVE {
+            fx.tap.transmitted(at, fx.link, fx.packets.get(queued.packet));
+        }
+        self.medium.carry(at, queued, &mut self.streams, &mut self.counters, fx);
+    }
+
+    #[inline]
+    fn start_next<P: Packet, T: Tap<P>>(&mut self, at: Instant, fx: &mut Effects<'_, P, T>) {
+        let reach = &mut Reach { fx, counters: &mut self.counters };
+        match self.discipline.dequeue(at, reach) {
+            Some(queued) => self.start(at, queued),
+            None => {
+                self.sending = None;
+                self.idle_since = at;
+            }
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, at: Instant, queued: Queued) {
+        let departure = self.transmitter.departure(at, queued.bytes);
+        let work = u64::from(queued.bytes) * transmitter::WORK_PER_OCTET;
+        self.sending = Some(Sending { queued, since: at, work, departure });
+    }
+
+    pub(crate) fn change<P: Packet, T: Tap<P>>(
+        &mut self,
+        now: Instant,
+        change: Change,
+        fx: &mut Effects<'_, P, T>,
+    ) {
+        self.settle(now, fx);
+        match change {
+            Change::Rate(rate) => {
+                self.counters.capacity_bytes += self.transmitter.capacity(now);
+                if let Some(sending) = &mut self.sending
+                    && let Some(rest) =
+                        self.transmitter.rest(now.saturating_since(sending.since), sending.work)
+                {
+                    self.counters.busy += now.saturating_since(sending.since);
+                    sending.work = rest;
+                    sending.since = now;
+                    sending.departure = now.saturating_add(transmitter::time_for(rest, rate));
+                }
+                self.transmitter.set_rate(rate, now);
+            }
+            Change::Trace(trace) => {
+                self.counters.capacity_bytes += self.transmitter.capacity(now);
+                self.transmitter.set_trace(trace, now);
+            }
+            Change::Delay(delay) => self.medium.set_delay(delay),
+            Change::Jitter(jitter) => self.medium.set_jitter(jitter),
+            Change::Reorder(reorder) => self.medium.set_reorder(reorder),
+            Change::Loss(loss) => self.medium.set_loss(loss),
+            Change::Duplicate(probability) => self.medium.set_duplicate(probability),
+            Change::Queue(queue) => self.replace_queue(now, queue, fx),
+            Change::Down => self.go_down(now, fx),
+            Change::Up => {
+                if !self.up {
+                    self.up = true;
+                    self.idle_since = now;
+                    self.transmitter.resume(now);
+                }
+            }
+        }
+    }
+
+    /// What waits moves over in its order; what does not fit any more is dropped.
+    fn replace_queue<P: Packet, T: Tap<P>>(
+        &mut self,
+        now: Instant,
+        queue: crate::config::Queue,
+        fx: &mut Effects<'_, P, T>,
+    ) {
+        let waiting = self.discipline.drain();
+        self.discipline = Discipline::new(queue);
+        let mut load = Load::default();
+        if let Some(sending) = &self.sending {
+            load.add(sending.queued.bytes);
+        }
+        let reach = &mut Reach { fx, counters: &mut self.counters };
+        for queued in waiting {
+            if self.discipline.limit().fits(load, queued.bytes) {
+                load.add(queued.bytes);
+                self.discipline.restore(queued, reach);
+            } else {
+                reach.discard(now, queued, DropReason::QueueFull);
+            }
+        }
+    }
+
+    fn go_down<P: Packet, T: Tap<P>>(&mut self, now: Instant, fx: &mut Effects<'_, P, T>) {
+        if !self.up {
+            return;
+        }
+        self.up = false;
+        self.counters.capacity_bytes += self.transmitter.capacity(now);
+        self.transmitter.pause(now);
+        let sending = self.sending.take();
+        if let Some(sending) = &sending {
+            self.counters.busy += now.saturating_since(sending.since);
+        }
+        let waiting = self.discipline.drain();
+        let reach = &mut Reach { fx, counters: &mut self.counters };
+        for queued in sending.map(|sending| sending.queued).into_iter().chain(waiting) {
+            reach.discard(now, queued, DropReason::Down);
+        }
+    }
+
+    /// The statistics at `now`; the link must be settled.
+    pub(crate) fn stats(&self, now: Instant) -> LinkStats {
+        let mut capacity = self.counters.capacity_bytes;
+        if self.up {
+            capacity += self.transmitter.capacity(now);
+        }
+        let sending = self.sending.map_or(Duration::ZERO, |sending| now.saturating_since(sending.since));
+        self.counters.view(self.medium.in_flight(), self.counters.busy + sending, capacity)
+    }
+}
+
+/// What a queue discipline may reach of the world around it.
+struct Reach<'r, 'e, P, T> {
+    fx: &'r mut Effects<'e, P, T>,
+    counters: &'r mut Counters,
+}
+
+impl<P: Packet, T: Tap<P>> Surroundings for Reach<'_, '_, P, T> {
+    fn discard(&mut self, at: Instant, queued: Queued, reason: DropReason) {
+        self.counters.queued -= 1;
+        self.counters.queued_bytes -= u64::from(queued.bytes);
+        match reason {
+            DropReason::QueueFull | DropReason::Aqm => self.counters.drops_queue += 1,
+            DropReason::Loss | DropReason::Down => self.counters.drops_loss += 1,
+        }
+        if T::ACTIVE {
+            self.fx.tap.dropped(at, self.fx.link, self.fx.packets.get(queued.packet), reason);
+        }
+        self.fx.packets.discard(queued.packet);
+    }
+
+    fn mark(&mut self, at: Instant, id: PacketId) -> bool {
+        let packet = self.fx.packets.get_mut(id);
+        if !packet.ecn_capable() {
+            return false;
+        }
+        packet.mark_ce();
+        self.counters.marks += 1;
+        if T::ACTIVE {
+            self.fx.tap.marked(at, self.fx.link, packet);
+        }
+        true
+    }
+
+    fn flow_hash(&self, id: PacketId) -> u32 {
+        self.fx.packets.get(id).flow_hash()
+    }
+}
+
+#[cfg(test)]
+mod tests;

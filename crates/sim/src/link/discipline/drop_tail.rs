@@ -1,0 +1,53 @@
+//! First in, first out; what does not fit is dropped.
+
+use super::{Offer, Queued, Surroundings};
+use crate::config::QueueLimit;
+use crate::tap::DropReason;
+use std::collections::VecDeque;
+
+pub(in crate::link) struct DropTail {
+    limit: QueueLimit,
+    /// A packet that finds this many is marked.
+    mark_above: u32,
+    waiting: VecDeque<Queued>,
+}
+
+impl DropTail {
+    pub(super) fn new(limit: QueueLimit, mark_above: Option<u32>) -> Self {
+        Self { limit, mark_above: mark_above.unwrap_or(u32::MAX), waiting: VecDeque::new() }
+    }
+
+    pub(super) fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    #[inline]
+    pub(super) fn passes_when_idle(&self, bytes: u32) -> bool {
+        self.mark_above > 0 && self.limit.fits(super::Load::default(), bytes)
+    }
+
+    #[inline]
+    pub(super) fn enqueue(&mut self, queued: Queued, offer: Offer, surroundings: &mut impl Surroundings) {
+        if !self.limit.fits(offer.load, queued.bytes) {
+            surroundings.discard(offer.now, queued, DropReason::QueueFull);
+            return;
+        }
+        if offer.load.packets >= self.mark_above {
+            surroundings.mark(offer.now, queued.packet);
+        }
+        self.waiting.push_back(queued);
+    }
+
+    #[inline]
+    pub(super) fn dequeue(&mut self) -> Option<Queued> {
+        self.waiting.pop_front()
+    }
+
+    pub(super) fn drain(&mut self) -> Vec<Queued> {
+        self.waiting.drain(..).collect()
+    }
+
+    pub(super) fn restore(&mut self, queued: Queued) {
+        self.waiting.push_back(queued);
+    }
+}

@@ -1,0 +1,145 @@
+//! What happens between transmitter and receiver: loss, delay, jitter, duplication.
+
+use super::discipline::{Queued, Surroundings};
+use super::loss::LossProcess;
+use super::stats::Counters;
+use super::streams::LinkStreams;
+use super::{Effects, Reach};
+use crate::config::{DirectionConfig, Jitter, Loss};
+use crate::packet::{Packet, PacketId};
+use crate::tap::{DropReason, Tap};
+use ropewalk_units::{Duration, Instant, Probability};
+use std::collections::VecDeque;
+
+/// A packet on its way.
+#[derive(Clone, Copy)]
+struct Flying {
+    arrival: Instant,
+    packet: PacketId,
+}
+
+pub(super) struct Medium {
+    delay: Duration,
+    jitter: Jitter,
+    reorder: bool,
+    loss: LossProcess,
+    duplicate: f64,
+    /// Sorted by arrival; those of one time in order of departure.
+    flight: VecDeque<Flying>,
+    /// Without reordering nothing arrives before this.
+    last_arrival: Instant,
+}
+
+impl Medium {
+    pub(super) fn new(config: &DirectionConfig) -> Self {
+        Self {
+            delay: config.delay,
+            jitter: config.jitter,
+            reorder: config.reorder,
+            loss: LossProcess::new(config.loss.clone()),
+            duplicate: config.duplicate.get(),
+            flight: VecDeque::new(),
+            last_arrival: Instant::ZERO,
+        }
+    }
+
+    pub(super) fn set_delay(&mut self, delay: Duration) {
+        self.delay = delay;
+    }
+
+    pub(super) fn set_jitter(&mut self, jitter: Jitter) {
+        self.jitter = jitter;
+    }
+
+    pub(super) fn set_reorder(&mut self, reorder: bool) {
+        self.reorder = reorder;
+    }
+
+    pub(super) fn set_loss(&mut self, loss: Loss) {
+        self.loss = LossProcess::new(loss);
+    }
+
+    pub(super) fn set_duplicate(&mut self, probability: Probability) {
+        self.duplicate = probability.get();
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.flight.len()
+    }
+
+    /// When the link must be looked at again, if the packet in transmission leaves at `departure`: at the first
+    /// arrival, or when it could be known.
+    #[inline]
+    pub(super) fn next_event(&self, departure: Instant) -> Instant {
+        let first = self.flight.front().map_or(Instant::MAX, |flying| flying.arrival);
+        // The jitter is drawn at the departure; without any the arrival is known before.
+        let unsent = if matches!(self.jitter, Jitter::None) {
+            departure.saturating_add(self.delay)
+        } else {
+            departure
+        };
+        first.min(unsent)
+    }
+
+    /// The first packet that has arrived by `now`.
+    #[inline]
+    pub(super) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
+        if self.flight.front()?.arrival > now {
+            return None;
+        }
+        self.flight.pop_front().map(|flying| flying.packet)
+    }
+
+    /// A packet has left the transmitter at `at`.
+    #[inline]
+    pub(super) fn carry<P: Packet, T: Tap<P>>(
+        &mut self,
+        at: Instant,
+        queued: Queued,
+        streams: &mut LinkStreams,
+        counters: &mut Counters,
+        fx: &mut Effects<'_, P, T>,
+    ) {
+        if self.loss.loses(queued.bytes, || fx.packets.get(queued.packet).is_data(), streams) {
+            // The packet no longer counts as queued, which is what discarding takes it from.
+            counters.queued += 1;
+            counters.queued_bytes += u64::from(queued.bytes);
+            Reach { fx, counters }.discard(at, queued, DropReason::Loss);
+            return;
+        }
+        self.fly(at, queued.packet, streams);
+        if self.duplicate > 0.0 && streams.duplicate().bernoulli(self.duplicate) {
+            let copy = fx.packets.get(queued.packet).duplicate();
+            let copy = fx.packets.insert(copy);
+            counters.duplicates += 1;
+            self.fly(at, copy, streams);
+        }
+    }
+
+    #[inline]
+    fn fly(&mut self, departure: Instant, packet: PacketId, streams: &mut LinkStreams) {
+        let mut arrival = departure.saturating_add(self.travel(streams));
+        if self.reorder {
+            let place = self.flight.partition_point(|flying| flying.arrival <= arrival);
+            self.flight.insert(place, Flying { arrival, packet });
+        } else {
+            arrival = arrival.max(self.last_arrival);
+            self.flight.push_back(Flying { arrival, packet });
+        }
+        self.last_arrival = self.last_arrival.max(arrival);
+    }
+
+    #[inline]
+    fn travel(&self, streams: &mut LinkStreams) -> Duration {
+        let seconds = match self.jitter {
+            Jitter::None => return self.delay,
+            Jitter::Uniform(width) => width.as_secs_f64() * streams.jitter().uniform(),
+            Jitter::Normal(deviation) => streams.jitter().normal(0.0, deviation.as_secs_f64()),
+            Jitter::Exponential(mean) => streams.jitter().exponential(mean.as_secs_f64()),
+        };
+        if seconds < 0.0 {
+            return self.delay.saturating_sub(Duration::from_secs_f64(-seconds));
+        }
+        self.delay + Duration::from_secs_f64(seconds)
+    }
+}

@@ -1,0 +1,119 @@
+//! Nodes and what they may do.
+
+use crate::event_queue::EventQueue;
+use crate::packet::{Arena, Packet, PacketId};
+use crate::world::Event;
+use ropewalk_units::Instant;
+
+/// A node of the world.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+/// One of a node's interfaces: the `n`-th link connected to it, from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Port(pub u32);
+
+/// One direction of a link, over all links in the order of their connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(pub u32);
+
+/// A host, a router: what packets and timers come to.
+pub trait Node: Sized {
+    /// What it exchanges.
+    type Packet: Packet;
+
+    /// A packet has come in by `port`. The node takes, forwards or drops it.
+    fn handle_packet(&mut self, context: &mut Context<'_, Self::Packet>, port: Port, packet: PacketId);
+
+    /// The time of a timer has come. Timers cannot be cancelled: the node knows the stale ones.
+    fn handle_timer(&mut self, context: &mut Context<'_, Self::Packet>, token: u32);
+}
+
+/// What a node sees of the world while it handles an event.
+pub struct Context<'a, P> {
+    pub(crate) now: Instant,
+    pub(crate) node: NodeId,
+    pub(crate) packets: &'a mut Arena<P>,
+    pub(crate) events: &'a mut EventQueue<Event>,
+    /// The outgoing direction at each of the node's ports.
+    pub(crate) ports: &'a [LinkId],
+    /// What the node sends; it enters the links, in this order, when the node has returned.
+    pub(crate) outbox: &'a mut Vec<(LinkId, PacketId)>,
+}
+
+impl<P> Context<'_, P> {
+    /// The time.
+    #[inline]
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// The node itself.
+    #[inline]
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// How many ports the node has.
+    pub fn ports(&self) -> u32 {
+        self.ports.len() as u32
+    }
+
+    /// A packet that came to the node.
+    ///
+    /// # Panics
+    /// When it was taken, dropped or forwarded.
+    #[inline]
+    pub fn packet(&self, id: PacketId) -> &P {
+        self.packets.get(id)
+    }
+
+    /// A packet that came to the node, to change it (a router's TTL).
+    ///
+    /// # Panics
+    /// When it was taken, dropped or forwarded.
+    #[inline]
+    pub fn packet_mut(&mut self, id: PacketId) -> &mut P {
+        self.packets.get_mut(id)
+    }
+
+    /// Moves a packet out of the arena.
+    ///
+    /// # Panics
+    /// When it was taken or dropped before.
+    #[inline]
+    pub fn take(&mut self, id: PacketId) -> P {
+        self.packets.take(id)
+    }
+
+    /// Drops a packet without moving it.
+    #[inline]
+    pub fn drop_packet(&mut self, id: PacketId) {
+        self.packets.discard(id);
+    }
+
+    /// Sends a new packet out of a port, now.
+    ///
+    /// # Panics
+    /// When the node has no such port.
+    #[inline]
+    pub fn send(&mut self, port: Port, packet: P) {
+        let id = self.packets.insert(packet);
+        self.forward(port, id);
+    }
+
+    /// Sends on a packet that came in, without moving it.
+    ///
+    /// # Panics
+    /// When the node has no such port.
+    #[inline]
+    pub fn forward(&mut self, port: Port, id: PacketId) {
+        self.outbox.push((self.ports[port.0 as usize], id));
+    }
+
+    /// [`Node::handle_timer`] will be called with `token` at `at`, or at once if that has passed.
+    #[inline]
+    pub fn set_timer(&mut self, at: Instant, token: u32) {
+        self.events.push(at.max(self.now), Event::Timer { node: self.node, token });
+    }
+}
