@@ -60,13 +60,13 @@ impl CoupledControl {
         }
         match self.algorithm {
             Algorithm::Uncoupled | Algorithm::Cubic => reno(flow, base),
-            Algorithm::FullyCoupled => paper::fully_coupled(flows, index, base),
-            Algorithm::LinkedIncreases => paper::linked_increases(flows, index, base),
+            Algorithm::FullyCoupled => paper::fully_coupled(flows, index),
+            Algorithm::LinkedIncreases => paper::linked_increases(flows, base),
             Algorithm::RttCompensator => paper::rtt_compensator(flows, index, base),
             Algorithm::Lia => lia::coupling(flows, index, base),
             Algorithm::Olia => olia::coupling(&self.olia, flows, index, base),
             Algorithm::Balia => balia::coupling(flows, index, base),
-            Algorithm::Wvegas => wvegas::coupling(flow, base),
+            Algorithm::Wvegas => wvegas::coupling(base),
         }
     }
 

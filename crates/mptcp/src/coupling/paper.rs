@@ -4,19 +4,18 @@ use super::{coupled, halved};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
-/// +1/w per ACK, −w/2 per loss (Kelly & Voice 2005; 003 §3, whose "w_i − 1/2" is a misprint).
+/// +1/w per ACK, w_i − w/2 after a loss, one segment at least (Kelly & Voice 2005; 003 §3, whose "w_i − 1/2" is a
+/// misprint). Both windows are congestion windows: half the total flight would not be a share of one flow's.
 #[inline]
-pub(super) fn fully_coupled(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+pub(super) fn fully_coupled(flows: &[SubflowView], index: usize) -> Coupling {
     let total: f64 = coupled(flows).map(SubflowView::window_segments).sum();
-    Coupling {
-        increase: 1.0 / total,
-        ssthresh_after_loss: (base - total / 2.0).max(1.0).min(own(flows, index)),
-    }
+    let ssthresh_after_loss = (own(flows, index) - total / 2.0).max(1.0);
+    Coupling { increase: 1.0 / total, ssthresh_after_loss }
 }
 
 /// +α/w per ACK without a cap (003 eq. 3 as 004 prints it).
 #[inline]
-pub(super) fn linked_increases(flows: &[SubflowView], _index: usize, base: f64) -> Coupling {
+pub(super) fn linked_increases(flows: &[SubflowView], base: f64) -> Coupling {
     Coupling { increase: alpha_over_total(flows), ssthresh_after_loss: halved(base) }
 }
 

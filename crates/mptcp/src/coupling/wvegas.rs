@@ -65,7 +65,7 @@ impl Flow {
 
 /// Between its steps the window stands still in congestion avoidance; Reno's halving after a loss.
 #[inline]
-pub(super) fn coupling(_flow: &SubflowView, base: f64) -> Coupling {
+pub(super) fn coupling(base: f64) -> Coupling {
     Coupling { increase: 0.0, ssthresh_after_loss: halved(base) }
 }
 
@@ -135,10 +135,10 @@ fn step(state: &mut [Flow], flows: &[SubflowView], index: usize, rtt: f64) -> Op
 
 /// Once the queueing delay has doubled, the queue is drained so that the base RTT shows again.
 fn drains(flow: &mut Flow, queueing: f64) -> bool {
-    if queueing < flow.least_queue {
+    if queueing > 0.0 && queueing < flow.least_queue {
         flow.least_queue = queueing;
     }
-    if queueing >= 2.0 * flow.least_queue && flow.least_queue > 0.0 {
+    if queueing >= 2.0 * flow.least_queue {
         flow.least_queue = f64::INFINITY;
         return true;
     }

@@ -11,7 +11,7 @@ const RETRY_FIRST: Duration = Duration::from_secs(1);
 /// Longest wait.
 const RETRY_LONGEST: Duration = Duration::from_secs(60);
 /// More pairs than this are not made from announcements: a peer must not make this end open subflows without bound.
-const PAIRS_MOST: usize = 32;
+pub(super) const PAIRS_MOST: usize = 32;
 
 /// One subflow that ought to exist.
 #[derive(Clone, Copy, PartialEq, Debug)]
