@@ -167,6 +167,9 @@ class _Reader:
 
     def _range(self, key: str, tree: Mapping[str, Any]) -> list[Any]:
         self._known_keys(tree, RANGE_KEYS, f"{key}.")
+        for name in ("from", "to"):
+            if name not in tree:
+                self.fail(f"{key}.{name}", f"the range lacks `{name}`", "{ from, to, step }")
         for name in ("from", "to", "step"):
             number = tree.get(name, 1)
             if isinstance(number, bool) or not isinstance(number, (int, float)):
@@ -216,7 +219,8 @@ class _Reader:
     def syntax_error(self, cause: tomllib.TOMLDecodeError) -> NoReturn:
         place = re.search(r"\(at line (\d+), column (\d+)\)", str(cause))
         message = re.sub(r" \(at .*\)$", "", str(cause))
-        at = (int(place[1]), int(place[2])) if place else None
+        # Without a place, the parser means the end of the text.
+        at = (int(place[1]), int(place[2])) if place else (max(1, len(self._text.splitlines())), 1)
         raise self._error(message, at, expected="valid TOML") from cause
 
     def fail(self, key: str, message: str, expected: str, near: list[str] | None = None) -> NoReturn:

@@ -76,7 +76,7 @@ def to_toml(tree: Mapping[str, Any]) -> str:
     lines: list[str] = []
     tables: list[str] = []
     for key, value in tree.items():
-        name = json.dumps(str(key), ensure_ascii=False)
+        name = quoted(key)
         if isinstance(value, Mapping):
             body = [f"{quoted(k)} = {inline(v, f'{key}.{k}')}" for k, v in value.items() if v is not None]
             tables += [f"[{name}]", *body]

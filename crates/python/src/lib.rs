@@ -1,1 +1,30 @@
-//! See the crate's description.
+//! `ropewalk._core`: scenarios in, Arrow tables out, with Python's lock released while a simulation runs.
+//!
+//! Nothing is decided here: every function hands over to `ropewalk_scenario`.
+
+mod errors;
+mod interrupt;
+mod outcome;
+mod scenario;
+
+use pyo3::prelude::*;
+
+/// The Rust half of the package `ropewalk`.
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::interrupt::Interrupt;
+    #[pymodule_export]
+    use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::scenario::{Info, canonical, check, explain, references, run, schema, version};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("ScenarioError", crate::errors::scenario_error_type(py)?)?;
+        module.add("RunError", crate::errors::run_error_type(py)?)
+    }
+}

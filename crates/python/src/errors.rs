@@ -1,0 +1,63 @@
+//! Errors of the library as the exceptions that `ropewalk.errors` defines.
+
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+use ropewalk_scenario::{RunError, ScenarioError};
+use std::io;
+
+static SCENARIO_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static RUN_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static INTERRUPTED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// `ropewalk.errors.ScenarioError`.
+pub(crate) fn scenario_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    SCENARIO_ERROR.import(py, "ropewalk.errors", "ScenarioError")
+}
+
+/// `ropewalk.errors.RunError`.
+pub(crate) fn run_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    RUN_ERROR.import(py, "ropewalk.errors", "RunError")
+}
+
+/// The exception for a scenario that cannot be run, with its parts as attributes.
+pub(crate) fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
+    let build = || {
+        let parts = PyDict::new(py);
+        parts.set_item("message", &error.message)?;
+        parts.set_item("file", &error.file)?;
+        parts.set_item("line", error.line)?;
+        parts.set_item("column", error.column)?;
+        parts.set_item("key", &error.key)?;
+        parts.set_item("expected", &error.expected)?;
+        parts.set_item("suggestion", &error.suggestion)?;
+        scenario_error_type(py)?.call((error.to_string(),), Some(&parts))
+    };
+    build().map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// The exception for a run without an outcome.
+pub(crate) fn run_error(py: Python<'_>, error: RunError) -> PyErr {
+    match error {
+        RunError::Interrupted { .. } => {
+            raised(INTERRUPTED.import(py, "ropewalk.errors", "InterruptedRunError"), &error.to_string())
+        }
+        RunError::Capture { source, .. } => os_error(&source),
+    }
+}
+
+/// An error of the file system, with the number that Python code looks at.
+pub(crate) fn os_error(error: &io::Error) -> PyErr {
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, error.to_string())),
+        None => PyOSError::new_err(error.to_string()),
+    }
+}
+
+fn raised(class: PyResult<&Bound<'_, PyType>>, message: &str) -> PyErr {
+    match class {
+        Ok(class) => PyErr::from_type(class.clone(), message.to_owned()),
+        Err(failed) => failed,
+    }
+}

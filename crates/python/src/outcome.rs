@@ -1,0 +1,59 @@
+//! What a run measured, as Python sees it.
+
+use crate::errors::os_error;
+use arrow_array::RecordBatch;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use std::path::PathBuf;
+
+/// The result of one run: a summary, and tables that Arrow consumers take without a copy.
+#[pyclass(frozen, module = "ropewalk._core")]
+pub(crate) struct Outcome(ropewalk_scenario::Outcome);
+
+impl From<ropewalk_scenario::Outcome> for Outcome {
+    fn from(outcome: ropewalk_scenario::Outcome) -> Self {
+        Self(outcome)
+    }
+}
+
+fn table(batch: RecordBatch) -> PyResult<PyTable> {
+    let schema = batch.schema();
+    PyTable::try_new(vec![batch], schema)
+}
+
+#[pymethods]
+impl Outcome {
+    /// The summary as one JSON object.
+    fn summary(&self) -> String {
+        self.0.summary_json()
+    }
+
+    /// One row per connection.
+    #[getter]
+    fn connections(&self) -> PyResult<PyTable> {
+        table(self.0.connections_table())
+    }
+
+    /// One row per subflow.
+    #[getter]
+    fn subflows(&self) -> PyResult<PyTable> {
+        table(self.0.subflows_table())
+    }
+
+    /// One row per link and direction.
+    #[getter]
+    fn links(&self) -> PyResult<PyTable> {
+        table(self.0.links_table())
+    }
+
+    /// Time series; no rows unless the run was asked for them.
+    #[getter]
+    fn series(&self) -> PyResult<PyTable> {
+        table(self.0.series_table())
+    }
+
+    /// Writes the tables as Parquet files whose names begin with `stem` and returns their paths.
+    fn write(&self, py: Python<'_>, folder: PathBuf, stem: &str) -> PyResult<Vec<PathBuf>> {
+        py.detach(|| self.0.write_parquet(&folder, stem)).map_err(|error| os_error(&error))
+    }
+}

@@ -1,0 +1,217 @@
+"""A stand-in for the core, for what real runs do not show: failures, waits, a full disk at the wanted moment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ropewalk.errors import InterruptedRunError, RunError, ScenarioError
+
+VERSION = "0.0.fake"
+Pairs = list[tuple[str, str]]
+
+
+@dataclass
+class Info:
+    name: str
+    hash: str
+    seed: int
+    duration_s: float
+    multipath: list[str]
+
+
+class Interrupt:
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        self._event.set()
+
+    def is_set(self) -> bool:
+        return self._event.is_set()
+
+
+@dataclass
+class Outcome:
+    tree: dict[str, Any]
+    digest: str
+    seed: int
+    with_series: bool
+    disk: Disk
+
+    def summary(self) -> str:
+        connection = {
+            "name": "bulk",
+            "protocol": self.tree["protocol"],
+            "bytes": 1000 * self.seed,
+            "goodput_mbps": self.goodput,
+            "start_s": 0.0,
+            "end_s": None,
+            "completed": False,
+            "subflows": [
+                {
+                    "path": path,
+                    "bytes": 500,
+                    "throughput_mbps": 1.0,
+                    "retransmissions": 0,
+                    "spurious_retransmissions": 0,
+                    "timeouts": 0,
+                    "srtt_ms": 20.0,
+                }
+                for path in self.tree["paths"]
+            ],
+        }
+        link = {
+            "name": "a",
+            "direction": "client->server",
+            "bytes": 1,
+            "packets": 1,
+            "drops_queue": 0,
+            "drops_loss": 0,
+            "utilisation": 0.5,
+        }
+        head = {"scenario": self.tree["name"], "seed": self.seed, "version": VERSION, "duration_s": 1.0}
+        return json.dumps({**head, "connections": [connection], "links": [link]})
+
+    @property
+    def goodput(self) -> float:
+        per_path = {"a": 10.0, "b": float(self.tree.get("b", 2.0))}
+        factor = float(self.tree.get("factor", 1.0)) if self.tree["protocol"] == "mptcp" else 1.0
+        return factor * sum(per_path[path] for path in self.tree["paths"]) + 0.001 * self.seed
+
+    def _frame(self, **columns: Any) -> pl.DataFrame:
+        head = {"scenario": [self.tree["name"]], "scenario_hash": [self.digest], "seed": [self.seed]}
+        return pl.DataFrame(head | columns, schema_overrides={"seed": pl.UInt64})
+
+    @property
+    def connections(self) -> pl.DataFrame:
+        return self._frame(name=["bulk"], goodput_mbps=[self.goodput])
+
+    @property
+    def subflows(self) -> pl.DataFrame:
+        return self._frame(connection=["bulk"], subflow=[0])
+
+    @property
+    def links(self) -> pl.DataFrame:
+        return self._frame(name=["a"], direction=["client->server"])
+
+    @property
+    def series(self) -> pl.DataFrame:
+        return self._frame(time_s=[0.1])
+
+    def write(self, folder: str, stem: str) -> list[str]:
+        self.disk.write()
+        metadata = {"scenario_hash": self.digest, "seed": str(self.seed), "engine_version": VERSION}
+        tables = ["subflows", "links", *(["series"] if self.with_series else []), "connections"]
+        written = []
+        for table in tables:
+            file = Path(folder, f"{stem}.{table}.parquet")
+            beside = file.with_suffix(".parquet.partial")
+            getattr(self, table).write_parquet(beside, metadata=metadata)
+            beside.rename(file)
+            written.append(str(file))
+        return written
+
+
+@dataclass
+class Disk:
+    """Takes so many runs, then is full."""
+
+    free: int | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def write(self) -> None:
+        with self.lock:
+            if self.free is not None:
+                if self.free == 0:
+                    raise OSError(28, "No space left on device")
+                self.free -= 1
+
+
+class FakeCore:
+    """The functions of `ropewalk._core`. A scenario is a flat TOML table: name, protocol, paths, b, factor."""
+
+    RunError = RunError
+    ScenarioError = ScenarioError
+
+    def __init__(self) -> None:
+        self.disk = Disk()
+        self.ran: list[tuple[str, int]] = []
+        self.failing_seeds: set[int] = set()
+        self.stop_after: int | None = None
+        """After so many runs, the next ones wait until they are interrupted."""
+        self.blocked = threading.Event()
+        """Set when a run waits for its interruption."""
+        self._lock = threading.Lock()
+        self.Interrupt = Interrupt
+
+    def version(self) -> str:
+        return VERSION
+
+    def schema(self) -> str:
+        return '{"title": "fake"}'
+
+    def _tree(self, source: str, overrides: Pairs) -> dict[str, Any]:
+        tree = {"protocol": "mptcp", "paths": ["a", "b"]} | tomllib.loads(source)
+        for key, value in overrides:
+            if key not in {"name", "protocol", "paths", "b", "factor", "seed"}:
+                message = f"unknown key `{key}`"
+                raise ScenarioError(message, key=key)
+            try:
+                tree[key] = tomllib.loads(f"v = {value}")["v"]
+            except tomllib.TOMLDecodeError:
+                tree[key] = value
+        return tree
+
+    def check(self, source: str, path: str | None, overrides: Pairs) -> Info:
+        tree = self._tree(source, overrides)
+        digest = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()
+        multipath = ["bulk"] if tree["protocol"] == "mptcp" else []
+        return Info(tree["name"], digest, int(tree.get("seed", 1)), 1.0, multipath)
+
+    def canonical(self, source: str, path: str | None, overrides: Pairs) -> str:
+        return json.dumps(self._tree(source, overrides), sort_keys=True)
+
+    def explain(self, source: str, path: str | None, overrides: Pairs) -> str:
+        return self.canonical(source, path, overrides)
+
+    def references(self, source: str, path: str | None, overrides: Pairs) -> list[tuple[str, str, str]]:
+        tree = self._tree(source, overrides)
+        b = tree.get("b", 2.0)
+        return [
+            ("bulk", p, f'name = "{tree["name"]}"\nprotocol = "tcp"\npaths = ["{p}"]\nb = {b}\n')
+            for p in tree["paths"]
+        ]
+
+    def run(  # noqa: PLR0913, PLR0917
+        self,
+        source: str,
+        path: str | None,
+        overrides: Pairs,
+        seed: int | None = None,
+        series: bool = True,
+        capture: str | None = None,
+        interrupt: Interrupt | None = None,
+    ) -> Outcome:
+        info = self.check(source, path, overrides)
+        seed = info.seed if seed is None else seed
+        with self._lock:
+            waits = self.stop_after is not None and len(self.ran) >= self.stop_after
+            if not waits:
+                self.ran.append((info.hash, seed))
+        if waits and interrupt is not None:
+            self.blocked.set()
+            interrupt._event.wait()
+            raise InterruptedRunError("interrupted")
+        if seed in self.failing_seeds:
+            raise RunError(f"seed {seed} failed")
+        if capture is not None:
+            Path(capture, "a.pcapng").write_bytes(b"pcapng")
+        return Outcome(self._tree(source, overrides), info.hash, seed, series, self.disk)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ropewalk import statistics
+
+finite = st.floats(min_value=-1e6, max_value=1e6)
+
+
+def test_t_interval_of_a_known_sample() -> None:
+    # t(0.975, 4) = 2.776445, s = sqrt(2.5): half width 2.776445 * sqrt(2.5 / 5).
+    interval = statistics.mean_interval([1, 2, 3, 4, 5])
+    assert interval.mean == 3
+    assert interval.n == 5
+    assert interval.half_width == pytest.approx(1.963243, abs=1e-6)
+    assert interval.low == pytest.approx(3 - 1.963243, abs=1e-6)
+
+
+def test_one_value_has_no_interval_and_none_has_no_mean() -> None:
+    one = statistics.mean_interval([4.0])
+    assert one.mean == 4
+    assert not one.known
+    assert one.as_json() == {"mean": 4.0, "ci95": None, "n": 1}
+    assert statistics.mean_interval([]).as_json() == {"mean": None, "ci95": None, "n": 0}
+
+
+@given(st.lists(finite, min_size=2, max_size=30))
+def test_the_interval_holds_the_mean_and_shifts_with_it(values: list[float]) -> None:
+    interval = statistics.mean_interval(values)
+    assert interval.low <= interval.mean <= interval.high
+    shifted = statistics.mean_interval([value + 1000 for value in values])
+    assert shifted.mean == pytest.approx(interval.mean + 1000, abs=1e-6)
+    assert shifted.half_width == pytest.approx(interval.half_width, abs=1e-6, rel=1e-6)
+
+
+def test_pairing_removes_what_both_share() -> None:
+    shared = [10.0, 50.0, 90.0, 20.0]
+    difference = statistics.paired_difference([value + 1 for value in shared], shared)
+    assert difference.low == pytest.approx(1)
+    assert difference.high == pytest.approx(1)
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        statistics.paired_difference([1.0], [1.0, 2.0])
+
+
+def test_bootstrap_is_seeded_and_skewed_where_the_sample_is() -> None:
+    sample = [1.0, 1.1, 1.2, 1.0, 1.3, 1.1, 9.0, 1.2, 1.0, 1.1]
+    first, again = statistics.bootstrap_interval(sample), statistics.bootstrap_interval(sample)
+    assert first == again
+    assert first.low < first.mean < first.high
+    assert first.high - first.mean > first.mean - first.low
+
+
+def test_bootstrap_of_equal_values_is_a_point() -> None:
+    assert statistics.bootstrap_interval([2.0, 2.0, 2.0]) == statistics.Interval(2.0, 2.0, 2.0, 3)
+    assert math.isnan(statistics.bootstrap_interval([]).mean)
+
+
+def test_jain_index() -> None:
+    assert statistics.jain_index([3.0, 3.0, 3.0]) == pytest.approx(1)
+    assert statistics.jain_index([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
+    assert math.isnan(statistics.jain_index([]))
+
+
+def test_holm_steps_down_and_stays_monotone() -> None:
+    assert statistics.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert statistics.holm([0.9, 0.8]) == [1.0, 1.0]
