@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ropewalk import _core, campaign, sweeping
+from ropewalk import _core
 from ropewalk.executor import Executor, Job, LocalExecutor
 from ropewalk.progress import Finishing, Progress, Silent
 from ropewalk.results import Reference, RunResult, SweepResult
@@ -183,7 +183,7 @@ def _write(result: RunResult, jobs: list[Job]) -> None:
     """Add the summary to the files that the runs have written."""
     for job in jobs:
         if job.key is not None:
-            result.files.extend(job.key.file(table) for table in sweeping.tables_of(job))
+            result.files.extend(job.key.file(table) for table in job.tables)
         if job.captures is not None:
             result.files.extend(sorted(job.captures.iterdir()))
     if jobs[0].key is not None:
@@ -214,6 +214,9 @@ def sweep(
         ScenarioError: The scenario is not valid at some point of the grid; nothing has run.
         StoreError: Results could not be written or read.
     """
+    # Campaigns need parsers that a single run does not: they are imported where they are used.
+    from ropewalk import campaign, sweeping
+
     loaded = campaign.load(what)
     said = progress or Silent()
     temporary = tempfile.TemporaryDirectory(prefix="ropewalk-") if out is None else None

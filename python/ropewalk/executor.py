@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ropewalk import _core
 from ropewalk.errors import RopewalkError, RunError
-from ropewalk.store import Key, store_error
+from ropewalk.store import TABLES, Key, Table, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -44,6 +44,11 @@ class Job:
 
     keep: bool = False
     """Whether the outcome is wanted back. A sweep's is not: its tables are on disk."""
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that it writes."""
+        return TABLES if self.series else tuple(table for table in TABLES if table != "series")
 
 
 @dataclass(frozen=True, slots=True)

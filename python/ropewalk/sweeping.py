@@ -13,7 +13,7 @@ from ropewalk.executor import Executor, Job
 from ropewalk.progress import Finishing, Progress
 from ropewalk.results import Reference, Sample
 from ropewalk.source import Source
-from ropewalk.store import TABLES, Key, Store, Table, damage, file_name, write_text
+from ropewalk.store import Key, Store, damage, file_name, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ def missing(jobs: dict[Key, Job], progress: Progress) -> list[Job]:
     todo = []
     for key, job in jobs.items():
         try:
-            reason = damage(key, tables_of(job))
+            reason = damage(key, job.tables)
         except FileNotFoundError:
             todo.append(job)
             continue
@@ -90,11 +90,6 @@ def missing(jobs: dict[Key, Job], progress: Progress) -> list[Job]:
             progress.note(f"{reason}; running it again")
             todo.append(job)
     return todo
-
-
-def tables_of(job: Job) -> tuple[Table, ...]:
-    """The tables that a job writes."""
-    return TABLES if job.series else TABLES[:-1]
 
 
 def carry_out(jobs: list[Job], executor: Executor, progress: Progress, what: str) -> dict[Key, RopewalkError]:

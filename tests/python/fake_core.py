@@ -1,4 +1,4 @@
-"""A stand-in for the core, for what real runs do not show: failures, waits, a full disk at the wanted moment."""
+"""A stand-in for the core, for what real runs do not show: failures, waits, a disk full at a given moment."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Disk:
 
 
 class FakeCore:
-    """The functions of `ropewalk._core`. A scenario is a flat TOML table: name, protocol, paths, b, factor."""
+    """What `ropewalk._core` offers. A scenario is a flat table: name, protocol, paths, b, factor."""
 
     RunError = RunError
     ScenarioError = ScenarioError

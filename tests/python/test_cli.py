@@ -1,0 +1,215 @@
+"""The command line in this process, with the fake core: what is printed where, and exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from fake_core import FakeCore
+from ropewalk import studies
+from ropewalk.commands import app
+from ropewalk.progress import Progress
+from ropewalk.studies import StudyResult
+
+RUN_KEYS = ["scenario", "seed", "version", "duration_s", "connections", "links"]
+
+
+@pytest.fixture
+def scenario(fake: FakeCore, tmp_path: Path) -> str:
+    file = tmp_path / "s.toml"
+    file.write_text('name = "two-paths"\nseed = 5\n', encoding="utf-8")
+    return str(file)
+
+
+@pytest.fixture
+def campaign(scenario: str, tmp_path: Path) -> str:
+    file = tmp_path / "c.toml"
+    file.write_text('scenario = "s.toml"\nreplications = 2\n[grid]\nb = [1, 2]\n', encoding="utf-8")
+    return str(file)
+
+
+def ropewalk(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_json_is_one_object_and_the_verdict_is_beside_it(scenario: str) -> None:
+    result = ropewalk("run", scenario, "--json")
+    assert result.exit_code == 0
+    tree = json.loads(result.stdout)
+    assert list(tree) == RUN_KEYS
+    assert tree["seed"] == 5
+    assert result.stderr.startswith("bulk: benefit: 12.005 Mbit/s over all paths against 10.005 Mbit/s")
+
+
+def test_json_of_replications_has_runs_and_summary(scenario: str) -> None:
+    result = ropewalk("run", scenario, "--json", "--replications", "3", "--seed", "10")
+    tree = json.loads(result.stdout)
+    assert list(tree) == ["runs", "summary"]
+    assert [run["seed"] for run in tree["runs"]] == tree["summary"]["seeds"] == [10, 11, 12]
+    assert [list(run) for run in tree["runs"]] == [RUN_KEYS] * 3
+    goodput = tree["summary"]["connections"][0]["goodput_mbps"]
+    assert goodput["mean"] == pytest.approx(12.011)
+    assert goodput["ci95"][0] < 12.011 < goodput["ci95"][1]
+    assert goodput["n"] == 3
+    assert tree["summary"]["connections"][0]["subflows"][1]["path"] == "b"
+    assert tree["summary"]["connections"][0]["end_s"] == {"mean": None, "ci95": None, "n": 0}
+    assert tree["summary"]["links"][0]["direction"] == "client->server"
+
+
+def test_text_has_units_and_intervals(scenario: str) -> None:
+    one = ropewalk("run", scenario).stdout
+    assert "two-paths: 1 s, seed 5 (" in one
+    assert "goodput Mbit/s" in one
+    assert "±" not in one.split("\n", 1)[1]
+    several = ropewalk("run", scenario, "--replications", "3").stdout
+    assert "seeds 5…7, means ± 95 % CI" in several
+    assert "12.006 ± 0.002" in several
+    assert "bulk: benefit" in several
+
+
+def test_settings_replace_values_and_can_turn_the_verdict(scenario: str) -> None:
+    result = ropewalk("run", scenario, "--set", "factor=0.5", "--set", "name=other", "--json")
+    assert json.loads(result.stdout)["scenario"] == "other"
+    assert "bulk: harm" in result.stderr
+
+
+def test_no_compare_runs_nothing_else(scenario: str, fake: FakeCore) -> None:
+    assert ropewalk("run", scenario, "--no-compare").exit_code == 0
+    assert len(fake.ran) == 1
+
+
+def test_out_writes_tables_and_summary(scenario: str, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    result = ropewalk("run", scenario, "--out", str(out), "--pcap", "--json")
+    assert result.exit_code == 0
+    folder = out / "two-paths"
+    names = sorted(file.name.split(".", 3)[-1] for file in folder.glob("*.parquet"))
+    assert names == [f"{t}.parquet" for t in ("connections", "links", "series", "subflows")]
+    assert json.loads((folder / "summary.json").read_text(encoding="utf-8")) == json.loads(result.stdout)
+    assert [file.name for file in folder.glob("*.captures/*")] == ["a.pcapng"]
+    assert not list(out.rglob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "missing.toml"],
+        ["run", "SCENARIO", "--set", "factro=1"],
+        ["run", "SCENARIO", "--set", "factor"],
+        ["run", "SCENARIO", "--seed", "-1"],
+        ["run", "SCENARIO", "--replications", "0"],
+        ["run", "SCENARIO", "--workers", "0"],
+        ["run", "SCENARIO", "--unknown"],
+        ["run"],
+        ["sweep", "missing.toml"],
+        ["sweep", "SCENARIO"],
+        ["sweep", "SCENARIO", "--dask", "tcp://host:8786"],
+        ["reproduce", "no-such-study"],
+        ["explain", "missing.toml"],
+        ["no-such-command"],
+    ],
+)
+def test_wrong_input_exits_with_2_and_no_traceback(
+    arguments: list[str], scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    result = ropewalk(*(scenario if argument == "SCENARIO" else argument for argument in arguments))
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr != ""
+    assert "Traceback" not in result.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_failed_run_exits_with_1(scenario: str, fake: FakeCore) -> None:
+    fake.failing_seeds = {5}
+    result = ropewalk("run", scenario)
+    assert result.exit_code == 1
+    assert "seed 5 failed" in result.stderr
+
+
+def test_a_full_disk_exits_with_1(campaign: str, fake: FakeCore, tmp_path: Path) -> None:
+    fake.disk.free = 3
+    result = ropewalk("sweep", campaign, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 1
+    assert "No space left on device" in result.stderr
+
+
+def test_sweep_prints_the_grid_with_verdicts_and_skips(campaign: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    first = ropewalk("sweep", campaign, "--out", out, "--workers", "2")
+    assert first.exit_code == 0
+    assert f"12 runs done, 0 found in the store; results in {out}" in first.stdout
+    assert first.stdout.count("benefit") == 2
+    assert "two-paths: 12 to do" in first.stderr
+    second = ropewalk("sweep", campaign, "--out", out)
+    assert "0 runs done, 12 found in the store" in second.stdout
+
+
+def test_failed_runs_of_a_sweep_exit_with_1(campaign: str, fake: FakeCore, tmp_path: Path) -> None:
+    fake.failing_seeds = {6}
+    result = ropewalk("sweep", campaign, "--out", str(tmp_path / "out"))
+    assert result.exit_code == 1
+    assert "6 runs done, 0 found in the store, 6 failed" in result.stdout
+    assert "seed 6 failed" in result.stderr
+
+
+def test_ctrl_c_exits_with_130_and_says_how_to_go_on(
+    campaign: str, fake: FakeCore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ropewalk.progress import Plain
+
+    fake.stop_after = 4
+
+    def advance(self: Plain, steps: int = 1) -> None:
+        self._done += steps
+        if self._done == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Plain, "advance", advance)
+    out = tmp_path / "out"
+    result = ropewalk("sweep", campaign, "--out", str(out))
+    assert result.exit_code == 130
+    assert f"stopped; every finished run is in {out}" in result.stderr
+    fake.stop_after = None
+    monkeypatch.undo()
+    assert len(list(out.rglob("*.connections.parquet"))) == 4
+
+
+def test_reproduce_runs_studies_by_name(
+    fake: FakeCore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module = ModuleType("fake_study")
+
+    def run(out: Path, quick: bool, workers: int, progress: Progress) -> StudyResult:
+        out.mkdir(parents=True)
+        progress.start(1, "study")
+        progress.advance()
+        return StudyResult(out / "report.html", (), (f"quick is {quick} on {workers}",))
+
+    vars(module).update(TITLE="A study", PAPER="Nobody, never", run=run)
+    monkeypatch.setitem(sys.modules, "fake_study", module)
+    monkeypatch.setattr(studies, "REGISTRY", {"fake": "fake_study"})
+    for argument in ("fake", "all"):
+        out = tmp_path / argument
+        result = ropewalk("reproduce", argument, "--quick", "--out", str(out), "--workers", "3")
+        assert result.exit_code == 0
+        assert "quick is True on 3" in result.stdout
+        assert f"report: {out / 'fake' / 'report.html'}" in result.stdout
+
+
+def test_unknown_studies_are_suggested() -> None:
+    result = ropewalk("reproduce", "degraded-pth")
+    assert "did you mean `degraded-path`?" in result.stderr
+
+
+def test_explain_schema_and_version(scenario: str) -> None:
+    assert json.loads(ropewalk("explain", scenario).stdout)["name"] == "two-paths"
+    assert json.loads(ropewalk("schema").stdout) == {"title": "fake"}
+    assert ropewalk("--version").stdout == "ropewalk 0.0.fake\n"
