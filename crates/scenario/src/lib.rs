@@ -1,8 +1,17 @@
 //! Scenario files: from TOML to a validated plan, from the plan to a world, from the world to results.
 //!
-//! [`load`] reads a file whole and checks everything before anything runs; what it returns can draw itself
-//! ([`Scenario::explain`]), name itself ([`Scenario::hash`]) and holds the [`Plan`] that a world is built from.
+//! A scenario file is read whole and everything in it is checked before anything runs ([`load`]); a mistake is
+//! a [`ScenarioError`] that names file, line, column and key. What is read ([`Scenario`]) explains itself and
+//! holds the [`Plan`] that a world is built from.
 
+mod document;
+mod error;
 pub mod plan;
+mod scenario;
+mod schema;
+mod suggest;
 
+pub use error::{Diagnostic, ScenarioError};
 pub use plan::Plan;
+pub use scenario::{Scenario, load};
+pub use schema::schema;

@@ -1,5 +1,14 @@
 //! What a world is built from: a scenario with every name resolved and every default filled in.
 
+mod application;
+pub(crate) mod build;
+mod connection;
+pub(crate) mod link;
+pub(crate) mod protocol;
+mod queue;
+pub(crate) mod route;
+pub(crate) mod trace;
+
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::net::Ipv4Addr;

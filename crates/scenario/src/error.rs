@@ -1,0 +1,106 @@
+//! What is wrong with a scenario, where, and what would have been right.
+
+use std::fmt;
+use std::ops::Deref;
+
+/// A mistake in a scenario. Dereferences to its [`Diagnostic`]; printed, it shows the line with a caret:
+///
+/// ```text
+/// web.toml:14:1: unknown key `los` in `links.b`
+///    |
+/// 14 | los = "3 %"
+///    | ^^^ expected one of `rate`, `delay`, …
+///    = did you mean `loss`?
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioError(Box<Diagnostic>);
+
+/// The parts of a [`ScenarioError`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Diagnostic {
+    /// The scenario file, or the trace file that is broken; `None` when the text came without a file.
+    pub file: Option<String>,
+    /// Line, from 1; `None` when the mistake is in an override.
+    pub line: Option<usize>,
+    /// Column in characters, from 1.
+    pub column: Option<usize>,
+    /// The dotted path of the key, e.g. `links.b.loss`; empty for a mistake in the syntax.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would have been right; may be empty.
+    pub expected: String,
+    /// The nearest thing that would have been right.
+    pub suggestion: Option<String>,
+    /// The text of the line.
+    pub source_line: Option<String>,
+    /// How many characters of the line are wrong.
+    pub width: usize,
+    /// The override that brought the mistake in, as `links.b.los=3 %`.
+    pub set: Option<String>,
+}
+
+impl ScenarioError {
+    pub(crate) fn new(diagnostic: Diagnostic) -> Self {
+        Self(Box::new(diagnostic))
+    }
+}
+
+impl Deref for ScenarioError {
+    type Target = Diagnostic;
+
+    fn deref(&self) -> &Diagnostic {
+        &self.0
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_place(f)?;
+        f.write_str(&self.message)?;
+        match (self.line, &self.source_line) {
+            (Some(line), Some(text)) => self.write_caret(f, line, text)?,
+            _ if !self.expected.is_empty() => write!(f, "\n  = expected {}", self.expected)?,
+            _ => {}
+        }
+        match &self.suggestion {
+            Some(suggestion) => write!(f, "\n  = did you mean `{suggestion}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Diagnostic {
+    fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(set) = &self.set {
+            return write!(f, "--set {set}: ");
+        }
+        f.write_str(self.file.as_deref().unwrap_or("scenario"))?;
+        if let (Some(line), Some(column)) = (self.line, self.column) {
+            write!(f, ":{line}:{column}")?;
+        }
+        f.write_str(": ")
+    }
+
+    fn write_caret(&self, f: &mut fmt::Formatter<'_>, line: usize, text: &str) -> fmt::Result {
+        let number = line.to_string();
+        let margin = " ".repeat(number.len());
+        // Tabs before the caret are repeated, so that it stands below its column in any editor.
+        let indent: String = text
+            .chars()
+            .take(self.column.unwrap_or(1) - 1)
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
+        let carets = "^".repeat(self.width.max(1));
+        write!(f, "\n{margin} |\n{number} | {text}\n{margin} | {indent}{carets}")?;
+        if self.expected.is_empty() { Ok(()) } else { write!(f, " expected {}", self.expected) }
+    }
+}

@@ -1,0 +1,273 @@
+//! Connections: their paths, their transports, and their copies.
+
+use super::application::application;
+use super::build::Builder;
+use super::protocol;
+use super::route::{NoRoute, Topology};
+use super::{
+    AddressIndex, Application, ConnectionPlan, DataDirection, LinkIndex, NodeIndex, NodeKind, PathPlan,
+    Protocol,
+};
+use crate::error::ScenarioError;
+use crate::schema::connection::{ConnectionTable, DataTable, ProtocolName};
+use crate::schema::quantity::Time;
+use ropewalk_units::{Duration, Instant};
+
+/// Copies in all that one scenario may have.
+const MOST_CONNECTIONS: usize = 100_000;
+
+/// One connection of the file on its way to a plan.
+pub(super) struct Draft<'a> {
+    pub(super) builder: &'a Builder<'a>,
+    pub(super) topology: &'a Topology,
+    pub(super) table: &'a ConnectionTable,
+    pub(super) name: &'a str,
+    /// `connections.NAME`.
+    pub(super) base: String,
+}
+
+/// All connections, by name, with their copies written out.
+pub(super) fn connections(
+    builder: &Builder<'_>,
+    topology: &Topology,
+    duration: Duration,
+) -> Result<Vec<ConnectionPlan>, ScenarioError> {
+    if builder.file.connections.is_empty() {
+        let message = "the scenario has no connection: nothing would happen";
+        return Err(builder.wrong("connections", message, "a table such as [connections.bulk]"));
+    }
+    let mut all = Vec::new();
+    for (name, table) in &builder.file.connections {
+        let base = format!("connections.{}", name.as_str());
+        let draft = Draft { builder, topology, table, name: name.as_str(), base };
+        draft.build(duration, &mut all)?;
+    }
+    Ok(all)
+}
+
+impl Draft<'_> {
+    fn build(&self, duration: Duration, all: &mut Vec<ConnectionPlan>) -> Result<(), ScenarioError> {
+        let (source, destination) = self.ends()?;
+        let name = self.table.protocol.unwrap_or(ProtocolName::Tcp);
+        let paths = self.paths(source, destination, name)?;
+        let protocol = protocol::protocol(self, name, &paths)?;
+        let application = application(self, &protocol, &paths)?;
+        let data = self.data(&application)?;
+        let starts = self.starts(duration, all.len())?;
+        let copies = starts.len();
+        for (index, start) in starts.into_iter().enumerate() {
+            let name =
+                if copies == 1 { self.name.to_owned() } else { format!("{}-{}", self.name, index + 1) };
+            all.push(ConnectionPlan {
+                name,
+                group: self.name.to_owned(),
+                protocol: protocol.clone(),
+                source,
+                destination,
+                paths: paths.clone(),
+                application: application.clone(),
+                data,
+                start,
+            });
+        }
+        Ok(())
+    }
+
+    /// The path of one of the connection's keys.
+    pub(super) fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.base)
+    }
+
+    fn ends(&self) -> Result<(NodeIndex, NodeIndex), ScenarioError> {
+        let find =
+            |key: &str, name: &str| self.topology.named(self.builder, &self.key(key), name, NodeKind::Host);
+        let source = find("from", self.table.from.as_str())?;
+        let destination = find("to", self.table.to.as_str())?;
+        if source == destination {
+            let message = format!("`{}` would talk to itself", self.table.to.as_str());
+            return Err(self.builder.wrong(&self.key("to"), message, "another host"));
+        }
+        Ok((source, destination))
+    }
+
+    fn paths(
+        &self,
+        source: NodeIndex,
+        destination: NodeIndex,
+        protocol: ProtocolName,
+    ) -> Result<Vec<PathPlan>, ScenarioError> {
+        let mut found: Vec<PathPlan> = Vec::new();
+        match &self.table.paths {
+            Some(names) => {
+                self.check_count(names.len(), protocol)?;
+                for (index, name) in names.iter().enumerate() {
+                    let key = self.key(&format!("paths[{index}]"));
+                    let link = self.topology.link_at(self.builder, &key, name.as_str(), source)?;
+                    if found.iter().any(|path| path.local.link() == link) {
+                        let message = format!("the path `{}` is there twice", name.as_str());
+                        return Err(self.builder.wrong(&key, message, "each path once"));
+                    }
+                    let path = self.path(source, destination, link, &found);
+                    found.push(path.map_err(|reason| self.unreachable(&key, name.as_str(), &reason))?);
+                }
+            }
+            None => {
+                for &link in self.topology.links_at(source) {
+                    let enough = protocol != ProtocolName::Mptcp && !found.is_empty();
+                    if let (false, Ok(path)) = (enough, self.path(source, destination, link, &found)) {
+                        found.push(path);
+                    }
+                }
+                if found.is_empty() {
+                    return Err(self.isolated(source, destination));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn check_count(&self, count: usize, protocol: ProtocolName) -> Result<(), ScenarioError> {
+        let key = self.key("paths");
+        match (count, protocol) {
+            (0, _) => Err(self.builder.wrong(&key, "the connection has no path", "at least one link")),
+            (1, _) | (_, ProtocolName::Mptcp) => Ok(()),
+            _ => {
+                let message = format!("{count} paths, but only mptcp takes more than one");
+                Err(self.builder.wrong(&key, message, "one link, or protocol = \"mptcp\""))
+            }
+        }
+    }
+
+    fn unreachable(&self, key: &str, link: &str, reason: &NoRoute) -> ScenarioError {
+        let (from, to) = (self.table.from.as_str(), self.table.to.as_str());
+        let why = self.topology.explain(reason);
+        let message = format!("no way from `{from}` to `{to}` and back over the link `{link}`: {why}");
+        self.builder.wrong(key, message, "a link that leads there")
+    }
+
+    fn isolated(&self, source: NodeIndex, destination: NodeIndex) -> ScenarioError {
+        let (from, to) = (self.table.from.as_str(), self.table.to.as_str());
+        let lonely = |node: NodeIndex| self.topology.links_at(node).is_empty();
+        let why = if lonely(source) {
+            format!(": `{from}` has no link")
+        } else if lonely(destination) {
+            format!(": `{to}` has no link")
+        } else {
+            String::new()
+        };
+        let message = format!("there is no way from `{from}` to `{to}` and back{why}");
+        self.builder.wrong(&self.key("to"), message, "a host that links and routers lead to")
+    }
+
+    /// The path that leaves the source by `link`. Directly joined hosts use the link's other end; through
+    /// routers, the destination's interface with the shortest way, before all one that no other path uses.
+    fn path(
+        &self,
+        source: NodeIndex,
+        destination: NodeIndex,
+        link: LinkIndex,
+        others: &[PathPlan],
+    ) -> Result<PathPlan, NoRoute> {
+        let local = self.topology.address(source, link);
+        let mut best: Option<((bool, usize), PathPlan)> = None;
+        let mut reason = NoRoute::Unknown(self.topology.other(link, source));
+        for &last in self.topology.links_at(destination) {
+            let remote = self.topology.address(destination, last);
+            let both_ways = self.topology.walk(source, link, remote).and_then(|forward| {
+                self.topology.walk(destination, last, local).map(|backward| (forward, backward))
+            });
+            let (forward, backward) = match both_ways {
+                Ok(ways) => ways,
+                Err(error) => {
+                    reason = error;
+                    continue;
+                }
+            };
+            let rank = (others.iter().any(|path| path.remote == remote), forward.len() + backward.len());
+            if best.as_ref().is_none_or(|(least, _)| rank < *least) {
+                let name = self.topology.links[link].name.clone();
+                best = Some((rank, PathPlan { name, local, remote, forward, backward }));
+            }
+        }
+        best.map(|(_, path)| path).ok_or(reason)
+    }
+
+    fn data(&self, application: &Application) -> Result<DataDirection, ScenarioError> {
+        if self.table.data.is_some() && matches!(application, Application::RequestResponse { .. }) {
+            let message = "requests and answers flow both ways";
+            return Err(self.builder.document.key_error(&self.key("data"), message, "no key `data` here"));
+        }
+        Ok(match self.table.data {
+            None | Some(DataTable::Forward) => DataDirection::Forward,
+            Some(DataTable::Backward) => DataDirection::Backward,
+        })
+    }
+
+    /// When each copy opens.
+    fn starts(&self, duration: Duration, before: usize) -> Result<Vec<Instant>, ScenarioError> {
+        let given = self.given_starts()?;
+        let count = self.table.count.unwrap_or(1);
+        if count == 0 {
+            return Err(self.builder.wrong(&self.key("count"), "no copy at all", "a number from 1"));
+        }
+        if (count as usize).saturating_mul(given.len()).saturating_add(before) > MOST_CONNECTIONS {
+            let message = format!("{count} copies are too many");
+            let expected = format!("at most {MOST_CONNECTIONS} connections in all");
+            return Err(self.builder.wrong(&self.key("count"), message, expected));
+        }
+        let spread = self.table.spread.map_or(Duration::ZERO, |time| time.0);
+        let mut starts = Vec::new();
+        for (time, key) in given {
+            for copy in 0..u64::from(count) {
+                let later = spread.as_nanos() as u128 * u128::from(copy) / u128::from(count);
+                let start = time.0 + Duration::from_nanos(later as u64);
+                if start >= duration {
+                    let message =
+                        format!("a connection opens at {start}, but the simulation ends at {duration}");
+                    return Err(self.builder.wrong(&key, message, "a time before the end"));
+                }
+                starts.push(Instant::ZERO + start);
+            }
+        }
+        Ok(starts)
+    }
+
+    fn given_starts(&self) -> Result<Vec<(Time, String)>, ScenarioError> {
+        let Some(times) = &self.table.starts else {
+            let start = self.table.start.unwrap_or(Time(Duration::ZERO));
+            return Ok(vec![(start, self.key("start"))]);
+        };
+        let key = self.key("starts");
+        if self.table.start.is_some() {
+            return Err(self.builder.document.key_error(&key, "`start` is given as well", "one of the two"));
+        }
+        if times.is_empty() {
+            return Err(self.builder.wrong(&key, "no time at all", "at least one time"));
+        }
+        Ok(times.iter().enumerate().map(|(index, time)| (*time, format!("{key}[{index}]"))).collect())
+    }
+
+    /// Least MTU on the way of any path, there and back.
+    pub(super) fn mtu(&self, paths: &[PathPlan]) -> u32 {
+        let ways = paths.iter().flat_map(|path| path.forward.iter().chain(&path.backward));
+        ways.map(|&(link, _)| self.topology.links[link].mtu).min().unwrap_or(u32::from(u16::MAX))
+    }
+}
+
+impl PathPlan {
+    /// The two addresses.
+    pub const fn addresses(&self) -> [AddressIndex; 2] {
+        [self.local, self.remote]
+    }
+}
+
+impl Protocol {
+    /// The TCP constants, of the connection or of its subflows.
+    pub fn tcp(&self) -> Option<&ropewalk_tcp::Config> {
+        match self {
+            Self::Tcp(config) => Some(config),
+            Self::Mptcp(config) => Some(&config.tcp),
+            Self::Udp => None,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Links: the tables of both directions, merged and checked.
+
+use super::build::Builder;
+use super::queue::queue;
+use super::{ChangePlan, LinkPlan, NodePlan, trace};
+use crate::error::ScenarioError;
+use crate::schema::link::{
+    ChangeTable, Direction, DirectionTable, JitterTable, LinkState, LinkTable, LossTable,
+};
+use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit, Trace};
+use ropewalk_units::{Duration, Instant, Probability, Rate};
+use std::net::Ipv4Addr;
+
+/// MTU of a link that names none: Ethernet's.
+const DEFAULT_MTU: u32 = 1500;
+
+/// IPv4 and TCP headers with all options, and a little payload.
+const LEAST_MTU: u32 = 128;
+
+/// Subnets 10.x.y.0/24.
+const MOST_LINKS: usize = 65_536;
+
+/// The file's keys of the two directions.
+pub(crate) const DIRECTION_KEYS: [&str; 2] = ["forward", "backward"];
+
+/// All links, sorted by name.
+pub(super) fn links(builder: &mut Builder<'_>, nodes: &[NodePlan]) -> Result<Vec<LinkPlan>, ScenarioError> {
+    let file = builder.file;
+    if file.links.len() > MOST_LINKS {
+        let message = format!("{} links are more than there are subnets", file.links.len());
+        return Err(builder.document.key_error("links", message, format!("at most {MOST_LINKS} links")));
+    }
+    let build = |(index, (name, table)): (usize, (_, _))| link(builder, nodes, index, name, table);
+    let names = file.links.iter().map(|(name, table)| (name.as_str(), table));
+    names.enumerate().map(build).collect()
+}
+
+fn link(
+    builder: &mut Builder<'_>,
+    nodes: &[NodePlan],
+    index: usize,
+    name: &str,
+    table: &LinkTable,
+) -> Result<LinkPlan, ScenarioError> {
+    let base = format!("links.{name}");
+    let ends = ends(builder, nodes, &base, table)?;
+    let mtu = mtu(builder, &base, table)?;
+    let directions = [direction(builder, &base, table, 0, mtu)?, direction(builder, &base, table, 1, mtu)?];
+    let mut changes = Vec::new();
+    for (number, change) in table.changes.iter().enumerate() {
+        let key = format!("{base}.changes[{number}]");
+        changes_of(builder, &key, change, &directions, mtu, &mut changes)?;
+    }
+    changes.sort_by_key(|change: &ChangePlan| change.at);
+    let address = |end| Ipv4Addr::new(10, (index / 256) as u8, (index % 256) as u8, end);
+    Ok(LinkPlan {
+        name: name.to_owned(),
+        ends,
+        addresses: [address(1), address(2)],
+        mtu,
+        directions,
+        changes,
+    })
+}
+
+fn ends(
+    builder: &Builder<'_>,
+    nodes: &[NodePlan],
+    base: &str,
+    table: &LinkTable,
+) -> Result<[usize; 2], ScenarioError> {
+    let mut ends = [0; 2];
+    for (end, name) in table.between.iter().enumerate() {
+        let found = nodes.iter().position(|node| node.name == name.as_str());
+        ends[end] = found.ok_or_else(|| {
+            let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+            builder.unknown(&format!("{base}.between[{end}]"), "host or router", name.as_str(), known)
+        })?;
+    }
+    if ends[0] == ends[1] {
+        let message = format!("this link joins `{}` with itself", table.between[0].as_str());
+        return Err(builder.wrong(&format!("{base}.between"), message, "two different nodes"));
+    }
+    Ok(ends)
+}
+
+fn mtu(builder: &Builder<'_>, base: &str, table: &LinkTable) -> Result<u32, ScenarioError> {
+    let mtu = table.mtu.unwrap_or(DEFAULT_MTU);
+    if !(LEAST_MTU..=65_535).contains(&mtu) {
+        let message = if mtu < LEAST_MTU {
+            format!("an MTU of {mtu} octets is too small for the headers of TCP and its options")
+        } else {
+            format!("no IP packet has {mtu} octets")
+        };
+        return Err(builder.wrong(&format!("{base}.mtu"), message, format!("{LEAST_MTU} to 65535")));
+    }
+    Ok(mtu)
+}
+
+/// A direction's tables: its own keys go before those of both directions.
+struct Merged<'a> {
+    base: &'a str,
+    direction: usize,
+    own: Option<&'a DirectionTable>,
+    both: DirectionTable,
+}
+
+impl Merged<'_> {
+    /// The value and the path of a key.
+    fn get<T>(&self, key: &str, pick: impl Fn(&DirectionTable) -> Option<T>) -> Option<(T, String)> {
+        let own = self.own.and_then(&pick);
+        own.map(|value| (value, format!("{}.{}.{key}", self.base, DIRECTION_KEYS[self.direction])))
+            .or_else(|| pick(&self.both).map(|value| (value, format!("{}.{key}", self.base))))
+    }
+}
+
+fn direction(
+    builder: &mut Builder<'_>,
+    base: &str,
+    table: &LinkTable,
+    direction: usize,
+    mtu: u32,
+) -> Result<DirectionConfig, ScenarioError> {
+    let merged = Merged { base, direction, own: table.only(direction), both: table.both() };
+    let (rate, trace) = capacity(builder, &merged)?;
+    let queue = match merged.get("queue", |table| table.queue.clone()) {
+        Some((table, key)) => queue(builder, &key, &table, mtu)?,
+        None => Queue::DropTail { limit: QueueLimit::Packets(100), mark_above: None },
+    };
+    let loss = match merged.get("loss", |table| table.loss.clone()) {
+        Some((table, key)) => loss(builder, &key, &table)?,
+        None => Loss::None,
+    };
+    Ok(DirectionConfig {
+        rate,
+        trace,
+        delay: merged.get("delay", |table| table.delay).map_or(Duration::ZERO, |(time, _)| time.0),
+        jitter: merged
+            .get("jitter", |table| table.jitter.clone())
+            .map_or(Jitter::None, |(table, _)| jitter(&table)),
+        reorder: merged.get("reorder", |table| table.reorder).is_some_and(|(reorder, _)| reorder),
+        queue,
+        loss,
+        duplicate: merged.get("duplicate", |table| table.duplicate).map_or(Probability::ZERO, |(p, _)| p.0),
+    })
+}
+
+/// Rate or trace: what the direction itself names goes before what both name.
+fn capacity(builder: &mut Builder<'_>, merged: &Merged<'_>) -> Result<(Rate, Option<Trace>), ScenarioError> {
+    let name = DIRECTION_KEYS[merged.direction];
+    let own = (format!("{}.{name}", merged.base), merged.own);
+    let both = (merged.base.to_owned(), Some(&merged.both));
+    for (base, table) in [own, both] {
+        let Some(table) = table else { continue };
+        match (table.rate, &table.trace) {
+            (Some(_), Some(_)) => {
+                let message = "a link has a rate or a trace, not both";
+                return Err(builder.document.key_error(&format!("{base}.trace"), message, "one of the two"));
+            }
+            (Some(rate), None) => {
+                return positive(builder, &format!("{base}.rate"), rate.0).map(|rate| (rate, None));
+            }
+            (None, Some(file)) => {
+                let trace = trace::read(builder, &format!("{base}.trace"), file)?;
+                return Ok((mean_rate(&trace), Some(trace)));
+            }
+            (None, None) => {}
+        }
+    }
+    let message = format!("the key `rate` is missing (in direction {name})");
+    Err(builder.document.key_error(&format!("{}.rate", merged.base), message, "a key `rate` or `trace`"))
+}
+
+/// What a trace carries on average: 1500 octets at each opportunity.
+fn mean_rate(trace: &Trace) -> Rate {
+    let count = trace.opportunities_ms.len() as u64;
+    let last = trace.opportunities_ms.last().copied().unwrap_or(1);
+    Rate::from_bits_per_sec(count * 1500 * 8 * 1000 / last.max(1))
+}
+
+fn positive(builder: &Builder<'_>, key: &str, rate: Rate) -> Result<Rate, ScenarioError> {
+    if rate == Rate::ZERO {
+        return Err(builder.wrong(
+            key,
+            "nothing passes a rate of zero",
+            "a rate above zero (a link goes down by `changes = [{ at = \"10 s\", state = \"down\" }]`)",
+        ));
+    }
+    Ok(rate)
+}
+
+fn loss(builder: &Builder<'_>, key: &str, table: &LossTable) -> Result<Loss, ScenarioError> {
+    Ok(match table {
+        LossTable::None(_) => Loss::None,
+        LossTable::Bernoulli(table) if table.probability.0 == Probability::ZERO => Loss::None,
+        LossTable::Bernoulli(table) => Loss::Bernoulli(table.probability.0),
+        LossTable::BitErrors(table) => Loss::BitErrors(table.probability.0),
+        LossTable::GilbertElliott(table) => Loss::GilbertElliott {
+            good_to_bad: table.good_to_bad.0,
+            bad_to_good: table.bad_to_good.0,
+            loss_good: table.loss_good.map_or(Probability::ZERO, |chance| chance.0),
+            loss_bad: table.loss_bad.map_or_else(certain, |chance| chance.0),
+        },
+        LossTable::Exact(table) => {
+            let mut packets = Vec::with_capacity(table.packets.len());
+            for (index, &number) in table.packets.iter().enumerate() {
+                let positive = u64::try_from(number).ok().filter(|&number| number > 0);
+                packets.push(positive.ok_or_else(|| {
+                    let message = format!("there is no data packet number {number}");
+                    builder.wrong(&format!("{key}.packets[{index}]"), message, "numbers from 1")
+                })?);
+            }
+            packets.sort_unstable();
+            packets.dedup();
+            Loss::Exact(packets.into())
+        }
+    })
+}
+
+fn certain() -> Probability {
+    Probability::new(1.0).unwrap_or_default()
+}
+
+fn jitter(table: &JitterTable) -> Jitter {
+    match table {
+        JitterTable::None(_) => Jitter::None,
+        JitterTable::Uniform(table) => Jitter::Uniform(table.max.0),
+        JitterTable::Normal(table) => Jitter::Normal(table.deviation.0),
+        JitterTable::Exponential(table) => Jitter::Exponential(table.mean.0),
+    }
+}
+
+/// The changes of one entry of `changes`: one per thing and direction.
+fn changes_of(
+    builder: &Builder<'_>,
+    key: &str,
+    table: &ChangeTable,
+    directions: &[DirectionConfig; 2],
+    mtu: u32,
+    changes: &mut Vec<ChangePlan>,
+) -> Result<(), ScenarioError> {
+    let chosen: &[usize] = match table.direction {
+        None => &[0, 1],
+        Some(Direction::Forward) => &[0],
+        Some(Direction::Backward) => &[1],
+    };
+    let mut list = Vec::new();
+    if let Some(rate) = table.rate {
+        let key = format!("{key}.rate");
+        if chosen.iter().any(|&direction| directions[direction].trace.is_some()) {
+            let message = "this link's capacity comes from a trace";
+            return Err(builder.document.key_error(&key, message, "no change of the rate"));
+        }
+        list.push(Change::Rate(positive(builder, &key, rate.0)?));
+    }
+    list.extend(table.delay.map(|delay| Change::Delay(delay.0)));
+    list.extend(table.jitter.as_ref().map(|table| Change::Jitter(jitter(table))));
+    if let Some(table) = &table.loss {
+        list.push(Change::Loss(loss(builder, &format!("{key}.loss"), table)?));
+    }
+    if let Some(table) = &table.queue {
+        list.push(Change::Queue(queue(builder, &format!("{key}.queue"), table, mtu)?));
+    }
+    list.extend(table.state.map(|state| match state {
+        LinkState::Down => Change::Down,
+        LinkState::Up => Change::Up,
+    }));
+    if list.is_empty() {
+        let expected = "one of `state`, `rate`, `delay`, `jitter`, `loss`, `queue` beside `at`";
+        return Err(builder.wrong(key, "nothing changes here", expected));
+    }
+    let at = Instant::ZERO + table.at.0;
+    for &direction in chosen {
+        changes.extend(list.iter().cloned().map(|change| ChangePlan { at, direction, change }));
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! Shortest paths through the routers, static routes, and the way of a packet.
+
+use super::build::Builder;
+use super::{AddressIndex, LinkIndex, LinkPlan, NodeIndex, NodeKind, NodePlan, Routing};
+use crate::error::ScenarioError;
+use crate::schema::connection::RouteTable;
+use std::collections::VecDeque;
+
+/// Nodes, links, and what follows from them.
+pub(crate) struct Topology {
+    pub(crate) nodes: Vec<NodePlan>,
+    pub(crate) links: Vec<LinkPlan>,
+    pub(crate) routing: Routing,
+    /// Links at each node, ascending.
+    at: Vec<Vec<LinkIndex>>,
+}
+
+/// Why a packet does not arrive.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoRoute {
+    /// It came to a host that is not its destination.
+    Host(NodeIndex),
+    /// A router knows no way.
+    Unknown(NodeIndex),
+    /// It came to a router twice.
+    Loop(NodeIndex),
+}
+
+impl Topology {
+    /// With shortest paths.
+    pub(super) fn new(nodes: Vec<NodePlan>, links: Vec<LinkPlan>) -> Self {
+        let mut at = vec![Vec::new(); nodes.len()];
+        for (index, link) in links.iter().enumerate() {
+            at[link.ends[0]].push(index);
+            at[link.ends[1]].push(index);
+        }
+        let routing = Routing { next: vec![vec![None; 2 * links.len()]; nodes.len()] };
+        let mut topology = Self { nodes, links, routing, at };
+        for address in 0..2 * topology.links.len() {
+            topology.shortest(AddressIndex(address));
+        }
+        topology
+    }
+
+    /// Shortest paths by hops to one address, ties to the link with the lower index. Hosts forward nothing.
+    fn shortest(&mut self, address: AddressIndex) {
+        let owner = self.owner(address);
+        let mut distance = vec![usize::MAX; self.nodes.len()];
+        distance[owner] = 0;
+        let mut queue = VecDeque::from([owner]);
+        while let Some(node) = queue.pop_front() {
+            for &link in &self.at[node] {
+                // A host is reached at the address of the link on which the packet comes, and only there.
+                if self.nodes[node].kind == NodeKind::Host && (node != owner || link != address.link()) {
+                    continue;
+                }
+                let neighbour = self.other(link, node);
+                let further = distance[node] + 1;
+                if further < distance[neighbour] {
+                    distance[neighbour] = further;
+                    self.routing.next[neighbour][address.0] = Some(link);
+                    queue.push_back(neighbour);
+                } else if further == distance[neighbour] {
+                    let best = &mut self.routing.next[neighbour][address.0];
+                    *best = best.map(|known| known.min(link));
+                }
+            }
+        }
+    }
+
+    /// The node that has an address.
+    pub(crate) fn owner(&self, address: AddressIndex) -> NodeIndex {
+        self.links[address.link()].ends[address.end()]
+    }
+
+    /// The node at the other end of a link.
+    pub(crate) fn other(&self, link: LinkIndex, node: NodeIndex) -> NodeIndex {
+        let ends = self.links[link].ends;
+        if ends[0] == node { ends[1] } else { ends[0] }
+    }
+
+    /// The links at a node.
+    pub(crate) fn links_at(&self, node: NodeIndex) -> &[LinkIndex] {
+        &self.at[node]
+    }
+
+    /// The address of a node on one of its links.
+    pub(crate) fn address(&self, node: NodeIndex, link: LinkIndex) -> AddressIndex {
+        AddressIndex::new(link, usize::from(self.links[link].ends[1] == node))
+    }
+
+    /// The way of a packet that leaves `from` by `link` towards `to`.
+    pub(crate) fn walk(
+        &self,
+        from: NodeIndex,
+        link: LinkIndex,
+        to: AddressIndex,
+    ) -> Result<Vec<(LinkIndex, usize)>, NoRoute> {
+        let mut way = Vec::new();
+        let (mut node, mut link) = (from, link);
+        loop {
+            way.push((link, usize::from(self.links[link].ends[1] == node)));
+            node = self.other(link, node);
+            // A host takes a packet only on the interface that has the address, a router on any.
+            let router = self.nodes[node].kind == NodeKind::Router;
+            if node == self.owner(to) && (router || link == to.link()) {
+                return Ok(way);
+            }
+            if self.nodes[node].kind == NodeKind::Host {
+                return Err(NoRoute::Host(node));
+            }
+            if way.len() > self.nodes.len() {
+                return Err(NoRoute::Loop(node));
+            }
+            link = self.routing.next(node, to).ok_or(NoRoute::Unknown(node))?;
+        }
+    }
+
+    /// The reason in words.
+    pub(crate) fn explain(&self, reason: &NoRoute) -> String {
+        let name = |node: &NodeIndex| &self.nodes[*node].name;
+        match reason {
+            NoRoute::Host(node) => {
+                format!("the way leads to the host `{}`, which forwards nothing", name(node))
+            }
+            NoRoute::Unknown(node) => format!("the router `{}` knows no way", name(node)),
+            NoRoute::Loop(node) => format!("the routes go round in a circle at `{}`", name(node)),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<NodeIndex> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// Names of the nodes of one kind.
+    pub(crate) fn names(&self, kind: NodeKind) -> Vec<&str> {
+        self.nodes.iter().filter(|node| node.kind == kind).map(|node| node.name.as_str()).collect()
+    }
+
+    /// A node of one kind by its name.
+    pub(crate) fn named(
+        &self,
+        builder: &Builder<'_>,
+        key: &str,
+        name: &str,
+        kind: NodeKind,
+    ) -> Result<NodeIndex, ScenarioError> {
+        let (word, other) = match kind {
+            NodeKind::Host => ("host", "`{}` is a router, and routers have no connections"),
+            NodeKind::Router => {
+                ("router", "`{}` is a host: it sends by the interface of its path, not by routes")
+            }
+        };
+        match self.find(name) {
+            Some(node) if self.nodes[node].kind == kind => Ok(node),
+            Some(_) => {
+                Err(builder.document.name_error(key, name, other.replace("{}", name), self.names(kind)))
+            }
+            None => Err(builder.unknown(key, word, name, self.names(kind))),
+        }
+    }
+
+    /// A link at a node by its name.
+    pub(crate) fn link_at(
+        &self,
+        builder: &Builder<'_>,
+        key: &str,
+        name: &str,
+        node: NodeIndex,
+    ) -> Result<LinkIndex, ScenarioError> {
+        let here = || self.at[node].iter().map(|&link| self.links[link].name.as_str()).collect::<Vec<_>>();
+        match self.links.iter().position(|link| link.name == name) {
+            Some(link) if self.at[node].contains(&link) => Ok(link),
+            Some(_) => {
+                let message = format!("the link `{name}` does not end at `{}`", self.nodes[node].name);
+                Err(builder.document.name_error(key, name, message, here()))
+            }
+            None => Err(builder.unknown(key, "link", name, here())),
+        }
+    }
+}
+
+/// Puts the file's routes over the shortest paths.
+pub(super) fn static_routes(builder: &Builder<'_>, topology: &mut Topology) -> Result<(), ScenarioError> {
+    let mut targets = Vec::new();
+    for (index, route) in builder.file.routes.iter().enumerate() {
+        let base = format!("routes[{index}]");
+        let (at, via, addresses) = static_route(builder, topology, &base, route)?;
+        for address in addresses {
+            topology.routing.next[at][address.0] = Some(via);
+            targets.push((base.clone(), at, via, address));
+        }
+    }
+    for (base, at, via, address) in targets {
+        topology.walk(at, via, address).map_err(|reason| {
+            let message = format!("this route leads nowhere: {}", topology.explain(&reason));
+            builder.wrong(&format!("{base}.via"), message, "a link on the way")
+        })?;
+    }
+    Ok(())
+}
+
+fn static_route(
+    builder: &Builder<'_>,
+    topology: &Topology,
+    base: &str,
+    route: &RouteTable,
+) -> Result<(NodeIndex, LinkIndex, Vec<AddressIndex>), ScenarioError> {
+    let at = topology.named(builder, &format!("{base}.at"), route.at.as_str(), NodeKind::Router)?;
+    let to = topology.named(builder, &format!("{base}.to"), route.to.as_str(), NodeKind::Host)?;
+    let via = topology.link_at(builder, &format!("{base}.via"), route.via.as_str(), at)?;
+    let links = match &route.interface {
+        Some(name) => vec![topology.link_at(builder, &format!("{base}.interface"), name.as_str(), to)?],
+        None => topology.links_at(to).to_vec(),
+    };
+    Ok((at, via, links.into_iter().map(|link| topology.address(to, link)).collect()))
+}

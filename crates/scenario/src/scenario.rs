@@ -1,0 +1,48 @@
+//! Loading: a text becomes a checked scenario, or an error that says where it is wrong.
+
+use crate::document::Document;
+use crate::error::ScenarioError;
+use crate::plan::Plan;
+use crate::plan::build::Builder;
+use crate::plan::trace::Traces;
+use crate::schema::ScenarioFile;
+use serde::Deserialize;
+use std::path::Path;
+
+/// A scenario, read and checked whole.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub(crate) document: Document,
+    pub(crate) file: ScenarioFile,
+    pub(crate) plan: Plan,
+    pub(crate) traces: Traces,
+}
+
+/// Reads a scenario from its TOML text.
+///
+/// `path` is the file that the text came from: messages name it, and trace files are relative to its folder.
+/// `overrides` are pairs of a dotted key and a value, applied in order before anything is checked; a value that
+/// is no TOML is taken as a text, so that `("links.b.loss", "3 %")` needs no quotes.
+///
+/// # Errors
+/// The first mistake in the syntax, the keys, the values, or what they mean together.
+pub fn load(
+    source: &str,
+    path: Option<&Path>,
+    overrides: &[(String, String)],
+) -> Result<Scenario, ScenarioError> {
+    let document = Document::read(source, path.map(|path| path.display().to_string()), overrides)?;
+    let file = ScenarioFile::deserialize(&document.root).map_err(|fault| document.error(fault))?;
+    let folder = path.and_then(Path::parent);
+    let mut builder = Builder { document: &document, file: &file, folder, traces: Traces::default() };
+    let plan = builder.build()?;
+    let traces = builder.traces;
+    Ok(Scenario { document, file, plan, traces })
+}
+
+impl Scenario {
+    /// What the world is built from.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}

@@ -1,0 +1,72 @@
+//! The scenario file, as types. Their doc comments are the help, the JSON Schema's descriptions and the
+//! documentation; a key that is not here is an error.
+
+pub(crate) mod connection;
+pub(crate) mod link;
+pub(crate) mod mptcp;
+pub(crate) mod quantity;
+pub(crate) mod tagged;
+pub(crate) mod tcp;
+
+use connection::{ConnectionTable, HostTable, RouteTable, RouterTable};
+use link::LinkTable;
+use mptcp::MptcpTable;
+use quantity::{Name, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use tcp::TcpTable;
+
+/// A Ropewalk scenario.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScenarioFile {
+    /// The scenario as a whole.
+    pub(crate) scenario: ScenarioTable,
+    /// TCP keys of every connection, and of every subflow.
+    #[serde(default)]
+    pub(crate) tcp: TcpTable,
+    /// Multipath TCP keys of every connection.
+    #[serde(default)]
+    pub(crate) mptcp: MptcpTable,
+    /// Hosts by name.
+    #[serde(default)]
+    pub(crate) hosts: BTreeMap<Name, HostTable>,
+    /// Routers by name.
+    #[serde(default)]
+    pub(crate) routers: BTreeMap<Name, RouterTable>,
+    /// Links by name.
+    #[serde(default)]
+    pub(crate) links: BTreeMap<Name, LinkTable>,
+    /// Static routes.
+    #[serde(default)]
+    pub(crate) routes: Vec<RouteTable>,
+    /// Connections by name.
+    #[serde(default)]
+    pub(crate) connections: BTreeMap<Name, ConnectionTable>,
+}
+
+/// The scenario as a whole.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScenarioTable {
+    /// Its name: letters, digits, `-` and `_`.
+    pub(crate) name: Name,
+    /// What it shows, in a sentence or two.
+    pub(crate) description: Option<String>,
+    /// Simulated time.
+    pub(crate) duration: Time,
+    /// What all randomness is derived from (default 1).
+    pub(crate) seed: Option<u64>,
+    /// Distance of the points of the time series (default 100 ms).
+    pub(crate) sample_interval: Option<Time>,
+}
+
+/// The JSON Schema of scenario files, for editors.
+pub fn schema() -> String {
+    let mut schema = schemars::schema_for!(ScenarioFile);
+    schema.insert("title".into(), "Ropewalk scenario".into());
+    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,324 @@
+//! Multipath TCP's choices as keys: `[mptcp]` and `mptcp = { … }` of a connection.
+
+use super::quantity::{BufferSize, Name, Time};
+use super::tcp::Preset;
+use ropewalk_mptcp::{Config, Coupling, GuardConfig, PathManager, Scheduler, ScriptedAction, ScriptedStep};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Multipath TCP's choices. A key that is missing is taken from the preset.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MptcpTable {
+    /// Where all keys start from (default: the preset of TCP).
+    pub(crate) preset: Option<Preset>,
+    /// Which subflow gets the next data.
+    pub(crate) scheduler: Option<SchedulerName>,
+    /// With weighted-round-robin: segments per turn, one number per path (default 1 each).
+    pub(crate) weights: Option<Vec<u32>>,
+    /// With goodput-guard: how long a path that was left out rests before it is probed.
+    pub(crate) probe_interval: Option<Time>,
+    /// With goodput-guard: segments of one probe.
+    pub(crate) probe_segments: Option<u32>,
+    /// How the windows of the subflows depend on each other.
+    pub(crate) congestion_control: Option<CouplingName>,
+    /// Which subflows are opened.
+    pub(crate) path_manager: Option<PathManagerName>,
+    /// With ndiffports: subflows in all (default 2).
+    pub(crate) subflows: Option<u32>,
+    /// With scripted: what happens when.
+    pub(crate) steps: Option<Vec<StepTable>>,
+    /// DSS checksums.
+    pub(crate) checksum: Option<bool>,
+    /// Connection-level receive buffer.
+    pub(crate) receive_buffer: Option<BufferSize>,
+    /// Connection-level send buffer, shared by the subflows.
+    pub(crate) send_buffer: Option<BufferSize>,
+    /// Opportunistic retransmission.
+    pub(crate) opportunistic_retransmission: Option<bool>,
+    /// Penalization of the subflow that holds the window back.
+    pub(crate) penalization: Option<bool>,
+    /// Reinject on another subflow what a timed-out or dead subflow carried.
+    pub(crate) reinjection: Option<bool>,
+    /// How long an unanswered ADD_ADDR waits before it is sent again.
+    pub(crate) add_address_timeout: Option<Time>,
+    /// Timeouts in a row after which a subflow gets no new data.
+    pub(crate) stale_after: Option<u32>,
+}
+
+/// Which subflow gets the next data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SchedulerName {
+    /// Cycle over the subflows that have room.
+    RoundRobin,
+    /// Lowest SRTT with room first.
+    LowestRtt,
+    /// Upstream Linux: least time to drain what is queued.
+    Linux,
+    /// Cycle with weights.
+    WeightedRoundRobin,
+    /// Everything on every subflow.
+    Redundant,
+    /// BLEST (Ferlin et al. 2016).
+    Blest,
+    /// ECF (Lim et al. 2017).
+    Ecf,
+    /// Leave a path out while using it would cost more than it brings.
+    GoodputGuard,
+}
+
+/// How the windows of the subflows depend on each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CouplingName {
+    /// NewReno on each subflow.
+    Uncoupled,
+    /// +1/w per ACK, −w/2 per loss.
+    FullyCoupled,
+    /// +α/w per ACK, without the cap.
+    LinkedIncreases,
+    /// min(α/w, 1/w_i) per ACK.
+    RttCompensator,
+    /// RFC 6356.
+    Lia,
+    /// Khalili et al. 2012.
+    Olia,
+    /// Peng et al. 2016.
+    Balia,
+    /// Cao, Xu, Fu 2012.
+    Wvegas,
+    /// CUBIC on each subflow.
+    Cubic,
+}
+
+/// Which subflows are opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PathManagerName {
+    /// One per path, and per address announced.
+    FullMesh,
+    /// Several over the first path.
+    Ndiffports,
+    /// As full mesh, but all except the first are backups.
+    Backup,
+    /// Just the steps listed.
+    Scripted,
+}
+
+/// One step of a scripted path manager.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StepTable {
+    /// When, after the connection was established.
+    pub(crate) at: Time,
+    /// On which of the connection's paths.
+    pub(crate) path: Name,
+    /// What.
+    pub(crate) action: StepAction,
+    /// With open and set-backup: is the subflow a backup? (default false)
+    pub(crate) backup: Option<bool>,
+}
+
+/// What a scripted path manager does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StepAction {
+    /// Open a subflow (MP_JOIN).
+    Open,
+    /// Close the subflow.
+    Close,
+    /// Reset the subflow.
+    Reset,
+    /// Change its priority (MP_PRIO).
+    SetBackup,
+    /// Announce the path's local address (ADD_ADDR).
+    Announce,
+    /// Withdraw the path's local address (REMOVE_ADDR).
+    Withdraw,
+}
+
+fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+impl MptcpTable {
+    /// Puts the keys that are given over those of `config`. `paths` are the names of the connection's paths; a
+    /// step's path is among them.
+    pub(crate) fn apply(&self, config: &mut Config, paths: &[String]) {
+        set(&mut config.coupling, self.congestion_control.map(coupling));
+        set(&mut config.checksum, self.checksum);
+        set(&mut config.receive_buffer, self.receive_buffer.map(|size| size.0));
+        set(&mut config.send_buffer, self.send_buffer.map(|size| size.0));
+        set(&mut config.opportunistic_retransmission, self.opportunistic_retransmission);
+        set(&mut config.penalization, self.penalization);
+        set(&mut config.reinjection, self.reinjection);
+        set(&mut config.add_address_timeout, self.add_address_timeout.map(|time| time.0));
+        set(&mut config.stale_after, self.stale_after);
+        set(&mut config.scheduler, self.scheduler.map(scheduler));
+        match &mut config.scheduler {
+            Scheduler::WeightedRoundRobin { weights } => set(weights, self.weights.clone()),
+            Scheduler::GoodputGuard(guard) => {
+                set(&mut guard.probe_interval, self.probe_interval.map(|time| time.0));
+                set(&mut guard.probe_segments, self.probe_segments);
+            }
+            _ => {}
+        }
+        set(&mut config.path_manager, self.path_manager.map(path_manager));
+        match &mut config.path_manager {
+            PathManager::Ndiffports { subflows } => set(subflows, self.subflows),
+            PathManager::Scripted { steps } => {
+                set(steps, self.steps.as_ref().map(|steps| script(steps, paths)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Every key with its value in `config`.
+    pub(crate) fn explicit(config: &Config, paths: &[String]) -> Self {
+        let (scheduler, weights, guard) = match &config.scheduler {
+            Scheduler::RoundRobin => (SchedulerName::RoundRobin, None, None),
+            Scheduler::LowestRtt => (SchedulerName::LowestRtt, None, None),
+            Scheduler::Linux => (SchedulerName::Linux, None, None),
+            Scheduler::WeightedRoundRobin { weights } => {
+                (SchedulerName::WeightedRoundRobin, Some(weights.clone()), None)
+            }
+            Scheduler::Redundant => (SchedulerName::Redundant, None, None),
+            Scheduler::Blest => (SchedulerName::Blest, None, None),
+            Scheduler::Ecf => (SchedulerName::Ecf, None, None),
+            Scheduler::GoodputGuard(guard) => (SchedulerName::GoodputGuard, None, Some(*guard)),
+        };
+        let (path_manager, subflows, steps) = match &config.path_manager {
+            PathManager::FullMesh => (PathManagerName::FullMesh, None, None),
+            PathManager::Ndiffports { subflows } => (PathManagerName::Ndiffports, Some(*subflows), None),
+            PathManager::Backup => (PathManagerName::Backup, None, None),
+            PathManager::Scripted { steps } => {
+                (PathManagerName::Scripted, None, Some(unscript(steps, paths)))
+            }
+        };
+        Self {
+            preset: None,
+            scheduler: Some(scheduler),
+            weights,
+            probe_interval: guard.map(|guard| Time(guard.probe_interval)),
+            probe_segments: guard.map(|guard| guard.probe_segments),
+            congestion_control: Some(coupling_name(config.coupling)),
+            path_manager: Some(path_manager),
+            subflows,
+            steps,
+            checksum: Some(config.checksum),
+            receive_buffer: Some(BufferSize(config.receive_buffer)),
+            send_buffer: Some(BufferSize(config.send_buffer)),
+            opportunistic_retransmission: Some(config.opportunistic_retransmission),
+            penalization: Some(config.penalization),
+            reinjection: Some(config.reinjection),
+            add_address_timeout: Some(Time(config.add_address_timeout)),
+            stale_after: Some(config.stale_after),
+        }
+    }
+}
+
+fn scheduler(name: SchedulerName) -> Scheduler {
+    match name {
+        SchedulerName::RoundRobin => Scheduler::RoundRobin,
+        SchedulerName::LowestRtt => Scheduler::LowestRtt,
+        SchedulerName::Linux => Scheduler::Linux,
+        SchedulerName::WeightedRoundRobin => Scheduler::WeightedRoundRobin { weights: Vec::new() },
+        SchedulerName::Redundant => Scheduler::Redundant,
+        SchedulerName::Blest => Scheduler::Blest,
+        SchedulerName::Ecf => Scheduler::Ecf,
+        SchedulerName::GoodputGuard => Scheduler::GoodputGuard(GuardConfig::default()),
+    }
+}
+
+fn coupling(name: CouplingName) -> Coupling {
+    match name {
+        CouplingName::Uncoupled => Coupling::Uncoupled,
+        CouplingName::FullyCoupled => Coupling::FullyCoupled,
+        CouplingName::LinkedIncreases => Coupling::LinkedIncreases,
+        CouplingName::RttCompensator => Coupling::RttCompensator,
+        CouplingName::Lia => Coupling::Lia,
+        CouplingName::Olia => Coupling::Olia,
+        CouplingName::Balia => Coupling::Balia,
+        CouplingName::Wvegas => Coupling::Wvegas,
+        CouplingName::Cubic => Coupling::Cubic,
+    }
+}
+
+fn coupling_name(coupling: Coupling) -> CouplingName {
+    match coupling {
+        Coupling::Uncoupled => CouplingName::Uncoupled,
+        Coupling::FullyCoupled => CouplingName::FullyCoupled,
+        Coupling::LinkedIncreases => CouplingName::LinkedIncreases,
+        Coupling::RttCompensator => CouplingName::RttCompensator,
+        Coupling::Lia => CouplingName::Lia,
+        Coupling::Olia => CouplingName::Olia,
+        Coupling::Balia => CouplingName::Balia,
+        Coupling::Wvegas => CouplingName::Wvegas,
+        Coupling::Cubic => CouplingName::Cubic,
+    }
+}
+
+fn path_manager(name: PathManagerName) -> PathManager {
+    match name {
+        PathManagerName::FullMesh => PathManager::FullMesh,
+        PathManagerName::Ndiffports => PathManager::Ndiffports { subflows: 2 },
+        PathManagerName::Backup => PathManager::Backup,
+        PathManagerName::Scripted => PathManager::Scripted { steps: Vec::new() },
+    }
+}
+
+/// The steps in order of time.
+fn script(steps: &[StepTable], paths: &[String]) -> Vec<ScriptedStep> {
+    let mut script: Vec<ScriptedStep> = steps
+        .iter()
+        .map(|step| {
+            let path = paths.iter().position(|path| path == step.path.as_str()).unwrap_or_default() as u32;
+            let backup = step.backup.unwrap_or_default();
+            let action = match step.action {
+                StepAction::Open => ScriptedAction::Open { backup },
+                StepAction::Close => ScriptedAction::Close,
+                StepAction::Reset => ScriptedAction::Reset,
+                StepAction::SetBackup => ScriptedAction::SetBackup { backup },
+                StepAction::Announce => ScriptedAction::Announce,
+                StepAction::Withdraw => ScriptedAction::Withdraw,
+            };
+            ScriptedStep { at: step.at.0, path, action }
+        })
+        .collect();
+    script.sort_by_key(|step| step.at);
+    script
+}
+
+fn unscript(steps: &[ScriptedStep], paths: &[String]) -> Vec<StepTable> {
+    let table = |step: &ScriptedStep| {
+        let (action, backup) = match step.action {
+            ScriptedAction::Open { backup } => (StepAction::Open, Some(backup)),
+            ScriptedAction::Close => (StepAction::Close, None),
+            ScriptedAction::Reset => (StepAction::Reset, None),
+            ScriptedAction::SetBackup { backup } => (StepAction::SetBackup, Some(backup)),
+            ScriptedAction::Announce => (StepAction::Announce, None),
+            ScriptedAction::Withdraw => (StepAction::Withdraw, None),
+        };
+        StepTable { at: Time(step.at), path: Name(paths[step.path as usize].clone()), action, backup }
+    };
+    steps.iter().map(table).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explicit_keys_give_the_same_configuration_over_any_preset() {
+        for (wanted, start) in [(Preset::Linux, Preset::Classic), (Preset::Classic, Preset::Linux)] {
+            let table = MptcpTable::explicit(&wanted.mptcp(), &[]);
+            let mut config = start.mptcp();
+            table.apply(&mut config, &[]);
+            config.tcp = wanted.tcp();
+            assert_eq!(config, wanted.mptcp());
+        }
+    }
+}

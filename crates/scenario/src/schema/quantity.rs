@@ -1,0 +1,342 @@
+//! Quantities as scenario files write them: `"10 ms"`, `"10 Mbit/s"`, `"64 kB"`, `"0.5 %"`, `"50 packets"`.
+
+use ropewalk_sim::QueueLimit;
+use ropewalk_units::{Bytes, Duration, Probability, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
+use serde::ser::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The number in front of a unit, as a regular expression.
+const NUMBER: &str = r"^\s*[0-9_]*\.?[0-9_]+([eE][+-]?[0-9]+)?\s*";
+
+/// A quantity of the crate `units`, or built on it, that scenario files write as a text.
+pub(crate) trait Quantity: Sized {
+    /// Name in the JSON Schema.
+    const NAME: &'static str;
+    /// Regular expression of the unit.
+    const UNIT: &'static str;
+    /// A good value.
+    const EXAMPLE: &'static str;
+    /// What would have been right.
+    fn expected() -> Cow<'static, str>;
+    /// From its text.
+    fn from_text(text: &str) -> Option<Self>;
+    /// From a plain number, where one is allowed.
+    fn from_number(_number: f64) -> Option<Self> {
+        None
+    }
+}
+
+struct QuantityVisitor<Q>(std::marker::PhantomData<Q>);
+
+impl<Q: Quantity> QuantityVisitor<Q> {
+    fn number<E: Error>(number: f64, found: Unexpected<'_>) -> Result<Q, E> {
+        Q::from_number(number).ok_or_else(|| E::invalid_value(found, &Self(std::marker::PhantomData)))
+    }
+}
+
+impl<Q: Quantity> Visitor<'_> for QuantityVisitor<Q> {
+    type Value = Q;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&Q::expected())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Q, E> {
+        Q::from_text(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Q, E> {
+        Self::number(number as f64, Unexpected::Signed(number))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Q, E> {
+        Self::number(number, Unexpected::Float(number))
+    }
+}
+
+macro_rules! serde_quantity {
+    ($name:ident) => {
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(QuantityVisitor(std::marker::PhantomData))
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                <Self as Quantity>::NAME.into()
+            }
+
+            fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+                quantity_schema::<Self>()
+            }
+        }
+    };
+}
+
+macro_rules! text_quantity {
+    ($(#[$meta:meta])* $name:ident($inner:ty), $unit:literal, $example:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub(crate) struct $name(pub(crate) $inner);
+
+        impl Quantity for $name {
+            const NAME: &'static str = stringify!($name);
+            const UNIT: &'static str = $unit;
+            const EXAMPLE: &'static str = $example;
+
+            fn expected() -> Cow<'static, str> {
+                // The empty text is no quantity, and the error of `units` says what is one.
+                "".parse::<$inner>().err().map_or(Cow::Borrowed($example), |error| error.expected().into())
+            }
+
+            fn from_text(text: &str) -> Option<Self> {
+                text.parse().ok().map(Self)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&self.0)
+            }
+        }
+
+        serde_quantity!($name);
+    };
+}
+
+/// A time, of at most a year: sums of several stay far inside 64 bits of nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Time(pub(crate) Duration);
+
+impl Quantity for Time {
+    const NAME: &'static str = "Time";
+    const UNIT: &'static str = r"(ns|us|µs|ms|s|min|h)";
+    const EXAMPLE: &'static str = "10 ms";
+
+    fn expected() -> Cow<'static, str> {
+        let units = "".parse::<Duration>().err().map_or("a time", |error| error.expected());
+        format!("{units}, at most a year").into()
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        const YEAR: Duration = Duration::from_secs(366 * 24 * 3600);
+        text.parse().ok().filter(|time| *time <= YEAR).map(Self)
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+serde_quantity!(Time);
+
+text_quantity!(
+    /// A bit rate.
+    BitRate(Rate), r"(bit/s|bps|kbit/s|kbps|Mbit/s|Mbps|Gbit/s|Gbps)", "10 Mbit/s"
+);
+text_quantity!(
+    /// An amount of data.
+    Size(Bytes), r"(B|kB|MB|GB|KiB|MiB|GiB)", "64 kB"
+);
+
+/// A probability: a number from 0 to 1, or a text in per cent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Chance(pub(crate) Probability);
+
+impl Quantity for Chance {
+    const NAME: &'static str = "Chance";
+    const UNIT: &'static str = "%?";
+    const EXAMPLE: &'static str = "0.5 %";
+
+    fn expected() -> Cow<'static, str> {
+        "".parse::<Probability>().err().map_or(Cow::Borrowed("a probability"), |e| e.expected().into())
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
+    }
+
+    fn from_number(number: f64) -> Option<Self> {
+        Probability::new(number).map(Self)
+    }
+}
+
+impl Serialize for Chance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // As a number: a text in per cent would round what is very small.
+        serializer.serialize_f64(self.0.get())
+    }
+}
+
+serde_quantity!(Chance);
+
+/// An amount of data that fits 32 bits: buffers and thresholds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct BufferSize(pub(crate) u32);
+
+impl Quantity for BufferSize {
+    const NAME: &'static str = "BufferSize";
+    const UNIT: &'static str = Size::UNIT;
+    const EXAMPLE: &'static str = Size::EXAMPLE;
+
+    fn expected() -> Cow<'static, str> {
+        format!("{}, below 4 GiB", Size::expected()).into()
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        u32::try_from(Size::from_text(text)?.0.get()).ok().map(Self)
+    }
+}
+
+impl Serialize for BufferSize {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Bytes::new(u64::from(self.0)))
+    }
+}
+
+serde_quantity!(BufferSize);
+
+/// How much a queue holds: packets or octets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Limit(pub(crate) QueueLimit);
+
+impl Quantity for Limit {
+    const NAME: &'static str = "Limit";
+    const UNIT: &'static str = r"(packets?|B|kB|MB|GB|KiB|MiB|GiB)";
+    const EXAMPLE: &'static str = "50 packets";
+
+    fn expected() -> Cow<'static, str> {
+        "a length of at least one packet, such as \"50 packets\" or \"64 kB\"".into()
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        let trimmed = text.trim();
+        let limit = match trimmed.strip_suffix("packets").or_else(|| trimmed.strip_suffix("packet")) {
+            Some(number) => QueueLimit::Packets(number.trim().parse().ok().filter(|&count| count > 0)?),
+            None => {
+                QueueLimit::Bytes(Size::from_text(text).map(|size| size.0.get()).filter(|&size| size > 0)?)
+            }
+        };
+        Some(Self(limit))
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            QueueLimit::Packets(1) => f.write_str("1 packet"),
+            QueueLimit::Packets(count) => write!(f, "{count} packets"),
+            QueueLimit::Bytes(size) => fmt::Display::fmt(&Bytes::new(size), f),
+        }
+    }
+}
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+serde_quantity!(Limit);
+
+fn quantity_schema<Q: Quantity>() -> Schema {
+    let text = json_schema!({
+        "type": "string",
+        "description": Q::expected(),
+        "pattern": format!("{NUMBER}{}\\s*$", Q::UNIT),
+        "examples": [Q::EXAMPLE],
+    });
+    if Q::from_number(0.5).is_none() {
+        return text;
+    }
+    json_schema!({
+        "description": Q::expected(),
+        "anyOf": [text, { "type": "number", "minimum": 0, "maximum": 1 }],
+    })
+}
+
+/// A name of a host, router, link or connection.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize)]
+#[serde(transparent)]
+pub(crate) struct Name(pub(crate) String);
+
+impl Name {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+struct NameVisitor;
+
+impl Visitor<'_> for NameVisitor {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name of letters, digits, `-` and `_`")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Name, E> {
+        let good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        // Names become parts of file names and of the paths of overrides.
+        if text.is_empty() || text.len() > 100 || !text.chars().all(good) {
+            return Err(E::invalid_value(Unexpected::Str(text), &self));
+        }
+        Ok(Name(text.to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(NameVisitor)
+    }
+}
+
+impl JsonSchema for Name {
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "a name of letters, digits, `-` and `_`",
+            "pattern": "^[A-Za-z0-9_-]{1,100}$",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_count_packets_or_octets() {
+        for (text, limit) in [
+            ("50 packets", Some(QueueLimit::Packets(50))),
+            ("1 packet", Some(QueueLimit::Packets(1))),
+            ("64 kB", Some(QueueLimit::Bytes(64_000))),
+            ("0 packets", None),
+            ("0 B", None),
+            ("-3 packets", None),
+            ("50", None),
+        ] {
+            let parsed = Limit::from_text(text);
+            assert_eq!(parsed.map(|limit| limit.0), limit, "{text}");
+            if let Some(parsed) = parsed {
+                assert_eq!(Limit::from_text(&parsed.to_string()), Some(parsed));
+            }
+        }
+    }
+
+    #[test]
+    fn buffers_fit_32_bits() {
+        assert_eq!(BufferSize::from_text("4 MiB").map(|size| size.0), Some(4 << 20));
+        assert_eq!(BufferSize::from_text("5 GB"), None);
+    }
+}
