@@ -113,7 +113,7 @@ impl Scheduler {
         if let Self::Redundant(redundant) = self {
             return redundant.pick(subflows);
         }
-        if let Some(reason) = blocked(queue) {
+        if let Some(reason) = blocked(subflows, queue) {
             return match self {
                 Self::Guard(guard) => guard.pick_blocked(now, subflows, queue, reason),
                 _ => Decision::wait(reason),
@@ -151,12 +151,18 @@ impl Scheduler {
 
 /// Why no scheduler may send anything new, if so.
 #[inline]
-fn blocked(queue: &QueueView) -> Option<&'static str> {
+fn blocked(subflows: &[SubflowView], queue: &QueueView) -> Option<&'static str> {
     if queue.unsent == 0 {
         return Some("nothing to send");
     }
     if queue.window_left == 0 {
         return Some("connection-level window full");
+    }
+    // RFC 9293 §3.8.6.2.1, at the connection level: the rest of a window that ends within a segment is left
+    // until more opens, or else small segments would go round for ever.
+    let segment = subflows.iter().filter(|s| s.usable).map(|s| u64::from(s.smss)).max().unwrap_or(0);
+    if queue.window_left < segment.min(queue.unsent) && queue.in_flight > 0 {
+        return Some("connection-level window leaves no whole segment");
     }
     None
 }

@@ -151,7 +151,10 @@ fn a_script_runs_its_steps_in_order_of_time() {
     assert_eq!(manager.next_tick(), Some(at(2010)));
     assert_eq!(manager.on(at(2009), Event::Tick), []);
     let withdraw = Action::Withdraw { address: address(1, 1, 0) };
-    assert_eq!(manager.on(at(2010), Event::Tick), [Action::SetBackup { path_index: 1, backup: false }, withdraw]);
+    assert_eq!(
+        manager.on(at(2010), Event::Tick),
+        [Action::SetBackup { path_index: 1, backup: false }, withdraw]
+    );
     // A failure is not repaired: just the steps listed. A path that does not exist is nobody's.
     assert_eq!(manager.on(at(2500), Event::SubflowClosed { path_index: 1, failed: true }), []);
     assert_eq!(manager.on(at(9000), Event::Tick), [Action::Reset { path_index: 1 }]);
@@ -160,7 +163,8 @@ fn a_script_runs_its_steps_in_order_of_time() {
 
 #[test]
 fn a_server_s_script_cannot_open() {
-    let steps = vec![step(0, 0, ScriptedAction::Open { backup: false }), step(0, 1, ScriptedAction::Announce)];
+    let steps =
+        vec![step(0, 0, ScriptedAction::Open { backup: false }), step(0, 1, ScriptedAction::Announce)];
     let config = Config { path_manager: Kind::Scripted { steps }, ..Config::classic() };
     let addresses = [address(1, 2, 5001), address(2, 2, 5001)];
     let initial = Path { local: addresses[0], remote: address(1, 1, 40_000) };

@@ -122,6 +122,11 @@ impl Guard {
         self.probe(now, subflows, queue).unwrap_or(Decision::wait(reason))
     }
 
+    /// What is known of a subflow; nothing of one that came after the last measurement.
+    fn path(&self, id: SubflowId) -> Path {
+        self.paths.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
     /// Best first, then by expected delay.
     fn order(&self, a: &SubflowView, b: &SubflowView) -> std::cmp::Ordering {
         let rank = |s: &SubflowView| (Some(s.id) != self.best, s.srtt.unwrap_or(Duration::MAX));
@@ -140,8 +145,8 @@ impl Guard {
     /// Before the segment given to `other` now were acknowledged, the best path would have used the whole
     /// window up (head-of-line blocking) or finished the whole backlog itself.
     fn would_block(&self, best: &SubflowView, other: &SubflowView, queue: &QueueView) -> bool {
-        let best_rate = self.paths[best.id.0 as usize].rate_now(best);
-        let delay = self.paths[other.id.0 as usize].delay_of_next(other);
+        let best_rate = self.path(best.id).rate_now(best);
+        let delay = self.path(other.id).delay_of_next(other);
         let window = (queue.in_flight + queue.window_left) as f64;
         if best_rate * delay > window {
             return true;
@@ -175,7 +180,7 @@ impl Guard {
 
     fn judge(&mut self, now: Instant, subflows: &[SubflowView]) {
         let judged: Vec<SubflowView> =
-            candidates(subflows).filter(|s| self.paths[s.id.0 as usize].is_measured(s)).copied().collect();
+            candidates(subflows).filter(|s| self.path(s.id).is_measured(s)).copied().collect();
         let singles = judged.iter().map(|s| (s, self.predict(&[*s]).goodput));
         let Some((best, alone)) = singles.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
         let best = *best;
@@ -191,8 +196,7 @@ impl Guard {
     }
 
     fn predict(&self, set: &[SubflowView]) -> model::Prediction {
-        let paths: Vec<model::PathParameters> =
-            set.iter().map(|s| self.paths[s.id.0 as usize].parameters(s)).collect();
+        let paths: Vec<model::PathParameters> = set.iter().map(|s| self.path(s.id).parameters(s)).collect();
         model::predict(self.coupling, set, &paths, self.window)
     }
 

@@ -1,1 +1,378 @@
+use super::{Decision, Scheduler};
+use crate::config::{self, Config, GuardConfig};
+use crate::id::SubflowId;
+use crate::view::samples::{acknowledge, carry, queue, subflow};
+use crate::view::{QueueView, SubflowView};
+use proptest::prelude::*;
+use ropewalk_units::{Duration, Instant, Rate};
 
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn scheduler(kind: config::Scheduler) -> Scheduler {
+    Scheduler::new(&Config { scheduler: kind, ..Config::linux() })
+}
+
+/// Obeys one decision as a connection does. `None` when it is to wait.
+fn obey(decision: Decision, flows: &mut [SubflowView], queue: &mut QueueView) -> Option<(u32, u64)> {
+    let (Decision::Send { subflow, octets, .. } | Decision::Copy { subflow, octets, .. }) = decision else {
+        return None;
+    };
+    let view = flows.iter_mut().find(|s| s.id == subflow).expect("a subflow that exists");
+    carry(view, octets as u32);
+    if matches!(decision, Decision::Send { .. }) {
+        queue.unsent = queue.unsent.saturating_sub(octets);
+        queue.window_left = queue.window_left.saturating_sub(octets);
+        queue.in_flight += octets;
+        view.own_backlog = view.own_backlog.saturating_sub(octets);
+    }
+    Some((subflow.0, octets))
+}
+
+fn turns(
+    scheduler: &mut Scheduler,
+    flows: &mut [SubflowView],
+    queue: &mut QueueView,
+    most: usize,
+) -> Vec<u32> {
+    let mut order = Vec::new();
+    while order.len() < most {
+        let decision = scheduler.pick(Instant::ZERO, flows, queue);
+        let Some((subflow, _)) = obey(decision, flows, queue) else { break };
+        order.push(subflow);
+    }
+    order
+}
+
+fn reason(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Send { reason, .. } | Decision::Copy { reason, .. } | Decision::Wait { reason, .. } => {
+            reason
+        }
+    }
+}
+
+fn chosen(decision: Decision) -> Option<u32> {
+    if let Decision::Send { subflow, .. } = decision { Some(subflow.0) } else { None }
+}
+
+#[test]
+fn round_robin_takes_turns_and_leaves_out_the_full() {
+    let mut flows = [subflow(0, 2, ms(10)), subflow(1, 4, ms(10)), subflow(2, 3, ms(10))];
+    let mut scheduler = scheduler(config::Scheduler::RoundRobin);
+    let order = turns(&mut scheduler, &mut flows, &mut queue(), 100);
+    assert_eq!(order, [0, 1, 2, 0, 1, 2, 1, 2, 1]);
+}
+
+#[test]
+fn lowest_rtt_fills_the_fastest_first_and_shuns_loss_state() {
+    let mut flows = [subflow(0, 2, ms(50)), subflow(1, 3, ms(10)), subflow(2, 2, ms(20))];
+    let mut lowest = scheduler(config::Scheduler::LowestRtt);
+    assert_eq!(turns(&mut lowest, &mut flows, &mut queue(), 100), [1, 1, 1, 2, 2, 0, 0]);
+    acknowledge(&mut flows[1]);
+    flows[1].in_timeout_recovery = true;
+    assert_eq!(chosen(lowest.pick(Instant::ZERO, &flows, &queue())), None);
+}
+
+#[test]
+fn weights_are_kept() {
+    let weights = vec![3, 0, 2];
+    let mut flows = [subflow(0, 300, ms(10)), subflow(1, 300, ms(10)), subflow(2, 300, ms(10))];
+    let mut weighted = scheduler(config::Scheduler::WeightedRoundRobin { weights });
+    let order = turns(&mut weighted, &mut flows, &mut queue(), 250);
+    assert_eq!(order[..7], [0, 0, 0, 2, 2, 0, 0]);
+    let count = |id| order.iter().filter(|o| **o == id).count();
+    assert_eq!((count(0), count(1), count(2)), (150, 0, 100));
+    // Weight 0 helps out when no other has room.
+    flows[0].usable = false;
+    flows[2].usable = false;
+    assert_eq!(chosen(weighted.pick(Instant::ZERO, &flows, &queue())), Some(1));
+}
+
+#[test]
+fn a_path_without_a_weight_counts_one() {
+    let mut flows = [subflow(0, 300, ms(10)), subflow(1, 300, ms(10))];
+    let mut weighted = scheduler(config::Scheduler::WeightedRoundRobin { weights: vec![2] });
+    assert_eq!(turns(&mut weighted, &mut flows, &mut queue(), 6), [0, 0, 1, 0, 0, 1]);
+}
+
+#[test]
+fn redundant_gives_each_subflow_its_own_backlog() {
+    let mut flows = [subflow(0, 5, ms(50)), subflow(1, 9, ms(10))];
+    for flow in &mut flows {
+        flow.own_backlog = 6500;
+    }
+    let mut redundant = scheduler(config::Scheduler::Redundant);
+    assert!(redundant.own_pointers());
+    let order = turns(&mut redundant, &mut flows, &mut QueueView::default(), 100);
+    assert_eq!(order.iter().filter(|id| **id == 1).count(), 7, "its window has room for all of it");
+    assert_eq!(order.iter().filter(|id| **id == 0).count(), 5, "as many as its window takes");
+    assert_eq!(flows[1].own_backlog, 0);
+}
+
+#[test]
+fn backups_only_when_nothing_else_is_usable() {
+    let kinds = [
+        config::Scheduler::RoundRobin,
+        config::Scheduler::LowestRtt,
+        config::Scheduler::Linux,
+        config::Scheduler::WeightedRoundRobin { weights: vec![] },
+        config::Scheduler::Blest,
+        config::Scheduler::Ecf,
+        config::Scheduler::GoodputGuard(GuardConfig::default()),
+    ];
+    for kind in kinds {
+        let mut flows = [subflow(0, 3, ms(10)), subflow(1, 3, ms(5))];
+        flows[1].backup = true;
+        let mut scheduler = scheduler(kind);
+        let order = turns(&mut scheduler, &mut flows, &mut queue(), 100);
+        assert!(!order.is_empty() && order.iter().all(|id| *id == 0), "{scheduler:?}: {order:?}");
+        flows[0].usable = false;
+        assert_eq!(chosen(scheduler.pick(Instant::ZERO, &flows, &queue())), Some(1), "{scheduler:?}");
+    }
+}
+
+#[test]
+fn an_idle_window_smaller_than_a_segment_still_moves() {
+    let mut flow = subflow(0, 1, ms(10));
+    flow.cwnd = 600;
+    flow.cwnd_space = 600;
+    let mut lowest = scheduler(config::Scheduler::LowestRtt);
+    assert_eq!(chosen(lowest.pick(Instant::ZERO, &[flow], &queue())), Some(0));
+    flow.pipe = 1;
+    assert_eq!(chosen(lowest.pick(Instant::ZERO, &[flow], &queue())), None);
+}
+
+#[test]
+fn linux_sends_bursts_where_the_queue_drains_first() {
+    let mut flows = [subflow(0, 100, ms(10)), subflow(1, 100, ms(10))];
+    flows[1].pacing_rate = Rate::from_bits_per_sec(flows[0].pacing_rate.bits_per_sec() / 3);
+    let mut linux = scheduler(config::Scheduler::Linux);
+    let mut queue = queue();
+    let mut bursts = Vec::new();
+    while let Some(burst) = obey(linux.pick(Instant::ZERO, &flows, &queue), &mut flows, &mut queue) {
+        bursts.push(burst);
+        if bursts.len() == 4 {
+            break;
+        }
+    }
+    // Both are empty: the first. Then the empty one. Then the one that drains three times as fast, twice.
+    assert_eq!(bursts.iter().map(|b| b.0).collect::<Vec<_>>(), [0, 1, 0, 0]);
+    assert_eq!(bursts[0].1, 65_428);
+}
+
+#[test]
+fn linux_queues_beyond_the_window_but_not_beyond_the_memory() {
+    let mut flows = [subflow(0, 20, ms(10))];
+    let mut linux = scheduler(config::Scheduler::Linux);
+    let mut queue = queue();
+    let sent: u64 =
+        std::iter::from_fn(|| obey(linux.pick(Instant::ZERO, &flows, &queue), &mut flows, &mut queue))
+            .map(|(_, octets)| octets)
+            .sum();
+    assert_eq!(sent, 40_000, "two windows");
+}
+
+#[test]
+fn linux_waits_when_the_quickest_is_full() {
+    let mut flows = [subflow(0, 20, ms(1)), subflow(1, 20, ms(500))];
+    carry(&mut flows[0], 40_000);
+    carry(&mut flows[1], 30_000);
+    let mut linux = scheduler(config::Scheduler::Linux);
+    let decision = linux.pick(Instant::ZERO, &flows, &queue());
+    assert_eq!(reason(decision), "linux: the quickest subflow's send memory is full");
+}
+
+/// Fast: 10 ms, full. Slow: 200 ms, room for 10 segments.
+fn heterogeneous() -> [SubflowView; 2] {
+    let mut flows = [subflow(0, 20, ms(10)), subflow(1, 10, ms(200))];
+    carry(&mut flows[0], 20_000);
+    flows
+}
+
+#[test]
+fn blest_waits_only_when_the_window_would_be_used_up() {
+    let flows = heterogeneous();
+    let window = |octets| QueueView { window_left: octets, ..queue() };
+    let mut blest = scheduler(config::Scheduler::Blest);
+    // X ≥ 20 round trips of 20 segments and growing: 600 000 octets or so.
+    assert_eq!(reason(blest.pick(Instant::ZERO, &flows, &window(300_000))), "blest: would block");
+    assert_eq!(reason(blest.pick(Instant::ZERO, &flows, &window(3_000_000))), "blest: would not block");
+    let free = [subflow(0, 20, ms(10)), flows[1]];
+    assert_eq!(chosen(blest.pick(Instant::ZERO, &free, &window(300_000))), Some(0));
+}
+
+#[test]
+fn blest_learns_from_opportunistic_retransmissions() {
+    let flows = heterogeneous();
+    let mut blest = super::blest::Blest::default();
+    let window = QueueView { window_left: 3_000_000, ..queue() };
+    let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+    blest.pick(at(0), &flows, &window);
+    let before = blest.clone();
+    blest.pick(at(199), &flows, &window);
+    assert_eq!(blest, before, "once per least SRTT of the slow subflow");
+    blest.pick(at(200), &flows, &QueueView { opportunistic_retransmissions: 1, ..window });
+    assert!(blest != before);
+    let after_blocking = format!("{blest:?}");
+    assert!(after_blocking.contains("lambda: 1.23"), "1.2 − 0.01 + 0.04: {after_blocking}");
+}
+
+#[test]
+fn ecf_waits_for_the_fastest_at_the_end_of_a_transfer() {
+    let flows = heterogeneous();
+    let backlog = |octets| QueueView { unsent: octets, ..queue() };
+    let mut ecf = scheduler(config::Scheduler::Ecf);
+    // A short backlog: two rounds of the fastest (20 ms) beat 200 ms.
+    let wait = ecf.pick(Instant::ZERO, &flows, &backlog(5_000));
+    assert_eq!(reason(wait), "ecf: waiting for the fastest is earlier");
+    // A long one: 1 + 1 000/20 rounds of 10 ms do not.
+    assert_eq!(chosen(ecf.pick(Instant::ZERO, &flows, &backlog(1_000_000))), Some(1));
+}
+
+#[test]
+fn ecf_s_hysteresis_keeps_it_waiting() {
+    let flows = heterogeneous();
+    let mut ecf = scheduler(config::Scheduler::Ecf);
+    // (1 + 420/20)·10 = 220 ms lies between (200 + 12.5) and 1.25 · that.
+    let border = QueueView { unsent: 420_000, ..queue() };
+    assert_eq!(chosen(ecf.pick(Instant::ZERO, &flows, &border)), Some(1));
+    assert_eq!(chosen(ecf.pick(Instant::ZERO, &flows, &QueueView { unsent: 5_000, ..queue() })), None);
+    assert_eq!(chosen(ecf.pick(Instant::ZERO, &flows, &border)), None);
+}
+
+#[test]
+fn nothing_to_send_or_no_window_is_a_wait() {
+    let flows = [subflow(0, 20, ms(10))];
+    let mut lowest = scheduler(config::Scheduler::LowestRtt);
+    assert_eq!(reason(lowest.pick(Instant::ZERO, &flows, &QueueView::default())), "nothing to send");
+    let full = QueueView { window_left: 0, ..queue() };
+    assert_eq!(reason(lowest.pick(Instant::ZERO, &flows, &full)), "connection-level window full");
+}
+
+#[test]
+fn a_window_that_ends_within_a_segment_waits_for_more() {
+    let flows = [subflow(0, 20, ms(10))];
+    let mut lowest = scheduler(config::Scheduler::LowestRtt);
+    let sliver = QueueView { window_left: 600, in_flight: 1, ..queue() };
+    assert_eq!(chosen(lowest.pick(Instant::ZERO, &flows, &sliver)), None);
+    // The last octets of the stream, and a window that is smaller than a segment altogether, do go.
+    assert_eq!(chosen(lowest.pick(Instant::ZERO, &flows, &QueueView { unsent: 600, ..sliver })), Some(0));
+    assert_eq!(chosen(lowest.pick(Instant::ZERO, &flows, &QueueView { in_flight: 0, ..sliver })), Some(0));
+}
+
+fn kind() -> impl Strategy<Value = config::Scheduler> {
+    prop_oneof![
+        Just(config::Scheduler::RoundRobin),
+        Just(config::Scheduler::LowestRtt),
+        Just(config::Scheduler::Linux),
+        prop::collection::vec(0u32..5, 0..5)
+            .prop_map(|weights| config::Scheduler::WeightedRoundRobin { weights }),
+        Just(config::Scheduler::Redundant),
+        Just(config::Scheduler::Blest),
+        Just(config::Scheduler::Ecf),
+        Just(config::Scheduler::GoodputGuard(GuardConfig::default())),
+    ]
+}
+
+prop_compose! {
+    fn flow()(
+        cwnd in 1u32..40, rtt in 1u64..300, usable in prop::bool::weighted(0.8), backup in prop::bool::weighted(0.2),
+        loss_state in prop::bool::weighted(0.1), share in 0u32..5, own_backlog in 0u64..50_000,
+    ) -> SubflowView {
+        let mut view = subflow(0, cwnd, ms(rtt));
+        view.usable = usable;
+        view.backup = backup;
+        view.in_timeout_recovery = loss_state;
+        view.own_backlog = own_backlog;
+        carry(&mut view, cwnd * 250 * share);
+        view
+    }
+}
+
+fn numbered(mut flows: Vec<SubflowView>) -> Vec<SubflowView> {
+    for (id, view) in flows.iter_mut().enumerate() {
+        view.id = SubflowId(id as u32);
+        view.path_index = id as u32;
+    }
+    flows
+}
+
+proptest! {
+    /// Only usable subflows with room, never more than queue, window and buffer hold, never nothing.
+    #[test]
+    fn every_decision_can_be_obeyed(
+        kind in kind(), flows in prop::collection::vec(flow(), 0..5),
+        unsent in 0u64..100_000, window_left in 0u64..100_000, acks in prop::collection::vec(0usize..5, 0..10),
+    ) {
+        let mut flows = numbered(flows);
+        let mut queue = QueueView { unsent, window_left, ..queue() };
+        let linux = kind == config::Scheduler::Linux;
+        let mut scheduler = scheduler(kind);
+        let mut now = 0u64;
+        for ack in acks {
+            for _ in 0..1000 {
+                let decision = scheduler.pick(Instant::from_nanos(now), &flows, &queue);
+                if let Decision::Send { subflow, octets, .. } = decision {
+                    let view = &flows[subflow.0 as usize];
+                    prop_assert!(view.usable && octets > 0 && octets <= view.send_space);
+                    prop_assert!(linux || u64::from(view.cwnd_space) >= octets.min(u64::from(view.smss)) || view.is_idle());
+                    if scheduler.own_pointers() {
+                        prop_assert!(octets <= view.own_backlog);
+                    } else {
+                        prop_assert!(octets <= queue.unsent && octets <= queue.window_left);
+                    }
+                }
+                if obey(decision, &mut flows, &mut queue).is_none() {
+                    break;
+                }
+            }
+            now += 37_000_000;
+            if let Some(view) = flows.get_mut(ack) {
+                acknowledge(view);
+            }
+        }
+    }
+
+    /// A usable subflow with all its window free gets data sooner or later: nothing starves while others wait,
+    /// and a lone subflow is always used.
+    #[test]
+    fn a_free_subflow_that_is_alone_is_used(kind in kind(), view in flow()) {
+        let mut view = numbered(vec![view])[0];
+        acknowledge(&mut view);
+        view.usable = true;
+        view.in_timeout_recovery = false;
+        view.own_backlog = 5000;
+        prop_assume!(!matches!(kind, config::Scheduler::Redundant) || view.own_backlog > 0);
+        let decision = scheduler(kind).pick(Instant::ZERO, &[view], &queue());
+        prop_assert_eq!(chosen(decision), Some(0));
+    }
+
+    #[test]
+    fn round_robin_starves_nobody(flows in prop::collection::vec(flow(), 1..5)) {
+        let mut flows = numbered(flows);
+        for view in &mut flows {
+            view.backup = false;
+            acknowledge(view);
+        }
+        let usable: Vec<u32> = flows.iter().filter(|s| s.usable).map(|s| s.id.0).collect();
+        for kind in [config::Scheduler::RoundRobin, config::Scheduler::WeightedRoundRobin { weights: vec![] }] {
+            let order = turns(&mut scheduler(kind), &mut flows.clone(), &mut queue(), usable.len());
+            let mut served = order.clone();
+            served.sort_unstable();
+            prop_assert_eq!(&served, &usable);
+        }
+    }
+
+    #[test]
+    fn the_same_snapshots_give_the_same_decisions(kind in kind(), flows in prop::collection::vec(flow(), 1..5)) {
+        let flows = numbered(flows);
+        let run = || {
+            let (mut flows, mut queue, mut scheduler) = (flows.clone(), queue(), scheduler(kind.clone()));
+            let order = turns(&mut scheduler, &mut flows, &mut queue, 50);
+            (order, format!("{scheduler:?}"))
+        };
+        prop_assert_eq!(run(), run());
+    }
+}
