@@ -1,0 +1,267 @@
+//! One TCP connection.
+
+mod ack;
+mod close;
+mod open;
+mod receive;
+mod recovery;
+mod spurious;
+mod timeout;
+mod transmit;
+mod views;
+
+use crate::config::{Config, LossRecovery, WindowOwner};
+use crate::congestion::{Controller, Coupling};
+use crate::delivery_rate::DeliveryRate;
+use crate::event::Event;
+use crate::prr::Prr;
+use crate::rack::{Probe, Rack};
+use crate::receive::{AckPolicy, Reassembly, ReceiveWindow, Received, SackGenerator};
+use crate::rtt::RttEstimator;
+use crate::send::{SendStream, SentQueue};
+use crate::state::State;
+use crate::stats::Stats;
+use crate::timers::Timers;
+use recovery::Recovery;
+use ropewalk_units::{Instant, Seq};
+use ropewalk_wire::Payload;
+use spurious::Detectors;
+use std::collections::VecDeque;
+
+/// What is known of the peer.
+#[derive(Clone, Debug)]
+struct Peer {
+    /// SND.WND in octets.
+    window: u32,
+    /// The largest one seen.
+    max_window: u32,
+    /// SND.WL1 and SND.WL2 (RFC 9293 §3.3.1).
+    wl1: Seq,
+    wl2: Seq,
+    scale: u8,
+    /// Both sides offered window scaling.
+    scaling: bool,
+    mss: u16,
+    /// Both sides offered it.
+    timestamps: bool,
+    sack: bool,
+    ecn: bool,
+    /// TS.Recent (RFC 7323 §4.3), and when it was set.
+    ts_recent: u32,
+    ts_recent_at: Instant,
+    /// Last.ACK.sent.
+    last_ack_sent: Seq,
+}
+
+/// ECN's state of both halves (RFC 3168 §6.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct EcnState {
+    /// Receiver: echo until CWR.
+    echo: bool,
+    /// Sender: tell the peer on the next new data.
+    reduced: bool,
+    /// Sender: no second reaction below this.
+    recover: Option<Seq>,
+}
+
+/// Segments that are due at the next [`Connection::poll_transmit`], whatever the windows say.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outbox {
+    /// A SYN, or SYN/ACK.
+    syn: bool,
+    /// A RST with this number, and perhaps an acknowledgement.
+    reset: Option<(Seq, Option<Seq>)>,
+    /// A zero-window probe.
+    window_probe: bool,
+    /// A tail loss probe.
+    tail_probe: bool,
+}
+
+impl Outbox {
+    #[inline]
+    fn is_empty(self) -> bool {
+        !(self.syn || self.window_probe || self.tail_probe || self.reset.is_some())
+    }
+}
+
+/// Our FIN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fin {
+    /// The stream is open.
+    None,
+    /// To follow the last octet.
+    Wanted,
+    /// Sent, ending here.
+    Sent(Seq),
+}
+
+/// Linux's test of whether cwnd is what limits the sender: a window that is not used does not grow.
+#[derive(Clone, Copy, Debug)]
+struct Usage {
+    limited: bool,
+    /// The most that was on its way in this round.
+    most: u32,
+    /// The round ends when this is acknowledged.
+    round_end: Seq,
+}
+
+/// A sans-IO TCP connection, which is also one subflow of Multipath TCP.
+///
+/// It owns no clock and no socket. Drive it so: `handle_segment` or `handle_timeout`, then `poll_event` until
+/// `None`, `read` and `push`, then [`poll_transmit`](Self::poll_transmit) until `None`, and last
+/// [`poll_timeout`](Self::poll_timeout) once.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    config: Config,
+    state: State,
+    /// Opened by a SYN of the peer's.
+    passive: bool,
+    /// The time of the last call.
+    now: Instant,
+
+    iss: Seq,
+    una: Seq,
+    nxt: Seq,
+    smss: u32,
+    stream: SendStream,
+    queue: SentQueue,
+    fin: Fin,
+    /// The end of the last segment sent that was not full (Nagle).
+    small_end: Seq,
+    last_sent: Instant,
+    usage: Usage,
+    peer: Peer,
+    outbox: Outbox,
+
+    irs: Seq,
+    window: ReceiveWindow,
+    reassembly: Reassembly,
+    sacks: SackGenerator,
+    acks: AckPolicy,
+    /// The sequence number of the peer's FIN.
+    peer_fin: Option<Seq>,
+    /// The FIN is acknowledged: RCV.NXT is past it.
+    peer_fin_taken: bool,
+    last_challenge: Option<Instant>,
+
+    controller: Controller,
+    loss_recovery: LossRecovery,
+    rtt: RttEstimator,
+    rate: DeliveryRate,
+    recovery: Recovery,
+    prr: Option<Prr>,
+    rack: Rack,
+    probe: Option<Probe>,
+    detectors: Detectors,
+    ecn: EcnState,
+
+    timers: Timers,
+    consecutive_timeouts: u32,
+    probes_sent: u32,
+    syn_sent_at: Instant,
+    syn_retransmissions: u32,
+    stats: Stats,
+    events: VecDeque<Event>,
+}
+
+impl Connection {
+    /// Free octets of the send buffer.
+    #[inline]
+    pub fn send_space(&self) -> u64 {
+        let held = self.stream.unsent() + u64::from(self.nxt.since(self.una));
+        u64::from(self.config.send_buffer).saturating_sub(held)
+    }
+
+    /// Appends a range of the stream; the caller respects [`Self::send_space`]. A segment never spans two
+    /// ranges whose offsets are not contiguous. Ignored after [`Self::finish`] and on a connection that is
+    /// over.
+    #[inline]
+    pub fn push(&mut self, payload: Payload) {
+        if self.fin == Fin::None && self.state != State::Closed {
+            self.stream.push(payload);
+        }
+    }
+
+    /// Octets pushed and never transmitted.
+    #[inline]
+    pub fn unsent(&self) -> u64 {
+        self.stream.unsent()
+    }
+
+    /// Octets that may be read, in order.
+    #[inline]
+    pub fn readable(&self) -> u64 {
+        self.reassembly.readable()
+    }
+
+    /// Reads at most `max` octets of one contiguous piece, in order.
+    #[inline]
+    pub fn read(&mut self, max: u64) -> Option<Received> {
+        let received = self.reassembly.read(max, self.irs)?;
+        self.window.read(received.payload.len);
+        Some(received)
+    }
+
+    /// Has the peer's FIN arrived, and is everything before it read?
+    #[inline]
+    pub fn peer_finished(&self) -> bool {
+        self.peer_fin_taken && self.reassembly.readable() == 0
+    }
+
+    /// What happened, oldest first.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// A pure ACK leaves at the next [`Self::poll_transmit`], for the owner to put options on. Nothing before
+    /// the handshake is complete.
+    pub fn request_ack(&mut self) {
+        if self.state.is_synchronized() {
+            self.acks.pure();
+        }
+    }
+
+    /// What the coupled congestion control lays down, with [`crate::CongestionControl::Coupled`]; to be renewed
+    /// before each ACK and timeout.
+    #[inline]
+    pub fn set_coupling(&mut self, coupling: Coupling) {
+        self.controller.set_coupling(coupling);
+    }
+
+    /// Multipath TCP's penalization: halves cwnd, and ssthresh too outside slow start.
+    pub fn penalize(&mut self) {
+        self.controller.penalize();
+        self.trace_window();
+    }
+
+    /// Sets cwnd and ssthresh, in octets, at least one segment each; for an algorithm that runs outside (wVegas).
+    pub fn set_cwnd(&mut self, cwnd: u32, ssthresh: u32) {
+        self.controller.set_cwnd(cwnd);
+        self.controller.set_ssthresh(ssthresh);
+        self.trace_window();
+    }
+
+    /// Is the window this connection's own, not the owner's above?
+    #[inline]
+    fn owns_window(&self) -> bool {
+        self.config.window_owner == WindowOwner::Own
+    }
+
+    /// SND.NXT - SND.UNA.
+    #[inline]
+    fn flight(&self) -> u32 {
+        self.nxt.since(self.una)
+    }
+
+    fn trace_window(&mut self) {
+        if self.config.trace {
+            self.events
+                .push_back(Event::CwndUpdated { cwnd: self.cwnd(), ssthresh: self.controller.ssthresh() });
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+}

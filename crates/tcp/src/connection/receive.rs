@@ -1,0 +1,426 @@
+//! Segments arrive: the stages of RFC 9293 §3.10.7, in its order.
+//!
+//! acceptable? ▸ rst ▸ syn ▸ ack ▸ window ▸ text ▸ fin
+
+use super::Connection;
+use crate::state::{CloseReason, State};
+use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_wire::{Ecn, Flags, Segment};
+use std::ops::ControlFlow::{self, Break, Continue};
+
+/// Whether the segment goes on to the next stage.
+type Stage = ControlFlow<()>;
+
+/// RFC 7323 §5.5: TS.Recent is no proof after 24 days of silence.
+const TS_RECENT_VALID: Duration = Duration::from_secs(24 * 24 * 3600);
+/// Linux `tcp_invalid_ratelimit`: ACKs that answer segments without data are at least so far apart, so that two
+/// ends that disagree do not answer each other for ever.
+const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
+
+impl Connection {
+    /// A segment of this connection arrived.
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        self.now = now;
+        self.stats.segments_received += 1;
+        let _ = match self.state {
+            State::Closed => Break(()),
+            State::SynSent => self.arrives_in_syn_sent(segment),
+            _ => self.arrives(segment),
+        };
+    }
+
+    fn arrives(&mut self, segment: &Segment) -> Stage {
+        self.acceptability(segment)?;
+        self.rst(segment)?;
+        self.syn(segment)?;
+        self.ack(segment)?;
+        self.window(segment);
+        self.text(segment)?;
+        self.fin(segment)
+    }
+
+    /// RFC 9293 §3.10.7.3: SYN-SENT.
+    fn arrives_in_syn_sent(&mut self, segment: &Segment) -> Stage {
+        let has_ack = segment.flags.contains(Flags::ACK);
+        let ack_ok = has_ack && segment.ack == self.iss + 1 && self.nxt == self.iss + 1;
+        if has_ack && !ack_ok {
+            if !segment.flags.contains(Flags::RST) {
+                self.outbox.reset = Some((segment.ack, None));
+            }
+            return Break(());
+        }
+        if segment.flags.contains(Flags::RST) {
+            if ack_ok {
+                self.close(CloseReason::Refused);
+            }
+            return Break(());
+        }
+        if !segment.flags.contains(Flags::SYN) {
+            return Break(());
+        }
+        self.take_syn(segment);
+        let ecn = segment.flags.contains(Flags::ECE);
+        let set_up = ecn && segment.flags.contains(Flags::CWR) != has_ack;
+        self.peer.ecn = self.config.ecn && set_up && self.syn_retransmissions == 0;
+        if has_ack {
+            self.establish(segment);
+            // The third segment of the handshake leaves alone, as from a real stack whose connect() returns.
+            self.acks.pure();
+        } else {
+            // Simultaneous open, RFC 9293 §3.5 figure 7.
+            self.state = State::SynReceived;
+            self.outbox.syn = true;
+        }
+        Break(())
+    }
+
+    /// RFC 9293 §3.10.7.4, first: is the sequence number in the window? With PAWS before it (RFC 7323 §5.3).
+    #[inline]
+    fn acceptability(&mut self, segment: &Segment) -> Stage {
+        self.timestamp_is_acceptable(segment)?;
+        let next = self.window.next();
+        // In order and within the window: nearly every segment.
+        if segment.seq == next && (segment.payload.len == 0 || segment.end().before_eq(self.window.edge())) {
+            return Continue(());
+        }
+        if self.in_window(segment.seq, segment.sequence_len()) {
+            return Continue(());
+        }
+        self.unacceptable(segment);
+        Break(())
+    }
+
+    /// RFC 9293 §3.4: the four cases.
+    fn in_window(&self, seq: Seq, len: u32) -> bool {
+        let (next, size) = (self.window.next(), self.window.size());
+        let inside = |seq: Seq| seq.after_eq(next) && seq.before(next + size);
+        match (len, size) {
+            (0, 0) => seq == next,
+            (0, _) => inside(seq) || seq == next + size,
+            (_, 0) => false,
+            (_, _) => inside(seq) || inside(seq + (len - 1)) || (seq.before(next) && (seq + len).after(next)),
+        }
+    }
+
+    /// RFC 7323 §5.3 R1 and R2, §4.3 (2).
+    #[inline]
+    fn timestamp_is_acceptable(&mut self, segment: &Segment) -> Stage {
+        if !self.peer.timestamps || segment.flags.contains(Flags::RST) {
+            return Continue(());
+        }
+        let Some(timestamps) = segment.options.timestamps else {
+            // RFC 7323 §3.2: without the option it SHOULD be dropped silently.
+            return Break(());
+        };
+        let older = (timestamps.value.wrapping_sub(self.peer.ts_recent) as i32) < 0;
+        if !older {
+            if segment.seq.before_eq(self.peer.last_ack_sent) {
+                self.peer.ts_recent = timestamps.value;
+                self.peer.ts_recent_at = self.now;
+            }
+            return Continue(());
+        }
+        if self.now.saturating_since(self.peer.ts_recent_at) > TS_RECENT_VALID {
+            self.peer.ts_recent = timestamps.value;
+            self.peer.ts_recent_at = self.now;
+            return Continue(());
+        }
+        self.unacceptable(segment);
+        Break(())
+    }
+
+    /// Answers with an ACK that says where we are.
+    #[cold]
+    fn unacceptable(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        if self.state == State::SynReceived && segment.flags.contains(Flags::SYN) {
+            return self.syn_again(segment);
+        }
+        if segment.payload.len == 0 && !segment.flags.intersects(Flags::SYN | Flags::FIN) {
+            return self.challenge();
+        }
+        self.report_duplicate(segment.seq, segment.payload.len);
+        self.acks.duplicate(&self.config.delayed_ack);
+        // RFC 9293 §3.10.7.4: a retransmitted FIN restarts TIME-WAIT.
+        if self.state == State::TimeWait && segment.flags.contains(Flags::FIN) {
+            self.enter_time_wait();
+        }
+    }
+
+    /// The peer's SYN once more: our SYN/ACK was lost, or both SYN/ACKs of a simultaneous open crossed.
+    fn syn_again(&mut self, segment: &Segment) {
+        if segment.seq != self.irs {
+            return self.challenge();
+        }
+        let acknowledged = segment.flags.contains(Flags::ACK) && segment.ack == self.iss + 1;
+        if acknowledged && self.nxt == self.iss + 1 {
+            self.establish(segment);
+            self.acks.pure();
+        } else if !segment.flags.contains(Flags::ACK) {
+            self.outbox.syn = true;
+        }
+    }
+
+    /// Counts octets that we had, and remembers them for a DSACK (RFC 2883).
+    fn report_duplicate(&mut self, seq: Seq, len: u32) {
+        if len == 0 {
+            return;
+        }
+        self.stats.duplicate_bytes_received += u64::from(len);
+        if self.peer.sack && self.config.report_duplicates {
+            self.sacks.duplicated((seq, seq + len));
+        }
+    }
+
+    /// A challenge ACK (RFC 5961 §3.2, §4.2), not too often.
+    fn challenge(&mut self) {
+        let recent = self.last_challenge.is_some_and(|at| self.now.saturating_since(at) < CHALLENGE_INTERVAL);
+        if !recent {
+            self.last_challenge = Some(self.now);
+            self.acks.at_once();
+        }
+    }
+
+    /// Second: RST, with RFC 5961 §3.2 (RFC 9293 §3.10.7.4): only the exact number resets.
+    #[inline]
+    fn rst(&mut self, segment: &Segment) -> Stage {
+        if !segment.flags.contains(Flags::RST) {
+            return Continue(());
+        }
+        if segment.seq == self.window.next() {
+            let passive_open = self.state == State::SynReceived && !self.passive;
+            self.close(if passive_open { CloseReason::Refused } else { CloseReason::Reset });
+        } else {
+            self.challenge();
+        }
+        Break(())
+    }
+
+    /// Fourth: a SYN in the window is answered with a challenge ACK (RFC 5961 §4.2).
+    #[inline]
+    fn syn(&mut self, segment: &Segment) -> Stage {
+        if !segment.flags.contains(Flags::SYN) {
+            return Continue(());
+        }
+        self.challenge();
+        Break(())
+    }
+
+    /// Fifth: the acknowledgement.
+    #[inline]
+    fn ack(&mut self, segment: &Segment) -> Stage {
+        if !segment.flags.contains(Flags::ACK) {
+            return Break(());
+        }
+        if self.state == State::SynReceived {
+            if segment.ack != self.iss + 1 || self.nxt != self.iss + 1 {
+                self.outbox.reset = Some((segment.ack, None));
+                return Break(());
+            }
+            self.establish(segment);
+            return Continue(());
+        }
+        if segment.ack.after(self.nxt) {
+            self.acks.at_once();
+            return Break(());
+        }
+        if segment.ack.before(self.una) {
+            return self.old_ack(segment);
+        }
+        self.take_ack(segment);
+        if self.state == State::Closed { Break(()) } else { Continue(()) }
+    }
+
+    /// RFC 5961 §5.2: an ACK below the window that we ever offered data in is an attack or very stale.
+    fn old_ack(&mut self, segment: &Segment) -> Stage {
+        if self.owns_window() && self.una.since(segment.ack) > self.peer.max_window {
+            self.challenge();
+            return Break(());
+        }
+        Continue(())
+    }
+
+    /// The window field in octets.
+    #[inline]
+    pub(super) fn scaled_window(&self, segment: &Segment) -> u32 {
+        let scale = if segment.flags.contains(Flags::SYN) { 0 } else { self.peer.scale };
+        u32::from(segment.window) << scale
+    }
+
+    /// … its update (RFC 9293 §3.10.7.4: only from newer segments).
+    #[inline]
+    fn window(&mut self, segment: &Segment) {
+        let peer = &mut self.peer;
+        let newer =
+            peer.wl1.before(segment.seq) || (peer.wl1 == segment.seq && peer.wl2.before_eq(segment.ack));
+        if !newer {
+            return;
+        }
+        let window = u32::from(segment.window) << peer.scale;
+        peer.wl1 = segment.seq;
+        peer.wl2 = segment.ack;
+        peer.window = window;
+        peer.max_window = peer.max_window.max(window);
+        if window > 0 {
+            self.timers.stop_persist();
+        }
+    }
+
+    /// Seventh: the data.
+    #[inline]
+    fn text(&mut self, segment: &Segment) -> Stage {
+        let len = segment.payload.len;
+        if len == 0 {
+            return Continue(());
+        }
+        if !self.state.takes_data() {
+            return Break(());
+        }
+        if self.peer.ecn {
+            self.notice_congestion(segment);
+        }
+        let next = self.window.next();
+        if segment.seq == next && !self.reassembly.has_hole() && segment.end().before_eq(self.window.edge()) {
+            self.take_in_order(segment);
+        } else {
+            self.take_trimmed(segment);
+        }
+        let echo = self.receiver_round_trip(segment);
+        self.window.tune(self.now, echo, self.acks.segment_size(1));
+        Continue(())
+    }
+
+    /// RFC 3168 §6.1.3.
+    fn notice_congestion(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::CWR) {
+            self.ecn.echo = false;
+        }
+        if segment.ecn == Ecn::Ce {
+            if !self.ecn.echo {
+                self.acks.at_once();
+            }
+            self.ecn.echo = true;
+        }
+    }
+
+    /// The age of the timestamp that a full-sized segment echoes: the round-trip time as a receiver sees it.
+    #[inline]
+    fn receiver_round_trip(&self, segment: &Segment) -> Option<(u32, Duration)> {
+        let timestamps = segment.options.timestamps.filter(|_| self.peer.timestamps)?;
+        let full = segment.payload.len >= self.acks.segment_size(1);
+        (full && timestamps.echo != 0).then(|| {
+            let age = self.timestamp().wrapping_sub(timestamps.echo);
+            (timestamps.echo, Duration::from_millis(u64::from(age)))
+        })
+    }
+
+    #[inline]
+    fn take_in_order(&mut self, segment: &Segment) {
+        let next = self.reassembly.insert_in_order(segment.seq, segment.payload);
+        self.received_up_to(next);
+        self.acks.in_order(self.now, segment.payload.len, &self.config.delayed_ack, self.rtt.rto());
+    }
+
+    /// RCV.NXT moves to `next`.
+    #[inline]
+    fn received_up_to(&mut self, next: Seq) {
+        self.stats.bytes_received += u64::from(next.since(self.window.next()));
+        self.window.advance(next);
+    }
+
+    /// Data of which perhaps only a part is new, in the window, and in order.
+    fn take_trimmed(&mut self, segment: &Segment) {
+        let (next, edge) = (self.window.next(), self.window.edge());
+        let (mut seq, mut payload) = (segment.seq, segment.payload);
+        if seq.before(next) {
+            let old = next.since(seq).min(payload.len);
+            self.report_duplicate(seq, old);
+            self.acks.duplicate(&self.config.delayed_ack);
+            seq += old;
+            payload.offset += u64::from(old);
+            payload.len -= old;
+        }
+        if (seq + payload.len).after(edge) {
+            payload.len = if edge.after(seq) { edge.since(seq) } else { 0 };
+        }
+        if payload.len == 0 {
+            return self.acks.at_once();
+        }
+        if seq == next {
+            self.fill_hole(seq, payload);
+        } else {
+            self.store_above_hole(segment, seq, payload);
+        }
+    }
+
+    /// RFC 5681 §4.2: data that fills a hole, wholly or in part, is acknowledged at once.
+    fn fill_hole(&mut self, seq: Seq, payload: ropewalk_wire::Payload) {
+        let had_hole = self.reassembly.has_hole();
+        let overlap = self.reassembly.block_around(seq + (payload.len - 1));
+        if let Some((left, _)) = overlap {
+            self.report_duplicate(left, (seq + payload.len).since(left));
+        }
+        let next = self.reassembly.insert_in_order(seq, payload);
+        self.received_up_to(next);
+        self.sacks.advanced(next);
+        self.acks.in_order(self.now, payload.len, &self.config.delayed_ack, self.rtt.rto());
+        if had_hole {
+            self.acks.at_once();
+        }
+    }
+
+    /// RFC 5681 §4.2: data above a hole is acknowledged at once.
+    fn store_above_hole(&mut self, segment: &Segment, seq: Seq, payload: ropewalk_wire::Payload) {
+        self.stats.out_of_order_segments += 1;
+        let added = self.reassembly.insert_out_of_order(seq, payload);
+        let end = seq + payload.len;
+        if added == 0 {
+            // RFC 2883 §4.2: a duplicate above the hole.
+            self.report_duplicate(seq, payload.len);
+        } else {
+            self.stats.duplicate_bytes_received += u64::from(payload.len - added);
+        }
+        if segment.flags.contains(Flags::FIN) && end == segment.end() - 1 {
+            self.peer_fin = Some(end);
+        }
+        if self.peer.sack
+            && let Some((left, right)) = self.reassembly.block_around(seq)
+        {
+            let fin = u32::from(self.peer_fin == Some(right));
+            self.sacks.received((left, right + fin));
+        }
+        self.acks.at_once();
+    }
+
+    /// Eighth: the FIN, remembered until everything before it has arrived.
+    #[inline]
+    fn fin(&mut self, segment: &Segment) -> Stage {
+        if segment.flags.contains(Flags::FIN) && self.state.takes_data() {
+            let seq = segment.seq + segment.payload.len;
+            let next = self.window.next();
+            if self.peer_fin.is_none() && seq.after_eq(next) && seq.before_eq(self.window.edge()) {
+                self.peer_fin = Some(seq);
+            }
+            if segment.payload.len == 0 && seq.after(next) {
+                self.fin_above_hole(seq);
+            }
+        }
+        if self.peer_fin == Some(self.window.next()) && !self.peer_fin_taken {
+            self.window.advance(self.window.next() + 1);
+            self.sacks.advanced(self.window.next());
+            self.take_peer_fin();
+        }
+        Continue(())
+    }
+
+    /// A FIN without data arrived before the data: report it as any other octet.
+    fn fin_above_hole(&mut self, seq: Seq) {
+        if self.peer.sack {
+            let left = self.reassembly.block_around(seq - 1).map_or(seq, |(left, _)| left);
+            self.sacks.received((left, seq + 1));
+        }
+        self.acks.at_once();
+    }
+}

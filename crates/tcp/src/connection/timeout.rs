@@ -1,0 +1,208 @@
+//! Timers: retransmission, probes, reordering, delayed ACKs, TIME-WAIT.
+
+use super::recovery::Phase;
+use super::{Connection, LossRecovery};
+use crate::event::Event;
+use crate::rack::Probe;
+use crate::state::{CloseReason, TimerKind};
+use ropewalk_units::{Duration, Instant, Seq};
+
+/// RFC 8985 §7.2 WCDelAckT: what a receiver may wait with the ACK of a single segment (Linux: its least RTO).
+const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
+/// Linux adds two clock ticks to a probe's timeout.
+const PROBE_SLACK: Duration = Duration::from_millis(2);
+/// PTO without a round-trip time (RFC 8985 §7.2).
+const PROBE_INITIAL: Duration = Duration::from_secs(1);
+
+impl Connection {
+    /// Handles every deadline that has come; early calls are harmless.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.now = now;
+        if self.acks.deadline() <= now {
+            self.acks.expired();
+        }
+        if self.timers.early <= now {
+            self.timers.early = Instant::MAX;
+            match self.timers.early_kind {
+                TimerKind::TailLossProbe => self.tail_loss_probe(),
+                _ => self.reordering_timeout(),
+            }
+        }
+        if self.timers.slow <= now {
+            self.timers.slow = Instant::MAX;
+            match self.timers.slow_kind {
+                TimerKind::TimeWait => self.time_wait_over(),
+                _ => self.persist_timeout(),
+            }
+        }
+        if self.timers.retransmission <= now {
+            self.timers.retransmission = Instant::MAX;
+            if self.state.is_synchronized() { self.retransmission_timeout() } else { self.syn_timeout() }
+        }
+    }
+
+    /// When to call [`Self::handle_timeout`], and what will happen then.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<(Instant, TimerKind)> {
+        self.timers.next(self.acks.deadline())
+    }
+
+    /// RFC 6298 §5.4 to §5.7 for a SYN.
+    fn syn_timeout(&mut self) {
+        self.consecutive_timeouts += 1;
+        if self.consecutive_timeouts > self.config.max_syn_retransmissions {
+            return self.close(CloseReason::TimedOut);
+        }
+        self.syn_retransmissions += 1;
+        self.rtt.back_off();
+        self.outbox.syn = true;
+    }
+
+    /// RFC 6298 §5.4 to §5.7.
+    fn retransmission_timeout(&mut self) {
+        if self.queue.is_empty() {
+            return;
+        }
+        self.consecutive_timeouts += 1;
+        if self.consecutive_timeouts > self.config.max_retransmissions {
+            return self.close(CloseReason::TimedOut);
+        }
+        self.stats.timeouts += 1;
+        self.rtt.back_off();
+        self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
+        self.timers.early = Instant::MAX;
+        self.probe = None;
+        self.enter_timeout_recovery();
+        let (consecutive, rto) = (self.consecutive_timeouts, self.rtt.rto());
+        self.event(Event::TimeoutFired { consecutive, rto });
+        self.trace_window();
+    }
+
+    /// RFC 5681 §3.1: everything unacknowledged may be lost; begin again with one segment.
+    fn enter_timeout_recovery(&mut self) {
+        let in_series = self.consecutive_timeouts > 1;
+        // Linux does not reduce twice for one window; RFC 5681 §3.1 only looks at further timeouts of a segment.
+        let reduced = self.config.ssthresh_from_cwnd && self.recovery.phase == Phase::Fast;
+        let flight = self.flight().saturating_sub(self.recovery.limited);
+        self.begin_detection(true);
+        self.begin_frto();
+        self.mark_losses_of_timeout();
+        self.controller.on_timeout(flight, !in_series && !reduced);
+        self.prr = None;
+        self.recovery.close();
+        self.recovery.phase = Phase::Timeout;
+        self.recovery.recover = self.nxt;
+        self.recovery.fast_retransmit = true;
+        self.ecn.recover = Some(self.nxt);
+        self.ecn.reduced = self.peer.ecn;
+    }
+
+    fn mark_losses_of_timeout(&mut self) {
+        // RFC 2018 §8: a peer that SACKed the first segment and does not acknowledge it has dropped it.
+        if self.queue.front().is_some_and(|front| front.marks.has(crate::send::queue::Marks::SACKED)) {
+            self.queue.forget_sacks();
+        }
+        if self.loss_recovery != LossRecovery::Rack {
+            return self.queue.mark_all_lost();
+        }
+        // RFC 8985 §6.3: the first segment, and those that RACK has waited for long enough.
+        let wait = self.rack.wait(&self.queue, &self.circumstances());
+        for index in 0..self.queue.len() {
+            let overdue = self.queue.get(index).is_some_and(|sent| sent.sent_at + wait <= self.now);
+            if index == 0 || overdue {
+                self.queue.mark_lost(index);
+            }
+        }
+    }
+
+    /// RFC 8985 §6.3: the reordering window is over.
+    fn reordering_timeout(&mut self) {
+        let sacked = self.queue.sacked();
+        if self.run_rack() && self.recovery.phase == Phase::Open {
+            self.enter_fast_recovery(0, sacked);
+            self.trace_window();
+        }
+    }
+
+    /// RFC 9293 §3.8.6.1: probe a closed window, ever more rarely.
+    fn persist_timeout(&mut self) {
+        if !self.state.may_transmit() {
+            return;
+        }
+        self.probes_sent += 1;
+        if self.probes_sent > self.config.max_retransmissions {
+            return self.close(CloseReason::TimedOut);
+        }
+        self.outbox.window_probe = true;
+        self.start_persist();
+    }
+
+    /// (Re)starts the persist timer with its back-off.
+    pub(super) fn start_persist(&mut self) {
+        let backed_off = self.rtt.rto().saturating_mul(1 << self.probes_sent.min(32));
+        self.timers.slow = self.now.saturating_add(backed_off.min(self.config.rto_max));
+        self.timers.slow_kind = TimerKind::Persist;
+    }
+
+    /// RFC 8985 §7.2: schedules a probe for the tail, if loss detection could do without a timeout.
+    #[inline]
+    pub(super) fn schedule_probe(&mut self) {
+        if !self.config.tail_loss_probe || self.loss_recovery == LossRecovery::NewReno {
+            return;
+        }
+        if self.recovery.phase != Phase::Open || self.queue.sacked() > 0 || self.probe.is_some() {
+            if self.timers.early_kind == TimerKind::TailLossProbe {
+                self.timers.early = Instant::MAX;
+            }
+            return;
+        }
+        if self.queue.is_empty() {
+            return;
+        }
+        let mut timeout = self.rtt.srtt().map_or(PROBE_INITIAL, |srtt| srtt * 2);
+        timeout += if self.queue.len() == 1 { WORST_DELAYED_ACK } else { PROBE_SLACK };
+        // RFC 8985 §7.2: never later than the RTO.
+        self.timers.early = self.now.saturating_add(timeout).min(self.timers.retransmission);
+        self.timers.early_kind = TimerKind::TailLossProbe;
+    }
+
+    /// RFC 8985 §7.3: send new data, or the last segment again.
+    fn tail_loss_probe(&mut self) {
+        if self.queue.is_empty() || self.probe.is_some() || self.recovery.phase != Phase::Open {
+            return;
+        }
+        self.outbox.tail_probe = true;
+        self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
+    }
+
+    /// The probe left.
+    pub(super) fn probe_sent(&mut self, end: Seq, retransmission: bool) {
+        self.probe = Some(Probe { end, retransmission });
+        self.stats.tail_loss_probes += 1;
+        self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
+        if self.timers.early_kind == TimerKind::TailLossProbe {
+            self.timers.early = Instant::MAX;
+        }
+        self.event(Event::TailLossProbeSent);
+    }
+
+    /// RFC 8985 §7.4.2: did the probe repair a loss that nothing else showed?
+    pub(super) fn judge_probe(&mut self, ack: &super::ack::Ack) {
+        let Some(probe) = self.probe else { return };
+        if self.una.before(probe.end) {
+            return;
+        }
+        if !probe.retransmission || ack.dsack.is_some() {
+            self.probe = None;
+        } else if self.una.after(probe.end) {
+            // An ACK above the probe without a DSACK: the original was lost, one reduction is due.
+            self.probe = None;
+            if self.recovery.phase == Phase::Open {
+                self.controller.on_ecn(self.flight());
+            }
+        } else if !ack.advanced && ack.delivery.sacked == 0 {
+            // Both arrived: the duplicate made this duplicate ACK.
+            self.probe = None;
+        }
+    }
+}

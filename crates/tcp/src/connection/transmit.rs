@@ -1,0 +1,412 @@
+//! Segments leave.
+
+use super::recovery::Phase;
+use super::{Connection, Fin, LossRecovery};
+use crate::event::Event;
+use crate::send::queue::Sent;
+use crate::state::State;
+use ropewalk_units::{Instant, Seq};
+use ropewalk_wire::{Ecn, Flags, Options, Payload, SackBlocks, Segment, Timestamps};
+
+/// What keeps new data from leaving.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Blocked {
+    /// Nothing to send.
+    Empty,
+    Congestion,
+    PeerWindow,
+    Nagle,
+}
+
+impl Connection {
+    /// The next segment that may leave now; call until `None`.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        self.now = now;
+        if !self.outbox.is_empty()
+            && let Some(segment) = self.transmit_due()
+        {
+            return Some(segment);
+        }
+        if self.acks.wants_pure() {
+            return Some(self.pure_ack());
+        }
+        if self.state.may_transmit()
+            && let Some(segment) = self.transmit_data()
+        {
+            return Some(segment);
+        }
+        self.transmit_ack()
+    }
+
+    /// What leaves whatever the windows say.
+    #[cold]
+    fn transmit_due(&mut self) -> Option<Segment> {
+        if let Some((seq, ack)) = self.outbox.reset.take() {
+            return Some(self.reset(seq, ack));
+        }
+        if std::mem::take(&mut self.outbox.syn) {
+            return Some(self.syn_segment());
+        }
+        if std::mem::take(&mut self.outbox.window_probe) {
+            return Some(self.window_probe());
+        }
+        if std::mem::take(&mut self.outbox.tail_probe) {
+            return self.tail_probe();
+        }
+        None
+    }
+
+    fn reset(&mut self, seq: Seq, ack: Option<Seq>) -> Segment {
+        self.stats.segments_sent += 1;
+        let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
+        Segment { seq, ack: ack.unwrap_or_default(), flags, ..Segment::default() }
+    }
+
+    /// RFC 9293 §3.5: SYN, or SYN/ACK once the peer's is known; with the options of RFC 7323 and RFC 2018.
+    fn syn_segment(&mut self) -> Segment {
+        self.nxt = self.iss + 1;
+        if self.syn_retransmissions == 0 {
+            self.syn_sent_at = self.now;
+        }
+        self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
+        self.stats.segments_sent += 1;
+        let answer = self.state == State::SynReceived;
+        // RFC 3168 §6.1.1.1: a SYN that got no answer may have been dropped for its ECN bits.
+        let ecn = if answer { self.peer.ecn } else { self.config.ecn && self.syn_retransmissions == 0 };
+        let mut flags = if answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
+        if ecn {
+            flags |= if answer { Flags::ECE } else { Flags::ECE | Flags::CWR };
+        }
+        let timestamps = if answer { self.peer.timestamps } else { self.config.timestamps };
+        let options = Options {
+            mss: Some(self.config.mss),
+            window_scale: self.config.window_scale.filter(|_| !answer || self.peer.scaling),
+            sack_permitted: if answer { self.peer.sack } else { self.config.sack },
+            timestamps: timestamps.then(|| Timestamps { value: self.timestamp(), echo: self.peer.ts_recent }),
+            ..Options::default()
+        };
+        let ack = if answer { self.window.next() } else { Seq::default() };
+        let window = self.window.advertise_on_syn();
+        Segment { seq: self.iss, ack, flags, window, options, ..Segment::default() }
+    }
+
+    /// RFC 9293 §3.8.6.1: an old sequence number without data, as Linux sends: the answer tells the window.
+    fn window_probe(&mut self) -> Segment {
+        self.stats.window_probes += 1;
+        self.segment(self.una - 1, Payload::default(), Flags::ACK)
+    }
+
+    /// RFC 8985 §7.3 TLP_send_probe.
+    fn tail_probe(&mut self) -> Option<Segment> {
+        let flight = self.flight();
+        let window = if self.owns_window() { self.peer.window.saturating_sub(flight) } else { u32::MAX };
+        let len = u64::from(self.smss).min(self.stream.front_len()) as u32;
+        if len > 0 && len <= window && self.fin_allows_data() {
+            let segment = self.send_new(len);
+            self.probe_sent(self.nxt, false);
+            return Some(segment);
+        }
+        let index = self.queue.last_unsacked()?;
+        let segment = self.send_again(index);
+        self.probe_sent(self.nxt, true);
+        Some(segment)
+    }
+
+    fn fin_allows_data(&self) -> bool {
+        !matches!(self.fin, Fin::Sent(_))
+    }
+
+    /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).
+    #[inline]
+    fn transmit_data(&mut self) -> Option<Segment> {
+        if self.queue.wants_retransmission()
+            && let Some(segment) = self.transmit_lost()
+        {
+            return Some(segment);
+        }
+        match self.next_new() {
+            Ok(len) => return Some(self.send_new(len)),
+            Err(Blocked::PeerWindow) => {
+                if self.queue.is_empty() && self.timers.slow == Instant::MAX {
+                    self.start_persist();
+                }
+            }
+            Err(Blocked::Congestion) => self.usage.limited = true,
+            Err(Blocked::Empty | Blocked::Nagle) => {}
+        }
+        if self.recovery.phase == Phase::Fast && self.loss_recovery == LossRecovery::Sack {
+            return self.transmit_suspect();
+        }
+        None
+    }
+
+    /// RFC 6675 §4 NextSeg (1).
+    #[inline]
+    fn transmit_lost(&mut self) -> Option<Segment> {
+        let index = self.queue.next_lost()?;
+        if !self.recovery.fast_retransmit {
+            if self.detectors.frto.is_active() {
+                return None;
+            }
+            let len = self.queue.get(index)?.len;
+            if self.pipe() + len > self.controller.cwnd() {
+                return None;
+            }
+        }
+        self.recovery.fast_retransmit = false;
+        Some(self.send_again(index))
+    }
+
+    /// RFC 6675 §4 NextSeg (3) and (4).
+    fn transmit_suspect(&mut self) -> Option<Segment> {
+        if self.pipe() + self.smss > self.controller.cwnd() {
+            return None;
+        }
+        if let Some(index) = self.queue.next_hole(self.recovery.hole_from) {
+            self.recovery.hole_from = self.queue.get(index)?.end();
+            return Some(self.send_again(index));
+        }
+        if self.recovery.rescue && self.queue.highest_sacked().is_some() {
+            self.recovery.rescue = false;
+            let index = self.queue.last_unsacked()?;
+            return Some(self.send_again(index));
+        }
+        None
+    }
+
+    /// Octets that count against cwnd for new data.
+    #[inline]
+    pub(super) fn outstanding(&self) -> u32 {
+        if self.recovery.phase != Phase::Open {
+            return self.pipe();
+        }
+        if !self.config.limited_transmit {
+            return self.flight();
+        }
+        if self.loss_recovery == LossRecovery::NewReno {
+            // RFC 3042 §2: two segments beyond cwnd, one for each of the first duplicate ACKs.
+            let duplicates = self.recovery.duplicates.min(2);
+            return self.flight().saturating_sub(duplicates * self.smss);
+        }
+        self.queue.pipe(self.flight())
+    }
+
+    /// Octets of data of the next new segment, 0 for a FIN alone; or why there is none.
+    #[inline]
+    fn next_new(&self) -> Result<u32, Blocked> {
+        let unsent = self.stream.unsent();
+        if unsent == 0 {
+            return self.next_fin();
+        }
+        let len = u64::from(self.smss).min(self.stream.front_len()) as u32;
+        let forced = self.detectors.new_segments > 0;
+        if !forced && self.outstanding() + len > self.controller.cwnd() {
+            return Err(Blocked::Congestion);
+        }
+        let len = self.fit_window(len)?;
+        if len < self.smss && self.nagle_holds(len, unsent) {
+            return Err(Blocked::Nagle);
+        }
+        Ok(len)
+    }
+
+    /// A FIN alone is not held by cwnd.
+    #[inline]
+    fn next_fin(&self) -> Result<u32, Blocked> {
+        if self.fin != Fin::Wanted {
+            return Err(Blocked::Empty);
+        }
+        if self.owns_window() && self.flight() >= self.peer.window {
+            return Err(Blocked::PeerWindow);
+        }
+        Ok(0)
+    }
+
+    /// RFC 9293 §3.8.6.2.1 (silly window avoidance): a segment as long as it can be, or half of the largest
+    /// window seen; less only when nothing is on its way and the window has stayed small (persist timer).
+    #[inline]
+    fn fit_window(&self, len: u32) -> Result<u32, Blocked> {
+        if !self.owns_window() {
+            return Ok(len);
+        }
+        let usable = self.peer.window.saturating_sub(self.flight());
+        if usable >= len {
+            return Ok(len);
+        }
+        let override_timeout = self.probes_sent > 0 && self.queue.is_empty();
+        if usable > 0 && (usable >= self.peer.max_window / 2 || override_timeout) {
+            return Ok(usable);
+        }
+        Err(Blocked::PeerWindow)
+    }
+
+    /// Nagle's algorithm as Linux does it (Minshall): the tail waits only for another small segment.
+    fn nagle_holds(&self, len: u32, unsent: u64) -> bool {
+        self.config.nagle
+            && u64::from(len) == unsent
+            && self.fin == Fin::None
+            && self.small_end.after(self.una)
+    }
+
+    /// Cuts and sends a new segment of `len` octets, with the FIN if it is the last.
+    fn send_new(&mut self, len: u32) -> Segment {
+        self.restart_if_idle();
+        let payload = self.stream.cut(len);
+        let seq = self.nxt;
+        let last = self.stream.unsent() == 0;
+        let fin = last && self.fin == Fin::Wanted;
+        if self.recovery.phase == Phase::Open && self.recovery.duplicates > 0 {
+            self.recovery.limited += len;
+        }
+        self.queue.push(Sent::new(seq, payload, fin, self.now));
+        self.nxt = seq + len + u32::from(fin);
+        let mut flags = Flags::ACK;
+        if fin {
+            self.fin = Fin::Sent(self.nxt);
+            flags |= Flags::FIN;
+        }
+        if last {
+            flags |= Flags::PSH;
+        }
+        if len < self.smss {
+            self.small_end = self.nxt;
+        }
+        self.stats.bytes_sent += u64::from(len);
+        self.detectors.new_segments = self.detectors.new_segments.saturating_sub(1);
+        self.after_data(len);
+        self.measure_usage();
+        let mut segment = self.segment(seq, payload, flags);
+        if self.peer.ecn && len > 0 {
+            self.mark_ecn(&mut segment);
+        }
+        segment
+    }
+
+    /// RFC 3168 §6.1.2, §6.1.5: only new data is ECN-capable, and carries CWR.
+    fn mark_ecn(&mut self, segment: &mut Segment) {
+        segment.ecn = Ecn::Ect0;
+        if std::mem::take(&mut self.ecn.reduced) {
+            segment.flags |= Flags::CWR;
+        }
+    }
+
+    /// RFC 5681 §4.1: the window of an idle connection says nothing about the path any more.
+    #[inline]
+    fn restart_if_idle(&mut self) {
+        if !self.queue.is_empty() {
+            return;
+        }
+        let idle = self.now.saturating_since(self.last_sent);
+        let rto = self.rtt.rto();
+        if self.config.idle_restart && idle > rto && self.stats.data_segments_sent > 0 {
+            self.controller.restart_after_idle(idle, rto);
+            self.trace_window();
+        }
+        self.rate.on_restart(self.now);
+    }
+
+    /// Sends a segment of the queue again.
+    fn send_again(&mut self, index: usize) -> Segment {
+        let now = self.now;
+        let (seq, payload, end, fin) = self.queue.get(index).map_or_else(Default::default, |sent| {
+            (sent.seq, sent.payload(), sent.end(), sent.end() != sent.seq + sent.payload().len)
+        });
+        self.queue.mark_retransmitted(index, now);
+        self.stats.retransmissions += 1;
+        self.stats.retransmitted_bytes += u64::from(payload.len);
+        self.note_retransmission(seq, end);
+        self.after_data(payload.len);
+        if self.config.trace {
+            self.event(Event::Retransmitted { seq, len: payload.len });
+        }
+        let flags = if fin { Flags::ACK | Flags::FIN | Flags::PSH } else { Flags::ACK };
+        self.segment(seq, payload, flags)
+    }
+
+    /// Timers and recovery after any segment with data or FIN.
+    #[inline]
+    fn after_data(&mut self, len: u32) {
+        self.stats.data_segments_sent += u64::from(len > 0);
+        self.last_sent = self.now;
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(len);
+        }
+        // RFC 6298 §5.1.
+        if self.timers.retransmission == Instant::MAX {
+            self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
+        }
+        self.timers.stop_persist();
+        self.schedule_probe();
+    }
+
+    /// Linux `tcp_cwnd_validate`: how much of the window this round used.
+    #[inline]
+    fn measure_usage(&mut self) {
+        let limited = self.outstanding() + self.smss > self.controller.cwnd();
+        let flight = self.flight();
+        let usage = &mut self.usage;
+        if self.una.after_eq(usage.round_end) || limited || (!usage.limited && flight > usage.most) {
+            usage.limited = limited;
+            usage.most = flight;
+            usage.round_end = self.nxt;
+        }
+    }
+
+    /// An ACK, if one is due or reading opened the window.
+    #[inline]
+    fn transmit_ack(&mut self) -> Option<Segment> {
+        if self.acks.is_due() && self.state.is_synchronized() {
+            return Some(self.pure_ack());
+        }
+        if self.state.takes_data() {
+            let segment_size = self.acks.segment_size(self.smss);
+            if self.window.wants_update(self.reassembly.readable(), segment_size) {
+                return Some(self.pure_ack());
+            }
+        }
+        None
+    }
+
+    fn pure_ack(&mut self) -> Segment {
+        self.stats.acks_sent += 1;
+        self.segment(self.nxt, Payload::default(), Flags::ACK)
+    }
+
+    /// Any segment of a synchronized connection: acknowledgement, window and options.
+    #[inline]
+    fn segment(&mut self, seq: Seq, payload: Payload, flags: Flags) -> Segment {
+        self.stats.segments_sent += 1;
+        let next = self.window.next();
+        let segment_size = self.acks.segment_size(self.smss);
+        let window = self.window.advertise(self.reassembly.readable(), segment_size);
+        let mut options = Options::default();
+        if self.peer.timestamps {
+            options.timestamps = Some(Timestamps { value: self.timestamp(), echo: self.peer.ts_recent });
+        }
+        let mut told = true;
+        if !self.sacks.is_empty() {
+            options.sack = self.sack_blocks(payload.len);
+            told = !options.sack.is_empty();
+        }
+        self.peer.last_ack_sent = next;
+        // Blocks that find no room leave in a pure ACK after this segment.
+        if told {
+            self.acks.sent();
+        }
+        let flags = if self.ecn.echo { flags | Flags::ECE } else { flags };
+        Segment { seq, ack: next, flags, window, payload, options, ecn: Ecn::NotEct }
+    }
+
+    /// The blocks that fit beside `len` octets of data.
+    fn sack_blocks(&mut self, len: u32) -> SackBlocks {
+        let timestamps = if self.peer.timestamps { 12 } else { 0 };
+        let mut room = Options::SPACE - timestamps;
+        if len > 0 {
+            let mss = u32::from(self.config.mss.min(self.peer.mss));
+            let reserved = self.config.option_reserve;
+            room = room.saturating_sub(reserved);
+            room = room.min(mss.saturating_sub(len + timestamps + reserved));
+        }
+        self.sacks.take((room.saturating_sub(4) / 8) as usize)
+    }
+}

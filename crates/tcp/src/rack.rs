@@ -1,0 +1,115 @@
+//! RACK: time-based loss detection (RFC 8985 §6), and its tail loss probe's memory (§7).
+
+use crate::send::{Delivery, SentQueue};
+use ropewalk_units::{Duration, Instant, Seq};
+
+/// Recoveries for which a widened reordering window is kept (RFC 8985 §6.2 step 4).
+const PERSIST: u8 = 16;
+
+/// RACK's variables, named as in RFC 8985 §5.2.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rack {
+    /// Transmission time and end of the latest-sent segment delivered.
+    latest: Option<(Instant, Seq)>,
+    rtt: Duration,
+    /// Highest octet delivered, plus one.
+    fack: Option<Seq>,
+    reordering_seen: bool,
+    /// DSACKs widen the window at most once in a round: the round ends when this is acknowledged.
+    dsack_round: Option<Seq>,
+    window_multiplier: u8,
+    persist: u8,
+}
+
+/// What [`Rack::detect`] needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Circumstances {
+    pub(crate) now: Instant,
+    /// In fast or timeout recovery.
+    pub(crate) recovering: bool,
+    /// DupThresh.
+    pub(crate) threshold: u32,
+    pub(crate) min_rtt: Duration,
+    pub(crate) srtt: Duration,
+}
+
+impl Rack {
+    /// RFC 8985 §6.2 steps 2 and 3. Returns whether the ACK showed reordering.
+    #[inline]
+    pub(crate) fn update(
+        &mut self,
+        now: Instant,
+        una: Seq,
+        highest_sacked: Option<Seq>,
+        delivery: &Delivery,
+    ) {
+        if let Some((at, end)) = delivery.latest
+            && self.latest.is_none_or(|(a, e)| crate::send::queue::sent_after(at, end, a, e))
+        {
+            self.latest = Some((at, end));
+            self.rtt = now.saturating_since(at);
+        }
+        self.reordering_seen |= delivery.reordered.is_some();
+        let high = highest_sacked.map_or(una, |sacked| sacked.max(una));
+        self.fack = Some(self.fack.map_or(high, |fack| fack.max(high)));
+    }
+
+    /// Highest octet delivered, plus one; `una` if nothing was yet.
+    #[inline]
+    pub(crate) fn fack(&self, una: Seq) -> Seq {
+        self.fack.map_or(una, |fack| fack.max(una))
+    }
+
+    /// RFC 8985 §6.2 step 4: a DSACK says that the reordering window was too small.
+    pub(crate) fn on_dsack(&mut self, una: Seq, nxt: Seq) {
+        if self.dsack_round.is_none_or(|end| una.after_eq(end)) {
+            self.dsack_round = Some(nxt);
+            self.window_multiplier = self.window_multiplier.saturating_add(1);
+            self.persist = PERSIST;
+        }
+    }
+
+    /// A recovery ended: after 16 of them without DSACK the window is the initial one again.
+    pub(crate) fn on_recovery_end(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.window_multiplier = 0;
+        }
+    }
+
+    /// RFC 8985 §6.2 step 4.
+    fn reordering_window(&self, queue: &SentQueue, circumstances: &Circumstances) -> Duration {
+        if !self.reordering_seen
+            && (circumstances.recovering || queue.sacked_segments() >= circumstances.threshold)
+        {
+            return Duration::ZERO;
+        }
+        let quarter = circumstances.min_rtt / 4;
+        (quarter * (1 + u64::from(self.window_multiplier))).min(circumstances.srtt)
+    }
+
+    /// How long after its transmission a segment is overdue.
+    pub(crate) fn wait(&self, queue: &SentQueue, circumstances: &Circumstances) -> Duration {
+        self.rtt + self.reordering_window(queue, circumstances)
+    }
+
+    /// RFC 8985 §6.2 step 5. Returns whether a loss was found and when to look again.
+    pub(crate) fn detect(
+        &self,
+        queue: &mut SentQueue,
+        circumstances: &Circumstances,
+    ) -> (bool, Option<Duration>) {
+        let Some(latest) = self.latest else { return (false, None) };
+        let wait = self.wait(queue, circumstances);
+        queue.mark_overdue(circumstances.now, latest, wait)
+    }
+}
+
+/// The probe on its way (RFC 8985 §7.1 and §7.4).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    /// SND.NXT after it.
+    pub(crate) end: Seq,
+    /// It repeated the last segment.
+    pub(crate) retransmission: bool,
+}

@@ -1,0 +1,160 @@
+//! When to acknowledge (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
+
+use crate::config::DelayedAck;
+use ropewalk_units::{Duration, Instant};
+
+/// How urgent an ACK is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+enum Urgency {
+    /// Nothing to acknowledge.
+    #[default]
+    None,
+    /// May wait for more data, or for data of ours to ride on.
+    Delayed,
+    /// At once; data of ours may carry it.
+    Now,
+    /// At once, in a segment of its own.
+    Pure,
+}
+
+/// Decides between delayed and immediate ACKs.
+#[derive(Clone, Debug)]
+pub(crate) struct AckPolicy {
+    urgency: Urgency,
+    /// In-order octets since the last ACK.
+    unacknowledged: u32,
+    /// The largest segment seen: an estimate of the peer's effective MSS (Linux `rcv_mss`).
+    segment_size: u32,
+    /// ACKs that are still to be sent without delay.
+    quick: u32,
+    deadline: Instant,
+    last_arrival: Instant,
+}
+
+impl AckPolicy {
+    pub(crate) fn new(quick: u32) -> Self {
+        Self {
+            urgency: Urgency::None,
+            unacknowledged: 0,
+            segment_size: 0,
+            quick,
+            deadline: Instant::MAX,
+            last_arrival: Instant::MAX,
+        }
+    }
+
+    /// The estimate of the peer's segment size; at least `floor`.
+    #[inline]
+    pub(crate) fn segment_size(&self, floor: u32) -> u32 {
+        self.segment_size.max(floor)
+    }
+
+    /// Data arrived in order. `idle` is how long a pause makes the peer restart from a small window.
+    #[inline]
+    pub(crate) fn in_order(&mut self, now: Instant, octets: u32, config: &DelayedAck, idle: Duration) {
+        if now.saturating_since(self.last_arrival) > idle {
+            self.quick = self.quick.max(config.quick_acks);
+        }
+        self.last_arrival = now;
+        self.unacknowledged = self.unacknowledged.saturating_add(octets);
+        self.segment_size = self.segment_size.max(octets);
+        let enough = self.unacknowledged > (config.segments.max(1) - 1).saturating_mul(self.segment_size);
+        if enough || self.quick > 0 {
+            self.at_once();
+        } else if self.urgency == Urgency::None {
+            self.urgency = Urgency::Delayed;
+            self.deadline = now.saturating_add(config.timeout);
+        }
+    }
+
+    /// Duplicates say that the peer lacks our ACKs: acknowledge the next ones at once too, as Linux does.
+    pub(crate) fn duplicate(&mut self, config: &DelayedAck) {
+        self.quick = self.quick.max(config.quick_acks);
+        self.at_once();
+    }
+
+    /// Acknowledge at once.
+    #[inline]
+    pub(crate) fn at_once(&mut self) {
+        self.urgency = self.urgency.max(Urgency::Now);
+    }
+
+    /// Acknowledge at once, in a segment without data.
+    pub(crate) fn pure(&mut self) {
+        self.urgency = Urgency::Pure;
+    }
+
+    /// Is an ACK due that must not ride on data?
+    #[inline]
+    pub(crate) fn wants_pure(&self) -> bool {
+        self.urgency == Urgency::Pure
+    }
+
+    /// Is an ACK due?
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        self.urgency >= Urgency::Now
+    }
+
+    /// When a delayed ACK must go, or [`Instant::MAX`].
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// The delayed ACK's time has come.
+    pub(crate) fn expired(&mut self) {
+        self.deadline = Instant::MAX;
+        self.at_once();
+    }
+
+    /// A segment with the current acknowledgement left.
+    #[inline]
+    pub(crate) fn sent(&mut self) {
+        if self.urgency != Urgency::None {
+            self.quick = self.quick.saturating_sub(1);
+        }
+        self.urgency = Urgency::None;
+        self.unacknowledged = 0;
+        self.deadline = Instant::MAX;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: DelayedAck = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 0 };
+    const IDLE: Duration = Duration::from_millis(200);
+
+    #[test]
+    fn every_second_full_segment_is_acknowledged() {
+        let mut acks = AckPolicy::new(0);
+        acks.in_order(Instant::ZERO, 1000, &CONFIG, IDLE);
+        assert!(!acks.is_due());
+        assert_eq!(acks.deadline().as_millis(), 40);
+        acks.in_order(Instant::ZERO, 1000, &CONFIG, IDLE);
+        assert!(acks.is_due());
+        acks.sent();
+        acks.in_order(Instant::ZERO, 400, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 400, &CONFIG, IDLE);
+        assert!(!acks.is_due(), "800 octets are less than two segments");
+        acks.expired();
+        assert!(acks.is_due());
+    }
+
+    #[test]
+    fn quick_acks_run_out_and_come_back_after_a_pause() {
+        let config = DelayedAck { quick_acks: 2, ..CONFIG };
+        let mut acks = AckPolicy::new(2);
+        let mut due = [false; 4];
+        for due in &mut due {
+            acks.in_order(Instant::ZERO, 1000, &config, IDLE);
+            *due = acks.is_due();
+            acks.sent();
+        }
+        assert_eq!(due, [true, true, false, false]);
+        acks.in_order(Instant::from_nanos(300_000_000), 1000, &config, IDLE);
+        assert!(acks.is_due());
+    }
+}

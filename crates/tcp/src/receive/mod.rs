@@ -1,0 +1,12 @@
+//! The receiving half's data: reassembly, what to acknowledge and when, and the window.
+
+pub(crate) mod acknowledge;
+pub(crate) mod reassembly;
+pub(crate) mod sack;
+pub(crate) mod window;
+
+pub(crate) use acknowledge::AckPolicy;
+pub(crate) use reassembly::Reassembly;
+pub use reassembly::Received;
+pub(crate) use sack::SackGenerator;
+pub(crate) use window::ReceiveWindow;

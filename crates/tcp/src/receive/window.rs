@@ -1,0 +1,254 @@
+//! The receive window: what is advertised, and how large the buffer behind it has grown.
+
+use ropewalk_units::{Duration, Instant, Seq};
+
+/// Receive buffer autotuning: "dynamic right-sizing" (Fisk & Feng 2001) as Linux does it. Twice what the
+/// application read in the last round-trip time is the buffer that never limits a sender in slow start.
+#[derive(Clone, Debug)]
+struct Autotuning {
+    /// The receiver's own estimate of the round-trip time.
+    rtt: Option<Duration>,
+    /// When `rtt_edge` is reached, one window has arrived: a round-trip time without timestamps.
+    rtt_edge: Seq,
+    rtt_since: Instant,
+    last_echo: u32,
+    /// Octets read in the best round-trip time so far.
+    space: u64,
+    /// Octets read since `since`.
+    copied: u64,
+    since: Instant,
+}
+
+/// RCV.NXT, the window's right edge and the buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveWindow {
+    next: Seq,
+    edge: Seq,
+    scale: u8,
+    /// Octets the buffer holds now.
+    limit: u32,
+    /// … and at most.
+    max: u32,
+    /// The window is filled in by the owner: offer the most that the field can say.
+    shared: bool,
+    tuning: Option<Autotuning>,
+}
+
+/// The window that Linux offers at first.
+const INITIAL_AUTOTUNED: u32 = 65_535;
+
+impl ReceiveWindow {
+    pub(crate) fn new(max: u32, autotuned: bool, shared: bool) -> Self {
+        let tuned = autotuned && !shared && max > INITIAL_AUTOTUNED;
+        Self {
+            next: Seq::new(0),
+            edge: Seq::new(0),
+            scale: 0,
+            limit: if tuned { INITIAL_AUTOTUNED } else { max },
+            max,
+            shared,
+            tuning: tuned.then(|| Autotuning {
+                rtt: None,
+                rtt_edge: Seq::new(0),
+                rtt_since: Instant::ZERO,
+                last_echo: 0,
+                space: 0,
+                copied: 0,
+                since: Instant::ZERO,
+            }),
+        }
+    }
+
+    /// The peer's SYN is known: the window starts at `next`.
+    pub(crate) fn open(&mut self, next: Seq, scale: u8, now: Instant) {
+        self.next = next;
+        self.scale = scale;
+        let most = 65_535u32 << scale;
+        self.max = if self.shared { most } else { self.max.min(most) };
+        self.limit = if self.shared { most } else { self.limit.min(most) };
+        // The window of a SYN is never scaled (RFC 7323 §2.2).
+        self.edge = next + self.limit.min(65_535);
+        if let Some(tuning) = &mut self.tuning {
+            tuning.since = now;
+            tuning.rtt_since = now;
+            tuning.rtt_edge = self.edge;
+        }
+    }
+
+    /// RCV.NXT.
+    #[inline]
+    pub(crate) fn next(&self) -> Seq {
+        self.next
+    }
+
+    /// The shift of our window field.
+    pub(crate) fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    /// RCV.WND: octets that the peer may send now.
+    #[inline]
+    pub(crate) fn size(&self) -> u32 {
+        if self.next.before(self.edge) { self.edge.since(self.next) } else { 0 }
+    }
+
+    /// The right edge, RCV.NXT + RCV.WND.
+    #[inline]
+    pub(crate) fn edge(&self) -> Seq {
+        self.edge
+    }
+
+    /// RCV.NXT moves on.
+    #[inline]
+    pub(crate) fn advance(&mut self, next: Seq) {
+        self.next = next;
+        // A FIN may lie one above the edge.
+        self.edge = self.edge.max(next);
+    }
+
+    /// The octets by which the window could grow, `unread` octets being in the buffer.
+    #[inline]
+    fn growth(&self, unread: u64) -> u32 {
+        let unread = if self.shared { 0 } else { unread };
+        let free = u64::from(self.limit).saturating_sub(unread) as u32;
+        free.saturating_sub(self.size())
+    }
+
+    /// RFC 9293 §3.8.6.2.2 (silly window avoidance): growth below this is not offered.
+    #[inline]
+    fn least_growth(&self, segment_size: u32) -> u32 {
+        (self.limit / 2).min(segment_size).max(1)
+    }
+
+    /// Moves the right edge if that is worth it and returns the window field. The edge never moves back.
+    #[inline]
+    pub(crate) fn advertise(&mut self, unread: u64, segment_size: u32) -> u16 {
+        let growth = self.growth(unread);
+        if growth >= self.least_growth(segment_size) {
+            self.edge += growth;
+        }
+        // Rounded down by the shift; octets up to the exact edge stay acceptable (RFC 7323 §2.4).
+        (self.size() >> self.scale).min(65_535) as u16
+    }
+
+    /// The window field of a SYN (RFC 7323 §2.2: not scaled).
+    pub(crate) fn advertise_on_syn(&self) -> u16 {
+        self.limit.min(65_535) as u16
+    }
+
+    /// Has reading made so much room that the peer should hear of it at once? As Linux decides: the window
+    /// can at least double, and is at most half of the buffer.
+    #[inline]
+    pub(crate) fn wants_update(&self, unread: u64, segment_size: u32) -> bool {
+        let (size, growth) = (self.size(), self.growth(unread));
+        size <= self.limit / 2 && growth >= size && growth >= self.least_growth(segment_size)
+    }
+
+    /// The application read.
+    #[inline]
+    pub(crate) fn read(&mut self, octets: u32) {
+        if let Some(tuning) = &mut self.tuning {
+            tuning.copied += u64::from(octets);
+        }
+    }
+
+    /// Data arrived: measures, and lets the buffer grow once per round-trip time. `echo_age` is the age of the
+    /// timestamp that a full-sized segment echoes.
+    #[inline]
+    pub(crate) fn tune(&mut self, now: Instant, echo: Option<(u32, Duration)>, segment_size: u32) {
+        let (next, edge, max) = (self.next, self.edge, self.max);
+        if let Some(tuning) = &mut self.tuning {
+            tuning.measure(now, next, edge, echo);
+            if let Some(wanted) = tuning.wanted(now, segment_size) {
+                self.limit = self.limit.max(wanted.min(u64::from(max)) as u32);
+            }
+        }
+    }
+}
+
+impl Autotuning {
+    fn measure(&mut self, now: Instant, next: Seq, edge: Seq, echo: Option<(u32, Duration)>) {
+        if let Some((value, age)) = echo {
+            if value != self.last_echo {
+                self.last_echo = value;
+                let age = age.max(Duration::from_millis(1));
+                self.rtt = Some(self.rtt.map_or(age, |rtt| (rtt * 7 + age) / 8));
+            }
+        } else if next.after_eq(self.rtt_edge) {
+            // One window in one round-trip time: an upper bound, so the least counts.
+            let sample = now.saturating_since(self.rtt_since);
+            self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.min(sample)));
+            self.rtt_edge = edge;
+            self.rtt_since = now;
+        }
+    }
+
+    /// The buffer that the last round-trip time asks for, if one is over and it was the best so far.
+    fn wanted(&mut self, now: Instant, segment_size: u32) -> Option<u64> {
+        if now.saturating_since(self.since) < self.rtt? {
+            return None;
+        }
+        let (copied, before) = (self.copied, self.space);
+        self.copied = 0;
+        self.since = now;
+        if copied <= before {
+            return None;
+        }
+        self.space = copied;
+        let window = 2 * copied + 16 * u64::from(segment_size);
+        // While the sender is in slow start it doubles: keep ahead of it.
+        let grown = if before == 0 { 0 } else { window.saturating_mul(copied - before) / before };
+        Some(window.saturating_add(grown.min(window).saturating_mul(2)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(max: u32) -> ReceiveWindow {
+        let mut window = ReceiveWindow::new(max, false, false);
+        window.open(Seq::new(1000), 0, Instant::ZERO);
+        window
+    }
+
+    #[test]
+    fn the_right_edge_never_moves_back_and_small_growth_waits() {
+        let mut w = window(10_000);
+        assert_eq!(w.advertise(0, 1400), 10_000);
+        w.advance(Seq::new(1000) + 9000);
+        assert_eq!(w.advertise(9000, 1400), 1000);
+        assert_eq!(w.advertise(8000, 1400), 1000, "1000 octets are less than a segment");
+        assert!(!w.wants_update(8000, 1400));
+        assert!(w.wants_update(7600, 1400));
+        assert_eq!(w.advertise(7600, 1400), 2400);
+    }
+
+    #[test]
+    fn a_closed_window_opens_when_half_the_buffer_is_free() {
+        let mut w = window(2000);
+        w.advertise(0, 1400);
+        w.advance(Seq::new(3000));
+        assert_eq!(w.advertise(2000, 1400), 0);
+        assert!(!w.wants_update(1001, 1400));
+        assert!(w.wants_update(1000, 1400));
+        assert_eq!(w.advertise(1000, 1400), 1000);
+    }
+
+    #[test]
+    fn the_buffer_grows_ahead_of_a_sender_that_doubles() {
+        let mut w = ReceiveWindow::new(6 << 20, true, false);
+        w.open(Seq::new(0), 7, Instant::ZERO);
+        let (mut now, mut octets, mut next) = (Instant::ZERO, 14_000u32, Seq::new(0));
+        for round in 1..9u32 {
+            now += Duration::from_millis(100);
+            next += octets;
+            assert!(w.size() >= octets, "round {round}: window {} for {octets}", w.size());
+            w.advance(next);
+            w.read(octets);
+            w.tune(now, Some((round, Duration::from_millis(100))), 1400);
+            w.advertise(0, 1400);
+            octets *= 2;
+        }
+    }
+}

@@ -1,0 +1,605 @@
+//! The retransmission queue with its SACK scoreboard.
+//!
+//! Entries are segments as they were sent, in sequence order; a retransmission repeats the same segment. Every
+//! total that loss recovery asks for (what was SACKed, deemed lost, retransmitted) is kept up to date, so that
+//! `pipe` (RFC 6675 §4) costs nothing, and cursors make every walk amortised.
+
+use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_wire::Payload;
+use std::collections::VecDeque;
+
+/// What is known about a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    /// Reported by a SACK block.
+    pub(crate) const SACKED: Self = Self(1);
+    /// Its first transmission, and every later one unless [`Self::RETRANSMITTED`], is deemed lost.
+    pub(crate) const LOST: Self = Self(2);
+    /// A retransmission is on its way.
+    pub(crate) const RETRANSMITTED: Self = Self(4);
+    /// It was retransmitted at least once (Karn: no round-trip time can be told).
+    pub(crate) const EVER_RETRANSMITTED: Self = Self(8);
+    /// It carries the FIN.
+    pub(crate) const FIN: Self = Self(16);
+
+    #[inline]
+    pub(crate) const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    #[inline]
+    fn set(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    #[inline]
+    fn clear(&mut self, other: Self) {
+        self.0 &= !other.0;
+    }
+}
+
+/// A segment that was sent and is not cumulatively acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// First octet.
+    pub(crate) seq: Seq,
+    /// Sequence space, a FIN's included.
+    pub(crate) len: u32,
+    /// The data's place in the stream.
+    pub(crate) offset: u64,
+    /// When it was last sent.
+    pub(crate) sent_at: Instant,
+    /// What is known about it.
+    pub(crate) marks: Marks,
+}
+
+impl Sent {
+    pub(crate) fn new(seq: Seq, payload: Payload, fin: bool, now: Instant) -> Self {
+        let marks = if fin { Marks::FIN } else { Marks::default() };
+        Self { seq, len: payload.len + u32::from(fin), offset: payload.offset, sent_at: now, marks }
+    }
+
+    #[inline]
+    pub(crate) fn end(&self) -> Seq {
+        self.seq + self.len
+    }
+
+    pub(crate) fn payload(&self) -> Payload {
+        Payload { offset: self.offset, len: self.len - u32::from(self.marks.has(Marks::FIN)) }
+    }
+}
+
+/// What one ACK delivered, gathered while the queue is walked.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivery {
+    now: Instant,
+    /// The millisecond of the timestamp echoed: later retransmissions cannot have caused the ACK.
+    echo: Option<u64>,
+    min_rtt: Duration,
+    fack: Seq,
+    /// Octets of sequence space acknowledged cumulatively.
+    pub(crate) acked: u32,
+    /// Octets newly SACKed.
+    pub(crate) sacked: u32,
+    /// Octets newly known to have arrived: cumulatively and not SACKed before, or SACKed.
+    pub(crate) delivered: u32,
+    /// When the oldest segment delivered, never retransmitted, was sent; [`Instant::MAX`] if there is none.
+    pub(crate) oldest: Instant,
+    /// … the newest.
+    pub(crate) newest: Instant,
+    /// RACK: the latest (re)transmission delivered: when sent, and its end.
+    pub(crate) latest: Option<(Instant, Seq)>,
+    /// Sequence number of the lowest never-retransmitted segment delivered below one delivered before.
+    pub(crate) reordered: Option<Seq>,
+    /// Never-retransmitted segments were delivered, the highest ending here.
+    pub(crate) original_end: Option<Seq>,
+    /// Retransmitted segments were delivered.
+    pub(crate) retransmitted: bool,
+}
+
+impl Delivery {
+    #[inline]
+    pub(crate) fn new(now: Instant, echo: Option<u64>, min_rtt: Duration, fack: Seq) -> Self {
+        Self {
+            now,
+            echo,
+            min_rtt,
+            fack,
+            acked: 0,
+            sacked: 0,
+            delivered: 0,
+            oldest: Instant::MAX,
+            newest: Instant::MAX,
+            latest: None,
+            reordered: None,
+            original_end: None,
+            retransmitted: false,
+        }
+    }
+
+    /// A segment is newly delivered.
+    #[inline]
+    fn note(&mut self, sent: &Sent) {
+        self.delivered += sent.len;
+        if sent.marks.has(Marks::EVER_RETRANSMITTED) {
+            self.retransmitted = true;
+            // RFC 8985 §6.2 step 2: perhaps the original caused this ACK.
+            let spurious = self.echo.is_some_and(|echo| echo < sent.sent_at.as_millis())
+                || self.now.saturating_since(sent.sent_at) < self.min_rtt;
+            if spurious {
+                return;
+            }
+        } else {
+            if self.oldest == Instant::MAX {
+                self.oldest = sent.sent_at;
+            }
+            self.newest = sent.sent_at;
+            let end = sent.end();
+            self.original_end = Some(self.original_end.map_or(end, |old| old.max(end)));
+            if end.before(self.fack) && self.reordered.is_none_or(|old| sent.seq.before(old)) {
+                self.reordered = Some(sent.seq);
+            }
+        }
+        if self.latest.is_none_or(|(at, end)| sent_after(sent.sent_at, sent.end(), at, end)) {
+            self.latest = Some((sent.sent_at, sent.end()));
+        }
+    }
+}
+
+/// RFC 8985 §6.2: was the first transmission, at `at` and ending at `end`, made after the second?
+#[inline]
+pub(crate) fn sent_after(at: Instant, end: Seq, other_at: Instant, other_end: Seq) -> bool {
+    at > other_at || (at == other_at && end.after(other_end))
+}
+
+/// The queue. Totals are octets of sequence space.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SentQueue {
+    segments: VecDeque<Sent>,
+    sacked: u32,
+    sacked_segments: u32,
+    lost: u32,
+    retransmitted: u32,
+    /// Segments that are lost and have no retransmission on its way.
+    to_retransmit: u32,
+    /// No segment to retransmit lies below.
+    retransmit_from: Seq,
+    /// RFC 6675 loss marking, RACK's walk of first transmissions: everything below was judged.
+    judged: Seq,
+    /// Highest octet SACKed, plus one. Significant while something is SACKed.
+    highest_sacked: Seq,
+    /// The blocks of the last ACK: what they covered needs no second walk.
+    seen: [(Seq, Seq); 4],
+    seen_len: u8,
+    /// Retransmissions in the order in which they were sent, for RACK; entries are checked when used.
+    retransmissions: VecDeque<(Instant, Seq)>,
+    track_retransmissions: bool,
+}
+
+/// Capacity that an idle queue may keep.
+const SPARE: usize = 64;
+
+impl SentQueue {
+    pub(crate) fn new(first: Seq, track_retransmissions: bool) -> Self {
+        Self { retransmit_from: first, judged: first, track_retransmissions, ..Self::default() }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Sent> {
+        self.segments.front()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&Sent> {
+        self.segments.get(index)
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, sent: Sent) {
+        self.segments.push_back(sent);
+    }
+
+    /// RFC 6675 §4: octets that left the network or never will: SACKed and lost ones less retransmissions.
+    #[inline]
+    pub(crate) fn pipe(&self, flight: u32) -> u32 {
+        flight.saturating_sub(self.sacked + self.lost) + self.retransmitted
+    }
+
+    /// Octets SACKed.
+    #[inline]
+    pub(crate) fn sacked(&self) -> u32 {
+        self.sacked
+    }
+
+    /// Segments SACKed.
+    pub(crate) fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+
+    #[inline]
+    pub(crate) fn wants_retransmission(&self) -> bool {
+        self.to_retransmit > 0
+    }
+
+    /// The highest octet SACKed, plus one.
+    pub(crate) fn highest_sacked(&self) -> Option<Seq> {
+        (self.sacked > 0).then_some(self.highest_sacked)
+    }
+
+    /// The first segment that ends above `seq`.
+    fn index_above(&self, seq: Seq) -> usize {
+        self.segments.partition_point(|sent| sent.end().before_eq(seq))
+    }
+
+    /// The segment that starts at `seq`.
+    pub(crate) fn index_of(&self, seq: Seq) -> Option<usize> {
+        let index = self.index_above(seq);
+        self.segments.get(index).is_some_and(|sent| sent.seq == seq).then_some(index)
+    }
+
+    /// Everything below `una` is acknowledged.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, una: Seq, delivery: &mut Delivery) {
+        while let Some(front) = self.segments.front_mut() {
+            if front.end().after(una) {
+                if front.seq.before(una) {
+                    Self::trim(front, una, delivery);
+                    self.recount();
+                }
+                break;
+            }
+            let sent = *front;
+            self.segments.pop_front();
+            delivery.acked += sent.len;
+            if sent.marks.0 & !Marks::FIN.0 == 0 {
+                delivery.note(&sent);
+            } else {
+                self.forget(&sent, delivery);
+            }
+        }
+        if self.segments.is_empty() {
+            self.drained(una);
+        } else if self.sacked > 0 && self.highest_sacked.before_eq(una) {
+            self.seen_len = 0;
+        }
+    }
+
+    /// A marked segment leaves.
+    fn forget(&mut self, sent: &Sent, delivery: &mut Delivery) {
+        if sent.marks.has(Marks::SACKED) {
+            self.sacked -= sent.len;
+            self.sacked_segments -= 1;
+        } else {
+            delivery.note(sent);
+            self.unmark(sent);
+        }
+    }
+
+    /// Takes a segment's loss and retransmission out of the totals.
+    fn unmark(&mut self, sent: &Sent) {
+        if sent.marks.has(Marks::LOST) {
+            self.lost -= sent.len;
+            if !sent.marks.has(Marks::RETRANSMITTED) {
+                self.to_retransmit -= 1;
+            }
+        }
+        if sent.marks.has(Marks::RETRANSMITTED) {
+            self.retransmitted -= sent.len;
+        }
+    }
+
+    /// Part of a segment is acknowledged: the peer cut the data anew.
+    fn trim(front: &mut Sent, una: Seq, delivery: &mut Delivery) {
+        let cut = una.since(front.seq);
+        delivery.acked += cut;
+        if !front.marks.has(Marks::SACKED) {
+            delivery.delivered += cut;
+        }
+        front.seq = una;
+        front.len -= cut;
+        front.offset += u64::from(cut);
+    }
+
+    /// Totals from scratch, after a segment changed its length.
+    fn recount(&mut self) {
+        (self.sacked, self.lost, self.retransmitted) = (0, 0, 0);
+        for sent in &self.segments {
+            if sent.marks.has(Marks::SACKED) {
+                self.sacked += sent.len;
+            }
+            if sent.marks.has(Marks::LOST) {
+                self.lost += sent.len;
+            }
+            if sent.marks.has(Marks::RETRANSMITTED) {
+                self.retransmitted += sent.len;
+            }
+        }
+    }
+
+    /// All is acknowledged: everything starts anew, and memory of a large window is given back.
+    fn drained(&mut self, una: Seq) {
+        self.seen_len = 0;
+        self.retransmit_from = una;
+        self.judged = una;
+        self.retransmissions.clear();
+        if self.segments.capacity() > SPARE {
+            self.segments.shrink_to(SPARE);
+        }
+        if self.retransmissions.capacity() > SPARE {
+            self.retransmissions.shrink_to(SPARE);
+        }
+    }
+
+    /// Applies the SACK blocks of one ACK, all of them above `una` and at most up to `nxt`.
+    pub(crate) fn sack(&mut self, blocks: &[(Seq, Seq)], delivery: &mut Delivery) {
+        for (left, right) in blocks.iter().copied() {
+            let known = self.known_part(left, right);
+            match known {
+                Some((from, to)) => {
+                    if left.before(from) {
+                        self.sack_range(left, left, from, delivery);
+                    }
+                    if to.before(right) {
+                        self.sack_range(left, to, right, delivery);
+                    }
+                }
+                None => self.sack_range(left, left, right, delivery),
+            }
+        }
+        self.seen_len = blocks.len().min(4) as u8;
+        for (seen, block) in self.seen.iter_mut().zip(blocks) {
+            *seen = *block;
+        }
+    }
+
+    /// The largest part of a block that the last ACK reported too.
+    fn known_part(&self, left: Seq, right: Seq) -> Option<(Seq, Seq)> {
+        let parts = self.seen[..usize::from(self.seen_len)].iter().filter_map(|(l, r)| {
+            let (from, to) = (l.max(left), r.min(right));
+            from.before(to).then_some((from, to))
+        });
+        parts.max_by_key(|(from, to)| to.since(*from))
+    }
+
+    /// Marks the segments that end in `(from, right]` and begin at or above `left`.
+    fn sack_range(&mut self, left: Seq, from: Seq, right: Seq, delivery: &mut Delivery) {
+        let mut index = self.index_above(from);
+        while let Some(sent) = self.segments.get(index).copied().filter(|sent| sent.end().before_eq(right)) {
+            if !sent.marks.has(Marks::SACKED) && sent.seq.after_eq(left) {
+                self.unmark(&sent);
+                delivery.note(&sent);
+                delivery.sacked += sent.len;
+                self.highest_sacked =
+                    if self.sacked == 0 { sent.end() } else { self.highest_sacked.max(sent.end()) };
+                self.sacked += sent.len;
+                self.sacked_segments += 1;
+                let marks = &mut self.segments[index].marks;
+                marks.clear(Marks::LOST);
+                marks.clear(Marks::RETRANSMITTED);
+                marks.set(Marks::SACKED);
+            }
+            index += 1;
+        }
+    }
+
+    /// Deems the segment's last transmission lost. False if it was so already, or is SACKed.
+    pub(crate) fn mark_lost(&mut self, index: usize) -> bool {
+        let Some(sent) = self.segments.get_mut(index).filter(|sent| !sent.marks.has(Marks::SACKED)) else {
+            return false;
+        };
+        let (seq, len) = (sent.seq, sent.len);
+        if sent.marks.has(Marks::RETRANSMITTED) {
+            sent.marks.clear(Marks::RETRANSMITTED);
+            self.retransmitted -= len;
+        } else if sent.marks.has(Marks::LOST) {
+            return false;
+        }
+        if !sent.marks.has(Marks::LOST) {
+            sent.marks.set(Marks::LOST);
+            self.lost += len;
+        }
+        let lowest = self.to_retransmit == 0 || seq.before(self.retransmit_from);
+        self.retransmit_from = if lowest { seq } else { self.retransmit_from };
+        self.to_retransmit += 1;
+        true
+    }
+
+    /// Deems everything lost that is not SACKed (after a timeout).
+    pub(crate) fn mark_all_lost(&mut self) {
+        for index in 0..self.segments.len() {
+            self.mark_lost(index);
+        }
+    }
+
+    /// Takes every judgement of loss back: the recovery was spurious.
+    pub(crate) fn unmark_all_lost(&mut self) {
+        for sent in &mut self.segments {
+            sent.marks.clear(Marks::LOST);
+        }
+        self.lost = 0;
+        self.to_retransmit = 0;
+        self.judged = self.front().map_or(self.judged, |front| front.seq);
+    }
+
+    /// The peer dropped what it had SACKed (RFC 2018 §8): nothing counts as SACKed any more.
+    pub(crate) fn forget_sacks(&mut self) {
+        for sent in &mut self.segments {
+            sent.marks.clear(Marks::SACKED);
+        }
+        self.sacked = 0;
+        self.sacked_segments = 0;
+        self.seen_len = 0;
+        self.judged = self.front().map_or(self.judged, |front| front.seq);
+    }
+
+    /// The lowest segment that is lost and not on its way again.
+    pub(crate) fn next_lost(&mut self) -> Option<usize> {
+        if self.to_retransmit == 0 {
+            return None;
+        }
+        let from = self.index_above(self.retransmit_from);
+        let found = self
+            .segments
+            .range(from..)
+            .position(|sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED))?
+            + from;
+        self.retransmit_from = self.segments[found].seq;
+        Some(found)
+    }
+
+    /// RFC 6675 §4 NextSeg (3): the lowest segment at or above `from`, below the highest SACKed octet, that was
+    /// neither SACKed nor retransmitted.
+    pub(crate) fn next_hole(&self, from: Seq) -> Option<usize> {
+        let end = self.highest_sacked()?;
+        let start = self.index_above(from);
+        let holes = self.segments.range(start..).take_while(|sent| sent.seq.before(end));
+        let unsent = Marks(Marks::SACKED.0 | Marks::RETRANSMITTED.0);
+        holes.enumerate().find(|(_, sent)| !sent.marks.has(unsent)).map(|(i, _)| i + start)
+    }
+
+    /// The highest segment that is not SACKed.
+    pub(crate) fn last_unsacked(&self) -> Option<usize> {
+        self.segments.iter().rposition(|sent| !sent.marks.has(Marks::SACKED))
+    }
+
+    /// The segment was sent again.
+    pub(crate) fn mark_retransmitted(&mut self, index: usize, now: Instant) {
+        let sent = &mut self.segments[index];
+        if sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED) {
+            self.to_retransmit -= 1;
+        }
+        if !sent.marks.has(Marks::RETRANSMITTED) {
+            self.retransmitted += sent.len;
+        }
+        sent.marks.set(Marks::RETRANSMITTED);
+        sent.marks.set(Marks::EVER_RETRANSMITTED);
+        sent.sent_at = now;
+        if self.track_retransmissions {
+            self.retransmissions.push_back((now, sent.seq));
+        }
+    }
+
+    /// RFC 6675 §4 IsLost, for all segments at once: those with at least `threshold` discontiguous SACKed runs,
+    /// or more than `threshold - 1` segments' worth of SACKed octets above them. Each is judged once.
+    pub(crate) fn mark_lost_below_sacks(&mut self, threshold: u32, smss: u32) -> bool {
+        let Some(highest) = self.highest_sacked() else { return false };
+        let Some(limit) = self.index_below_sacks(highest, threshold, smss) else { return false };
+        let start = self.index_above(self.judged);
+        let mut any = false;
+        for index in start..limit {
+            if !self.segments[index].marks.has(Marks::RETRANSMITTED) {
+                any |= self.mark_lost(index);
+            }
+        }
+        if limit > start {
+            self.judged = self.segments[limit - 1].end();
+        }
+        any
+    }
+
+    /// The index below which enough was SACKed above.
+    fn index_below_sacks(&self, highest: Seq, threshold: u32, smss: u32) -> Option<usize> {
+        let (mut octets, mut runs, mut in_run) = (0, 0, false);
+        let mut index = self.index_above(highest - 1);
+        loop {
+            let sent = self.segments.get(index)?;
+            if sent.marks.has(Marks::SACKED) {
+                octets += sent.len;
+                runs += u32::from(!in_run);
+                in_run = true;
+                if runs >= threshold || octets > (threshold - 1) * smss {
+                    return Some(index);
+                }
+            } else {
+                in_run = false;
+            }
+            if index == 0 || sent.end().before_eq(self.judged) {
+                return None;
+            }
+            index -= 1;
+        }
+    }
+
+    /// RFC 8985 §6.2 step 5 for all segments at once: whatever was sent before `latest` and is overdue at `now`
+    /// is lost. Returns whether any was, and how long until the next one may be.
+    pub(crate) fn mark_overdue(
+        &mut self,
+        now: Instant,
+        latest: (Instant, Seq),
+        wait: Duration,
+    ) -> (bool, Option<Duration>) {
+        let (first, first_wait) = self.mark_overdue_originals(now, latest, wait);
+        let (again, again_wait) = self.mark_overdue_retransmissions(now, latest, wait);
+        let next = match (first_wait, again_wait) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        (first || again, next)
+    }
+
+    /// First transmissions are in order of time: each is judged once.
+    fn mark_overdue_originals(
+        &mut self,
+        now: Instant,
+        latest: (Instant, Seq),
+        wait: Duration,
+    ) -> (bool, Option<Duration>) {
+        let mut any = false;
+        let mut index = self.index_above(self.judged);
+        while let Some(sent) = self.segments.get(index).copied() {
+            let settled = Marks(Marks::SACKED.0 | Marks::EVER_RETRANSMITTED.0 | Marks::LOST.0);
+            if !sent.marks.has(settled) {
+                if !sent_after(latest.0, latest.1, sent.sent_at, sent.end()) {
+                    break;
+                }
+                let due = sent.sent_at + wait;
+                if due > now {
+                    return (any, Some(due - now));
+                }
+                any |= self.mark_lost(index);
+            }
+            self.judged = sent.end();
+            index += 1;
+        }
+        (any, None)
+    }
+
+    /// Retransmissions, in the order in which they were sent.
+    fn mark_overdue_retransmissions(
+        &mut self,
+        now: Instant,
+        latest: (Instant, Seq),
+        wait: Duration,
+    ) -> (bool, Option<Duration>) {
+        let mut any = false;
+        while let Some((at, seq)) = self.retransmissions.front().copied() {
+            let index = self.index_of(seq).filter(|index| {
+                let sent = &self.segments[*index];
+                sent.sent_at == at && sent.marks.has(Marks::RETRANSMITTED)
+            });
+            if let Some(index) = index {
+                if !sent_after(latest.0, latest.1, at, self.segments[index].end()) {
+                    break;
+                }
+                if at + wait > now {
+                    return (any, Some(at + wait - now));
+                }
+                any |= self.mark_lost(index);
+            }
+            self.retransmissions.pop_front();
+        }
+        (any, None)
+    }
+}
