@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import _core
-from ropewalk.executor import Executor, Job, LocalExecutor
+from ropewalk.executor import Executor, Finished, Job, LocalExecutor
 from ropewalk.progress import Finishing, Progress, Silent
 from ropewalk.results import Reference, RunResult, SweepResult
 from ropewalk.source import Overrides, ScenarioLike, Source, resolve
@@ -111,7 +111,7 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         alone[connection, path] = [
             Job(reference, seed, f"{label}, seed {seed}", series=False, keep=True) for seed in seeds
         ]
-    ends = _outcomes(
+    finished = _finished(
         [*jobs, *(job for group in alone.values() for job in group)],
         executor or LocalExecutor(workers),
         progress or Silent(),
@@ -120,14 +120,14 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     result = RunResult(
         scenario=info.name,
         hash=info.hash,
-        outcomes=[ends[job] for job in jobs],
+        outcomes=[outcome for job in jobs if (outcome := finished[job].outcome)],
         references={
-            reference: [_goodput(ends[job], reference[0]) for job in group]
+            reference: [_goodput(finished[job], reference[0]) for job in group]
             for reference, group in alone.items()
         },
     )
     if store is not None:
-        _write(result, jobs)
+        _write(result, store.folder(info), [file for job in jobs for file in finished[job].files])
     return result
 
 
@@ -158,38 +158,32 @@ def _main_jobs(  # noqa: PLR0913 - the choices of `run`, by name
     ]
 
 
-def _outcomes(jobs: list[Job], executor: Executor, progress: Progress, what: str) -> dict[Job, _core.Outcome]:
-    """The outcome of each job; the first failure ends all."""
-    ends: dict[Job, _core.Outcome] = {}
-    with Finishing(progress), closing(executor.run(jobs)) as finished:
+def _finished(jobs: list[Job], executor: Executor, progress: Progress, what: str) -> dict[Job, Finished]:
+    """Every job with what came of it; the first failure ends all."""
+    finished: dict[Job, Finished] = {}
+    with Finishing(progress), closing(executor.run(jobs)) as ends:
         progress.start(len(jobs), what)
-        for end in finished:
+        for end in ends:
             if end.error is not None:
                 raise end.error
-            if end.outcome is not None:
-                ends[end.job] = end.outcome
+            finished[end.job] = end
             progress.advance()
-    return ends
+    return finished
 
 
-def _goodput(outcome: _core.Outcome, connection: str) -> float:
-    for found in json.loads(outcome.summary())["connections"]:
-        if found["name"] == connection:
-            return float(found["goodput_mbps"])
-    raise LookupError(f"the reference run has no connection {connection}")
+def _goodput(finished: Finished, connection: str) -> float:
+    if finished.outcome is not None:
+        for found in json.loads(finished.outcome.summary())["connections"]:
+            if found["name"] == connection:
+                return float(found["goodput_mbps"])
+    raise LookupError(f"{finished.job.label}: there is no connection {connection}")
 
 
-def _write(result: RunResult, jobs: list[Job]) -> None:
+def _write(result: RunResult, folder: Path, files: list[Path]) -> None:
     """Add the summary to the files that the runs have written."""
-    for job in jobs:
-        if job.key is not None:
-            result.files.extend(job.key.file(table) for table in job.tables)
-        if job.captures is not None:
-            result.files.extend(sorted(job.captures.iterdir()))
-    if jobs[0].key is not None:
-        file = jobs[0].key.folder / "summary.json"
-        write_text(file, to_json(result.summary) + "\n")
-        result.files.append(file)
+    summary = folder / "summary.json"
+    write_text(summary, to_json(result.summary) + "\n")
+    result.files.extend([*files, summary])
 
 
 def sweep(

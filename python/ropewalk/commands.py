@@ -137,7 +137,7 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
     summary = result.runs[0] if len(result.runs) == 1 else result.combined
     typer.echo("\n\n".join([heading(result), of_summary(summary), *verdicts]))
     if result.files:
-        typer.echo(f"\nwritten: {len(result.files)} files in {result.files[0].parent}")
+        typer.echo(f"\nwritten: {len(result.files)} files in {result.files[-1].parent}")
 
 
 @app.command()

@@ -7,6 +7,7 @@ import queue
 import shutil
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ropewalk import _core
@@ -15,7 +16,6 @@ from ropewalk.store import TABLES, Key, Table, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
-    from pathlib import Path
 
     from ropewalk.source import Source
 
@@ -58,6 +58,10 @@ class Finished:
     job: Job
     outcome: _core.Outcome | None = None
     """What it measured, if the job said to keep it."""
+
+    files: tuple[Path, ...] = ()
+    """What it has written."""
+
     error: RopewalkError | None = None
     """Why it failed, if it did."""
 
@@ -114,6 +118,7 @@ class LocalExecutor:
 
 def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
     """Carry out one job on this thread; failures are returned, not raised."""
+    files: list[Path] = []
     beside = job.captures.with_name(f".{job.captures.name}.partial") if job.captures else None
     try:
         if beside is not None:
@@ -124,8 +129,9 @@ def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
         if beside is not None and job.captures is not None:
             shutil.rmtree(job.captures, ignore_errors=True)
             beside.rename(job.captures)
+            files += sorted(job.captures.iterdir())
         if job.key is not None:
-            outcome.write(str(job.key.folder), job.key.stem)
+            files += map(Path, outcome.write(str(job.key.folder), job.key.stem))
     except RopewalkError as error:
         return Finished(job, error=error)
     except OSError as error:
@@ -135,4 +141,4 @@ def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
     finally:
         if beside is not None:
             shutil.rmtree(beside, ignore_errors=True)
-    return Finished(job, outcome if job.keep else None)
+    return Finished(job, outcome if job.keep else None, tuple(files))

@@ -57,9 +57,13 @@ class Store:
         self.root = root
         self.version = version
 
+    def folder(self, info: _core.Info) -> Path:
+        """Where the runs of a scenario are, or would be."""
+        return self.root / file_name(info.name)
+
     def key(self, info: _core.Info, seed: int, *, reference: bool = False) -> Key:
         """Where a run of a scenario is, or would be."""
-        folder = self.root / file_name(info.name)
+        folder = self.folder(info)
         return Key(folder / "references" if reference else folder, info.hash, seed, self.version)
 
     def prepare(self, folders: Iterable[Path]) -> None:

@@ -1,0 +1,79 @@
+"""What the Python side costs: how soon a run begins, and how well a sweep uses two cores.
+
+    .venv/bin/python benches/python_side.py
+
+Start-up is the whole command on a scenario of one simulated millisecond, so it bounds the time to the first
+event from above. Scaling is wall-clock time of the same 16 runs, Parquet files included, with one worker and
+with two, alternately; the best of each counts, since other work on the machine can only slow a run down.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import ropewalk
+
+ROUNDS = 5
+RUNS = 16
+
+SCENARIO = """
+[scenario]
+name = "bench"
+duration = "60 s"
+[hosts.client]
+[hosts.server]
+[links.a]
+between = ["client", "server"]
+rate = "100 Mbit/s"
+delay = "10 ms"
+loss = "0.1 %"
+[links.b]
+between = ["client", "server"]
+rate = "50 Mbit/s"
+delay = "20 ms"
+loss = "0.1 %"
+[connections.bulk]
+protocol = "mptcp"
+from = "client"
+to = "server"
+application = { kind = "bulk" }
+"""
+
+
+def seconds(work: list[str]) -> float:
+    began = time.perf_counter()
+    subprocess.run(work, check=True, capture_output=True)
+    return time.perf_counter() - began
+
+
+def startup(folder: Path) -> float:
+    scenario = folder / "bench.toml"
+    scenario.write_text(SCENARIO, encoding="utf-8")
+    command = [sys.executable, "-m", "ropewalk", "run", str(scenario), "--json", "--no-compare"]
+    return min(seconds([*command, "--set", "scenario.duration=1 ms"]) for _ in range(ROUNDS))
+
+
+def sweep_seconds(folder: Path, workers: int) -> float:
+    campaign = {"scenario": SCENARIO, "replications": RUNS, "compare": False}
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        began = time.perf_counter()
+        ropewalk.sweep(campaign, out=out, workers=workers)
+        return time.perf_counter() - began
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print(f"start-up of `ropewalk run` to its end, 1 ms simulated: {startup(folder):.3f} s (limit 0.3 s)")
+        rounds = [(sweep_seconds(folder, 1), sweep_seconds(folder, 2)) for _ in range(ROUNDS)]
+        one, two = (min(column) for column in zip(*rounds, strict=True))
+        ratio = f"x {one / two:.2f} (limit x 1.9)"
+        print(f"sweep of {RUNS} runs: {one:.2f} s on one core, {two:.2f} s on two: {ratio}")
+
+
+if __name__ == "__main__":
+    main()

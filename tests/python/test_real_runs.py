@@ -1,0 +1,334 @@
+"""Python over the real core: results, errors, determinism, files."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import ropewalk
+from conftest import TWO_PATHS
+from ropewalk import ScenarioError, StoreError, _core
+
+COMMAND = [sys.executable, "-m", "ropewalk"]
+
+SUMMARY_KEYS = ["scenario", "seed", "version", "duration_s", "connections", "links"]
+CONNECTION_KEYS = ["name", "protocol", "bytes", "goodput_mbps", "start_s", "end_s", "completed", "subflows"]
+SUBFLOW_KEYS = [
+    "path",
+    "bytes",
+    "throughput_mbps",
+    "retransmissions",
+    "spurious_retransmissions",
+    "timeouts",
+    "srtt_ms",
+]
+LINK_KEYS = ["name", "direction", "bytes", "packets", "drops_queue", "drops_loss", "utilisation"]
+PROVENANCE = ["scenario", "scenario_hash", "seed"]
+
+
+def command(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    words = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd, timeout=120)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_the_summary_has_exactly_the_documented_keys(two_paths: Path) -> None:
+    summary = ropewalk.run(two_paths).summary
+    assert list(summary) == SUMMARY_KEYS
+    assert summary["scenario"] == "two-paths"
+    assert summary["seed"] == 7
+    assert summary["version"] == ropewalk.version()
+    [connection] = summary["connections"]
+    assert list(connection) == CONNECTION_KEYS
+    assert [list(subflow) for subflow in connection["subflows"]] == [SUBFLOW_KEYS] * 2
+    assert {subflow["path"] for subflow in connection["subflows"]} == {"a", "b"}
+    assert [list(link) for link in summary["links"]] == [LINK_KEYS] * 4
+
+
+def test_tables_are_polars_frames_with_provenance(two_paths: Path) -> None:
+    result = ropewalk.run(two_paths, replications=2)
+    for frame in (result.connections, result.subflows, result.links, result.series):
+        assert isinstance(frame, pl.DataFrame)
+        assert frame.columns[:3] == PROVENANCE
+        assert set(frame["seed"]) == {7, 8}
+        assert set(frame["scenario_hash"]) == {result.hash}
+    assert result.connections.height == 2
+    assert result.subflows.height == 4
+    assert result.links.height == 8
+    per_connection = result.series.filter(pl.col("subflow").is_null())
+    assert per_connection["throughput_mbps"].max() > 1  # type: ignore[operator]
+    assert result.series.filter(pl.col("subflow").is_not_null())["cwnd_bytes"].min() > 0  # type: ignore[operator]
+
+
+def test_tables_and_summary_say_the_same(two_paths: Path) -> None:
+    result = ropewalk.run(two_paths)
+    [connection] = result.summary["connections"]
+    assert result.connections["goodput_mbps"].to_list() == [connection["goodput_mbps"]]
+    assert result.subflows["bytes"].to_list() == [subflow["bytes"] for subflow in connection["subflows"]]
+    assert result.links["drops_loss"].to_list() == [link["drops_loss"] for link in result.summary["links"]]
+
+
+def test_references_are_paired_and_the_verdict_is_plausible(two_paths: Path) -> None:
+    result = ropewalk.run(two_paths, replications=3, overrides={"links.a.loss": "0 %", "links.b.loss": "0 %"})
+    [benefit] = result.benefit()
+    assert set(benefit.singles) == {"a", "b"}
+    assert benefit.best_path == "a"
+    # Without loss TCP on a fills most of 10 Mbit/s, on b of 2 Mbit/s.
+    assert 7 < benefit.best.mean < 10
+    assert 1 < benefit.singles["b"].mean < 2
+    assert benefit.difference.mean == pytest.approx(benefit.multipath.mean - benefit.best.mean)
+
+
+def test_the_same_seed_gives_the_same_result_and_another_another(two_paths: Path) -> None:
+    first, again = ropewalk.run(two_paths, seed=3), ropewalk.run(two_paths, seed=3)
+    other = ropewalk.run(two_paths, seed=4)
+    assert first.summary == again.summary
+    assert first.series.equals(again.series)
+    assert first.summary["links"] != other.summary["links"]
+
+
+def test_text_dictionary_and_file_are_the_same_scenario(two_paths: Path) -> None:
+    import tomllib
+
+    tree = tomllib.loads(TWO_PATHS)
+    hashes = {ropewalk.check(form).hash for form in (two_paths, str(two_paths), TWO_PATHS, tree)}
+    assert len(hashes) == 1
+    assert ropewalk.check(tree, {"links.b.loss": "5 %"}).hash not in hashes
+
+
+def test_check_says_what_the_scenario_is(two_paths: Path) -> None:
+    info = ropewalk.check(two_paths)
+    assert (info.name, info.seed, info.duration_s, info.multipath) == ("two-paths", 7, 3.0, ["bulk"])
+
+
+def test_explain_shows_defaults_and_schema_is_json_schema(two_paths: Path) -> None:
+    text = ropewalk.explain(two_paths)
+    assert "client" in text
+    assert "server" in text
+    assert len(text.splitlines()) > 20
+    schema = ropewalk.schema()
+    assert "$schema" in schema
+    assert "scenario" in schema["properties"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "line"),
+    [
+        ('rate = "2 Mbit/s"', 'rat = "2 Mbit/s"', "links.b.rat", 17),
+        ('loss = "1 %"', 'loss = "120 %"', "links.b.loss", 20),
+        ('rate = "2 Mbit/s"', 'rate = "-2 Mbit/s"', "links.b.rate", 17),
+        ('to = "server"', 'to = "sever"', "connections.bulk.to", 24),
+    ],
+)
+def test_mistakes_name_file_line_and_key(two_paths: Path, old: str, new: str, key: str, line: int) -> None:
+    assert TWO_PATHS.count(old) == 1
+    two_paths.write_text(TWO_PATHS.replace(old, new), encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        ropewalk.check(two_paths)
+    error = caught.value
+    assert error.file == str(two_paths)
+    assert error.line == line
+    assert error.key == key
+    assert error.expected or error.suggestion
+    assert "^" in str(error)
+    done = command("run", two_paths, "--out", two_paths.parent / "out")
+    assert done.returncode == 2
+    assert str(error) in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (two_paths.parent / "out").exists()
+
+
+def test_json_prints_one_object(two_paths: Path) -> None:
+    done = command("run", two_paths, "--json")
+    assert done.returncode == 0
+    assert list(json.loads(done.stdout)) == SUMMARY_KEYS
+    assert "against" in done.stderr
+
+
+def test_settings_on_the_command_line(two_paths: Path) -> None:
+    done = command(
+        "run", two_paths, "--json", "--no-compare", "--set", "links.b.loss=3 %", "--set", "scenario.seed=99"
+    )
+    assert json.loads(done.stdout)["seed"] == 99
+    wrong = command("run", two_paths, "--set", "links.b.los=3 %")
+    assert wrong.returncode == 2
+    assert "loss" in wrong.stderr
+
+
+def campaign(out: Path) -> dict[str, Any]:
+    return {"scenario": out, "replications": 2, "grid": {"links.b.loss": ["0.5 %", "5 %"]}}
+
+
+def test_one_and_two_workers_write_the_same_bytes(two_paths: Path, tmp_path: Path) -> None:
+    for workers in (1, 2):
+        ropewalk.sweep(campaign(two_paths), out=tmp_path / str(workers), workers=workers)
+    one, two = files(tmp_path / "1"), files(tmp_path / "2")
+    assert len(one) == 1 + 4 * 4 + 8 * 3
+    assert one == two
+
+
+def test_a_sweep_in_the_store_is_the_run_itself(two_paths: Path, tmp_path: Path) -> None:
+    swept = ropewalk.sweep(campaign(two_paths), out=tmp_path)
+    assert swept.connections.filter(pl.col("links.b.loss") == "5 %").height == 2
+    run = ropewalk.run(two_paths, overrides={"links.b.loss": "5 %"}, replications=2)
+    columns = run.connections.columns
+    assert swept.connections.filter(pl.col("point") == 1).select(columns).equals(run.connections)
+    mine, theirs = swept.benefit()[1], run.benefit()[0]
+    assert mine.difference == theirs.difference
+    again = ropewalk.sweep(campaign(two_paths), out=tmp_path)
+    assert (again.computed, again.skipped) == (0, 12)
+
+
+def test_provenance_is_in_every_file(two_paths: Path, tmp_path: Path) -> None:
+    result = ropewalk.run(two_paths, out=tmp_path)
+    for file in (tmp_path / "two-paths").glob("*.parquet"):
+        metadata = pl.read_parquet_metadata(file)
+        assert metadata["scenario_hash"] == result.hash
+        assert metadata["seed"] == "7"
+        assert metadata["engine_version"] == ropewalk.version()
+    assert len(result.files) == 5
+    assert all(file.is_file() for file in result.files)
+
+
+def test_captures_are_pcapng_and_whole(two_paths: Path, tmp_path: Path) -> None:
+    done = command(
+        "run",
+        two_paths,
+        "--pcap",
+        "--no-compare",
+        "--out",
+        tmp_path / "out",
+        "--set",
+        "scenario.duration=500 ms",
+    )
+    assert done.returncode == 0
+    captures = list((tmp_path / "out").rglob("*.pcapng"))
+    assert captures
+    for capture in captures:
+        assert capture.read_bytes()[:4] == bytes.fromhex("0a0d0d0a")
+    assert not list((tmp_path / "out").rglob("*.partial"))
+
+
+def test_a_folder_that_cannot_be_written_is_reported_first(two_paths: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder", encoding="utf-8")
+    with pytest.raises(StoreError, match="cannot write"):
+        ropewalk.run(two_paths, out=blocked)
+    done = command("run", two_paths, "--out", blocked)
+    assert done.returncode == 1
+    assert "cannot write" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
+def test_a_full_disk_leaves_nothing_behind(two_paths: Path, tmp_path: Path) -> None:
+    outcome = _core.run(*ropewalk.source.resolve(two_paths).arguments())
+    (tmp_path / "stem.links.parquet.partial").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        outcome.write(str(tmp_path), "stem")
+    assert list(tmp_path.glob("stem*")) == []
+
+
+def long_scenario(folder: Path) -> Path:
+    file = folder / "long.toml"
+    file.write_text(TWO_PATHS.replace('duration = "3 s"', 'duration = "100000 s"'), encoding="utf-8")
+    return file
+
+
+def test_ctrl_c_stops_a_run_at_once(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "run", str(long_scenario(tmp_path)), "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert "stopped" in stderr
+    assert "Traceback" not in stderr
+    assert files(tmp_path / "out") == {}
+
+
+def test_ctrl_c_during_a_sweep_keeps_finished_runs_and_it_resumes(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        TWO_PATHS.replace('duration = "3 s"', 'duration = "20 s"'), encoding="utf-8"
+    )
+    file = tmp_path / "c.toml"
+    file.write_text(
+        'scenario = "s.toml"\nseeds = { from = 1, to = 2000 }\nseries = false\n', encoding="utf-8"
+    )
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        [*COMMAND, "sweep", str(file), "--out", str(out)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(list(out.rglob("*.connections.parquet"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert f"every finished run is in {out}" in stderr
+    finished = len(list(out.rglob("*.connections.parquet")))
+    assert finished >= 3
+    assert not list(out.rglob("*.partial"))
+    few = {"scenario": tmp_path / "s.toml", "seeds": [1, 2], "series": False, "compare": False}
+    assert ropewalk.sweep(few, out=out).skipped >= 1
+
+
+def test_an_interrupt_that_is_set_stops_the_run() -> None:
+    interrupt = _core.Interrupt()
+    interrupt.set()
+    with pytest.raises(ropewalk.InterruptedRunError):
+        _core.run(TWO_PATHS, None, [], interrupt=interrupt)
+
+
+def test_means_of_replications(two_paths: Path) -> None:
+    result = ropewalk.run(two_paths, replications=3, compare=False)
+    goodput = result.combined["connections"][0]["goodput_mbps"]
+    values = result.connections["goodput_mbps"].to_list()
+    assert goodput.mean == pytest.approx(math.fsum(values) / 3)
+    assert goodput.low < min(max(values), goodput.mean) < goodput.high
+    assert result.benefit() == []
+
+
+def test_threads_do_not_wait_for_each_other(two_paths: Path) -> None:
+    # While a run is going on in another thread, this one must get Python's lock.
+    import threading
+
+    interrupt = _core.Interrupt()
+    text = long_scenario(two_paths.parent).read_text(encoding="utf-8")
+    caught: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            _core.run(text, None, [], interrupt=interrupt, series=False)
+        except ropewalk.InterruptedRunError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    began = time.monotonic()
+    time.sleep(0.05)
+    assert time.monotonic() - began < 2
+    interrupt.set()
+    thread.join(10)
+    assert len(caught) == 1
