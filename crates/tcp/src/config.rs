@@ -124,8 +124,11 @@ pub struct Config {
     pub tail_loss_probe: bool,
     /// The window's control.
     pub congestion_control: CongestionControl,
-    /// After a loss, take ssthresh from cwnd as Linux does; otherwise from FlightSize (RFC 5681 §3.1 eq. 4,
-    /// RFC 9438 §4.6).
+    /// CUBIC's Reno-friendly estimate grows by a whole segment per round-trip time once it is back at the window
+    /// before the loss (RFC 9438 §4.3); Linux goes on with 0.53, as RFC 8312 had it.
+    pub cubic_catches_up: bool,
+    /// After a loss, take ssthresh from cwnd and in whole segments, as Linux does; otherwise from FlightSize, in
+    /// octets (RFC 5681 §3.1 eq. 4, RFC 9438 §4.6).
     pub ssthresh_from_cwnd: bool,
     /// When slow start counts octets, how many segments one ACK adds at most (RFC 3465 §2.2: L = 2); `None` is
     /// no limit, as Linux. HyStart++ has its own limit of 8 (RFC 9406 §4.3).
@@ -175,6 +178,7 @@ impl Config {
             prr: true,
             tail_loss_probe: true,
             congestion_control: CongestionControl::Cubic { hystart: true },
+            cubic_catches_up: false,
             ssthresh_from_cwnd: true,
             slow_start_limit: None,
             spurious: SpuriousResponse { dsack: true, eifel: true, frto: true },
@@ -216,6 +220,7 @@ impl Config {
             prr: false,
             tail_loss_probe: false,
             congestion_control: CongestionControl::NewReno { byte_counting: false },
+            cubic_catches_up: true,
             ssthresh_from_cwnd: false,
             slow_start_limit: Some(2),
             spurious: SpuriousResponse::default(),

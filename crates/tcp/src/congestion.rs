@@ -84,9 +84,10 @@ impl Controller {
             CongestionControl::NewReno { byte_counting } => {
                 (Algorithm::NewReno(NewReno::new(byte_counting)), octets(byte_counting))
             }
-            CongestionControl::Cubic { hystart } => {
-                (Algorithm::Cubic(Cubic::new(), hystart.then(HyStart::new)), octets(true))
-            }
+            CongestionControl::Cubic { hystart } => (
+                Algorithm::Cubic(Cubic::new(config.cubic_catches_up), hystart.then(HyStart::new)),
+                octets(true),
+            ),
             CongestionControl::Coupled { byte_counting } => {
                 (Algorithm::Coupled(Coupled::new(byte_counting)), octets(byte_counting))
             }
@@ -244,6 +245,7 @@ impl Controller {
             }
             Algorithm::Coupled(coupled) => coupled.on_loss(&mut self.window, base),
         }
+        self.round_ssthresh();
         self.window.ssthresh
     }
 
@@ -263,6 +265,7 @@ impl Controller {
             if let Algorithm::Cubic(cubic, hystart) = &mut self.algorithm {
                 *hystart = None;
                 cubic.on_timeout(&mut self.window, base);
+                self.round_ssthresh();
             } else {
                 self.on_loss(flight);
             }
@@ -276,6 +279,13 @@ impl Controller {
     /// RFC 5681 §3.1 takes the decrease from FlightSize; Linux (and papers that simulated it) from cwnd.
     fn decrease_base(&self, flight: u32) -> u32 {
         if self.ssthresh_from_cwnd { self.window.cwnd } else { flight }
+    }
+
+    /// Linux counts windows in segments. What a coupled algorithm lays down stands.
+    fn round_ssthresh(&mut self) {
+        if self.ssthresh_from_cwnd && !matches!(self.algorithm, Algorithm::Coupled(_)) {
+            self.window.round_ssthresh();
+        }
     }
 
     /// Recovery is over and has set cwnd: congestion avoidance begins a new stage.

@@ -19,6 +19,8 @@ pub(crate) struct Cubic {
     w_max: f64,
     /// The window when ssthresh was last set.
     cwnd_prior: f64,
+    /// Whether the Reno-friendly estimate catches up as Reno beyond `cwnd_prior`.
+    catches_up: bool,
     epoch: Option<Epoch>,
 }
 
@@ -34,8 +36,8 @@ struct Epoch {
 }
 
 impl Cubic {
-    pub(crate) fn new() -> Self {
-        Self { w_max: 0.0, cwnd_prior: 0.0, epoch: None }
+    pub(crate) fn new(catches_up: bool) -> Self {
+        Self { w_max: 0.0, cwnd_prior: 0.0, catches_up, epoch: None }
     }
 
     /// RFC 9438 §4.2: congestion avoidance begins, with a decrease before it or without.
@@ -51,7 +53,9 @@ impl Cubic {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(now, cwnd));
         if epoch.is_used(now, sample.cwnd_limited) {
             let acked = f64::from(octets) / f64::from(window.smss);
-            let step = epoch.step(now, cwnd, acked, self.cwnd_prior, sample.srtt);
+            // RFC 9438 §4.3: once back at the window of the last decrease, grow as Reno does.
+            let alpha = if self.catches_up && epoch.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
+            let step = epoch.step(now, cwnd, acked, alpha, sample.srtt);
             window.shift(step * f64::from(window.smss));
         }
         self.epoch = Some(epoch);
@@ -117,9 +121,7 @@ impl Epoch {
     }
 
     /// The growth in segments for `acked` segments acknowledged.
-    fn step(&mut self, now: Instant, cwnd: f64, acked: f64, prior: f64, srtt: Option<Duration>) -> f64 {
-        // RFC 9438 §4.3: once back at the window of the last decrease, grow as Reno does.
-        let alpha = if self.w_est >= prior { 1.0 } else { ALPHA };
+    fn step(&mut self, now: Instant, cwnd: f64, acked: f64, alpha: f64, srtt: Option<Duration>) -> f64 {
         self.w_est += alpha * acked / cwnd;
         let t = now.saturating_since(self.start).as_secs_f64();
         if self.w_cubic(t) < self.w_est {

@@ -12,7 +12,13 @@ use ropewalk_units::{Duration, Instant, Seq};
 pub(super) const SMSS: u32 = 1000;
 
 pub(super) fn config(congestion_control: CongestionControl) -> Config {
-    Config { congestion_control, ssthresh_from_cwnd: false, slow_start_limit: Some(2), ..Config::linux() }
+    Config {
+        congestion_control,
+        cubic_catches_up: true,
+        ssthresh_from_cwnd: false,
+        slow_start_limit: Some(2),
+        ..Config::linux()
+    }
 }
 
 pub(super) fn ack(octets: u32) -> AckSample {

@@ -59,6 +59,11 @@ impl Window {
         self.ssthresh = octets.max(self.smss.saturating_mul(segments));
     }
 
+    /// Cuts ssthresh down to whole segments.
+    pub(crate) fn round_ssthresh(&mut self) {
+        self.ssthresh -= self.ssthresh % self.smss;
+    }
+
     /// Sets ssthresh from a real number of octets, to the nearest octet.
     pub(crate) fn set_ssthresh_f64(&mut self, octets: f64, segments: u32) {
         // `as` saturates, and turns what is not a number into 0, which the floor lifts.

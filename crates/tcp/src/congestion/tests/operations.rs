@@ -96,8 +96,12 @@ impl Machine {
                 let ssthresh = controller.on_loss(flight);
                 controller.set_cwnd(ssthresh);
             }
-            Operation::Mark { flight } => drop(controller.on_ecn(flight)),
-            Operation::Timeout { flight, first } => drop(controller.on_timeout(flight, first)),
+            Operation::Mark { flight } => {
+                controller.on_ecn(flight);
+            }
+            Operation::Timeout { flight, first } => {
+                controller.on_timeout(flight, first);
+            }
             Operation::LeaveRecovery => controller.exit_recovery(),
             Operation::Idle { ms } => {
                 let idle = Duration::from_millis(u64::from(ms));
@@ -138,7 +142,7 @@ proptest! {
             first.apply(operation);
             second.apply(operation);
             let (cwnd, ssthresh) = (first.controller.cwnd(), first.controller.ssthresh());
-            let smss = first.controller.smss();
+            let smss = first.controller.window.smss;
             prop_assert!(cwnd >= smss && cwnd <= 1 << 30, "{operation:?}: cwnd {cwnd}");
             if matches!(operation, Operation::Loss { .. } | Operation::Timeout { first: true, .. }) {
                 prop_assert!(ssthresh >= if coupled { smss } else { 2 * smss }, "{operation:?}: {ssthresh}");
