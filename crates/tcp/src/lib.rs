@@ -22,3 +22,6 @@ pub use event::Event;
 pub use receive::Received;
 pub use state::{CloseReason, State, TimerKind};
 pub use stats::Stats;
+
+#[cfg(test)]
+mod tests;

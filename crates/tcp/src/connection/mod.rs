@@ -265,3 +265,16 @@ impl Connection {
         self.events.push_back(event);
     }
 }
+
+#[cfg(test)]
+impl Connection {
+    /// What must hold at any time.
+    pub(crate) fn audit(&self) {
+        self.queue.audit(self.una, self.nxt);
+        assert!(self.controller.cwnd() >= self.smss, "cwnd below a segment");
+        if self.state.is_synchronized() && !self.queue.is_empty() {
+            let timers = [self.timers.retransmission, self.timers.early];
+            assert!(timers.iter().any(|at| *at != Instant::MAX), "data on its way without a timer");
+        }
+    }
+}

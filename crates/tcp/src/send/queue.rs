@@ -603,3 +603,25 @@ impl SentQueue {
         (any, None)
     }
 }
+
+#[cfg(test)]
+impl SentQueue {
+    /// The totals are those of the entries, which cover `[una, nxt)` without gap.
+    pub(crate) fn audit(&self, una: Seq, nxt: Seq) {
+        let total = |mark| -> u32 {
+            self.segments.iter().filter(|sent| sent.marks.has(mark)).map(|sent| sent.len).sum()
+        };
+        assert_eq!(self.sacked, total(Marks::SACKED));
+        assert_eq!(self.lost, total(Marks::LOST));
+        assert_eq!(self.retransmitted, total(Marks::RETRANSMITTED));
+        let waiting = |sent: &&Sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED);
+        assert_eq!(self.to_retransmit as usize, self.segments.iter().filter(waiting).count());
+        assert!(self.segments.iter().filter(waiting).all(|sent| sent.seq.after_eq(self.retransmit_from)));
+        if let (Some(first), Some(last)) = (self.segments.front(), self.segments.back()) {
+            assert_eq!((first.seq, last.end()), (una, nxt));
+            for (a, b) in self.segments.iter().zip(self.segments.iter().skip(1)) {
+                assert_eq!(a.end(), b.seq);
+            }
+        }
+    }
+}

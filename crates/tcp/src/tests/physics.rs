@@ -1,0 +1,59 @@
+//! Times that a real stack measured on the same path.
+
+use super::pair::{Channel, End, Pair};
+use crate::{Config, CongestionControl};
+use ropewalk_units::{Duration, Instant, Rate};
+
+/// 10 Mbit/s, 10 ms one way, 50 packets of queue, an MTU of 1400.
+fn path(loss: f64) -> [Channel; 2] {
+    let direction = |loss| Channel {
+        rate: Some(Rate::from_bits_per_sec(10_000_000)),
+        queue: 50,
+        loss,
+        data_only: true,
+        ..Channel::ideal(Duration::from_millis(10))
+    };
+    [direction(loss), direction(0.0)]
+}
+
+fn reno() -> Config {
+    Config {
+        mss: 1360,
+        congestion_control: CongestionControl::NewReno { byte_counting: true },
+        ..Config::linux()
+    }
+}
+
+fn transfer(config: Config, octets: u64, loss: f64, seed: u64, limit: Instant) -> Pair {
+    let ends = [End::new(config.clone(), 1, octets), End::new(config, 2, 0)];
+    let mut pair = Pair::new(ends, path(loss), seed);
+    pair.connect(0);
+    pair.run(limit);
+    pair
+}
+
+#[test]
+fn transfer_times_are_those_of_linux() {
+    // Linux 6.18, connect to last octet.
+    for (octets, milliseconds) in [(10_000, 39.3), (100_000, 123.8), (1_000_000, 871.6), (4_000_000, 3364.0)] {
+        let pair = transfer(reno(), octets, 0.0, 1, Instant::MAX);
+        let measured = pair.ends[1].last_octet_at.as_secs_f64() * 1e3;
+        let ratio = measured / milliseconds;
+        println!("{octets}: {measured:.1} ms, Linux {milliseconds} ms, {:?}", pair.ends[0].tcp().stats());
+        assert!((0.98..1.02).contains(&ratio), "{octets} octets took {measured} ms, Linux {milliseconds} ms");
+    }
+}
+
+#[test]
+fn goodput_under_random_loss_is_that_of_linux() {
+    let seconds = 60;
+    let runs = 8;
+    let mut total = 0;
+    for seed in 0..runs {
+        let limit = Instant::ZERO + Duration::from_secs(seconds);
+        total += transfer(reno(), 1 << 30, 0.005, seed, limit).ends[1].received;
+    }
+    let mbps = total as f64 * 8e-6 / (seconds * runs) as f64;
+    println!("Reno at 0.5 %: {mbps:.2} Mbit/s");
+    assert!((7.48 * 0.95..7.48 * 1.05).contains(&mbps), "{mbps} Mbit/s, Linux 7.48");
+}
