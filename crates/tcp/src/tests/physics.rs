@@ -35,12 +35,17 @@ fn transfer(config: Config, octets: u64, loss: f64, seed: u64, limit: Instant) -
 #[test]
 fn transfer_times_are_those_of_linux() {
     // Linux 6.18, connect to last octet.
-    for (octets, milliseconds) in [(10_000, 39.3), (100_000, 123.8), (1_000_000, 871.6), (4_000_000, 3364.0)] {
+    for (octets, milliseconds) in [(10_000, 39.3), (100_000, 123.8), (1_000_000, 871.6), (4_000_000, 3364.0)]
+    {
         let pair = transfer(reno(), octets, 0.0, 1, Instant::MAX);
         let measured = pair.ends[1].last_octet_at.as_secs_f64() * 1e3;
-        let ratio = measured / milliseconds;
-        println!("{octets}: {measured:.1} ms, Linux {milliseconds} ms, {:?}", pair.ends[0].tcp().stats());
-        assert!((0.98..1.02).contains(&ratio), "{octets} octets took {measured} ms, Linux {milliseconds} ms");
+        println!("{octets}: {measured:.2} ms, Linux {milliseconds} ms");
+        // Linux ran in real time: waking the processes up cost it 0.4 to 0.8 ms in each transfer.
+        let tolerance = f64::max(0.02 * milliseconds, 1.0);
+        assert!(
+            (measured - milliseconds).abs() < tolerance,
+            "{octets} octets took {measured} ms, Linux {milliseconds} ms"
+        );
     }
 }
 

@@ -1,9 +1,7 @@
 //! Whatever the channel does, the stream arrives whole, in order, once, and both ends close.
 
 use super::pair::{Channel, End, Pair, Random};
-use crate::{
-    Config, CongestionControl, Coupling, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner,
-};
+use crate::{Config, CongestionControl, Coupling, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
 use proptest::prelude::*;
 use ropewalk_units::{Duration, Instant};
 
@@ -115,6 +113,9 @@ fn life(seed: u64, log: bool) {
     // Longer than any back-off that the impairments can have led to, and 2 MSL.
     pair.run(Instant::ZERO + Duration::from_secs(4000));
     pair.assert_complete();
+    if std::env::var_os("ROPEWALK_STATS").is_some() {
+        println!("{seed} {:?} {:?}", pair.now, pair.ends[0].tcp().stats());
+    }
 }
 
 proptest! {
