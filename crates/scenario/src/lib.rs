@@ -4,14 +4,18 @@
 //! a [`ScenarioError`] that names file, line, column and key. What is read ([`Scenario`]) explains itself and
 //! holds the [`Plan`] that a world is built from.
 
+mod canonical;
 mod document;
 mod error;
+mod explain;
 pub mod plan;
+mod references;
 mod scenario;
 mod schema;
 mod suggest;
 
 pub use error::{Diagnostic, ScenarioError};
 pub use plan::Plan;
+pub use references::Reference;
 pub use scenario::{Scenario, load};
 pub use schema::schema;

@@ -1,6 +1,7 @@
 //! A TOML document that remembers where each of its keys and values came from.
 
 mod decode;
+mod edit;
 mod overrides;
 mod parse;
 mod write;

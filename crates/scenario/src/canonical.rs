@@ -1,0 +1,319 @@
+//! One text for one meaning: every default written out, units normalised, keys sorted. Its hash names the
+//! scenario in every result.
+
+use crate::plan::{Application, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeKind, Protocol};
+use crate::scenario::Scenario;
+use crate::schema::connection::{
+    ApplicationTable, BulkTable, ConnectionTable, ConstantRateTable, ConstantTable, DataTable, HostTable,
+    IntervalTable, OnOffTable, ProtocolName, RequestResponseTable, Stack,
+};
+use crate::schema::link::{
+    BernoulliTable, ChangeTable, CodelTable, Direction, DirectionTable, DropTailTable, ExactTable,
+    ExponentialTable, FqCodelTable, GilbertElliottTable, JitterTable, LinkState, LinkTable, LossTable, NoKeys,
+    NormalTable, QueueTable, RedTable, UniformTable,
+};
+use crate::schema::mptcp::MptcpTable;
+use crate::schema::quantity::{BitRate, Chance, Limit, Name, Size, Time};
+use crate::schema::tcp::TcpTable;
+use crate::schema::{ScenarioFile, ScenarioTable};
+use ropewalk_sim::{Change, CodelConfig, DirectionConfig, Jitter, Loss, Queue};
+use ropewalk_units::{Bytes, Duration, Instant, Probability};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+impl Scenario {
+    /// The scenario as JSON with every default explicit: two files that mean the same give the same text. Trace
+    /// files stand in it by the hash of their content.
+    pub fn canonical_json(&self) -> String {
+        self.canonical().to_string()
+    }
+
+    /// 16 hexadecimal digits that name the scenario: of the SHA-256 of its canonical JSON without the seed and
+    /// the description.
+    pub fn hash(&self) -> String {
+        let mut canonical = self.canonical();
+        if let Some(scenario) = canonical.get_mut("scenario").and_then(Value::as_object_mut) {
+            scenario.remove("seed");
+            scenario.remove("description");
+        }
+        let digest = Sha256::digest(canonical.to_string().as_bytes());
+        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    pub(crate) fn canonical(&self) -> Value {
+        let file = serde_json::to_value(self.explicit()).unwrap_or_default();
+        let mut canonical = tidy(file);
+        if let Some(top) = canonical.as_object_mut() {
+            // Every connection has its own, whole.
+            top.remove("tcp");
+            top.remove("mptcp");
+        }
+        self.hash_traces(&mut canonical);
+        canonical
+    }
+
+    fn hash_traces(&self, canonical: &mut Value) {
+        let links = canonical.get_mut("links").and_then(Value::as_object_mut);
+        for link in links.into_iter().flat_map(Map::values_mut) {
+            for direction in ["forward", "backward"] {
+                let trace = link.get_mut(direction).and_then(|table| table.get_mut("trace"));
+                if let Some(Value::String(name)) = trace
+                    && let Some(hash) = self.traces.hash(name)
+                {
+                    *name = format!("sha256:{hash}");
+                }
+            }
+        }
+    }
+
+    /// The file that would say everything.
+    fn explicit(&self) -> ScenarioFile {
+        let plan = &self.plan;
+        let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host);
+        let routers = plan.nodes.iter().filter(|node| node.kind == NodeKind::Router);
+        let host = HostTable { stack: Some(Stack::Ropewalk) };
+        ScenarioFile {
+            scenario: ScenarioTable {
+                name: Name(plan.name.clone()),
+                description: Some(plan.description.clone()),
+                duration: Time(plan.duration),
+                seed: Some(plan.seed),
+                sample_interval: Some(Time(plan.sample_interval)),
+            },
+            tcp: TcpTable::default(),
+            mptcp: MptcpTable::default(),
+            hosts: hosts.map(|node| (Name(node.name.clone()), host.clone())).collect(),
+            routers: routers.map(|node| (Name(node.name.clone()), NoKeys {})).collect(),
+            links: plan.links.iter().map(|link| (Name(link.name.clone()), self.link(link))).collect(),
+            routes: self.file.routes.clone(),
+            connections: self.connections(),
+        }
+    }
+
+    fn link(&self, link: &LinkPlan) -> LinkTable {
+        let name = |end: usize| Name(self.plan.nodes[link.ends[end]].name.clone());
+        let trace = |direction: usize| {
+            let table = self.file.links.get(&Name(link.name.clone()))?;
+            let own = table.only(direction).and_then(|own| own.trace.clone());
+            own.or_else(|| table.trace.clone()).filter(|_| link.directions[direction].trace.is_some())
+        };
+        let one = |index: usize| Some(direction(&link.directions[index], trace(index)));
+        LinkTable {
+            between: [name(0), name(1)],
+            mtu: Some(link.mtu),
+            forward: one(0),
+            backward: one(1),
+            changes: link.changes.iter().map(|plan| change(plan.at, plan.direction, &plan.change)).collect(),
+            rate: None,
+            trace: None,
+            delay: None,
+            jitter: None,
+            reorder: None,
+            queue: None,
+            loss: None,
+            duplicate: None,
+        }
+    }
+
+    fn connections(&self) -> std::collections::BTreeMap<Name, ConnectionTable> {
+        let mut tables = std::collections::BTreeMap::new();
+        for connection in &self.plan.connections {
+            let name = Name(connection.group.clone());
+            if let (false, Some(table)) = (tables.contains_key(&name), self.file.connections.get(&name)) {
+                tables.insert(name, self.connection(connection, table));
+            }
+        }
+        tables
+    }
+
+    fn connection(&self, plan: &ConnectionPlan, table: &ConnectionTable) -> ConnectionTable {
+        let paths: Vec<String> = plan.paths.iter().map(|path| path.name.clone()).collect();
+        let (protocol, tcp, mptcp) = match &plan.protocol {
+            Protocol::Tcp(config) => (ProtocolName::Tcp, Some(TcpTable::explicit(config)), None),
+            Protocol::Udp => (ProtocolName::Udp, None, None),
+            Protocol::Mptcp(config) => (
+                ProtocolName::Mptcp,
+                Some(TcpTable::explicit(&config.tcp)),
+                Some(MptcpTable::explicit(config, &paths)),
+            ),
+        };
+        let data = match (&plan.application, plan.data) {
+            (Application::RequestResponse { .. }, _) => None,
+            (_, DataDirection::Forward) => Some(DataTable::Forward),
+            (_, DataDirection::Backward) => Some(DataTable::Backward),
+        };
+        let zero = Time(Duration::ZERO);
+        ConnectionTable {
+            protocol: Some(protocol),
+            from: table.from.clone(),
+            to: table.to.clone(),
+            paths: Some(paths.into_iter().map(Name).collect()),
+            start: None,
+            starts: Some(table.starts.clone().unwrap_or_else(|| vec![table.start.unwrap_or(zero)])),
+            count: Some(table.count.unwrap_or(1)),
+            spread: Some(table.spread.unwrap_or(zero)),
+            application: Some(application(&plan.application)),
+            data,
+            tcp,
+            mptcp,
+        }
+    }
+}
+
+/// Without nulls, with the keys of every object in order.
+fn tidy(value: Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let mut pairs: Vec<(String, Value)> =
+                object.into_iter().filter(|(_, value)| !value.is_null()).collect();
+            pairs.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(pairs.into_iter().map(|(key, value)| (key, tidy(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(tidy).collect()),
+        other => other,
+    }
+}
+
+fn direction(config: &DirectionConfig, trace: Option<String>) -> DirectionTable {
+    DirectionTable {
+        rate: trace.is_none().then_some(BitRate(config.rate)),
+        trace,
+        delay: Some(Time(config.delay)),
+        jitter: Some(jitter(config.jitter)),
+        reorder: Some(config.reorder),
+        queue: Some(queue(&config.queue)),
+        loss: Some(loss(&config.loss)),
+        duplicate: Some(Chance(config.duplicate)),
+    }
+}
+
+fn change(at: Instant, index: usize, change: &Change) -> ChangeTable {
+    let mut table = ChangeTable {
+        at: Time(at - Instant::ZERO),
+        direction: Some([Direction::Forward, Direction::Backward][index]),
+        state: None,
+        rate: None,
+        delay: None,
+        jitter: None,
+        loss: None,
+        queue: None,
+    };
+    match change {
+        Change::Rate(rate) => table.rate = Some(BitRate(*rate)),
+        Change::Delay(delay) => table.delay = Some(Time(*delay)),
+        Change::Jitter(config) => table.jitter = Some(jitter(*config)),
+        Change::Loss(config) => table.loss = Some(loss(config)),
+        Change::Queue(config) => table.queue = Some(queue(config)),
+        Change::Down => table.state = Some(LinkState::Down),
+        Change::Up => table.state = Some(LinkState::Up),
+    }
+    table
+}
+
+fn jitter(config: Jitter) -> JitterTable {
+    match config {
+        Jitter::None => JitterTable::None(NoKeys {}),
+        Jitter::Uniform(max) => JitterTable::Uniform(UniformTable { max: Time(max) }),
+        Jitter::Normal(deviation) => JitterTable::Normal(NormalTable { deviation: Time(deviation) }),
+        Jitter::Exponential(mean) => JitterTable::Exponential(ExponentialTable { mean: Time(mean) }),
+    }
+}
+
+fn loss(config: &Loss) -> LossTable {
+    match config {
+        Loss::None => LossTable::None(NoKeys {}),
+        Loss::Bernoulli(probability) => {
+            LossTable::Bernoulli(BernoulliTable { probability: Chance(*probability) })
+        }
+        Loss::BitErrors(probability) => {
+            LossTable::BitErrors(BernoulliTable { probability: Chance(*probability) })
+        }
+        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+            LossTable::GilbertElliott(GilbertElliottTable {
+                good_to_bad: Chance(*good_to_bad),
+                bad_to_good: Chance(*bad_to_good),
+                loss_good: Some(Chance(*loss_good)),
+                loss_bad: Some(Chance(*loss_bad)),
+            })
+        }
+        Loss::Exact(packets) => {
+            let packets = packets.iter().map(|&number| i64::try_from(number).unwrap_or(i64::MAX)).collect();
+            LossTable::Exact(ExactTable { packets })
+        }
+    }
+}
+
+fn queue(config: &Queue) -> QueueTable {
+    match config {
+        Queue::DropTail { limit, mark_above } => {
+            QueueTable::DropTail(DropTailTable { limit: Some(Limit(*limit)), mark_above: *mark_above })
+        }
+        Queue::Red { limit, red } => QueueTable::Red(RedTable {
+            limit: Some(Limit(*limit)),
+            min_threshold: Some(red.min_threshold),
+            max_threshold: Some(red.max_threshold),
+            max_probability: Probability::new(red.max_probability).map(Chance),
+            weight: Some(red.weight),
+            ecn: Some(red.ecn),
+        }),
+        Queue::Codel { limit, codel } => QueueTable::Codel(codel_table(Limit(*limit), codel)),
+        Queue::FqCodel { limit, fq_codel } => {
+            let CodelTable { limit, target, interval, ecn } = codel_table(Limit(*limit), &fq_codel.codel);
+            QueueTable::FqCodel(FqCodelTable {
+                limit,
+                target,
+                interval,
+                ecn,
+                flows: Some(fq_codel.flows),
+                quantum: Some(Size(Bytes::new(u64::from(fq_codel.quantum)))),
+            })
+        }
+    }
+}
+
+fn codel_table(limit: Limit, codel: &CodelConfig) -> CodelTable {
+    CodelTable {
+        limit: Some(limit),
+        target: Some(Time(codel.target)),
+        interval: Some(Time(codel.interval)),
+        ecn: Some(codel.ecn),
+    }
+}
+
+fn interval(interval: Interval) -> IntervalTable {
+    match interval {
+        Interval::Constant(time) => IntervalTable::Constant(ConstantTable { time: Time(time) }),
+        Interval::Exponential(mean) => IntervalTable::Exponential(ExponentialTable { mean: Time(mean) }),
+    }
+}
+
+fn application(application: &Application) -> ApplicationTable {
+    let size = |bytes: u64| Some(Size(Bytes::new(bytes)));
+    match *application {
+        Application::Bulk { bytes, duration } => {
+            ApplicationTable::Bulk(BulkTable { bytes: bytes.and_then(size), duration: duration.map(Time) })
+        }
+        Application::ConstantRate { rate, packet, duration } => {
+            ApplicationTable::ConstantRate(ConstantRateTable {
+                rate: BitRate(rate),
+                packet_size: size(u64::from(packet)),
+                duration: duration.map(Time),
+            })
+        }
+        Application::OnOff { rate, packet, on, off, duration } => ApplicationTable::OnOff(OnOffTable {
+            rate: BitRate(rate),
+            packet_size: size(u64::from(packet)),
+            on: Some(interval(on)),
+            off: Some(interval(off)),
+            duration: duration.map(Time),
+        }),
+        Application::RequestResponse { request, response, think, count } => {
+            ApplicationTable::RequestResponse(RequestResponseTable {
+                request: size(request),
+                response: size(response),
+                think: Some(interval(think)),
+                count,
+            })
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The topology and the paths in characters.
+
+use crate::plan::{
+    Application, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind, PathPlan, Plan, Protocol,
+};
+use crate::schema::quantity::Limit;
+use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue};
+use ropewalk_units::{Bytes, Duration, Probability, Rate};
+use std::fmt::Write;
+
+/// The node with the brackets of its kind.
+fn node(plan: &Plan, index: NodeIndex) -> String {
+    let node = &plan.nodes[index];
+    match node.kind {
+        NodeKind::Host => format!("[{}]", node.name),
+        NodeKind::Router => format!("({})", node.name),
+    }
+}
+
+/// Each node with the links that start at it.
+pub(super) fn topology(plan: &Plan, text: &mut String) {
+    for index in 0..plan.nodes.len() {
+        let links: Vec<&LinkPlan> = plan.links.iter().filter(|link| link.ends[0] == index).collect();
+        let name = node(plan, index);
+        let margin = " ".repeat(name.len());
+        if links.is_empty() && plan.links.iter().all(|link| link.ends[1] != index) {
+            let _ = writeln!(text, "  {name}    without a link");
+        }
+        for (position, link) in links.iter().enumerate() {
+            let stem = if position + 1 < links.len() { "|" } else { " " };
+            let start = if position == 0 { format!("{name} --+") } else { format!("{margin}   +") };
+            let [a, b] = link.addresses;
+            let end = node(plan, link.ends[1]);
+            let _ = writeln!(text, "  {start}-- {} -- {end}    {a} -- {b}, MTU {}", link.name, link.mtu);
+            directions(link, &format!("  {margin}   {stem}     "), text);
+        }
+    }
+}
+
+fn directions(link: &LinkPlan, margin: &str, text: &mut String) {
+    let [forward, backward] = &link.directions;
+    if forward == backward {
+        let _ = writeln!(text, "{margin}<-> {}", direction(forward));
+    } else {
+        let _ = writeln!(text, "{margin}->  {}", direction(forward));
+        let _ = writeln!(text, "{margin}<-  {}", direction(backward));
+    }
+    for change in &link.changes {
+        let arrow = ["->", "<-"][change.direction];
+        let at = change.at - ropewalk_units::Instant::ZERO;
+        let _ = writeln!(text, "{margin}{arrow}  from {at}: {}", describe_change(&change.change));
+    }
+}
+
+fn direction(config: &DirectionConfig) -> String {
+    let mut parts = Vec::new();
+    match &config.trace {
+        Some(trace) => {
+            let count = trace.opportunities_ms.len();
+            parts.push(format!("trace of {count} packets, {} on average", round_rate(config.rate)));
+        }
+        None => parts.push(config.rate.to_string()),
+    }
+    parts.push(config.delay.to_string());
+    parts.extend(jitter(config.jitter));
+    parts.push(queue(&config.queue));
+    parts.extend(loss(&config.loss));
+    if config.duplicate != Probability::ZERO {
+        parts.push(format!("duplicates {}", config.duplicate));
+    }
+    parts.join(", ")
+}
+
+fn round_rate(rate: Rate) -> String {
+    format!("{:.2} Mbit/s", rate.as_mbps())
+}
+
+fn jitter(jitter: Jitter) -> Option<String> {
+    match jitter {
+        Jitter::None => None,
+        Jitter::Uniform(max) => Some(format!("jitter 0 to {max}")),
+        Jitter::Normal(deviation) => Some(format!("jitter normal {deviation}")),
+        Jitter::Exponential(mean) => Some(format!("jitter exponential {mean}")),
+    }
+}
+
+fn queue(queue: &Queue) -> String {
+    match queue {
+        Queue::DropTail { limit, mark_above: None } => format!("drop-tail {}", Limit(*limit)),
+        Queue::DropTail { limit, mark_above: Some(mark) } => {
+            format!("drop-tail {} marking from {mark} packets", Limit(*limit))
+        }
+        Queue::Red { limit, red } => {
+            format!("RED {} to {} packets of {}", red.min_threshold, red.max_threshold, Limit(*limit))
+        }
+        Queue::Codel { limit, codel } => format!("CoDel {} of {}", codel.target, Limit(*limit)),
+        Queue::FqCodel { limit, fq_codel } => format!("FQ-CoDel {} of {}", fq_codel.codel.target, Limit(*limit)),
+    }
+}
+
+fn loss(loss: &Loss) -> Option<String> {
+    match loss {
+        Loss::None => None,
+        Loss::Bernoulli(probability) => Some(format!("loss {probability}")),
+        Loss::BitErrors(probability) => Some(format!("bit errors {}", probability.get())),
+        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+            Some(format!("loss in bursts (p {good_to_bad}, r {bad_to_good}, {loss_good} / {loss_bad})"))
+        }
+        Loss::Exact(packets) => {
+            let shown: Vec<String> = packets.iter().take(5).map(u64::to_string).collect();
+            let more = if packets.len() > 5 { ", …" } else { "" };
+            Some(format!("loses data packets {}{more}", shown.join(", ")))
+        }
+    }
+}
+
+fn describe_change(change: &Change) -> String {
+    match change {
+        Change::Rate(rate) => rate.to_string(),
+        Change::Delay(delay) => format!("delay {delay}"),
+        Change::Jitter(config) => jitter(*config).unwrap_or_else(|| "no jitter".to_owned()),
+        Change::Loss(config) => loss(config).unwrap_or_else(|| "no loss".to_owned()),
+        Change::Queue(config) => queue(config),
+        Change::Down => "down".to_owned(),
+        Change::Up => "up".to_owned(),
+    }
+}
+
+/// Each connection of the file with its paths.
+pub(super) fn connections(plan: &Plan, text: &mut String) {
+    for connection in groups(plan) {
+        let copies = plan.connections.iter().filter(|other| other.group == connection.group);
+        let starts: Vec<_> = copies.map(|copy| copy.start - ropewalk_units::Instant::ZERO).collect();
+        let (from, to) = (node(plan, connection.source), node(plan, connection.destination));
+        let _ = writeln!(text, "  {}: {} from {from} to {to}, {}", connection.group, protocol(connection), opens(&starts));
+        let _ = writeln!(text, "    {}", application(plan, connection));
+        for path in &connection.paths {
+            let _ = writeln!(text, "    path {}: {}", path.name, chain(plan, connection, path));
+            let _ = writeln!(text, "      {}", figures(plan, connection, path));
+        }
+    }
+}
+
+/// The first copy of each connection of the file.
+pub(super) fn groups(plan: &Plan) -> impl Iterator<Item = &ConnectionPlan> {
+    let mut last: Option<&str> = None;
+    plan.connections.iter().filter(move |connection| {
+        let new = last != Some(connection.group.as_str());
+        last = Some(&connection.group);
+        new
+    })
+}
+
+fn opens(starts: &[Duration]) -> String {
+    match starts {
+        [only] => format!("opens at {only}"),
+        [first, .., last] => format!("{} copies, opening from {first} to {last}", starts.len()),
+        [] => String::new(),
+    }
+}
+
+fn protocol(connection: &ConnectionPlan) -> String {
+    match &connection.protocol {
+        Protocol::Udp => "UDP".to_owned(),
+        Protocol::Tcp(_) => "TCP".to_owned(),
+        Protocol::Mptcp(_) => {
+            let plural = if connection.paths.len() == 1 { "path" } else { "paths" };
+            format!("Multipath TCP over {} {plural}", connection.paths.len())
+        }
+    }
+}
+
+fn interval(interval: Interval) -> String {
+    match interval {
+        Interval::Constant(time) => time.to_string(),
+        Interval::Exponential(mean) => format!("about {mean} (exponential)"),
+    }
+}
+
+fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
+    let (source, destination) = (node(plan, connection.source), node(plan, connection.destination));
+    let flows = match connection.data {
+        DataDirection::Forward => format!("{source} sends"),
+        DataDirection::Backward => format!("{destination} sends"),
+    };
+    let until = |duration: Option<Duration>| {
+        duration.map_or_else(|| "until the end".to_owned(), |duration| format!("for {duration}"))
+    };
+    match &connection.application {
+        Application::Bulk { bytes: Some(bytes), duration } => {
+            let limit = duration.map(|duration| format!(", for {duration} at most")).unwrap_or_default();
+            format!("{flows} {}{limit}", Bytes::new(*bytes))
+        }
+        Application::Bulk { bytes: None, duration } => {
+            format!("{flows} as fast as it can, {}", until(*duration))
+        }
+        Application::ConstantRate { rate, packet, duration } => {
+            format!("{flows} {rate} in packets of {packet} B, {}", until(*duration))
+        }
+        Application::OnOff { rate, packet, on, off, duration } => {
+            let (on, off) = (interval(*on), interval(*off));
+            let until = until(*duration);
+            format!("{flows} {rate} in packets of {packet} B, on for {on}, off for {off}, {until}")
+        }
+        Application::RequestResponse { request, response, think, count } => {
+            let (request, response) = (Bytes::new(*request), Bytes::new(*response));
+            let think = interval(*think);
+            let times = count.map_or_else(|| "until the end".to_owned(), |count| format!("{count} times"));
+            format!("{source} asks ({request}), {destination} answers ({response}), {source} thinks {think}; {times}")
+        }
+    }
+}
+
+fn chain(plan: &Plan, connection: &ConnectionPlan, path: &PathPlan) -> String {
+    let mut text = node(plan, connection.source);
+    for &(link, direction) in &path.forward {
+        let link = &plan.links[link];
+        let _ = write!(text, " --{}-- {}", link.name, node(plan, link.ends[1 - direction]));
+    }
+    text
+}
+
+fn figures(plan: &Plan, connection: &ConnectionPlan, path: &PathPlan) -> String {
+    let [local, remote] = path.addresses().map(|address| plan.address(address));
+    let figures = Figures::of(plan, connection, path);
+    format!(
+        "{local} -> {remote}, RTT at least {}, at most {}, bandwidth-delay product {}",
+        figures.rtt,
+        round_rate(figures.rate),
+        Bytes::new(figures.bdp()),
+    )
+}
+
+/// What a path can do when it is alone.
+pub(super) struct Figures {
+    /// Propagation there and back.
+    pub(super) rtt: Duration,
+    /// Least rate in the direction of the data.
+    pub(super) rate: Rate,
+}
+
+impl Figures {
+    pub(super) fn of(plan: &Plan, connection: &ConnectionPlan, path: &PathPlan) -> Self {
+        let direction = |&(link, direction): &(usize, usize)| &plan.links[link].directions[direction];
+        let delay = |way: &[(usize, usize)]| {
+            way.iter().map(direction).fold(Duration::ZERO, |sum, config| sum + config.delay)
+        };
+        let rate = data_way(connection, path).iter().map(|hop| direction(hop).rate).min();
+        Self { rtt: delay(&path.forward) + delay(&path.backward), rate: rate.unwrap_or(Rate::ZERO) }
+    }
+
+    /// Octets in flight that fill the path.
+    pub(super) fn bdp(&self) -> u64 {
+        self.rate.bytes_in(self.rtt)
+    }
+}
+
+/// The links that the connection's data cross on a path.
+pub(super) fn data_way<'a>(connection: &ConnectionPlan, path: &'a PathPlan) -> &'a [(usize, usize)] {
+    match (&connection.application, connection.data) {
+        (Application::RequestResponse { .. }, _) | (_, DataDirection::Backward) => &path.backward,
+        (_, DataDirection::Forward) => &path.forward,
+    }
+}

@@ -1,0 +1,37 @@
+//! A scenario, drawn and written out for a reader: what is joined with what, which way each connection takes,
+//! what is likely to surprise, and every value with where it came from.
+
+mod draw;
+mod values;
+mod warnings;
+
+use crate::scenario::Scenario;
+use std::fmt::Write;
+
+impl Scenario {
+    /// The scenario explained, as plain text.
+    pub fn explain(&self) -> String {
+        let plan = &self.plan;
+        let mut text = format!("Scenario {} ({})\n", plan.name, self.hash());
+        for line in plan.description.lines() {
+            text.push_str(&format!("  {}", line.trim()));
+            text.push('\n');
+        }
+        let times = (plan.duration, plan.seed, plan.sample_interval);
+        let _ = writeln!(text, "  simulated {}, seed {}, a sample each {}", times.0, times.1, times.2);
+        text.push_str("\nTopology: [host], (router), -> from left to right, <- back\n\n");
+        draw::topology(plan, &mut text);
+        text.push_str("\nConnections\n\n");
+        draw::connections(plan, &mut text);
+        let warnings = self.warnings();
+        if !warnings.is_empty() {
+            text.push_str("\nWorth a look\n\n");
+            for warning in warnings {
+                let _ = writeln!(text, "  ! {warning}");
+            }
+        }
+        text.push_str("\nEvery value, and where it came from\n\n");
+        values::write(self, &mut text);
+        text
+    }
+}
