@@ -334,6 +334,3 @@ impl<P: Packet, T: Tap<P>> Surroundings for Reach<'_, '_, P, T> {
         self.fx.packets.get(id).flow_hash()
     }
 }
-
-#[cfg(test)]
-mod tests;

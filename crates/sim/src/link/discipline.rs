@@ -4,6 +4,8 @@ mod codel;
 mod drop_tail;
 mod fq_codel;
 mod red;
+#[cfg(test)]
+mod testing;
 
 use super::streams::LinkStreams;
 use crate::config::{Queue, QueueLimit};

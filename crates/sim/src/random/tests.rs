@@ -105,3 +105,36 @@ fn streams_depend_on_seed_and_name_alone() {
     assert_ne!(first(1, "link/a/loss"), first(2, "link/a/loss"));
     assert_ne!(first(1, "link/a/loss"), first(1, "link/b/loss"));
 }
+
+/// The values are of an independent ChaCha8 and SHA-256, and of Python's `math` and `statistics`.
+#[test]
+fn the_first_values_never_change() {
+    let fresh = || Streams::new(1).stream("link/dsl/loss");
+    let four = |draw: &dyn Fn(&mut Stream) -> f64| {
+        let mut s = fresh();
+        [draw(&mut s), draw(&mut s), draw(&mut s), draw(&mut s)]
+    };
+    let mut s = fresh();
+    assert_eq!(
+        [s.next_u64(), s.next_u64(), s.next_u64(), s.next_u64()],
+        [0x31aa_c7d0_74c9_f560, 0x5e80_8116_1b39_a3c4, 0x6707_50c2_e054_c059, 0x2797_369f_234a_f22a]
+    );
+    assert_eq!(fresh().next_u32(), 0x74c9_f560);
+    assert_eq!(
+        four(&Stream::uniform),
+        [0.194_012_153_999_928, 0.369_148_319_146_211_27, 0.402_455_375_268_192_3, 0.154_651_082_851_426_26]
+    );
+    let exponential =
+        [4.919_503_417_191_121, 2.989_670_300_387_128, 2.730_513_171_506_492, 5.599_751_333_779_455];
+    let normal =
+        [3.273_588_336_894_978_7, 4.331_780_222_491_897, 4.506_006_529_058_574, 2.966_625_217_107_975_7];
+    for (drawn, expected) in
+        [(four(&|s| s.exponential(3.0)), exponential), (four(&|s| s.normal(5.0, 2.0)), normal)]
+    {
+        for (drawn, expected) in drawn.iter().zip(expected) {
+            assert!((drawn / expected - 1.0).abs() < 1e-14, "{drawn} {expected}");
+        }
+    }
+    assert_eq!(four(&|s| s.geometric(0.01) as f64), [163.0, 99.0, 90.0, 185.0]);
+    assert_eq!(four(&|s| s.range(1_000) as f64), [194.0, 369.0, 402.0, 154.0]);
+}

@@ -1,0 +1,5 @@
+//! The engine seen from outside: worlds of small stations and links.
+
+mod common;
+mod links;
+mod properties;
