@@ -1,7 +1,10 @@
 //! One text for one meaning: every default written out, units normalised, keys sorted. Its hash names the
 //! scenario in every result.
 
-use crate::plan::{Application, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeKind, Protocol};
+use crate::plan::trace::Traces;
+use crate::plan::{
+    Application, ChangePlan, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeKind, Protocol,
+};
 use crate::scenario::Scenario;
 use crate::schema::connection::{
     ApplicationTable, BulkTable, ConnectionTable, ConstantRateTable, ConstantTable, DataTable, HostTable,
@@ -9,14 +12,14 @@ use crate::schema::connection::{
 };
 use crate::schema::link::{
     BernoulliTable, ChangeTable, CodelTable, Direction, DirectionTable, DropTailTable, ExactTable,
-    ExponentialTable, FqCodelTable, GilbertElliottTable, JitterTable, LinkState, LinkTable, LossTable, NoKeys,
-    NormalTable, QueueTable, RedTable, UniformTable,
+    ExponentialTable, FqCodelTable, GilbertElliottTable, JitterTable, LinkState, LinkTable, LossTable,
+    NoKeys, NormalTable, QueueTable, RedTable, UniformTable,
 };
 use crate::schema::mptcp::MptcpTable;
 use crate::schema::quantity::{BitRate, Chance, Limit, Name, Size, Time};
 use crate::schema::tcp::TcpTable;
 use crate::schema::{ScenarioFile, ScenarioTable};
-use ropewalk_sim::{Change, CodelConfig, DirectionConfig, Jitter, Loss, Queue};
+use ropewalk_sim::{Change, CodelConfig, DirectionConfig, Jitter, Loss, Queue, Trace};
 use ropewalk_units::{Bytes, Duration, Instant, Probability};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -55,14 +58,23 @@ impl Scenario {
     fn hash_traces(&self, canonical: &mut Value) {
         let links = canonical.get_mut("links").and_then(Value::as_object_mut);
         for link in links.into_iter().flat_map(Map::values_mut) {
-            for direction in ["forward", "backward"] {
-                let trace = link.get_mut(direction).and_then(|table| table.get_mut("trace"));
-                if let Some(Value::String(name)) = trace
-                    && let Some(hash) = self.traces.hash(name)
-                {
-                    *name = format!("sha256:{hash}");
-                }
+            let Some(link) = link.as_object_mut() else { continue };
+            let changes = link.remove("changes");
+            for table in link.values_mut() {
+                self.hash_trace(table);
             }
+            if let Some(Value::Array(mut changes)) = changes {
+                changes.iter_mut().for_each(|change| self.hash_trace(change));
+                link.insert("changes".into(), Value::Array(changes));
+            }
+        }
+    }
+
+    fn hash_trace(&self, table: &mut Value) {
+        if let Some(Value::String(name)) = table.get_mut("trace")
+            && let Some(hash) = self.traces.hash(name)
+        {
+            *name = format!("sha256:{hash}");
         }
     }
 
@@ -92,18 +104,16 @@ impl Scenario {
 
     fn link(&self, link: &LinkPlan) -> LinkTable {
         let name = |end: usize| Name(self.plan.nodes[link.ends[end]].name.clone());
-        let trace = |direction: usize| {
-            let table = self.file.links.get(&Name(link.name.clone()))?;
-            let own = table.only(direction).and_then(|own| own.trace.clone());
-            own.or_else(|| table.trace.clone()).filter(|_| link.directions[direction].trace.is_some())
-        };
-        let one = |index: usize| Some(direction(&link.directions[index], trace(index)));
+        let one = |index: usize| Some(direction(&link.directions[index], &self.traces));
+        // A trace goes when a rate comes: the change to the rate says both.
+        let said = |plan: &&ChangePlan| plan.change != Change::Trace(None);
+        let changed = |plan: &ChangePlan| change(plan, &self.traces);
         LinkTable {
             between: [name(0), name(1)],
             mtu: Some(link.mtu),
             forward: one(0),
             backward: one(1),
-            changes: link.changes.iter().map(|plan| change(plan.at, plan.direction, &plan.change)).collect(),
+            changes: link.changes.iter().filter(said).map(changed).collect(),
             rate: None,
             trace: None,
             delay: None,
@@ -174,10 +184,14 @@ fn tidy(value: Value) -> Value {
     }
 }
 
-fn direction(config: &DirectionConfig, trace: Option<String>) -> DirectionTable {
+fn trace_name(trace: &Trace, traces: &Traces) -> Option<String> {
+    traces.name(trace).map(str::to_owned)
+}
+
+fn direction(config: &DirectionConfig, traces: &Traces) -> DirectionTable {
     DirectionTable {
-        rate: trace.is_none().then_some(BitRate(config.rate)),
-        trace,
+        rate: config.trace.is_none().then_some(BitRate(config.rate)),
+        trace: config.trace.as_ref().and_then(|trace| trace_name(trace, traces)),
         delay: Some(Time(config.delay)),
         jitter: Some(jitter(config.jitter)),
         reorder: Some(config.reorder),
@@ -187,19 +201,25 @@ fn direction(config: &DirectionConfig, trace: Option<String>) -> DirectionTable 
     }
 }
 
-fn change(at: Instant, index: usize, change: &Change) -> ChangeTable {
+fn change(plan: &ChangePlan, traces: &Traces) -> ChangeTable {
     let mut table = ChangeTable {
-        at: Time(at - Instant::ZERO),
-        direction: Some([Direction::Forward, Direction::Backward][index]),
+        at: Time(plan.at - Instant::ZERO),
+        direction: Some([Direction::Forward, Direction::Backward][plan.direction]),
         state: None,
         rate: None,
+        trace: None,
         delay: None,
         jitter: None,
+        reorder: None,
+        duplicate: None,
         loss: None,
         queue: None,
     };
-    match change {
+    match &plan.change {
         Change::Rate(rate) => table.rate = Some(BitRate(*rate)),
+        Change::Trace(trace) => table.trace = trace.as_ref().and_then(|trace| trace_name(trace, traces)),
+        Change::Reorder(reorder) => table.reorder = Some(*reorder),
+        Change::Duplicate(probability) => table.duplicate = Some(Chance(*probability)),
         Change::Delay(delay) => table.delay = Some(Time(*delay)),
         Change::Jitter(config) => table.jitter = Some(jitter(*config)),
         Change::Loss(config) => table.loss = Some(loss(config)),

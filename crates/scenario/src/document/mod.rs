@@ -69,8 +69,8 @@ impl Document {
         let root = Node { value: Value::Table(Table::new()), origin: Origin::File(0..0) };
         let mut document = Self { root, source: source.to_owned(), file, overrides: overrides.to_vec() };
         document.root = parse::parse(source).map_err(|fault| document.error(fault))?;
-        for index in 0..overrides.len() {
-            overrides::apply(&mut document.root, index, &overrides[index].0, &overrides[index].1)
+        for (index, (path, value)) in overrides.iter().enumerate() {
+            overrides::apply(&mut document.root, index, path, value)
                 .map_err(|fault| document.error(fault))?;
         }
         Ok(document)

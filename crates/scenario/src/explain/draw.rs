@@ -1,7 +1,8 @@
 //! The topology and the paths in characters.
 
 use crate::plan::{
-    Application, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind, PathPlan, Plan, Protocol,
+    Application, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind, PathPlan, Plan,
+    Protocol,
 };
 use crate::schema::quantity::Limit;
 use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue};
@@ -94,7 +95,9 @@ fn queue(queue: &Queue) -> String {
             format!("RED {} to {} packets of {}", red.min_threshold, red.max_threshold, Limit(*limit))
         }
         Queue::Codel { limit, codel } => format!("CoDel {} of {}", codel.target, Limit(*limit)),
-        Queue::FqCodel { limit, fq_codel } => format!("FQ-CoDel {} of {}", fq_codel.codel.target, Limit(*limit)),
+        Queue::FqCodel { limit, fq_codel } => {
+            format!("FQ-CoDel {} of {}", fq_codel.codel.target, Limit(*limit))
+        }
     }
 }
 
@@ -117,6 +120,11 @@ fn loss(loss: &Loss) -> Option<String> {
 fn describe_change(change: &Change) -> String {
     match change {
         Change::Rate(rate) => rate.to_string(),
+        Change::Trace(None) => "no trace".to_owned(),
+        Change::Trace(Some(trace)) => format!("trace of {} packets", trace.opportunities_ms.len()),
+        Change::Reorder(true) => "jitter may reorder".to_owned(),
+        Change::Reorder(false) => "jitter keeps the order".to_owned(),
+        Change::Duplicate(probability) => format!("duplicates {probability}"),
         Change::Delay(delay) => format!("delay {delay}"),
         Change::Jitter(config) => jitter(*config).unwrap_or_else(|| "no jitter".to_owned()),
         Change::Loss(config) => loss(config).unwrap_or_else(|| "no loss".to_owned()),
@@ -132,7 +140,13 @@ pub(super) fn connections(plan: &Plan, text: &mut String) {
         let copies = plan.connections.iter().filter(|other| other.group == connection.group);
         let starts: Vec<_> = copies.map(|copy| copy.start - ropewalk_units::Instant::ZERO).collect();
         let (from, to) = (node(plan, connection.source), node(plan, connection.destination));
-        let _ = writeln!(text, "  {}: {} from {from} to {to}, {}", connection.group, protocol(connection), opens(&starts));
+        let _ = writeln!(
+            text,
+            "  {}: {} from {from} to {to}, {}",
+            connection.group,
+            protocol(connection),
+            opens(&starts)
+        );
         let _ = writeln!(text, "    {}", application(plan, connection));
         for path in &connection.paths {
             let _ = writeln!(text, "    path {}: {}", path.name, chain(plan, connection, path));
@@ -206,7 +220,9 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
             let (request, response) = (Bytes::new(*request), Bytes::new(*response));
             let think = interval(*think);
             let times = count.map_or_else(|| "until the end".to_owned(), |count| format!("{count} times"));
-            format!("{source} asks ({request}), {destination} answers ({response}), {source} thinks {think}; {times}")
+            format!(
+                "{source} asks ({request}), {destination} answers ({response}), {source} thinks {think}; {times}"
+            )
         }
     }
 }

@@ -86,11 +86,11 @@ fn fold_directions(lines: Vec<Line>) -> Vec<Line> {
 
 fn origin(scenario: &Scenario, key: &str) -> String {
     let document = &scenario.document;
-    candidates(key).iter().find_map(|candidate| written(document, candidate)).unwrap_or_else(|| {
-        match preset(scenario, key) {
-            Some(preset) => format!("preset {}", preset.name()),
-            None => "default".to_owned(),
-        }
+    candidates(key).iter().find_map(|candidate| written(document, candidate)).unwrap_or_else(|| match preset(
+        scenario, key,
+    ) {
+        Some(preset) => format!("preset {}", preset.name()),
+        None => "default".to_owned(),
     })
 }
 

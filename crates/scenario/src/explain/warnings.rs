@@ -14,7 +14,8 @@ impl Scenario {
         let mut warnings = Vec::new();
         for connection in groups(&self.plan) {
             let name = &connection.group;
-            let mut add = |warning: Option<String>| warnings.extend(warning.map(|text| format!("{name}: {text}")));
+            let mut add =
+                |warning: Option<String>| warnings.extend(warning.map(|text| format!("{name}: {text}")));
             add(one_path(&self.plan, connection));
             add(unused_links(&self.plan, connection));
             add(shared_link(&self.plan, connection));
@@ -37,7 +38,9 @@ fn links_at(plan: &Plan, node: usize) -> Vec<&str> {
 
 /// "Only one path is used": the commonest disappointment of Multipath TCP, and why.
 fn one_path(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
-    let ([path], Protocol::Mptcp(_)) = (connection.paths.as_slice(), &connection.protocol) else { return None };
+    let ([path], Protocol::Mptcp(_)) = (connection.paths.as_slice(), &connection.protocol) else {
+        return None;
+    };
     let source = &plan.nodes[connection.source].name;
     let why = match links_at(plan, connection.source).as_slice() {
         [_] => format!("`{source}` has no other link"),
@@ -85,7 +88,10 @@ fn small_buffer(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
     };
     (u64::from(buffer) < needed).then(|| {
         let buffer = Bytes::new(u64::from(buffer));
-        format!("{key} is {buffer}, below twice the bandwidth-delay product ({}): it may hold the rate back", Bytes::new(needed))
+        format!(
+            "{key} is {buffer}, below twice the bandwidth-delay product ({}): it may hold the rate back",
+            Bytes::new(needed)
+        )
     })
 }
 
@@ -99,7 +105,10 @@ fn spurious(connection: &ConnectionPlan) -> Vec<String> {
     let Some(config) = connection.protocol.tcp() else { return Vec::new() };
     let needs = [
         (config.spurious.dsack && !config.sack, "dsack needs `sack = true`"),
-        (config.spurious.dsack && config.sack && !config.report_duplicates, "dsack needs `report_duplicates = true`"),
+        (
+            config.spurious.dsack && config.sack && !config.report_duplicates,
+            "dsack needs `report_duplicates = true`",
+        ),
         (config.spurious.eifel && !config.timestamps, "eifel needs `timestamps = true`"),
         (config.spurious.frto && !config.sack, "frto (its SACK version) needs `sack = true`"),
     ];
@@ -122,18 +131,22 @@ fn ecn(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
     let marking = hops.any(|&(link, direction)| marks(&plan.links[link].directions[direction]));
     match (config.ecn, marking) {
         (true, false) => Some("tcp.ecn is on, but no queue on its way marks packets".to_owned()),
-        (false, true) => Some("a queue on its way marks packets, but tcp.ecn is off: it drops them".to_owned()),
+        (false, true) => {
+            Some("a queue on its way marks packets, but tcp.ecn is off: it drops them".to_owned())
+        }
         _ => None,
     }
 }
 
 fn too_fast(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
-    let (Protocol::Udp, Application::ConstantRate { rate, .. }) = (&connection.protocol, &connection.application)
+    let (Protocol::Udp, Application::ConstantRate { rate, .. }) =
+        (&connection.protocol, &connection.application)
     else {
         return None;
     };
     let path = Figures::of(plan, connection, connection.paths.first()?);
-    (*rate > path.rate).then(|| format!("{rate} of UDP do not fit its path of {}: the rest is lost", path.rate))
+    (*rate > path.rate)
+        .then(|| format!("{rate} of UDP do not fit its path of {}: the rest is lost", path.rate))
 }
 
 /// Queues of bottlenecks that are far from one bandwidth-delay product, each named once.
@@ -164,7 +177,8 @@ fn queue(plan: &Plan, link: usize, config: &DirectionConfig, bdp: u64) -> Option
     let (least, most) = (bdp / 4, bdp.saturating_mul(4).max(20 * u64::from(plan.mtu)));
     let (name, limit, bdp) = (&plan.name, Limit(*limit), Bytes::new(bdp));
     if octets < least {
-        let base = format!("links.{name}: a queue of {limit} is small for a bandwidth-delay product of {bdp}");
+        let base =
+            format!("links.{name}: a queue of {limit} is small for a bandwidth-delay product of {bdp}");
         return Some(format!("{base}: a single flow cannot fill the link"));
     }
     let clean = matches!(config.loss, Loss::None);

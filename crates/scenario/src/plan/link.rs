@@ -46,10 +46,12 @@ fn link(
     let ends = ends(builder, nodes, &base, table)?;
     let mtu = mtu(builder, &base, table)?;
     let directions = [direction(builder, &base, table, 0, mtu)?, direction(builder, &base, table, 1, mtu)?];
+    let traced = directions.iter().any(|direction| direction.trace.is_some())
+        || table.changes.iter().any(|change| change.trace.is_some());
     let mut changes = Vec::new();
     for (number, change) in table.changes.iter().enumerate() {
         let key = format!("{base}.changes[{number}]");
-        changes_of(builder, &key, change, &directions, mtu, &mut changes)?;
+        changes_of(builder, &key, change, traced, mtu, &mut changes)?;
     }
     changes.sort_by_key(|change: &ChangePlan| change.at);
     let address = |end| Ipv4Addr::new(10, (index / 256) as u8, (index % 256) as u8, end);
@@ -232,10 +234,10 @@ fn jitter(table: &JitterTable) -> Jitter {
 
 /// The changes of one entry of `changes`: one per thing and direction.
 fn changes_of(
-    builder: &Builder<'_>,
+    builder: &mut Builder<'_>,
     key: &str,
     table: &ChangeTable,
-    directions: &[DirectionConfig; 2],
+    traced: bool,
     mtu: u32,
     changes: &mut Vec<ChangePlan>,
 ) -> Result<(), ScenarioError> {
@@ -245,16 +247,11 @@ fn changes_of(
         Some(Direction::Backward) => &[1],
     };
     let mut list = Vec::new();
-    if let Some(rate) = table.rate {
-        let key = format!("{key}.rate");
-        if chosen.iter().any(|&direction| directions[direction].trace.is_some()) {
-            let message = "this link's capacity comes from a trace";
-            return Err(builder.document.key_error(&key, message, "no change of the rate"));
-        }
-        list.push(Change::Rate(positive(builder, &key, rate.0)?));
-    }
+    change_capacity(builder, key, table, traced, &mut list)?;
     list.extend(table.delay.map(|delay| Change::Delay(delay.0)));
     list.extend(table.jitter.as_ref().map(|table| Change::Jitter(jitter(table))));
+    list.extend(table.reorder.map(Change::Reorder));
+    list.extend(table.duplicate.map(|chance| Change::Duplicate(chance.0)));
     if let Some(table) = &table.loss {
         list.push(Change::Loss(loss(builder, &format!("{key}.loss"), table)?));
     }
@@ -266,12 +263,38 @@ fn changes_of(
         LinkState::Up => Change::Up,
     }));
     if list.is_empty() {
-        let expected = "one of `state`, `rate`, `delay`, `jitter`, `loss`, `queue` beside `at`";
+        let expected = "`state`, `rate`, `delay`, `loss` or another key beside `at`";
         return Err(builder.wrong(key, "nothing changes here", expected));
     }
     let at = Instant::ZERO + table.at.0;
     for &direction in chosen {
         changes.extend(list.iter().cloned().map(|change| ChangePlan { at, direction, change }));
+    }
+    Ok(())
+}
+
+/// A new rate or trace; a rate takes the place of a trace.
+fn change_capacity(
+    builder: &mut Builder<'_>,
+    key: &str,
+    table: &ChangeTable,
+    traced: bool,
+    list: &mut Vec<Change>,
+) -> Result<(), ScenarioError> {
+    match (table.rate, &table.trace) {
+        (Some(_), Some(_)) => {
+            let message = "a link has a rate or a trace, not both";
+            return Err(builder.document.key_error(&format!("{key}.trace"), message, "one of the two"));
+        }
+        (Some(rate), None) => {
+            let rate = positive(builder, &format!("{key}.rate"), rate.0)?;
+            list.extend(traced.then_some(Change::Trace(None)));
+            list.push(Change::Rate(rate));
+        }
+        (None, Some(file)) => {
+            list.push(Change::Trace(Some(trace::read(builder, &format!("{key}.trace"), file)?)));
+        }
+        (None, None) => {}
     }
     Ok(())
 }

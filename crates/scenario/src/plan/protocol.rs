@@ -176,7 +176,7 @@ impl<'a> Layers<'a> {
     ) -> Result<(), ScenarioError> {
         match &mut config.scheduler {
             Scheduler::WeightedRoundRobin { weights } if weights.is_empty() => {
-                *weights = vec![1; paths.len()]
+                *weights = vec![1; paths.len()];
             }
             Scheduler::WeightedRoundRobin { weights } => {
                 if weights.len() != paths.len() {

@@ -14,6 +14,11 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
+    /// A file with the content of a trace.
+    pub(crate) fn name(&self, trace: &Trace) -> Option<&str> {
+        self.by_name.iter().find(|(_, (known, _))| known == trace).map(|(name, _)| name.as_str())
+    }
+
     /// SHA-256 of a file's content, in hexadecimal digits.
     pub(crate) fn hash(&self, name: &str) -> Option<&str> {
         self.by_name.get(name).map(|(_, hash)| hash.as_str())

@@ -112,10 +112,16 @@ pub(crate) struct ChangeTable {
     pub(crate) state: Option<LinkState>,
     /// New rate.
     pub(crate) rate: Option<BitRate>,
+    /// New trace: a file, its path relative to the scenario's.
+    pub(crate) trace: Option<String>,
     /// New propagation delay.
     pub(crate) delay: Option<Time>,
     /// New jitter.
     pub(crate) jitter: Option<JitterTable>,
+    /// May jitter reorder packets from now on?
+    pub(crate) reorder: Option<bool>,
+    /// New probability that a packet arrives twice.
+    pub(crate) duplicate: Option<Chance>,
     /// New loss.
     pub(crate) loss: Option<LossTable>,
     /// New queue.
