@@ -1,14 +1,23 @@
-//! Sans-IO Multipath TCP, version 1 (RFC 8684).
+//! Sans-IO Multipath TCP, version 1 (RFC 8684): one [`Connection`] over many subflows, each a
+//! [`ropewalk_tcp::Connection`].
 
 mod config;
-#[cfg_attr(not(test), expect(dead_code, reason = "driven by the connection"))]
+mod connection;
 mod coupling;
+mod event;
 mod id;
-#[cfg_attr(not(test), expect(dead_code, reason = "driven by the connection"))]
+pub mod keys;
+mod mapping;
 mod path_manager;
-#[cfg_attr(not(test), expect(dead_code, reason = "driven by the connection"))]
+mod reassembly;
 mod scheduler;
+mod send_queue;
+mod subflow;
 mod view;
 
 pub use config::{Config, Coupling, GuardConfig, PathManager, Scheduler, ScriptedAction, ScriptedStep};
+pub use connection::Connection;
+pub use event::{Event, FailureReason, FallbackReason, Stats, SubflowCloseReason, TimerKind};
 pub use id::{Path, SubflowId};
+pub use keys::Secret;
+pub use subflow::Subflow;

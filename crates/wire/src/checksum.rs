@@ -47,7 +47,7 @@ impl Sum {
 
     /// The sum as if every octet had stood in the other half of its word (RFC 1071 §2 (B)).
     #[must_use]
-    pub(crate) const fn swapped(self) -> Self {
+    pub const fn swapped(self) -> Self {
         Self(self.folded().swap_bytes() as u64)
     }
 

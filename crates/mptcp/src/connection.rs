@@ -1,0 +1,384 @@
+//! One Multipath TCP connection.
+//!
+//! Written so that a segment's way can be followed: [`Connection::handle_segment`] takes it through the stages
+//! *option → mapping → data_ack → data_fin* ([`receive`]), hands it to the subflow's TCP, and puts what that
+//! delivers together (`checksum → reassemble`); [`Connection::poll_transmit`] lets the scheduler give data to
+//! subflows ([`schedule`]) and puts the options on the segments that their TCPs cut ([`transmit`]).
+//!
+//! Positions in either direction's stream are `u64` counts that do not wrap; they become DSNs and SSNs at the
+//! options' edge only.
+
+mod address;
+mod close;
+mod congestion;
+mod fallback;
+mod handshake;
+mod opportunistic;
+mod receive;
+mod schedule;
+mod timers;
+mod transmit;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+use crate::config::{Config, Coupling};
+use crate::coupling::CoupledControl;
+use crate::event::{Event, FailureReason, FallbackReason, Stats};
+use crate::id::{Path, SubflowId};
+use crate::keys::{self, Draws, Secret};
+use crate::path_manager::{self, PathManager, Role};
+use crate::reassembly::Reassembly;
+use crate::scheduler::Scheduler;
+use crate::send_queue::{SendQueue, Slots};
+use crate::subflow::{New, Phase, Subflow};
+use crate::view::SubflowView;
+use address::Addresses;
+use ropewalk_tcp::{self as tcp, CongestionControl, WindowOwner};
+use ropewalk_units::{Dsn, Instant};
+use ropewalk_wire::{Key, MptcpOption, Payload, Segment, Token};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use timers::Timers;
+use window::ReceiveWindow;
+
+/// What the connection speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    /// MP_CAPABLE is not settled.
+    Opening,
+    /// Both keys are known.
+    Multipath,
+    /// Plain TCP on the initial subflow, after fallback (RFC 8684 §3.7).
+    Tcp,
+}
+
+/// How far our own DATA_FIN has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Finish {
+    No,
+    /// The application has finished; data is still to be given to subflows.
+    Wanted,
+    /// Sent so many times.
+    Sent(u32),
+    Acknowledged,
+}
+
+/// How the connection ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Closed,
+    Failed,
+}
+
+/// The octets that a data segment keeps free for a DSS: DATA_ACK of 32 bits, DSN of 64, SSN, length, and
+/// checksum or padding (RFC 8684 §3.3).
+const OPTION_RESERVE: u32 = 24;
+
+/// Subflows that may live at the same time: one bit each in the send queue's sets.
+const MAX_SUBFLOWS: usize = 64;
+
+/// A Multipath TCP connection, sans IO: time and randomness are arguments, input is a method call, output is
+/// polled.
+///
+/// Inside one event: `handle_segment` or `handle_timeout`, then `poll_event` until `None`, `read`, `push`, then
+/// `poll_transmit` until `None`, then `poll_timeout` once.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    config: Config,
+    tcp_config: tcp::Config,
+    role: Role,
+    mode: Mode,
+    /// The subflow that goes on alone after fallback.
+    plain: u32,
+    end: Option<End>,
+    draws: Draws,
+    own_key: Key,
+    own_token: Token,
+    peer_key: Option<Key>,
+    peer_token: Token,
+    /// Is the connection's handshake proven to have reached the peer (RFC 8684 §3.1)?
+    confirmed: bool,
+    announced_established: bool,
+    /// The peer has sent a mapping, so that DATA_ACKs have 64 bits.
+    peer_maps: bool,
+    checksum: bool,
+    subflows: Vec<Subflow>,
+    /// Indices of subflows whose TCP is not in CLOSED.
+    live: Vec<u32>,
+    slots: Slots,
+    queue: SendQueue,
+    finish: Finish,
+    /// The peer's window lets out everything before this octet.
+    send_edge: u64,
+    /// Something other than one subflow's contiguous stream was sent: no silent fallback any more.
+    sent_apart: bool,
+    reassembly: Reassembly,
+    window: ReceiveWindow,
+    /// DSN of the peer's first octet.
+    peer_first: Dsn,
+    peer_fin: Option<u64>,
+    peer_finished: bool,
+    addresses: Addresses,
+    path_manager: PathManager,
+    scheduler: Scheduler,
+    coupled: CoupledControl,
+    views: Vec<SubflowView>,
+    schedule_due: bool,
+    timers: Timers,
+    stats: Stats,
+    events: VecDeque<Event>,
+}
+
+impl Connection {
+    /// Opens a connection: the SYN with MP_CAPABLE on the first of `paths` comes out of `poll_transmit`. The
+    /// other paths are the path manager's.
+    ///
+    /// # Panics
+    /// If `paths` is empty.
+    pub fn connect(config: Config, paths: Vec<Path>, secret: Secret, now: Instant) -> Self {
+        let path_manager = PathManager::client(&config, &paths);
+        let mut connection = Self::new(config, Role::Client, path_manager, secret);
+        let local = paths.iter().map(|path| path.local).collect::<Vec<_>>();
+        let first = paths.first().copied().expect("a connection has at least one path");
+        connection.addresses = Addresses::new(first, &local);
+        connection.checksum = connection.config.checksum;
+        let iss = connection.draws.initial_sequence();
+        let tcp = tcp::Connection::connect(connection.tcp_config.clone(), iss, now);
+        connection.add_initial(tcp, first, true);
+        connection
+    }
+
+    /// Answers a SYN that opens a connection; `path` is where it came in, `local_addresses` all addresses at
+    /// which this host can be joined. A SYN without MP_CAPABLE makes a plain TCP connection. The initial subflow
+    /// is `SubflowId(0)`.
+    pub fn accept(
+        config: Config,
+        local_addresses: Vec<SocketAddr>,
+        path: Path,
+        syn: &Segment,
+        secret: Secret,
+        now: Instant,
+    ) -> Self {
+        let path_manager = PathManager::server(&config, &local_addresses, path);
+        let mut connection = Self::new(config, Role::Server, path_manager, secret);
+        connection.addresses = Addresses::new(path, &local_addresses);
+        let iss = connection.draws.initial_sequence();
+        let tcp = tcp::Connection::accept(connection.tcp_config.clone(), syn, iss, now);
+        connection.add_initial(tcp, path, false);
+        let capable = syn.options.mptcp.rare().iter().find_map(|option| match option {
+            MptcpOption::Capable { checksum_required, sender_key: None, .. } => Some(*checksum_required),
+            _ => None,
+        });
+        match capable {
+            // RFC 8684 §3.1: checksums are used if either host asks for them.
+            Some(required) => connection.checksum = required || connection.config.checksum,
+            None => connection.fall_back(FallbackReason::NotCapable),
+        }
+        connection
+    }
+
+    fn new(config: Config, role: Role, path_manager: PathManager, secret: Secret) -> Self {
+        let mut draws = Draws::new(secret);
+        let own_key = draws.key();
+        let tcp_config = subflow_config(&config);
+        Self {
+            role,
+            mode: Mode::Opening,
+            plain: 0,
+            end: None,
+            own_key,
+            own_token: keys::token(own_key),
+            peer_key: None,
+            peer_token: 0,
+            confirmed: false,
+            announced_established: false,
+            peer_maps: false,
+            checksum: false,
+            subflows: Vec::new(),
+            live: Vec::new(),
+            slots: 0,
+            queue: SendQueue::new(keys::initial_dsn(own_key)),
+            finish: Finish::No,
+            send_edge: 0,
+            sent_apart: false,
+            reassembly: Reassembly::default(),
+            window: ReceiveWindow::new(config.receive_buffer, config.tcp.receive_autotuning),
+            peer_first: Dsn::new(0),
+            peer_fin: None,
+            peer_finished: false,
+            addresses: Addresses::default(),
+            path_manager,
+            scheduler: Scheduler::new(&config),
+            coupled: CoupledControl::new(config.coupling, config.tcp.ssthresh_from_cwnd),
+            views: Vec::new(),
+            schedule_due: false,
+            timers: Timers::default(),
+            stats: Stats::default(),
+            events: VecDeque::new(),
+            draws,
+            tcp_config,
+            config,
+        }
+    }
+
+    fn add_initial(&mut self, tcp: tcp::Connection, path: Path, active: bool) {
+        self.slots = 1;
+        let id = SubflowId(0);
+        let new = New {
+            id,
+            path,
+            path_index: 0,
+            tcp,
+            slot: 0,
+            active,
+            join: None,
+            local_id: 0,
+            remote_id: 0,
+            backup: false,
+        };
+        self.subflows.push(Subflow::new(new));
+        self.live.push(0);
+        self.events.push_back(Event::SubflowCreated { id, path });
+    }
+
+    /// This host's token: the peer's MP_JOINs name it, so that the host finds the connection.
+    pub fn token(&self) -> Token {
+        self.own_token
+    }
+
+    /// The next event, oldest first.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Free octets of the send buffer.
+    pub fn send_space(&self) -> u64 {
+        let buffered = self.queue.written() - self.queue.una();
+        u64::from(self.config.send_buffer).saturating_sub(buffered)
+    }
+
+    /// Writes the next octets of the stream; the caller respects [`Connection::send_space`]. Ignored after
+    /// [`Connection::finish`].
+    pub fn push(&mut self, octets: u64) {
+        if self.finish == Finish::No && self.end.is_none() {
+            self.queue.write(octets);
+            self.schedule_due = true;
+        }
+    }
+
+    /// No more will be written: a DATA_FIN follows the last octet (RFC 8684 §3.3.3).
+    pub fn finish(&mut self) {
+        if self.finish == Finish::No {
+            self.finish = Finish::Wanted;
+            self.schedule_due = true;
+        }
+    }
+
+    /// Octets that can be read.
+    pub fn readable(&self) -> u64 {
+        self.reassembly.readable()
+    }
+
+    /// Reads up to `max` octets of the stream, in order; a part is contiguous in the generated stream.
+    pub fn read(&mut self, max: u64) -> Option<Payload> {
+        let payload = self.reassembly.read(max)?;
+        self.window.read(u64::from(payload.len));
+        self.offer_window_update();
+        Some(payload)
+    }
+
+    /// Has the peer finished, and has everything before been read?
+    pub fn peer_finished(&self) -> bool {
+        self.peer_finished && self.reassembly.readable() == 0
+    }
+
+    /// Every subflow there ever was, in order of creation.
+    pub fn subflows(&self) -> impl Iterator<Item = &Subflow> {
+        self.subflows.iter()
+    }
+
+    /// One subflow.
+    pub fn subflow(&self, id: SubflowId) -> Option<&Subflow> {
+        self.subflows.get(id.0 as usize)
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Does the connection run as plain TCP?
+    pub fn is_fallen_back(&self) -> bool {
+        self.mode == Mode::Tcp
+    }
+
+    /// Is the connection over, with success or with an error?
+    pub fn is_closed(&self) -> bool {
+        self.end.is_some()
+    }
+
+    fn emit(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+
+    /// Subflows that carry data and do not wait for the peer after a timeout.
+    fn healthy(&self) -> Slots {
+        self.live
+            .iter()
+            .map(|&at| &self.subflows[at as usize])
+            .filter(|s| s.is_healthy())
+            .map(Subflow::bit)
+            .sum()
+    }
+
+    /// Subflows that may be given new data.
+    fn open(&self) -> impl Iterator<Item = usize> + '_ {
+        let usable = |&at: &usize| self.subflows[at].phase == Phase::Open;
+        self.live.iter().map(|&at| at as usize).filter(usable)
+    }
+
+    /// The connection is over with an error: every subflow left is reset.
+    fn fail(&mut self, reason: FailureReason) {
+        if self.end.is_none() {
+            self.end = Some(End::Failed);
+            self.emit(Event::Failed(reason));
+            self.abort_subflows();
+        }
+    }
+
+    fn tell_path_manager(&mut self, now: Instant, event: path_manager::Event) {
+        if self.mode == Mode::Multipath && self.end.is_none() {
+            for action in self.path_manager.on(now, event) {
+                self.act(now, action);
+            }
+        }
+    }
+}
+
+/// A subflow's TCP configuration: what the connection decides itself is filled in.
+fn subflow_config(config: &Config) -> tcp::Config {
+    let mut tcp = config.tcp.clone();
+    tcp.window_owner = WindowOwner::Shared;
+    tcp.option_reserve = OPTION_RESERVE;
+    tcp.send_buffer = config.send_buffer;
+    // Partial segments are held back, or not, before they are given to a subflow.
+    tcp.nagle = false;
+    // RFC 7323 §2.3: a shift that can express the connection's whole receive buffer (RFC 8684 §3.3.5).
+    let shift = (0..14).find(|shift| 65_535u64 << shift >= u64::from(config.receive_buffer)).unwrap_or(14);
+    let given = tcp.window_scale.unwrap_or(0);
+    tcp.window_scale = (shift > 0 || tcp.window_scale.is_some()).then_some(given.max(shift));
+    let (byte_counting, hystart) = match tcp.congestion_control {
+        CongestionControl::NewReno { byte_counting } | CongestionControl::Coupled { byte_counting } => {
+            (byte_counting, false)
+        }
+        CongestionControl::Cubic { hystart } => (true, hystart),
+    };
+    tcp.congestion_control = match config.coupling {
+        Coupling::Uncoupled => CongestionControl::NewReno { byte_counting },
+        Coupling::Cubic => CongestionControl::Cubic { hystart },
+        _ => CongestionControl::Coupled { byte_counting },
+    };
+    tcp
+}

@@ -1,0 +1,232 @@
+//! ADD_ADDR, REMOVE_ADDR and MP_PRIO (RFC 8684 §3.3.8, §3.4), and what the path manager asks for.
+
+use super::{Connection, Finish};
+use crate::event::Event;
+use crate::id::{Path, SubflowId};
+use crate::keys;
+use crate::path_manager::{self, Action};
+use crate::subflow::Phase;
+use ropewalk_units::Instant;
+use ropewalk_wire::{AddAddress, MptcpOption, Priority, RemoveAddress, ResetReason};
+use std::net::SocketAddr;
+
+/// How often an unanswered ADD_ADDR is repeated (Linux: three).
+const ANNOUNCEMENTS: u32 = 4;
+
+/// An ADD_ADDR on its way.
+#[derive(Clone, Copy, Debug)]
+struct Announcement {
+    address_id: u8,
+    address: SocketAddr,
+    due: Option<Instant>,
+    sent: u32,
+}
+
+/// Identifiers of addresses on both sides (RFC 8684 §3.2: 0 is that of the initial subflow).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Addresses {
+    local: Vec<SocketAddr>,
+    listed: Vec<SocketAddr>,
+    initial_remote: Option<SocketAddr>,
+    remote: Vec<(u8, SocketAddr)>,
+    announcements: Vec<Announcement>,
+}
+
+impl Addresses {
+    /// `local` are this host's addresses in the scenario's order.
+    pub(super) fn new(initial: Path, local: &[SocketAddr]) -> Self {
+        let mut own = vec![initial.local];
+        for &address in local {
+            if own.iter().all(|known| known.ip() != address.ip()) {
+                own.push(address);
+            }
+        }
+        Self {
+            local: own,
+            listed: local.to_vec(),
+            initial_remote: Some(initial.remote),
+            remote: Vec::new(),
+            announcements: Vec::new(),
+        }
+    }
+
+    /// The identifier of a local address; a new one if it is not known.
+    pub(super) fn local_id(&mut self, address: SocketAddr) -> u8 {
+        let known = self.local.iter().position(|known| known.ip() == address.ip());
+        let at = known.unwrap_or_else(|| {
+            self.local.push(address);
+            self.local.len() - 1
+        });
+        at.min(255) as u8
+    }
+
+    /// The identifier of a remote address as the peer announced it, or 0.
+    pub(super) fn remote_id(&self, address: SocketAddr) -> u8 {
+        self.remote.iter().find(|(_, known)| known.ip() == address.ip()).map_or(0, |(id, _)| *id)
+    }
+
+    /// The place of a local address in the scenario's list.
+    pub(super) fn path_index(&self, address: SocketAddr) -> u32 {
+        let listed = self.listed.iter().position(|known| known.ip() == address.ip());
+        listed.unwrap_or(self.listed.len()) as u32
+    }
+
+    pub(super) fn note_remote(&mut self, address_id: u8, address: SocketAddr) {
+        self.remote.retain(|(id, _)| *id != address_id);
+        self.remote.push((address_id, address));
+    }
+
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.announcements.iter().filter_map(|a| a.due).min()
+    }
+}
+
+impl Connection {
+    /// Does what the path manager wants.
+    pub(super) fn act(&mut self, now: Instant, action: Action) {
+        match action {
+            Action::Open { path_index, path, backup } => {
+                if !self.is_closing() {
+                    self.open_subflow(now, path_index, path, backup);
+                }
+            }
+            Action::Announce { address } => self.announce(now, address),
+            Action::Withdraw { address } => self.withdraw(now, address),
+            Action::SetBackup { path_index, backup } => self.set_backup(path_index, backup),
+            Action::Close { path_index } => {
+                for at in self.on_path(path_index) {
+                    self.close_subflow(at);
+                }
+            }
+            Action::Reset { path_index } => {
+                for at in self.on_path(path_index) {
+                    self.reset_subflow(now, at, ResetReason::Prohibited);
+                }
+            }
+        }
+    }
+
+    fn on_path(&self, path_index: u32) -> Vec<usize> {
+        let living = self.live.iter().map(|&at| at as usize);
+        living
+            .filter(|&at| {
+                self.subflows[at].path_index == path_index && self.subflows[at].phase != Phase::Closed
+            })
+            .collect()
+    }
+
+    fn announce(&mut self, now: Instant, address: SocketAddr) {
+        let address_id = self.addresses.local_id(address);
+        let announcement = Announcement { address_id, address, due: None, sent: 0 };
+        self.addresses.announcements.push(announcement);
+        self.send_announcements(now);
+    }
+
+    /// Sends every ADD_ADDR that is due: first ones, and those that were not echoed in time (§3.4.1).
+    pub(super) fn send_announcements(&mut self, now: Instant) {
+        let Some(carrier) = self.open().next() else { return };
+        let Some(peer_key) = self.peer_key else { return };
+        let initial_port = self.subflows[0].path.local.port();
+        for announcement in &mut self.addresses.announcements {
+            if announcement.due.is_some_and(|due| due > now) {
+                continue;
+            }
+            announcement.sent += 1;
+            announcement.due = Some(now + self.config.add_address_timeout);
+            let Announcement { address_id, address, .. } = *announcement;
+            // The port is left out when it is that of the initial subflow (RFC 8684 §3.4.1).
+            let port = (address.port() != initial_port).then_some(address.port());
+            let hmac = keys::address_hmac(self.own_key, peer_key, address_id, address.ip(), port);
+            let option = AddAddress { address_id, address: address.ip(), port, hmac: Some(hmac) };
+            self.subflows[carrier].signal(MptcpOption::AddAddress(option));
+        }
+        self.addresses.announcements.retain(|a| a.sent < ANNOUNCEMENTS || a.due.is_some_and(|due| due > now));
+    }
+
+    fn withdraw(&mut self, now: Instant, address: SocketAddr) {
+        let address_id = self.addresses.local_id(address);
+        self.addresses.announcements.retain(|a| a.address_id != address_id);
+        let affected: Vec<usize> = self.with_local_id(address_id);
+        let carrier = self.open().find(|at| !affected.contains(at));
+        if let Some(carrier) = carrier {
+            let option = RemoveAddress { address_ids: vec![address_id] };
+            self.subflows[carrier].signal(MptcpOption::RemoveAddress(option));
+        }
+        for at in affected {
+            // The peer closes them (§3.4.2). If REMOVE_ADDR is lost, we do.
+            let patience = self.subflows[at].tcp.rto().saturating_mul(3);
+            self.subflows[at].close_by = Some(now + patience);
+        }
+    }
+
+    fn with_local_id(&self, address_id: u8) -> Vec<usize> {
+        let living = self.live.iter().map(|&at| at as usize);
+        living
+            .filter(|&at| {
+                self.subflows[at].local_id == address_id && self.subflows[at].phase != Phase::Closed
+            })
+            .collect()
+    }
+
+    fn set_backup(&mut self, path_index: u32, backup: bool) {
+        for at in self.on_path(path_index) {
+            let subflow = &mut self.subflows[at];
+            subflow.backup_own = backup;
+            subflow.view_stale = true;
+            subflow.signal(MptcpOption::Priority(Priority { backup }));
+        }
+        self.schedule_due = true;
+    }
+
+    /// ADD_ADDR came, or its echo.
+    pub(super) fn take_add_address(&mut self, now: Instant, at: usize, add: &AddAddress) {
+        let Some(hmac) = add.hmac else {
+            self.addresses.announcements.retain(|a| a.address_id != add.address_id);
+            return;
+        };
+        let Some(peer_key) = self.peer_key else { return };
+        // §3.4.1: an announcement with a wrong HMAC is ignored silently.
+        if keys::address_hmac(peer_key, self.own_key, add.address_id, add.address, add.port) != hmac {
+            return;
+        }
+        let echo = AddAddress { hmac: None, ..*add };
+        self.subflows[at].signal(MptcpOption::AddAddress(echo));
+        let initial_port = self.addresses.initial_remote.map_or(0, |remote| remote.port());
+        let address = SocketAddr::new(add.address, add.port.unwrap_or(initial_port));
+        self.note_peer_address(add.address_id, address);
+        self.emit(Event::AddressAnnounced { address_id: add.address_id, address });
+        let event = path_manager::Event::AddressAnnounced { address, address_id: add.address_id };
+        self.tell_path_manager(now, event);
+    }
+
+    /// REMOVE_ADDR came: the subflows to that address are closed (§3.4.2).
+    pub(super) fn take_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
+        for &address_id in &remove.address_ids {
+            self.emit(Event::AddressRemoved { address_id });
+            let living: Vec<usize> = self.live.iter().map(|&at| at as usize).collect();
+            for at in living {
+                if self.subflows[at].remote_id == address_id && self.subflows[at].phase != Phase::Closed {
+                    self.abandon_subflow(at);
+                }
+            }
+            self.tell_path_manager(now, path_manager::Event::AddressRemoved { address_id });
+        }
+    }
+
+    /// MP_PRIO came: it is about the subflow that it travels on (§3.3.8).
+    pub(super) fn take_priority(&mut self, at: usize, priority: Priority) {
+        let subflow = &mut self.subflows[at];
+        if subflow.backup_peer != priority.backup {
+            subflow.backup_peer = priority.backup;
+            subflow.view_stale = true;
+            let id: SubflowId = subflow.id;
+            self.schedule_due = true;
+            self.emit(Event::PriorityChanged { id, backup: priority.backup });
+        }
+    }
+
+    /// Is the end of either direction near, so that opening further subflows is pointless?
+    pub(super) fn is_closing(&self) -> bool {
+        self.end.is_some() || matches!(self.finish, Finish::Acknowledged) && self.peer_fin.is_some()
+    }
+}

@@ -1,0 +1,202 @@
+//! DATA_FIN (RFC 8684 §3.3.3), the orderly end of subflows, and the other ends.
+
+use super::{Connection, End, Finish, Mode};
+use crate::event::{Event, FailureReason, SubflowCloseReason};
+use crate::path_manager;
+use crate::subflow::Phase;
+use ropewalk_units::Instant;
+use ropewalk_wire::ResetReason;
+
+impl Connection {
+    /// Ends the connection at once: MP_FASTCLOSE on a RST of every subflow (RFC 8684 §3.5), as Linux does.
+    pub fn abort(&mut self) {
+        if self.end.is_none() {
+            for &at in &self.live {
+                self.subflows[at as usize].fast_close = true;
+            }
+            self.fail(FailureReason::Aborted);
+        }
+    }
+
+    /// Resets every subflow that lives.
+    pub(super) fn abort_subflows(&mut self) {
+        for &at in &self.live {
+            let subflow = &mut self.subflows[at as usize];
+            if subflow.phase != Phase::Closed {
+                subflow.reset.get_or_insert(ResetReason::Unspecified);
+                subflow.tcp.abort();
+                subflow.touch();
+            }
+        }
+    }
+
+    /// No new data for a subflow, and a FIN behind what it has.
+    pub(super) fn close_subflow(&mut self, at: usize) {
+        let subflow = &mut self.subflows[at];
+        match subflow.phase {
+            Phase::Opening => {
+                subflow.reset.get_or_insert(ResetReason::Unspecified);
+                subflow.tcp.abort();
+            }
+            Phase::Open | Phase::Closing if !subflow.finished => {
+                subflow.phase = Phase::Closing;
+                subflow.finished = true;
+                subflow.tcp.finish();
+            }
+            Phase::Open | Phase::Closing | Phase::Closed => return,
+        }
+        subflow.touch();
+        subflow.close_by = None;
+        self.schedule_due = true;
+    }
+
+    /// Closes a subflow whose address is gone: what it carries may never arrive, so others carry it too.
+    pub(super) fn abandon_subflow(&mut self, at: usize) {
+        self.close_subflow(at);
+        let slot = self.subflows[at].slot;
+        let others = self.healthy() & !self.subflows[at].bit();
+        self.queue.requeue(slot, others);
+    }
+
+    /// Resets a subflow, with MP_TCPRST.
+    pub(super) fn reset_subflow(&mut self, now: Instant, at: usize, reason: ResetReason) {
+        let subflow = &mut self.subflows[at];
+        if subflow.phase == Phase::Closed {
+            return;
+        }
+        subflow.reset = Some(reason);
+        subflow.tcp.abort();
+        subflow.touch();
+        self.subflow_closed(now, at, SubflowCloseReason::Aborted(reason));
+    }
+
+    /// A subflow is over: others carry what it did not deliver (RFC 8684 §3.3.6).
+    pub(super) fn subflow_closed(&mut self, now: Instant, at: usize, reason: SubflowCloseReason) {
+        let healthy = self.healthy();
+        let subflow = &mut self.subflows[at];
+        if subflow.phase == Phase::Closed {
+            return;
+        }
+        let was_initial_opening = subflow.phase == Phase::Opening && subflow.join.is_none();
+        subflow.phase = Phase::Closed;
+        subflow.close_by = None;
+        if let Some(join) = &mut subflow.join {
+            join.third_ack_due = None;
+        }
+        let (id, slot, path_index) = (subflow.id, subflow.slot, subflow.path_index);
+        self.queue.forget(slot, healthy);
+        self.slots &= !(1 << slot);
+        self.refresh_view(at);
+        self.schedule_due = true;
+        self.emit(Event::SubflowClosed { id, reason });
+        if self.living().next().is_none() {
+            self.last_subflow_closed(reason, was_initial_opening);
+        } else if !self.is_closing() {
+            let failed = reason.is_failure();
+            self.tell_path_manager(now, path_manager::Event::SubflowClosed { path_index, failed });
+        }
+    }
+
+    /// Subflows that are not over.
+    pub(super) fn living(&self) -> impl Iterator<Item = usize> + '_ {
+        let living = |&at: &usize| self.subflows[at].phase != Phase::Closed;
+        self.live.iter().map(|&at| at as usize).filter(living)
+    }
+
+    fn last_subflow_closed(&mut self, reason: SubflowCloseReason, opening: bool) {
+        if self.end.is_some() {
+            return;
+        }
+        let complete = self.finish == Finish::Acknowledged && self.peer_finished;
+        if complete || self.plain_end(reason) {
+            self.end = Some(End::Closed);
+            return self.emit(Event::Closed);
+        }
+        let why = match reason {
+            SubflowCloseReason::Refused if opening => FailureReason::Refused,
+            SubflowCloseReason::Reset(_) if self.mode == Mode::Tcp => FailureReason::PeerAborted,
+            _ => FailureReason::NoSubflowLeft,
+        };
+        self.end = Some(End::Failed);
+        self.emit(Event::Failed(why));
+    }
+
+    /// Does a DATA_ACK cover our DATA_FIN?
+    #[inline]
+    pub(super) fn acknowledges_data_fin(&self, acknowledged: u64) -> bool {
+        matches!(self.finish, Finish::Sent(_)) && acknowledged == self.queue.written() + 1
+    }
+
+    /// The peer has everything, our DATA_FIN (or FIN) included.
+    pub(super) fn finish_acknowledged(&mut self) {
+        if self.finish != Finish::Acknowledged {
+            self.finish = Finish::Acknowledged;
+            self.emit(Event::FinishAcknowledged);
+        }
+    }
+
+    /// The peer's DATA_FIN counts when everything before it has arrived.
+    #[inline]
+    pub(super) fn follow_peer_fin(&mut self, at: usize) {
+        if !self.peer_finished && self.peer_fin == Some(self.reassembly.next()) {
+            self.peer_finished = true;
+            self.subflows[at].request_ack();
+            self.emit(Event::PeerFinished);
+        }
+    }
+
+    /// Takes the next step of the end, if one is due.
+    pub(super) fn progress_close(&mut self, now: Instant, at: usize) {
+        self.follow_peer_fin(at);
+        match self.mode {
+            Mode::Opening => {}
+            Mode::Tcp => self.progress_plain_close(),
+            Mode::Multipath => {
+                self.follow_subflow_fin(at);
+                if self.finish == Finish::Wanted && self.queue.unscheduled() == 0 {
+                    self.send_data_fin(now);
+                }
+                if self.finish == Finish::Acknowledged && self.peer_finished {
+                    let living: Vec<usize> = self.living().collect();
+                    for at in living {
+                        self.close_subflow(at);
+                    }
+                }
+            }
+        }
+    }
+
+    fn progress_plain_close(&mut self) {
+        let plain = self.plain as usize;
+        if !self.peer_finished && self.subflows[plain].tcp.peer_finished() {
+            self.peer_finished = true;
+            self.emit(Event::PeerFinished);
+        }
+        let finishing = !matches!(self.finish, Finish::No);
+        if finishing && self.queue.unscheduled() == 0 && self.subflows[plain].phase == Phase::Open {
+            self.close_subflow(plain);
+        }
+    }
+
+    /// A FIN on one subflow ends that subflow only (RFC 8684 §3.3.3): we close our half too.
+    fn follow_subflow_fin(&mut self, at: usize) {
+        if self.subflows[at].phase == Phase::Open && self.subflows[at].tcp.peer_finished() {
+            self.close_subflow(at);
+        }
+    }
+
+    /// DATA_FIN goes out on every subflow (as Linux does it), and again until it is acknowledged.
+    pub(super) fn send_data_fin(&mut self, now: Instant) {
+        let open: Vec<usize> = self.open().collect();
+        if open.is_empty() {
+            return;
+        }
+        let times = if let Finish::Sent(times) = self.finish { times } else { 0 };
+        self.finish = Finish::Sent(times + 1);
+        for at in open {
+            self.subflows[at].data_fin_due = true;
+            self.subflows[at].request_ack();
+        }
+        self.arm_data_timer(now);
+    }
+}

@@ -1,0 +1,136 @@
+//! Coupled congestion control and the snapshots that decisions are made from.
+
+use super::{Connection, Mode};
+use crate::subflow::{Phase, Subflow};
+use crate::view::{QueueView, SubflowView};
+use ropewalk_units::Duration;
+
+impl Connection {
+    /// Tells a subflow's TCP its increase and decrease, from the windows as they are before an ACK or timeout.
+    #[inline]
+    pub(super) fn set_coupling(&mut self, at: usize) {
+        self.refresh_views();
+        let coupling = self.coupled.coupling(&self.views, at);
+        self.subflows[at].tcp.set_coupling(coupling);
+    }
+
+    /// An ACK or a timeout was handled: `acked_before` octets had been acknowledged before.
+    #[inline]
+    pub(super) fn after_ack(&mut self, at: usize, acked_before: u64) {
+        let stats = self.subflows[at].tcp.stats();
+        let acked = (stats.bytes_acked - acked_before) as u32;
+        let losses = stats.fast_recoveries + stats.timeouts;
+        let lost = losses != self.subflows[at].loss_events;
+        if acked == 0 && !lost {
+            return;
+        }
+        self.refresh_views();
+        if lost {
+            self.subflows[at].loss_events = losses;
+            self.coupled.on_loss(&self.views, at);
+        }
+        if acked > 0
+            && let Some(update) = self.coupled.on_acked(&self.views, at, acked)
+        {
+            self.subflows[at].tcp.set_cwnd(update.cwnd, update.ssthresh);
+            self.subflows[at].view_stale = true;
+        }
+    }
+
+    /// Brings the views up to date; one per subflow, by its identifier.
+    #[inline]
+    pub(super) fn refresh_views(&mut self) {
+        for index in 0..self.live.len() {
+            let at = self.live[index] as usize;
+            if self.subflows[at].view_stale {
+                self.refresh_view(at);
+            }
+        }
+    }
+
+    pub(super) fn refresh_view(&mut self, at: usize) {
+        let coupled = self.scheduler.participates(self.subflows[at].id);
+        let view = view_of(&self.subflows[at], self.config.stale_after, coupled);
+        self.subflows[at].view_stale = false;
+        while self.views.len() <= at {
+            let id = self.views.len();
+            let filler = view_of(&self.subflows[id], self.config.stale_after, false);
+            self.views.push(filler);
+        }
+        self.views[at] = view;
+    }
+
+    /// The send queue as the scheduler sees it.
+    #[inline]
+    pub(super) fn queue_view(&self, least_segment: u32) -> QueueView {
+        let in_flight = self.queue.next() - self.queue.una();
+        let unscheduled = self.queue.unscheduled();
+        // Nagle (RFC 9293 §3.7.4), once for the connection: a partial segment waits for what is on its way.
+        let held = self.config.tcp.nagle
+            && in_flight > 0
+            && unscheduled < u64::from(least_segment)
+            && self.finish == super::Finish::No;
+        QueueView {
+            unsent: if held { 0 } else { unscheduled },
+            window_left: self.send_edge.saturating_sub(self.queue.next()),
+            in_flight,
+            data_acked: self.queue.una(),
+            opportunistic_retransmissions: self.stats.opportunistic_retransmissions,
+        }
+    }
+
+    /// Redundant scheduling: how much each subflow has left to carry.
+    pub(super) fn refresh_own_backlogs(&mut self) {
+        let (una, written) = (self.queue.una(), self.queue.written());
+        let end = written.min(self.send_edge.max(self.queue.next()));
+        for index in 0..self.live.len() {
+            let at = self.live[index] as usize;
+            let subflow = &mut self.subflows[at];
+            subflow.pointer = subflow.pointer.max(una);
+            self.views[at].own_backlog = end.saturating_sub(subflow.pointer);
+        }
+    }
+
+    pub(super) fn speaks(&self) -> bool {
+        match self.mode {
+            Mode::Opening => false,
+            Mode::Multipath | Mode::Tcp => self.end.is_none(),
+        }
+    }
+}
+
+#[inline]
+fn view_of(subflow: &Subflow, stale_after: u32, participates: bool) -> SubflowView {
+    let tcp = &subflow.tcp;
+    let stats = tcp.stats();
+    let open = subflow.phase == Phase::Open;
+    SubflowView {
+        id: subflow.id,
+        path_index: subflow.path_index,
+        backup: subflow.backup(),
+        usable: open && tcp.consecutive_timeouts() < stale_after,
+        coupled: open && participates,
+        cwnd: tcp.cwnd(),
+        ssthresh: tcp.ssthresh(),
+        flight: tcp.flight_size(),
+        pipe: tcp.pipe(),
+        cwnd_space: tcp.cwnd_space(),
+        unsent: tcp.unsent(),
+        send_space: tcp.send_space(),
+        own_backlog: 0,
+        smss: tcp.smss(),
+        srtt: tcp.srtt(),
+        rttvar: tcp.rttvar().unwrap_or(Duration::ZERO),
+        min_rtt: tcp.min_rtt(),
+        latest_rtt: tcp.latest_rtt(),
+        in_slow_start: tcp.in_slow_start(),
+        in_recovery: tcp.in_recovery(),
+        in_timeout_recovery: tcp.in_timeout_recovery(),
+        pacing_rate: tcp.pacing_rate(),
+        delivery_rate: tcp.delivery_rate(),
+        bytes_acked: stats.bytes_acked,
+        segments_sent: stats.data_segments_sent,
+        retransmissions: stats.retransmissions,
+        loss_events: stats.fast_recoveries + stats.timeouts,
+    }
+}

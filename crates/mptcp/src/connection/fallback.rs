@@ -1,0 +1,203 @@
+//! Checksums, MP_FAIL and the ways back to plain TCP (RFC 8684 §3.3.1, §3.7).
+
+use super::receive::Admission;
+use super::{Connection, Mode};
+use crate::event::{Event, FallbackReason, SubflowCloseReason};
+use crate::mapping::Mapped;
+use crate::subflow::{Infinite, Phase, Unverified};
+use ropewalk_units::{Dsn, Instant, Ssn};
+use ropewalk_wire::{Flags, MptcpOption, Payload, ResetReason, Segment, Sum, dss_checksum, stream_sum};
+
+impl Connection {
+    /// Only the initial subflow has ever carried data, in order, so that its stream *is* the connection's and
+    /// both hosts can go on without mappings (RFC 8684 §3.7).
+    fn is_one_stream(&self) -> bool {
+        !self.sent_apart && self.subflows[0].phase != Phase::Closed
+    }
+
+    /// New data is acknowledged, but the segment has lost every option: the path strips them.
+    #[inline]
+    pub(super) fn acknowledges_without_options(&self, at: usize, segment: &Segment) -> bool {
+        let subflow = &self.subflows[at];
+        segment.flags.contains(Flags::ACK)
+            && !segment.flags.intersects(Flags::SYN | Flags::RST | Flags::FIN)
+            && subflow.phase == Phase::Open
+            && segment.ack.after(subflow.tcp.snd_una())
+            && segment.ack.before_eq(subflow.tcp.snd_nxt())
+            && subflow.pushed > 0
+    }
+
+    pub(super) fn options_lost(&mut self, at: usize) -> Admission {
+        if at == 0 && self.is_one_stream() {
+            let early = !self.confirmed;
+            self.fall_back(if early { FallbackReason::HandshakeStripped } else { FallbackReason::Stripped });
+            Admission::Pass
+        } else {
+            Admission::Abort(ResetReason::Middlebox)
+        }
+    }
+
+    /// Data came that no mapping covers. Either the connection goes on without mappings (`true`: look again), or
+    /// the subflow is broken and is reset.
+    pub(super) fn octets_unmapped(&mut self, now: Instant, at: usize) -> bool {
+        if at == 0 && self.is_one_stream() && self.mode == Mode::Multipath {
+            self.fall_back(FallbackReason::Stripped);
+            return true;
+        }
+        self.reset_subflow(now, at, ResetReason::Middlebox);
+        false
+    }
+
+    /// Goes on as plain TCP on the initial subflow.
+    pub(super) fn fall_back(&mut self, reason: FallbackReason) {
+        if self.mode == Mode::Tcp {
+            return;
+        }
+        self.mode = Mode::Tcp;
+        let next = self.reassembly.next();
+        let initial = &mut self.subflows[0];
+        initial.infinite_in.get_or_insert(Infinite { position: initial.read, data: next, announced: false });
+        initial.infinite_out.get_or_insert(Infinite { position: 0, data: 0, announced: false });
+        initial.rare.clear();
+        initial.data_fin_due = false;
+        self.emit(Event::FellBack(reason));
+        let others: Vec<usize> = self.live.iter().map(|&at| at as usize).filter(|&at| at != 0).collect();
+        for at in others {
+            self.subflows[at].reset = Some(ResetReason::Mptcp);
+            self.subflows[at].tcp.abort();
+            self.subflows[at].touch();
+        }
+        if self.subflows[0].tcp.is_established() && self.subflows[0].phase == Phase::Opening {
+            self.subflows[0].phase = Phase::Open;
+        }
+        self.schedule_due = true;
+    }
+
+    /// Plain TCP: what the subflow acknowledges is what the peer has, and the window is relative to it.
+    pub(super) fn plain_progress(&mut self, now: Instant, segment: &Segment) {
+        let plain = &self.subflows[self.plain as usize];
+        let Some(infinite) = plain.infinite_out else { return };
+        let tcp = &plain.tcp;
+        let acked = tcp.stats().bytes_acked;
+        let current = segment.flags.contains(Flags::ACK) && segment.ack == tcp.snd_una();
+        let scaled = !segment.flags.contains(Flags::SYN);
+        let window = u64::from(segment.window) << if scaled { tcp.peer_window_scale() } else { 0 };
+        if acked >= infinite.position && self.queue.acknowledge(infinite.data + (acked - infinite.position)) {
+            self.note_progress(now);
+        }
+        if current {
+            self.open_send_window(self.queue.una(), window);
+        }
+    }
+
+    /// Stage *checksum*: gathers a mapping's octets and delivers them when the checksum agrees.
+    pub(super) fn verify(&mut self, now: Instant, at: usize, mapped: Mapped, part: Payload) {
+        let subflow = &mut self.subflows[at];
+        let unverified = &mut subflow.unverified;
+        if unverified.start != mapped.position {
+            *unverified = Unverified { start: mapped.position, parts: Vec::new() };
+        }
+        unverified.parts.push(part);
+        if subflow.read < mapped.end() {
+            return;
+        }
+        let parts = std::mem::take(&mut subflow.unverified).parts;
+        let dsn = self.peer_first + mapped.data;
+        let ssn = Ssn::new((mapped.position as u32).wrapping_add(1));
+        let expected = dss_checksum(dsn, ssn, mapped.len as u16, sum_of(&parts));
+        if mapped.checksum != Some(expected) {
+            return self.checksum_failed(now, at, dsn);
+        }
+        let mut data = mapped.data;
+        for part in parts {
+            self.reassemble(now, data, part);
+            data = data.wrapping_add(u64::from(part.len));
+        }
+    }
+
+    /// RFC 8684 §3.7: with other subflows, this one is reset with MP_FAIL; the only one goes on, discarding
+    /// what comes until the peer answers MP_FAIL with an infinite mapping.
+    fn checksum_failed(&mut self, now: Instant, at: usize, dsn: Dsn) {
+        self.stats.checksum_failures += 1;
+        let id = self.subflows[at].id;
+        self.emit(Event::ChecksumFailed(id));
+        let others = self.open().any(|other| other != at);
+        let subflow = &mut self.subflows[at];
+        if others {
+            subflow.rare.clear();
+            subflow.rare.push_back(MptcpOption::Fail(dsn));
+            self.reset_subflow(now, at, ResetReason::Middlebox);
+        } else {
+            subflow.discarding = true;
+            subflow.mappings.clear();
+            subflow.signal(MptcpOption::Fail(dsn));
+        }
+    }
+
+    /// MP_FAIL came. On the only subflow, the data from `dsn` on is sent again under an infinite mapping.
+    pub(super) fn take_fail(&mut self, now: Instant, at: usize, dsn: Dsn, reset: bool) {
+        if reset || self.subflows[at].infinite_out.is_some() {
+            return;
+        }
+        if self.open().any(|other| other != at) {
+            return self.reset_subflow(now, at, ResetReason::Middlebox);
+        }
+        let wanted = self.queue.data(dsn);
+        let data = if wanted > self.queue.next() { self.queue.una() } else { wanted.max(self.queue.una()) };
+        let position = self.subflows[at].pushed;
+        self.queue.rewind(data);
+        self.sent_apart = true;
+        let expected = self.peer_first + self.reassembly.next();
+        self.go_infinite(at, Infinite { position, data, announced: true });
+        // The other direction follows: the peer answers with an infinite mapping of its own.
+        self.subflows[at].signal(MptcpOption::Fail(expected));
+    }
+
+    /// The peer maps everything from now on (RFC 8684 §3.7).
+    pub(super) fn take_infinite_mapping(&mut self, at: usize, ssn: Ssn, data: u64) {
+        let Some(position) = self.subflows[at].position_in(ssn) else { return };
+        let data = if data > self.reassembly.next() { self.reassembly.next() } else { data };
+        let subflow = &mut self.subflows[at];
+        if subflow.infinite_in.is_some_and(|known| known.announced) {
+            return;
+        }
+        subflow.infinite_in = Some(Infinite { position, data, announced: true });
+        subflow.discarding = false;
+        subflow.unverified = Unverified::default();
+        if subflow.infinite_out.is_none() {
+            let out = Infinite { position: subflow.pushed, data: self.queue.next(), announced: true };
+            self.go_infinite(at, out);
+        }
+    }
+
+    /// Our data is mapped once and for all, and the connection is TCP from now on.
+    fn go_infinite(&mut self, at: usize, infinite: Infinite) {
+        self.subflows[at].infinite_out = Some(infinite);
+        self.subflows[at].data_fin_due = false;
+        self.plain = at as u32;
+        if self.mode != Mode::Tcp {
+            self.mode = Mode::Tcp;
+            let ours = self.stats.checksum_failures > 0;
+            let reason = if ours { FallbackReason::ChecksumFailed } else { FallbackReason::PeerFellBack };
+            self.emit(Event::FellBack(reason));
+        }
+        self.schedule_due = true;
+    }
+
+    /// The end of a connection that has fallen back is that of its one subflow.
+    pub(super) fn plain_end(&self, reason: SubflowCloseReason) -> bool {
+        self.mode == Mode::Tcp && reason == SubflowCloseReason::Finished
+    }
+}
+
+/// The sum over octets in parts; an odd part shifts those that follow by one octet.
+fn sum_of(parts: &[Payload]) -> Sum {
+    let mut total = Sum::default();
+    let mut odd = false;
+    for part in parts {
+        let sum = stream_sum(*part);
+        total = total.add(if odd { sum.swapped() } else { sum });
+        odd ^= part.len % 2 == 1;
+    }
+    total
+}

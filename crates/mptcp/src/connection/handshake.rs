@@ -1,0 +1,288 @@
+//! MP_CAPABLE and MP_JOIN: who may speak, and who is believed (RFC 8684 §3.1, §3.2).
+
+use super::receive::Admission;
+use super::{Connection, MAX_SUBFLOWS, Mode};
+use crate::event::{Event, FallbackReason};
+use crate::id::{Path, SubflowId};
+use crate::keys;
+use crate::path_manager::{self, Role};
+use crate::subflow::{self, New, Phase, Subflow};
+use ropewalk_tcp as tcp;
+use ropewalk_units::Instant;
+use ropewalk_wire::{Flags, Join, Key, MptcpOption, ResetReason, Segment, Token};
+use std::net::SocketAddr;
+
+/// SYNs sent with MP_CAPABLE before one goes without it: a middlebox may drop the option's SYNs (RFC 8684 §3.7;
+/// Linux `syn_retrans_before_tcp_fallback`).
+pub(super) const CAPABLE_SYNS: u32 = 3;
+
+impl Connection {
+    /// The initial subflow's handshake.
+    pub(super) fn admit_initial(&mut self, segment: &Segment) -> Admission {
+        if segment.flags.contains(Flags::RST) {
+            return Admission::Pass;
+        }
+        match self.role {
+            Role::Client => self.admit_syn_ack(segment),
+            Role::Server => self.admit_third_ack(segment),
+        }
+    }
+
+    fn admit_syn_ack(&mut self, segment: &Segment) -> Admission {
+        let subflow = &self.subflows[0];
+        if !segment.flags.contains(Flags::SYN)
+            || segment.flags.contains(Flags::ACK) && segment.ack != subflow.tcp.iss() + 1
+        {
+            return Admission::Pass;
+        }
+        let asked = subflow.syns <= CAPABLE_SYNS;
+        let capable = segment.options.mptcp.rare().iter().find_map(|option| match option {
+            MptcpOption::Capable { sender_key: Some(key), receiver_key: None, checksum_required, .. } => {
+                Some((*key, *checksum_required))
+            }
+            _ => None,
+        });
+        match capable {
+            Some((key, checksum)) if asked && segment.flags.contains(Flags::ACK) => {
+                self.checksum |= checksum;
+                self.learn_peer_key(key);
+            }
+            _ => self.fall_back(FallbackReason::NotCapable),
+        }
+        Admission::Pass
+    }
+
+    fn admit_third_ack(&mut self, segment: &Segment) -> Admission {
+        if segment.flags.contains(Flags::SYN) {
+            return Admission::Pass;
+        }
+        let keys = segment.options.mptcp.rare().iter().find_map(|option| match option {
+            MptcpOption::Capable { sender_key: Some(sender), receiver_key: Some(receiver), .. } => {
+                Some((*sender, *receiver))
+            }
+            _ => None,
+        });
+        match keys {
+            Some((sender, receiver)) if receiver == self.own_key => {
+                self.learn_peer_key(sender);
+                self.confirmed = true;
+            }
+            // RFC 8684 §3.7: an ACK without the option means that it was stripped, or not understood.
+            None if !segment.options.mptcp.is_empty() => return Admission::Drop,
+            _ => self.fall_back(FallbackReason::HandshakeStripped),
+        }
+        Admission::Pass
+    }
+
+    fn learn_peer_key(&mut self, key: Key) {
+        self.peer_key = Some(key);
+        self.peer_token = keys::token(key);
+        self.peer_first = keys::initial_dsn(key) + 1;
+        self.mode = Mode::Multipath;
+    }
+
+    /// The client has proof that the server knows both keys: from now on it sends DSS only, and may join.
+    pub(super) fn confirm(&mut self, now: Instant) {
+        self.confirmed = true;
+        self.established(now);
+    }
+
+    /// Emits [`Event::Established`] once, and lets the path manager begin when the connection may be joined.
+    pub(super) fn established(&mut self, now: Instant) {
+        if !self.announced_established {
+            self.announced_established = true;
+            self.emit(Event::Established);
+        }
+        if self.confirmed && !self.timers.managing {
+            self.timers.managing = true;
+            self.tell_path_manager(now, path_manager::Event::Established);
+        }
+    }
+
+    /// Opens a further subflow with MP_JOIN; nothing happens when there are too many.
+    pub(super) fn open_subflow(&mut self, now: Instant, path_index: u32, mut path: Path, backup: bool) {
+        let Some(slot) = self.free_slot() else { return };
+        if path.local.port() == 0 {
+            path.local.set_port(self.draws.port());
+        }
+        let own_nonce = self.draws.nonce();
+        let iss = self.draws.initial_sequence();
+        let join = subflow::Join { own_nonce, peer_nonce: 0, third_ack_due: None, third_acks: 0 };
+        let tcp = tcp::Connection::connect(self.tcp_config.clone(), iss, now);
+        let local_id = self.addresses.local_id(path.local);
+        let remote_id = self.addresses.remote_id(path.remote);
+        self.add_joined(path, path_index, slot, tcp, join, (local_id, remote_id), true, backup);
+    }
+
+    /// Answers a SYN with MP_JOIN; `None` if it must be answered with a RST: a wrong token, a connection that
+    /// is closing, has fallen back or has too many subflows.
+    pub fn accept_join(&mut self, now: Instant, path: Path, syn: &Segment) -> Option<SubflowId> {
+        let (backup, remote_id, token, peer_nonce) =
+            syn.options.mptcp.rare().iter().find_map(|option| match option {
+                MptcpOption::Join(Join::Syn { backup, address_id, token, nonce }) => {
+                    Some((*backup, *address_id, *token, *nonce))
+                }
+                _ => None,
+            })?;
+        if !self.may_be_joined(token) {
+            return None;
+        }
+        let slot = self.free_slot()?;
+        let own_nonce = self.draws.nonce();
+        let iss = self.draws.initial_sequence();
+        let join = subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 };
+        let tcp = tcp::Connection::accept(self.tcp_config.clone(), syn, iss, now);
+        let local_id = self.addresses.local_id(path.local);
+        let path_index = self.addresses.path_index(path.local);
+        self.add_joined(path, path_index, slot, tcp, join, (local_id, remote_id), false, backup);
+        Some(SubflowId(self.subflows.len() as u32 - 1))
+    }
+
+    fn may_be_joined(&self, token: Token) -> bool {
+        token == self.own_token
+            && self.mode == Mode::Multipath
+            && self.confirmed
+            && self.end.is_none()
+            && !self.is_closing()
+    }
+
+    fn free_slot(&self) -> Option<u8> {
+        (0..MAX_SUBFLOWS as u8).find(|slot| self.slots & (1 << slot) == 0)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the one place where a joined subflow is put together")]
+    fn add_joined(
+        &mut self,
+        path: Path,
+        path_index: u32,
+        slot: u8,
+        tcp: tcp::Connection,
+        join: subflow::Join,
+        (local_id, remote_id): (u8, u8),
+        active: bool,
+        backup: bool,
+    ) {
+        self.slots |= 1 << slot;
+        let id = SubflowId(self.subflows.len() as u32);
+        let new =
+            New { id, path, path_index, tcp, slot, active, join: Some(join), local_id, remote_id, backup };
+        self.live.push(id.0);
+        self.subflows.push(Subflow::new(new));
+        self.emit(Event::SubflowCreated { id, path });
+    }
+
+    /// A segment for a joined subflow that is not fully established.
+    pub(super) fn admit_joined(&mut self, now: Instant, at: usize, segment: &Segment) -> Admission {
+        let subflow = &self.subflows[at];
+        if segment.flags.contains(Flags::RST) {
+            return Admission::Pass;
+        }
+        if !subflow.active {
+            return self.admit_join_ack(at, segment);
+        }
+        if segment.flags.contains(Flags::SYN) {
+            return self.admit_join_syn_ack(at, segment);
+        }
+        // RFC 8684 §3.2: the fourth packet, an ACK with a DATA_ACK, proves that the third arrived.
+        if subflow.tcp.is_established() && segment.options.mptcp.dss.is_some() {
+            self.open_joined(now, at);
+        }
+        Admission::Pass
+    }
+
+    fn admit_join_syn_ack(&mut self, at: usize, segment: &Segment) -> Admission {
+        let subflow = &mut self.subflows[at];
+        if !segment.flags.contains(Flags::ACK) || segment.ack != subflow.tcp.iss() + 1 {
+            return Admission::Pass;
+        }
+        let (Some(peer_key), Some(join)) = (self.peer_key, &mut subflow.join) else {
+            return Admission::Abort(ResetReason::Mptcp);
+        };
+        for option in segment.options.mptcp.rare() {
+            if let MptcpOption::Join(Join::SynAck { backup, address_id, hmac, nonce }) = option {
+                let expected = keys::join_hmac(peer_key, self.own_key, *nonce, join.own_nonce);
+                if keys::leftmost_64(&expected) != *hmac {
+                    return Admission::Abort(ResetReason::Mptcp);
+                }
+                join.peer_nonce = *nonce;
+                subflow.remote_id = *address_id;
+                subflow.backup_peer = *backup;
+                return Admission::Pass;
+            }
+        }
+        // RFC 8684 §3.2: no MP_JOIN on the SYN/ACK.
+        Admission::Abort(ResetReason::Middlebox)
+    }
+
+    fn admit_join_ack(&mut self, at: usize, segment: &Segment) -> Admission {
+        if segment.flags.contains(Flags::SYN) {
+            return Admission::Pass;
+        }
+        let subflow = &self.subflows[at];
+        let (Some(peer_key), Some(join)) = (self.peer_key, &subflow.join) else {
+            return Admission::Abort(ResetReason::Mptcp);
+        };
+        for option in segment.options.mptcp.rare() {
+            if let MptcpOption::Join(Join::Ack { hmac }) = option {
+                let expected = keys::join_hmac(peer_key, self.own_key, join.peer_nonce, join.own_nonce);
+                if keys::leftmost_160(&expected) != *hmac {
+                    return Admission::Abort(ResetReason::Mptcp);
+                }
+                return Admission::Joined;
+            }
+        }
+        if segment.options.mptcp.is_empty() {
+            return Admission::Abort(ResetReason::Middlebox);
+        }
+        // Later segments overtook the third ACK: it is sent again until we acknowledge it.
+        Admission::Drop
+    }
+
+    /// A joined subflow is fully established.
+    pub(super) fn open_joined(&mut self, now: Instant, at: usize) {
+        let subflow = &mut self.subflows[at];
+        if subflow.phase != Phase::Opening {
+            return;
+        }
+        subflow.phase = Phase::Open;
+        subflow.touch();
+        if let Some(join) = &mut subflow.join {
+            join.third_ack_due = None;
+        }
+        if !subflow.active {
+            // RFC 8684 §3.2: the fourth packet.
+            subflow.request_ack();
+        }
+        let (id, path_index) = (subflow.id, subflow.path_index);
+        subflow.pointer = self.queue.una();
+        self.emit(Event::SubflowEstablished(id));
+        self.schedule_due = true;
+        self.rescue_timed_out();
+        if !self.is_closing() {
+            self.tell_path_manager(now, path_manager::Event::SubflowEstablished { path_index });
+        }
+        if matches!(self.finish, super::Finish::Sent(_)) {
+            self.subflows[at].data_fin_due = true;
+            self.subflows[at].request_ack();
+        }
+    }
+
+    /// The initial subflow's TCP handshake is over.
+    pub(super) fn open_initial(&mut self, now: Instant) {
+        let subflow = &mut self.subflows[0];
+        if subflow.phase != Phase::Opening || self.mode == Mode::Opening {
+            return;
+        }
+        subflow.phase = Phase::Open;
+        subflow.touch();
+        let id = subflow.id;
+        self.schedule_due = true;
+        self.emit(Event::SubflowEstablished(id));
+        self.established(now);
+    }
+
+    /// The remote address of a pair, with the port under which the peer announced it.
+    pub(super) fn note_peer_address(&mut self, address_id: u8, address: SocketAddr) {
+        self.addresses.note_remote(address_id, address);
+    }
+}

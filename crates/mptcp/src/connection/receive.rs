@@ -1,0 +1,351 @@
+//! A segment's way in: *option → mapping → data_ack → data_fin*, the subflow's TCP, *checksum → reassemble*.
+
+use super::{Connection, Mode};
+use crate::event::{Event, FailureReason, SubflowCloseReason};
+use crate::id::SubflowId;
+use crate::mapping::Mapped;
+use crate::path_manager::Role;
+use crate::subflow::Phase;
+use ropewalk_tcp as tcp;
+use ropewalk_units::Instant;
+use ropewalk_wire::{DataAck, Dss, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
+
+/// What the stage *option* decides about a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Admission {
+    /// On to the subflow's TCP.
+    Pass,
+    /// On to TCP, after which the joined subflow is fully established.
+    Joined,
+    /// As if it had been lost.
+    Drop,
+    /// On to TCP, then the subflow is reset.
+    Abort(ResetReason),
+}
+
+impl Connection {
+    /// Takes a segment that arrived on a subflow.
+    pub fn handle_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
+        let at = subflow.0 as usize;
+        let Some(flow) = self.subflows.get_mut(at) else { return };
+        flow.touch();
+        let admission = self.take_options(now, at, segment);
+        if admission == Admission::Drop || self.is_mere_signal(at, segment) {
+            return self.after_input(now, at);
+        }
+        self.hand_to_tcp(now, at, segment);
+        match admission {
+            Admission::Joined => self.open_joined(now, at),
+            Admission::Abort(reason) => self.reset_subflow(now, at, reason),
+            Admission::Pass | Admission::Drop => {}
+        }
+        if self.mode == Mode::Tcp && at == self.plain as usize {
+            self.plain_progress(now, segment);
+        }
+        self.after_input(now, at);
+    }
+
+    /// Stage *option*, and with it all that a DSS says.
+    #[inline]
+    fn take_options(&mut self, now: Instant, at: usize, segment: &Segment) -> Admission {
+        let mut admission = Admission::Pass;
+        if self.subflows[at].phase == Phase::Opening {
+            admission = self.admit_opening(now, at, segment);
+            if matches!(admission, Admission::Drop | Admission::Abort(_)) {
+                return admission;
+            }
+        }
+        if self.mode != Mode::Multipath {
+            return admission;
+        }
+        let options = &segment.options.mptcp;
+        if options.rare.is_some() {
+            self.take_rare(now, at, segment);
+        }
+        if let Some(dss) = &options.dss {
+            self.take_dss(now, at, segment, dss);
+        } else if options.rare.is_none() && self.acknowledges_without_options(at, segment) {
+            return self.options_lost(at);
+        }
+        admission
+    }
+
+    fn admit_opening(&mut self, now: Instant, at: usize, segment: &Segment) -> Admission {
+        if self.subflows[at].join.is_some() {
+            if self.mode == Mode::Multipath { self.admit_joined(now, at, segment) } else { Admission::Pass }
+        } else if self.mode == Mode::Opening {
+            let admission = self.admit_initial(segment);
+            if self.mode != Mode::Opening {
+                // Windows of SYNs are not scaled (RFC 7323 §2.2).
+                let scaled = !segment.flags.contains(Flags::SYN);
+                let shift = if scaled { self.subflows[at].tcp.peer_window_scale() } else { 0 };
+                self.open_send_window(0, u64::from(segment.window) << shift);
+            }
+            admission
+        } else {
+            Admission::Pass
+        }
+    }
+
+    /// The rare options of a segment.
+    fn take_rare(&mut self, now: Instant, at: usize, segment: &Segment) {
+        let rare = segment.options.mptcp.rare();
+        for option in rare {
+            match option {
+                MptcpOption::Capable { data: Some((len, checksum)), .. } if self.role == Role::Server => {
+                    // RFC 8684 §3.1: the first data's mapping, beginning at the first octet of both spaces.
+                    let mapped = Mapped { position: 0, data: 0, len: u64::from(*len), checksum: *checksum };
+                    self.subflows[at].mappings.insert(mapped);
+                    self.peer_maps = true;
+                }
+                MptcpOption::Capable { .. } | MptcpOption::Join(_) => {}
+                MptcpOption::AddAddress(add) => {
+                    self.confirm_by_peer(now);
+                    self.take_add_address(now, at, add);
+                }
+                MptcpOption::RemoveAddress(remove) => self.take_remove_address(now, remove),
+                MptcpOption::Priority(priority) => self.take_priority(at, *priority),
+                MptcpOption::Fail(dsn) => self.take_fail(now, at, *dsn, segment.flags.contains(Flags::RST)),
+                MptcpOption::FastClose(close) => {
+                    // RFC 8684 §3.5: believed only with our key.
+                    if close.receiver_key == self.own_key {
+                        self.fail(FailureReason::PeerAborted);
+                    }
+                }
+                MptcpOption::Reset { reason, .. } => self.subflows[at].peer_reset = Some(*reason),
+            }
+        }
+    }
+
+    /// The server has spoken Multipath TCP after the third ACK: it has both keys.
+    #[inline]
+    fn confirm_by_peer(&mut self, now: Instant) {
+        if !self.confirmed && self.role == Role::Client {
+            self.confirm(now);
+        }
+    }
+
+    #[inline]
+    fn take_dss(&mut self, now: Instant, at: usize, segment: &Segment, dss: &Dss) {
+        if !self.confirmed {
+            self.confirm_by_peer(now);
+        }
+        if let Some(mapping) = &dss.mapping {
+            self.take_mapping(at, mapping, dss.data_fin);
+        }
+        if let Some(data_ack) = dss.data_ack {
+            self.take_data_ack(now, at, segment, data_ack);
+        }
+    }
+
+    /// Stages *mapping* and *data_fin*.
+    #[inline]
+    fn take_mapping(&mut self, at: usize, mapping: &Mapping, data_fin: bool) {
+        self.peer_maps = true;
+        let data = mapping.dsn.since(self.peer_first);
+        let mut len = u64::from(mapping.len);
+        if data_fin {
+            // RFC 8684 §3.3.3: the DATA_FIN takes the mapping's last octet.
+            len = len.saturating_sub(1);
+            self.take_data_fin(at, data.wrapping_add(len));
+        } else if len == 0 {
+            return self.take_infinite_mapping(at, mapping.ssn, data);
+        }
+        if len > 0
+            && let Some(position) = self.subflows[at].position_in(mapping.ssn)
+        {
+            let subflow = &mut self.subflows[at];
+            if position + len > subflow.read {
+                subflow.mappings.insert(Mapped { position, data, len, checksum: mapping.checksum });
+            }
+        }
+    }
+
+    /// Stage *data_fin*: acknowledged at once, however often it comes.
+    fn take_data_fin(&mut self, at: usize, data: u64) {
+        // A DATA_FIN below what has arrived contradicts it; the first one counts.
+        if data >= self.reassembly.next() && self.peer_fin.is_none() {
+            self.peer_fin = Some(data);
+        }
+        self.subflows[at].request_ack();
+    }
+
+    /// Stage *data_ack* (RFC 8684 §3.3.2), and the window that is relative to it (§3.3.5).
+    #[inline]
+    fn take_data_ack(&mut self, now: Instant, at: usize, segment: &Segment, data_ack: DataAck) {
+        let dsn = match data_ack {
+            DataAck::Long(dsn) => dsn,
+            DataAck::Short(low) => self.queue.dsn(self.queue.una()).nearest(low),
+        };
+        let acknowledged = self.queue.data(dsn);
+        let finished = self.acknowledges_data_fin(acknowledged);
+        if acknowledged > self.queue.next() && !finished {
+            return;
+        }
+        let una = acknowledged.min(self.queue.next());
+        if self.queue.acknowledge(una) {
+            self.note_progress(now);
+        }
+        if finished {
+            self.finish_acknowledged();
+        }
+        let window = u64::from(segment.window) << self.subflows[at].tcp.peer_window_scale();
+        self.open_send_window(una, window);
+    }
+
+    /// The peer acknowledges something new.
+    #[inline]
+    pub(super) fn note_progress(&mut self, now: Instant) {
+        self.timers.progress(now);
+        self.stats.bytes_acked = self.queue.una();
+        self.schedule_due = true;
+    }
+
+    /// Is a segment only there to carry options or a larger window, so that the subflow's TCP must not count it
+    /// as a duplicate acknowledgement (RFC 8684 §3.3.2)? It acknowledges nothing, carries nothing and reports
+    /// nothing out of order.
+    #[inline]
+    fn is_mere_signal(&self, at: usize, segment: &Segment) -> bool {
+        let options = &segment.options;
+        if segment.payload.len > 0 || segment.flags != Flags::ACK || !options.sack.is_empty() {
+            return false;
+        }
+        let signals =
+            options.mptcp.rare.is_some() || options.mptcp.dss.is_some_and(|dss| dss.mapping.is_some());
+        let subflow = &self.subflows[at];
+        signals && subflow.phase == Phase::Open && segment.ack == subflow.tcp.snd_una()
+    }
+
+    #[inline]
+    fn hand_to_tcp(&mut self, now: Instant, at: usize, segment: &Segment) {
+        if !self.coupled.is_coupled() {
+            return self.subflows[at].tcp.handle_segment(now, segment);
+        }
+        let acknowledges = segment.payload.len == 0 || segment.ack != self.subflows[at].tcp.snd_una();
+        if !acknowledges {
+            return self.subflows[at].tcp.handle_segment(now, segment);
+        }
+        self.set_coupling(at);
+        let before = self.subflows[at].tcp.stats().bytes_acked;
+        self.subflows[at].tcp.handle_segment(now, segment);
+        self.subflows[at].view_stale = true;
+        self.after_ack(at, before);
+    }
+
+    /// What follows from a subflow's TCP having seen a segment or a timeout.
+    #[inline]
+    pub(super) fn after_input(&mut self, now: Instant, at: usize) {
+        self.schedule_due = true;
+        if self.subflows[at].tcp.readable() > 0 {
+            self.take_stream(now, at);
+        }
+        while let Some(event) = self.subflows[at].tcp.poll_event() {
+            self.take_tcp_event(now, at, event);
+        }
+        if self.subflows[at].timed_out {
+            self.look_for_recovery(at);
+        }
+        if self.peer_fin.is_some() || self.finish != super::Finish::No || self.mode == Mode::Tcp {
+            self.progress_close(now, at);
+        }
+        self.follow_peer_fin(at);
+    }
+
+    /// Reads what the subflow delivers and puts it where its mappings say.
+    fn take_stream(&mut self, now: Instant, at: usize) {
+        while let Some(received) = self.subflows[at].tcp.read(u64::MAX) {
+            self.take_octets(now, at, received.payload);
+        }
+        self.tune_window(now);
+        self.reassembly.account(now);
+        let (waiting, most) = self.reassembly.waiting();
+        self.stats.bytes_delivered = self.reassembly.next();
+        self.stats.duplicate_bytes = self.reassembly.duplicates();
+        self.stats.reorder_buffer = waiting;
+        self.stats.reorder_buffer_max = most;
+        self.stats.hol_blocked = self.reassembly.blocked();
+    }
+
+    #[inline]
+    fn take_octets(&mut self, now: Instant, at: usize, mut payload: Payload) {
+        while payload.len > 0 {
+            let subflow = &mut self.subflows[at];
+            let position = subflow.read;
+            if subflow.discarding || subflow.phase == Phase::Closed {
+                subflow.read += u64::from(payload.len);
+                return;
+            }
+            let (data, len, checksum) = if let Some(infinite) = subflow.infinite_in
+                && position >= infinite.position
+            {
+                (infinite.data + (position - infinite.position), payload.len, None)
+            } else if let Some(mapped) = subflow.mappings.at(position) {
+                let len = (mapped.end() - position).min(u64::from(payload.len)) as u32;
+                (mapped.data.wrapping_add(position - mapped.position), len, mapped.checksum.map(|_| mapped))
+            } else if self.octets_unmapped(now, at) {
+                continue;
+            } else {
+                return;
+            };
+            let part = Payload { offset: payload.offset, len };
+            self.subflows[at].read += u64::from(len);
+            match checksum {
+                None => self.reassemble(now, data, part),
+                Some(mapped) => self.verify(now, at, mapped, part),
+            }
+            payload = Payload { offset: payload.offset + u64::from(len), len: payload.len - len };
+        }
+    }
+
+    /// Stage *reassemble*. What lies beyond the window that we offered is dropped; the peer sends it again.
+    #[inline]
+    pub(super) fn reassemble(&mut self, now: Instant, data: u64, mut payload: Payload) {
+        let end = data.wrapping_add(u64::from(payload.len));
+        let edge = self.window.edge();
+        if end > edge && !self.is_plain() {
+            let beyond = (end - edge).min(u64::from(payload.len)) as u32;
+            self.stats.bytes_beyond_window += u64::from(beyond);
+            payload.len -= beyond;
+            if payload.len == 0 {
+                return;
+            }
+        }
+        self.reassembly.insert(now, data, payload);
+    }
+
+    pub(super) fn take_tcp_event(&mut self, now: Instant, at: usize, event: tcp::Event) {
+        let id = self.subflows[at].id;
+        match event {
+            tcp::Event::Established => self.tcp_established(now, at),
+            tcp::Event::Closed(reason) => {
+                let reset = self.subflows[at].reset;
+                let reason = match reason {
+                    tcp::CloseReason::Finished => SubflowCloseReason::Finished,
+                    tcp::CloseReason::Reset => SubflowCloseReason::Reset(self.subflows[at].peer_reset),
+                    tcp::CloseReason::Refused => SubflowCloseReason::Refused,
+                    tcp::CloseReason::TimedOut => SubflowCloseReason::TimedOut,
+                    tcp::CloseReason::Aborted => {
+                        SubflowCloseReason::Aborted(reset.unwrap_or(ResetReason::Unspecified))
+                    }
+                };
+                self.subflow_closed(now, at, reason);
+            }
+            tcp::Event::TimeoutFired { .. } => self.subflow_timed_out(at),
+            tcp::Event::FinAcknowledged if self.mode == Mode::Tcp => self.finish_acknowledged(),
+            _ => {}
+        }
+        self.emit(Event::Subflow { id, event });
+    }
+
+    fn tcp_established(&mut self, now: Instant, at: usize) {
+        let subflow = &mut self.subflows[at];
+        match &mut subflow.join {
+            None => self.open_initial(now),
+            Some(join) if subflow.active => {
+                // RFC 8684 §3.2: the third ACK is repeated until something proves that it arrived.
+                join.third_ack_due = Some(now + subflow.tcp.rto());
+            }
+            Some(_) => {}
+        }
+    }
+}

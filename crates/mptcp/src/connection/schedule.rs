@@ -1,0 +1,186 @@
+//! Which subflow carries what: reinjections first, then what the scheduler says.
+
+use super::Connection;
+use crate::event::Event;
+use crate::scheduler::Decision;
+use crate::send_queue::{Placement, Sent};
+use crate::view::SubflowView;
+use ropewalk_units::Instant;
+use ropewalk_wire::Payload;
+
+impl Connection {
+    /// Gives data to subflows as long as there is data, window and room.
+    #[inline]
+    pub(super) fn schedule(&mut self, now: Instant) {
+        if !self.schedule_due {
+            return;
+        }
+        self.schedule_due = false;
+        if !self.speaks() {
+            return;
+        }
+        let waiting = self.queue.unscheduled() > 0 || self.queue.has_reinjections();
+        let outstanding = self.queue.una() < self.queue.next();
+        if waiting || (outstanding && self.scheduler.own_pointers()) {
+            self.refresh_views();
+            self.reinject();
+            self.schedule_new(now);
+            self.relieve_window(now);
+        }
+        if waiting || outstanding {
+            self.arm_data_timer(now);
+        }
+        if self.finish == super::Finish::Wanted && self.queue.unscheduled() == 0 {
+            let at = self.plain as usize;
+            self.progress_close(now, at);
+        }
+    }
+
+    fn schedule_new(&mut self, now: Instant) {
+        let least = self.live.iter().map(|&at| self.views[at as usize].smss).min().unwrap_or(0);
+        let own_pointers = self.scheduler.own_pointers();
+        loop {
+            if own_pointers {
+                self.refresh_own_backlogs();
+            }
+            let queue = self.queue_view(least);
+            match self.scheduler.pick(now, &self.views, &queue) {
+                Decision::Send { subflow, octets, reason } if own_pointers => {
+                    self.place_own(subflow.0 as usize, octets, reason);
+                }
+                Decision::Send { subflow, octets, reason } => {
+                    self.place_new(subflow.0 as usize, octets, reason);
+                }
+                Decision::Copy { subflow, octets, reason } => {
+                    if !self.place_copy(subflow.0 as usize, octets, reason) {
+                        return;
+                    }
+                }
+                Decision::Wait { until, .. } => {
+                    self.timers.scheduler = until;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The next octets of the stream go to a subflow.
+    #[inline]
+    pub(super) fn place_new(&mut self, at: usize, octets: u64, reason: &'static str) {
+        let data = self.queue.next();
+        let len = octets.min(self.queue.unscheduled()) as u32;
+        let to = self.hand_over(at, data, len);
+        self.queue.send_new(len, to);
+        if at != self.plain as usize {
+            self.sent_apart = true;
+        }
+        if self.config.trace {
+            let id = self.subflows[at].id;
+            self.emit(Event::Scheduled { id, data, octets: len, reason });
+        }
+    }
+
+    /// Pushes a range into a subflow and brings its view up to date.
+    #[inline]
+    fn hand_over(&mut self, at: usize, data: u64, len: u32) -> Placement {
+        let subflow = &mut self.subflows[at];
+        subflow.tcp.push(Payload { offset: data, len });
+        subflow.pushed += u64::from(len);
+        subflow.dirty = true;
+        let view = &mut self.views[at];
+        view.unsent += u64::from(len);
+        view.cwnd_space = view.cwnd_space.saturating_sub(len);
+        view.send_space = view.send_space.saturating_sub(u64::from(len));
+        Placement { subflow: subflow.id.0, slot: subflow.slot, position_end: subflow.pushed }
+    }
+
+    /// Redundant scheduling: the next octets from the subflow's own pointer.
+    fn place_own(&mut self, at: usize, octets: u64, reason: &'static str) {
+        let bit = self.subflows[at].bit();
+        let pointer = self.subflows[at].pointer;
+        let next = self.queue.next();
+        if pointer >= next {
+            self.place_new(at, octets, reason);
+            self.subflows[at].pointer = self.queue.next();
+            return;
+        }
+        let Some(&sent) = self.queue.holding(pointer) else {
+            self.subflows[at].pointer = next;
+            return;
+        };
+        if sent.carriers & bit != 0 {
+            self.subflows[at].pointer = sent.end();
+            return;
+        }
+        let len = (sent.end() - pointer).min(octets) as u32;
+        let to = self.hand_over(at, pointer, len);
+        self.queue.send_again(pointer, len, to);
+        self.subflows[at].pointer = pointer + u64::from(len);
+        self.sent_apart = true;
+        if self.config.trace {
+            let id = self.subflows[at].id;
+            self.emit(Event::Scheduled { id, data: pointer, octets: len, reason });
+        }
+    }
+
+    /// A second copy of the latest octets that the subflow has not carried; `false` if there are none.
+    fn place_copy(&mut self, at: usize, octets: u64, reason: &'static str) -> bool {
+        let bit = self.subflows[at].bit();
+        let Some(&sent) = self.queue.latest_without(bit) else { return false };
+        let len = u64::from(sent.len).min(octets) as u32;
+        let start = sent.end() - u64::from(len);
+        let to = self.hand_over(at, start, len);
+        self.queue.send_again(start, len, to);
+        self.sent_apart = true;
+        self.subflows[at].reinjected += u64::from(len);
+        self.stats.reinjected_bytes += u64::from(len);
+        if self.config.trace {
+            let id = self.subflows[at].id;
+            self.emit(Event::Scheduled { id, data: start, octets: len, reason });
+        }
+        true
+    }
+
+    /// Gives what timed-out and dead subflows carried to others (RFC 8684 §3.3.6).
+    fn reinject(&mut self) {
+        while let Some(sent) = self.queue.reinjection() {
+            if let Some(at) = self.best_for(&sent) {
+                let view = &self.views[at];
+                let room = view.cwnd_space.max(1).min(view.smss);
+                self.place_again(at, &sent, room, false);
+            } else if self.may_be_placed(&sent) {
+                return;
+            } else {
+                self.queue.skip_reinjection();
+            }
+        }
+    }
+
+    /// The fastest usable subflow with room that has not carried the range; backups if there is no other.
+    fn best_for(&self, sent: &Sent) -> Option<usize> {
+        let ready = self.outsiders(sent).filter(|(_, view)| view.has_room(u64::from(sent.len)));
+        ready.min_by_key(|(_, view)| (view.backup, view.srtt)).map(|(at, _)| at)
+    }
+
+    /// Is there anybody but those who carry it already? While nobody alive carries it, it must wait.
+    fn may_be_placed(&self, sent: &Sent) -> bool {
+        sent.carriers == 0 || self.outsiders(sent).next().is_some()
+    }
+
+    fn outsiders<'a>(&'a self, sent: &'a Sent) -> impl Iterator<Item = (usize, &'a SubflowView)> {
+        let usable = self.live.iter().map(|&at| (at as usize, &self.views[at as usize]));
+        usable.filter(|(at, view)| view.usable && self.subflows[*at].bit() & sent.carriers == 0)
+    }
+
+    /// Gives the first `room` octets of a range that others carried to a subflow.
+    pub(super) fn place_again(&mut self, at: usize, sent: &Sent, room: u32, opportunistic: bool) {
+        let len = sent.len.min(room);
+        let to = self.hand_over(at, sent.start, len);
+        self.queue.send_again(sent.start, len, to);
+        self.sent_apart = true;
+        self.subflows[at].reinjected += u64::from(len);
+        self.stats.reinjected_bytes += u64::from(len);
+        let id = self.subflows[at].id;
+        self.emit(Event::Reinjected { id, data: sent.start, octets: len, opportunistic });
+    }
+}

@@ -1,0 +1,4 @@
+//! Two connections and the paths between them, in a few lines: the simulator proper is another crate.
+
+mod network;
+mod transfers;

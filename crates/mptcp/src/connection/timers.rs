@@ -1,0 +1,265 @@
+//! The connection's own timers, beside those of its subflows.
+
+use super::{Connection, Finish, Mode};
+use crate::event::{FailureReason, TimerKind};
+use crate::path_manager;
+use crate::subflow::Phase;
+use ropewalk_units::{Duration, Instant};
+use ropewalk_wire::ResetReason;
+
+/// Least period of the connection-level retransmission timer.
+const PERIOD_MIN: Duration = Duration::from_millis(200);
+/// The period before any subflow has an RTO.
+const PERIOD_INITIAL: Duration = Duration::from_secs(1);
+/// Most doublings of the period.
+const BACKOFF_MAX: u32 = 10;
+
+/// When the connection's own timers fire.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timers {
+    /// Connection-level retransmission (RFC 8684 §3.3.6), DATA_FIN, window probes.
+    data: Option<Instant>,
+    backoff: u32,
+    progress: Instant,
+    /// The scheduler wants to be asked again.
+    pub(super) scheduler: Option<Instant>,
+    /// The path manager has been told that the connection may be joined.
+    pub(super) managing: bool,
+}
+
+impl Timers {
+    /// A DATA_ACK moved. The deadline is moved when it comes, not with every ACK.
+    #[inline]
+    pub(super) fn progress(&mut self, now: Instant) {
+        self.progress = now;
+        self.backoff = 0;
+    }
+}
+
+impl Connection {
+    /// The next time at which [`Connection::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Option<(Instant, TimerKind)> {
+        let mut next: Option<(Instant, TimerKind)> = None;
+        let mut consider = |at: Option<Instant>, kind: TimerKind| {
+            if let Some(at) = at
+                && next.is_none_or(|(first, _)| at < first)
+            {
+                next = Some((at, kind));
+            }
+        };
+        for &at in &self.live {
+            let subflow = &self.subflows[at as usize];
+            if let Some((at, kind)) = subflow.tcp.poll_timeout() {
+                consider(Some(at), TimerKind::Subflow(kind));
+            }
+            if let Some(join) = &subflow.join {
+                consider(join.third_ack_due, TimerKind::Join);
+                consider(subflow.close_by, TimerKind::AddAddress);
+            }
+        }
+        if self.end.is_none() {
+            consider(self.timers.data, TimerKind::Data);
+            consider(self.timers.scheduler, TimerKind::Scheduler);
+            if self.mode == Mode::Multipath {
+                consider(self.addresses.next_due(), TimerKind::AddAddress);
+                consider(self.path_manager.next_tick(), TimerKind::PathManager);
+            }
+        }
+        next
+    }
+
+    /// Does what is due. Early calls are harmless.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let mut index = 0;
+        while let Some(&at) = self.live.get(index) {
+            index += 1;
+            self.subflow_timers(now, at as usize);
+        }
+        if self.end.is_some() {
+            return;
+        }
+        if self.timers.data.is_some_and(|due| due <= now) {
+            self.data_timeout(now);
+        }
+        if self.timers.scheduler.is_some_and(|due| due <= now) {
+            self.timers.scheduler = None;
+            self.schedule_due = true;
+        }
+        if self.mode == Mode::Multipath {
+            if self.addresses.next_due().is_some_and(|due| due <= now) {
+                self.send_announcements(now);
+            }
+            if self.path_manager.next_tick().is_some_and(|due| due <= now) {
+                self.tell_path_manager(now, path_manager::Event::Tick);
+            }
+        }
+    }
+
+    fn subflow_timers(&mut self, now: Instant, at: usize) {
+        if self.subflows[at].tcp.poll_timeout().is_some_and(|(due, _)| due <= now) {
+            self.subflows[at].touch();
+            if self.coupled.is_coupled() {
+                self.set_coupling(at);
+            }
+            let acked = self.subflows[at].tcp.stats().bytes_acked;
+            self.subflows[at].tcp.handle_timeout(now);
+            self.subflows[at].view_stale = true;
+            if self.coupled.is_coupled() {
+                self.after_ack(at, acked);
+            }
+            self.after_input(now, at);
+        }
+        let subflow = &mut self.subflows[at];
+        if subflow.close_by.is_some_and(|due| due <= now) {
+            self.abandon_subflow(at);
+        }
+        self.third_ack_timeout(now, at);
+    }
+
+    /// RFC 8684 §3.2: the third ACK of a MP_JOIN is sent until the fourth packet comes.
+    fn third_ack_timeout(&mut self, now: Instant, at: usize) {
+        let subflow = &mut self.subflows[at];
+        let Some(join) = &mut subflow.join else { return };
+        if join.third_ack_due.is_none_or(|due| due > now) {
+            return;
+        }
+        join.third_acks += 1;
+        if join.third_acks > self.config.tcp.max_syn_retransmissions {
+            return self.reset_subflow(now, at, ResetReason::Unspecified);
+        }
+        let period = subflow.tcp.rto().saturating_mul(1 << join.third_acks.min(BACKOFF_MAX));
+        join.third_ack_due = Some(now + period.min(self.config.tcp.rto_max));
+        subflow.request_ack();
+    }
+
+    /// The period of the connection-level timer: no subflow may still be waiting for its own.
+    fn data_period(&self) -> Duration {
+        let longest = self.open().map(|at| self.subflows[at].tcp.rto()).max().unwrap_or(PERIOD_INITIAL);
+        let period = longest.max(PERIOD_MIN).saturating_mul(1 << self.timers.backoff.min(BACKOFF_MAX));
+        period.min(self.config.tcp.rto_max.max(PERIOD_MIN))
+    }
+
+    /// Starts the timer if something waits for the peer and it is not running.
+    #[inline]
+    pub(super) fn arm_data_timer(&mut self, now: Instant) {
+        if self.timers.data.is_none() && self.waits_for_peer() {
+            self.timers.progress = now;
+            self.timers.data = Some(now + self.data_period());
+        }
+    }
+
+    #[inline]
+    fn waits_for_peer(&self) -> bool {
+        let unacknowledged = self.queue.una() < self.queue.next();
+        unacknowledged
+            || self.queue.unscheduled() > 0
+            || matches!(self.finish, Finish::Sent(_) | Finish::Wanted)
+    }
+
+    fn data_timeout(&mut self, now: Instant) {
+        self.timers.data = None;
+        if !self.waits_for_peer() {
+            return;
+        }
+        let due = self.timers.progress.saturating_add(self.data_period());
+        if due > now {
+            self.timers.data = Some(due);
+            return;
+        }
+        self.timers.backoff += 1;
+        if self.queue.una() < self.queue.next() {
+            self.rescue_head();
+        } else if self.queue.unscheduled() > 0 {
+            self.probe_window();
+        } else {
+            self.repeat_data_fin(now);
+        }
+        self.timers.progress = now;
+        self.timers.data = Some(now + self.data_period());
+        self.schedule_due = true;
+    }
+
+    /// RFC 8684 §3.3.6: a subflow acknowledged the oldest data, or is gone, but no DATA_ACK came.
+    fn rescue_head(&mut self) {
+        if self.mode == Mode::Tcp {
+            return;
+        }
+        let Some(head) = self.queue.head() else { return };
+        let carrier = &self.subflows[head.latest as usize];
+        let on_its_way =
+            carrier.phase != Phase::Closed && carrier.tcp.stats().bytes_acked < head.position_end;
+        if !on_its_way {
+            self.queue.requeue_head();
+        }
+    }
+
+    fn repeat_data_fin(&mut self, now: Instant) {
+        let Finish::Sent(times) = self.finish else { return };
+        if times > self.config.tcp.max_retransmissions {
+            return self.fail(FailureReason::TimedOut);
+        }
+        if self.mode == Mode::Multipath {
+            self.send_data_fin(now);
+        }
+    }
+
+    /// A timeout on a subflow: others may carry what it carried.
+    pub(super) fn subflow_timed_out(&mut self, at: usize) {
+        self.subflows[at].timed_out = true;
+        if self.config.reinjection && self.mode == Mode::Multipath {
+            let healthy = self.healthy();
+            let slot = self.subflows[at].slot;
+            self.queue.requeue(slot, healthy);
+        }
+    }
+
+    /// A subflow that had timed out is heard of again: it may rescue what others are stuck with.
+    #[inline]
+    pub(super) fn look_for_recovery(&mut self, at: usize) {
+        if self.subflows[at].tcp.consecutive_timeouts() == 0 {
+            self.subflows[at].timed_out = false;
+            self.rescue_timed_out();
+        }
+    }
+
+    /// A subflow has become able to carry data: what timed-out ones carry is reinjected there.
+    pub(super) fn rescue_timed_out(&mut self) {
+        if !self.config.reinjection || self.mode != Mode::Multipath {
+            return;
+        }
+        let healthy = self.healthy();
+        for index in 0..self.live.len() {
+            let subflow = &self.subflows[self.live[index] as usize];
+            if subflow.timed_out && subflow.phase != Phase::Closed {
+                self.queue.requeue(subflow.slot, healthy);
+            }
+        }
+    }
+
+    /// The connection-level window is closed, nothing is on its way, and its opening may have been lost
+    /// (RFC 9293 §3.8.6.1): an octet that the peer has already makes it answer.
+    fn probe_window(&mut self) {
+        let Some(at) = self.open().next() else { return };
+        if self.send_edge > self.queue.next() {
+            return;
+        }
+        self.stats.window_probes += 1;
+        let una = self.queue.una();
+        if una == 0 || self.mode == Mode::Tcp {
+            self.place_new(at, 1, "window probe");
+        } else {
+            let subflow = &mut self.subflows[at];
+            subflow.tcp.push(ropewalk_wire::Payload { offset: una - 1, len: 1 });
+            subflow.pushed += 1;
+            subflow.touch();
+            self.sent_apart = true;
+        }
+    }
+
+    /// Events of subflows that were reset from outside any input of theirs.
+    pub(super) fn collect_events(&mut self, now: Instant, at: usize) {
+        while let Some(event) = self.subflows[at].tcp.poll_event() {
+            self.take_tcp_event(now, at, event);
+        }
+    }
+}

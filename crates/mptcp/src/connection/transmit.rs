@@ -1,0 +1,264 @@
+//! A segment's way out: the subflow's TCP cuts it, the connection adds the options and the window.
+
+use super::handshake::CAPABLE_SYNS;
+use super::{Connection, Mode};
+use crate::id::SubflowId;
+use crate::keys;
+use crate::path_manager::Role;
+use crate::subflow::{Infinite, Phase};
+use ropewalk_tcp::State;
+use ropewalk_units::{Instant, Ssn};
+use ropewalk_wire::{
+    DataAck, Dss, FastClose, Flags, Join, Mapping, MptcpOption, Options, Payload, ResetReason, Segment, Sum,
+    dss_checksum, stream_sum,
+};
+
+impl Connection {
+    /// The next segment to send and the subflow it belongs to; call until `None`.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
+        self.schedule(now);
+        let mut index = 0;
+        while let Some(&at) = self.live.get(index) {
+            let subflow = &mut self.subflows[at as usize];
+            if subflow.dirty {
+                if let Some(mut segment) = subflow.tcp.poll_transmit(now) {
+                    subflow.view_stale = true;
+                    self.attach(at as usize, &mut segment);
+                    return Some((SubflowId(at), segment));
+                }
+                subflow.dirty = false;
+                self.collect_events(now, at as usize);
+                if self.subflows[at as usize].tcp.state() == State::Closed {
+                    self.live.remove(index);
+                    continue;
+                }
+            }
+            index += 1;
+        }
+        // What was collected may have given others something to carry.
+        if self.schedule_due && self.live.iter().any(|&at| self.subflows[at as usize].phase == Phase::Open) {
+            self.schedule(now);
+            if self.live.iter().any(|&at| self.subflows[at as usize].dirty) {
+                return self.poll_transmit(now);
+            }
+        }
+        None
+    }
+
+    /// Adds options and window to a segment.
+    #[inline]
+    fn attach(&mut self, at: usize, segment: &mut Segment) {
+        if segment.flags.contains(Flags::SYN) {
+            return self.attach_syn(at, segment);
+        }
+        segment.window = self.window_field(self.subflows[at].tcp.own_window_scale());
+        if segment.flags.contains(Flags::RST) {
+            self.attach_reset(at, segment);
+        } else if self.mode != Mode::Multipath {
+            self.attach_plain(at, segment);
+        } else if segment.payload.len > 0 {
+            self.attach_mapping(at, segment);
+        } else {
+            self.attach_acknowledgement(at, segment);
+        }
+    }
+
+    fn attach_syn(&mut self, at: usize, segment: &mut Segment) {
+        segment.window = self.window.on_syn();
+        let subflow = &mut self.subflows[at];
+        subflow.syns += 1;
+        let backup = subflow.backup_own;
+        let address_id = subflow.local_id;
+        let answer = segment.flags.contains(Flags::ACK);
+        let option = match &subflow.join {
+            None if self.mode == Mode::Tcp || (!answer && subflow.syns > CAPABLE_SYNS) => return,
+            None => MptcpOption::Capable {
+                checksum_required: self.checksum,
+                no_more_subflows: false,
+                sender_key: answer.then_some(self.own_key),
+                receiver_key: None,
+                data: None,
+            },
+            Some(join) if answer => {
+                let peer_key = self.peer_key.unwrap_or(0);
+                let hmac = keys::join_hmac(self.own_key, peer_key, join.own_nonce, join.peer_nonce);
+                let hmac = keys::leftmost_64(&hmac);
+                MptcpOption::Join(Join::SynAck { backup, address_id, hmac, nonce: join.own_nonce })
+            }
+            Some(join) => MptcpOption::Join(Join::Syn {
+                backup,
+                address_id,
+                token: self.peer_token,
+                nonce: join.own_nonce,
+            }),
+        };
+        segment.options.mptcp.push(option);
+    }
+
+    /// RFC 8684 §3.6; on a fast close §3.5, on a failed checksum §3.7.
+    fn attach_reset(&mut self, at: usize, segment: &mut Segment) {
+        if self.mode != Mode::Multipath {
+            return;
+        }
+        let subflow = &mut self.subflows[at];
+        let mptcp = &mut segment.options.mptcp;
+        if subflow.fast_close
+            && let Some(receiver_key) = self.peer_key
+        {
+            mptcp.push(MptcpOption::FastClose(FastClose { receiver_key }));
+        }
+        if let Some(MptcpOption::Fail(dsn)) = subflow.rare.front() {
+            mptcp.push(MptcpOption::Fail(*dsn));
+        }
+        let reason = subflow.reset.unwrap_or(ResetReason::Unspecified);
+        mptcp.push(MptcpOption::Reset { transient: false, reason });
+    }
+
+    /// The DATA_ACK for the options, 64 bits long once the peer has sent a mapping and if there is room.
+    #[inline]
+    fn data_ack(&self, long: bool) -> DataAck {
+        let next = self.reassembly.next();
+        // RFC 8684 §3.3.3: a DATA_FIN that arrived in order takes one octet.
+        let dsn = self.peer_first + next + u64::from(self.peer_fin == Some(next));
+        if long && self.peer_maps { DataAck::Long(dsn) } else { DataAck::Short(dsn.get() as u32) }
+    }
+
+    /// A data segment: the mapping of what it carries (RFC 8684 §3.3.1).
+    #[inline]
+    fn attach_mapping(&mut self, at: usize, segment: &mut Segment) {
+        let subflow = &self.subflows[at];
+        let ssn = Ssn::from_seq(segment.seq, subflow.tcp.iss());
+        if !self.confirmed && self.role == Role::Client && ssn == Ssn::new(1) {
+            return self.attach_capable(segment, true);
+        }
+        // Four octets more than were kept free: only when the segment leaves them.
+        let long = segment.payload.len + 4 <= subflow.tcp.smss();
+        let mapping = self.mapping_of(segment.payload, ssn);
+        let dss = Dss { data_ack: Some(self.data_ack(long)), mapping: Some(mapping), data_fin: false };
+        segment.options.mptcp.dss = Some(dss);
+        fit_sack(&mut segment.options);
+    }
+
+    #[inline]
+    fn mapping_of(&self, payload: Payload, ssn: Ssn) -> Mapping {
+        let dsn = self.queue.dsn(payload.offset);
+        let len = payload.len as u16;
+        let checksum = self.checksum.then(|| dss_checksum(dsn, ssn, len, stream_sum(payload)));
+        Mapping { dsn, ssn, len, checksum }
+    }
+
+    /// MP_CAPABLE with both keys: the third ACK, and the first data until something of the peer proves that it
+    /// arrived (RFC 8684 §3.1).
+    fn attach_capable(&mut self, segment: &mut Segment, with_data: bool) {
+        let data = with_data.then(|| {
+            let mapping = self.mapping_of(segment.payload, Ssn::new(1));
+            (mapping.len, mapping.checksum)
+        });
+        segment.options.mptcp.push(MptcpOption::Capable {
+            checksum_required: self.checksum,
+            no_more_subflows: false,
+            sender_key: Some(self.own_key),
+            receiver_key: self.peer_key,
+            data,
+        });
+        fit_sack(&mut segment.options);
+    }
+
+    /// A segment without data: DATA_ACK, and whatever else waits.
+    fn attach_acknowledgement(&mut self, at: usize, segment: &mut Segment) {
+        let subflow = &mut self.subflows[at];
+        if subflow.active && subflow.phase == Phase::Opening && self.attach_third_ack(at, segment) {
+            return;
+        }
+        let subflow = &mut self.subflows[at];
+        let data_fin = std::mem::take(&mut subflow.data_fin_due);
+        if !data_fin && !self.confirmed && self.role == Role::Client {
+            return self.attach_capable(segment, false);
+        }
+        let mut dss = Dss { data_ack: Some(self.data_ack(true)), mapping: None, data_fin };
+        if data_fin {
+            // RFC 8684 §3.3.3: without data, SSN 0 and a length of 1.
+            let (dsn, ssn) = (self.queue.dsn(self.queue.written()), Ssn::new(0));
+            let checksum = self.checksum.then(|| dss_checksum(dsn, ssn, 1, Sum::default()));
+            dss.mapping = Some(Mapping { dsn, ssn, len: 1, checksum });
+        }
+        let options = &mut segment.options;
+        if self.subflows[at].rare.is_empty() {
+            options.mptcp.dss = Some(dss);
+        } else {
+            self.attach_rare(at, options, dss);
+        }
+        fit_sack(options);
+    }
+
+    /// The third ACK of a MP_JOIN (RFC 8684 §3.2).
+    fn attach_third_ack(&mut self, at: usize, segment: &mut Segment) -> bool {
+        let (Some(join), Some(peer_key)) = (&self.subflows[at].join, self.peer_key) else { return false };
+        let hmac = keys::join_hmac(self.own_key, peer_key, join.own_nonce, join.peer_nonce);
+        segment.options.mptcp.push(MptcpOption::Join(Join::Ack { hmac: keys::leftmost_160(&hmac) }));
+        fit_sack(&mut segment.options);
+        true
+    }
+
+    /// One waiting option, with the DSS if both fit. ADD_ADDR travels alone, as Linux sends it; the longest one
+    /// displaces the timestamps.
+    fn attach_rare(&mut self, at: usize, options: &mut Options, dss: Dss) {
+        let subflow = &mut self.subflows[at];
+        let Some(option) = subflow.rare.pop_front() else { return };
+        let alone = matches!(option, MptcpOption::AddAddress(_));
+        options.sack.truncate(0);
+        options.mptcp.push(option);
+        if options.wire_len() > Options::SPACE {
+            options.timestamps = None;
+        }
+        if !alone && options.wire_len() + dss.wire_len() <= Options::SPACE {
+            options.mptcp.dss = Some(dss);
+        }
+        if !subflow.rare.is_empty() {
+            subflow.request_ack();
+        }
+    }
+
+    /// After fallback: no options, except the mappings of what was mapped before and the infinite one itself
+    /// (RFC 8684 §3.7).
+    fn attach_plain(&mut self, at: usize, segment: &mut Segment) {
+        let Some(Infinite { position, data, announced: true }) = self.subflows[at].infinite_out else {
+            return;
+        };
+        let subflow = &mut self.subflows[at];
+        if segment.payload.len == 0 {
+            if let Some(option) = subflow.rare.pop_front() {
+                segment.options.mptcp.push(option);
+                fit_sack(&mut segment.options);
+            }
+            return;
+        }
+        let ssn = Ssn::from_seq(segment.seq, subflow.tcp.iss());
+        let first = Ssn::new((position as u32).wrapping_add(1));
+        let offset = ssn.get().wrapping_sub(first.get()) as i32;
+        if offset > 0 {
+            return;
+        }
+        let mapping = if offset == 0 {
+            let checksum = self.checksum.then_some(0);
+            Mapping { dsn: self.queue.dsn(data), ssn, len: 0, checksum }
+        } else {
+            self.mapping_of(segment.payload, ssn)
+        };
+        let dss = Dss { data_ack: Some(self.data_ack(false)), mapping: Some(mapping), data_fin: false };
+        segment.options.mptcp.dss = Some(dss);
+        fit_sack(&mut segment.options);
+    }
+}
+
+/// Drops SACK blocks that do not fit behind the other options; the first are the newest (RFC 2018 §4).
+#[inline]
+fn fit_sack(options: &mut Options) {
+    let len = options.wire_len();
+    if len > Options::SPACE {
+        let blocks = options.sack.as_slice().len() as u32;
+        let without = len - if blocks > 0 { 4 + 8 * blocks } else { 0 };
+        let room = Options::SPACE.saturating_sub(without);
+        options.sack.truncate((room.saturating_sub(4) / 8) as usize);
+    }
+}

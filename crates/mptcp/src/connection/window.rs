@@ -1,0 +1,148 @@
+//! The connection-level receive window (RFC 8684 §3.3.5): one buffer behind all subflows.
+
+use super::{Connection, Mode};
+use crate::subflow::Phase;
+use ropewalk_units::{Duration, Instant};
+
+/// The window that Linux offers at first.
+const INITIAL_AUTOTUNED: u64 = 65_535;
+
+/// The right edge, and the buffer that it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct ReceiveWindow {
+    /// The peer may send everything before.
+    edge: u64,
+    /// Octets the buffer holds now, and at most.
+    limit: u64,
+    max: u64,
+    autotuned: bool,
+    /// Largest that was read in one round-trip time.
+    space: u64,
+    copied: u64,
+    since: Instant,
+}
+
+impl ReceiveWindow {
+    pub(super) fn new(max: u32, autotuned: bool) -> Self {
+        let max = u64::from(max);
+        let limit = if autotuned { max.min(INITIAL_AUTOTUNED) } else { max };
+        Self { edge: 0, limit, max, autotuned, space: 0, copied: 0, since: Instant::ZERO }
+    }
+
+    /// The first octet beyond the window.
+    #[inline]
+    pub(super) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// What a SYN offers (RFC 7323 §2.2: not scaled).
+    pub(super) fn on_syn(&mut self) -> u16 {
+        let window = self.limit.min(65_535);
+        self.edge = self.edge.max(window);
+        window as u16
+    }
+
+    /// RFC 9293 §3.8.6.2.2: the edge moves by a segment or half the buffer at least; it never moves back.
+    #[inline]
+    fn grown(&self, read: u64, segment: u64) -> u64 {
+        let wanted = read + self.limit;
+        let least = segment.min(self.limit / 2).max(1);
+        if wanted >= self.edge + least { wanted } else { self.edge }
+    }
+
+    /// The window field, relative to `next`. Rounded down by the shift: octets up to the exact edge stay
+    /// acceptable (RFC 7323 §2.4).
+    #[inline]
+    pub(super) fn field(&mut self, read: u64, next: u64, scale: u8, segment: u64) -> u16 {
+        let edge = self.grown(read, segment).min(next + (65_535 << scale));
+        self.edge = self.edge.max(edge);
+        ((self.edge.saturating_sub(next)) >> scale).min(65_535) as u16
+    }
+
+    /// Has reading made so much room that the peer should hear of it at once? As Linux decides: the window can
+    /// at least double, and is at most half of the buffer.
+    #[inline]
+    fn wants_update(&self, read: u64, next: u64, segment: u64) -> bool {
+        let window = self.edge.saturating_sub(next);
+        window <= self.limit / 2 && {
+            let growth = self.grown(read, segment) - self.edge;
+            growth > 0 && growth >= window
+        }
+    }
+
+    /// The application read.
+    #[inline]
+    pub(super) fn read(&mut self, octets: u64) {
+        self.copied += octets;
+    }
+
+    /// Once per round-trip time: the buffer becomes twice what was read in it, and more while that grows
+    /// ("dynamic right-sizing", Fisk & Feng 2001, as Linux does it for the connection with the largest round-trip
+    /// time of its subflows).
+    fn tune(&mut self, now: Instant, rtt: Duration, segment: u64) {
+        let copied = std::mem::take(&mut self.copied);
+        self.since = now;
+        let _ = rtt;
+        if copied <= self.space {
+            return;
+        }
+        let before = std::mem::replace(&mut self.space, copied);
+        let window = 2 * copied + 16 * segment;
+        let grown = window.saturating_mul(copied - before).checked_div(before).unwrap_or(0);
+        self.limit = self.limit.max(window.saturating_add(2 * grown).min(self.max));
+    }
+}
+
+impl Connection {
+    /// After a read: tells the peer on every subflow if the window opened.
+    #[inline]
+    pub(super) fn offer_window_update(&mut self) {
+        let segment = u64::from(self.config.tcp.mss);
+        let (read, next) = (self.reassembly.read_position(), self.reassembly.next());
+        if self.window.wants_update(read, next, segment) {
+            for &at in &self.live {
+                let subflow = &mut self.subflows[at as usize];
+                if matches!(subflow.phase, Phase::Open | Phase::Closing) {
+                    subflow.request_ack();
+                }
+            }
+        }
+    }
+
+    /// Data arrived: perhaps a round-trip time is over.
+    #[inline]
+    pub(super) fn tune_window(&mut self, now: Instant) {
+        if !self.window.autotuned || self.window.limit >= self.window.max {
+            return;
+        }
+        let rtts = self.live.iter().filter_map(|&at| self.subflows[at as usize].tcp.srtt());
+        if let Some(rtt) = rtts.max()
+            && now.saturating_since(self.window.since) >= rtt
+        {
+            self.window.tune(now, rtt, u64::from(self.config.tcp.mss));
+        }
+    }
+
+    /// The window field of a segment that is not a SYN.
+    #[inline]
+    pub(super) fn window_field(&mut self, scale: u8) -> u16 {
+        let segment = u64::from(self.config.tcp.mss);
+        let (read, next) = (self.reassembly.read_position(), self.reassembly.next());
+        self.window.field(read, next, scale, segment)
+    }
+
+    /// The peer's window, `octets` beyond `acknowledged`. The right edge never moves back.
+    #[inline]
+    pub(super) fn open_send_window(&mut self, acknowledged: u64, octets: u64) {
+        let edge = acknowledged + octets;
+        if edge > self.send_edge {
+            self.send_edge = edge;
+            self.schedule_due = true;
+        }
+    }
+
+    /// The peer's window, relative to the subflow's acknowledgement, as plain TCP has it.
+    pub(super) fn is_plain(&self) -> bool {
+        self.mode == Mode::Tcp
+    }
+}

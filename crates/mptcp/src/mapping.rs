@@ -1,0 +1,142 @@
+//! The receiver's DSS mappings of one subflow: which data octet is which subflow octet (RFC 8684 §3.3.1).
+
+use std::collections::VecDeque;
+
+/// A mapping in positions, which do not wrap: octets since the start of the subflow's and of the connection's
+/// stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Mapped {
+    /// First octet on the subflow.
+    pub(crate) position: u64,
+    /// The same octet of the connection.
+    pub(crate) data: u64,
+    /// Octets.
+    pub(crate) len: u64,
+    /// The checksum that came with it.
+    pub(crate) checksum: Option<u16>,
+}
+
+impl Mapped {
+    pub(crate) const fn end(&self) -> u64 {
+        self.position + self.len
+    }
+}
+
+/// Mappings whose data has not been read from the subflow, in order of their position and without overlap.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mappings {
+    queue: VecDeque<Mapped>,
+}
+
+impl Mappings {
+    /// Notes a mapping. One that overlaps an earlier one keeps only what the earlier one leaves free: "the
+    /// first one is kept" (RFC 8684 §3.3.1 asks senders never to change a mapping).
+    #[inline]
+    pub(crate) fn insert(&mut self, mapping: Mapped) {
+        match self.queue.back() {
+            Some(last) if mapping.position < last.end() => self.insert_before_end(mapping),
+            _ => self.queue.push_back(mapping),
+        }
+    }
+
+    fn insert_before_end(&mut self, mut mapping: Mapped) {
+        let at = self.queue.partition_point(|m| m.end() <= mapping.position);
+        let covering = self.queue[at];
+        if covering.position <= mapping.position {
+            // Nearly always the same mapping again, on the next segment or on a retransmission.
+            let covered = covering.end().min(mapping.end()) - mapping.position;
+            if covered == mapping.len || mapping.checksum.is_some() {
+                return;
+            }
+            mapping = Mapped {
+                position: mapping.position + covered,
+                data: mapping.data + covered,
+                len: mapping.len - covered,
+                checksum: None,
+            };
+            return self.insert(mapping);
+        }
+        let free = covering.position - mapping.position;
+        if free >= mapping.len {
+            self.queue.insert(at, mapping);
+        } else if mapping.checksum.is_none() {
+            self.queue.insert(at, Mapped { len: free, ..mapping });
+            self.insert(Mapped {
+                position: mapping.position + free,
+                data: mapping.data + free,
+                len: mapping.len - free,
+                checksum: None,
+            });
+        }
+    }
+
+    /// The mapping of the octet at `position`; those that end before it are forgotten.
+    #[inline]
+    pub(crate) fn at(&mut self, position: u64) -> Option<Mapped> {
+        while let Some(first) = self.queue.front() {
+            if first.end() > position {
+                return (first.position <= position).then_some(*first);
+            }
+            self.queue.pop_front();
+        }
+        None
+    }
+
+    /// Forgets everything: an infinite mapping replaces what was.
+    pub(crate) fn clear(&mut self) {
+        self.queue.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn mapped(position: u64, data: u64, len: u64) -> Mapped {
+        Mapped { position, data, len, checksum: None }
+    }
+
+    #[test]
+    fn mappings_are_found_in_any_order_of_arrival_and_repeats_change_nothing() {
+        let mut mappings = Mappings::default();
+        for mapping in [mapped(0, 100, 10), mapped(20, 500, 10), mapped(10, 300, 10), mapped(20, 500, 10)] {
+            mappings.insert(mapping);
+        }
+        assert_eq!(mappings.queue.len(), 3);
+        assert_eq!(mappings.at(0), Some(mapped(0, 100, 10)));
+        assert_eq!(mappings.at(15), Some(mapped(10, 300, 10)));
+        assert_eq!(mappings.at(20), Some(mapped(20, 500, 10)));
+        assert_eq!(mappings.at(30), None);
+        assert!(mappings.queue.is_empty());
+    }
+
+    #[test]
+    fn data_before_the_first_mapping_has_none() {
+        let mut mappings = Mappings::default();
+        mappings.insert(mapped(5, 0, 5));
+        assert_eq!(mappings.at(4), None);
+        assert_eq!(mappings.at(5), Some(mapped(5, 0, 5)));
+    }
+
+    proptest! {
+        /// Whatever overlaps arrive, each octet keeps the mapping that came first for it.
+        #[test]
+        fn the_first_mapping_of_an_octet_wins(raw in prop::collection::vec((0u64..60, 1u64..20), 1..12)) {
+            let mut mappings = Mappings::default();
+            let mut expected = [None; 100];
+            for (i, &(position, len)) in raw.iter().enumerate() {
+                let data = 1000 * i as u64;
+                mappings.insert(mapped(position, data, len));
+                for octet in 0..len {
+                    expected[(position + octet) as usize].get_or_insert(data + octet);
+                }
+            }
+            for (position, expected) in expected.iter().enumerate() {
+                let position = position as u64;
+                let found = mappings.at(position).map(|m| m.data + position - m.position);
+                prop_assert_eq!(found, *expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! One subflow: a TCP connection, its place in the Multipath TCP connection, and the mappings of its two
+//! directions.
+
+use crate::id::{Path, SubflowId};
+use crate::mapping::Mappings;
+use crate::send_queue::Slots;
+use ropewalk_tcp as tcp;
+use ropewalk_units::{Instant, Ssn};
+use ropewalk_wire::{MptcpOption, Nonce, Payload, ResetReason};
+use std::collections::VecDeque;
+
+/// How far a subflow has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// The handshake of TCP or of MP_JOIN is not over: no data.
+    Opening,
+    /// Fully established.
+    Open,
+    /// FIN asked for or received, or its address withdrawn: no new data.
+    Closing,
+    /// Over, as the connection sees it; TIME-WAIT may be left.
+    Closed,
+}
+
+/// What MP_JOIN needs to remember.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Join {
+    pub(crate) own_nonce: Nonce,
+    pub(crate) peer_nonce: Nonce,
+    /// When the third ACK is sent again, as long as nothing proves that it arrived (RFC 8684 §3.2).
+    pub(crate) third_ack_due: Option<Instant>,
+    pub(crate) third_acks: u32,
+}
+
+/// A direction without further mappings: from `position` of the subflow's stream on it is the connection's
+/// from `data` on (RFC 8684 §3.7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Infinite {
+    pub(crate) position: u64,
+    pub(crate) data: u64,
+    /// By a mapping on the wire; otherwise both hosts just go on (the options are stripped).
+    pub(crate) announced: bool,
+}
+
+/// A mapping whose octets are gathered until its checksum can be verified.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unverified {
+    pub(crate) start: u64,
+    pub(crate) parts: Vec<Payload>,
+}
+
+/// One subflow of a connection.
+#[derive(Clone, Debug)]
+pub struct Subflow {
+    pub(crate) id: SubflowId,
+    pub(crate) path: Path,
+    pub(crate) path_index: u32,
+    pub(crate) tcp: tcp::Connection,
+    pub(crate) phase: Phase,
+    /// Its bit in the send queue's sets.
+    pub(crate) slot: u8,
+    pub(crate) active: bool,
+    pub(crate) join: Option<Join>,
+    pub(crate) local_id: u8,
+    pub(crate) remote_id: u8,
+    /// We asked the peer to treat it as a backup, or the peer asked us.
+    pub(crate) backup_own: bool,
+    pub(crate) backup_peer: bool,
+    /// Octets given to it: the end of its outgoing stream.
+    pub(crate) pushed: u64,
+    /// Octets read from it: the position in its incoming stream.
+    pub(crate) read: u64,
+    pub(crate) mappings: Mappings,
+    pub(crate) unverified: Unverified,
+    /// Outgoing data from here on is mapped once and for all.
+    pub(crate) infinite_out: Option<Infinite>,
+    pub(crate) infinite_in: Option<Infinite>,
+    /// A checksum failed: what arrives is discarded until an infinite mapping comes.
+    pub(crate) discarding: bool,
+    /// Options to go out on pure ACKs.
+    pub(crate) rare: VecDeque<MptcpOption>,
+    pub(crate) data_fin_due: bool,
+    /// What a RST of ours says.
+    pub(crate) reset: Option<ResetReason>,
+    pub(crate) fast_close: bool,
+    /// What the peer's RST said.
+    pub(crate) peer_reset: Option<ResetReason>,
+    /// The segments that it wants to send have not all been polled.
+    pub(crate) dirty: bool,
+    /// The scheduler's view of it is out of date.
+    pub(crate) view_stale: bool,
+    /// A timeout fired, and nothing was acknowledged since.
+    pub(crate) timed_out: bool,
+    /// Redundant scheduling: next octet of the connection that it carries.
+    pub(crate) pointer: u64,
+    /// Closed by us at the latest then: we withdrew its address and the peer should have closed it.
+    pub(crate) close_by: Option<Instant>,
+    pub(crate) finished: bool,
+    pub(crate) reinjected: u64,
+    pub(crate) penalized_at: Option<Instant>,
+    pub(crate) syns: u32,
+    pub(crate) loss_events: u64,
+}
+
+/// What a new subflow is made of.
+pub(crate) struct New {
+    pub(crate) id: SubflowId,
+    pub(crate) path: Path,
+    pub(crate) path_index: u32,
+    pub(crate) tcp: tcp::Connection,
+    pub(crate) slot: u8,
+    pub(crate) active: bool,
+    pub(crate) join: Option<Join>,
+    pub(crate) local_id: u8,
+    pub(crate) remote_id: u8,
+    pub(crate) backup: bool,
+}
+
+impl Subflow {
+    pub(crate) fn new(new: New) -> Self {
+        Self {
+            id: new.id,
+            path: new.path,
+            path_index: new.path_index,
+            tcp: new.tcp,
+            phase: Phase::Opening,
+            slot: new.slot,
+            active: new.active,
+            join: new.join,
+            local_id: new.local_id,
+            remote_id: new.remote_id,
+            backup_own: new.active && new.backup,
+            backup_peer: !new.active && new.backup,
+            pushed: 0,
+            read: 0,
+            mappings: Mappings::default(),
+            unverified: Unverified::default(),
+            infinite_out: None,
+            infinite_in: None,
+            discarding: false,
+            rare: VecDeque::new(),
+            data_fin_due: false,
+            reset: None,
+            fast_close: false,
+            peer_reset: None,
+            dirty: true,
+            view_stale: true,
+            timed_out: false,
+            pointer: 0,
+            close_by: None,
+            finished: false,
+            reinjected: 0,
+            penalized_at: None,
+            syns: 0,
+            loss_events: 0,
+        }
+    }
+
+    /// Its identifier.
+    pub fn id(&self) -> SubflowId {
+        self.id
+    }
+
+    /// Its two ends.
+    pub fn path(&self) -> Path {
+        self.path
+    }
+
+    /// Index of its path in the scenario's list; beyond the list for pairs made from announced addresses.
+    pub fn path_index(&self) -> u32 {
+        self.path_index
+    }
+
+    /// Is it a backup in either host's eyes?
+    pub fn backup(&self) -> bool {
+        self.backup_own || self.backup_peer
+    }
+
+    /// The TCP connection underneath.
+    pub fn tcp(&self) -> &tcp::Connection {
+        &self.tcp
+    }
+
+    /// Fully established and not closing: new data may travel on it.
+    pub fn is_usable(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Over, as far as the connection is concerned.
+    pub fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
+    }
+
+    /// Octets it was given that another subflow had carried before.
+    pub fn reinjected_bytes(&self) -> u64 {
+        self.reinjected
+    }
+
+    /// Its set of one.
+    #[inline]
+    pub(crate) fn bit(&self) -> Slots {
+        1 << self.slot
+    }
+
+    /// Alive, carrying data, and not waiting for the peer after a timeout.
+    #[inline]
+    pub(crate) fn is_healthy(&self) -> bool {
+        matches!(self.phase, Phase::Open | Phase::Closing) && self.tcp.consecutive_timeouts() == 0
+    }
+
+    /// Marks that the TCP connection may have something to send and that views of it are out of date.
+    #[inline]
+    pub(crate) fn touch(&mut self) {
+        self.dirty = true;
+        self.view_stale = true;
+    }
+
+    /// A pure ACK at the next opportunity.
+    pub(crate) fn request_ack(&mut self) {
+        self.tcp.request_ack();
+        self.dirty = true;
+    }
+
+    /// An option on a pure ACK at the next opportunity.
+    pub(crate) fn signal(&mut self, option: MptcpOption) {
+        self.rare.push_back(option);
+        self.request_ack();
+    }
+
+    /// The position in the incoming stream that a relative subflow sequence number means, near what has been
+    /// read; `None` for one before the stream's start.
+    #[inline]
+    pub(crate) fn position_in(&self, ssn: Ssn) -> Option<u64> {
+        let behind = ssn.get().wrapping_sub(1).wrapping_sub(self.read as u32) as i32;
+        self.read.checked_add_signed(i64::from(behind))
+    }
+}
