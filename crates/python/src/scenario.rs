@@ -52,10 +52,10 @@ pub(crate) fn check(
     let scenario = load(py, source, path.as_deref(), &overrides)?;
     Ok(Info {
         name: scenario.name().to_owned(),
-        hash: scenario.hash().to_owned(),
+        hash: scenario.hash(),
         seed: scenario.seed(),
         duration_s: scenario.duration().as_secs_f64(),
-        multipath: scenario.multipath().map(str::to_owned).collect(),
+        multipath: scenario.multipath(),
     })
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn canonical(
     path: Option<PathBuf>,
     overrides: Overrides,
 ) -> PyResult<String> {
-    Ok(load(py, source, path.as_deref(), &overrides)?.canonical())
+    Ok(load(py, source, path.as_deref(), &overrides)?.canonical_json())
 }
 
 /// The topology drawn, and every default made visible.
@@ -89,7 +89,8 @@ pub(crate) fn references(
     path: Option<PathBuf>,
     overrides: Overrides,
 ) -> PyResult<Vec<(String, String, String)>> {
-    Ok(load(py, source, path.as_deref(), &overrides)?.references())
+    let references = load(py, source, path.as_deref(), &overrides)?.references();
+    Ok(references.into_iter().map(|one| (one.connection, one.path, one.source)).collect())
 }
 
 /// Runs a scenario to its end, without Python's lock.

@@ -6,6 +6,7 @@ use crate::plan::Plan;
 use crate::plan::build::Builder;
 use crate::plan::trace::Traces;
 use crate::schema::ScenarioFile;
+use ropewalk_units::Duration;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -41,6 +42,21 @@ pub fn load(
 }
 
 impl Scenario {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.plan.name
+    }
+
+    /// What its random streams are derived from, unless a run names another seed.
+    pub fn seed(&self) -> u64 {
+        self.plan.seed
+    }
+
+    /// How much time is simulated.
+    pub fn duration(&self) -> Duration {
+        self.plan.duration
+    }
+
     /// What the world is built from.
     pub fn plan(&self) -> &Plan {
         &self.plan

@@ -94,6 +94,14 @@ fn origin(scenario: &Scenario, key: &str) -> String {
     })
 }
 
+/// How losses are found follows from `sack`, unless it is given.
+fn follows_sack(document: &Document, key: &str) -> bool {
+    key.strip_suffix("loss_recovery").is_some_and(|table| {
+        let sack = candidates(&format!("{table}sack"));
+        sack.iter().any(|candidate| document.find(candidate).is_some())
+    })
+}
+
 /// Where in the file a value may have been given, the strongest first.
 fn candidates(key: &str) -> Vec<String> {
     let mut candidates = vec![key.to_owned()];
@@ -112,13 +120,24 @@ fn written(document: &Document, key: &str) -> Option<String> {
     let mut path = key;
     loop {
         if let Some(found) = document.find(path) {
-            let whole = path == key || !matches!(found.node.value, Written::Table(_));
-            return whole.then(|| match &found.node.origin {
+            let said = path == key || says(&found.node.value, key);
+            return said.then(|| match &found.node.origin {
                 Origin::Override(_) => "--set".to_owned(),
                 origin => document.line(origin).map_or_else(String::new, |line| format!("line {line}")),
             });
         }
         path = &path[..path.rfind('.')?];
+    }
+}
+
+/// Does a short form say the value of `key`? "codel" names the discipline only, "50 packets" the limit too.
+fn says(short: &Written, key: &str) -> bool {
+    let leaf = key.rsplit('.').next().unwrap_or(key);
+    let is_name = matches!(short, Written::String(text) if !text.starts_with(|c: char| c.is_ascii_digit()));
+    match leaf {
+        "kind" | "discipline" | "model" | "distribution" => !matches!(short, Written::Table(_)),
+        "limit" | "probability" | "max" | "time" => !is_name && !matches!(short, Written::Table(_)),
+        _ => false,
     }
 }
 
