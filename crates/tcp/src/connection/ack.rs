@@ -30,7 +30,7 @@ impl Connection {
     /// SND.UNA =< SEG.ACK =< SND.NXT.
     #[inline]
     pub(super) fn take_ack(&mut self, segment: &Segment) {
-        self.probes_sent = 0;
+        self.probes_unanswered = 0;
         let nothing_sent = self.nxt == self.una;
         if nothing_sent && segment.options.sack.is_empty() {
             return;

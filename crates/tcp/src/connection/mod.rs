@@ -157,7 +157,10 @@ pub struct Connection {
 
     timers: Timers,
     consecutive_timeouts: u32,
-    probes_sent: u32,
+    /// The persist timer's back-off.
+    persist_backoff: u32,
+    /// Window probes without an answer.
+    probes_unanswered: u32,
     syn_sent_at: Instant,
     syn_retransmissions: u32,
     stats: Stats,

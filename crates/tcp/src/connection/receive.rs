@@ -263,7 +263,9 @@ impl Connection {
         peer.wl2 = segment.ack;
         peer.window = window;
         peer.max_window = peer.max_window.max(window);
-        if window > 0 {
+        if window > 0 && self.persist_backoff > 0 {
+            // RFC 9293 §3.8.6.1: the next time probing begins anew.
+            self.persist_backoff = 0;
             self.timers.stop_persist();
         }
     }

@@ -129,17 +129,21 @@ impl Connection {
         if !self.state.may_transmit() {
             return;
         }
-        self.probes_sent += 1;
-        if self.probes_sent > self.config.max_retransmissions {
-            return self.close(CloseReason::TimedOut);
+        self.persist_backoff += 1;
+        // A window that is only too small is used now (RFC 9293 §3.8.6.2.1, the override timeout).
+        if self.peer.window == 0 {
+            self.probes_unanswered += 1;
+            if self.probes_unanswered > self.config.max_retransmissions {
+                return self.close(CloseReason::TimedOut);
+            }
+            self.outbox.window_probe = true;
         }
-        self.outbox.window_probe = true;
         self.start_persist();
     }
 
     /// (Re)starts the persist timer with its back-off.
     pub(super) fn start_persist(&mut self) {
-        let backed_off = self.rtt.rto().saturating_mul(1 << self.probes_sent.min(32));
+        let backed_off = self.rtt.rto().saturating_mul(1 << self.persist_backoff.min(32));
         self.timers.slow = self.now.saturating_add(backed_off.min(self.config.rto_max));
         self.timers.slow_kind = TimerKind::Persist;
     }

@@ -167,9 +167,13 @@ impl Connection {
             return Some(self.send_again(index));
         }
         if self.recovery.rescue && self.queue.highest_sacked().is_some() {
-            self.recovery.rescue = false;
             let index = self.queue.last_unsacked()?;
-            return Some(self.send_again(index));
+            // What has not had the time to be acknowledged needs no rescue.
+            let age = self.now.saturating_since(self.queue.get(index)?.sent_at);
+            if self.rtt.srtt().is_some_and(|srtt| age >= srtt) {
+                self.recovery.rescue = false;
+                return Some(self.send_again(index));
+            }
         }
         None
     }
@@ -233,7 +237,7 @@ impl Connection {
         if usable >= len {
             return Ok(len);
         }
-        let override_timeout = self.probes_sent > 0 && self.queue.is_empty();
+        let override_timeout = self.persist_backoff > 0 && self.queue.is_empty();
         if usable > 0 && (usable >= self.peer.max_window / 2 || override_timeout) {
             return Ok(usable);
         }
@@ -336,6 +340,7 @@ impl Connection {
             self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
         }
         self.timers.stop_persist();
+        self.persist_backoff = 0;
         self.schedule_probe();
     }
 

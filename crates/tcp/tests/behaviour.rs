@@ -1,0 +1,955 @@
+//! One behaviour for each test.
+
+mod script;
+
+use ropewalk_tcp::{
+    CloseReason, Config, CongestionControl, DelayedAck, Event, LossRecovery, SpuriousResponse, State,
+};
+use ropewalk_units::{Duration, Instant};
+use script::Script;
+
+/// Nothing but RFC 9293, 5681, 6298 and 6582: each test adds what it is about.
+fn plain() -> Config {
+    Config {
+        mss: 1000,
+        initial_window: 10,
+        initial_ssthresh: None,
+        receive_buffer: 10_000,
+        delayed_ack: DelayedAck { segments: 2, timeout: Duration::from_millis(100), quick_acks: 0 },
+        rto_initial: Duration::from_secs(1),
+        rto_min: Duration::from_millis(200),
+        congestion_control: CongestionControl::NewReno { byte_counting: true },
+        ..Config::classic()
+    }
+}
+
+/// With SACK and RFC 6675.
+fn sack() -> Config {
+    Config {
+        sack: true,
+        report_duplicates: true,
+        loss_recovery: LossRecovery::Sack,
+        limited_transmit: true,
+        ..plain()
+    }
+}
+
+/// With RACK.
+fn rack() -> Config {
+    Config { loss_recovery: LossRecovery::Rack, ..sack() }
+}
+
+mod opening {
+    use super::*;
+
+    #[test]
+    fn the_active_open_offers_options_and_acknowledges() {
+        let config = Config { window_scale: Some(3), timestamps: true, receive_buffer: 100_000, ..sack() };
+        let mut s = Script::connect(config);
+        s.run(
+            "
+            > S 0:1 mss 1000 wscale 3 sackok ts 100/0
+            +20 < S. 0:1 ack 1 mss 900 wscale 5 sackok ts 7/100
+            > . 1:1 ack 1 win 12500 ts 120/7
+        ",
+        );
+        s.assert_state(State::Established);
+        assert_eq!((s.tcp.smss(), s.tcp.peer_window_scale(), s.tcp.own_window_scale()), (888, 5, 3));
+        assert_eq!(s.tcp.srtt(), Some(Duration::from_millis(20)));
+    }
+
+    #[test]
+    fn the_passive_open_answers_with_what_was_offered_only() {
+        let config = Config { window_scale: Some(3), timestamps: true, ..sack() };
+        let mut s = Script::accept(config, "S 0:1 mss 800");
+        s.run(
+            "
+            > S. 0:1 ack 1 win 10000 mss 1000 nosack
+            +20 < . 1:1 ack 1
+            > nothing
+        ",
+        );
+        s.assert_state(State::Established);
+        assert_eq!((s.tcp.smss(), s.tcp.own_window_scale()), (800, 0));
+    }
+
+    #[test]
+    fn a_lost_syn_is_sent_again_with_back_off_until_it_is_hopeless() {
+        let mut s = Script::connect(Config { max_syn_retransmissions: 2, ..plain() });
+        s.run(
+            "
+            > S 0:1
+            +1000 > S 0:1
+            +2000 > S 0:1
+            +4000 > nothing
+        ",
+        );
+        s.assert_state(State::Closed);
+        assert_eq!(s.events(), [Event::Closed(CloseReason::TimedOut)]);
+    }
+
+    #[test]
+    fn both_may_open_at_once() {
+        let mut s = Script::connect(plain());
+        s.run(
+            "
+            > S 0:1
+            +5 < S 0:1 mss 1000
+            > S. 0:1 ack 1
+            +5 < S. 0:1 ack 1 mss 1000
+            > . 1:1 ack 1
+        ",
+        );
+        s.assert_state(State::Established);
+    }
+
+    #[test]
+    fn a_syn_again_gets_the_syn_ack_again() {
+        let mut s = Script::accept(plain(), "S 0:1 mss 1000");
+        s.run(
+            "
+            > S. 0:1 ack 1
+            +500 < S 0:1 mss 1000
+            > S. 0:1 ack 1
+            +10 < . 1:1 ack 1
+        ",
+        );
+        s.assert_state(State::Established);
+    }
+
+    #[test]
+    fn a_refused_connection_says_so() {
+        let mut s = Script::connect(plain());
+        s.run(
+            "
+            > S 0:1
+            +20 < R. 0:0 ack 1
+            > nothing
+        ",
+        );
+        assert_eq!(s.events(), [Event::Closed(CloseReason::Refused)]);
+    }
+
+    #[test]
+    fn an_ack_of_nothing_sent_is_reset() {
+        let mut s = Script::connect(plain());
+        s.run(
+            "
+            > S 0:1
+            +20 < . 5:5 ack 77
+            > R 77:77
+        ",
+        );
+        s.assert_state(State::SynSent);
+    }
+}
+
+mod closing {
+    use super::*;
+
+    #[test]
+    fn the_active_closer_waits_for_two_msl() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            finish
+            > F. 1:2 ack 1
+        ",
+        );
+        s.assert_state(State::FinWait1);
+        s.run("+20 < . 1:1 ack 2");
+        s.assert_state(State::FinWait2);
+        s.run("+5 < F. 1:2 ack 2\n > . 2:2 ack 2");
+        s.assert_state(State::TimeWait);
+        // A FIN that comes again is acknowledged, and the wait begins anew.
+        s.run("+30000 < F. 1:2 ack 2\n > . 2:2 ack 2\n +59999 > nothing");
+        s.assert_state(State::TimeWait);
+        s.run("+1 > nothing");
+        s.assert_state(State::Closed);
+    }
+
+    #[test]
+    fn the_passive_closer_may_go_on_sending() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            +5 < F. 1:2 ack 1
+            > . 1:1 ack 2
+            push 500
+            > . 1:501 ack 2
+        ",
+        );
+        s.assert_state(State::CloseWait);
+        assert!(s.tcp.peer_finished());
+        s.run(
+            "
+            +10 < . 2:2 ack 501
+            finish
+            > F. 501:502 ack 2
+            +10 < . 2:2 ack 502
+        ",
+        );
+        s.assert_state(State::Closed);
+        assert_eq!(s.events().last(), Some(&Event::Closed(CloseReason::Finished)));
+    }
+
+    #[test]
+    fn both_may_close_at_once() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            finish
+            > F. 1:2 ack 1
+            +5 < F. 1:2 ack 1
+            > . 2:2 ack 2
+        ",
+        );
+        s.assert_state(State::Closing);
+        s.run("+5 < . 2:2 ack 2");
+        s.assert_state(State::TimeWait);
+    }
+
+    #[test]
+    fn the_fin_rides_on_the_last_data_and_is_repeated() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            push 1500 finish
+            > . 1:1001
+            > F. 1001:1502
+            +20 < . 1:1 ack 1001
+            +200 > F. 1001:1502
+            +20 < . 1:1 ack 1502
+        ",
+        );
+        s.assert_state(State::FinWait2);
+    }
+
+    #[test]
+    fn abort_resets() {
+        let mut s = Script::established(plain());
+        s.run("push 500\n > . 1:501\n abort\n > R. 501:501 ack 1");
+        s.assert_state(State::Closed);
+    }
+
+    #[test]
+    fn only_the_exact_rst_resets() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            < R 5:5
+            > . 1:1 ack 1
+            < R 20000:20000
+            > nothing
+        ",
+        );
+        s.assert_state(State::Established);
+        s.run("< R 1:1\n > nothing");
+        assert_eq!(s.events().last(), Some(&Event::Closed(CloseReason::Reset)));
+    }
+
+    #[test]
+    fn a_syn_in_the_window_is_challenged() {
+        let mut s = Script::established(plain());
+        s.run("< S 5:6\n > . 1:1 ack 1");
+        s.assert_state(State::Established);
+    }
+
+    #[test]
+    fn a_fin_before_the_data_waits_for_it() {
+        let mut s = Script::established(sack());
+        s.run(
+            "
+            < F. 1001:1002 ack 1
+            > . 1:1 ack 1 sack 1001-1002
+            < . 1:1001 ack 1
+            > . 1:1 ack 1002 nosack
+        ",
+        );
+        s.assert_state(State::CloseWait);
+        assert!(!s.tcp.peer_finished(), "there is something to read");
+    }
+}
+
+mod receiving {
+    use super::*;
+
+    #[test]
+    fn every_second_segment_or_a_timer_acknowledges() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            < . 1:1001 ack 1
+            > nothing
+            < . 1001:2001 ack 1
+            > . 1:1 ack 2001
+            < . 2001:3001 ack 1
+            +100 > . 1:1 ack 3001
+        ",
+        );
+    }
+
+    #[test]
+    fn data_carries_the_acknowledgement() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            < . 1:1001 ack 1
+            push 10
+            > . 1:11 ack 1001
+            +100 > nothing
+        ",
+        );
+    }
+
+    #[test]
+    fn a_hole_and_its_filling_are_acknowledged_at_once() {
+        let mut s = Script::established(sack());
+        s.run(
+            "
+            < . 1001:2001 ack 1
+            > . 1:1 ack 1 sack 1001-2001
+            < . 3001:4001 ack 1
+            > . 1:1 ack 1 sack 3001-4001,1001-2001
+            < . 1:1001 ack 1
+            > . 1:1 ack 2001 sack 3001-4001
+            < . 2001:3001 ack 1
+            > . 1:1 ack 4001 nosack
+        ",
+        );
+    }
+
+    #[test]
+    fn duplicates_are_reported() {
+        let mut s = Script::established(sack());
+        s.run(
+            "
+            < . 1:1001 ack 1
+            < . 1:1001 ack 1
+            > . 1:1 ack 1001 sack 1-1001
+            < . 2001:3001 ack 1
+            > . 1:1 ack 1001 sack 2001-3001
+            < . 2001:3001 ack 1
+            > . 1:1 ack 1001 sack 2001-3001,2001-3001
+        ",
+        );
+        assert_eq!(s.tcp.stats().duplicate_bytes_received, 2000);
+    }
+
+    #[test]
+    fn reading_reopens_a_closed_window() {
+        let mut s = Script::established(Config { receive_buffer: 4000, ..plain() });
+        s.run(
+            "
+            < . 1:1001 ack 1
+            < . 1001:2001 ack 1
+            > . 1:1 ack 2001 win 2000
+            < . 2001:3001 ack 1
+            < . 3001:4001 ack 1
+            > . 1:1 ack 4001 win 0
+            < . 4001:5001 ack 1
+            > . 1:1 ack 4001 win 0
+            read
+            > . 1:1 ack 4001 win 4000
+        ",
+        );
+    }
+
+    #[test]
+    fn an_old_timestamp_is_not_accepted() {
+        let config = Config { timestamps: true, ..plain() };
+        let mut s = Script::accept(config, "S 0:1 mss 1000 ts 50/0");
+        s.run(
+            "
+            > S. 0:1 ack 1 ts 100/50
+            +10 < . 1:1 ack 1 ts 60/100
+            < . 1:989 ack 1 ts 70/100
+            < . 989:1977 ack 1 ts 71/100
+            > . 1:1 ack 1977 ts 110/70
+            < . 1977:2965 ack 1 ts 65/100
+            > . 1:1 ack 1977
+            < . 1977:2965 ack 1
+            > nothing
+        ",
+        );
+        assert_eq!(s.tcp.readable(), 1976);
+    }
+
+    #[test]
+    fn congestion_experienced_is_echoed_until_cwr() {
+        let mut s = Script::accept(Config { ecn: true, ..plain() }, "SEW 0:1 mss 1000");
+        s.run(
+            "
+            > S.E 0:1 ack 1
+            < . 1:1 ack 1
+            < . 1:1001 ack 1 ce
+            > .E 1:1 ack 1001
+            < . 1001:2001 ack 1
+            < . 2001:3001 ack 1
+            > .E 1:1 ack 3001
+            < .W 3001:4001 ack 1
+            < . 4001:5001 ack 1
+            > . 1:1 ack 5001
+        ",
+        );
+    }
+}
+
+mod sending {
+    use super::*;
+
+    #[test]
+    fn a_closed_window_is_probed_ever_more_rarely() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            push 1000
+            > . 1:1001
+            +20 < . 1:1 ack 1001 win 0
+            push 500
+            > nothing
+            +200 > . 1000:1000
+            +1 < . 1:1 ack 1001 win 0
+            +399 > . 1000:1000
+            +800 > . 1000:1000
+            +1 < . 1:1 ack 1001 win 500
+            > . 1001:1501
+        ",
+        );
+        assert_eq!(s.tcp.stats().window_probes, 3);
+    }
+
+    #[test]
+    fn small_windows_are_not_filled_bit_by_bit() {
+        let mut s = Script::established(plain());
+        s.run(
+            "
+            push 3000
+            > . 1:1001
+            > . 1001:2001
+            > . 2001:3001
+            +20 < . 1:1 ack 3001 win 400
+            push 1000
+            > nothing
+            +200 > . 3001:3401
+        ",
+        );
+    }
+
+    #[test]
+    fn nagle_holds_a_second_small_segment() {
+        let mut s = Script::established(Config { nagle: true, ..plain() });
+        s.run(
+            "
+            push 100
+            > . 1:101
+            push 100
+            > nothing
+            +20 < . 1:1 ack 101
+            > . 101:201
+            push 2500
+            > . 201:1201
+            > . 1201:2201
+            > nothing
+            +20 < . 1:1 ack 2201
+            > . 2201:2701
+        ",
+        );
+    }
+
+    #[test]
+    fn the_initial_window_limits_and_slow_start_doubles() {
+        let mut s = Script::established(Config { initial_window: 2, ..plain() });
+        s.run(
+            "
+            push 8000
+            > . 1:1001
+            > . 1001:2001
+            > nothing
+            +20 < . 1:1 ack 2001
+            > . 2001:3001
+            > . 3001:4001
+            > . 4001:5001
+            > . 5001:6001
+            > nothing
+        ",
+        );
+        assert!(s.tcp.in_slow_start());
+    }
+
+    #[test]
+    fn an_idle_connection_restarts_from_the_initial_window() {
+        let config = Config { initial_window: 2, idle_restart: true, ..plain() };
+        let mut s = Script::established(config);
+        s.run(
+            "
+            push 2000
+            > . 1:1001
+            > . 1001:2001
+            +20 < . 1:1 ack 2001
+            push 4000
+            > . 2001:3001
+            > . 3001:4001
+            > . 4001:5001
+            > . 5001:6001
+            +20 < . 1:1 ack 6001
+        ",
+        );
+        assert_eq!(s.tcp.cwnd(), 6000);
+        s.run("+10000 push 5000\n > . 6001:7001\n > . 7001:8001\n > nothing");
+        assert_eq!(s.tcp.cwnd(), 2000);
+    }
+
+    #[test]
+    fn ecn_echo_halves_the_window_once_per_round_trip() {
+        let mut s = Script::connect(Config { ecn: true, ..plain() });
+        s.run(
+            "
+            > SEW 0:1 notect
+            +20 < S.E 0:1 ack 1 mss 1000
+            > . 1:1 ack 1 notect
+            push 4000
+            > . 1:1001 ect
+            > . 1001:2001 ect
+            > . 2001:3001 ect
+            > . 3001:4001 ect
+            +20 < .E 1:1 ack 1001
+        ",
+        );
+        assert_eq!((s.tcp.cwnd(), s.tcp.stats().ecn_reductions), (2000, 1));
+        s.run("< .E 1:1 ack 3001\n push 1000\n > .W 4001:5001 ect");
+        assert_eq!(s.tcp.stats().ecn_reductions, 1);
+    }
+
+    #[test]
+    fn a_segment_never_joins_ranges_that_do_not_touch() {
+        use ropewalk_wire::Payload;
+        let mut s = Script::established(plain());
+        s.tcp.push(Payload { offset: 0, len: 300 });
+        s.tcp.push(Payload { offset: 9000, len: 300 });
+        s.run("> nothing".trim_start_matches("> nothing"));
+        let now = Instant::ZERO + Duration::from_millis(119);
+        let sent: Vec<_> = std::iter::from_fn(|| s.tcp.poll_transmit(now)).map(|s| s.payload).collect();
+        assert_eq!(sent, [Payload { offset: 0, len: 300 }, Payload { offset: 9000, len: 300 }]);
+    }
+}
+
+mod recovering {
+    use super::*;
+
+    const TEN: &str = "
+        push 10000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        > . 3001:4001
+        > . 4001:5001
+        > . 5001:6001
+        > . 6001:7001
+        > . 7001:8001
+        > . 8001:9001
+        > . 9001:10001
+    ";
+
+    fn ten(config: Config) -> Script {
+        let mut s = Script::established(config);
+        s.run(TEN);
+        s
+    }
+
+    #[test]
+    fn newreno_repairs_a_hole_per_partial_ack() {
+        let mut s = ten(plain());
+        s.run(
+            "
+            push 10000
+            +20 < . 1:1 ack 1
+            < . 1:1 ack 1
+            > nothing
+            < . 1:1 ack 1
+            > . 1:1001
+        ",
+        );
+        assert!(s.tcp.in_recovery());
+        assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd()), (5000, 8000));
+        // Inflation lets new data out from the eleventh segment in flight on.
+        s.run(
+            "
+            < . 1:1 ack 1
+            < . 1:1 ack 1
+            < . 1:1 ack 1
+            > . 10001:11001
+            < . 1:1 ack 1
+            > . 11001:12001
+            +20 < . 1:1 ack 3001
+            > . 3001:4001
+            > . 12001:13001
+        ",
+        );
+        s.run("+20 < . 1:1 ack 12001");
+        assert!(!s.tcp.in_recovery());
+    }
+
+    #[test]
+    fn limited_transmit_sends_two_new_segments() {
+        let mut s = ten(Config { limited_transmit: true, ..plain() });
+        s.run(
+            "
+            push 3000
+            +20 < . 1:1 ack 1
+            > . 10001:11001
+            < . 1:1 ack 1
+            > . 11001:12001
+            < . 1:1 ack 1
+            > . 1:1001
+        ",
+        );
+        assert_eq!(s.tcp.ssthresh(), 5000, "what limited transmit sent is no part of FlightSize");
+    }
+
+    #[test]
+    fn old_losses_do_not_start_another_recovery() {
+        let mut s = ten(plain());
+        s.run(
+            "
+            +20 < . 1:1 ack 1
+            < . 1:1 ack 1
+            < . 1:1 ack 1
+            > . 1:1001
+            +20 < . 1:1 ack 10001
+            push 2000
+            > . 10001:11001
+            > . 11001:12001
+            < . 1:1 ack 10001
+            < . 1:1 ack 10001
+            < . 1:1 ack 10001
+            > nothing
+        ",
+        );
+        assert_eq!(s.tcp.stats().fast_recoveries, 1);
+    }
+
+    #[test]
+    fn sack_repairs_all_holes_in_one_round_trip() {
+        let mut s = ten(sack());
+        s.run(
+            "
+            push 4000
+            +20 < . 1:1 ack 1 sack 1001-2001
+            > . 10001:11001
+            < . 1:1 ack 1 sack 1001-2001,3001-4001
+            > . 11001:12001
+            < . 1:1 ack 1 sack 1001-2001,3001-5001
+            > . 1:1001
+        ",
+        );
+        // pipe: 12 sent, 3 SACKed, 2 lost, 1 repeated = 8; cwnd 5.
+        assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd(), s.tcp.pipe()), (5000, 5000, 9000));
+        s.run(
+            "
+            < . 1:1 ack 1 sack 1001-2001,3001-6001
+            < . 1:1 ack 1 sack 1001-2001,3001-7001
+            < . 1:1 ack 1 sack 1001-2001,3001-8001
+            < . 1:1 ack 1 sack 1001-2001,3001-9001
+            > . 2001:3001
+            < . 1:1 ack 1 sack 1001-2001,3001-10001
+            > . 12001:13001
+            +20 < . 1:1 ack 2001 sack 3001-12001
+            > . 13001:14001
+            +5 < . 1:1 ack 14001
+        ",
+        );
+        assert!(!s.tcp.in_recovery());
+        assert_eq!(s.tcp.stats().retransmissions, 2);
+    }
+
+    #[test]
+    fn the_rescue_retransmission_saves_a_lost_tail() {
+        let mut s = ten(sack());
+        s.run(
+            "
+            +20 < . 1:1 ack 1 sack 1001-2001
+            < . 1:1 ack 1 sack 1001-3001
+            < . 1:1 ack 1 sack 1001-4001
+            > . 1:1001
+            < . 1:1 ack 1 sack 1001-5001
+            < . 1:1 ack 1 sack 1001-6001
+            < . 1:1 ack 1 sack 1001-7001
+            > . 9001:10001
+        ",
+        );
+    }
+
+    #[test]
+    fn proportional_rate_reduction_sends_all_along() {
+        let mut s = ten(Config { prr: true, ..sack() });
+        s.run(
+            "
+            push 9000
+            +20 < . 1:1 ack 1 sack 1001-2001
+            > . 10001:11001
+            < . 1:1 ack 1 sack 1001-3001
+            > . 11001:12001
+            < . 1:1 ack 1 sack 1001-4001
+            > . 1:1001
+            < . 1:1 ack 1 sack 1001-5001
+            < . 1:1 ack 1 sack 1001-6001
+            < . 1:1 ack 1 sack 1001-7001
+            > . 12001:13001
+            < . 1:1 ack 1 sack 1001-8001
+            < . 1:1 ack 1 sack 1001-9001
+            < . 1:1 ack 1 sack 1001-10001
+            > . 13001:14001
+        ",
+        );
+    }
+
+    #[test]
+    fn the_timeout_backs_off_and_starts_anew() {
+        let mut s = ten(plain());
+        s.run(
+            "
+            +200 > . 1:1001
+            +400 > . 1:1001
+            +800 > . 1:1001
+        ",
+        );
+        assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh(), s.tcp.consecutive_timeouts()), (1000, 5000, 3));
+        s.run("+20 < . 1:1 ack 1001\n > . 1001:2001\n > . 2001:3001");
+        assert!(s.tcp.in_timeout_recovery());
+        assert_eq!(s.tcp.rto(), Duration::from_millis(200));
+    }
+
+    #[test]
+    fn a_peer_that_stays_silent_ends_the_connection() {
+        let mut s = Script::established(Config { max_retransmissions: 2, ..plain() });
+        s.run("push 100\n > . 1:101\n +200 > . 1:101\n +400 > . 1:101\n +800 > nothing");
+        assert_eq!(s.events().last(), Some(&Event::Closed(CloseReason::TimedOut)));
+    }
+
+    #[test]
+    fn a_tail_loss_probe_repeats_the_last_segment() {
+        let mut s = Script::established(Config { tail_loss_probe: true, ..rack() });
+        s.run(
+            "
+            push 3000
+            > . 1:1001
+            > . 1001:2001
+            > . 2001:3001
+            +42 > . 2001:3001
+            +20 < . 1:1 ack 1 sack 2001-3001
+            > . 1:1001
+            > . 1001:2001
+        ",
+        );
+        // RACK found what was sent long before the probe.
+        assert_eq!((s.tcp.stats().tail_loss_probes, s.tcp.stats().timeouts), (1, 0));
+    }
+
+    #[test]
+    fn a_tail_loss_probe_prefers_new_data() {
+        let mut s = Script::established(Config { tail_loss_probe: true, initial_window: 2, ..rack() });
+        s.run(
+            "
+            push 3000
+            > . 1:1001
+            > . 1001:2001
+            +42 > . 2001:3001
+        ",
+        );
+    }
+
+    #[test]
+    fn a_single_segment_gives_the_delayed_ack_its_time() {
+        let mut s =
+            Script::established(Config { tail_loss_probe: true, rto_min: Duration::from_secs(1), ..rack() });
+        s.run("push 1000\n > . 1:1001\n +239 > nothing\n +1 > . 1:1001");
+    }
+
+    #[test]
+    fn rack_waits_out_reordering_once_it_was_seen() {
+        let mut s = ten(rack());
+        // The second arrives before the first: from now on a quarter of the round-trip time is waited.
+        s.run(
+            "
+            +20 < . 1:1 ack 1 sack 1001-2001
+            +1 < . 1:1 ack 2001
+            < . 1:1 ack 2001 sack 3001-4001
+            < . 1:1 ack 2001 sack 3001-5001
+            < . 1:1 ack 2001 sack 3001-7001
+            +4 > nothing
+            +1 > . 2001:3001
+        ",
+        );
+        assert!(s.tcp.in_recovery());
+    }
+
+    #[test]
+    fn rack_without_reordering_is_as_fast_as_three_duplicates() {
+        let mut s = ten(rack());
+        s.run(
+            "
+            +20 < . 1:1 ack 1 sack 1001-2001
+            < . 1:1 ack 1 sack 1001-3001
+            > nothing
+            < . 1:1 ack 1 sack 1001-4001
+            > . 1:1001
+        ",
+        );
+    }
+
+    #[test]
+    fn rack_repeats_a_lost_retransmission() {
+        let mut s = ten(rack());
+        s.run(
+            "
+            push 10000
+            +20 < . 1:1 ack 1 sack 1001-4001
+            > . 1:1001
+            < . 1:1 ack 1 sack 1001-10001
+            > . 10001:11001
+            > . 11001:12001
+            > . 12001:13001
+            > . 13001:14001
+            +20 < . 1:1 ack 1 sack 1001-12001
+            > . 1:1001
+            > . 14001:15001
+        ",
+        );
+    }
+}
+
+mod spurious {
+    use super::*;
+
+    fn with(config: Config, spurious: SpuriousResponse) -> Config {
+        Config { spurious, ..config }
+    }
+
+    #[test]
+    fn frto_undoes_a_timeout_that_was_only_delay() {
+        let config = with(rack(), SpuriousResponse { frto: true, ..SpuriousResponse::default() });
+        let mut s = Script::established(config);
+        s.run(
+            "
+            push 20000
+            > . 1:1001
+            > . 1001:2001
+            > . 2001:3001
+            > . 3001:4001
+            > . 4001:5001
+            > . 5001:6001
+            > . 6001:7001
+            > . 7001:8001
+            > . 8001:9001
+            > . 9001:10001
+            +200 > . 1:1001
+            +10 < . 1:1 ack 1001
+            > . 10001:11001
+            > . 11001:12001
+            > nothing
+            < . 1:1 ack 2001
+        ",
+        );
+        assert_eq!(s.tcp.stats().undone, 1);
+        assert!(!s.tcp.in_timeout_recovery() && s.tcp.cwnd() > 9000);
+        assert_eq!(s.tcp.stats().retransmissions, 1);
+    }
+
+    #[test]
+    fn frto_leaves_a_real_timeout_alone() {
+        let config = with(rack(), SpuriousResponse { frto: true, ..SpuriousResponse::default() });
+        let mut s = Script::established(config);
+        s.run(
+            "
+            push 5000
+            > . 1:1001
+            > . 1001:2001
+            > . 2001:3001
+            > . 3001:4001
+            > . 4001:5001
+            push 5000
+            > . 5001:6001
+            > . 6001:7001
+            > . 7001:8001
+            > . 8001:9001
+            > . 9001:10001
+            push 5000
+            +200 > . 1:1001
+            +20 < . 1:1 ack 1001
+            > . 10001:11001
+            > . 11001:12001
+            +20 < . 1:1 ack 1001 sack 10001-11001
+            > . 1001:2001
+        ",
+        );
+        assert!(s.tcp.in_timeout_recovery());
+        assert_eq!(s.tcp.stats().undone, 0);
+    }
+
+    #[test]
+    fn eifel_undoes_by_the_timestamp_of_the_original() {
+        let config = Config { timestamps: true, ..plain() };
+        let config = with(config, SpuriousResponse { eifel: true, ..SpuriousResponse::default() });
+        let mut s = Script::accept(config, "S 0:1 mss 1000 ts 5/0");
+        s.run(
+            "
+            > S. 0:1 ack 1
+            +20 < . 1:1 ack 1 ts 25/100
+            push 4940
+            > . 1:989 ts 120/25
+            > . 989:1977
+            > . 1977:2965
+            > . 2965:3953
+            > . 3953:4941
+            +200 > . 1:989 ts 320/25
+            +5 < . 1:1 ack 989 ts 230/120
+            > nothing
+        ",
+        );
+        assert_eq!(s.tcp.stats().undone, 1);
+        assert!(s.tcp.cwnd() >= 4940 && !s.tcp.in_timeout_recovery());
+    }
+
+    #[test]
+    fn dsack_undoes_a_fast_recovery_after_reordering() {
+        let config = with(sack(), SpuriousResponse { dsack: true, ..SpuriousResponse::default() });
+        let mut s = Script::established(config);
+        s.run(
+            "
+            push 5000
+            > . 1:1001
+            > . 1001:2001
+            > . 2001:3001
+            > . 3001:4001
+            > . 4001:5001
+            +20 < . 1:1 ack 1 sack 1001-4001
+            > . 1:1001
+        ",
+        );
+        assert_eq!(s.tcp.cwnd(), 2500);
+        s.run("+1 < . 1:1 ack 5001\n +20 < . 1:1 ack 5001 sack 1-1001");
+        assert_eq!((s.tcp.stats().undone, s.tcp.stats().spurious_retransmissions), (1, 1));
+        assert_eq!(s.tcp.cwnd(), 10_000);
+    }
+
+    #[test]
+    fn without_a_detector_nothing_is_undone() {
+        let mut s = Script::established(sack());
+        s.run(
+            "
+            push 5000
+            > . 1:1001
+            > . 1001:2001
+            > . 2001:3001
+            > . 3001:4001
+            > . 4001:5001
+            +20 < . 1:1 ack 1 sack 1001-4001
+            > . 1:1001
+            +1 < . 1:1 ack 5001
+            +20 < . 1:1 ack 5001 sack 1-1001
+        ",
+        );
+        assert_eq!((s.tcp.stats().undone, s.tcp.cwnd()), (0, 2500));
+    }
+}

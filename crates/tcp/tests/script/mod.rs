@@ -1,0 +1,251 @@
+//! Scripts that say what a connection must send, and when, for what it receives.
+//!
+//! A script is a list of lines. `+N` lets N milliseconds pass first (timers fire at their times). Then one of:
+//!
+//! ```text
+//! push N [finish] | read | finish | abort   what the application does
+//! < FLAGS FROM:TO [ack N] [win N] …  a segment arrives
+//! > FLAGS FROM:TO [ack N] [win N] …  a segment must leave, at this very millisecond, with these fields
+//! > nothing                          nothing may leave
+//! ```
+//!
+//! FLAGS are of `S F R P . E W` ("`-`" is none; P is not compared); numbers count from the initial sequence numbers,
+//! so that data begins at 1. Further fields: `mss N`, `wscale N`, `sackok`, `sack A-B,C-D`, `ts V/E`, `ce`, `ect`.
+//! Fields that a line does not name are not compared.
+
+use ropewalk_tcp::{Config, Connection, Event, State};
+use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_wire::{Ecn, Flags, Payload, SackBlocks, Segment, Timestamps};
+use std::collections::VecDeque;
+
+/// Near the wrap, so that every test crosses it.
+const ISS: u32 = u32::MAX - 2_500;
+const IRS: u32 = u32::MAX - 500;
+/// The first millisecond of a script: timestamps are small, but not zero.
+const START: u64 = 99;
+
+pub struct Script {
+    pub tcp: Connection,
+    now: Instant,
+    out: VecDeque<(Instant, Segment)>,
+    offset: u64,
+}
+
+impl Script {
+    /// An active opener; its SYN waits to be expected.
+    pub fn connect(config: Config) -> Self {
+        let now = Instant::ZERO + Duration::from_millis(START);
+        let tcp = Connection::connect(config, Seq::new(ISS), now);
+        let mut script = Self { tcp, now, out: VecDeque::new(), offset: 0 };
+        script.poll();
+        script
+    }
+
+    /// A passive opener, from the SYN that the line describes.
+    pub fn accept(config: Config, syn: &str) -> Self {
+        let now = Instant::ZERO + Duration::from_millis(START);
+        let syn = parse(&syn.split_whitespace().collect::<Vec<_>>(), IRS, ISS);
+        let tcp = Connection::accept(config, &syn, Seq::new(ISS), now);
+        let mut script = Self { tcp, now, out: VecDeque::new(), offset: 0 };
+        script.poll();
+        script
+    }
+
+    /// An active opener after a handshake of 20 ms with a peer that has an MSS of 1000, permits SACK and offers a
+    /// window of 60 000.
+    pub fn established(config: Config) -> Self {
+        let mut script = Self::connect(config);
+        script.run("> S 0:1\n +20 < S. 0:1 ack 1 win 60000 mss 1000 sackok\n > . 1:1 ack 1");
+        script
+    }
+
+    /// Runs the lines; panics at the first that does not hold.
+    pub fn run(&mut self, lines: &str) {
+        for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            self.line(line);
+        }
+    }
+
+    /// Events since the last call.
+    pub fn events(&mut self) -> Vec<Event> {
+        std::iter::from_fn(|| self.tcp.poll_event()).collect()
+    }
+
+    #[track_caller]
+    pub fn assert_state(&self, state: State) {
+        assert_eq!(self.tcp.state(), state);
+    }
+
+    fn line(&mut self, line: &str) {
+        let mut words: Vec<&str> = line.split_whitespace().collect();
+        if let Some(milliseconds) = words[0].strip_prefix('+') {
+            self.pass(Duration::from_millis(milliseconds.parse().expect("a number of milliseconds")), line);
+            words.remove(0);
+        }
+        match words.as_slice() {
+            ["push", octets, end @ ..] => {
+                let len = number(octets);
+                self.tcp.push(Payload { offset: self.offset, len });
+                self.offset += u64::from(len);
+                if end.first() == Some(&"finish") {
+                    self.tcp.finish();
+                }
+            }
+            ["read"] => while self.tcp.read(u64::MAX).is_some() {},
+            ["finish"] => self.tcp.finish(),
+            ["abort"] => self.tcp.abort(),
+            [">", "nothing"] => {
+                assert!(self.out.is_empty(), "{line}: but {} leaves", print(&self.out[0].1));
+            }
+            [">", wanted @ ..] => self.expect(wanted, line),
+            ["<", segment @ ..] => {
+                assert!(self.out.is_empty(), "{line}: before it leaves {}", print(&self.out[0].1));
+                self.tcp.handle_segment(self.now, &parse(segment, IRS, ISS));
+            }
+            [] => {}
+            _ => panic!("not understood: {line}"),
+        }
+        self.poll();
+    }
+
+    fn poll(&mut self) {
+        while let Some(segment) = self.tcp.poll_transmit(self.now) {
+            assert!(self.out.len() < 1000, "an endless burst");
+            self.out.push_back((self.now, segment));
+        }
+    }
+
+    /// Lets time pass, timers firing on the way.
+    fn pass(&mut self, time: Duration, line: &str) {
+        let end = self.now + time;
+        if time > Duration::ZERO {
+            assert!(self.out.is_empty(), "{line}: before it leaves {}", print(&self.out[0].1));
+        }
+        while let Some((at, _)) = self.tcp.poll_timeout().filter(|(at, _)| *at <= end) {
+            self.now = self.now.max(at);
+            self.tcp.handle_timeout(self.now);
+            self.poll();
+        }
+        self.now = end;
+    }
+
+    fn expect(&mut self, wanted: &[&str], line: &str) {
+        let Some((at, segment)) = self.out.pop_front() else { panic!("{line}: nothing leaves") };
+        let found = print(&segment);
+        assert_eq!(at.as_millis(), self.now.as_millis(), "{line}: {found} left at another time");
+        let expected = parse(wanted, ISS, IRS);
+        let compared = |flags: Flags| flags.bits() & !Flags::PSH.bits();
+        assert_eq!(compared(segment.flags), compared(expected.flags), "{line}: {found}");
+        if !segment.flags.contains(Flags::RST) || wanted.len() > 1 {
+            assert_eq!((segment.seq, segment.end()), (expected.seq, expected.end()), "{line}: {found}");
+        }
+        for field in wanted.iter().copied() {
+            match field {
+                "ack" => assert_eq!(segment.ack, expected.ack, "{line}: {found}"),
+                "win" => assert_eq!(segment.window, expected.window, "{line}: {found}"),
+                "mss" => assert_eq!(segment.options.mss, expected.options.mss, "{line}: {found}"),
+                "wscale" => {
+                    assert_eq!(
+                        segment.options.window_scale, expected.options.window_scale,
+                        "{line}: {found}"
+                    );
+                }
+                "sackok" => assert!(segment.options.sack_permitted, "{line}: {found}"),
+                "sack" => assert_eq!(sacks(&segment, IRS), sacks(&expected, IRS), "{line}: {found}"),
+                "nosack" => assert!(segment.options.sack.is_empty(), "{line}: {found}"),
+                "ts" => {
+                    assert_eq!(segment.options.timestamps, expected.options.timestamps, "{line}: {found}")
+                }
+                "ect" => assert_eq!(segment.ecn, Ecn::Ect0, "{line}: {found}"),
+                "notect" => assert_eq!(segment.ecn, Ecn::NotEct, "{line}: {found}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn sacks(segment: &Segment, base: u32) -> Vec<(u32, u32)> {
+    let blocks = segment.options.sack.as_slice().iter();
+    blocks.map(|(l, r)| (l.since(Seq::new(base)), r.since(Seq::new(base)))).collect()
+}
+
+fn print(segment: &Segment) -> String {
+    let from = segment.seq.since(Seq::new(ISS));
+    format!(
+        "{:?} {}:{} ack {} win {} sack {:?} ts {:?} {:?}",
+        segment.flags,
+        from,
+        from.wrapping_add(segment.sequence_len()),
+        segment.ack.since(Seq::new(IRS)),
+        segment.window,
+        sacks(segment, IRS),
+        segment.options.timestamps,
+        segment.ecn,
+    )
+}
+
+fn number<T: std::str::FromStr>(word: &str) -> T {
+    word.parse().unwrap_or_else(|_| panic!("not a number: {word}"))
+}
+
+fn pair(word: &str, separator: char) -> (u32, u32) {
+    let (a, b) = word.split_once(separator).unwrap_or_else(|| panic!("no {separator:?} in {word}"));
+    (number(a), number(b))
+}
+
+fn flags(word: &str) -> Flags {
+    word.chars().fold(Flags::NONE, |flags, letter| {
+        flags
+            | match letter {
+                'S' => Flags::SYN,
+                'F' => Flags::FIN,
+                'R' => Flags::RST,
+                'P' => Flags::PSH,
+                '.' => Flags::ACK,
+                'E' => Flags::ECE,
+                'W' => Flags::CWR,
+                _ => Flags::NONE,
+            }
+    })
+}
+
+/// A line's segment: its sequence numbers count from `seq`, acknowledgement and SACK blocks from `ack`.
+fn parse(words: &[&str], seq: u32, ack: u32) -> Segment {
+    let mut segment = Segment { window: 60_000, flags: flags(words[0]), ..Segment::default() };
+    if let Some(range) = words.get(1) {
+        let (from, to) = pair(range, ':');
+        let controls =
+            u32::from(segment.flags.contains(Flags::SYN)) + u32::from(segment.flags.contains(Flags::FIN));
+        segment.seq = Seq::new(seq) + from;
+        // The stream's first octet is sequence number 1.
+        let payload = Payload { offset: u64::from(from.max(1) - 1), len: to - from - controls };
+        segment.payload = payload;
+    }
+    let mut fields = words.iter().skip(2).copied();
+    while let Some(field) = fields.next() {
+        let mut value = || fields.next().unwrap_or_else(|| panic!("{field} without a value"));
+        match field {
+            "ack" => segment.ack = Seq::new(ack) + number::<u32>(value()),
+            "win" => segment.window = number(value()),
+            "mss" => segment.options.mss = Some(number(value())),
+            "wscale" => segment.options.window_scale = Some(number(value())),
+            "sackok" => segment.options.sack_permitted = true,
+            "sack" => {
+                let mut blocks = SackBlocks::EMPTY;
+                for block in value().split(',') {
+                    let (left, right) = pair(block, '-');
+                    blocks.push(Seq::new(ack) + left, Seq::new(ack) + right);
+                }
+                segment.options.sack = blocks;
+            }
+            "ts" => {
+                let (value, echo) = pair(value(), '/');
+                segment.options.timestamps = Some(Timestamps { value, echo });
+            }
+            "ce" => segment.ecn = Ecn::Ce,
+            "ect" | "notect" | "nosack" => {}
+            _ => panic!("unknown field {field}"),
+        }
+    }
+    segment
+}
