@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk import _core
 from ropewalk.executor import Executor, Finished, Job, LocalExecutor
 from ropewalk.progress import Finishing, Progress, Silent
-from ropewalk.results import Reference, RunResult, SweepResult
+from ropewalk.results import Reference, RunResult, SweepResult, goodput
 from ropewalk.source import Overrides, ScenarioLike, Source, resolve
 from ropewalk.store import Store, write_text
 from ropewalk.summary import to_json
@@ -121,8 +121,13 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         scenario=info.name,
         hash=info.hash,
         outcomes=[outcome for job in jobs if (outcome := finished[job].outcome)],
+        multipath=info.multipath,
         references={
-            reference: [_goodput(finished[job], reference[0]) for job in group]
+            reference: [
+                goodput(json.loads(outcome.summary()), info.multipath[reference[0]])
+                for job in group
+                if (outcome := finished[job].outcome)
+            ]
             for reference, group in alone.items()
         },
     )
@@ -169,14 +174,6 @@ def _finished(jobs: list[Job], executor: Executor, progress: Progress, what: str
             finished[end.job] = end
             progress.advance()
     return finished
-
-
-def _goodput(finished: Finished, connection: str) -> float:
-    if finished.outcome is not None:
-        for found in json.loads(finished.outcome.summary())["connections"]:
-            if found["name"] == connection:
-                return float(found["goodput_mbps"])
-    raise LookupError(f"{finished.job.label}: there is no connection {connection}")
 
 
 def _write(result: RunResult, folder: Path, files: list[Path]) -> None:

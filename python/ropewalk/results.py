@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,9 @@ class RunResult:
 
     outcomes: list[_core.Outcome] = field(repr=False)
     """What each seed measured, in the order of `seeds`."""
+
+    multipath: dict[str, list[str]] = field(repr=False)
+    """The multipath connections as the scenario names them, each with the names of its copies in tables."""
 
     references: dict[Reference, list[float]] = field(repr=False)
     """Goodput of each multipath connection as TCP on each single path, Mbit/s, in the order of `seeds`."""
@@ -92,16 +96,11 @@ class RunResult:
 
         Empty if nothing was multipath, or if the run was told not to compare.
         """
-        goodputs = {
-            (connection["name"], k): float(connection["goodput_mbps"])
-            for k, run in enumerate(self.runs)
-            for connection in run["connections"]
-        }
         names = dict.fromkeys(connection for connection, _ in self.references)
         return [
             comparing.judge(
                 name,
-                [goodputs[name, k] for k in range(len(self.runs))],
+                [goodput(run, self.multipath[name]) for run in self.runs],
                 {
                     path: values
                     for (connection, path), values in self.references.items()
@@ -117,6 +116,12 @@ class RunResult:
         return pl.concat([pl.DataFrame(getattr(outcome, table)) for outcome in self.outcomes])
 
 
+def goodput(summary: dict[str, Any], names: list[str]) -> float:
+    """Goodput in Mbit/s of a connection, all its copies together, by a run's summary."""
+    found = [one["goodput_mbps"] for one in summary["connections"] if one["name"] in names]
+    return math.fsum(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One point of a campaign's grid with what ran for it. All lists follow the order of the seeds."""
@@ -126,6 +131,7 @@ class Sample:
     hash: str
     seeds: tuple[int, ...]
     keys: tuple[Key, ...]
+    multipath: dict[str, list[str]]
     references: dict[Reference, tuple[Key, ...]]
 
 
@@ -178,7 +184,7 @@ class SweepResult:
 
         frames = [
             self._labelled(sample, read(self._ran(keys), "connections"))
-            .filter(pl.col("name") == connection)
+            .filter(pl.col("name").is_in(sample.multipath[connection]))
             .with_columns(reference_path=pl.lit(path))
             for sample in self.samples
             for (connection, path), keys in sample.references.items()
@@ -216,14 +222,21 @@ class SweepResult:
                 continue
             yield comparing.judge(
                 name,
-                [self._goodput[sample.keys[k], name] for k in whole],
-                {path: [self._goodput[keys[k], name] for k in whole] for path, keys in paths.items()},
+                [self._goodput(sample.keys[k], sample.multipath[name]) for k in whole],
+                {
+                    path: [self._goodput(keys[k], sample.multipath[name]) for k in whole]
+                    for path, keys in paths.items()
+                },
                 sample.point.parameters,
                 sample.point.index,
             )
 
+    def _goodput(self, key: Key, names: list[str]) -> float:
+        """Goodput of a connection in a run, all its copies together."""
+        return math.fsum(self._goodputs[key, name] for name in names)
+
     @cached_property
-    def _goodput(self) -> Mapping[tuple[Key, str], float]:
+    def _goodputs(self) -> Mapping[tuple[Key, str], float]:
         """Every connection's goodput in every run, references included."""
         keys = dict.fromkeys(
             key
@@ -235,7 +248,7 @@ class SweepResult:
         for key in keys:
             if key not in self.failures:
                 frame = read([key], "connections").select("name", "goodput_mbps")
-                found.update(((key, name), goodput) for name, goodput in frame.iter_rows())
+                found.update(((key, name), value) for name, value in frame.iter_rows())
         return found
 
     def _table(self, table: Table) -> pl.DataFrame:

@@ -67,7 +67,7 @@ def _sample(point: Point, campaign: Campaign, store: Store, jobs: dict[Key, Job]
         source = Source(text, point.source.path)
         alone = f"{label}, {connection} on {path} alone"
         references[connection, path] = keys(source, _core.check(*source.arguments()), alone, reference=True)
-    return Sample(point, info.name, info.hash, seeds, main, references)
+    return Sample(point, info.name, info.hash, seeds, main, info.multipath, references)
 
 
 def describe(parameters: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from ropewalk.statistics import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ropewalk.benefit import Benefit
     from ropewalk.results import RunResult, SweepResult
 
 Cell = Interval | float | int | str | bool | None
@@ -134,13 +135,20 @@ def _percent(value: Interval | float) -> Cell:
 
 def of_sweep(result: SweepResult) -> str:
     """One line per point of the grid and connection."""
-    verdicts = {(benefit.point, benefit.connection): benefit for benefit in result.benefit()}
+    benefits = {(benefit.point, benefit.connection): benefit for benefit in result.benefit()}
     axes = list(result.campaign.grid)
     rows: list[Sequence[Cell]] = []
     for point, connection, goodput in result.goodputs():
         parameters = [str(point.parameters[axis]) for axis in axes]
-        found = verdicts.get((point.index, connection))
-        judged: list[Cell] = [found.best_path, found.best, found.verdict] if found else ["-", None, "-"]
-        rows.append([*parameters, connection, goodput, *judged])
+        found = benefits.pop((point.index, connection), None)
+        rows.append([*parameters, connection, goodput, *_judged(found)])
+    # What is left is about connections whose copies have the rows above.
+    for found in benefits.values():
+        parameters = [str(found.parameters[axis]) for axis in axes]
+        rows.append([*parameters, f"{found.connection} (all)", found.multipath, *_judged(found)])
     head = [*axes, "connection", "goodput Mbit/s", "best path", "TCP on it Mbit/s", "verdict"]
     return render(head, rows)
+
+
+def _judged(found: Benefit | None) -> list[Cell]:
+    return [found.best_path, found.best, found.verdict] if found else ["-", None, "-"]

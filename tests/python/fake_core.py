@@ -24,7 +24,7 @@ class Info:
     hash: str
     seed: int
     duration_s: float
-    multipath: list[str]
+    multipath: dict[str, list[str]]
 
 
 class Interrupt:
@@ -173,7 +173,7 @@ class FakeCore:
     def check(self, source: str, path: str | None, overrides: Pairs) -> Info:
         tree = self._tree(source, overrides)
         digest = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()
-        multipath = ["bulk"] if tree["protocol"] == "mptcp" else []
+        multipath = {"bulk": ["bulk"]} if tree["protocol"] == "mptcp" else {}
         return Info(tree["name"], digest, int(tree.get("seed", 1)), 1.0, multipath)
 
     def canonical(self, source: str, path: str | None, overrides: Pairs) -> str:

@@ -110,7 +110,12 @@ def test_text_dictionary_and_file_are_the_same_scenario(two_paths: Path) -> None
 
 def test_check_says_what_the_scenario_is(two_paths: Path) -> None:
     info = ropewalk.check(two_paths)
-    assert (info.name, info.seed, info.duration_s, info.multipath) == ("two-paths", 7, 3.0, ["bulk"])
+    assert (info.name, info.seed, info.duration_s, info.multipath) == (
+        "two-paths",
+        7,
+        3.0,
+        {"bulk": ["bulk"]},
+    )
 
 
 def test_explain_shows_defaults_and_schema_is_json_schema(two_paths: Path) -> None:
@@ -299,6 +304,14 @@ def test_an_interrupt_that_is_set_stops_the_run() -> None:
     interrupt.set()
     with pytest.raises(ropewalk.InterruptedRunError):
         _core.run(TWO_PATHS, None, [], interrupt=interrupt)
+
+
+def test_copies_of_a_connection_are_judged_together(two_paths: Path) -> None:
+    result = ropewalk.run(two_paths, overrides={"connections.bulk.count": 2})
+    assert result.multipath == {"bulk": ["bulk-1", "bulk-2"]}
+    [benefit] = result.benefit()
+    assert benefit.connection == "bulk"
+    assert benefit.multipath.mean == pytest.approx(result.connections["goodput_mbps"].sum())
 
 
 def test_means_of_replications(two_paths: Path) -> None:
