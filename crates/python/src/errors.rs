@@ -29,12 +29,17 @@ pub(crate) fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
         parts.set_item("file", &error.file)?;
         parts.set_item("line", error.line)?;
         parts.set_item("column", error.column)?;
-        parts.set_item("key", &error.key)?;
-        parts.set_item("expected", &error.expected)?;
+        parts.set_item("key", said(&error.key))?;
+        parts.set_item("expected", said(&error.expected))?;
         parts.set_item("suggestion", &error.suggestion)?;
         scenario_error_type(py)?.call((error.to_string(),), Some(&parts))
     };
     build().map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// A text, unless it is empty.
+fn said(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }
 
 /// The exception for a run without an outcome.

@@ -4,7 +4,8 @@ use crate::errors::{run_error, scenario_error};
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
 use pyo3::prelude::*;
-use ropewalk_scenario::{RunOptions, Scenario};
+use ropewalk_scenario::{Plan, RunOptions, Scenario};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// `(dotted key, value)` pairs that replace what a scenario says.
@@ -21,8 +22,8 @@ pub(crate) struct Info {
     seed: u64,
     /// Simulated time, in seconds.
     duration_s: f64,
-    /// Names of the MPTCP connections.
-    multipath: Vec<String>,
+    /// The MPTCP connections as the file names them, each with the names of its copies in the results.
+    multipath: BTreeMap<String, Vec<String>>,
 }
 
 fn load(py: Python<'_>, source: &str, path: Option<&Path>, overrides: &Overrides) -> PyResult<Scenario> {
@@ -50,13 +51,19 @@ pub(crate) fn check(
     overrides: Overrides,
 ) -> PyResult<Info> {
     let scenario = load(py, source, path.as_deref(), &overrides)?;
+    let plan = scenario.plan();
     Ok(Info {
         name: scenario.name().to_owned(),
         hash: scenario.hash(),
         seed: scenario.seed(),
         duration_s: scenario.duration().as_secs_f64(),
-        multipath: scenario.multipath(),
+        multipath: scenario.multipath().into_iter().map(|name| (name.clone(), copies(plan, &name))).collect(),
     })
+}
+
+fn copies(plan: &Plan, name: &str) -> Vec<String> {
+    let copies = plan.connections.iter().filter(|connection| connection.group == name);
+    copies.map(|connection| connection.name.clone()).collect()
 }
 
 /// The scenario as canonical JSON, every default filled in.
@@ -89,8 +96,9 @@ pub(crate) fn references(
     path: Option<PathBuf>,
     overrides: Overrides,
 ) -> PyResult<Vec<(String, String, String)>> {
-    let references = load(py, source, path.as_deref(), &overrides)?.references();
-    Ok(references.into_iter().map(|one| (one.connection, one.path, one.source)).collect())
+    let scenario = load(py, source, path.as_deref(), &overrides)?;
+    let references = scenario.references().into_iter();
+    Ok(references.map(|reference| (reference.connection, reference.path, reference.source)).collect())
 }
 
 /// Runs a scenario to its end, without Python's lock.
