@@ -1,5 +1,9 @@
 //! What the tests that cross crates share: where the workspace is, and what it consists of.
 
+mod simulate;
+
+pub use simulate::{goodput, half_width, jain, mean, simulate};
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

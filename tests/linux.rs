@@ -1,0 +1,93 @@
+//! Agreement with Linux 6.18, whose figures were measured over emulated links with the same settings: path A
+//! 10 Mbit/s, 10 ms one way, a queue of 50 packets, MTU 1400, the preset `linux`.
+
+use ropewalk_tests::{goodput, half_width, mean, simulate};
+
+const PATH_A: &str = r#"
+[scenario]
+name = "linux"
+duration = "60 s"
+
+[tcp]
+preset = "linux"
+congestion_control = "newreno"
+
+[hosts.client]
+[hosts.server]
+
+[links.a]
+between = ["client", "server"]
+rate = "10 Mbit/s"
+delay = "10 ms"
+mtu = 1400
+queue = { discipline = "drop-tail", limit = "50 packets" }
+
+[connections.bulk]
+protocol = "tcp"
+from = "client"
+to = "server"
+paths = ["a"]
+application = { kind = "bulk" }
+"#;
+
+const PATH_B: &str = r#"
+[links.b]
+between = ["client", "server"]
+rate = "2 Mbit/s"
+delay = "10 ms"
+mtu = 1400
+queue = { discipline = "drop-tail", limit = "50 packets" }
+"#;
+
+#[track_caller]
+fn assert_near(what: &str, ours: f64, theirs: f64, tolerance: f64) {
+    let error = ours / theirs - 1.0;
+    println!("{what}: ours {ours:.3}, Linux {theirs:.3}, {:+.2} %", error * 100.0);
+    assert!(error.abs() <= tolerance, "{what}: ours {ours:.3}, Linux {theirs:.3}, {:+.2} %", error * 100.0);
+}
+
+#[test]
+fn transfer_times_without_loss_agree_within_two_per_cent() {
+    for (bytes, milliseconds) in [("10 kB", 39.3), ("100 kB", 123.8), ("1 MB", 871.6), ("4 MB", 3364.0)] {
+        let application = format!("{{ kind = \"bulk\", bytes = \"{bytes}\" }}");
+        let outcome = simulate(PATH_A, &[("connections.bulk.application", &application)], 1);
+        let connection = &outcome.connections[0];
+        let time = connection.end.expect("the transfer completes") - connection.start;
+        assert_near(bytes, time.as_secs_f64() * 1e3, milliseconds, 0.02);
+    }
+}
+
+fn mean_goodput(what: &str, source: &str, overrides: &[(&str, &str)], seeds: u64) -> f64 {
+    let values: Vec<f64> =
+        (1..=seeds).map(|seed| goodput(&simulate(source, overrides, seed), "bulk")).collect();
+    println!("{what}: {:.3} ± {:.3} Mbit/s over {seeds} seeds", mean(&values), half_width(&values));
+    mean(&values)
+}
+
+/// Losses happen towards the receiver only, as they did in the measurements.
+const LOSS_A: (&str, &str) = ("links.a.forward.loss", "0.5 %");
+
+#[test]
+fn reno_and_cubic_at_half_a_per_cent_of_loss_agree_within_five_per_cent() {
+    for (algorithm, theirs) in [("newreno", 7.48), ("cubic", 7.53)] {
+        let ours = mean_goodput(algorithm, PATH_A, &[LOSS_A, ("tcp.congestion_control", algorithm)], 20);
+        assert_near(algorithm, ours, theirs, 0.05);
+    }
+}
+
+#[test]
+fn multipath_at_one_and_three_per_cent_agrees_within_five_per_cent() {
+    let source = format!("{PATH_A}{PATH_B}");
+    for (loss, theirs) in [("1 %", 9.23), ("3 %", 8.97)] {
+        let overrides = [
+            LOSS_A,
+            ("links.b.forward.loss", loss),
+            ("connections.bulk.protocol", "mptcp"),
+            ("connections.bulk.paths", "[\"a\", \"b\"]"),
+            ("mptcp.scheduler", "linux"),
+            ("mptcp.congestion_control", "uncoupled"),
+        ];
+        let ours = mean_goodput(&format!("mptcp, P = {loss}"), &source, &overrides, 20);
+        assert_near(&format!("mptcp, P = {loss}"), ours, theirs, 0.05);
+    }
+}
