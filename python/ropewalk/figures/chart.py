@@ -1,0 +1,87 @@
+"""What a chart shows, independent of what draws it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.statistics import Interval
+
+COLOURS: Final = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#e69f00",
+    "#000000",
+    "#8c6d31",
+    "#7f7f7f",
+)
+"""Okabe and Ito's palette, which the colour-blind can tell apart, and two more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve, with a band around it where there are confidence intervals."""
+
+    label: str
+    x: list[float]
+    y: list[float]
+    low: list[float] | None = None
+    high: list[float] | None = None
+    dashed: bool = False
+    markers: bool = True
+
+    @classmethod
+    def of(cls, label: str, x: Sequence[float], y: Sequence[Interval], *, dashed: bool = False) -> Line:
+        """Means with their intervals, where those are known."""
+        known = all(interval.known for interval in y)
+        return cls(
+            label=label,
+            x=list(x),
+            y=[interval.mean for interval in y],
+            low=[interval.low for interval in y] if known else None,
+            high=[interval.high for interval in y] if known else None,
+            dashed=dashed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A horizontal line, such as a reference that does not depend on x."""
+
+    label: str
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, label: str, interval: Interval) -> Level:
+        """A mean with its interval."""
+        if not interval.known:
+            return cls(label, interval.mean)
+        return cls(label, interval.mean, interval.low, interval.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Axes, with their units, and what is drawn on them."""
+
+    stem: str
+    """Name of its files, without an ending."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: list[Line]
+    levels: list[Level] = field(default_factory=list)
+    caption: str = ""
+    """A sentence below it in the report."""
+
+    log_x: bool = False
+    from_zero: bool = True
+    """Whether the y axis starts at zero."""

@@ -1,0 +1,81 @@
+"""Charts for papers, by Matplotlib. The same data give the same bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ropewalk.figures.chart import COLOURS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from ropewalk.figures.chart import Chart
+
+STYLE: Final[dict[str, Any]] = {
+    "figure.figsize": (6.4, 4.0),
+    "figure.dpi": 160,
+    "font.size": 9,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 3.5,
+    "svg.hashsalt": "ropewalk",
+    "svg.fonttype": "none",
+}
+MARKERS: Final = "osD^vP*Xh"
+
+
+def save(chart: Chart, folder: Path) -> list[Path]:
+    """Write `<stem>.png` and `<stem>.svg` into the folder."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(layout="constrained")
+        _draw(chart, axes)
+        paths = [folder / f"{chart.stem}.png", folder / f"{chart.stem}.svg"]
+        for path in paths:
+            # No date and no version in the file, so that equal results are equal files.
+            metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+            beside = path.with_name(path.name + ".partial")
+            figure.savefig(beside, format=path.suffix[1:], metadata=metadata)
+            beside.replace(path)
+        plt.close(figure)
+    return paths
+
+
+def _draw(chart: Chart, axes: Axes) -> None:
+    for index, line in enumerate(chart.lines):
+        colour = COLOURS[index % len(COLOURS)]
+        axes.plot(
+            line.x,
+            line.y,
+            label=line.label,
+            color=colour,
+            linestyle="--" if line.dashed else "-",
+            marker=MARKERS[index % len(MARKERS)] if line.markers else None,
+        )
+        if line.low is not None and line.high is not None:
+            axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
+    for index, level in enumerate(chart.levels):
+        colour = COLOURS[(len(chart.lines) + index) % len(COLOURS)]
+        axes.axhline(level.y, label=level.label, color=colour, linestyle=":")
+        if level.low is not None and level.high is not None:
+            axes.axhspan(level.low, level.high, color=colour, alpha=0.1, linewidth=0)
+    if chart.log_x:
+        axes.set_xscale("log")
+    if chart.from_zero:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(chart.x_label)
+    axes.set_ylabel(chart.y_label)
+    axes.set_title(chart.title)
+    if len(chart.lines) + len(chart.levels) > 1:
+        axes.legend()

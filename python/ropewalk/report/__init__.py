@@ -1,0 +1,5 @@
+"""Reports: one self-contained HTML file, readable without a network."""
+
+from ropewalk.report.page import Claim, Report
+
+__all__ = ["Claim", "Report"]
