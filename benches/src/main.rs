@@ -65,7 +65,7 @@ fn measure(name: &str, source: &str, repeat: u32) {
         let before = user_seconds();
         let outcome = run(&scenario, &RunOptions::default()).expect("benchmarks run to their end");
         best = best.min(user_seconds() - before);
-        hops = outcome.links.iter().map(|link| link.packets - link.drops_loss).sum::<u64>();
+        hops = outcome.links.iter().map(|link| link.delivered).sum::<u64>();
         events = outcome.events;
     }
     println!(

@@ -187,6 +187,11 @@ impl<N: Node, T: Tap<N::Packet>> World<N, T> {
         &self.tap
     }
 
+    /// The tap, when the world has served.
+    pub fn into_tap(self) -> T {
+        self.tap
+    }
+
     /// The tap, to empty it.
     pub fn tap_mut(&mut self) -> &mut T {
         &mut self.tap

@@ -89,6 +89,10 @@ pub struct LinkRow {
     pub ecn_marks: u64,
     /// Packets that were handed to it.
     pub offered: u64,
+    /// Copies it made of packets.
+    pub duplicates: u64,
+    /// Packets that arrived at the other end.
+    pub delivered: u64,
     /// Packets in its queue or on their way at the end.
     pub queued: u64,
 }

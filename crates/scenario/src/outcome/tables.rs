@@ -146,6 +146,8 @@ impl Outcome {
             .f64("utilisation", rows().map(|r| r.utilisation))
             .u64("ecn_marks", rows().map(|r| r.ecn_marks))
             .u64("offered", rows().map(|r| r.offered))
+            .u64("duplicates", rows().map(|r| r.duplicates))
+            .u64("delivered", rows().map(|r| r.delivered))
             .u64("queued", rows().map(|r| r.queued))
             .finish()
     }

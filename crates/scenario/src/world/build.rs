@@ -37,8 +37,8 @@ pub(crate) struct Simulation<T: Tap<Packet>> {
     pub(crate) links: Vec<[LinkId; 2]>,
 }
 
-/// Builds the world of a plan; `seed` replaces the plan's own. The tap learns the link ids it will see from
-/// `make_tap`, which is called first: link k of the plan has the ids 2k (forward) and 2k + 1.
+/// Builds the world of a plan; `seed` replaces the plan's own. Link k of the plan has the
+/// ids 2k (forward) and 2k + 1 in what the tap hears.
 pub(crate) fn build<T: Tap<Packet>>(plan: &Plan, seed: u64, tap: T) -> Simulation<T> {
     let streams = Streams::new(seed);
     let mut world = World::new(tap);
@@ -78,7 +78,7 @@ fn connect_links<T: Tap<Packet>>(
         let setup = |direction: usize, suffix: &str| LinkSetup {
             name: format!("{}/{suffix}", link.name),
             config: link.directions[direction].clone(),
-            streams,
+            streams: streams.clone(),
         };
         let (port_a, port_b, ids) = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
         for change in &link.changes {

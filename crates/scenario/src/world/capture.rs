@@ -4,8 +4,8 @@ use super::packet::{Body, Packet};
 use crate::plan::{NodeKind, Plan};
 use ropewalk_sim::{DropReason, LinkId, Tap};
 use ropewalk_units::Instant;
-use ropewalk_wire::pcapng::{InterfaceId, Writer};
 use ropewalk_wire::{Datagram, PacketHeader};
+use ropewalk_wire::pcapng::{InterfaceId, Writer};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::Ipv4Addr;
@@ -92,15 +92,12 @@ impl CaptureTap {
     }
 
     /// Completes all files and gives them their names.
-    pub(crate) fn finish(self) -> io::Result<Vec<PathBuf>> {
-        if let Some(error) = self.error {
-            self.captures.iter().for_each(|capture| {
-                let _ = std::fs::remove_file(partial(&capture.path));
-            });
+    pub(crate) fn finish(mut self) -> io::Result<Vec<PathBuf>> {
+        if let Some(error) = self.error.take() {
             return Err(error);
         }
         let mut paths = Vec::new();
-        for capture in self.captures {
+        for capture in std::mem::take(&mut self.captures) {
             let file = capture.writer.finish()?;
             file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
             std::fs::rename(partial(&capture.path), &capture.path)?;
@@ -141,6 +138,15 @@ impl CaptureTap {
     }
 }
 
+/// A capture that was not finished leaves nothing behind.
+impl Drop for CaptureTap {
+    fn drop(&mut self) {
+        for capture in &self.captures {
+            let _ = std::fs::remove_file(partial(&capture.path));
+        }
+    }
+}
+
 impl Tap<Packet> for CaptureTap {
     const ACTIVE: bool = true;
 
@@ -148,7 +154,7 @@ impl Tap<Packet> for CaptureTap {
         if self.error.is_some() {
             return;
         }
-        let direction = self.directions[link.index()];
+        let direction = self.directions[link.0 as usize];
         self.emit(packet);
         self.write(now, direction.link, "");
         if let Some(place) = direction.sender {
@@ -160,7 +166,7 @@ impl Tap<Packet> for CaptureTap {
         if self.error.is_some() {
             return;
         }
-        if let Some(place) = self.directions[link.index()].receiver {
+        if let Some(place) = self.directions[link.0 as usize].receiver {
             self.emit(packet);
             self.write(now, place, "");
         }
@@ -171,12 +177,16 @@ impl Tap<Packet> for CaptureTap {
             return;
         }
         // A packet that the queue dropped never was on the link; one lost on the medium has been written.
-        if reason == DropReason::Queue {
+        if matches!(reason, DropReason::QueueFull | DropReason::Aqm) {
             self.emit(packet);
-            let place = self.directions[link.index()].sender;
+            let place = self.directions[link.0 as usize].sender;
             if let Some(place) = place {
                 self.write(now, place, "dropped by the queue");
             }
         }
+    }
+
+    fn marked(&mut self, _: Instant, _: LinkId, _: &Packet) {
+        // The mark stands in the packet's own header when it is written.
     }
 }

@@ -151,23 +151,24 @@ pub(crate) fn subflow_rows<T: Tap<Packet>>(
 }
 
 /// Rows of all link directions.
-pub(crate) fn links<T: Tap<Packet>>(plan: &Plan, simulation: &Simulation<T>) -> Vec<LinkRow> {
+pub(crate) fn links<T: Tap<Packet>>(plan: &Plan, simulation: &mut Simulation<T>) -> Vec<LinkRow> {
     let mut rows = Vec::new();
     for (link, ids) in plan.links.iter().zip(&simulation.links) {
         for (direction, id) in ids.iter().enumerate() {
-            let stats = simulation.world.link_stats(*id);
+            let stats = simulation.world.link(*id);
             let name = |end: usize| &plan.nodes[link.ends[end]].name;
-            let transmitting = stats.busy.as_nanos() as f64 / plan.duration.as_nanos() as f64;
             rows.push(LinkRow {
                 name: link.name.clone(),
                 direction: format!("{}->{}", name(direction), name(1 - direction)),
                 bytes: stats.transmitted_bytes,
-                packets: stats.transmitted,
+                packets: stats.transmitted_packets,
                 drops_queue: stats.drops_queue,
                 drops_loss: stats.drops_loss,
-                utilisation: transmitting.min(1.0),
+                utilisation: stats.utilisation(),
                 ecn_marks: stats.marks,
                 offered: stats.offered,
+                duplicates: stats.duplicates,
+                delivered: stats.delivered,
                 queued: stats.queued + stats.in_flight,
             });
         }
