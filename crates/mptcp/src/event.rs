@@ -143,6 +143,18 @@ pub enum FailureReason {
     TimedOut,
 }
 
+impl std::fmt::Display for FailureReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Aborted => "the connection was aborted",
+            Self::PeerAborted => "the peer aborted the connection",
+            Self::Refused => "the peer refused the connection",
+            Self::NoSubflowLeft => "no subflow is left, and not everything was delivered",
+            Self::TimedOut => "the peer does not acknowledge the end of the data",
+        })
+    }
+}
+
 /// Which timer is meant: what [`crate::Connection::poll_timeout`] waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TimerKind {

@@ -8,14 +8,20 @@ mod canonical;
 mod document;
 mod error;
 mod explain;
+mod outcome;
 pub mod plan;
 mod references;
 mod scenario;
 mod schema;
 mod suggest;
+mod world;
 
 pub use error::{Diagnostic, ScenarioError};
+pub use outcome::{
+    ConnectionRow, ENGINE_VERSION, LinkRow, Outcome, Provenance, SeriesRow, SubflowRow, SubflowSample,
+};
 pub use plan::Plan;
 pub use references::Reference;
 pub use scenario::{Scenario, load};
 pub use schema::schema;
+pub use world::{RunError, RunOptions, run, run_plan};

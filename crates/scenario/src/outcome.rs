@@ -5,7 +5,7 @@ mod rows;
 mod summary;
 mod tables;
 
-pub use rows::{ConnectionRow, LinkRow, SeriesRow, SubflowRow};
+pub use rows::{ConnectionRow, LinkRow, SeriesRow, SubflowRow, SubflowSample};
 
 use ropewalk_units::Duration;
 

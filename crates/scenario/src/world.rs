@@ -18,6 +18,7 @@ mod view;
 
 use crate::outcome::{Outcome, Provenance};
 use crate::plan::Plan;
+use crate::scenario::Scenario;
 use build::{Simulation, build};
 use capture::CaptureTap;
 use packet::Packet;
@@ -60,9 +61,17 @@ pub enum RunError {
     },
 }
 
-/// Runs a plan to its end. `scenario_hash` goes into the provenance.
+/// Runs a scenario to its end.
 ///
-/// The same plan and seed give the same outcome, byte for byte, on every machine.
+/// The same scenario and seed give the same outcome, byte for byte, on every machine.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, RunError> {
+    run_plan(scenario.plan(), &scenario.hash(), options)
+}
+
+/// Runs a plan to its end. `scenario_hash` goes into the provenance.
 ///
 /// # Errors
 /// [`RunError`].

@@ -77,3 +77,15 @@ pub enum CloseReason {
     /// [`crate::Connection::abort`].
     Aborted,
 }
+
+impl std::fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Finished => "the connection was closed by both sides",
+            Self::Reset => "the peer reset the connection",
+            Self::Refused => "the peer refused the connection",
+            Self::TimedOut => "the peer stopped answering",
+            Self::Aborted => "the connection was aborted",
+        })
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{ENGINE_VERSION, Outcome};
 use ::parquet::arrow::ArrowWriter;
-use ::parquet::basic::{Compression, ZstdLevel};
+use ::parquet::basic::Compression;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::RecordBatch;
@@ -56,7 +56,7 @@ impl Outcome {
         ];
         let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value));
         let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(Some(metadata.to_vec()))
             .build();
         let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties))?;

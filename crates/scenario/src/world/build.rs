@@ -135,7 +135,9 @@ fn add_connection<T: Tap<Packet>>(
     let reversed: Vec<EndPath> = paths.iter().map(reverse).collect();
     let stream = |part: &str| streams.stream(&format!("connection/{}/{part}", connection.name));
     let [at_client, at_server] = match &connection.protocol {
-        Protocol::Udp => udp_endpoints(world, plan, connection, [client, server], [paths[0], reversed[0]], stream),
+        Protocol::Udp => {
+            udp_endpoints(world, plan, connection, [client, server], [paths[0], reversed[0]], stream)
+        }
         protocol => {
             let protocol = Arc::new(protocol.clone());
             let [asking, answering] = sources(plan, connection, &stream);
@@ -158,7 +160,10 @@ fn add_connection<T: Tap<Packet>>(
             ]
         }
     };
-    Ends { client: (client, install(world, client, at_client)), server: (server, install(world, server, at_server)) }
+    Ends {
+        client: (client, install(world, client, at_client)),
+        server: (server, install(world, server, at_server)),
+    }
 }
 
 fn install<T: Tap<Packet>>(world: &mut World<ScenarioNode, T>, node: NodeId, endpoint: Endpoint) -> u32 {

@@ -19,7 +19,9 @@ fn is_finite(application: &Application) -> bool {
     match application {
         Application::Bulk { bytes, duration } => bytes.is_some() || duration.is_some(),
         Application::RequestResponse { count, .. } => count.is_some(),
-        Application::ConstantRate { duration, .. } | Application::OnOff { duration, .. } => duration.is_some(),
+        Application::ConstantRate { duration, .. } | Application::OnOff { duration, .. } => {
+            duration.is_some()
+        }
     }
 }
 

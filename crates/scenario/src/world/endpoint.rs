@@ -162,7 +162,9 @@ impl StreamEndpoint {
             Transport::Waiting | Transport::Listening => {}
             Transport::Tcp(stream) => {
                 while let Some(event) = stream.connection.poll_event() {
-                    if let tcp::Event::Failed(reason) = event {
+                    if let tcp::Event::Closed(reason) = event
+                        && reason != tcp::CloseReason::Finished
+                    {
                         self.error.get_or_insert_with(|| reason.to_string());
                     }
                 }

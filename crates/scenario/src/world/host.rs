@@ -44,7 +44,6 @@ struct Slot {
     armed: Instant,
 }
 
-
 /// A host with its endpoints.
 #[derive(Debug)]
 pub(crate) struct Host {

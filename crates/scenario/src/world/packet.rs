@@ -103,7 +103,7 @@ impl sim::Packet for Packet {
     }
 
     fn flow_hash(&self) -> u32 {
-        let ends = |socket: Socket| (u64::from(socket.address.0) << 16) | u64::from(socket.port);
+        let ends = |socket: Socket| (u64::from(socket.address) << 16) | u64::from(socket.port);
         let protocol = u64::from(matches!(self.body, Body::Udp(_)));
         // Fibonacci hashing of the 5-tuple: the golden ratio's odd 64-bit multiplier spreads close numbers.
         let mixed = (ends(self.source) << 1 | protocol).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -71,7 +71,7 @@ pub(crate) fn subflows(endpoint: &StreamEndpoint) -> Vec<SubflowView<'_>> {
                 SubflowView {
                     subflow: subflow.id().0,
                     path: path.map_or(u32::MAX, |path| path as u32),
-                    backup: subflow.is_backup(),
+                    backup: subflow.backup(),
                     tcp: subflow.tcp(),
                 }
             })
