@@ -45,7 +45,7 @@ struct Entry<E> {
 struct Level {
     /// The last entry put into each slot, [`NIL`] in empty ones; each entry leads to the one before it. A list without
     /// a tail makes a push free of branches that nobody can predict, and half as large.
-    lists: Box<[u32]>,
+    lists: Box<[u32; SLOTS]>,
     occupied: [u64; SLOTS / 64],
     /// One bit for each word of `occupied` that is not zero.
     words: u64,
@@ -53,7 +53,7 @@ struct Level {
 
 impl Level {
     fn new() -> Self {
-        Self { lists: vec![NIL; SLOTS].into_boxed_slice(), occupied: [0; SLOTS / 64], words: 0 }
+        Self { lists: Box::new([NIL; SLOTS]), occupied: [0; SLOTS / 64], words: 0 }
     }
 
     /// The first occupied slot.
@@ -72,7 +72,7 @@ impl Level {
         let word = slot / 64 % (SLOTS / 64);
         self.occupied[word] &= !(1 << (slot % 64));
         self.words &= !(u64::from(self.occupied[word] == 0) << word);
-        std::mem::replace(&mut self.lists[slot], NIL)
+        std::mem::replace(&mut self.lists[slot % SLOTS], NIL)
     }
 
     /// Makes `entry` the last one of `slot`; returns the one before it.
@@ -81,7 +81,7 @@ impl Level {
         let word = slot / 64 % (SLOTS / 64);
         self.occupied[word] |= 1 << (slot % 64);
         self.words |= 1 << word;
-        std::mem::replace(&mut self.lists[slot], entry)
+        std::mem::replace(&mut self.lists[slot % SLOTS], entry)
     }
 }
 
@@ -152,7 +152,7 @@ impl<E: Copy> EventQueue<E> {
                 }
                 return None;
             };
-            let last = self.levels[0].lists[slot];
+            let last = self.levels[0].lists[slot % SLOTS];
             let Entry { time, event, link } = self.entries[last as usize];
             if link != NIL {
                 if !self.open(slot, limit) {

@@ -53,8 +53,6 @@ struct Sending {
     since: Instant,
     /// What is left from `since` on, in 10^-9 bit: rate times nanoseconds.
     work: u64,
-    /// Its end; [`Instant::MAX`] at rate zero.
-    departure: Instant,
 }
 
 /// One direction of a link.
@@ -64,6 +62,8 @@ pub(crate) struct Direction {
     discipline: Discipline,
     transmitter: Transmitter,
     sending: Option<Sending>,
+    /// When the packet in transmission leaves; [`Instant::MAX`] without one, and at rate zero.
+    departure: Instant,
     /// When the transmitter fell idle.
     idle_since: Instant,
     medium: Medium,
@@ -84,6 +84,7 @@ impl Direction {
             streams: LinkStreams::new(name, streams),
             transmitter: Transmitter::new(config.rate, config.trace, now),
             sending: None,
+            departure: Instant::MAX,
             idle_since: now,
             medium,
             counters: Counters::default(),
@@ -96,45 +97,71 @@ impl Direction {
         self.to
     }
 
-    /// A packet is offered to the queue.
+    /// A packet is offered to the queue. Returns whether its transmission has begun: only then may an event be due
+    /// earlier than before.
     #[inline]
     pub(crate) fn offer<P: Packet, T: Tap<P>>(
         &mut self,
         now: Instant,
         id: PacketId,
         fx: &mut Effects<'_, P, T>,
-    ) {
+    ) -> bool {
         self.settle(now, fx);
         let queued = Queued { packet: id, bytes: fx.packets.get(id).wire_len(), enqueued: now };
         let load = Load { packets: self.counters.queued, bytes: self.counters.queued_bytes };
         self.counters.offered += 1;
         self.counters.queued += 1;
         self.counters.queued_bytes += u64::from(queued.bytes);
-        if !self.up {
-            Reach { fx, counters: &mut self.counters }.discard(now, queued, DropReason::Down);
-            return;
+        let is_idle = self.sending.is_none();
+        if let Discipline::DropTail(queue) = &mut self.discipline
+            && self.up
+        {
+            // The common case, without detour.
+            if is_idle && queue.passes_when_idle(queued.bytes) {
+                self.start(now, queued);
+                return true;
+            }
+            queue.enqueue(
+                queued,
+                Offer { now, load, idle: None },
+                &mut Reach { fx, counters: &mut self.counters },
+            );
+        } else {
+            self.offer_managed(queued, now, load, fx);
         }
-        if self.sending.is_none() && self.discipline.passes_when_idle(queued.bytes) {
-            self.start(now, queued);
-            return;
+        if is_idle {
+            self.start_next(now, fx);
         }
+        is_idle
+    }
+
+    /// The same for a link that is down or under active queue management.
+    fn offer_managed<P: Packet, T: Tap<P>>(
+        &mut self,
+        queued: Queued,
+        now: Instant,
+        load: Load,
+        fx: &mut Effects<'_, P, T>,
+    ) {
         let reach = &mut Reach { fx, counters: &mut self.counters };
+        if !self.up {
+            reach.discard(now, queued, DropReason::Down);
+            return;
+        }
         let idle = self.sending.is_none().then(|| now.saturating_since(self.idle_since));
         let idle = idle.map(|idle| self.transmitter.small_packets_in(idle));
         self.discipline.enqueue(queued, Offer { now, load, idle }, &mut self.streams, reach);
-        if self.sending.is_none() {
-            self.start_next(now, fx);
-        }
     }
 
     /// Lets everything happen that is due by `now`.
     #[inline]
     pub(crate) fn settle<P: Packet, T: Tap<P>>(&mut self, now: Instant, fx: &mut Effects<'_, P, T>) {
-        while let Some(sending) = self.sending
-            && sending.departure <= now
+        while self.departure <= now
+            && let Some(sending) = self.sending
         {
-            self.depart(sending, fx);
-            self.start_next(sending.departure, fx);
+            let at = self.departure;
+            self.depart(at, sending, fx);
+            self.start_next(at, fx);
         }
     }
 
@@ -159,8 +186,7 @@ impl Direction {
     /// The time of the event that must now be pushed, if any.
     #[inline]
     pub(crate) fn reschedule(&mut self) -> Option<Instant> {
-        let departure = self.sending.map_or(Instant::MAX, |sending| sending.departure);
-        let wanted = self.medium.next_event(departure);
+        let wanted = self.medium.next_event(self.departure);
         if wanted >= self.pending {
             return None;
         }
@@ -170,8 +196,8 @@ impl Direction {
 
     /// The packet's transmission ends.
     #[inline]
-    fn depart<P: Packet, T: Tap<P>>(&mut self, sending: Sending, fx: &mut Effects<'_, P, T>) {
-        let Sending { queued, since, departure: at, .. } = sending;
+    fn depart<P: Packet, T: Tap<P>>(&mut self, at: Instant, sending: Sending, fx: &mut Effects<'_, P, T>) {
+        let Sending { queued, since, .. } = sending;
         self.counters.queued -= 1;
         self.counters.queued_bytes -= u64::from(queued.bytes);
         self.counters.transmitted += 1;
@@ -190,6 +216,7 @@ impl Direction {
             Some(queued) => self.start(at, queued),
             None => {
                 self.sending = None;
+                self.departure = Instant::MAX;
                 self.idle_since = at;
             }
         }
@@ -197,9 +224,9 @@ impl Direction {
 
     #[inline]
     fn start(&mut self, at: Instant, queued: Queued) {
-        let departure = self.transmitter.departure(at, queued.bytes);
+        self.departure = self.transmitter.departure(at, queued.bytes);
         let work = u64::from(queued.bytes) * transmitter::WORK_PER_OCTET;
-        self.sending = Some(Sending { queued, since: at, work, departure });
+        self.sending = Some(Sending { queued, since: at, work });
     }
 
     pub(crate) fn change<P: Packet, T: Tap<P>>(
@@ -219,7 +246,7 @@ impl Direction {
                     self.counters.busy += now.saturating_since(sending.since);
                     sending.work = rest;
                     sending.since = now;
-                    sending.departure = now.saturating_add(transmitter::time_for(rest, rate));
+                    self.departure = now.saturating_add(transmitter::time_for(rest, rate));
                 }
                 self.transmitter.set_rate(rate, now);
             }
@@ -276,6 +303,7 @@ impl Direction {
         self.counters.capacity_bytes += self.transmitter.capacity(now);
         self.transmitter.pause(now);
         let sending = self.sending.take();
+        self.departure = Instant::MAX;
         if let Some(sending) = &sending {
             self.counters.busy += now.saturating_since(sending.since);
         }

@@ -228,13 +228,21 @@ impl<N: Node, T: Tap<N::Packet>> World<N, T> {
             outbox: &mut self.outbox,
         };
         handle(&mut self.nodes[node.0 as usize], &mut context);
-        for (link, packet) in self.outbox.drain(..) {
-            let direction = &mut self.links[link.0 as usize];
-            let fx = &mut Effects { link, packets: &mut self.packets, tap: &mut self.tap };
-            direction.offer(self.now, packet, fx);
-            if let Some(at) = direction.reschedule() {
-                self.events.push(at, Event::Arrival(link));
-            }
+        for index in 0..self.outbox.len() {
+            let (link, packet) = self.outbox[index];
+            self.offer(link, packet);
+        }
+        self.outbox.clear();
+    }
+
+    #[inline]
+    fn offer(&mut self, link: LinkId, packet: PacketId) {
+        let direction = &mut self.links[link.0 as usize];
+        let fx = &mut Effects { link, packets: &mut self.packets, tap: &mut self.tap };
+        if direction.offer(self.now, packet, fx)
+            && let Some(at) = direction.reschedule()
+        {
+            self.events.push(at, Event::Arrival(link));
         }
     }
 

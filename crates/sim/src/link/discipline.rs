@@ -96,17 +96,7 @@ impl Discipline {
         }
     }
 
-    /// May `bytes` that find the link idle go straight to the transmitter, unseen by the discipline?
-    #[inline]
-    pub(super) fn passes_when_idle(&self, bytes: u32) -> bool {
-        match self {
-            Self::DropTail(queue) => queue.passes_when_idle(bytes),
-            Self::Red(_) | Self::Codel(_) | Self::FqCodel(_) => false,
-        }
-    }
-
     /// Queues a packet, or drops it, or drops others for it.
-    #[inline]
     pub(super) fn enqueue(
         &mut self,
         queued: Queued,
@@ -125,6 +115,13 @@ impl Discipline {
     /// The next packet to transmit at `at`.
     #[inline]
     pub(super) fn dequeue(&mut self, at: Instant, surroundings: &mut impl Surroundings) -> Option<Queued> {
+        if let Self::DropTail(queue) = self {
+            return queue.dequeue();
+        }
+        self.dequeue_managed(at, surroundings)
+    }
+
+    fn dequeue_managed(&mut self, at: Instant, surroundings: &mut impl Surroundings) -> Option<Queued> {
         match self {
             Self::DropTail(queue) => queue.dequeue(),
             Self::Red(queue) => queue.dequeue(),

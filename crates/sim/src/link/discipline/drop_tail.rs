@@ -21,13 +21,19 @@ impl DropTail {
         self.limit
     }
 
+    /// May `bytes` that find the link idle go straight to the transmitter?
     #[inline]
-    pub(super) fn passes_when_idle(&self, bytes: u32) -> bool {
+    pub(in crate::link) fn passes_when_idle(&self, bytes: u32) -> bool {
         self.mark_above > 0 && self.limit.fits(super::Load::default(), bytes)
     }
 
     #[inline]
-    pub(super) fn enqueue(&mut self, queued: Queued, offer: Offer, surroundings: &mut impl Surroundings) {
+    pub(in crate::link) fn enqueue(
+        &mut self,
+        queued: Queued,
+        offer: Offer,
+        surroundings: &mut impl Surroundings,
+    ) {
         if !self.limit.fits(offer.load, queued.bytes) {
             surroundings.discard(offer.now, queued, DropReason::QueueFull);
             return;
