@@ -130,9 +130,15 @@ impl Direction {
             self.offer_managed(queued, now, load, fx);
         }
         if is_idle {
-            self.start_next(now, fx);
+            self.start_first(now, fx);
         }
         is_idle
+    }
+
+    /// [`Self::start_next`] where it is rare.
+    #[inline(never)]
+    fn start_first<P: Packet, T: Tap<P>>(&mut self, now: Instant, fx: &mut Effects<'_, P, T>) {
+        self.start_next(now, fx);
     }
 
     /// The same for a link that is down or under active queue management.
@@ -156,6 +162,14 @@ impl Direction {
     /// Lets everything happen that is due by `now`.
     #[inline]
     pub(crate) fn settle<P: Packet, T: Tap<P>>(&mut self, now: Instant, fx: &mut Effects<'_, P, T>) {
+        if self.departure <= now {
+            self.settle_due(now, fx);
+        }
+    }
+
+    /// One function with all that a departure does inside: it is called once per packet, from two places.
+    #[inline(never)]
+    fn settle_due<P: Packet, T: Tap<P>>(&mut self, now: Instant, fx: &mut Effects<'_, P, T>) {
         while self.departure <= now
             && let Some(sending) = self.sending
         {
@@ -195,7 +209,7 @@ impl Direction {
     }
 
     /// The packet's transmission ends.
-    #[inline]
+    #[inline(always)]
     fn depart<P: Packet, T: Tap<P>>(&mut self, at: Instant, sending: Sending, fx: &mut Effects<'_, P, T>) {
         let Sending { queued, since, .. } = sending;
         self.counters.queued -= 1;
@@ -209,7 +223,7 @@ impl Direction {
         self.medium.carry(at, queued, &mut self.streams, &mut self.counters, fx);
     }
 
-    #[inline]
+    #[inline(always)]
     fn start_next<P: Packet, T: Tap<P>>(&mut self, at: Instant, fx: &mut Effects<'_, P, T>) {
         let reach = &mut Reach { fx, counters: &mut self.counters };
         match self.discipline.dequeue(at, reach) {
@@ -238,7 +252,7 @@ impl Direction {
         self.settle(now, fx);
         match change {
             Change::Rate(rate) => {
-                self.counters.capacity_bytes += self.transmitter.capacity(now);
+                self.count_capacity(now);
                 if let Some(sending) = &mut self.sending
                     && let Some(rest) =
                         self.transmitter.rest(now.saturating_since(sending.since), sending.work)
@@ -251,7 +265,7 @@ impl Direction {
                 self.transmitter.set_rate(rate, now);
             }
             Change::Trace(trace) => {
-                self.counters.capacity_bytes += self.transmitter.capacity(now);
+                self.count_capacity(now);
                 self.transmitter.set_trace(trace, now);
             }
             Change::Delay(delay) => self.medium.set_delay(delay),
@@ -268,6 +282,13 @@ impl Direction {
                     self.transmitter.resume(now);
                 }
             }
+        }
+    }
+
+    /// Before the capacity changes. Time in which the link is down has none.
+    fn count_capacity(&mut self, now: Instant) {
+        if self.up {
+            self.counters.capacity_bytes += self.transmitter.capacity(now);
         }
     }
 
@@ -299,8 +320,8 @@ impl Direction {
         if !self.up {
             return;
         }
+        self.count_capacity(now);
         self.up = false;
-        self.counters.capacity_bytes += self.transmitter.capacity(now);
         self.transmitter.pause(now);
         let sending = self.sending.take();
         self.departure = Instant::MAX;

@@ -61,6 +61,7 @@ impl LossProcess {
         !matches!(self, Self::None) && self.draw(bytes, is_data, streams)
     }
 
+    #[inline(never)]
     fn draw(&mut self, bytes: u32, is_data: impl FnOnce() -> bool, streams: &mut LinkStreams) -> bool {
         match self {
             Self::None => false,

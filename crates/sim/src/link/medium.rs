@@ -91,7 +91,7 @@ impl Medium {
     }
 
     /// A packet has left the transmitter at `at`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn carry<P: Packet, T: Tap<P>>(
         &mut self,
         at: Instant,
@@ -108,25 +108,44 @@ impl Medium {
             return;
         }
         self.fly(at, queued.packet, streams);
-        if self.duplicate > 0.0 && streams.duplicate().bernoulli(self.duplicate) {
-            let copy = fx.packets.get(queued.packet).duplicate();
+        if self.duplicate > 0.0 {
+            self.maybe_duplicate(at, queued.packet, streams, counters, fx);
+        }
+    }
+
+    #[inline(never)]
+    fn maybe_duplicate<P: Packet, T: Tap<P>>(
+        &mut self,
+        at: Instant,
+        packet: PacketId,
+        streams: &mut LinkStreams,
+        counters: &mut Counters,
+        fx: &mut Effects<'_, P, T>,
+    ) {
+        if streams.duplicate().bernoulli(self.duplicate) {
+            let copy = fx.packets.get(packet).duplicate();
             let copy = fx.packets.insert(copy);
             counters.duplicates += 1;
             self.fly(at, copy, streams);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn fly(&mut self, departure: Instant, packet: PacketId, streams: &mut LinkStreams) {
         let mut arrival = departure.saturating_add(self.travel(streams));
         if self.reorder {
-            let place = self.flight.partition_point(|flying| flying.arrival <= arrival);
-            self.flight.insert(place, Flying { arrival, packet });
+            self.overtake(arrival, packet);
         } else {
             arrival = arrival.max(self.last_arrival);
             self.flight.push_back(Flying { arrival, packet });
         }
         self.last_arrival = self.last_arrival.max(arrival);
+    }
+
+    #[inline(never)]
+    fn overtake(&mut self, arrival: Instant, packet: PacketId) {
+        let place = self.flight.partition_point(|flying| flying.arrival <= arrival);
+        self.flight.insert(place, Flying { arrival, packet });
     }
 
     #[inline]
@@ -138,6 +157,7 @@ impl Medium {
         self.jittered(streams)
     }
 
+    #[inline(never)]
     fn jittered(&self, streams: &mut LinkStreams) -> Duration {
         let seconds = match self.jitter {
             Jitter::None => 0.0,

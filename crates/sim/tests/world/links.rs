@@ -144,6 +144,18 @@ fn down_loses_what_has_not_left() {
 }
 
 #[test]
+fn a_link_that_is_down_has_no_capacity() {
+    let mut pair = Pair::new(config(), NoTap);
+    pair.world.schedule_change(us(1_000), pair.link, Change::Down);
+    pair.world.schedule_change(us(2_000), pair.link, Change::Rate(Rate::from_bits_per_sec(80_000_000)));
+    pair.world.schedule_change(us(3_000), pair.link, Change::Up);
+    pair.world.run_until(us(2_500));
+    assert_eq!(pair.world.link(pair.link).capacity_bytes, 1_000);
+    pair.world.run_until(us(4_000));
+    assert_eq!(pair.world.link(pair.link).capacity_bytes, 11_000);
+}
+
+#[test]
 fn a_lost_packet_has_used_its_transmission_time() {
     let mut pair = Pair::new(DirectionConfig { loss: Loss::Exact([2].into()), ..config() }, Diary::default());
     for len in [1_000, 50, 1_000, 1_000] {
