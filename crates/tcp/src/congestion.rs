@@ -113,11 +113,6 @@ impl Controller {
         self.window.ssthresh
     }
 
-    #[cfg(test)]
-    pub(crate) fn smss(&self) -> u32 {
-        self.window.smss
-    }
-
     pub(crate) fn in_slow_start(&self) -> bool {
         self.window.in_slow_start()
     }

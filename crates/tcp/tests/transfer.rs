@@ -41,7 +41,7 @@ fn a_stream_crosses_an_ideal_path() {
                 to_server.front().map(|(at, _)| *at),
                 to_client.front().map(|(at, _)| *at),
                 client.poll_timeout().map(|(at, _)| at),
-                server.as_ref().and_then(|server| server.poll_timeout()).map(|(at, _)| at),
+                server.as_ref().and_then(Connection::poll_timeout).map(|(at, _)| at),
             ];
             let Some(next) = next.into_iter().flatten().min() else { break };
             now = now.max(next);

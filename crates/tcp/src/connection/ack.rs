@@ -32,7 +32,7 @@ impl Connection {
     pub(super) fn take_ack(&mut self, segment: &Segment) {
         self.probes_unanswered = 0;
         let nothing_sent = self.nxt == self.una;
-        if nothing_sent && segment.options.sack.is_empty() {
+        if nothing_sent && segment.options.sack.is_empty() && self.probe.is_none() {
             return;
         }
         let ack = self.apply_ack(segment);

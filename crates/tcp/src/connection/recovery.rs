@@ -39,6 +39,9 @@ pub(super) struct Recovery {
     pub(super) credit: i64,
     /// One segment may be retransmitted regardless of cwnd.
     pub(super) fast_retransmit: bool,
+    /// How many segments had arrived above the hole when fast recovery began: the extent of the reordering, if
+    /// that was all it was.
+    pub(super) overtaken: u32,
     /// RFC 6675 §4 NextSeg (3) goes on from here.
     pub(super) hole_from: Seq,
     /// RFC 6675 §4 RescueRxt: one for each recovery.
@@ -56,6 +59,7 @@ impl Recovery {
             threshold: DUP_THRESH,
             credit: 0,
             fast_retransmit: false,
+            overtaken: 0,
             hole_from: iss,
             rescue: false,
             limited: 0,
@@ -181,6 +185,7 @@ impl Connection {
         self.recovery.fast_retransmit = true;
         self.recovery.hole_from = self.una;
         self.recovery.rescue = true;
+        self.recovery.overtaken = self.queue.sacked_segments().max(self.recovery.duplicates);
         self.timers.early =
             if self.timers.early_kind == TimerKind::TailLossProbe { Instant::MAX } else { self.timers.early };
         let ssthresh = self.controller.on_loss(flight);

@@ -170,7 +170,7 @@ impl Connection {
         self.detectors.late = self.detectors.timeout.take().filter(|_| by_timeout);
         if !by_timeout {
             // The hint of RFC 3522 §3.2 (6).
-            self.recovery.raise_threshold(self.queue.sacked_segments().max(self.recovery.duplicates) + 1);
+            self.recovery.raise_threshold(self.recovery.overtaken + 1);
         }
         // RFC 4015 §3.2 (8): go on with new data.
         self.queue.unmark_all_lost();

@@ -244,9 +244,11 @@ impl Connection {
         Err(Blocked::PeerWindow)
     }
 
-    /// Nagle's algorithm as Linux does it (Minshall): the tail waits only for another small segment.
+    /// Nagle's algorithm as Linux does it (Minshall): the tail waits only for another small segment. What an
+    /// owner above hands down in pieces is its business.
     fn nagle_holds(&self, len: u32, unsent: u64) -> bool {
         self.config.nagle
+            && self.owns_window()
             && u64::from(len) == unsent
             && self.fin == Fin::None
             && self.small_end.after(self.una)

@@ -66,8 +66,8 @@ impl ReceiveWindow {
         let most = 65_535u32 << scale;
         self.max = if self.shared { most } else { self.max.min(most) };
         self.limit = if self.shared { most } else { self.limit.min(most) };
-        // The window of a SYN is never scaled (RFC 7323 §2.2).
-        self.edge = next + self.limit.min(65_535);
+        // A SYN can tell of 65 535 octets only (RFC 7323 §2.2); the first ACK tells the rest.
+        self.edge = next + self.limit;
         if let Some(tuning) = &mut self.tuning {
             tuning.since = now;
             tuning.rtt_since = now;
@@ -197,7 +197,7 @@ impl Autotuning {
         self.space = copied;
         let window = 2 * copied + 16 * u64::from(segment_size);
         // While the sender is in slow start it doubles: keep ahead of it.
-        let grown = if before == 0 { 0 } else { window.saturating_mul(copied - before) / before };
+        let grown = window.saturating_mul(copied - before).checked_div(before).unwrap_or(0);
         Some(window.saturating_add(grown.min(window).saturating_mul(2)))
     }
 }

@@ -72,10 +72,7 @@ impl Channel {
     /// When copies of the segment arrive.
     fn carry(&mut self, now: Instant, segment: &mut Segment, random: &mut Random) -> Vec<Instant> {
         let impaired = now < self.until;
-        let sent = match self.serialise(now, segment) {
-            Some(sent) => sent,
-            None => return Vec::new(),
-        };
+        let Some(sent) = self.serialise(now, segment) else { return Vec::new() };
         if impaired && (segment.payload.len > 0 || !self.data_only) && random.happens(self.loss) {
             self.dropped += 1;
             return Vec::new();

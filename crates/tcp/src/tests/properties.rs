@@ -69,8 +69,9 @@ fn end(config: Config, random: &mut Random, octets: u64) -> End {
         end.jump = random.below(3) * 10_000;
     }
     if random.below(3) == 0 {
-        end.read_chunk = 1000 + random.below(20_000);
-        end.read_interval = Duration::from_millis(1 + random.below(100));
+        end.read_chunk = 200 + random.below(20_000);
+        let slowest = [50, 100, 1000][random.below(3) as usize];
+        end.read_interval = Duration::from_millis(1 + random.below(slowest));
     }
     end.finish_last = random.below(4) == 0;
     end

@@ -24,8 +24,8 @@ const IRS: u32 = u32::MAX - 500;
 /// The first millisecond of a script: timestamps are small, but not zero.
 const START: u64 = 99;
 
-pub struct Script {
-    pub tcp: Connection,
+pub(crate) struct Script {
+    pub(crate) tcp: Connection,
     now: Instant,
     out: VecDeque<(Instant, Segment)>,
     offset: u64,
@@ -33,7 +33,7 @@ pub struct Script {
 
 impl Script {
     /// An active opener; its SYN waits to be expected.
-    pub fn connect(config: Config) -> Self {
+    pub(crate) fn connect(config: Config) -> Self {
         let now = Instant::ZERO + Duration::from_millis(START);
         let tcp = Connection::connect(config, Seq::new(ISS), now);
         let mut script = Self { tcp, now, out: VecDeque::new(), offset: 0 };
@@ -42,7 +42,7 @@ impl Script {
     }
 
     /// A passive opener, from the SYN that the line describes.
-    pub fn accept(config: Config, syn: &str) -> Self {
+    pub(crate) fn accept(config: Config, syn: &str) -> Self {
         let now = Instant::ZERO + Duration::from_millis(START);
         let syn = parse(&syn.split_whitespace().collect::<Vec<_>>(), IRS, ISS);
         let tcp = Connection::accept(config, &syn, Seq::new(ISS), now);
@@ -53,26 +53,26 @@ impl Script {
 
     /// An active opener after a handshake of 20 ms with a peer that has an MSS of 1000, permits SACK and offers a
     /// window of 60 000.
-    pub fn established(config: Config) -> Self {
+    pub(crate) fn established(config: Config) -> Self {
         let mut script = Self::connect(config);
         script.run("> S 0:1\n +20 < S. 0:1 ack 1 win 60000 mss 1000 sackok\n > . 1:1 ack 1");
         script
     }
 
     /// Runs the lines; panics at the first that does not hold.
-    pub fn run(&mut self, lines: &str) {
+    pub(crate) fn run(&mut self, lines: &str) {
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
             self.line(line);
         }
     }
 
     /// Events since the last call.
-    pub fn events(&mut self) -> Vec<Event> {
+    pub(crate) fn events(&mut self) -> Vec<Event> {
         std::iter::from_fn(|| self.tcp.poll_event()).collect()
     }
 
     #[track_caller]
-    pub fn assert_state(&self, state: State) {
+    pub(crate) fn assert_state(&self, state: State) {
         assert_eq!(self.tcp.state(), state);
     }
 
@@ -154,7 +154,7 @@ impl Script {
                 "sack" => assert_eq!(sacks(&segment, IRS), sacks(&expected, IRS), "{line}: {found}"),
                 "nosack" => assert!(segment.options.sack.is_empty(), "{line}: {found}"),
                 "ts" => {
-                    assert_eq!(segment.options.timestamps, expected.options.timestamps, "{line}: {found}")
+                    assert_eq!(segment.options.timestamps, expected.options.timestamps, "{line}: {found}");
                 }
                 "ect" => assert_eq!(segment.ecn, Ecn::Ect0, "{line}: {found}"),
                 "notect" => assert_eq!(segment.ecn, Ecn::NotEct, "{line}: {found}"),
