@@ -29,7 +29,7 @@ const SETTLING: Duration = Duration::from_secs(2);
 /// A path that is in use comes under judgement when it has sent as many segments.
 const EVIDENCE: u64 = 60;
 /// A larger set must promise this much more than the best path alone to replace it …
-const RETURN_MARGIN: f64 = 1.05;
+const RETURN_MARGIN: f64 = 1.0;
 /// … and less than this much of it to be given up.
 const LEAVE_MARGIN: f64 = 1.0;
 /// How far the measured rate of the best path in company is taken as a correction of the model for it alone.
@@ -289,7 +289,9 @@ impl Guard {
                 continue;
             }
             let octets = u64::from(view.smss).min(view.send_space);
-            if octets > 0 && view.has_room(octets) {
+            // A few at a time: a probe must not measure the queue that it builds itself.
+            let few = view.queued() < u64::from(self.config.probe_segments) * u64::from(view.smss);
+            if octets > 0 && few && view.has_room(octets) {
                 path.probe_left -= 1;
                 return Some(Decision::Copy { subflow: view.id, octets, reason: "goodput guard: probe" });
             }

@@ -8,7 +8,7 @@ use ropewalk_units::{Duration, Instant};
 
 /// Segments over which losses are averaged while the path is in use, and while it is only probed.
 const MEMORY_IN_USE: f64 = 4000.0;
-const MEMORY_LEFT_OUT: f64 = 150.0;
+const MEMORY_LEFT_OUT: f64 = 100.0;
 /// The prior: as if so many segments had been sent with so many loss events (0.5 %).
 const PRIOR_SEGMENTS: f64 = 100.0;
 const PRIOR_EVENTS: f64 = 0.5;
@@ -141,7 +141,8 @@ impl Path {
     pub(super) fn delay_of_next(&self, view: &SubflowView) -> f64 {
         let least = view.min_rtt.map_or(0.0, Duration::as_secs_f64);
         let waiting = (view.queued() as f64 + f64::from(view.smss)) / self.known_capacity();
-        (least + waiting).max(view.rtt_seconds())
+        // The SRTT of an idle path tells of a queue that is long gone.
+        if view.is_idle() { least + waiting } else { (least + waiting).max(view.rtt_seconds()) }
     }
 
     fn known_capacity(&self) -> f64 {

@@ -167,7 +167,9 @@ fn combine(flows: &[Flow], paths: &[PathParameters], window: f64) -> Prediction 
         .iter()
         .zip(paths)
         .map(|(flow, path)| {
-            flow.rate / path.smss * path.loss * (repair(flow, path) - exhausted_after).max(0.0)
+            // The scheduler gives a path no more than what is acknowledged before the window is used up.
+            let rtt = flow.rtt.min(path.base_rtt.max(exhausted_after));
+            flow.rate / path.smss * path.loss * (repair(flow, path, rtt) - exhausted_after).max(0.0)
         })
         .sum();
     let efficiency = 1.0 / (1.0 + stalled);
@@ -175,9 +177,9 @@ fn combine(flows: &[Flow], paths: &[PathParameters], window: f64) -> Prediction 
 }
 
 /// Seconds from sending a segment that is lost to its acknowledgement.
-fn repair(flow: &Flow, path: &PathParameters) -> f64 {
+fn repair(flow: &Flow, path: &PathParameters, rtt: f64) -> f64 {
     // RFC 3819 §8.5 / PFTK: with few segments in flight, fewer than three duplicate ACKs come back.
     let by_timeout = (3.0 / flow.window).min(1.0);
-    let fast = 2.0 * flow.rtt + 3.0 * path.smss / flow.rate;
-    (1.0 - by_timeout) * fast + by_timeout * (path.rto + flow.rtt)
+    let fast = 2.0 * rtt + 3.0 * path.smss / flow.rate;
+    (1.0 - by_timeout) * fast + by_timeout * (path.rto + rtt)
 }
