@@ -16,7 +16,6 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) \
 # The Python extension has no Rust tests: it is linked by maturin and tested by pytest.
 TESTED := --workspace --exclude ropewalk-python
 RUFF = $(BIN)/ruff
-PYTHON_SOURCES := python tests/python
 
 export PYO3_PYTHON := $(abspath $(BIN))/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -43,8 +42,8 @@ lint-rust: $(VENV)/pyvenv.cfg
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 
 lint-python: $(VENV)/.tools
-	$(RUFF) check $(PYTHON_SOURCES)
-	$(RUFF) format --check $(PYTHON_SOURCES)
+	$(RUFF) check
+	$(RUFF) format --check
 	$(BIN)/python -m mypy --strict
 
 bench:
