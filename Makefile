@@ -46,8 +46,11 @@ lint-python: $(VENV)/.tools
 	$(RUFF) format --check
 	$(BIN)/python -m mypy --strict
 
-bench:
+bench: $(VENV)/.package
 	cargo run --locked --release -p ropewalk-benches
+	cargo bench --locked -p ropewalk-sim -p ropewalk-tcp
+	benches/ns3/compare
+	$(BIN)/python benches/python_side.py
 
 clean:
 	rm -rf $(VENV) target out python/ropewalk/*.so
