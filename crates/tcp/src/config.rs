@@ -97,7 +97,8 @@ pub struct Config {
     pub send_buffer: u32,
     /// When ACKs are sent.
     pub delayed_ack: DelayedAck,
-    /// Nagle's algorithm (RFC 9293 §3.7.4).
+    /// Nagle's algorithm (RFC 9293 §3.7.4) as Linux has it: the tail of the stream waits only while another small
+    /// segment is unacknowledged (Minshall). Of no effect on a subflow.
     pub nagle: bool,
     /// Retransmission timeout before the first measurement (RFC 6298 §2.1: 1 s).
     pub rto_initial: Duration,

@@ -122,8 +122,10 @@ impl Connection {
         }
         // RFC 5681 §2 (a) to (e). A window that belongs to the owner above changes for other reasons.
         let same_window = !self.owns_window() || self.scaled_window(segment) == self.peer.window;
+        // RFC 8684 §3.4: an ACK that only carries Multipath TCP's signals says nothing about congestion.
         self.nxt != self.una
             && segment.payload.len == 0
+            && segment.options.mptcp.rare.is_none()
             && !segment.flags.intersects(Flags::SYN | Flags::FIN)
             && same_window
     }

@@ -625,3 +625,6 @@ impl SentQueue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! The scoreboard against worked cases and against a naive one.
+
+use super::*;
+use proptest::prelude::*;
+
+const START: u32 = u32::MAX - 5_000;
+const LEN: u32 = 1000;
+
+fn seq(segment: u32) -> Seq {
+    Seq::new(START) + segment * LEN
+}
+
+fn at(milliseconds: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(milliseconds)
+}
+
+fn queue(segments: u32) -> SentQueue {
+    let mut queue = SentQueue::new(seq(0), true);
+    for i in 0..segments {
+        let payload = Payload { offset: u64::from(i * LEN), len: LEN };
+        queue.push(Sent::new(seq(i), payload, false, at(u64::from(i))));
+    }
+    queue
+}
+
+fn delivery(now: u64) -> Delivery {
+    Delivery::new(at(now), None, Duration::ZERO, seq(0))
+}
+
+#[test]
+fn an_ack_inside_a_segment_trims_it() {
+    let mut queue = queue(3);
+    let mut delivered = delivery(10);
+    queue.acknowledge(seq(1) + 300, &mut delivered);
+    assert_eq!((delivered.acked, delivered.delivered), (1300, 1300));
+    let front = queue.front().unwrap();
+    assert_eq!((front.seq, front.payload()), (seq(1) + 300, Payload { offset: 1300, len: 700 }));
+    queue.audit(seq(1) + 300, seq(3));
+}
+
+#[test]
+fn lost_means_enough_sacked_above() {
+    // RFC 6675 §4: three runs, or more than two segments' worth of octets.
+    let mut runs = queue(10);
+    let blocks = [(seq(1), seq(2)), (seq(3), seq(4))];
+    runs.sack(&blocks, &mut delivery(20));
+    assert!(!runs.mark_lost_below_sacks(3, LEN));
+    runs.sack(&[(seq(5), seq(6)), blocks[0], blocks[1]], &mut delivery(20));
+    assert!(runs.mark_lost_below_sacks(3, LEN));
+    assert_eq!((runs.lost, runs.next_lost()), (LEN, Some(0)), "the second hole has two runs above");
+    let mut octets = queue(10);
+    octets.sack(&[(seq(2), seq(5))], &mut delivery(20));
+    assert!(octets.mark_lost_below_sacks(3, LEN));
+    assert_eq!(octets.lost, 2 * LEN);
+    // Each is judged once: what was repaired is not lost again by the same evidence.
+    octets.mark_retransmitted(0, at(21));
+    assert!(!octets.mark_lost_below_sacks(3, LEN));
+    assert_eq!(octets.next_lost(), Some(1));
+}
+
+#[test]
+fn overdue_originals_and_retransmissions_are_found_in_order_of_time() {
+    let mut queue = queue(4);
+    queue.sack(&[(seq(3), seq(4))], &mut delivery(20));
+    let latest = (at(3), seq(4));
+    // Sent at 0, 1 and 2 ms; overdue 20 ms after.
+    assert!(queue.mark_overdue(at(20), latest, Duration::from_millis(20)).0);
+    assert_eq!((queue.lost, queue.next_lost()), (LEN, Some(0)));
+    let (found, next) = queue.mark_overdue(at(20), latest, Duration::from_millis(20));
+    assert_eq!((found, next), (false, Some(Duration::from_millis(1))));
+    queue.mark_retransmitted(0, at(20));
+    queue.mark_overdue(at(30), (at(25), seq(4)), Duration::from_millis(20));
+    assert_eq!(queue.lost, 3 * LEN);
+    assert_eq!(queue.next_lost(), Some(1), "the retransmission has its own time");
+    queue.mark_overdue(at(40), (at(25), seq(4)), Duration::from_millis(20));
+    assert_eq!(queue.next_lost(), Some(0));
+    queue.audit(seq(0), seq(4));
+}
+
+#[test]
+fn an_undone_recovery_leaves_no_loss() {
+    let mut queue = queue(6);
+    queue.sack(&[(seq(4), seq(5))], &mut delivery(20));
+    queue.mark_all_lost();
+    queue.mark_retransmitted(0, at(20));
+    assert_eq!(queue.pipe(6 * LEN), LEN);
+    queue.unmark_all_lost();
+    assert!(!queue.wants_retransmission());
+    assert_eq!(queue.pipe(6 * LEN), 6 * LEN, "five unSACKed and one sent twice");
+    queue.audit(seq(0), seq(6));
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Acknowledge(u32),
+    /// Segments that have arrived, and in which order their blocks are told.
+    Sack(Vec<u32>, usize),
+    Lose(u32),
+    Repair,
+    Undo,
+    LoseAll,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        (0u32..40).prop_map(Operation::Acknowledge),
+        (proptest::collection::vec(0u32..40, 1..8), 0usize..4).prop_map(|(s, r)| Operation::Sack(s, r)),
+        (0u32..40).prop_map(Operation::Lose),
+        Just(Operation::Repair),
+        Just(Operation::Undo),
+        Just(Operation::LoseAll),
+    ]
+}
+
+/// The runs of `arrived` above `una`, turned by `turn`, at most four of them.
+fn blocks(arrived: &[bool], una: u32, turn: usize) -> Vec<(Seq, Seq)> {
+    let mut blocks = Vec::new();
+    let mut i = una + 1;
+    while i < 40 {
+        let from = i;
+        while i < 40 && arrived[i as usize] {
+            i += 1;
+        }
+        if i > from {
+            blocks.push((seq(from), seq(i)));
+        }
+        i += 1;
+    }
+    let turn = turn.min(blocks.len());
+    blocks.rotate_left(turn);
+    blocks.truncate(4);
+    blocks
+}
+
+proptest! {
+    /// Whatever happens, the totals are right, and exactly what was reported is SACKed.
+    #[test]
+    fn the_scoreboard_agrees_with_a_naive_one(operations in proptest::collection::vec(operation(), 1..60)) {
+        let mut queue = queue(40);
+        let (mut una, mut now) = (0u32, 100);
+        let mut arrived = [false; 40];
+        let mut reported = [false; 40];
+        for operation in operations {
+            now += 1;
+            match operation {
+                Operation::Acknowledge(to) => {
+                    let mut delivered = delivery(now);
+                    queue.acknowledge(seq(to.max(una)), &mut delivered);
+                    let fresh = (una..to.max(una)).filter(|i| !reported[*i as usize]).count();
+                    prop_assert_eq!(delivered.delivered, fresh as u32 * LEN);
+                    una = una.max(to);
+                }
+                Operation::Sack(segments, turn) => {
+                    for segment in segments {
+                        arrived[segment as usize] = true;
+                    }
+                    let blocks = blocks(&arrived, una, turn);
+                    let mut delivered = delivery(now);
+                    queue.sack(&blocks, &mut delivered);
+                    let mut fresh = 0;
+                    for i in una..40 {
+                        let told = blocks.iter().any(|(l, r)| l.before_eq(seq(i)) && seq(i).before(*r));
+                        fresh += u32::from(told && !reported[i as usize]);
+                        reported[i as usize] |= told;
+                    }
+                    prop_assert_eq!((delivered.sacked, delivered.delivered), (fresh * LEN, fresh * LEN));
+                }
+                Operation::Lose(segment) => {
+                    if let Some(index) = queue.index_of(seq(segment)) {
+                        queue.mark_lost(index);
+                    }
+                }
+                Operation::Repair => {
+                    if let Some(index) = queue.next_lost() {
+                        queue.mark_retransmitted(index, at(now));
+                    }
+                }
+                Operation::Undo => queue.unmark_all_lost(),
+                Operation::LoseAll => queue.mark_all_lost(),
+            }
+            queue.audit(seq(una), seq(40));
+            let sacked = (una..40).filter(|i| reported[*i as usize]).count();
+            prop_assert_eq!(queue.sacked_segments() as usize, sacked);
+        }
+    }
+}
