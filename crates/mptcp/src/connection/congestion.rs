@@ -44,6 +44,9 @@ impl Connection {
             let at = self.live[index] as usize;
             if self.subflows[at].view_stale {
                 self.refresh_view(at);
+            } else if self.views[at].coupled && !self.scheduler.participates(self.views[at].id) {
+                // Left out since: an idle path has nothing else that would renew its view.
+                self.views[at].coupled = false;
             }
         }
     }
