@@ -5,6 +5,7 @@
 mod errors;
 mod interrupt;
 mod outcome;
+mod parquet;
 mod scenario;
 
 use pyo3::prelude::*;

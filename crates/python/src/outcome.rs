@@ -1,6 +1,7 @@
 //! What a run measured, as Python sees it.
 
 use crate::errors::os_error;
+use crate::parquet;
 use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
@@ -54,6 +55,6 @@ impl Outcome {
 
     /// Writes the tables as Parquet files whose names begin with `stem` and returns their paths.
     fn write(&self, py: Python<'_>, folder: PathBuf, stem: &str) -> PyResult<Vec<PathBuf>> {
-        py.detach(|| self.0.write_parquet(&folder, stem)).map_err(|error| os_error(&error))
+        py.detach(|| parquet::write(&self.0, &folder, stem)).map_err(|error| os_error(&error))
     }
 }

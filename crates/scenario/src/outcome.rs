@@ -1,6 +1,5 @@
 //! What a run returns: a summary and four tables, each with its provenance.
 
-mod parquet;
 mod rows;
 mod summary;
 mod tables;

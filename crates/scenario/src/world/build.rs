@@ -143,7 +143,6 @@ fn add_connection<T: Tap<Packet>>(
             let [asking, answering] = sources(plan, connection, &stream);
             let endpoint = |transport, source, paths, part: &str| {
                 Endpoint::Stream(StreamEndpoint {
-                    connection: index,
                     protocol: Arc::clone(&protocol),
                     transport,
                     source,

@@ -24,8 +24,6 @@ pub(crate) struct EndPath {
 /// One end of a TCP or Multipath TCP connection.
 #[derive(Debug)]
 pub(crate) struct StreamEndpoint {
-    /// Index of the connection in the plan.
-    pub(crate) connection: usize,
     pub(crate) protocol: Arc<Protocol>,
     pub(crate) transport: Transport,
     pub(crate) source: Source,
