@@ -86,9 +86,10 @@ fn fold_directions(lines: Vec<Line>) -> Vec<Line> {
 
 fn origin(scenario: &Scenario, key: &str) -> String {
     let document = &scenario.document;
-    candidates(key).iter().find_map(|candidate| written(document, candidate)).unwrap_or_else(|| match preset(
-        scenario, key,
-    ) {
+    let given = candidates(key).iter().find_map(|candidate| written(document, candidate));
+    given.unwrap_or_else(|| match preset(scenario, key) {
+        Some(Preset::Linux) if key.ends_with(".tcp.mss") => "MTU less 40".to_owned(),
+        Some(_) if follows_sack(document, key) => "follows sack".to_owned(),
         Some(preset) => format!("preset {}", preset.name()),
         None => "default".to_owned(),
     })

@@ -61,15 +61,24 @@ fn unused_links(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
     (!rest.is_empty()).then(|| format!("links of `{source}` that it does not use: {}", rest.join(", ")))
 }
 
+/// Paths that meet in a link that cannot carry what they bring.
 fn shared_link(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
-    let mut seen = BTreeSet::new();
-    let hops = connection.paths.iter().flat_map(|path| data_way(connection, path));
-    let mut shared: Vec<&str> =
-        hops.filter(|hop| !seen.insert(**hop)).map(|&(link, _)| plan.links[link].name.as_str()).collect();
-    shared.dedup();
+    let ways: Vec<&[(usize, usize)]> =
+        connection.paths.iter().map(|path| data_way(connection, path)).collect();
+    let rate =
+        |&(link, direction): &(usize, usize)| plan.links[link].directions[direction].rate.bits_per_sec();
+    let hops: BTreeSet<&(usize, usize)> = ways.iter().copied().flatten().collect();
+    let narrow = |hop: &(usize, usize)| {
+        let sharing = ways.iter().filter(|way| way.contains(hop));
+        let without = |way: &&&[(usize, usize)]| way.iter().filter(|other| *other != hop).map(rate).min();
+        let brought: Vec<u64> = sharing.map(|way| without(&way).unwrap_or(rate(hop))).collect();
+        brought.len() > 1 && rate(hop) < brought.iter().fold(0, |sum, rate| sum.saturating_add(*rate))
+    };
+    let shared: Vec<&str> =
+        hops.into_iter().filter(|hop| narrow(hop)).map(|&(link, _)| plan.links[link].name.as_str()).collect();
     (!shared.is_empty()).then(|| {
         let links = shared.join(", ");
-        format!("its paths share the link {links}: what they bring together cannot exceed its rate")
+        format!("its paths meet in the link {links}, which cannot carry what they bring together")
     })
 }
 

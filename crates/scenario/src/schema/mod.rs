@@ -7,6 +7,7 @@ pub(crate) mod mptcp;
 pub(crate) mod quantity;
 pub(crate) mod tagged;
 pub(crate) mod tcp;
+pub(crate) mod tcp_values;
 
 use connection::{ConnectionTable, HostTable, RouteTable, RouterTable};
 use link::LinkTable;

@@ -1,12 +1,10 @@
 //! TCP's constants as keys: `[tcp]` and `tcp = { … }` of a connection.
 
-use super::quantity::{BufferSize, Quantity, Time};
-use ropewalk_tcp::{Config, CongestionControl, DelayedAck, LossRecovery, SpuriousResponse};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, SeqAccess, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
-use std::fmt;
+use super::quantity::{BufferSize, Time};
+use super::tcp_values::{SegmentLimit, Shift, SpuriousList, Threshold};
+use ropewalk_tcp::{Config, CongestionControl, DelayedAck, LossRecovery};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// A named set of constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +75,10 @@ pub(crate) struct TcpTable {
     pub(crate) rto_initial: Option<Time>,
     /// Least retransmission timeout.
     pub(crate) rto_min: Option<Time>,
+    /// `rto_min` holds for the variance term, as in Linux, instead of for the whole timeout (RFC 6298 §2.4).
+    pub(crate) rto_floor_on_variance: Option<bool>,
+    /// The clock's granularity: the least variance term (RFC 6298 §2).
+    pub(crate) clock_granularity: Option<Time>,
     /// Greatest retransmission timeout.
     pub(crate) rto_max: Option<Time>,
     /// Successive timeouts of one segment after which the connection ends with an error.
@@ -98,6 +100,13 @@ pub(crate) struct TcpTable {
     pub(crate) byte_counting: Option<bool>,
     /// With cubic: HyStart++ (RFC 9406).
     pub(crate) hystart: Option<bool>,
+    /// With cubic: the Reno-friendly estimate grows by a whole segment per round trip once it is back at the
+    /// window before the loss (RFC 9438 §4.3).
+    pub(crate) cubic_catches_up: Option<bool>,
+    /// After a loss, take ssthresh from cwnd and in whole segments, as Linux, instead of from what is in flight.
+    pub(crate) ssthresh_from_cwnd: Option<bool>,
+    /// When slow start counts octets: segments that one ACK adds at most (RFC 3465), or "unlimited".
+    pub(crate) slow_start_limit: Option<SegmentLimit>,
     /// What detects a spurious retransmission and undoes its consequences: a list of dsack, eifel and frto.
     pub(crate) spurious: Option<SpuriousList>,
     /// Explicit congestion notification (RFC 3168).
@@ -142,186 +151,6 @@ pub(crate) enum ControlName {
     Cubic,
 }
 
-/// A response to spurious retransmissions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SpuriousName {
-    /// RFC 2883, RFC 3708.
-    Dsack,
-    /// RFC 3522, RFC 4015.
-    Eifel,
-    /// RFC 5682.
-    Frto,
-    /// Nothing.
-    None,
-}
-
-/// The responses, as a list; one alone needs no brackets.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct SpuriousList(pub(crate) SpuriousResponse);
-
-impl SpuriousList {
-    fn add(&mut self, name: SpuriousName) {
-        match name {
-            SpuriousName::Dsack => self.0.dsack = true,
-            SpuriousName::Eifel => self.0.eifel = true,
-            SpuriousName::Frto => self.0.frto = true,
-            SpuriousName::None => {}
-        }
-    }
-}
-
-struct SpuriousVisitor;
-
-impl<'de> Visitor<'de> for SpuriousVisitor {
-    type Value = SpuriousList;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of `dsack`, `eifel`, `frto`")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<SpuriousList, E> {
-        let deserializer: serde::de::value::StrDeserializer<'_, E> =
-            serde::de::IntoDeserializer::into_deserializer(text);
-        let mut list = SpuriousList(SpuriousResponse::default());
-        list.add(SpuriousName::deserialize(deserializer)?);
-        Ok(list)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<SpuriousList, A::Error> {
-        let mut list = SpuriousList(SpuriousResponse::default());
-        while let Some(name) = items.next_element()? {
-            list.add(name);
-        }
-        Ok(list)
-    }
-}
-
-impl<'de> Deserialize<'de> for SpuriousList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SpuriousVisitor)
-    }
-}
-
-impl Serialize for SpuriousList {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let all = [(self.0.dsack, "dsack"), (self.0.eifel, "eifel"), (self.0.frto, "frto")];
-        serializer.collect_seq(all.iter().filter(|(on, _)| *on).map(|(_, name)| name))
-    }
-}
-
-impl JsonSchema for SpuriousList {
-    fn schema_name() -> Cow<'static, str> {
-        "SpuriousList".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let name = generator.subschema_for::<SpuriousName>();
-        json_schema!({ "anyOf": [name, { "type": "array", "items": name }] })
-    }
-}
-
-/// A size, or no limit.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Threshold(pub(crate) Option<u32>);
-
-struct ThresholdVisitor;
-
-impl Visitor<'_> for ThresholdVisitor {
-    type Value = Threshold;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a size such as \"64 kB\", or \"unlimited\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Threshold, E> {
-        if text == "unlimited" {
-            return Ok(Threshold(None));
-        }
-        match BufferSize::from_text(text) {
-            Some(size) => Ok(Threshold(Some(size.0))),
-            None => Err(E::invalid_value(Unexpected::Str(text), &self)),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Threshold {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ThresholdVisitor)
-    }
-}
-
-impl Serialize for Threshold {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Some(size) => BufferSize(size).serialize(serializer),
-            None => serializer.serialize_str("unlimited"),
-        }
-    }
-}
-
-impl JsonSchema for Threshold {
-    fn schema_name() -> Cow<'static, str> {
-        "Threshold".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let size = generator.subschema_for::<BufferSize>();
-        json_schema!({ "anyOf": [size, { "const": "unlimited" }] })
-    }
-}
-
-/// The window scale's shift, or none.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Shift(pub(crate) Option<u8>);
-
-struct ShiftVisitor;
-
-impl Visitor<'_> for ShiftVisitor {
-    type Value = Shift;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 0 to 14, or \"off\"")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Shift, E> {
-        if text == "off" { Ok(Shift(None)) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Shift, E> {
-        // RFC 7323 §2.3: at most 14.
-        match u8::try_from(number) {
-            Ok(shift) if shift <= 14 => Ok(Shift(Some(shift))),
-            _ => Err(E::invalid_value(Unexpected::Signed(number), &self)),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Shift {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ShiftVisitor)
-    }
-}
-
-impl Serialize for Shift {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Some(shift) => serializer.serialize_u8(shift),
-            None => serializer.serialize_str("off"),
-        }
-    }
-}
-
-impl JsonSchema for Shift {
-    fn schema_name() -> Cow<'static, str> {
-        "Shift".into()
-    }
-
-    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 14 }, { "const": "off" }] })
-    }
-}
-
 fn set<T>(slot: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *slot = value;
@@ -343,6 +172,8 @@ impl TcpTable {
         set(&mut config.nagle, self.nagle);
         set(&mut config.rto_initial, self.rto_initial.map(|time| time.0));
         set(&mut config.rto_min, self.rto_min.map(|time| time.0));
+        set(&mut config.rto_floor_on_variance, self.rto_floor_on_variance);
+        set(&mut config.clock_granularity, self.clock_granularity.map(|time| time.0));
         set(&mut config.rto_max, self.rto_max.map(|time| time.0));
         set(&mut config.max_retransmissions, self.max_retransmissions);
         set(&mut config.max_syn_retransmissions, self.max_syn_retransmissions);
@@ -382,6 +213,9 @@ impl TcpTable {
     }
 
     fn apply_control(&self, config: &mut Config) {
+        set(&mut config.cubic_catches_up, self.cubic_catches_up);
+        set(&mut config.ssthresh_from_cwnd, self.ssthresh_from_cwnd);
+        set(&mut config.slow_start_limit, self.slow_start_limit.map(|limit| limit.0));
         let control = &mut config.congestion_control;
         match (self.congestion_control, *control) {
             (Some(ControlName::Newreno), CongestionControl::Cubic { .. }) => {
@@ -434,6 +268,8 @@ impl TcpTable {
             nagle: Some(config.nagle),
             rto_initial: Some(Time(config.rto_initial)),
             rto_min: Some(Time(config.rto_min)),
+            rto_floor_on_variance: Some(config.rto_floor_on_variance),
+            clock_granularity: Some(Time(config.clock_granularity)),
             rto_max: Some(Time(config.rto_max)),
             max_retransmissions: Some(config.max_retransmissions),
             max_syn_retransmissions: Some(config.max_syn_retransmissions),
@@ -444,6 +280,9 @@ impl TcpTable {
             congestion_control: Some(congestion_control),
             byte_counting,
             hystart,
+            cubic_catches_up: Some(config.cubic_catches_up),
+            ssthresh_from_cwnd: Some(config.ssthresh_from_cwnd),
+            slow_start_limit: Some(SegmentLimit(config.slow_start_limit)),
             spurious: Some(SpuriousList(config.spurious)),
             ecn: Some(config.ecn),
             idle_restart: Some(config.idle_restart),
