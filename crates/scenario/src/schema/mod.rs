@@ -15,6 +15,7 @@ use mptcp::MptcpTable;
 use quantity::{Name, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use tcp::TcpTable;
 
@@ -67,7 +68,30 @@ pub(crate) struct ScenarioTable {
 pub fn schema() -> String {
     let mut schema = schemars::schema_for!(ScenarioFile);
     schema.insert("title".into(), "Ropewalk scenario".into());
-    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");
+    let mut value = schema.to_value();
+    without_null(&mut value);
+    let mut text = serde_json::to_string_pretty(&value).expect("a schema is plain JSON");
     text.push('\n');
     text
+}
+
+/// TOML has no null: a key that is optional is left out.
+fn without_null(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".into(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+                choices.retain(|choice| choice.get("type").is_none_or(|name| name != "null"));
+            }
+            object.values_mut().for_each(without_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        _ => {}
+    }
 }
