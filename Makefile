@@ -58,7 +58,7 @@ clean:
 # uv stands in where Python comes without its venv module (Debian splits it off as python3-venv).
 $(VENV)/pyvenv.cfg:
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or newer is needed, and none is on the PATH" >&2; exit 1; }
-	@command -v cargo >/dev/null || { echo "make: Rust is needed: https://rustup.rs" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "make: Rust is needed: install it with rustup" >&2; exit 1; }
 	@if $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then $(PYTHON) -m venv $(VENV); \
 	elif command -v uv >/dev/null; then uv venv --seed --python $(PYTHON) $(VENV); \
 	else echo "make: $(PYTHON) lacks the venv module: install python3-venv, or uv" >&2; exit 1; fi
