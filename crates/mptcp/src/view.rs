@@ -92,6 +92,12 @@ impl SubflowView {
         self.srtt.map_or(1.0, |srtt| srtt.as_nanos().max(1) as f64 * 1e-9)
     }
 
+    /// 1 / SRTT in 1/s: one division serves a rule's every w/r and w/r².
+    #[inline]
+    pub(crate) fn per_rtt(&self) -> f64 {
+        self.srtt.map_or(1.0, |srtt| 1e9 / srtt.as_nanos().max(1) as f64)
+    }
+
     /// The window in segments, 1 at least.
     #[inline]
     pub(crate) fn window_segments(&self) -> f64 {

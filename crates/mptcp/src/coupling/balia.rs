@@ -13,15 +13,15 @@ const DECREASE_CAP: f64 = 1.5;
 pub(super) fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     let (mut best, mut sum, mut count) = (0.0f64, 0.0f64, 0u32);
     for flow in coupled(flows) {
-        let rate = flow.window_segments() / flow.rtt_seconds();
+        let rate = flow.window_segments() * flow.per_rtt();
         sum += rate;
         best = best.max(rate);
         count += 1;
     }
     let own = &flows[index];
-    let rate = own.window_segments() / own.rtt_seconds();
+    let rate = own.window_segments() * own.per_rtt();
     let alpha = best / rate;
-    let increase = rate / (own.rtt_seconds() * sum * sum) * (1.0 + alpha) / 2.0 * (4.0 + alpha) / 5.0;
+    let increase = rate * own.per_rtt() / (sum * sum) * (1.0 + alpha) * (4.0 + alpha) * 0.1;
     // Alone it is Reno, RFC 5681's floor of two segments included; else one, as in Linux.
     let floor = if count == 1 { 2.0 } else { 1.0 };
     let ssthresh_after_loss = (base - base / 2.0 * alpha.min(DECREASE_CAP)).max(floor);

@@ -11,9 +11,10 @@ use ropewalk_tcp::Coupling;
 pub(super) fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     let (mut best, mut sum) = (0.0f64, 0.0f64);
     for flow in coupled(flows) {
-        let rate = counted_window(flow) / flow.rtt_seconds();
+        let per_rtt = flow.per_rtt();
+        let rate = counted_window(flow) * per_rtt;
         sum += rate;
-        best = best.max(rate / flow.rtt_seconds());
+        best = best.max(rate * per_rtt);
     }
     let own = &flows[index];
     let alpha_over_total = best / (sum * sum);

@@ -32,37 +32,46 @@ impl Intervals {
 /// (w_r/rtt_r²) / (Σ w_p/rtt_p)² + α_r/w_r per acknowledged segment; half after a loss.
 #[inline]
 pub(super) fn coupling(intervals: &[Intervals], flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+    let (mut sum, mut best_quality, mut largest) = (0.0f64, 0.0f64, 0.0f64);
+    for flow in coupled(flows) {
+        let per_rtt = flow.per_rtt();
+        sum += flow.window_segments() * per_rtt;
+        best_quality = best_quality.max(path_quality(intervals, flow, per_rtt));
+        largest = largest.max(compared_window(flow));
+    }
     let own = &flows[index];
-    let window = own.window_segments();
-    let sum: f64 = coupled(flows).map(|flow| flow.window_segments() / flow.rtt_seconds()).sum();
-    let rtt = own.rtt_seconds();
-    let first = window / (rtt * rtt) / (sum * sum);
-    let increase = first + shift(intervals, flows, index) / window;
+    let (window, per_rtt) = (own.window_segments(), own.per_rtt());
+    let first = window * per_rtt * per_rtt / (sum * sum);
+    let increase = first + shift(intervals, flows, own, best_quality, largest) / window;
     Coupling { increase, ssthresh_after_loss: halved(base) }
 }
 
 /// α_r: windows move from the largest ones (M) to the best paths with smaller windows (B \ M).
 #[inline]
-fn shift(intervals: &[Intervals], flows: &[SubflowView], index: usize) -> f64 {
-    let (best_quality, largest) = coupled(flows).fold((-1.0f64, 0u32), |(quality, largest), flow| {
-        (quality.max(path_quality(intervals, flow)), largest.max(compared_window(flow)))
-    });
-    let is_largest = |flow: &SubflowView| compared_window(flow) == largest;
-    let is_collected =
-        |flow: &SubflowView| !is_largest(flow) && path_quality(intervals, flow) >= best_quality;
+fn shift(
+    intervals: &[Intervals],
+    flows: &[SubflowView],
+    own: &SubflowView,
+    best_quality: f64,
+    largest: f64,
+) -> f64 {
+    let is_largest = |flow: &SubflowView| compared_window(flow) >= largest;
+    let is_best = |flow: &SubflowView| path_quality(intervals, flow, flow.per_rtt()) >= best_quality;
     let (mut paths, mut largest_count, mut collected_count) = (0u32, 0u32, 0u32);
     for flow in coupled(flows) {
         paths += 1;
-        largest_count += u32::from(is_largest(flow));
-        collected_count += u32::from(is_collected(flow));
+        if is_largest(flow) {
+            largest_count += 1;
+        } else if is_best(flow) {
+            collected_count += 1;
+        }
     }
-    let own = &flows[index];
     if collected_count == 0 {
         0.0
-    } else if is_collected(own) {
-        1.0 / f64::from(paths * collected_count)
     } else if is_largest(own) {
         -1.0 / f64::from(paths * largest_count)
+    } else if is_best(own) {
+        1.0 / f64::from(paths * collected_count)
     } else {
         0.0
     }
@@ -70,15 +79,14 @@ fn shift(intervals: &[Intervals], flows: &[SubflowView], index: usize) -> f64 {
 
 /// ℓ_p / rtt_p².
 #[inline]
-fn path_quality(intervals: &[Intervals], flow: &SubflowView) -> f64 {
+fn path_quality(intervals: &[Intervals], flow: &SubflowView, per_rtt: f64) -> f64 {
     let longest = intervals.get(flow.id.0 as usize).map_or(0, |i| i.longest());
-    let rtt = flow.rtt_seconds();
-    longest as f64 / (rtt * rtt)
+    longest as f64 * per_rtt * per_rtt
 }
 
 /// The window by which M is found, in whole segments as Linux counts them: ssthresh while in recovery.
 #[inline]
-fn compared_window(flow: &SubflowView) -> u32 {
+fn compared_window(flow: &SubflowView) -> f64 {
     let octets = if flow.in_recovery { flow.ssthresh.min(flow.cwnd) } else { flow.cwnd };
-    octets / flow.smss.max(1)
+    f64::from(octets / flow.smss.max(1))
 }

@@ -36,9 +36,10 @@ fn own(flows: &[SubflowView], index: usize) -> f64 {
 fn alpha_over_total(flows: &[SubflowView]) -> f64 {
     let (mut best, mut sum) = (0.0f64, 0.0f64);
     for flow in coupled(flows) {
-        let rate = flow.window_segments() / flow.rtt_seconds();
+        let per_rtt = flow.per_rtt();
+        let rate = flow.window_segments() * per_rtt;
         sum += rate;
-        best = best.max(rate / flow.rtt_seconds());
+        best = best.max(rate * per_rtt);
     }
     best / (sum * sum)
 }
