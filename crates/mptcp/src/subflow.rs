@@ -80,6 +80,8 @@ pub struct Subflow {
     /// Options to go out on pure ACKs.
     pub(crate) rare: VecDeque<MptcpOption>,
     pub(crate) data_fin_due: bool,
+    /// The last pure ACK carried the keys, so that a waiting DATA_FIN may follow.
+    pub(crate) keys_sent: bool,
     /// What a RST of ours says.
     pub(crate) reset: Option<ResetReason>,
     pub(crate) fast_close: bool,
@@ -140,6 +142,7 @@ impl Subflow {
             discarding: false,
             rare: VecDeque::new(),
             data_fin_due: false,
+            keys_sent: false,
             reset: None,
             fast_close: false,
             peer_reset: None,

@@ -124,15 +124,22 @@ impl Connection {
 
     /// Sends every ADD_ADDR that is due: first ones, and those that were not echoed in time (§3.4.1).
     pub(super) fn send_announcements(&mut self, now: Instant) {
-        let Some(carrier) = self.open().next() else { return };
-        let Some(peer_key) = self.peer_key else { return };
+        let again = now + self.config.add_address_timeout;
+        let carrier = self.open().next().filter(|_| self.finish == Finish::No && self.peer_fin.is_none());
+        let (Some(carrier), Some(peer_key)) = (carrier, self.peer_key) else {
+            // Later, perhaps: nobody can carry it, or the connection is about to end.
+            for announcement in &mut self.addresses.announcements {
+                announcement.due = Some(again);
+            }
+            return;
+        };
         let initial_port = self.subflows[0].path.local.port();
         for announcement in &mut self.addresses.announcements {
             if announcement.due.is_some_and(|due| due > now) {
                 continue;
             }
             announcement.sent += 1;
-            announcement.due = Some(now + self.config.add_address_timeout);
+            announcement.due = Some(again);
             let Announcement { address_id, address, .. } = *announcement;
             // The port is left out when it is that of the initial subflow (RFC 8684 §3.4.1).
             let port = (address.port() != initial_port).then_some(address.port());

@@ -1,4 +1,5 @@
 //! Two connections and the paths between them, in a few lines: the simulator proper is another crate.
 
 mod network;
+mod properties;
 mod transfers;

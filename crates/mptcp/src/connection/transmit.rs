@@ -171,10 +171,11 @@ impl Connection {
             return;
         }
         let subflow = &mut self.subflows[at];
-        let data_fin = std::mem::take(&mut subflow.data_fin_due);
-        if !data_fin && !self.confirmed && self.role == Role::Client {
+        if !self.confirmed && self.role == Role::Client && self.keys_go_first(at) {
             return self.attach_capable(segment, false);
         }
+        let subflow = &mut self.subflows[at];
+        let data_fin = std::mem::take(&mut subflow.data_fin_due);
         let mut dss = Dss { data_ack: Some(self.data_ack(true)), mapping: None, data_fin };
         if data_fin {
             // RFC 8684 §3.3.3: without data, SSN 0 and a length of 1.
@@ -189,6 +190,20 @@ impl Connection {
             self.attach_rare(at, options, dss);
         }
         fit_sack(options);
+    }
+
+    /// Nothing proves that the third ACK arrived, so that pure ACKs repeat its keys (RFC 8684 §3.1); a DATA_FIN
+    /// has no room beside them and follows in an ACK of its own.
+    fn keys_go_first(&mut self, at: usize) -> bool {
+        let subflow = &mut self.subflows[at];
+        if !subflow.data_fin_due {
+            return true;
+        }
+        subflow.keys_sent = !subflow.keys_sent;
+        if subflow.keys_sent {
+            subflow.request_ack();
+        }
+        subflow.keys_sent
     }
 
     /// The third ACK of a MP_JOIN (RFC 8684 §3.2).

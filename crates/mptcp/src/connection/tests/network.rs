@@ -41,8 +41,8 @@ pub(super) struct PathModel {
     pub(super) strip_from: [Option<Instant>; 2],
     /// Nothing passes in between.
     pub(super) down: Vec<(Instant, Instant)>,
-    /// RSTs pass, but nothing else is changed by them.
-    pub(super) corrupt_from: Option<Instant>,
+    /// Data is altered in between.
+    pub(super) corrupt: Option<(Instant, Instant)>,
 }
 
 impl PathModel {
@@ -56,7 +56,7 @@ impl PathModel {
             reordering: 0,
             strip_from: [None; 2],
             down: Vec::new(),
-            corrupt_from: None,
+            corrupt: None,
         }
     }
 }
@@ -113,6 +113,28 @@ impl Application {
 
     pub(super) fn is_over(&self) -> bool {
         self.closed || self.failed.is_some()
+    }
+}
+
+impl Seen {
+    /// One line, for a person.
+    pub(super) fn line(&self) -> String {
+        let s = &self.segment;
+        let who = if self.from_client { ">" } else { "<" };
+        format!(
+            "{} {who} {} path {} [{:?}] seq {} ack {} len {} at {} win {} sack {:?} {:?}",
+            self.at,
+            self.client_id,
+            self.path,
+            s.flags,
+            s.seq.get(),
+            s.ack.get(),
+            s.payload.len,
+            s.payload.offset,
+            s.window,
+            s.options.sack,
+            s.options.mptcp,
+        )
     }
 }
 
@@ -199,7 +221,9 @@ impl Network {
     }
 
     fn is_over(&self) -> bool {
-        self.applications.iter().all(Application::is_over)
+        let connections = [Some(&self.client), self.server.as_ref()];
+        let drained = |c: Option<&Connection>| c.is_none_or(|c| c.readable() == 0);
+        self.applications.iter().zip(connections).all(|(a, connection)| a.is_over() && drained(connection))
     }
 
     fn next_time(&self) -> Option<Instant> {
@@ -216,7 +240,13 @@ impl Network {
 
     fn step(&mut self) {
         self.steps += 1;
-        assert!(self.steps < 20_000_000, "the network does not come to rest");
+        assert!(
+            self.steps < 4_000_000,
+            "the network does not come to rest at {}: {:?} {:?}",
+            self.now,
+            self.client.poll_timeout(),
+            self.server.as_ref().map(Connection::poll_timeout),
+        );
         let now = self.now;
         if let Some(entry) = self.flights.first_entry()
             && entry.key().0 <= now
@@ -351,7 +381,7 @@ impl Network {
         if model.strip_from[direction].is_some_and(|from| self.now >= from) {
             segment.options.mptcp = MptcpOptions::default();
         }
-        if model.corrupt_from.is_some_and(|from| self.now >= from) && segment.payload.len > 0 {
+        if model.corrupt.is_some_and(|(from, to)| (from..to).contains(&self.now)) && segment.payload.len > 0 {
             segment.payload.offset ^= 1 << 40;
         }
         let down = model.down.iter().any(|(from, to)| (*from..*to).contains(&self.now));
