@@ -114,6 +114,8 @@ pub struct Connection {
     send_edge: u64,
     /// Something other than one subflow's contiguous stream was sent: no silent fallback any more.
     sent_apart: bool,
+    /// A second subflow has come up at some time.
+    joined: bool,
     reassembly: Reassembly,
     window: ReceiveWindow,
     /// DSN of the peer's first octet.
@@ -203,6 +205,7 @@ impl Connection {
             finish: Finish::No,
             send_edge: 0,
             sent_apart: false,
+            joined: false,
             reassembly: Reassembly::default(),
             window: ReceiveWindow::new(config.receive_buffer, config.tcp.receive_autotuning),
             peer_first: Dsn::new(0),

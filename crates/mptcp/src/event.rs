@@ -164,6 +164,8 @@ pub enum TimerKind {
     Data,
     /// ADD_ADDR unanswered.
     AddAddress,
+    /// A subflow should have been closed by the peer.
+    Close,
     /// The third ACK of a MP_JOIN unanswered.
     Join,
     /// The path manager's next step.

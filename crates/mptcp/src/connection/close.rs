@@ -80,6 +80,7 @@ impl Connection {
         let was_initial_opening = subflow.phase == Phase::Opening && subflow.join.is_none();
         subflow.phase = Phase::Closed;
         subflow.close_by = None;
+        let refused = reason == SubflowCloseReason::Refused && subflow.join.is_some();
         if let Some(join) = &mut subflow.join {
             join.third_ack_due = None;
         }
@@ -89,6 +90,13 @@ impl Connection {
         self.refresh_view(at);
         self.schedule_due = true;
         self.emit(Event::SubflowClosed { id, reason });
+        if refused {
+            // The peer may have lost the connection: whoever is still open asks.
+            for at in self.open().collect::<Vec<_>>() {
+                self.subflows[at].tcp.probe();
+                self.subflows[at].touch();
+            }
+        }
         if self.living().next().is_none() {
             self.last_subflow_closed(reason, was_initial_opening);
         } else if !self.is_closing() {
@@ -160,6 +168,8 @@ impl Connection {
                     let living: Vec<usize> = self.living().collect();
                     for at in living {
                         self.close_subflow(at);
+                        let patience = now + self.config.tcp.time_wait;
+                        self.subflows[at].close_by.get_or_insert(patience);
                     }
                 }
             }

@@ -12,19 +12,19 @@ impl Connection {
     /// Only the initial subflow has ever carried data, in order, so that its stream *is* the connection's and
     /// both hosts can go on without mappings (RFC 8684 §3.7).
     fn is_one_stream(&self) -> bool {
-        !self.sent_apart && self.subflows[0].phase != Phase::Closed
+        let received_in_order = self.subflows[0].read == self.reassembly.next();
+        !self.sent_apart && !self.joined && received_in_order && self.subflows[0].phase != Phase::Closed
     }
 
-    /// New data is acknowledged, but the segment has lost every option: the path strips them.
+    /// A peer that speaks Multipath TCP puts an option on every segment of an established subflow: without any,
+    /// the path strips them, or the peer has fallen back.
     #[inline]
-    pub(super) fn acknowledges_without_options(&self, at: usize, segment: &Segment) -> bool {
+    pub(super) fn has_lost_options(&self, at: usize, segment: &Segment) -> bool {
         let subflow = &self.subflows[at];
         segment.flags.contains(Flags::ACK)
-            && !segment.flags.intersects(Flags::SYN | Flags::RST | Flags::FIN)
+            && !segment.flags.intersects(Flags::SYN | Flags::RST)
             && subflow.phase == Phase::Open
-            && segment.ack.after(subflow.tcp.snd_una())
             && segment.ack.before_eq(subflow.tcp.snd_nxt())
-            && subflow.pushed > 0
     }
 
     pub(super) fn options_lost(&mut self, at: usize) -> Admission {
@@ -40,12 +40,49 @@ impl Connection {
     /// Data came that no mapping covers. Either the connection goes on without mappings (`true`: look again), or
     /// the subflow is broken and is reset.
     pub(super) fn octets_unmapped(&mut self, now: Instant, at: usize) -> bool {
-        if at == 0 && self.is_one_stream() && self.mode == Mode::Multipath {
+        if at == 0 && self.mode == Mode::Multipath && self.is_one_stream() {
             self.fall_back(FallbackReason::Stripped);
             return true;
         }
         self.reset_subflow(now, at, ResetReason::Middlebox);
         false
+    }
+
+    /// After fallback with MP_FAIL: what was mapped before still comes with its mappings, and the infinite one
+    /// itself is awaited.
+    pub(super) fn take_late_options(&mut self, now: Instant, at: usize, segment: &Segment) {
+        let awaited = self.subflows[at].infinite_in.is_none() || self.subflows[at].discarding;
+        if at != self.plain as usize || !awaited {
+            return;
+        }
+        if let Some(mapping) = segment.options.mptcp.dss.and_then(|dss| dss.mapping) {
+            self.take_mapping(at, &mapping, false);
+        }
+        for option in segment.options.mptcp.rare() {
+            if let MptcpOption::Fail(_) = option {
+                self.take_fail(now, at, segment.flags.contains(Flags::RST));
+            }
+        }
+    }
+
+    /// Octets to discard at the start of `len` ones: all of them while an infinite mapping is awaited, then those
+    /// before it.
+    pub(super) fn discarded(&mut self, at: usize, len: u32) -> u32 {
+        let alone = !self.open().any(|other| other != at);
+        let subflow = &mut self.subflows[at];
+        let Some(infinite) = subflow.infinite_in else {
+            // MP_FAIL is not acknowledged: data without an infinite mapping says that it was lost.
+            if alone && subflow.rare.is_empty() {
+                let expected = self.peer_first + self.reassembly.next();
+                subflow.signal(MptcpOption::Fail(expected));
+            }
+            return len;
+        };
+        let before = infinite.position.saturating_sub(subflow.read);
+        if before <= u64::from(len) {
+            subflow.discarding = false;
+        }
+        before.min(u64::from(len)) as u32
     }
 
     /// Goes on as plain TCP on the initial subflow.
@@ -134,21 +171,17 @@ impl Connection {
         }
     }
 
-    /// MP_FAIL came. On the only subflow, the data from `dsn` on is sent again under an infinite mapping.
-    pub(super) fn take_fail(&mut self, now: Instant, at: usize, dsn: Dsn, reset: bool) {
+    /// MP_FAIL came. On the only subflow, data is sent again under an infinite mapping: from the first octet that
+    /// is not DATA_ACKed, as others may be missing below the one that the peer names.
+    pub(super) fn take_fail(&mut self, now: Instant, at: usize, reset: bool) {
         if reset || self.subflows[at].infinite_out.is_some() {
             return;
         }
         if self.open().any(|other| other != at) {
             return self.reset_subflow(now, at, ResetReason::Middlebox);
         }
-        let wanted = self.queue.data(dsn);
-        let data = if wanted > self.queue.next() { self.queue.una() } else { wanted.max(self.queue.una()) };
-        let position = self.subflows[at].pushed;
-        self.queue.rewind(data);
-        self.sent_apart = true;
         let expected = self.peer_first + self.reassembly.next();
-        self.go_infinite(at, Infinite { position, data, announced: true });
+        self.go_infinite(at);
         // The other direction follows: the peer answers with an infinite mapping of its own.
         self.subflows[at].signal(MptcpOption::Fail(expected));
     }
@@ -162,18 +195,21 @@ impl Connection {
             return;
         }
         subflow.infinite_in = Some(Infinite { position, data, announced: true });
-        subflow.discarding = false;
         subflow.unverified = Unverified::default();
         if subflow.infinite_out.is_none() {
-            let out = Infinite { position: subflow.pushed, data: self.queue.next(), announced: true };
-            self.go_infinite(at, out);
+            self.go_infinite(at);
         }
     }
 
     /// Our data is mapped once and for all, and the connection is TCP from now on.
-    fn go_infinite(&mut self, at: usize, infinite: Infinite) {
-        self.subflows[at].infinite_out = Some(infinite);
-        self.subflows[at].data_fin_due = false;
+    fn go_infinite(&mut self, at: usize) {
+        let data = self.queue.una();
+        self.queue.rewind(data);
+        self.sent_apart = true;
+        let subflow = &mut self.subflows[at];
+        subflow.infinite_out = Some(Infinite { position: subflow.pushed, data, announced: true });
+        subflow.pointer = data;
+        subflow.data_fin_due = false;
         self.plain = at as u32;
         if self.mode != Mode::Tcp {
             self.mode = Mode::Tcp;

@@ -246,6 +246,7 @@ impl Connection {
         }
         subflow.phase = Phase::Open;
         subflow.touch();
+        self.joined = true;
         if let Some(join) = &mut subflow.join {
             join.third_ack_due = None;
         }

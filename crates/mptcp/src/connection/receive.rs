@@ -6,7 +6,7 @@ use crate::id::SubflowId;
 use crate::mapping::Mapped;
 use crate::path_manager::Role;
 use crate::subflow::Phase;
-use ropewalk_tcp as tcp;
+use ropewalk_tcp::{self as tcp, State};
 use ropewalk_units::Instant;
 use ropewalk_wire::{DataAck, Dss, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
 
@@ -29,6 +29,9 @@ impl Connection {
         let at = subflow.0 as usize;
         let Some(flow) = self.subflows.get_mut(at) else { return };
         flow.touch();
+        if flow.tcp.state() == State::Closed {
+            return self.answer_stray(now, at, segment);
+        }
         let admission = self.take_options(now, at, segment);
         if admission == Admission::Drop || self.is_mere_signal(at, segment) {
             return self.after_input(now, at);
@@ -45,6 +48,15 @@ impl Connection {
         self.after_input(now, at);
     }
 
+    /// A segment for a subflow that is gone: its TCP answers with a RST (RFC 9293 §3.10.7.1).
+    #[cold]
+    fn answer_stray(&mut self, now: Instant, at: usize, segment: &Segment) {
+        self.subflows[at].tcp.handle_segment(now, segment);
+        if !self.live.contains(&(at as u32)) {
+            self.live.push(at as u32);
+        }
+    }
+
     /// Stage *option*, and with it all that a DSS says.
     #[inline]
     fn take_options(&mut self, now: Instant, at: usize, segment: &Segment) -> Admission {
@@ -56,6 +68,9 @@ impl Connection {
             }
         }
         if self.mode != Mode::Multipath {
+            if self.mode == Mode::Tcp && !segment.options.mptcp.is_empty() {
+                self.take_late_options(now, at, segment);
+            }
             return admission;
         }
         let options = &segment.options.mptcp;
@@ -64,7 +79,7 @@ impl Connection {
         }
         if let Some(dss) = &options.dss {
             self.take_dss(now, at, segment, dss);
-        } else if options.rare.is_none() && self.acknowledges_without_options(at, segment) {
+        } else if options.rare.is_none() && self.has_lost_options(at, segment) {
             return self.options_lost(at);
         }
         admission
@@ -105,7 +120,7 @@ impl Connection {
                 }
                 MptcpOption::RemoveAddress(remove) => self.take_remove_address(now, remove),
                 MptcpOption::Priority(priority) => self.take_priority(at, *priority),
-                MptcpOption::Fail(dsn) => self.take_fail(now, at, *dsn, segment.flags.contains(Flags::RST)),
+                MptcpOption::Fail(_) => self.take_fail(now, at, segment.flags.contains(Flags::RST)),
                 MptcpOption::FastClose(close) => {
                     // RFC 8684 §3.5: believed only with our key.
                     if close.receiver_key == self.own_key {
@@ -140,7 +155,7 @@ impl Connection {
 
     /// Stages *mapping* and *data_fin*.
     #[inline]
-    fn take_mapping(&mut self, at: usize, mapping: &Mapping, data_fin: bool) {
+    pub(super) fn take_mapping(&mut self, at: usize, mapping: &Mapping, data_fin: bool) {
         self.peer_maps = true;
         let data = mapping.dsn.since(self.peer_first);
         let mut len = u64::from(mapping.len);
@@ -271,9 +286,18 @@ impl Connection {
         while payload.len > 0 {
             let subflow = &mut self.subflows[at];
             let position = subflow.read;
-            if subflow.discarding || subflow.phase == Phase::Closed {
-                subflow.read += u64::from(payload.len);
+            if subflow.phase == Phase::Closed {
                 return;
+            }
+            if subflow.discarding {
+                if subflow.infinite_in.is_none() && self.open().any(|other| other != at) {
+                    // Others have come up meanwhile: they carry it.
+                    return self.reset_subflow(now, at, ResetReason::Middlebox);
+                }
+                let skip = self.discarded(at, payload.len);
+                self.subflows[at].read += u64::from(skip);
+                payload = Payload { offset: payload.offset + u64::from(skip), len: payload.len - skip };
+                continue;
             }
             let (data, len, checksum) = if let Some(infinite) = subflow.infinite_in
                 && position >= infinite.position
@@ -342,6 +366,7 @@ impl Connection {
         match &mut subflow.join {
             None => self.open_initial(now),
             Some(join) if subflow.active => {
+                self.joined = true;
                 // RFC 8684 §3.2: the third ACK is repeated until something proves that it arrived.
                 join.third_ack_due = Some(now + subflow.tcp.rto());
             }

@@ -4,6 +4,7 @@ use super::{Connection, Finish, Mode};
 use crate::event::{FailureReason, TimerKind};
 use crate::path_manager;
 use crate::subflow::Phase;
+use ropewalk_tcp::State;
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::ResetReason;
 
@@ -54,8 +55,8 @@ impl Connection {
             }
             if let Some(join) = &subflow.join {
                 consider(join.third_ack_due, TimerKind::Join);
-                consider(subflow.close_by, TimerKind::AddAddress);
             }
+            consider(subflow.close_by, TimerKind::Close);
         }
         if self.end.is_none() {
             consider(self.timers.data, TimerKind::Data);
@@ -109,11 +110,24 @@ impl Connection {
             }
             self.after_input(now, at);
         }
-        let subflow = &mut self.subflows[at];
-        if subflow.close_by.is_some_and(|due| due <= now) {
-            self.abandon_subflow(at);
+        if self.subflows[at].close_by.is_some_and(|due| due <= now) {
+            self.close_timeout(now, at);
         }
         self.third_ack_timeout(now, at);
+    }
+
+    /// The peer should have closed a subflow by now.
+    fn close_timeout(&mut self, now: Instant, at: usize) {
+        let subflow = &mut self.subflows[at];
+        if !subflow.finished {
+            return self.abandon_subflow(at);
+        }
+        if subflow.tcp.state() == State::FinWait2 {
+            // Both directions of the connection are done, and the peer's FIN does not come (as Linux's
+            // `tcp_fin_timeout`).
+            return self.reset_subflow(now, at, ResetReason::Unspecified);
+        }
+        subflow.close_by = Some(now + self.config.tcp.time_wait);
     }
 
     /// RFC 8684 §3.2: the third ACK of a MP_JOIN is sent until the fourth packet comes.
@@ -237,23 +251,15 @@ impl Connection {
     }
 
     /// The connection-level window is closed, nothing is on its way, and its opening may have been lost
-    /// (RFC 9293 §3.8.6.1): an octet that the peer has already makes it answer.
+    /// (RFC 9293 §3.8.6.1).
     fn probe_window(&mut self) {
         let Some(at) = self.open().next() else { return };
         if self.send_edge > self.queue.next() {
             return;
         }
         self.stats.window_probes += 1;
-        let una = self.queue.una();
-        if una == 0 || self.mode == Mode::Tcp {
-            self.place_new(at, 1, "window probe");
-        } else {
-            let subflow = &mut self.subflows[at];
-            subflow.tcp.push(ropewalk_wire::Payload { offset: una - 1, len: 1 });
-            subflow.pushed += 1;
-            subflow.touch();
-            self.sent_apart = true;
-        }
+        self.subflows[at].tcp.probe();
+        self.subflows[at].touch();
     }
 
     /// Events of subflows that were reset from outside any input of theirs.

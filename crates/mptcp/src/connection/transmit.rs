@@ -166,11 +166,10 @@ impl Connection {
 
     /// A segment without data: DATA_ACK, and whatever else waits.
     fn attach_acknowledgement(&mut self, at: usize, segment: &mut Segment) {
-        let subflow = &mut self.subflows[at];
+        let subflow = &self.subflows[at];
         if subflow.active && subflow.phase == Phase::Opening && self.attach_third_ack(at, segment) {
             return;
         }
-        let subflow = &mut self.subflows[at];
         if !self.confirmed && self.role == Role::Client && self.keys_go_first(at) {
             return self.attach_capable(segment, false);
         }

@@ -2,7 +2,8 @@
 
 use super::{Connection, Mode};
 use crate::subflow::Phase;
-use ropewalk_units::{Duration, Instant};
+use ropewalk_tcp as tcp;
+use ropewalk_units::Instant;
 
 /// The window that Linux offers at first.
 const INITIAL_AUTOTUNED: u64 = 65_535;
@@ -79,10 +80,9 @@ impl ReceiveWindow {
     /// Once per round-trip time: the buffer becomes twice what was read in it, and more while that grows
     /// ("dynamic right-sizing", Fisk & Feng 2001, as Linux does it for the connection with the largest round-trip
     /// time of its subflows).
-    fn tune(&mut self, now: Instant, rtt: Duration, segment: u64) {
+    fn tune(&mut self, now: Instant, segment: u64) {
         let copied = std::mem::take(&mut self.copied);
         self.since = now;
-        let _ = rtt;
         if copied <= self.space {
             return;
         }
@@ -115,11 +115,14 @@ impl Connection {
         if !self.window.autotuned || self.window.limit >= self.window.max {
             return;
         }
-        let rtts = self.live.iter().filter_map(|&at| self.subflows[at as usize].tcp.srtt());
+        // Without timestamps the receiver can only bound the round-trip time by whole windows, and these are huge.
+        let echoed = self.config.tcp.timestamps;
+        let rtt_of = |tcp: &tcp::Connection| tcp.receiver_rtt().filter(|_| echoed).or(tcp.srtt());
+        let rtts = self.live.iter().filter_map(|&at| rtt_of(&self.subflows[at as usize].tcp));
         if let Some(rtt) = rtts.max()
             && now.saturating_since(self.window.since) >= rtt
         {
-            self.window.tune(now, rtt, u64::from(self.config.tcp.mss));
+            self.window.tune(now, u64::from(self.config.tcp.mss));
         }
     }
 

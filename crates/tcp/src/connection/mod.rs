@@ -225,6 +225,12 @@ impl Connection {
         }
     }
 
+    /// An old sequence number without data leaves at the next [`Self::poll_transmit`]: the peer answers with an ACK,
+    /// which tells the owner's window (RFC 9293 §3.8.6.1). Nothing before the handshake is complete.
+    pub fn probe(&mut self) {
+        self.outbox.window_probe |= self.state.is_synchronized();
+    }
+
     /// What the coupled congestion control lays down, with [`crate::CongestionControl::Coupled`]; to be renewed
     /// before each ACK and timeout.
     #[inline]

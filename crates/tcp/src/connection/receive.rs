@@ -23,7 +23,7 @@ impl Connection {
         self.now = now;
         self.stats.segments_received += 1;
         let _ = match self.state {
-            State::Closed => Break(()),
+            State::Closed => self.arrives_in_closed(segment),
             State::SynSent => self.arrives_in_syn_sent(segment),
             _ => self.arrives(segment),
         };
@@ -37,6 +37,19 @@ impl Connection {
         self.window(segment);
         self.text(segment)?;
         self.fin(segment)
+    }
+
+    /// RFC 9293 §3.10.7.1: a segment for a connection that does not exist is answered with a RST.
+    #[cold]
+    fn arrives_in_closed(&mut self, segment: &Segment) -> Stage {
+        if !segment.flags.contains(Flags::RST) {
+            self.outbox.reset = Some(if segment.flags.contains(Flags::ACK) {
+                (segment.ack, None)
+            } else {
+                (Seq::default(), Some(segment.end()))
+            });
+        }
+        Break(())
     }
 
     /// RFC 9293 §3.10.7.3: SYN-SENT.

@@ -185,6 +185,11 @@ impl Connection {
         self.window.scale()
     }
 
+    /// The round-trip time as the receiving side measures it, with receive buffer autotuning.
+    pub fn receiver_rtt(&self) -> Option<Duration> {
+        self.window.rtt()
+    }
+
     /// SND.WND: the window that the peer advertised last, in octets from SND.UNA.
     pub fn peer_window(&self) -> u32 {
         self.peer.window

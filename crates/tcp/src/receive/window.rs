@@ -39,7 +39,9 @@ const INITIAL_AUTOTUNED: u32 = 65_535;
 
 impl ReceiveWindow {
     pub(crate) fn new(max: u32, autotuned: bool, shared: bool) -> Self {
-        let tuned = autotuned && !shared && max > INITIAL_AUTOTUNED;
+        let measured = autotuned && max > INITIAL_AUTOTUNED;
+        // With a window of the owner's above, only the round-trip time is of interest.
+        let tuned = measured && !shared;
         Self {
             next: Seq::new(0),
             edge: Seq::new(0),
@@ -47,7 +49,7 @@ impl ReceiveWindow {
             limit: if tuned { INITIAL_AUTOTUNED } else { max },
             max,
             shared,
-            tuning: tuned.then(|| Autotuning {
+            tuning: measured.then(|| Autotuning {
                 rtt: None,
                 rtt_edge: Seq::new(0),
                 rtt_since: Instant::ZERO,
@@ -142,6 +144,11 @@ impl ReceiveWindow {
     pub(crate) fn wants_update(&self, unread: u64, segment_size: u32) -> bool {
         let (size, growth) = (self.size(), self.growth(unread));
         size <= self.limit / 2 && growth >= size && growth >= self.least_growth(segment_size)
+    }
+
+    /// The round-trip time as the receiver sees it, if the buffer is tuned.
+    pub(crate) fn rtt(&self) -> Option<Duration> {
+        self.tuning.as_ref().and_then(|tuning| tuning.rtt)
     }
 
     /// The application read.

@@ -121,8 +121,9 @@ impl Seen {
     pub(super) fn line(&self) -> String {
         let s = &self.segment;
         let who = if self.from_client { ">" } else { "<" };
+        let dss = s.options.mptcp.dss.map(|d| (d.data_ack, d.mapping, d.data_fin));
         format!(
-            "{} {who} {} path {} [{:?}] seq {} ack {} len {} at {} win {} sack {:?} {:?}",
+            "{} {who} {} path {} [{:?}] {}/{} +{} at {} win {} {:?} {dss:?} {:?}",
             self.at,
             self.client_id,
             self.path,
@@ -133,7 +134,7 @@ impl Seen {
             s.payload.offset,
             s.window,
             s.options.sack,
-            s.options.mptcp,
+            s.options.mptcp.rare(),
         )
     }
 }
@@ -207,6 +208,11 @@ impl Network {
             }
             self.now = self.now.max(next);
             self.step();
+        }
+        for (application, connection) in
+            self.applications.iter_mut().zip([Some(&self.client), self.server.as_ref()])
+        {
+            application.finished |= connection.is_some_and(Connection::peer_finished);
         }
     }
 
@@ -381,7 +387,11 @@ impl Network {
         if model.strip_from[direction].is_some_and(|from| self.now >= from) {
             segment.options.mptcp = MptcpOptions::default();
         }
-        if model.corrupt.is_some_and(|(from, to)| (from..to).contains(&self.now)) && segment.payload.len > 0 {
+        // Without checksums, after fallback, nobody could tell.
+        let checked =
+            !self.client.is_fallen_back() && self.server.as_ref().is_none_or(|s| !s.is_fallen_back());
+        let altering = model.corrupt.is_some_and(|(from, to)| (from..to).contains(&self.now));
+        if altering && checked && segment.payload.len > 0 {
             segment.payload.offset ^= 1 << 40;
         }
         let down = model.down.iter().any(|(from, to)| (*from..*to).contains(&self.now));
