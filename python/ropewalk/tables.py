@@ -44,6 +44,10 @@ LINK_HEAD: Final = (
 )
 
 
+WHOLE_FROM: Final = 1000
+"""From here on a mean is shown without what follows its point."""
+
+
 def render(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """Columns wide enough for their widest cell, figures to the right."""
     body = [[cell(value) for value in row] for row in rows]
@@ -78,8 +82,9 @@ def cell(value: Cell) -> str:
 
 
 def number(value: float) -> str:
-    """Whole numbers with grouping, others with three digits after the point."""
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+    """Whole and large numbers with grouping, others with three digits after the point."""
+    whole = float(value).is_integer() or abs(value) >= WHOLE_FROM
+    return f"{value:,.0f}" if whole else f"{value:,.3f}"
 
 
 def heading(result: RunResult) -> str:
@@ -119,7 +124,13 @@ def of_summary(summary: dict[str, Any]) -> str:
 
 def _connection(connection: dict[str, Any]) -> tuple[Cell, ...]:
     keys = ("name", "protocol", "goodput_mbps", "bytes", "start_s", "end_s", "completed")
-    return tuple(connection[key] for key in keys)
+    *figures, completed = (connection[key] for key in keys)
+    return (*figures, _count(completed))
+
+
+def _count(value: Interval | bool) -> Cell:
+    """In how many runs something held, or whether it did in the one."""
+    return f"{round(value.mean * value.n)} of {value.n}" if isinstance(value, Interval) else value
 
 
 def _link(link: dict[str, Any]) -> tuple[Cell, ...]:
