@@ -1,6 +1,7 @@
 //! The summary: one JSON object whose keys are fixed by the command line's documentation.
 
 use super::{ConnectionRow, ENGINE_VERSION, LinkRow, Outcome, SubflowRow};
+use ropewalk_units::Instant;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -84,7 +85,7 @@ impl Outcome {
             bytes: row.bytes,
             goodput_mbps: row.goodput_mbps,
             start_s: row.start.as_secs_f64(),
-            end_s: row.end.map(|end| end.as_secs_f64()),
+            end_s: row.end.map(Instant::as_secs_f64),
             completed: row.completed,
             subflows: subflows.map(Subflow::from).collect(),
         }

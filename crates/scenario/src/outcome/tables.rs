@@ -4,6 +4,7 @@ use super::{Outcome, SeriesRow};
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use ropewalk_units::Instant;
 use std::sync::Arc;
 
 /// A table under construction: named columns of equal length.
@@ -100,7 +101,7 @@ impl Outcome {
             .u64("bytes", rows().map(|r| r.bytes))
             .f64("goodput_mbps", rows().map(|r| r.goodput_mbps))
             .f64("start_s", rows().map(|r| r.start.as_secs_f64()))
-            .optional_f64("end_s", rows().map(|r| r.end.map(|end| end.as_secs_f64())))
+            .optional_f64("end_s", rows().map(|r| r.end.map(Instant::as_secs_f64)))
             .bool("completed", rows().map(|r| r.completed))
             .f64("hol_blocked_s", rows().map(|r| r.hol_blocked_s))
             .u64("reorder_buffer_max_bytes", rows().map(|r| r.reorder_buffer_max))

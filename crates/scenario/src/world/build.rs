@@ -78,7 +78,7 @@ fn connect_links<T: Tap<Packet>>(
         let setup = |direction: usize, suffix: &str| LinkSetup {
             name: format!("{}/{suffix}", link.name),
             config: link.directions[direction].clone(),
-            streams: streams.clone(),
+            streams: *streams,
         };
         let (port_a, port_b, ids) = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
         for change in &link.changes {

@@ -7,7 +7,6 @@ use ropewalk_sim::{Context, Node, PacketId, Port};
 
 /// A node of a scenario.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nodes live in a Vec and are never moved")]
 pub(crate) enum ScenarioNode {
     /// Has endpoints.
     Host(Host),
