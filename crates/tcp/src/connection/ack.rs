@@ -134,7 +134,9 @@ impl Connection {
     #[inline]
     fn measure(&mut self, ack: &Ack) {
         let delivery = &ack.delivery;
-        if delivery.oldest != Instant::MAX {
+        // Karn's rule, RFC 6298 §3, as real stacks extend it: what arrived behind a hole is acknowledged only with
+        // the hole's repair, so its time is the repair's too.
+        if delivery.oldest != Instant::MAX && !delivery.retransmitted {
             self.rtt_sample(self.now.saturating_since(delivery.oldest));
         } else if ack.advanced
             && delivery.retransmitted
