@@ -1,7 +1,7 @@
 //! Nanoseconds per packet-hop of two connections over two paths of 1 Gbit/s and 1 ms: the stack alone, with FIFO
 //! paths in place of the simulator. A packet-hop is a data packet or an ACK delivered over a path.
 //!
-//! `cargo bench -p ropewalk-mptcp -- [seconds of simulated time] [scheduler]`
+//! `cargo bench -p ropewalk-mptcp -- [seconds of simulated time] [how many schedulers]`
 
 use ropewalk_mptcp::{Config, Connection, Coupling, Path, Scheduler, Secret, SubflowId};
 use ropewalk_units::{Duration, Instant};
@@ -46,60 +46,87 @@ fn drain(connection: &mut Connection, now: Instant, pipes: &mut [Pipe]) {
     }
 }
 
-fn run(config: Config, seconds: u64) -> (u64, u64) {
-    let paths: Vec<Path> = (0..2)
-        .map(|k| Path { local: address(k, 1, 40_000 * u16::from(k == 0)), remote: address(k, 2, 5001) })
-        .collect();
-    let mut now = Instant::ZERO;
-    let end = now + Duration::from_secs(seconds);
-    let mut client = Connection::connect(config.clone(), paths.clone(), Secret([1; 32]), now);
-    let mut server: Option<Connection> = None;
-    let mut up = [Pipe::default(), Pipe::default()];
-    let mut down = [Pipe::default(), Pipe::default()];
-    let mut hops = 0;
-    while now < end {
-        client.push(client.send_space());
-        drain(&mut client, now, &mut up);
-        if let Some(server) = &mut server {
-            drain(server, now, &mut down);
-        }
-        let timers = [client.poll_timeout(), server.as_ref().and_then(Connection::poll_timeout)];
-        let timers = timers.map(|t| t.map_or(Instant::MAX, |(at, _)| at));
-        let next = up.iter().chain(&down).map(Pipe::due).chain(timers).min().unwrap_or(end);
-        now = next;
-        if timers[0] == now {
-            client.handle_timeout(now);
-            continue;
-        }
-        if timers[1] == now {
-            server.as_mut().expect("it has a timer").handle_timeout(now);
-            continue;
-        }
-        hops += 1;
-        if let Some(pipe) = down.iter_mut().find(|pipe| pipe.due() == now) {
-            let (_, id, segment) = pipe.packets.pop_front().expect("it is due");
-            client.handle_segment(now, id, &segment);
-            continue;
-        }
-        let index = up.iter().position(|pipe| pipe.due() == now).expect("somebody is due");
-        let (_, id, segment) = up[index].packets.pop_front().expect("it is due");
+/// The two ends, and when each wants to be woken.
+struct Ends {
+    client: Connection,
+    server: Option<Connection>,
+    timers: [Instant; 2],
+    up: [Pipe; 2],
+    down: [Pipe; 2],
+}
+
+impl Ends {
+    /// Lets one end do what follows from its last input.
+    fn settle(&mut self, now: Instant, side: usize) {
+        let timer = if side == 0 {
+            self.client.push(self.client.send_space());
+            drain(&mut self.client, now, &mut self.up);
+            self.client.poll_timeout()
+        } else {
+            let Some(server) = &mut self.server else { return };
+            drain(server, now, &mut self.down);
+            server.poll_timeout()
+        };
+        self.timers[side] = timer.map_or(Instant::MAX, |(at, _)| at);
+    }
+
+    fn deliver(&mut self, now: Instant, config: &Config, paths: &[Path], index: usize) {
+        let (_, id, segment) = self.up[index].packets.pop_front().expect("it is due");
         let path = Path { local: paths[index].remote, remote: paths[index].local };
-        match &mut server {
+        let joins = segment.options.mptcp.rare().iter().any(|o| matches!(o, MptcpOption::Join(_)));
+        match &mut self.server {
             None => {
                 let local = (0..2).map(|k| address(k, 2, 5001)).collect();
-                server =
-                    Some(Connection::accept(config.clone(), local, path, &segment, Secret([2; 32]), now));
+                let secret = Secret([2; 32]);
+                self.server = Some(Connection::accept(config.clone(), local, path, &segment, secret, now));
             }
-            Some(server)
-                if segment.options.mptcp.rare().iter().any(|o| matches!(o, MptcpOption::Join(_)))
-                    && server.subflow(id).is_none() =>
-            {
+            Some(server) if joins && server.subflow(id).is_none() => {
                 server.accept_join(now, path, &segment);
             }
             Some(server) => server.handle_segment(now, id, &segment),
         }
     }
-    (hops, server.map_or(0, |s| s.stats().bytes_delivered))
+}
+
+fn run(config: &Config, seconds: u64) -> (u64, u64) {
+    let paths: Vec<Path> = (0..2)
+        .map(|k| Path { local: address(k, 1, 40_000 * u16::from(k == 0)), remote: address(k, 2, 5001) })
+        .collect();
+    let mut now = Instant::ZERO;
+    let end = now + Duration::from_secs(seconds);
+    let mut ends = Ends {
+        client: Connection::connect(config.clone(), paths.clone(), Secret([1; 32]), now),
+        server: None,
+        timers: [Instant::MAX; 2],
+        up: Default::default(),
+        down: Default::default(),
+    };
+    ends.settle(now, 0);
+    let mut hops = 0;
+    while now < end {
+        let packets = [ends.up[0].due(), ends.up[1].due(), ends.down[0].due(), ends.down[1].due()];
+        let (first, packet) = packets.into_iter().enumerate().min_by_key(|(_, at)| *at).expect("four pipes");
+        now = packet.min(ends.timers[0]).min(ends.timers[1]);
+        let side = if packet == now {
+            hops += 1;
+            if first < 2 {
+                ends.deliver(now, config, &paths, first);
+                1
+            } else {
+                let (_, id, segment) = ends.down[first - 2].packets.pop_front().expect("it is due");
+                ends.client.handle_segment(now, id, &segment);
+                0
+            }
+        } else if ends.timers[0] == now {
+            ends.client.handle_timeout(now);
+            0
+        } else {
+            ends.server.as_mut().expect("it has a timer").handle_timeout(now);
+            1
+        };
+        ends.settle(now, side);
+    }
+    (hops, ends.server.map_or(0, |server| server.stats().bytes_delivered))
 }
 
 /// User CPU time of this process in seconds.
@@ -117,11 +144,12 @@ fn main() {
         ("lowest RTT", Scheduler::LowestRtt),
         ("linux", Scheduler::Linux),
     ];
-    for (name, scheduler) in schedulers {
+    let combinations = numbers.get(1).copied().unwrap_or(u64::MAX);
+    for (name, scheduler) in schedulers.into_iter().take(combinations as usize) {
         for coupling in [Coupling::Uncoupled, Coupling::Lia] {
             let config = Config { scheduler: scheduler.clone(), coupling, ..Config::linux() };
             let before = cpu();
-            let (hops, delivered) = run(config, seconds);
+            let (hops, delivered) = run(&config, seconds);
             let spent = cpu() - before;
             println!(
                 "{name}, {coupling:?}: {:.1} ns per packet-hop, {hops} hops, {:.0} Mbit/s",

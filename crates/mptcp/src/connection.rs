@@ -353,6 +353,7 @@ impl Connection {
 
     fn tell_path_manager(&mut self, now: Instant, event: path_manager::Event) {
         if self.mode == Mode::Multipath && self.end.is_none() {
+            self.timers.slow_stale = true;
             for action in self.path_manager.on(now, event) {
                 self.act(now, action);
             }

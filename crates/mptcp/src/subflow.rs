@@ -91,6 +91,9 @@ pub struct Subflow {
     pub(crate) dirty: bool,
     /// The scheduler's view of it is out of date.
     pub(crate) view_stale: bool,
+    /// The next timer of its TCP, unless that is out of date.
+    pub(crate) timer: Option<(Instant, tcp::TimerKind)>,
+    pub(crate) timer_stale: bool,
     /// A timeout fired, and nothing was acknowledged since.
     pub(crate) timed_out: bool,
     /// Redundant scheduling: next octet of the connection that it carries.
@@ -148,6 +151,8 @@ impl Subflow {
             peer_reset: None,
             dirty: true,
             view_stale: true,
+            timer: None,
+            timer_stale: true,
             timed_out: false,
             pointer: 0,
             close_by: None,
@@ -216,12 +221,20 @@ impl Subflow {
     pub(crate) fn touch(&mut self) {
         self.dirty = true;
         self.view_stale = true;
+        self.timer_stale = true;
+    }
+
+    /// When its TCP wants to be woken.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Option<(Instant, tcp::TimerKind)> {
+        if self.timer_stale { self.tcp.poll_timeout() } else { self.timer }
     }
 
     /// A pure ACK at the next opportunity.
     pub(crate) fn request_ack(&mut self) {
         self.tcp.request_ack();
         self.dirty = true;
+        self.timer_stale = true;
     }
 
     /// An option on a pure ACK at the next opportunity.

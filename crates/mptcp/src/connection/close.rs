@@ -32,6 +32,7 @@ impl Connection {
 
     /// No new data for a subflow, and a FIN behind what it has.
     pub(super) fn close_subflow(&mut self, at: usize) {
+        self.timers.slow_stale = true;
         let subflow = &mut self.subflows[at];
         match subflow.phase {
             Phase::Opening => {
@@ -72,6 +73,7 @@ impl Connection {
 
     /// A subflow is over: others carry what it did not deliver (RFC 8684 §3.3.6).
     pub(super) fn subflow_closed(&mut self, now: Instant, at: usize, reason: SubflowCloseReason) {
+        self.timers.slow_stale = true;
         let healthy = self.healthy();
         let subflow = &mut self.subflows[at];
         if subflow.phase == Phase::Closed {

@@ -86,6 +86,7 @@ impl Connection {
     }
 
     fn admit_opening(&mut self, now: Instant, at: usize, segment: &Segment) -> Admission {
+        self.timers.slow_stale = true;
         if self.subflows[at].join.is_some() {
             if self.mode == Mode::Multipath { self.admit_joined(now, at, segment) } else { Admission::Pass }
         } else if self.mode == Mode::Opening {
@@ -104,6 +105,7 @@ impl Connection {
 
     /// The rare options of a segment.
     fn take_rare(&mut self, now: Instant, at: usize, segment: &Segment) {
+        self.timers.slow_stale = true;
         let rare = segment.options.mptcp.rare();
         for option in rare {
             match option {
@@ -338,6 +340,7 @@ impl Connection {
     }
 
     pub(super) fn take_tcp_event(&mut self, now: Instant, at: usize, event: tcp::Event) {
+        self.timers.slow_stale = true;
         let id = self.subflows[at].id;
         match event {
             tcp::Event::Established => self.tcp_established(now, at),

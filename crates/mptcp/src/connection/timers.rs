@@ -16,7 +16,7 @@ const PERIOD_INITIAL: Duration = Duration::from_secs(1);
 const BACKOFF_MAX: u32 = 10;
 
 /// When the connection's own timers fire.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Timers {
     /// Connection-level retransmission (RFC 8684 §3.3.6), DATA_FIN, window probes.
     data: Option<Instant>,
@@ -26,6 +26,23 @@ pub(super) struct Timers {
     pub(super) scheduler: Option<Instant>,
     /// The path manager has been told that the connection may be joined.
     pub(super) managing: bool,
+    /// The first of the timers that seldom change, unless that is out of date.
+    slow: Option<(Instant, TimerKind)>,
+    pub(super) slow_stale: bool,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self {
+            data: None,
+            backoff: 0,
+            progress: Instant::ZERO,
+            scheduler: None,
+            managing: false,
+            slow: None,
+            slow_stale: true,
+        }
+    }
 }
 
 impl Timers {
@@ -40,37 +57,55 @@ impl Timers {
 impl Connection {
     /// The next time at which [`Connection::handle_timeout`] has something to do.
     pub fn poll_timeout(&self) -> Option<(Instant, TimerKind)> {
-        let mut next: Option<(Instant, TimerKind)> = None;
-        let mut consider = |at: Option<Instant>, kind: TimerKind| {
-            if let Some(at) = at
-                && next.is_none_or(|(first, _)| at < first)
-            {
+        let mut next = if self.timers.slow_stale { self.slow_timer() } else { self.timers.slow };
+        let mut consider = |at: Instant, kind: TimerKind| {
+            if next.is_none_or(|(first, _)| at < first) {
                 next = Some((at, kind));
             }
         };
         for &at in &self.live {
-            let subflow = &self.subflows[at as usize];
-            if let Some((at, kind)) = subflow.tcp.poll_timeout() {
-                consider(Some(at), TimerKind::Subflow(kind));
+            if let Some((at, kind)) = self.subflows[at as usize].next_timer() {
+                consider(at, TimerKind::Subflow(kind));
             }
-            if let Some(join) = &subflow.join {
-                consider(join.third_ack_due, TimerKind::Join);
-            }
-            consider(subflow.close_by, TimerKind::Close);
         }
         if self.end.is_none() {
-            consider(self.timers.data, TimerKind::Data);
-            consider(self.timers.scheduler, TimerKind::Scheduler);
-            if self.mode == Mode::Multipath {
-                consider(self.addresses.next_due(), TimerKind::AddAddress);
-                consider(self.path_manager.next_tick(), TimerKind::PathManager);
+            if let Some(at) = self.timers.data {
+                consider(at, TimerKind::Data);
+            }
+            if let Some(at) = self.timers.scheduler {
+                consider(at, TimerKind::Scheduler);
             }
         }
         next
     }
 
+    /// The first of the timers that seldom change.
+    pub(super) fn slow_timer(&self) -> Option<(Instant, TimerKind)> {
+        let mut due: Vec<(Option<Instant>, TimerKind)> = Vec::new();
+        for &at in &self.live {
+            let subflow = &self.subflows[at as usize];
+            due.push((subflow.join.as_ref().and_then(|join| join.third_ack_due), TimerKind::Join));
+            due.push((subflow.close_by, TimerKind::Close));
+        }
+        if self.end.is_none() && self.mode == Mode::Multipath {
+            due.push((self.addresses.next_due(), TimerKind::AddAddress));
+            due.push((self.path_manager.next_tick(), TimerKind::PathManager));
+        }
+        due.into_iter().filter_map(|(at, kind)| Some((at?, kind))).min_by_key(|(at, _)| *at)
+    }
+
+    /// Keeps the slow timers for the calls of `poll_timeout` to come.
+    #[inline]
+    pub(super) fn keep_slow_timer(&mut self) {
+        if self.timers.slow_stale {
+            self.timers.slow = self.slow_timer();
+            self.timers.slow_stale = false;
+        }
+    }
+
     /// Does what is due. Early calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.timers.slow_stale = true;
         let mut index = 0;
         while let Some(&at) = self.live.get(index) {
             index += 1;
@@ -97,7 +132,7 @@ impl Connection {
     }
 
     fn subflow_timers(&mut self, now: Instant, at: usize) {
-        if self.subflows[at].tcp.poll_timeout().is_some_and(|(due, _)| due <= now) {
+        if self.subflows[at].next_timer().is_some_and(|(due, _)| due <= now) {
             self.subflows[at].touch();
             if self.coupled.is_coupled() {
                 self.set_coupling(at);

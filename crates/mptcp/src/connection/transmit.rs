@@ -27,6 +27,8 @@ impl Connection {
                     return Some((SubflowId(at), segment));
                 }
                 subflow.dirty = false;
+                subflow.timer = subflow.tcp.poll_timeout();
+                subflow.timer_stale = false;
                 self.collect_events(now, at as usize);
                 if self.subflows[at as usize].tcp.state() == State::Closed {
                     self.live.remove(index);
@@ -42,6 +44,7 @@ impl Connection {
                 return self.poll_transmit(now);
             }
         }
+        self.keep_slow_timer();
         None
     }
 
