@@ -127,6 +127,10 @@ pub struct Connection {
     scheduler: Scheduler,
     coupled: CoupledControl,
     views: Vec<SubflowView>,
+    /// The scheduler looks at rates.
+    paced: bool,
+    /// The scheduler never places anything when no subflow has room for a segment.
+    needs_room: bool,
     schedule_due: bool,
     timers: Timers,
     stats: Stats,
@@ -184,6 +188,7 @@ impl Connection {
     fn new(config: Config, role: Role, path_manager: PathManager, secret: Secret) -> Self {
         let mut draws = Draws::new(secret);
         let own_key = draws.key();
+        use crate::config::Scheduler::{GoodputGuard, Linux, LowestRtt, RoundRobin, WeightedRoundRobin};
         let tcp_config = subflow_config(&config);
         Self {
             role,
@@ -216,6 +221,8 @@ impl Connection {
             scheduler: Scheduler::new(&config),
             coupled: CoupledControl::new(config.coupling, config.tcp.ssthresh_from_cwnd),
             views: Vec::new(),
+            paced: matches!(config.scheduler, Linux | GoodputGuard(_)),
+            needs_room: matches!(config.scheduler, RoundRobin | LowestRtt | WeightedRoundRobin { .. }),
             schedule_due: false,
             timers: Timers::default(),
             stats: Stats::default(),

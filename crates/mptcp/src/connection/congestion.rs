@@ -3,7 +3,7 @@
 use super::{Connection, Mode};
 use crate::subflow::{Phase, Subflow};
 use crate::view::{QueueView, SubflowView};
-use ropewalk_units::Duration;
+use ropewalk_units::{Duration, Rate};
 
 impl Connection {
     /// Tells a subflow's TCP its increase and decrease, from the windows as they are before an ACK or timeout.
@@ -53,7 +53,12 @@ impl Connection {
 
     pub(super) fn refresh_view(&mut self, at: usize) {
         let coupled = self.scheduler.participates(self.subflows[at].id);
-        let view = view_of(&self.subflows[at], self.config.stale_after, coupled);
+        let mut view = view_of(&self.subflows[at], self.config.stale_after, coupled);
+        // Costly, and of use to some schedulers only.
+        if self.paced {
+            view.pacing_rate = self.subflows[at].tcp.pacing_rate();
+            view.delivery_rate = self.subflows[at].tcp.delivery_rate();
+        }
         self.subflows[at].view_stale = false;
         while self.views.len() <= at {
             let id = self.views.len();
@@ -129,8 +134,8 @@ fn view_of(subflow: &Subflow, stale_after: u32, participates: bool) -> SubflowVi
         in_slow_start: tcp.in_slow_start(),
         in_recovery: tcp.in_recovery(),
         in_timeout_recovery: tcp.in_timeout_recovery(),
-        pacing_rate: tcp.pacing_rate(),
-        delivery_rate: tcp.delivery_rate(),
+        pacing_rate: Rate::from_bits_per_sec(0),
+        delivery_rate: None,
         bytes_acked: stats.bytes_acked,
         segments_sent: stats.data_segments_sent,
         retransmissions: stats.retransmissions,

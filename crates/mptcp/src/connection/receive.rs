@@ -158,7 +158,6 @@ impl Connection {
     /// Stages *mapping* and *data_fin*.
     #[inline]
     pub(super) fn take_mapping(&mut self, at: usize, mapping: &Mapping, data_fin: bool) {
-        self.peer_maps = true;
         let data = mapping.dsn.since(self.peer_first);
         let mut len = u64::from(mapping.len);
         if data_fin {
@@ -168,9 +167,11 @@ impl Connection {
         } else if len == 0 {
             return self.take_infinite_mapping(at, mapping.ssn, data);
         }
-        if len > 0
-            && let Some(position) = self.subflows[at].position_in(mapping.ssn)
-        {
+        if len == 0 {
+            return;
+        }
+        self.peer_maps = true;
+        if let Some(position) = self.subflows[at].position_in(mapping.ssn) {
             let subflow = &mut self.subflows[at];
             if position + len > subflow.read {
                 subflow.mappings.insert(Mapped { position, data, len, checksum: mapping.checksum });

@@ -37,13 +37,17 @@ impl Connection {
     }
 
     fn schedule_new(&mut self, now: Instant) {
-        let least = self.live.iter().map(|&at| self.views[at as usize].smss).min().unwrap_or(0);
+        let nagle = self.config.tcp.nagle;
+        let least = if nagle { self.views.iter().map(|view| view.smss).min().unwrap_or(0) } else { 0 };
         let own_pointers = self.scheduler.own_pointers();
         loop {
             if own_pointers {
                 self.refresh_own_backlogs();
             }
             let queue = self.queue_view(least);
+            if self.needs_room && !self.has_room(queue.unsent) {
+                return;
+            }
             match self.scheduler.pick(now, &self.views, &queue) {
                 Decision::Send { subflow, octets, reason } if own_pointers => {
                     self.place_own(subflow.0 as usize, octets, reason);
@@ -62,6 +66,12 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Has anybody room for a segment, or for all that is left?
+    #[inline]
+    fn has_room(&self, unsent: u64) -> bool {
+        self.views.iter().any(|view| view.usable && view.has_room(unsent))
     }
 
     /// The next octets of the stream go to a subflow.

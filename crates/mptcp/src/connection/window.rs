@@ -21,13 +21,24 @@ pub(super) struct ReceiveWindow {
     space: u64,
     copied: u64,
     since: Instant,
+    /// No round-trip time is over before.
+    not_before: Instant,
 }
 
 impl ReceiveWindow {
     pub(super) fn new(max: u32, autotuned: bool) -> Self {
         let max = u64::from(max);
         let limit = if autotuned { max.min(INITIAL_AUTOTUNED) } else { max };
-        Self { edge: 0, limit, max, autotuned, space: 0, copied: 0, since: Instant::ZERO }
+        Self {
+            edge: 0,
+            limit,
+            max,
+            autotuned,
+            space: 0,
+            copied: 0,
+            since: Instant::ZERO,
+            not_before: Instant::ZERO,
+        }
     }
 
     /// The first octet beyond the window.
@@ -112,18 +123,18 @@ impl Connection {
     /// Data arrived: perhaps a round-trip time is over.
     #[inline]
     pub(super) fn tune_window(&mut self, now: Instant) {
-        if !self.window.autotuned || self.window.limit >= self.window.max {
+        if !self.window.autotuned || now < self.window.not_before || self.window.limit >= self.window.max {
             return;
         }
         // Without timestamps the receiver can only bound the round-trip time by whole windows, and these are huge.
         let echoed = self.config.tcp.timestamps;
         let rtt_of = |tcp: &tcp::Connection| tcp.receiver_rtt().filter(|_| echoed).or(tcp.srtt());
         let rtts = self.live.iter().filter_map(|&at| rtt_of(&self.subflows[at as usize].tcp));
-        if let Some(rtt) = rtts.max()
-            && now.saturating_since(self.window.since) >= rtt
-        {
+        let Some(rtt) = rtts.max() else { return };
+        if now.saturating_since(self.window.since) >= rtt {
             self.window.tune(now, u64::from(self.config.tcp.mss));
         }
+        self.window.not_before = self.window.since + rtt;
     }
 
     /// The window field of a segment that is not a SYN.

@@ -177,10 +177,22 @@ impl Network {
         octets: [u64; 2],
         seed: u64,
     ) -> Self {
+        Self::over(paths(models.len()), client, server, models, octets, seed)
+    }
+
+    /// Over given pairs of addresses.
+    pub(super) fn over(
+        paths: Vec<Path>,
+        client: Config,
+        server: Config,
+        models: Vec<PathModel>,
+        octets: [u64; 2],
+        seed: u64,
+    ) -> Self {
         let count = models.len();
         Self {
             now: Instant::ZERO,
-            client: Connection::connect(client, paths(count), Secret([7; 32]), Instant::ZERO),
+            client: Connection::connect(client, paths, Secret([7; 32]), Instant::ZERO),
             server: None,
             server_config: server,
             applications: octets.map(Application::new),
