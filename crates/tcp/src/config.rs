@@ -102,6 +102,10 @@ pub struct Config {
     pub nagle: bool,
     /// Retransmission timeout before the first measurement (RFC 6298 §2.1: 1 s).
     pub rto_initial: Duration,
+    /// The handshake's round-trip time counts as the first measurement. Otherwise `rto_initial` holds until the
+    /// first data segment is acknowledged, as in ns-3 up to 3.19: with an initial window of one segment, whose
+    /// ACK is delayed by as much as `rto_min`, a measured RTO would expire in vain.
+    pub handshake_rtt: bool,
     /// Least RTO (RFC 6298 §2.4: 1 s; Linux: 200 ms).
     pub rto_min: Duration,
     /// `rto_min` holds for the variance term, RTO = SRTT + max(4 RTTVAR, `rto_min`), as in Linux; otherwise for
@@ -168,6 +172,7 @@ impl Config {
             delayed_ack: DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 16 },
             nagle: true,
             rto_initial: Duration::from_secs(1),
+            handshake_rtt: true,
             rto_min: Duration::from_millis(200),
             rto_floor_on_variance: true,
             clock_granularity: Duration::from_millis(1),
@@ -210,6 +215,7 @@ impl Config {
             delayed_ack: DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick_acks: 0 },
             nagle: false,
             rto_initial: Duration::from_secs(3),
+            handshake_rtt: false,
             rto_min: Duration::from_millis(200),
             rto_floor_on_variance: false,
             clock_granularity: Duration::from_millis(1),

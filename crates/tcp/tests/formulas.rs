@@ -12,7 +12,6 @@ use ropewalk_tcp::{Config, CongestionControl, DelayedAck, LossRecovery, Spurious
 use ropewalk_units::{Duration, Instant, Rate};
 
 const RTT: Duration = Duration::from_millis(50);
-const SMSS: f64 = 1000.0;
 
 /// Large windows, segments of 1000 octets, an ACK for each or for every second.
 fn config(congestion_control: CongestionControl, loss_recovery: LossRecovery, acks: u32) -> Config {
@@ -31,6 +30,7 @@ fn config(congestion_control: CongestionControl, loss_recovery: LossRecovery, ac
         tail_loss_probe: loss_recovery == LossRecovery::Rack,
         congestion_control,
         ssthresh_from_cwnd: false,
+        cubic_catches_up: true,
         slow_start_limit: Some(2),
         spurious: SpuriousResponse::default(),
         ..Config::linux()
@@ -46,13 +46,13 @@ struct Measured {
     recoveries: u64,
 }
 
-/// Long enough for 500 losses, on a path whose rate does not matter.
+/// Long enough for 200 losses, on a path whose rate does not matter.
 fn measure(config: &Config, p: f64, seed: u64) -> Measured {
     let path = Path::new(Rate::from_bits_per_sec(100_000_000_000), RTT / 2, p);
     let mut transfer = Transfer::new(config.clone(), config.clone(), &path, u64::MAX, seed);
     let mut until = Instant::ZERO;
-    while transfer.offered_and_lost().1 < 500 {
-        until += Duration::from_secs(20);
+    while transfer.offered_and_lost().1 < 200 {
+        until += Duration::from_secs(5);
         transfer.run(until);
         assert!(until < Instant::ZERO + Duration::from_secs(40_000), "it hangs");
     }
@@ -66,9 +66,9 @@ fn measure(config: &Config, p: f64, seed: u64) -> Measured {
     }
 }
 
-/// Mean of four seeds, and the ratio to a formula of the loss that really happened.
+/// Mean of three seeds, and the ratio to a formula of the loss that really happened.
 fn ratio(config: &Config, p: f64, formula: impl Fn(f64) -> f64) -> f64 {
-    let ratios = (1..=4).map(|seed| {
+    let ratios = (1..=3).map(|seed| {
         let measured = measure(config, p, seed);
         eprintln!(
             "p {:.4} rate {:.2} formula {:.2} timeouts {} recoveries {}",
@@ -80,7 +80,7 @@ fn ratio(config: &Config, p: f64, formula: impl Fn(f64) -> f64) -> f64 {
         );
         measured.rate / formula(measured.loss)
     });
-    ratios.sum::<f64>() / 4.0
+    ratios.sum::<f64>() / 3.0
 }
 
 /// PFTK's full model without a window limit, in segments per round-trip time; T0 = 4 RTT here (`rto_min`).
@@ -105,14 +105,28 @@ fn sack_follows_the_square_root_law() {
 
 #[test]
 fn newreno_and_sack_follow_pftk_up_to_ten_percent() {
-    for recovery in [LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack] {
+    for recovery in [LossRecovery::NewReno, LossRecovery::Sack] {
         for (acks, b) in [(1, 1.0), (2, 2.0)] {
             for p in [0.001, 0.003, 0.01, 0.03, 0.1] {
                 let ratio = ratio(&config(RENO, recovery, acks), p, |p| pftk(p, b));
-                assert!((0.60..1.60).contains(&ratio), "{recovery:?}, {acks}, p = {p}: {ratio:.3} of PFTK");
+                assert!((0.65..1.50).contains(&ratio), "{recovery:?}, {acks}, p = {p}: {ratio:.3} of PFTK");
             }
         }
     }
+}
+
+#[test]
+fn rack_follows_pftk_and_then_avoids_its_timeouts() {
+    // RFC 8985 finds lost retransmissions and lost tails without a timeout, which the model cannot know: from a
+    // few per cent on it is faster than the formula.
+    for p in [0.001, 0.003, 0.01] {
+        let ratio = ratio(&config(RENO, LossRecovery::Rack, 2), p, |p| pftk(p, 2.0));
+        assert!((0.80..1.25).contains(&ratio), "p = {p}: {ratio:.3} of PFTK");
+    }
+    let rate = |recovery| measure(&config(RENO, recovery, 2), 0.1, 1);
+    let (rack, sack) = (rate(LossRecovery::Rack), rate(LossRecovery::Sack));
+    assert!(rack.timeouts * 2 < sack.timeouts, "{} against {}", rack.timeouts, sack.timeouts);
+    assert!(rack.rate > sack.rate && rack.rate < 2.0 * sack.rate);
 }
 
 #[test]
@@ -134,13 +148,14 @@ fn octets_counted_make_delayed_acks_harmless() {
 }
 
 #[test]
-fn a_window_of_one_segment_is_the_classic_start() {
-    // The share of a single loss-free path that one round-trip time of 50 ms leaves: sanity of the harness.
-    let classic = Config { window_scale: None, ..Config::classic() };
+fn the_classic_preset_fills_its_window_without_a_timeout() {
+    // Its first segment is alone, and its ACK delayed by 200 ms, the least RTO.
+    let classic = Config::classic();
     let path = Path::new(Rate::from_bits_per_sec(1_000_000_000), RTT / 2, 0.0);
     let mut transfer = Transfer::new(classic.clone(), classic, &path, u64::MAX, 1);
     transfer.run(Instant::ZERO + Duration::from_secs(20));
-    // 65 535 octets per round-trip time.
+    assert_eq!(transfer.sender.stats().timeouts, 0);
+    // 46 segments of 1400 octets for each round-trip time, but for slow start.
     let per_round = transfer.delivered as f64 / (20.0 / RTT.as_secs_f64());
-    assert!((0.9 * 65_535.0..65_535.0 + SMSS).contains(&per_round), "{per_round}");
+    assert!((0.95 * 64_400.0..64_401.0).contains(&per_round), "{per_round}");
 }

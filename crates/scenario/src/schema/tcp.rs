@@ -79,6 +79,8 @@ pub(crate) struct TcpTable {
     pub(crate) rto_floor_on_variance: Option<bool>,
     /// The clock's granularity: the least variance term (RFC 6298 §2).
     pub(crate) clock_granularity: Option<Time>,
+    /// The handshake's round-trip time is the first measurement; otherwise the first data segment's is.
+    pub(crate) handshake_rtt: Option<bool>,
     /// Greatest retransmission timeout.
     pub(crate) rto_max: Option<Time>,
     /// Successive timeouts of one segment after which the connection ends with an error.
@@ -174,6 +176,7 @@ impl TcpTable {
         set(&mut config.rto_min, self.rto_min.map(|time| time.0));
         set(&mut config.rto_floor_on_variance, self.rto_floor_on_variance);
         set(&mut config.clock_granularity, self.clock_granularity.map(|time| time.0));
+        set(&mut config.handshake_rtt, self.handshake_rtt);
         set(&mut config.rto_max, self.rto_max.map(|time| time.0));
         set(&mut config.max_retransmissions, self.max_retransmissions);
         set(&mut config.max_syn_retransmissions, self.max_syn_retransmissions);
@@ -270,6 +273,7 @@ impl TcpTable {
             rto_min: Some(Time(config.rto_min)),
             rto_floor_on_variance: Some(config.rto_floor_on_variance),
             clock_granularity: Some(Time(config.clock_granularity)),
+            handshake_rtt: Some(config.handshake_rtt),
             rto_max: Some(Time(config.rto_max)),
             max_retransmissions: Some(config.max_retransmissions),
             max_syn_retransmissions: Some(config.max_syn_retransmissions),

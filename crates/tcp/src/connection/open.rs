@@ -148,7 +148,7 @@ impl Connection {
 
     /// RFC 6298 §3 (Karn): only a SYN that was sent once tells the round-trip time.
     fn measure_handshake(&mut self) {
-        if self.syn_retransmissions == 0 {
+        if self.syn_retransmissions == 0 && self.config.handshake_rtt {
             let sample = self.now.saturating_since(self.syn_sent_at);
             self.rtt.on_sample(self.now, sample);
             self.trace_rtt(sample);
