@@ -19,6 +19,7 @@ fn plain() -> Config {
         rto_initial: Duration::from_secs(1),
         rto_min: Duration::from_millis(200),
         congestion_control: CongestionControl::NewReno { byte_counting: true },
+        handshake_rtt: true,
         ..Config::classic()
     }
 }

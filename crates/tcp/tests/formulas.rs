@@ -109,7 +109,10 @@ fn newreno_and_sack_follow_pftk_up_to_ten_percent() {
         for (acks, b) in [(1, 1.0), (2, 2.0)] {
             for p in [0.001, 0.003, 0.01, 0.03, 0.1] {
                 let ratio = ratio(&config(RENO, recovery, acks), p, |p| pftk(p, b));
-                assert!((0.65..1.50).contains(&ratio), "{recovery:?}, {acks}, p = {p}: {ratio:.3} of PFTK");
+                // The model's Reno needs a timeout where NewReno and SACK repair several losses of one window:
+                // at 10 % they are up to 1.55 times as fast.
+                let spread = if p < 0.1 { 0.75..1.30 } else { 0.65..1.70 };
+                assert!(spread.contains(&ratio), "{recovery:?}, {acks}, p = {p}: {ratio:.3} of PFTK");
             }
         }
     }
