@@ -28,6 +28,7 @@ fn direction() -> impl Strategy<Value = Direction> {
             // Half of the paths keep the order.
             jitter: Duration::from_millis(jitter.saturating_sub(100)),
             duplicates: (duplicates - 0.15).max(0.0),
+            spikes: None,
         })
 }
 

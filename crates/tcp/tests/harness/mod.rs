@@ -51,6 +51,23 @@ pub(crate) struct Direction {
     pub(crate) jitter: Duration,
     /// Share of segments that arrive twice.
     pub(crate) duplicates: f64,
+    /// Now and then the path stands still, and order is kept.
+    pub(crate) spikes: Option<Spikes>,
+}
+
+/// For `lasting` at the end of each `every`, nothing moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spikes {
+    pub(crate) every: Duration,
+    pub(crate) lasting: Duration,
+}
+
+impl Spikes {
+    /// When something that would arrive at `at` does.
+    fn delay(&self, at: Instant) -> Instant {
+        let phase = Duration::from_nanos(at.as_nanos() % self.every.as_nanos());
+        if phase + self.lasting > self.every { at + (self.every - phase) } else { at }
+    }
 }
 
 /// What a path does to its segments.
@@ -71,6 +88,7 @@ impl Path {
             queue: u64::MAX,
             jitter: Duration::ZERO,
             duplicates: 0.0,
+            spikes: None,
         };
         Self { backward: Direction { loss: 0.0, ..forward.clone() }, forward }
     }
@@ -118,6 +136,9 @@ impl Wire {
         if !self.direction.jitter.is_zero() {
             let share = f64::from(self.random.next()) / 4_294_967_296.0;
             at += self.direction.jitter.mul_f64(share);
+        }
+        if let Some(spikes) = &self.direction.spikes {
+            at = spikes.delay(at);
         }
         self.sent += 1;
         self.flying.insert((at, self.sent), segment);
