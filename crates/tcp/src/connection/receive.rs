@@ -93,14 +93,28 @@ impl Connection {
         self.timestamp_is_acceptable(segment)?;
         let next = self.window.next();
         // In order and within the window: nearly every segment.
-        if segment.seq == next && (segment.payload.len == 0 || segment.end().before_eq(self.window.edge())) {
-            return Continue(());
-        }
-        if self.in_window(segment.seq, segment.sequence_len()) {
+        let plain =
+            segment.seq == next && (segment.payload.len == 0 || segment.end().before_eq(self.window.edge()));
+        if plain || self.in_window(segment.seq, segment.sequence_len()) {
+            self.record_timestamp(segment);
             return Continue(());
         }
         self.unacceptable(segment);
         Break(())
+    }
+
+    /// RFC 7323 §5.3 R3: only an acceptable segment moves TS.Recent. A spurious retransmission that overtakes
+    /// originals would have them dropped otherwise.
+    #[inline]
+    fn record_timestamp(&mut self, segment: &Segment) {
+        if self.peer.timestamps
+            && let Some(timestamps) = segment.options.timestamps
+            && !segment.flags.contains(Flags::RST)
+            && segment.seq.before_eq(self.peer.last_ack_sent)
+        {
+            self.peer.ts_recent = timestamps.value;
+            self.peer.ts_recent_at = self.now;
+        }
     }
 
     /// RFC 9293 §3.4: the four cases.
@@ -126,16 +140,7 @@ impl Connection {
             return Break(());
         };
         let older = (timestamps.value.wrapping_sub(self.peer.ts_recent) as i32) < 0;
-        if !older {
-            if segment.seq.before_eq(self.peer.last_ack_sent) {
-                self.peer.ts_recent = timestamps.value;
-                self.peer.ts_recent_at = self.now;
-            }
-            return Continue(());
-        }
-        if self.now.saturating_since(self.peer.ts_recent_at) > TS_RECENT_VALID {
-            self.peer.ts_recent = timestamps.value;
-            self.peer.ts_recent_at = self.now;
+        if !older || self.now.saturating_since(self.peer.ts_recent_at) > TS_RECENT_VALID {
             return Continue(());
         }
         self.unacceptable(segment);

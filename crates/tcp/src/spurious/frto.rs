@@ -56,10 +56,12 @@ pub(crate) struct Frto {
 
 impl Frto {
     /// RFC 5682 §3.1 (1): the timer expired and the first unacknowledged segment is sent again. False if a
-    /// recovery is still in progress, which forbids the algorithm.
+    /// recovery is still in progress, which forbids the algorithm; another timeout before any ACK does not.
     pub(crate) fn begin(&mut self, snd_una: Seq, snd_max: Seq) -> bool {
         let recovering = self.recovery_point.is_some_and(|point| point.after(snd_una));
-        self.recovery_point = Some(snd_max);
+        if recovering {
+            self.recovery_point = Some(snd_max);
+        }
         self.step = if recovering { Step::Idle } else { Step::First };
         !recovering
     }
@@ -92,13 +94,12 @@ impl Frto {
 
     /// (2): duplicate ACKs only update the scoreboard.
     fn first(&mut self, ack: &FrtoAck) -> FrtoAction {
-        let Some(before) = self.recovery_point else { return FrtoAction::Wait };
         if !ack.advanced {
             return FrtoAction::Wait;
         }
         self.recovery_point = Some(ack.snd_max);
         // (2a), and (2b) without anything new to send.
-        if ack.snd_una.after_eq(before) || !ack.can_send_new {
+        if ack.snd_una.after_eq(ack.snd_max) || !ack.can_send_new {
             self.step = Step::Idle;
             return FrtoAction::Recover { segments: 2 };
         }

@@ -141,9 +141,18 @@ fn frto_is_not_used_inside_a_recovery() {
     assert_eq!(frto.on_ack(&frto_ack(5_000, true, 5_000, false)), FrtoAction::Wait);
     frto.stop();
     assert!(frto.begin(Seq::new(4_000), Seq::new(12_000)), "it has ended");
-    // A second timeout of the same data neither.
+    // Nor after (2), when RecoveryPoint is set.
     let mut frto = started();
-    assert!(!frto.begin(Seq::new(0), Seq::new(10_000)));
+    frto.on_ack(&frto_ack(1_000, true, 1_000, false));
+    assert!(!frto.begin(Seq::new(1_000), Seq::new(12_000)));
+}
+
+#[test]
+fn frto_examines_the_last_timeout_of_a_series() {
+    let mut frto = started();
+    assert!(frto.begin(Seq::new(0), Seq::new(10_000)), "no ACK yet: no recovery to disturb");
+    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
+    assert_eq!(frto.on_ack(&frto_ack(2_000, true, 2_000, true)), FrtoAction::Spurious);
 }
 
 #[test]
