@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ropewalk.figures.chart import Chart
 
-STYLE: Final[dict[str, Any]] = {
+STYLE: Final[Any] = {
     "figure.figsize": (6.4, 4.0),
     "figure.dpi": 160,
     "font.size": 9,

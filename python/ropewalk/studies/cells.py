@@ -63,50 +63,52 @@ def _mean(frame: pl.DataFrame, column: str, where: dict[str, str | float]) -> In
     return mean_interval(rows[column].to_list())
 
 
-def run_cells(
-    cells: Sequence[Cell],
-    seeds: Sequence[int],
-    workers: int | None,
-    progress: Progress,
-    what: str,
-    *,
-    series: bool = False,
-) -> Results:
-    """Run every cell with every seed on all cores.
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs cells: with which seeds, on how many cores, and where it says how far it is."""
 
-    Raises:
-        RunError: A run failed.
-        ScenarioError: A cell's scenario is not valid.
-    """
-    import polars as pl
+    seeds: Sequence[int]
+    workers: int | None
+    progress: Progress
 
-    jobs: dict[Job, Cell] = {
-        Job(cell.source, seed, f"{what}, {cell.parameters}, seed {seed}", series=series, keep=True): cell
-        for cell in cells
-        for seed in seeds
-    }
-    connections: list[dict[str, Any]] = []
-    subflows: list[dict[str, Any]] = []
-    frames: list[pl.DataFrame] = []
-    with Finishing(progress), closing(LocalExecutor(workers).run(list(jobs))) as finished:
-        progress.start(len(jobs), what)
-        for end in finished:
-            if end.error is not None:
-                raise end.error
-            cell = jobs[end.job]
-            if end.outcome is not None:
-                key = {**cell.parameters, "seed": end.job.seed}
-                _collect(json.loads(end.outcome.summary()), key, connections, subflows)
-                if series:
-                    columns = [pl.lit(value).alias(name) for name, value in cell.parameters.items()]
-                    frames.append(pl.DataFrame(end.outcome.series).with_columns(*columns))
-            progress.advance()
-    order = [*cells[0].parameters, "seed"]
-    return Results(
-        connections=pl.DataFrame(connections).sort(order, maintain_order=True),
-        subflows=pl.DataFrame(subflows).sort(order, maintain_order=True),
-        series=pl.concat(frames, how="vertical_relaxed") if frames else None,
-    )
+    def run(self, cells: Sequence[Cell], what: str, *, series: bool = False) -> Results:
+        """Run every cell with every seed.
+
+        Raises:
+            RunError: A run failed.
+            ScenarioError: A cell's scenario is not valid.
+        """
+        import polars as pl
+
+        jobs: dict[Job, Cell] = {
+            Job(cell.source, seed, f"{what}, {cell.parameters}, seed {seed}", series=series, keep=True): cell
+            for cell in cells
+            for seed in self.seeds
+        }
+        connections: list[dict[str, Any]] = []
+        subflows: list[dict[str, Any]] = []
+        frames: list[pl.DataFrame] = []
+        with Finishing(self.progress), closing(LocalExecutor(self.workers).run(list(jobs))) as finished:
+            self.progress.start(len(jobs), what)
+            for end in finished:
+                if end.error is not None:
+                    raise end.error
+                cell = jobs[end.job]
+                if end.outcome is not None:
+                    key = {**cell.parameters, "seed": end.job.seed}
+                    _collect(json.loads(end.outcome.summary()), key, connections, subflows)
+                    if series:
+                        columns = [pl.lit(value).alias(name) for name, value in cell.parameters.items()]
+                        frames.append(pl.DataFrame(end.outcome.series).with_columns(*columns))
+                self.progress.advance()
+        order = [*cells[0].parameters, "seed"]
+        return Results(
+            connections=pl.DataFrame(connections).sort(order, maintain_order=True),
+            subflows=pl.DataFrame(subflows).sort(order, maintain_order=True),
+            series=pl.concat(frames, how="vertical_relaxed").sort([*order, "time_s"], maintain_order=True)
+            if frames
+            else None,
+        )
 
 
 def _collect(

@@ -1,7 +1,7 @@
 """When does a lossy second path make Multipath TCP worse than TCP on the good one?
 
-    client ══ A: 10 Mbit/s, 10 ms, loss 0.5 % ══ server
-           ══ B:  2 Mbit/s, 10 ms, loss P     ══
+client ══ A: 10 Mbit/s, 10 ms, loss 0.5 % ══ server
+══ B:  2 Mbit/s, 10 ms, loss P     ══
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ropewalk.report import Claim, Report
 from ropewalk.source import Source, inline
 from ropewalk.statistics import Interval, paired_difference
 from ropewalk.studies import StudyResult
-from ropewalk.studies.cells import Cell, Results, run_cells
+from ropewalk.studies.cells import Cell, Results, Runner
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
@@ -254,8 +254,9 @@ def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> Stud
         "buffers": buffer_cells(extent),
         "formula": formula_cells(extent),
     }
+    runner = Runner(extent.seeds, workers, progress)
     for name, cells in parts.items():
-        study.results[name] = run_cells(cells, extent.seeds, workers, progress, f"degraded-path, {name}")
+        study.results[name] = runner.run(cells, f"degraded-path, {name}")
     return study.write()
 
 
@@ -299,7 +300,9 @@ class _Study:
         return [self.results[part].goodput(variant=variant, loss=loss) for loss in self.extent.losses]
 
     def _subflow(self, part: str, variant: str, path: str) -> list[Interval]:
-        return [self.results[part].throughput(path, variant=variant, loss=loss) for loss in self.extent.losses]
+        return [
+            self.results[part].throughput(path, variant=variant, loss=loss) for loss in self.extent.losses
+        ]
 
     def _single(self, part: str, variant: str) -> Interval:
         return self.results[part].goodput(variant=variant, loss=0.0)
@@ -323,7 +326,9 @@ class _Study:
             f"against TCP with an ACK per packet ({text_of(every)})": self._crossing(
                 "published", CLASSIC_MPTCP, every
             ),
-            f"linux preset against TCP CUBIC ({text_of(linux)})": self._crossing("modern", LINUX_MPTCP, linux),
+            f"linux preset against TCP CUBIC ({text_of(linux)})": self._crossing(
+                "modern", LINUX_MPTCP, linux
+            ),
         }
         crossings = list(found.values())
         inside = [c for c in crossings if c.startswith(("crossing at P = 5", "crossing at P = 6.0"))]
@@ -346,7 +351,9 @@ class _Study:
         a = self._subflow("published", CLASSIC_MPTCP, "a")
         references = {
             "delayed ACKs": self.results["published"].throughput("a", variant=CLASSIC_TCP, loss=0.0),
-            "an ACK per packet": self.results["published"].throughput("a", variant=CLASSIC_TCP_EVERY, loss=0.0),
+            "an ACK per packet": self.results["published"].throughput(
+                "a", variant=CLASSIC_TCP_EVERY, loss=0.0
+            ),
         }
         below = {name: all(i.mean < r.mean for i in a) for name, r in references.items()}
         low, high = min(i.mean for i in a), max(i.mean for i in a)
@@ -469,7 +476,9 @@ class _Study:
 
     def _figure5(self) -> Chart:
         lines = [
-            Line.of(f"subflow {path.upper()}", self.extent.losses, self._subflow("published", CLASSIC_MPTCP, path))
+            Line.of(
+                f"subflow {path.upper()}", self.extent.losses, self._subflow("published", CLASSIC_MPTCP, path)
+            )
             for path in ("a", "b")
         ]
         levels = [
@@ -547,9 +556,12 @@ class _Study:
             for loss, *values in zip(self.extent.losses, *curves, strict=True)
         ]
         rows += [
-            [name, text_of(self._single("published", name)), "", ""] for name in (CLASSIC_TCP, CLASSIC_TCP_EVERY)
+            [name, text_of(self._single("published", name)), "", ""]
+            for name in (CLASSIC_TCP, CLASSIC_TCP_EVERY)
         ]
-        report.table("Settings of the paper's simulator, Mbit/s, mean ± half of the 95 % interval", head, rows)
+        report.table(
+            "Settings of the paper's simulator, Mbit/s, mean ± half of the 95 % interval", head, rows
+        )
         losses = [f"{loss:g} %" for loss in self.extent.losses]
         report.table(
             "Schedulers against TCP on path A: goodput in Mbit/s, and whether it is below TCP "

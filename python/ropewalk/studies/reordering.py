@@ -1,7 +1,7 @@
 """Do DSACK, Eifel and F-RTO help Multipath TCP, under four congestion controls, over two and three paths?
 
-    two:   client ══ 5 Mbit/s, 100 ms; 2 Mbit/s, 100 ms ══ server
-    three: client ══ 5 Mbit/s, 100 ms; 2 Mbit/s, 10 ms; 7 Mbit/s, 50 ms ══ server
+two:   client ══ 5 Mbit/s, 100 ms; 2 Mbit/s, 100 ms ══ server
+three: client ══ 5 Mbit/s, 100 ms; 2 Mbit/s, 10 ms; 7 Mbit/s, 50 ms ══ server
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ropewalk.report import Claim, Report
 from ropewalk.source import Source, inline
 from ropewalk.statistics import Interval, paired_difference
 from ropewalk.studies import StudyResult
-from ropewalk.studies.cells import Cell, Results, run_cells
+from ropewalk.studies.cells import Cell, Results, Runner
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ PATHS: Final = {
     "two paths": (("5 Mbit/s", "100 ms"), ("2 Mbit/s", "100 ms")),
     "three paths": (("5 Mbit/s", "100 ms"), ("2 Mbit/s", "10 ms"), ("7 Mbit/s", "50 ms")),
 }
-RESPONSES: Final = {
-    "none": {"dsack": False, "eifel": False, "frto": False},
-    "DSACK": {"dsack": True, "eifel": False, "frto": False},
-    "Eifel": {"dsack": False, "eifel": True, "frto": False},
-    "F-RTO": {"dsack": False, "eifel": False, "frto": True},
+RESPONSES: Final[dict[str, list[str]]] = {
+    "none": [],
+    "DSACK": ["dsack"],
+    "Eifel": ["eifel"],
+    "F-RTO": ["frto"],
 }
 CONTROLS: Final = ("uncoupled", "linked-increases", "rtt-compensator", "fully-coupled")
 FIXED: Final = "fixed delays"
@@ -86,7 +86,7 @@ def scenario(paths: str, *, jitter: bool) -> str:
             'queue = { discipline = "drop-tail", limit = "100 packets" }\n'
         )
         if jitter:
-            links.append('jitter = { model = "exponential", mean = "5 ms" }\nreorder = true\n')
+            links.append('jitter = { distribution = "exponential", mean = "5 ms" }\nreorder = true\n')
     names = ", ".join(f'"path{index}"' for index in range(len(PATHS[paths])))
     return HEAD + "\n".join(links) + CONNECTION + f"paths = [{names}]\n"
 
@@ -100,14 +100,14 @@ def cells(kind: str) -> list[Cell]:
                 scenario(paths, jitter=kind == JITTER),
                 None,
                 (
-                    ("tcp.spurious", inline(switches, "tcp.spurious")),
+                    ("tcp.spurious", inline(detectors, "tcp.spurious")),
                     ("mptcp.congestion_control", inline(control, "mptcp.congestion_control")),
                 ),
             ),
         )
         for paths in PATHS
         for control in CONTROLS
-        for response, switches in RESPONSES.items()
+        for response, detectors in RESPONSES.items()
     ]
 
 
@@ -116,8 +116,8 @@ def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> Stud
     out.mkdir(parents=True, exist_ok=True)
     seeds = tuple(range(1, 4 if quick else 11))
     # Without random loss or jitter the seeds differ in keys and sequence numbers only: one is enough.
-    fixed = run_cells(cells(FIXED), (1,), workers, progress, "reordering, fixed delays", series=True)
-    jittered = run_cells(cells(JITTER), seeds, workers, progress, "reordering, varying delays")
+    fixed = Runner((1,), workers, progress).run(cells(FIXED), "reordering, fixed delays", series=True)
+    jittered = Runner(seeds, workers, progress).run(cells(JITTER), "reordering, varying delays")
     return _Study(out, seeds, fixed, jittered).write()
 
 
@@ -234,10 +234,13 @@ class _Study:
         import polars as pl
 
         series = self.fixed.series
-        assert series is not None  # noqa: S101 - run_cells was asked for it
+        assert series is not None  # noqa: S101 - the runner was asked for it
         rows = series.filter(
             pl.col("paths") == paths, pl.col("control") == control, pl.col("response") == response
         )
+        delivered = rows.filter(pl.col("subflow").is_null(), pl.col("throughput_mbps") > 0)
+        end = delivered["time_s"].max()
+        rows = rows.filter(pl.col("time_s") <= end)  # the rest of the run is idle
         if what == "goodput":
             found = rows.filter(pl.col("subflow").is_null()).select(
                 "time_s", value=pl.col("throughput_mbps").rolling_mean(5, min_samples=1)
@@ -250,7 +253,6 @@ class _Study:
                 .agg(value=rate.sum())
                 .sort("time_s")
             )
-        found = _until_the_end(found)
         return found["time_s"].to_list(), found["value"].to_list()
 
     def _chart(self, stem: str, paths: str, control: str, what: str, caption: str) -> Chart:
@@ -264,7 +266,9 @@ class _Study:
 
     def _figures(self) -> None:
         same = "Curves lie on each other where the responses have nothing to respond to."
-        estimate = "What the paper's figures very likely show: an estimate from the windows, not octets delivered."
+        estimate = (
+            "What the paper's figures very likely show: an estimate from the windows, not octets delivered."
+        )
         self.report.heading("The paper's figures, over fixed delays")
         for figure, control in (("figure-8", "linked-increases"), ("figure-9", "uncoupled")):
             for paths in PATHS:
@@ -289,7 +293,10 @@ class _Study:
                 rows = [
                     [
                         control,
-                        *(text_of(self._interval(results, paths, control, response)) for response in RESPONSES),
+                        *(
+                            text_of(self._interval(results, paths, control, response))
+                            for response in RESPONSES
+                        ),
                         self._verdict(results, paths, control),
                     ]
                     for control in CONTROLS
@@ -333,12 +340,3 @@ class _Study:
             frame.write_parquet(beside)
             beside.replace(path)
             self.files.append(path)
-
-
-def _until_the_end(frame: pl.DataFrame) -> pl.DataFrame:
-    """Without the idle time after the transfer."""
-    import polars as pl
-
-    moving = frame.filter(pl.col("value") > 0)
-    last = moving["time_s"].max() if not moving.is_empty() else None
-    return frame if last is None else frame.filter(pl.col("time_s") <= last)
