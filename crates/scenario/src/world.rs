@@ -23,7 +23,7 @@ use build::{Simulation, build};
 use capture::CaptureTap;
 use packet::Packet;
 use ropewalk_sim::{NoTap, Tap};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use sample::Sampler;
 use std::io;
 use std::path::PathBuf;
@@ -91,7 +91,24 @@ pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> R
     Ok(outcome)
 }
 
-fn simulate<T: Tap<Packet>>(
+/// Simulated time between two looks at [`RunOptions::stop`], at most.
+const LONGEST_STRETCH: Duration = Duration::from_secs(1);
+
+/// A tap that is told when the world pauses: everything up to now has been heard.
+trait PausingTap: Tap<Packet> {
+    /// The world has reached the end of a stretch.
+    fn pause(&mut self) {}
+}
+
+impl PausingTap for NoTap {}
+
+impl PausingTap for CaptureTap {
+    fn pause(&mut self) {
+        self.write_pending();
+    }
+}
+
+fn simulate<T: PausingTap>(
     plan: &Plan,
     provenance: Provenance,
     options: &RunOptions<'_>,
@@ -100,10 +117,17 @@ fn simulate<T: Tap<Packet>>(
     let end = Instant::ZERO + plan.duration;
     let mut sampler = options.series.then(|| Sampler::new(plan));
     let mut now = Instant::ZERO;
+    let mut next_sample = Instant::ZERO;
     while now < end {
-        now = now.saturating_add(plan.sample_interval).min(end);
+        if now == next_sample {
+            next_sample = now.saturating_add(plan.sample_interval).min(end);
+        }
+        now = next_sample.min(now.saturating_add(LONGEST_STRETCH));
         simulation.world.run_until(now);
-        if let Some(sampler) = &mut sampler {
+        simulation.world.tap_mut().pause();
+        if let Some(sampler) = &mut sampler
+            && now == next_sample
+        {
             sampler.sample(plan, simulation);
         }
         if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {

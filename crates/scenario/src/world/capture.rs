@@ -30,15 +30,27 @@ fn partial(path: &Path) -> PathBuf {
     path.with_extension("pcapng.partial")
 }
 
+/// A capture, by index, and one of its interfaces.
+type Place = (usize, InterfaceId);
+
+/// A packet that is to be written.
+#[derive(Debug)]
+struct Record {
+    at: Instant,
+    place: Place,
+    octets: Vec<u8>,
+    comment: &'static str,
+}
+
 /// Where packets of one link direction are written.
 #[derive(Clone, Copy, Debug)]
 struct Direction {
     /// File and interface of the link's own capture.
-    link: (usize, InterfaceId),
+    link: Place,
     /// Those of the sending host's, unless it is a router.
-    sender: Option<(usize, InterfaceId)>,
+    sender: Option<Place>,
     /// Those of the receiving host's.
-    receiver: Option<(usize, InterfaceId)>,
+    receiver: Option<Place>,
 }
 
 /// A tap that writes one file per host (an interface per link) and one per link (an interface per direction).
@@ -48,7 +60,8 @@ pub(crate) struct CaptureTap {
     /// By link id.
     directions: Vec<Direction>,
     addresses: Vec<Ipv4Addr>,
-    octets: Vec<u8>,
+    /// Heard since the last pause: links tell of their packets late, each in its own order.
+    pending: Vec<Record>,
     identification: u16,
     error: Option<io::Error>,
 }
@@ -88,11 +101,12 @@ impl CaptureTap {
             }
         }
         let addresses = plan.links.iter().flat_map(|link| link.addresses).collect();
-        Ok(Self { captures, directions, addresses, octets: Vec::new(), identification: 0, error: None })
+        Ok(Self { captures, directions, addresses, pending: Vec::new(), identification: 0, error: None })
     }
 
     /// Completes all files and gives them their names.
     pub(crate) fn finish(mut self) -> io::Result<Vec<PathBuf>> {
+        self.write_pending();
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -106,8 +120,9 @@ impl CaptureTap {
         Ok(paths)
     }
 
-    fn emit(&mut self, packet: &Packet) {
-        self.octets.clear();
+    /// The packet's octets; the same number identifies it on its whole way over one link.
+    fn emit(&mut self, packet: &Packet) -> Vec<u8> {
+        let mut octets = Vec::new();
         self.identification = self.identification.wrapping_add(1);
         let ip = |address: crate::plan::AddressIndex| self.addresses[address.0].into();
         let header = PacketHeader {
@@ -119,21 +134,32 @@ impl CaptureTap {
             ttl: packet.ttl,
         };
         let emitted = match &packet.body {
-            Body::Tcp(segment) => header.emit_segment(segment, &mut self.octets),
+            Body::Tcp(segment) => header.emit_segment(segment, &mut octets),
             Body::Udp(datagram) => {
                 let datagram = Datagram { payload: datagram.payload, ..Datagram::default() };
-                header.emit_datagram(&datagram, &mut self.octets)
+                header.emit_datagram(&datagram, &mut octets)
             }
         };
         if let Err(error) = emitted {
             self.error.get_or_insert_with(|| io::Error::other(error.to_string()));
         }
+        octets
     }
 
-    fn write(&mut self, now: Instant, place: (usize, InterfaceId), comment: &str) {
-        let result = self.captures[place.0].writer.packet(place.1, now, &self.octets, comment);
-        if let Err(error) = result {
-            self.error.get_or_insert(error);
+    fn record(&mut self, at: Instant, place: Place, octets: Vec<u8>, comment: &'static str) {
+        self.pending.push(Record { at, place, octets, comment });
+    }
+
+    /// Writes what was heard, in order of time.
+    pub(crate) fn write_pending(&mut self) {
+        // Stable: what happened at one time stays in the order in which it was told.
+        self.pending.sort_by_key(|record| record.at);
+        for record in self.pending.drain(..) {
+            let (file, interface) = record.place;
+            let writer = &mut self.captures[file].writer;
+            if let Err(error) = writer.packet(interface, record.at, &record.octets, record.comment) {
+                self.error.get_or_insert(error);
+            }
         }
     }
 }
@@ -155,11 +181,11 @@ impl Tap<Packet> for CaptureTap {
             return;
         }
         let direction = self.directions[link.0 as usize];
-        self.emit(packet);
-        self.write(now, direction.link, "");
+        let octets = self.emit(packet);
         if let Some(place) = direction.sender {
-            self.write(now, place, "");
+            self.record(now, place, octets.clone(), "");
         }
+        self.record(now, direction.link, octets, "");
     }
 
     fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {
@@ -167,8 +193,8 @@ impl Tap<Packet> for CaptureTap {
             return;
         }
         if let Some(place) = self.directions[link.0 as usize].receiver {
-            self.emit(packet);
-            self.write(now, place, "");
+            let octets = self.emit(packet);
+            self.record(now, place, octets, "");
         }
     }
 
@@ -178,10 +204,9 @@ impl Tap<Packet> for CaptureTap {
         }
         // A packet that the queue dropped never was on the link; one lost on the medium has been written.
         if matches!(reason, DropReason::QueueFull | DropReason::Aqm) {
-            self.emit(packet);
-            let place = self.directions[link.0 as usize].sender;
-            if let Some(place) = place {
-                self.write(now, place, "dropped by the queue");
+            if let Some(place) = self.directions[link.0 as usize].sender {
+                let octets = self.emit(packet);
+                self.record(now, place, octets, "dropped by the queue");
             }
         }
     }
