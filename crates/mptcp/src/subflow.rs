@@ -91,6 +91,8 @@ pub struct Subflow {
     pub(crate) dirty: bool,
     /// The scheduler's view of it is out of date.
     pub(crate) view_stale: bool,
+    /// … except for what says whether it has room.
+    pub(crate) view_partial: bool,
     /// The next timer of its TCP, unless that is out of date.
     pub(crate) timer: Option<(Instant, tcp::TimerKind)>,
     pub(crate) timer_stale: bool,
@@ -151,6 +153,7 @@ impl Subflow {
             peer_reset: None,
             dirty: true,
             view_stale: true,
+            view_partial: false,
             timer: None,
             timer_stale: true,
             timed_out: false,

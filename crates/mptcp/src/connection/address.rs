@@ -125,8 +125,10 @@ impl Connection {
     /// Sends every ADD_ADDR that is due: first ones, and those that were not echoed in time (§3.4.1).
     pub(super) fn send_announcements(&mut self, now: Instant) {
         let again = now + self.config.add_address_timeout;
-        let carrier = self.open().next().filter(|_| self.finish == Finish::No && self.peer_fin.is_none());
-        let (Some(carrier), Some(peer_key)) = (carrier, self.peer_key) else {
+        let carriers: Vec<usize> = self.open().collect();
+        let ending =
+            self.finish == Finish::Acknowledged || (self.finish != Finish::No && self.peer_fin.is_some());
+        let Some(peer_key) = self.peer_key.filter(|_| !ending && !carriers.is_empty()) else {
             // Later, perhaps: nobody can carry it, or the connection is about to end.
             for announcement in &mut self.addresses.announcements {
                 announcement.due = Some(again);
@@ -138,6 +140,8 @@ impl Connection {
             if announcement.due.is_some_and(|due| due > now) {
                 continue;
             }
+            // Another subflow each time: one may have died silently.
+            let carrier = carriers[announcement.sent as usize % carriers.len()];
             announcement.sent += 1;
             announcement.due = Some(again);
             let Announcement { address_id, address, .. } = *announcement;

@@ -24,7 +24,9 @@ impl Connection {
         if acked == 0 && !lost {
             return;
         }
-        self.refresh_views();
+        if lost || self.config.coupling == crate::config::Coupling::Wvegas {
+            self.refresh_views();
+        }
         if lost {
             self.subflows[at].loss_events = losses;
             self.coupled.on_loss(&self.views, at);
@@ -42,12 +44,37 @@ impl Connection {
     pub(super) fn refresh_views(&mut self) {
         for index in 0..self.live.len() {
             let at = self.live[index] as usize;
-            if self.subflows[at].view_stale {
+            if self.subflows[at].view_stale || self.subflows[at].view_partial {
                 self.refresh_view(at);
             } else if self.views[at].coupled && !self.scheduler.participates(self.views[at].id) {
                 // Left out since: an idle path has nothing else that would renew its view.
                 self.views[at].coupled = false;
             }
+        }
+    }
+
+    /// As [`Self::refresh_views`], but only what tells whether a subflow has room and how fast it is.
+    #[inline]
+    pub(super) fn refresh_rooms(&mut self) {
+        for &at in &self.live {
+            let subflow = &mut self.subflows[at as usize];
+            if !subflow.view_stale {
+                continue;
+            }
+            let Some(view) = self.views.get_mut(at as usize) else { return self.refresh_views() };
+            let tcp = &subflow.tcp;
+            view.usable =
+                subflow.phase == Phase::Open && tcp.consecutive_timeouts() < self.config.stale_after;
+            view.backup = subflow.backup_own || subflow.backup_peer;
+            view.pipe = tcp.pipe();
+            view.cwnd_space = tcp.cwnd_space();
+            view.unsent = tcp.unsent();
+            view.send_space = tcp.send_space();
+            view.smss = tcp.smss();
+            view.srtt = tcp.srtt();
+            view.in_timeout_recovery = tcp.in_timeout_recovery();
+            subflow.view_stale = false;
+            subflow.view_partial = true;
         }
     }
 
@@ -60,6 +87,7 @@ impl Connection {
             view.delivery_rate = self.subflows[at].tcp.delivery_rate();
         }
         self.subflows[at].view_stale = false;
+        self.subflows[at].view_partial = false;
         while self.views.len() <= at {
             let id = self.views.len();
             let filler = view_of(&self.subflows[id], self.config.stale_after, false);

@@ -14,6 +14,7 @@ impl Connection {
         if !wanted || self.queue.unscheduled() == 0 || self.send_edge > self.queue.next() {
             return;
         }
+        self.refresh_views();
         let Some(&head) = self.queue.head() else { return };
         let Some(at) = self.fastest_with_room() else { return };
         if self.config.penalization {

@@ -253,7 +253,7 @@ impl Connection {
     /// What follows from a subflow's TCP having seen a segment or a timeout.
     #[inline]
     pub(super) fn after_input(&mut self, now: Instant, at: usize) {
-        self.schedule_due = true;
+        self.schedule_due |= self.queue.una() < self.queue.written() || self.finish == super::Finish::Wanted;
         if self.subflows[at].tcp.readable() > 0 {
             self.take_stream(now, at);
         }
@@ -273,6 +273,9 @@ impl Connection {
     fn take_stream(&mut self, now: Instant, at: usize) {
         while let Some(received) = self.subflows[at].tcp.read(u64::MAX) {
             self.take_octets(now, at, received.payload);
+            if self.subflows[at].tcp.readable() == 0 {
+                break;
+            }
         }
         self.tune_window(now);
         self.reassembly.account(now);

@@ -12,9 +12,12 @@ impl Connection {
     /// Gives data to subflows as long as there is data, window and room.
     #[inline]
     pub(super) fn schedule(&mut self, now: Instant) {
-        if !self.schedule_due {
-            return;
+        if self.schedule_due {
+            self.schedule_now(now);
         }
+    }
+
+    fn schedule_now(&mut self, now: Instant) {
         self.schedule_due = false;
         if !self.speaks() {
             return;
@@ -22,7 +25,11 @@ impl Connection {
         let waiting = self.queue.unscheduled() > 0 || self.queue.has_reinjections();
         let outstanding = self.queue.una() < self.queue.next();
         if waiting || (outstanding && self.scheduler.own_pointers()) {
-            self.refresh_views();
+            if self.needs_room {
+                self.refresh_rooms();
+            } else {
+                self.refresh_views();
+            }
             self.reinject();
             self.schedule_new(now);
             self.relieve_window(now);

@@ -288,13 +288,15 @@ impl Connection {
     /// The connection-level window is closed, nothing is on its way, and its opening may have been lost
     /// (RFC 9293 §3.8.6.1).
     fn probe_window(&mut self) {
-        let Some(at) = self.open().next() else { return };
         if self.send_edge > self.queue.next() {
             return;
         }
-        self.stats.window_probes += 1;
-        self.subflows[at].tcp.probe();
-        self.subflows[at].touch();
+        // On all of them: a path that died silently carries nothing that would show it.
+        for at in self.open().collect::<Vec<_>>() {
+            self.stats.window_probes += 1;
+            self.subflows[at].tcp.probe();
+            self.subflows[at].touch();
+        }
     }
 
     /// Events of subflows that were reset from outside any input of theirs.

@@ -271,6 +271,9 @@ impl Connection {
 /// Drops SACK blocks that do not fit behind the other options; the first are the newest (RFC 2018 §4).
 #[inline]
 fn fit_sack(options: &mut Options) {
+    if options.sack.is_empty() {
+        return;
+    }
     let len = options.wire_len();
     if len > Options::SPACE {
         let blocks = options.sack.as_slice().len() as u32;
