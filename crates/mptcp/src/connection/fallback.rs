@@ -98,16 +98,22 @@ impl Connection {
         initial.rare.clear();
         initial.data_fin_due = false;
         self.emit(Event::FellBack(reason));
-        let others: Vec<usize> = self.live.iter().map(|&at| at as usize).filter(|&at| at != 0).collect();
-        for at in others {
-            self.subflows[at].reset = Some(ResetReason::Mptcp);
-            self.subflows[at].tcp.abort();
-            self.subflows[at].touch();
-        }
+        self.abort_others();
         if self.subflows[0].tcp.is_established() && self.subflows[0].phase == Phase::Opening {
             self.subflows[0].phase = Phase::Open;
         }
         self.schedule_due = true;
+    }
+
+    /// Only one subflow is left after fallback.
+    fn abort_others(&mut self) {
+        let plain = self.plain;
+        for &at in self.live.iter().filter(|&&at| at != plain) {
+            let subflow = &mut self.subflows[at as usize];
+            subflow.reset = Some(ResetReason::Mptcp);
+            subflow.tcp.abort();
+            subflow.touch();
+        }
     }
 
     /// Plain TCP: what the subflow acknowledges is what the peer has, and the window is relative to it.
@@ -211,6 +217,7 @@ impl Connection {
         subflow.pointer = data;
         subflow.data_fin_due = false;
         self.plain = at as u32;
+        self.abort_others();
         if self.mode != Mode::Tcp {
             self.mode = Mode::Tcp;
             let ours = self.stats.checksum_failures > 0;

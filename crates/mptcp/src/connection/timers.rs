@@ -12,6 +12,10 @@ use ropewalk_wire::ResetReason;
 const PERIOD_MIN: Duration = Duration::from_millis(200);
 /// The period before any subflow has an RTO.
 const PERIOD_INITIAL: Duration = Duration::from_secs(1);
+/// Requests for a DATA_ACK before data that a subflow acknowledged is sent again.
+const PROBES_FIRST: u32 = 1;
+/// … as long as there is only one subflow.
+const PROBES_ALONE: u32 = 6;
 /// Most doublings of the period.
 const BACKOFF_MAX: u32 = 10;
 
@@ -237,7 +241,17 @@ impl Connection {
         let carrier = &self.subflows[head.latest as usize];
         let on_its_way =
             carrier.phase != Phase::Closed && carrier.tcp.stats().bytes_acked < head.position_end;
-        if !on_its_way {
+        if on_its_way {
+            return;
+        }
+        // Perhaps only the DATA_ACK was lost: ask for it. A second copy on the same subflow would also look like new
+        // data to a peer to whom the options do not come through any more.
+        let patience = if self.sent_apart || self.joined { PROBES_FIRST } else { PROBES_ALONE };
+        if carrier.phase != Phase::Closed && self.timers.backoff <= patience {
+            let at = head.latest as usize;
+            self.subflows[at].tcp.probe();
+            self.subflows[at].touch();
+        } else {
             self.queue.requeue_head();
         }
     }
