@@ -304,7 +304,7 @@ impl Network {
                 flow.cwnd += if flow.cwnd < flow.ssthresh { 1.0 } else { coupling.increase };
             }
         }
-        self.find_losses(index, number, coupling.ssthresh_after_loss);
+        self.find_losses(index, coupling.ssthresh_after_loss);
         self.control.on_acked(&views, index, SMSS as u32);
         self.deliver(dsn);
         let flow = &mut self.flows[index];
@@ -317,7 +317,7 @@ impl Network {
     }
 
     /// Three later ones have arrived (the links keep the order): lost.
-    fn find_losses(&mut self, index: usize, number: u64, ssthresh: f64) {
+    fn find_losses(&mut self, index: usize, ssthresh: f64) {
         let flow = &mut self.flows[index];
         let mut later = flow.sent.iter().rev().filter(|s| s.acked).count();
         let mut found = false;
