@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ropewalk.figures.chart import COLOURS
+from ropewalk.figures.paper import MOST_BANDS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -19,7 +20,8 @@ def fragment(chart: Chart, *, with_library: bool) -> str:
 
     figure = go.Figure()
     for index, line in enumerate(chart.lines):
-        _add_line(figure, line, COLOURS[index % len(COLOURS)])
+        banded = len(chart.lines) <= MOST_BANDS
+        _add_line(figure, line, COLOURS[index % len(COLOURS)], banded=banded)
     for index, level in enumerate(chart.levels):
         colour = COLOURS[(len(chart.lines) + index) % len(COLOURS)]
         figure.add_hline(y=level.y, line_dash="dot", line_color=colour, annotation_text=level.label)
@@ -48,10 +50,10 @@ def fragment(chart: Chart, *, with_library: bool) -> str:
     return text
 
 
-def _add_line(figure: go.Figure, line: Line, colour: str) -> None:
+def _add_line(figure: go.Figure, line: Line, colour: str, *, banded: bool) -> None:
     import plotly.graph_objects as go
 
-    if line.low is not None and line.high is not None:
+    if line.low is not None and line.high is not None and banded:
         red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
         figure.add_trace(
             go.Scatter(
@@ -73,5 +75,21 @@ def _add_line(figure: go.Figure, line: Line, colour: str) -> None:
             legendgroup=line.label,
             mode="lines+markers" if line.markers else "lines",
             line={"color": colour, "dash": "dash" if line.dashed else "solid"},
+            error_y=None if banded else _bars(line, colour),
         )
     )
+
+
+def _bars(line: Line, colour: str) -> dict[str, object] | None:
+    """The intervals as bars, where bands would hide each other."""
+    if line.low is None or line.high is None:
+        return None
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [high - y for high, y in zip(line.high, line.y, strict=True)],
+        "arrayminus": [y - low for low, y in zip(line.low, line.y, strict=True)],
+        "color": colour,
+        "thickness": 0.8,
+        "width": 2,
+    }

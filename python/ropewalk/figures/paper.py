@@ -29,6 +29,8 @@ STYLE: Final[Any] = {
     "svg.fonttype": "none",
 }
 MARKERS: Final = "osD^vP*Xh"
+MOST_BANDS: Final = 3
+"""More curves than this would hide each other's bands: their intervals are drawn as bars."""
 
 
 def save(chart: Chart, folder: Path) -> list[Path]:
@@ -64,7 +66,10 @@ def _draw(chart: Chart, axes: Axes) -> None:
             marker=MARKERS[index % len(MARKERS)] if line.markers else None,
         )
         if line.low is not None and line.high is not None:
-            axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
+            if len(chart.lines) <= MOST_BANDS:
+                axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
+            else:
+                axes.vlines(line.x, line.low, line.high, color=colour, alpha=0.45, linewidth=0.9)
     for index, level in enumerate(chart.levels):
         colour = COLOURS[(len(chart.lines) + index) % len(COLOURS)]
         axes.axhline(level.y, label=level.label, color=colour, linestyle=":")

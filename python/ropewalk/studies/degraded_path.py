@@ -564,19 +564,27 @@ class _Study:
         )
         losses = [f"{loss:g} %" for loss in self.extent.losses]
         report.table(
-            "Schedulers against TCP on path A: goodput in Mbit/s, and whether it is below TCP "
-            "(paired by seed, 95 % interval of the difference)",
-            ["scheduler", *losses, "below TCP at"],
+            "Schedulers against TCP on path A (linux preset, LIA, receive buffer 128 kB): goodput in Mbit/s. Below "
+            "TCP: the two 95 % intervals are apart. A mapping costs each Multipath TCP segment 24 octets, 1.7 % of "
+            "the goodput, before any scheduler has decided anything.",
+            ["scheduler", *losses, "below TCP at", "mean difference, paired by seed"],
             [self._scheduler_row(name) for name in SCHEDULERS],
         )
 
     def _scheduler_row(self, name: str) -> list[str]:
         results = self.results["schedulers"]
-        alone = results.goodputs(variant="TCP", loss=0.0)
-        below = []
-        for loss in self.extent.losses:
-            difference = paired_difference(results.goodputs(variant=name, loss=loss), alone)
-            if difference.high < 0:
-                below.append(f"{loss:g} %")
-        values = [text_of(interval) for interval in self._curve("schedulers", name)]
-        return [name, *values, ", ".join(below) or "none"]
+        alone = self._single("schedulers", "TCP")
+        curve = self._curve("schedulers", name)
+        below = [
+            f"{loss:g} %"
+            for loss, interval in zip(self.extent.losses, curve, strict=True)
+            if interval.high < alone.low
+        ]
+        by_seed = results.goodputs(variant="TCP", loss=0.0)
+        differences = [
+            paired_difference(results.goodputs(variant=name, loss=loss), by_seed).mean
+            for loss in self.extent.losses
+        ]
+        worst, best = min(differences), max(differences)
+        values = [text_of(interval) for interval in curve]
+        return [name, *values, ", ".join(below) or "none", f"{worst:+.2f} to {best:+.2f}"]

@@ -1,0 +1,72 @@
+"""The studies: their arithmetic by hand, and a small run of each from start to report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ropewalk.progress import Silent
+from ropewalk.studies import degraded_path, load, reordering
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_formula_gives_the_paper_s_value_at_one_per_cent() -> None:
+    assert degraded_path.rfc3819_mbps(0.01) == pytest.approx(4.4, abs=0.1)
+    assert degraded_path.rfc3819_mbps(0.1) < 0.7
+
+
+def test_a_crossing_is_interpolated_and_may_be_missing() -> None:
+    assert degraded_path.crossing([1, 2, 3], [9, 7, 5], 6) == pytest.approx(2.5)
+    assert degraded_path.crossing([1, 2, 3], [9, 8, 7], 6) is None
+    assert degraded_path.crossing([1, 2, 3], [5, 8, 9], 6) == 1
+
+
+def _look_at(report: Path, *expected: str) -> None:
+    html = report.read_text(encoding="utf-8")
+    for text in ("<html", *expected):
+        assert text in html
+    # Offline: nothing is loaded from anywhere.
+    assert 'src="http' not in html
+    assert 'href="http' not in html
+
+
+def test_degraded_path_makes_every_figure_and_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = degraded_path.Extent((0.5, 3.0, 7.0), (1, 2), "3 s", (64, 4000))
+    monkeypatch.setattr(degraded_path, "QUICK", tiny)
+    result = load("degraded-path").run(tmp_path, quick=True, workers=2, progress=Silent())
+    names = {path.name for path in result.files}
+    for stem in ("figure-1-formula", "figure-4-threshold", "figure-5-subflows", "schedulers", "buffers"):
+        assert {f"{stem}.png", f"{stem}.svg"} <= names
+    assert "published-connections.parquet" in names
+    assert len(result.findings) == 4
+    _look_at(result.report, "goodput-guard", "Published beside measured", "95 %")
+
+
+def test_equal_runs_make_equal_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = degraded_path.Extent((0.5, 3.0), (1, 2), "2 s", (64,))
+    monkeypatch.setattr(degraded_path, "QUICK", tiny)
+    written = []
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        result = load("degraded-path").run(folder, quick=True, workers=workers, progress=Silent())
+        written.append({path.name: path.read_bytes() for path in (*result.files, result.report)})
+    assert written[0].keys() == written[1].keys()
+    assert [name for name in written[0] if written[0][name] != written[1][name]] == []
+
+
+def test_reordering_makes_every_figure_and_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reordering, "CONNECTION", reordering.CONNECTION.replace("10 MB", "1 MB"))
+    result = load("reordering").run(tmp_path, quick=True, workers=2, progress=Silent())
+    names = {path.name for path in result.files}
+    assert "figure-8-linked-increases-two-paths.png" in names
+    assert "figure-9-uncoupled-three-paths.svg" in names
+    assert "fixed-series.parquet" in names
+    assert len(result.findings) == 3
+    _look_at(result.report, "F-RTO", "Published beside measured")
