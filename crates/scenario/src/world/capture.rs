@@ -203,11 +203,11 @@ impl Tap<Packet> for CaptureTap {
             return;
         }
         // A packet that the queue dropped never was on the link; one lost on the medium has been written.
-        if matches!(reason, DropReason::QueueFull | DropReason::Aqm) {
-            if let Some(place) = self.directions[link.0 as usize].sender {
-                let octets = self.emit(packet);
-                self.record(now, place, octets, "dropped by the queue");
-            }
+        if matches!(reason, DropReason::QueueFull | DropReason::Aqm)
+            && let Some(place) = self.directions[link.0 as usize].sender
+        {
+            let octets = self.emit(packet);
+            self.record(now, place, octets, "dropped by the queue");
         }
     }
 
