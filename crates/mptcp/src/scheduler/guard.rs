@@ -7,6 +7,7 @@
 //! other's congestion window and carries only copies of data that another path carries, so that probing
 //! it blocks nobody.
 
+mod correction;
 mod estimate;
 mod model;
 
@@ -17,7 +18,8 @@ use super::{Decision, candidates};
 use crate::config::{Coupling, GuardConfig};
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
-use estimate::{Goodput, Path};
+use correction::{Carried, Correction};
+use estimate::Path;
 use ropewalk_units::{Duration, Instant};
 
 /// Between two measurements.
@@ -25,15 +27,11 @@ const SAMPLE: Duration = Duration::from_millis(100);
 /// Between two verdicts.
 const VERDICT: Duration = Duration::from_millis(500);
 /// A set of paths is in force as long as this before what it yields is believed.
-const SETTLING: Duration = Duration::from_secs(2);
+const SETTLING: Duration = Duration::from_millis(1500);
 /// A path that is in use comes under judgement when it has sent as many segments.
 const EVIDENCE: u64 = 60;
-/// A larger set must promise this much more than the best path alone to replace it …
-const RETURN_MARGIN: f64 = 1.0;
-/// … and less than this much of it to be given up.
-const LEAVE_MARGIN: f64 = 1.0;
-/// How far the measured rate of the best path in company is taken as a correction of the model for it alone.
-const TRUST: f64 = 0.1;
+/// A larger set must promise this much of what the smaller one does to replace it.
+const RETURN_MARGIN: f64 = 1.02;
 /// Successful probes double up to this multiple of the configured size; rests after repeated exclusions too.
 const PROBE_DOUBLINGS: u32 = 3;
 const REST_DOUBLINGS: u32 = 5;
@@ -46,7 +44,10 @@ pub(crate) struct Guard {
     config: GuardConfig,
     coupling: Coupling,
     paths: Vec<Path>,
-    goodput: Goodput,
+    carried: Carried,
+    /// Measured over predicted goodput of the best path alone, and of several paths together.
+    alone: Correction,
+    together: Correction,
     /// Largest connection-level window seen lately, octets.
     window: f64,
     best: Option<SubflowId>,
@@ -54,8 +55,6 @@ pub(crate) struct Guard {
     next_verdict: Instant,
     /// Since when the present set is in force.
     since: Option<Instant>,
-    /// Measured over predicted goodput of the best path alone; `None` before it was alone.
-    alone_correction: Option<f64>,
 }
 
 impl Guard {
@@ -64,13 +63,14 @@ impl Guard {
             config,
             coupling,
             paths: Vec::new(),
-            goodput: Goodput::default(),
+            carried: Carried::default(),
+            alone: Correction::default(),
+            together: Correction::default(),
             window: 0.0,
             best: None,
             next_sample: Instant::ZERO,
             next_verdict: Instant::ZERO,
             since: None,
-            alone_correction: None,
         }
     }
 
@@ -163,15 +163,19 @@ impl Guard {
             return;
         }
         self.next_sample = now + SAMPLE;
+        let mut octets = 0;
         for view in subflows {
             let index = view.id.0 as usize;
             if index >= self.paths.len() {
                 self.paths.resize(index + 1, Path::default());
             }
-            self.paths[index].observe(now, view);
+            let acked = self.paths[index].observe(now, view);
+            if self.participates(view.id) {
+                octets += acked;
+            }
         }
         self.window = ((queue.in_flight + queue.window_left) as f64).max(self.window * 0.99);
-        self.goodput.observe(now, queue);
+        self.carried.add(now, octets, queue.unsent == 0);
         if now >= self.next_verdict {
             self.next_verdict = now + VERDICT;
             self.judge(now, subflows);
@@ -182,17 +186,36 @@ impl Guard {
         let judged: Vec<SubflowView> =
             candidates(subflows).filter(|s| self.path(s.id).is_measured(s)).copied().collect();
         let singles = judged.iter().map(|s| (s, self.predict(&[*s]).goodput));
-        let Some((best, alone)) = singles.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
+        let Some((best, promised)) = singles.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
         let best = *best;
         if self.best != Some(best.id) {
             self.best = Some(best.id);
-            self.alone_correction = None;
+            self.alone = Correction::default();
         }
-        let in_use: Vec<SubflowView> = judged.iter().filter(|s| self.participates(s.id)).copied().collect();
-        let settled = self.since.is_some_and(|since| now.saturating_since(since) >= SETTLING);
-        let alone = alone * self.correction_alone(&best, &in_use, settled);
-        let chosen = self.choose(now, best, alone, &judged, &in_use, settled);
+        self.learn(now, subflows, best.id);
+        let (alone, together) = (self.alone.or(&self.together), self.together.or(&self.alone));
+        let chosen = self.choose(now, best, promised * alone, together, &judged);
         self.apply(now, &judged, &chosen);
+    }
+
+    /// Compares what the paths in use carried since the last verdict with the prediction for them.
+    fn learn(&mut self, now: Instant, subflows: &[SubflowView], best: SubflowId) {
+        let Some((rate, seconds)) = self.carried.take(now) else { return };
+        if self.since.is_none_or(|since| now.saturating_since(since) < SETTLING) {
+            return;
+        }
+        let in_use: Vec<SubflowView> =
+            candidates(subflows).filter(|s| self.participates(s.id)).copied().collect();
+        let (learns, rests) = match in_use.as_slice() {
+            [] => return,
+            [one] if one.id != best => return,
+            [_] => (&mut self.alone, &mut self.together),
+            _ => (&mut self.together, &mut self.alone),
+        };
+        rests.age(learns, seconds);
+        let promised = self.predict(&in_use).goodput;
+        let learns = if in_use.len() == 1 { &mut self.alone } else { &mut self.together };
+        learns.add(rate / promised, seconds);
     }
 
     fn predict(&self, set: &[SubflowView]) -> model::Prediction {
@@ -200,52 +223,25 @@ impl Guard {
         model::predict(self.coupling, set, &paths, self.window)
     }
 
-    /// What to multiply the model's goodput of the best path alone with: learnt while it was alone; else what
-    /// its rate in company suggests, within bounds, since blocking by the others may be in that.
-    fn correction_alone(&mut self, best: &SubflowView, in_use: &[SubflowView], settled: bool) -> f64 {
-        if settled
-            && in_use.len() == 1
-            && in_use[0].id == best.id
-            && let Some(measured) = self.goodput.rate()
-        {
-            let correction = (measured / self.predict(in_use).goodput).clamp(0.5, 2.0);
-            self.alone_correction = Some(correction);
-        }
-        if let Some(correction) = self.alone_correction {
-            return correction;
-        }
-        let Some(position) = in_use.iter().position(|s| s.id == best.id) else { return 1.0 };
-        if !settled {
-            return 1.0;
-        }
-        let prediction = self.predict(in_use);
-        let expected = prediction.rates[position] * prediction.efficiency;
-        let measured = self.paths[best.id.0 as usize].throughput();
-        (measured / expected).clamp(1.0 - TRUST, 1.0 + TRUST)
-    }
-
-    /// The set to use: paths are added to the best one, fastest first, while each promises an improvement.
+    /// The set to use: paths are added to the best one, fastest first, while each promises an improvement over
+    /// `worth`, what the best path yields alone.
     fn choose(
         &self,
         now: Instant,
         best: SubflowView,
-        alone: f64,
+        mut worth: f64,
+        correction: f64,
         judged: &[SubflowView],
-        in_use: &[SubflowView],
-        settled: bool,
     ) -> Vec<SubflowView> {
-        let measured_set = self.goodput.rate().filter(|_| settled && in_use.len() > 1);
-        let correction =
-            measured_set.map_or(1.0, |rate| (rate / self.predict(in_use).goodput).clamp(0.5, 2.0));
         let mut others: Vec<SubflowView> = judged.iter().filter(|s| s.id != best.id).copied().collect();
         others.sort_by(|a, b| self.predict(&[*b]).goodput.total_cmp(&self.predict(&[*a]).goodput));
-        let (mut chosen, mut worth) = (vec![best], alone);
+        let mut chosen = vec![best];
         for other in others {
-            let path = &self.paths[other.id.0 as usize];
-            if path.left_out.is_some_and(|until| now < until) {
+            let left_out = self.path(other.id).left_out;
+            if left_out.is_some_and(|until| now < until) {
                 continue;
             }
-            let margin = if path.left_out.is_some() { RETURN_MARGIN } else { LEAVE_MARGIN };
+            let margin = if left_out.is_some() { RETURN_MARGIN } else { 1.0 };
             chosen.push(other);
             let promised = self.predict(&chosen).goodput * correction;
             if promised >= worth * margin {
@@ -274,7 +270,6 @@ impl Guard {
         }
         if changed {
             self.since = Some(now);
-            self.goodput.restart();
         }
     }
 

@@ -1,9 +1,9 @@
-//! What goodput guard measures of each path and of the connection.
+//! What goodput guard measures of each path.
 
 use super::model::PathParameters;
 use super::{EVIDENCE, PROBE_DOUBLINGS, REHABILITATED, REST_DOUBLINGS};
 use crate::config::GuardConfig;
-use crate::view::{QueueView, SubflowView};
+use crate::view::SubflowView;
 use ropewalk_units::{Duration, Instant};
 
 /// Segments over which losses are averaged while the path is in use, and while it is only probed.
@@ -55,7 +55,8 @@ struct Counters {
 }
 
 impl Path {
-    pub(super) fn observe(&mut self, now: Instant, view: &SubflowView) {
+    /// Returns the octets acknowledged since the last time.
+    pub(super) fn observe(&mut self, now: Instant, view: &SubflowView) -> u64 {
         let seen = self.seen;
         self.seen = Counters {
             at: Some(now),
@@ -63,15 +64,15 @@ impl Path {
             loss_events: view.loss_events,
             bytes_acked: view.bytes_acked,
         };
-        let Some(before) = seen.at else { return };
+        let Some(before) = seen.at else { return 0 };
         let seconds = now.saturating_since(before).as_secs_f64();
         let sent = view.segments_sent.saturating_sub(seen.segments_sent) as f64;
         let memory = if self.left_out.is_some() { MEMORY_LEFT_OUT } else { MEMORY_IN_USE };
         let kept = (1.0 - sent / memory).max(0.0);
         self.segments = self.segments * kept + sent;
         self.losses = self.losses * kept + view.loss_events.saturating_sub(seen.loss_events) as f64;
-        let acked = view.bytes_acked.saturating_sub(seen.bytes_acked) as f64;
-        self.throughput.add(acked, seconds);
+        let acked = view.bytes_acked.saturating_sub(seen.bytes_acked);
+        self.throughput.add(acked as f64, seconds);
         self.fade(seconds);
         self.note_extremes(view);
         if self.left_out.is_none()
@@ -79,6 +80,7 @@ impl Path {
         {
             self.exclusions = 0;
         }
+        acked
     }
 
     fn fade(&mut self, seconds: f64) {
@@ -105,11 +107,6 @@ impl Path {
     /// Loss events per segment.
     pub(super) fn loss(&self) -> f64 {
         (self.losses + PRIOR_EVENTS) / (self.segments + PRIOR_SEGMENTS)
-    }
-
-    /// Acknowledged octets per second, averaged.
-    pub(super) fn throughput(&self) -> f64 {
-        self.throughput.value
     }
 
     /// Enough is known to judge it.
@@ -202,36 +199,5 @@ impl Average {
         }
         self.seconds = (self.seconds + seconds).min(RATE_TIME);
         self.value += (amount / seconds - self.value) * (seconds / self.seconds).min(1.0);
-    }
-}
-
-/// DATA_ACKed octets per second since the present set of paths is in force.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Goodput {
-    rate: Average,
-    seen: Option<(Instant, u64)>,
-    limited: bool,
-}
-
-impl Goodput {
-    pub(super) fn observe(&mut self, now: Instant, queue: &QueueView) {
-        let seen = self.seen.replace((now, queue.data_acked));
-        // With nothing to send the application is what limits; that says nothing about the paths.
-        let limited = std::mem::replace(&mut self.limited, queue.unsent == 0);
-        let Some((before, acked)) = seen else { return };
-        if limited || self.limited {
-            return;
-        }
-        let seconds = now.saturating_since(before).as_secs_f64();
-        self.rate.add(queue.data_acked.saturating_sub(acked) as f64, seconds);
-    }
-
-    /// A new set of paths: forget.
-    pub(super) fn restart(&mut self) {
-        self.rate = Average::default();
-    }
-
-    pub(super) fn rate(&self) -> Option<f64> {
-        (self.rate.seconds >= 1.0).then_some(self.rate.value)
     }
 }

@@ -80,8 +80,9 @@ fn flow(coupling: Coupling, path: &PathParameters, aggressiveness: f64) -> Flow 
     let mut window = mean_window(coupling, path, aggressiveness);
     let unlimited = path.smss / (path.base_rtt / window + timeout_cost(path));
     let rate = soft_least(unlimited, path.capacity);
-    window = window.min(rate * path.largest_rtt / path.smss).max(1.0);
-    let rtt = (window * path.smss / rate).clamp(path.base_rtt, path.largest_rtt.max(path.base_rtt));
+    // What the path cannot carry waits in its queue, as far as that is known to reach.
+    let rtt = (path.base_rtt * unlimited / rate).min(path.largest_rtt).max(path.base_rtt);
+    window = window.min(window * rtt / path.base_rtt * rate / unlimited).max(1.0);
     Flow { aggressiveness, window, rtt, rate }
 }
 

@@ -1,0 +1,70 @@
+//! How far the model is off: what was carried against what was predicted.
+
+use ropewalk_units::Instant;
+
+/// Time constant of a correction in seconds: several losses even on a slow path.
+const TIME: f64 = 10.0;
+/// A correction that is not renewed drifts towards the other one with this time constant in seconds, so that what was
+/// found out once is tried again some time.
+const STALE: f64 = 60.0;
+/// A single comparison counts within these bounds.
+const LEAST: f64 = 0.2;
+const MOST: f64 = 2.0;
+
+/// Measured over predicted goodput, averaged.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Correction {
+    value: f64,
+    /// Seconds of measurement in it, `TIME` at most; 0 if nothing was learnt.
+    seconds: f64,
+}
+
+impl Correction {
+    /// The model was off by `ratio` for so many seconds.
+    pub(super) fn add(&mut self, ratio: f64, seconds: f64) {
+        self.seconds = (self.seconds + seconds).min(TIME);
+        self.value += (ratio.clamp(LEAST, MOST) - self.value) * (seconds / self.seconds).min(1.0);
+    }
+
+    /// Nothing new was learnt for so many seconds, while `other` was renewed.
+    pub(super) fn age(&mut self, other: &Self, seconds: f64) {
+        if self.seconds > 0.0 && other.seconds > 0.0 {
+            self.value += (other.value - self.value) * (seconds / STALE).min(1.0);
+        }
+    }
+
+    /// The correction; before there is one, the other's, since most of what the model is wrong about (delayed
+    /// ACKs, how losses are repaired) is common to both; else none.
+    pub(super) fn or(&self, other: &Self) -> f64 {
+        match (self.seconds > 0.0, other.seconds > 0.0) {
+            (true, _) => self.value,
+            (false, true) => other.value,
+            (false, false) => 1.0,
+        }
+    }
+}
+
+/// Octets that the paths in use carried since the last verdict. Subflow by subflow, not in the order of the
+/// stream: a hole that an earlier set of paths left does not count against the present one.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Carried {
+    octets: u64,
+    from: Option<Instant>,
+    limited: bool,
+}
+
+impl Carried {
+    /// `limited`: the application had nothing more to send, which says nothing about the paths.
+    pub(super) fn add(&mut self, now: Instant, octets: u64, limited: bool) {
+        self.from.get_or_insert(now);
+        self.octets += octets;
+        self.limited |= limited;
+    }
+
+    /// Octets per second and the seconds they took; starts anew.
+    pub(super) fn take(&mut self, now: Instant) -> Option<(f64, f64)> {
+        let taken = std::mem::replace(self, Self { from: Some(now), ..Self::default() });
+        let seconds = now.saturating_since(taken.from?).as_secs_f64();
+        (seconds > 0.0 && !taken.limited).then(|| (taken.octets as f64 / seconds, seconds))
+    }
+}
