@@ -35,7 +35,7 @@ pub(crate) enum Decision {
     },
     /// Hand over a second copy of octets that another subflow carries already: the latest ones that are not
     /// DATA_ACKed and that this subflow has not carried. No pointer moves. With nothing of that kind the
-    /// connection takes it for a `Wait`.
+    /// connection asks for the next decision: a scheduler counts the copies it asks for.
     Copy {
         /// To whom.
         subflow: SubflowId,
@@ -101,9 +101,11 @@ impl Scheduler {
             config::Scheduler::Redundant => Self::Redundant(redundant::Redundant),
             config::Scheduler::Blest => Self::Blest(blest::Blest::default()),
             config::Scheduler::Ecf => Self::Ecf(ecf::Ecf::default()),
-            config::Scheduler::GoodputGuard(guard) => {
-                Self::Guard(Box::new(guard::Guard::new(*guard, config.coupling)))
-            }
+            config::Scheduler::GoodputGuard(guard) => Self::Guard(Box::new(guard::Guard::new(
+                *guard,
+                config.coupling,
+                segments_per_ack(&config.tcp),
+            ))),
         }
     }
 
@@ -146,6 +148,16 @@ impl Scheduler {
     #[inline]
     pub(crate) fn own_pointers(&self) -> bool {
         matches!(self, Self::Redundant(_))
+    }
+}
+
+/// How many segments each ACK stands for that lets a window grow. The peer is taken to delay its ACKs as this end
+/// does: nothing on the wire says so.
+fn segments_per_ack(tcp: &ropewalk_tcp::Config) -> u32 {
+    use ropewalk_tcp::CongestionControl::{Coupled, Cubic, NewReno};
+    match tcp.congestion_control {
+        Cubic { .. } | NewReno { byte_counting: true } | Coupled { byte_counting: true } => 1,
+        NewReno { .. } | Coupled { .. } => tcp.delayed_ack.segments,
     }
 }
 

@@ -63,9 +63,8 @@ impl Connection {
                     self.place_new(subflow.0 as usize, octets, reason);
                 }
                 Decision::Copy { subflow, octets, reason } => {
-                    if !self.place_copy(subflow.0 as usize, octets, reason) {
-                        return;
-                    }
+                    // With nothing to copy there is still the next decision: a scheduler counts its copies.
+                    self.place_copy(subflow.0 as usize, octets, reason);
                 }
                 Decision::Wait { until, .. } => {
                     self.timers.scheduler = until;
@@ -141,10 +140,10 @@ impl Connection {
         }
     }
 
-    /// A second copy of the latest octets that the subflow has not carried; `false` if there are none.
-    fn place_copy(&mut self, at: usize, octets: u64, reason: &'static str) -> bool {
+    /// A second copy of the latest octets that the subflow has not carried, if there are any.
+    fn place_copy(&mut self, at: usize, octets: u64, reason: &'static str) {
         let bit = self.subflows[at].bit();
-        let Some(&sent) = self.queue.latest_without(bit) else { return false };
+        let Some(&sent) = self.queue.latest_without(bit) else { return };
         let len = u64::from(sent.len).min(octets) as u32;
         let start = sent.end() - u64::from(len);
         let to = self.hand_over(at, start, len);
@@ -156,7 +155,6 @@ impl Connection {
             let id = self.subflows[at].id;
             self.emit(Event::Scheduled { id, data: start, octets: len, reason });
         }
-        true
     }
 
     /// Gives what timed-out and dead subflows carried to others (RFC 8684 §3.3.6).

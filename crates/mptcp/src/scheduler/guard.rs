@@ -43,6 +43,7 @@ const REHABILITATED: Duration = Duration::from_secs(10);
 pub(crate) struct Guard {
     config: GuardConfig,
     coupling: Coupling,
+    segments_per_ack: f64,
     paths: Vec<Path>,
     carried: Carried,
     /// Measured over predicted goodput of the best path alone, and of several paths together.
@@ -53,15 +54,19 @@ pub(crate) struct Guard {
     best: Option<SubflowId>,
     next_sample: Instant,
     next_verdict: Instant,
+    /// Octets on paths that were left out since, to be carried by the best path as well.
+    rescue: u64,
     /// Since when the present set is in force.
     since: Option<Instant>,
 }
 
 impl Guard {
-    pub(crate) fn new(config: GuardConfig, coupling: Coupling) -> Self {
+    /// `segments_per_ack`: how many segments each ACK stands for that lets a window grow.
+    pub(crate) fn new(config: GuardConfig, coupling: Coupling, segments_per_ack: u32) -> Self {
         Self {
             config,
             coupling,
+            segments_per_ack: f64::from(segments_per_ack.max(1)),
             paths: Vec::new(),
             carried: Carried::default(),
             alone: Correction::default(),
@@ -70,6 +75,7 @@ impl Guard {
             best: None,
             next_sample: Instant::ZERO,
             next_verdict: Instant::ZERO,
+            rescue: 0,
             since: None,
         }
     }
@@ -85,8 +91,8 @@ impl Guard {
     #[inline]
     pub(crate) fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         self.observe(now, subflows, queue);
-        if let Some(probe) = self.probe(now, subflows, queue) {
-            return probe;
+        if let Some(copy) = self.rescue(subflows, queue).or_else(|| self.probe(now, subflows, queue)) {
+            return copy;
         }
         let in_use = |s: &&SubflowView| self.participates(s.id) && !s.in_timeout_recovery;
         if !candidates(subflows).any(|s| in_use(&s)) {
@@ -119,7 +125,8 @@ impl Guard {
         reason: &'static str,
     ) -> Decision {
         self.observe(now, subflows, queue);
-        self.probe(now, subflows, queue).unwrap_or(Decision::wait(reason))
+        let copy = self.rescue(subflows, queue).or_else(|| self.probe(now, subflows, queue));
+        copy.unwrap_or(Decision::wait(reason))
     }
 
     /// What is known of a subflow; nothing of one that came after the last measurement.
@@ -196,6 +203,22 @@ impl Guard {
         let (alone, together) = (self.alone.or(&self.together), self.together.or(&self.alone));
         let chosen = self.choose(now, best, promised * alone, together, &judged);
         self.apply(now, &judged, &chosen);
+        for view in candidates(subflows) {
+            if !self.path(view.id).is_measured(view) {
+                self.put_on_probation(now, view, &best);
+            }
+        }
+    }
+
+    /// A path that is not known yet, where the repair of a single loss would outlast the window: probes first.
+    fn put_on_probation(&mut self, now: Instant, view: &SubflowView, best: &SubflowView) {
+        let repair = self.path(view.id).parameters(view, self.segments_per_ack).longest_repair();
+        let blocks = self.path(best.id).rate_now(best) * repair > self.window;
+        let path = &mut self.paths[view.id.0 as usize];
+        if blocks && path.left_out.is_none() {
+            self.rescue += view.queued();
+            path.begin_probation(now, view);
+        }
     }
 
     /// Compares what the paths in use carried since the last verdict with the prediction for them.
@@ -219,7 +242,8 @@ impl Guard {
     }
 
     fn predict(&self, set: &[SubflowView]) -> model::Prediction {
-        let paths: Vec<model::PathParameters> = set.iter().map(|s| self.path(s.id).parameters(s)).collect();
+        let paths: Vec<model::PathParameters> =
+            set.iter().map(|s| self.path(s.id).parameters(s, self.segments_per_ack)).collect();
         model::predict(self.coupling, set, &paths, self.window)
     }
 
@@ -265,12 +289,36 @@ impl Guard {
             if used {
                 path.take_in(now);
             } else {
+                self.rescue += view.queued();
                 path.leave_out(now, view, self.config.probe_interval);
             }
         }
         if changed {
             self.since = Some(now);
         }
+    }
+
+    /// What a path that was left out still carries would block the stream until its repair: the best path
+    /// carries it as well.
+    fn rescue(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Option<Decision> {
+        if self.rescue == 0 {
+            return None;
+        }
+        if queue.in_flight == 0 {
+            self.rescue = 0;
+            return None;
+        }
+        let best = subflows.iter().find(|s| Some(s.id) == self.best && s.usable)?;
+        let octets = u64::from(best.smss).min(best.send_space);
+        if octets == 0 || !best.has_room(octets) {
+            return None;
+        }
+        self.rescue = self.rescue.saturating_sub(octets);
+        Some(Decision::Copy {
+            subflow: best.id,
+            octets,
+            reason: "goodput guard: rescue from a path left out",
+        })
     }
 
     /// The next copy of a probe that is due.

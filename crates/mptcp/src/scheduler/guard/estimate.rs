@@ -1,7 +1,7 @@
 //! What goodput guard measures of each path.
 
 use super::model::PathParameters;
-use super::{EVIDENCE, PROBE_DOUBLINGS, REHABILITATED, REST_DOUBLINGS};
+use super::{EVIDENCE, PROBE_DOUBLINGS, REHABILITATED, REST_DOUBLINGS, SAMPLE};
 use crate::config::GuardConfig;
 use crate::view::SubflowView;
 use ropewalk_units::{Duration, Instant};
@@ -115,7 +115,7 @@ impl Path {
     }
 
     /// What the model needs to know.
-    pub(super) fn parameters(&self, view: &SubflowView) -> PathParameters {
+    pub(super) fn parameters(&self, view: &SubflowView, segments_per_ack: f64) -> PathParameters {
         let base_rtt = view.min_rtt.or(view.srtt).map_or(1.0, |rtt| rtt.as_nanos().max(1000) as f64 * 1e-9);
         let known = self.queue_seen && self.largest_delivery > 0.0;
         PathParameters {
@@ -125,6 +125,7 @@ impl Path {
             rto: (view.rtt_seconds() + 4.0 * view.rttvar.as_secs_f64()).max(LEAST_RTO),
             capacity: if known { self.largest_delivery } else { f64::INFINITY },
             smss: f64::from(view.smss),
+            segments_per_ack,
         }
     }
 
@@ -161,6 +162,13 @@ impl Path {
         }
     }
 
+    /// Not used yet: probes of the configured size follow each other closely until enough is known.
+    pub(super) fn begin_probation(&mut self, now: Instant, view: &SubflowView) {
+        self.left_out = Some(now);
+        self.losses_at_probe = view.loss_events;
+        self.next_probe = Some(now);
+    }
+
     /// In use again.
     pub(super) fn take_in(&mut self, now: Instant) {
         self.left_out = None;
@@ -176,10 +184,12 @@ impl Path {
         if self.next_probe.is_none_or(|at| now < at) {
             return false;
         }
+        let on_probation = !self.is_measured(view);
         let whole = view.loss_events == self.losses_at_probe;
-        self.probe_doublings = if whole { (self.probe_doublings + 1).min(PROBE_DOUBLINGS) } else { 0 };
+        self.probe_doublings =
+            if whole && !on_probation { (self.probe_doublings + 1).min(PROBE_DOUBLINGS) } else { 0 };
         self.losses_at_probe = view.loss_events;
-        self.next_probe = Some(now + config.probe_interval);
+        self.next_probe = Some(now + if on_probation { SAMPLE } else { config.probe_interval });
         self.probe_left = config.probe_segments << self.probe_doublings;
         self.probe_left > 0
     }

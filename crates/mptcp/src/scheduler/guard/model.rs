@@ -23,6 +23,15 @@ pub(super) struct PathParameters {
     pub(super) capacity: f64,
     /// Octets.
     pub(super) smss: f64,
+    /// b: segments for each ACK that lets the window grow (delayed ACKs); 1 where octets are counted.
+    pub(super) segments_per_ack: f64,
+}
+
+impl PathParameters {
+    /// Seconds until a segment is acknowledged whose loss is found by a timeout.
+    pub(super) fn longest_repair(&self) -> f64 {
+        self.rto + self.base_rtt
+    }
 }
 
 /// What a set yields.
@@ -88,9 +97,9 @@ fn flow(coupling: Coupling, path: &PathParameters, aggressiveness: f64) -> Flow 
 
 /// Mean window in segments under loss rate p.
 fn mean_window(coupling: Coupling, path: &PathParameters, aggressiveness: f64) -> f64 {
-    // RFC 3819 §8.5's square-root term for one ACK per segment: √(3/2p), times √k for an AIMD that is k times
-    // as aggressive as Reno.
-    let reno = (1.5 * aggressiveness / path.loss).sqrt();
+    // PFTK's square-root term (RFC 3819 §8.5 has it for b = 2): √(3/2bp), times √k for an AIMD that is k
+    // times as aggressive as Reno.
+    let reno = (1.5 * aggressiveness / (path.segments_per_ack * path.loss)).sqrt();
     if coupling != Coupling::Cubic {
         return reno;
     }
@@ -102,7 +111,7 @@ fn mean_window(coupling: Coupling, path: &PathParameters, aggressiveness: f64) -
 /// RFC 3819 §8.5, the second term: seconds that timeouts add per segment.
 fn timeout_cost(path: &PathParameters) -> f64 {
     let p = path.loss;
-    path.rto * p * (1.0 + 32.0 * p * p) * (3.0 * (0.375 * p).sqrt()).min(1.0)
+    path.rto * p * (1.0 + 32.0 * p * p) * (3.0 * (0.375 * path.segments_per_ack * p).sqrt()).min(1.0)
 }
 
 /// (x⁻³ + C⁻³)^(−1/3): the sawtooth of a window that partly fills the path loses some of both.

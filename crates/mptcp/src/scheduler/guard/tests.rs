@@ -119,7 +119,15 @@ mod model {
     use ropewalk_units::Duration;
 
     fn path(loss: f64, capacity: f64) -> PathParameters {
-        PathParameters { loss, base_rtt: 0.02, largest_rtt: 0.08, rto: 0.2, capacity, smss: 1400.0 }
+        PathParameters {
+            loss,
+            base_rtt: 0.02,
+            largest_rtt: 0.08,
+            rto: 0.2,
+            capacity,
+            smss: 1400.0,
+            segments_per_ack: 1.0,
+        }
     }
 
     fn predicted(coupling: Coupling, paths: &[PathParameters], window: f64) -> Prediction {
@@ -139,6 +147,14 @@ mod model {
             1400.0 / (0.02 * (0.01f64 / 1.5).sqrt() + 0.2 * 0.01 * 1.0032 * 3.0 * 0.00375f64.sqrt());
         let rate = alone(path(0.01, f64::INFINITY), 1e12);
         assert!((rate / expected - 1.0).abs() < 1e-9, "{rate} {expected}");
+    }
+
+    #[test]
+    fn delayed_acks_slow_the_growth_where_acks_are_counted() {
+        let delayed = PathParameters { segments_per_ack: 2.0, rto: 0.0, ..path(0.005, f64::INFINITY) };
+        let prompt = PathParameters { segments_per_ack: 1.0, ..delayed };
+        let ratio = alone(prompt, 1e12) / alone(delayed, 1e12);
+        assert!((ratio - 2.0f64.sqrt()).abs() < 1e-9, "{ratio}");
     }
 
     #[test]

@@ -87,7 +87,8 @@ pub(super) fn run(
     seconds: u64,
     seed: u64,
 ) -> Outcome {
-    let config = Config { scheduler: kind, coupling, ..Config::classic() };
+    let mut config = Config { scheduler: kind, coupling, ..Config::classic() };
+    config.tcp.delayed_ack.segments = 1;
     let mut network = Network {
         flows: links.iter().map(|&link| Flow::new(link)).collect(),
         control: CoupledControl::new(coupling, true),
