@@ -30,7 +30,12 @@ const VERDICT: Duration = Duration::from_millis(500);
 const SETTLING: Duration = Duration::from_millis(1500);
 /// A path that is in use comes under judgement when it has sent as many segments.
 const EVIDENCE: u64 = 60;
-/// A larger set must promise this much of what the smaller one does to replace it.
+/// A larger set must promise this much of what the smaller one does …
+const STAY_MARGIN: f64 = 1.0;
+/// … under coupled congestion control, which means to take no more than one flow on the best path does: what it
+/// promises beyond that is within the model's error unless it is more than this …
+const COUPLED_MARGIN: f64 = 1.1;
+/// … and so much more to come back.
 const RETURN_MARGIN: f64 = 1.02;
 /// Successful probes double up to this multiple of the configured size; rests after repeated exclusions too.
 const PROBE_DOUBLINGS: u32 = 3;
@@ -265,7 +270,8 @@ impl Guard {
             if left_out.is_some_and(|until| now < until) {
                 continue;
             }
-            let margin = if left_out.is_some() { RETURN_MARGIN } else { 1.0 };
+            let stay = if model::is_coupled(self.coupling) { COUPLED_MARGIN } else { STAY_MARGIN };
+            let margin = if left_out.is_some() { stay * RETURN_MARGIN } else { stay };
             chosen.push(other);
             let promised = self.predict(&chosen).goodput * correction;
             if promised >= worth * margin {

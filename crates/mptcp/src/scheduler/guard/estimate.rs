@@ -16,8 +16,8 @@ const PRIOR_EVENTS: f64 = 0.5;
 const RATE_TIME: f64 = 4.0;
 /// The largest delivery rate and the largest RTT fade by so much per second.
 const FADING: f64 = 0.01;
-/// SRTT above this multiple of the least RTT shows a queue, hence a capacity.
-const QUEUE_SHOWS: f64 = 1.3;
+/// So many segments in flight beyond the path's own content show a queue, hence a capacity.
+const QUEUE_SHOWS: f64 = 4.0;
 /// Linux's least RTO, seconds; what a timeout costs at least.
 const LEAST_RTO: f64 = 0.2;
 
@@ -101,7 +101,10 @@ impl Path {
         if let Some(rate) = view.delivery_rate {
             self.largest_delivery = self.largest_delivery.max(rate.bits_per_sec() as f64 / 8.0);
         }
-        self.queue_seen |= srtt.as_secs_f64() > QUEUE_SHOWS * least.as_secs_f64();
+        // Delayed ACKs lengthen the RTT too, so a queue is told by what is in flight beyond rate · least RTT.
+        // In slow start the averaged rate lags behind.
+        let fits = self.largest_delivery * least.as_secs_f64() + QUEUE_SHOWS * f64::from(view.smss);
+        self.queue_seen |= !view.in_slow_start && !view.in_recovery && f64::from(view.pipe) > fits;
     }
 
     /// Loss events per segment.

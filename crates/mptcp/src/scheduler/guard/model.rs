@@ -81,7 +81,7 @@ pub(super) fn predict(
 }
 
 /// wVegas keeps a queue on every path and thus fills each; the uncoupled ones do not see each other.
-fn is_coupled(coupling: Coupling) -> bool {
+pub(super) fn is_coupled(coupling: Coupling) -> bool {
     !matches!(coupling, Coupling::Uncoupled | Coupling::Cubic | Coupling::Wvegas)
 }
 
