@@ -41,7 +41,7 @@ impl Instant {
 
     /// Seconds since the start.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// The time from `earlier` to `self`; zero when `earlier` is later.
@@ -103,7 +103,7 @@ impl Duration {
 
     /// In seconds.
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        self.0 as f64 / 1e9
     }
 
     /// Is it no time at all?
@@ -265,6 +265,13 @@ mod tests {
             ("1 h", 3_600_000_000_000),
         ] {
             assert_eq!(text.parse::<Duration>().unwrap().as_nanos(), nanos, "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_seconds_are_whole_as_floating_point_too() {
+        for seconds in [1, 3, 60, 86_400] {
+            assert_eq!(Duration::from_secs(seconds).as_secs_f64().to_bits(), (seconds as f64).to_bits());
         }
     }
 
