@@ -22,7 +22,7 @@ pub(super) struct Detectors {
     late: Option<TimeoutMemory>,
     /// What this recovery retransmitted.
     repaired: Vec<(Seq, Seq)>,
-    /// Retransmissions counted as spurious already, whose DSACKs may still come.
+    /// Retransmissions counted as spurious already, whose DSACKs may still come, also during a later recovery.
     counted: u32,
     /// F-RTO: new segments that may go out whatever cwnd says (RFC 5682 §3.1 (2b)).
     pub(super) new_segments: u8,
@@ -59,7 +59,6 @@ impl Connection {
             kept => *kept = Some(Box::new(snapshot)),
         }
         detectors.repaired.clear();
-        detectors.counted = 0;
         detectors.timeout =
             by_timeout.then(|| TimeoutMemory::new(flight, ssthresh, srtt, rttvar, granularity));
         if self.config.spurious.eifel && self.peer.timestamps {
@@ -146,10 +145,10 @@ impl Connection {
         self.detectors.eifel.on_dsack();
         let repaired = &self.detectors.repaired;
         let ours = repaired.iter().any(|(l, r)| l.before_eq(left) && right.before_eq(*r));
-        if ours && self.detectors.counted > 0 {
+        if self.detectors.counted > 0 {
             self.detectors.counted -= 1;
         } else {
-            self.stats.spurious_retransmissions += 1;
+            self.add_spurious(1);
         }
         if self.config.spurious.dsack { self.detectors.dsack.on_dsack(1, ours) } else { Verdict::Undecided }
     }
@@ -190,8 +189,14 @@ impl Connection {
     fn count_spurious(&mut self, ack: &Ack) {
         let retransmissions = self.detectors.repaired.len() as u32;
         if ack.dsack.is_none() {
-            self.stats.spurious_retransmissions += u64::from(retransmissions);
-            self.detectors.counted = retransmissions;
+            self.add_spurious(retransmissions);
+            self.detectors.counted += retransmissions;
         }
+    }
+
+    /// A DSACK may also report what the network duplicated: no more is spurious than was retransmitted.
+    fn add_spurious(&mut self, retransmissions: u32) {
+        let counted = self.stats.spurious_retransmissions + u64::from(retransmissions);
+        self.stats.spurious_retransmissions = counted.min(self.stats.retransmissions);
     }
 }
