@@ -59,6 +59,7 @@ def _add_line(figure: go.Figure, line: Line, colour: str, *, banded: bool) -> No
             go.Scatter(
                 x=[*line.x, *reversed(line.x)],
                 y=[*line.high, *reversed(line.low)],
+                mode="lines",
                 fill="toself",
                 fillcolor=f"rgba({red},{green},{blue},0.15)",
                 line={"width": 0},
