@@ -1,6 +1,7 @@
 //! The options of Multipath TCP version 1 (RFC 8684 §3) as values, with their lengths.
 
 use ropewalk_units::{Dsn, Ssn};
+use std::fmt;
 use std::net::IpAddr;
 
 /// A host's 64-bit key (RFC 8684 §3.1).
@@ -33,31 +34,102 @@ pub struct Mapping {
     pub checksum: Option<u16>,
 }
 
+/// How long the DATA_ACK of a [`Dss`] is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AckWidth {
+    None,
+    Short,
+    Long,
+}
+
 /// The data sequence signal (RFC 8684 §3.3).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+///
+/// Kept flat, in 32 octets: every segment of a Multipath TCP connection carries one, and is moved several times
+/// on its way. What is absent is zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Dss {
-    /// The DATA_ACK.
-    pub data_ack: Option<DataAck>,
-    /// The mapping.
-    pub mapping: Option<Mapping>,
-    /// F: the mapping's last octet is the DATA_FIN.
-    pub data_fin: bool,
+    data_ack: u64,
+    dsn: Dsn,
+    ssn: Ssn,
+    len: u16,
+    checksum: u16,
+    ack_width: AckWidth,
+    has_mapping: bool,
+    has_checksum: bool,
+    data_fin: bool,
 }
 
 impl Dss {
+    /// A signal with these parts; `data_fin` is F: the mapping's last octet is the DATA_FIN.
+    #[inline]
+    pub fn new(data_ack: Option<DataAck>, mapping: Option<Mapping>, data_fin: bool) -> Self {
+        let (ack_width, data_ack) = match data_ack {
+            None => (AckWidth::None, 0),
+            Some(DataAck::Short(low)) => (AckWidth::Short, u64::from(low)),
+            Some(DataAck::Long(dsn)) => (AckWidth::Long, dsn.get()),
+        };
+        let has_mapping = mapping.is_some();
+        let none = Mapping { dsn: Dsn::new(0), ssn: Ssn::new(0), len: 0, checksum: None };
+        let Mapping { dsn, ssn, len, checksum } = mapping.unwrap_or(none);
+        Self {
+            data_ack,
+            dsn,
+            ssn,
+            len,
+            checksum: checksum.unwrap_or(0),
+            ack_width,
+            has_mapping,
+            has_checksum: checksum.is_some(),
+            data_fin,
+        }
+    }
+
+    /// The DATA_ACK.
+    #[inline]
+    pub fn data_ack(&self) -> Option<DataAck> {
+        match self.ack_width {
+            AckWidth::None => None,
+            AckWidth::Short => Some(DataAck::Short(self.data_ack as u32)),
+            AckWidth::Long => Some(DataAck::Long(Dsn::new(self.data_ack))),
+        }
+    }
+
+    /// The mapping.
+    #[inline]
+    pub fn mapping(&self) -> Option<Mapping> {
+        let checksum = self.has_checksum.then_some(self.checksum);
+        self.has_mapping.then_some(Mapping { dsn: self.dsn, ssn: self.ssn, len: self.len, checksum })
+    }
+
+    /// F: the mapping's last octet is the DATA_FIN.
+    #[inline]
+    pub fn data_fin(&self) -> bool {
+        self.data_fin
+    }
+
     /// Octets on the wire, padded to a multiple of four.
     #[inline]
     pub fn wire_len(&self) -> u32 {
-        let mut len = 4;
-        len += match self.data_ack {
-            None => 0,
-            Some(DataAck::Short(_)) => 4,
-            Some(DataAck::Long(_)) => 8,
+        let mut len = match self.ack_width {
+            AckWidth::None => 4,
+            AckWidth::Short => 8,
+            AckWidth::Long => 12,
         };
-        if let Some(mapping) = &self.mapping {
-            len += 14 + if mapping.checksum.is_some() { 2 } else { 0 };
+        if self.has_mapping {
+            // 14 without the checksum, and then padded to the same.
+            len += 16;
         }
-        (len + 3) & !3
+        len
+    }
+}
+
+impl fmt::Debug for Dss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dss")
+            .field("data_ack", &self.data_ack())
+            .field("mapping", &self.mapping())
+            .field("data_fin", &self.data_fin)
+            .finish()
     }
 }
 
@@ -216,8 +288,9 @@ impl MptcpOption {
 pub struct MptcpOptions {
     /// The data sequence signal.
     pub dss: Option<Dss>,
-    /// The rare ones; `None` on nearly every segment, so that carrying them costs a pointer.
-    pub rare: Option<Box<[MptcpOption]>>,
+    /// The rare ones, at least one; `None` on nearly every segment, so that carrying them costs a thin pointer.
+    #[expect(clippy::box_collection, reason = "a Vec would make every segment 16 octets larger")]
+    rare: Option<Box<Vec<MptcpOption>>>,
 }
 
 impl MptcpOptions {
@@ -225,7 +298,7 @@ impl MptcpOptions {
     #[inline]
     pub fn wire_len(&self) -> u32 {
         let dss = self.dss.as_ref().map_or(0, Dss::wire_len);
-        dss + self.rare.as_ref().map_or(0, |rare| rare.iter().map(MptcpOption::wire_len).sum())
+        dss + if self.rare.is_some() { self.rare().iter().map(MptcpOption::wire_len).sum() } else { 0 }
     }
 
     /// Is there none?
@@ -234,16 +307,20 @@ impl MptcpOptions {
         self.dss.is_none() && self.rare.is_none()
     }
 
+    /// Are there rare options?
+    #[inline]
+    pub fn has_rare(&self) -> bool {
+        self.rare.is_some()
+    }
+
     /// The rare options as a slice.
     pub fn rare(&self) -> &[MptcpOption] {
-        self.rare.as_deref().unwrap_or_default()
+        self.rare.as_ref().map_or(&[], |rare| rare.as_slice())
     }
 
     /// Adds a rare option.
     pub fn push(&mut self, option: MptcpOption) {
-        let mut rare = self.rare.take().map_or_else(Vec::new, Vec::from);
-        rare.push(option);
-        self.rare = Some(rare.into_boxed_slice());
+        self.rare.get_or_insert_default().push(option);
     }
 }
 
@@ -266,7 +343,7 @@ mod tests {
         assert_eq!(capable(2, Some((1000, None))).wire_len(), 24, "22, padded");
         assert_eq!(capable(2, Some((1000, Some(7)))).wire_len(), 24);
         let mapping = Mapping { dsn: Dsn::new(1), ssn: Ssn::new(1), len: 1400, checksum: None };
-        let dss = |data_ack, mapping| Dss { data_ack, mapping, data_fin: false }.wire_len();
+        let dss = |data_ack, mapping| Dss::new(data_ack, mapping, false).wire_len();
         assert_eq!(dss(Some(DataAck::Short(1)), None), 8);
         assert_eq!(dss(Some(DataAck::Long(Dsn::new(1))), None), 12);
         assert_eq!(dss(Some(DataAck::Short(1)), Some(mapping)), 24, "22, padded");

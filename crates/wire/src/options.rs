@@ -92,12 +92,12 @@ impl Dss {
     fn emit(&self, out: &mut Vec<u8>) {
         emit_mptcp(out, |out| {
             out.extend([subtype::DSS, self.flags()]);
-            match self.data_ack {
+            match self.data_ack() {
                 None => {}
                 Some(DataAck::Short(low)) => out.extend(low.to_be_bytes()),
                 Some(DataAck::Long(dsn)) => out.extend(dsn.get().to_be_bytes()),
             }
-            if let Some(mapping) = &self.mapping {
+            if let Some(mapping) = self.mapping() {
                 out.extend(mapping.dsn.get().to_be_bytes());
                 out.extend(mapping.ssn.get().to_be_bytes());
                 out.extend(mapping.len.to_be_bytes());
@@ -108,13 +108,13 @@ impl Dss {
 
     /// F, m, M, a and A, from the left.
     fn flags(&self) -> u8 {
-        let ack = match self.data_ack {
+        let ack = match self.data_ack() {
             None => 0,
             Some(DataAck::Short(_)) => 0x01,
             Some(DataAck::Long(_)) => 0x03,
         };
-        let mapping = if self.mapping.is_some() { 0x0c } else { 0 };
-        ack | mapping | if self.data_fin { 0x10 } else { 0 }
+        let mapping = if self.mapping().is_some() { 0x0c } else { 0 };
+        ack | mapping | if self.data_fin() { 0x10 } else { 0 }
     }
 }
 

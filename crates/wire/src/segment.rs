@@ -122,40 +122,53 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// Up to four SACK blocks (RFC 2018 §3), each `[left, right)`; the first may be a DSACK (RFC 2883).
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+/// Up to four SACK blocks (RFC 2018 §3), each `[left, right)`; the first may be a DSACK (RFC 2883). On the heap:
+/// most segments carry none, and every segment is moved several times on its way.
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct SackBlocks {
+    blocks: Option<Box<Blocks>>,
+}
+
+/// One block at least.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Blocks {
     blocks: [(Seq, Seq); 4],
     len: u8,
 }
 
 impl SackBlocks {
     /// No block.
-    pub const EMPTY: Self = Self { blocks: [(Seq::new(0), Seq::new(0)); 4], len: 0 };
+    pub const EMPTY: Self = Self { blocks: None };
 
     /// Appends a block; ignored when four are there already.
     pub fn push(&mut self, left: Seq, right: Seq) {
-        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+        let Blocks { blocks, len } = &mut **self.blocks.get_or_insert_default();
+        if let Some(slot) = blocks.get_mut(usize::from(*len)) {
             *slot = (left, right);
-            self.len += 1;
+            *len += 1;
         }
     }
 
     /// The blocks, in the order of the option.
     #[inline]
     pub fn as_slice(&self) -> &[(Seq, Seq)] {
-        &self.blocks[..usize::from(self.len)]
+        self.blocks.as_ref().map_or(&[], |held| &held.blocks[..usize::from(held.len)])
     }
 
     /// Is there no block?
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.len == 0
+        self.blocks.is_none()
     }
 
     /// Keeps the first `blocks` blocks: what fits the option space left.
     pub fn truncate(&mut self, blocks: usize) {
-        self.len = self.len.min(blocks as u8);
+        if blocks == 0 {
+            self.blocks = None;
+        } else if let Some(held) = &mut self.blocks {
+            held.len = held.len.min(blocks as u8);
+            held.blocks[usize::from(held.len)..].fill(Default::default());
+        }
     }
 }
 
@@ -204,7 +217,7 @@ impl Options {
             len += 4;
         }
         if !self.sack.is_empty() {
-            len += 4 + 8 * u32::from(self.sack.len);
+            len += 4 + 8 * self.sack.as_slice().len() as u32;
         }
         len + self.mptcp.wire_len()
     }

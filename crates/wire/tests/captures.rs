@@ -86,7 +86,7 @@ fn every_option_of_linux_is_emitted_octet_for_octet() {
 /// The mapping of a segment, whether a DSS or the first data's MP_CAPABLE brought it.
 fn mapping(options: &Options, idsn: Option<Dsn>) -> Option<(Mapping, bool)> {
     if let Some(dss) = options.mptcp.dss {
-        return dss.mapping.map(|mapping| (mapping, dss.data_fin));
+        return dss.mapping().map(|mapping| (mapping, dss.data_fin()));
     }
     options.mptcp.rare().iter().find_map(|option| match option {
         // RFC 8684 §3.1: the first data is mapped from IDSN + 1 to the subflow's first octet.

@@ -147,16 +147,11 @@ fn a_syn_looks_like_linux_s() {
 #[test]
 fn an_infinite_mapping_is_a_mapping_of_length_zero() {
     let mut options = Options::default();
-    options.mptcp.dss = Some(Dss {
-        data_ack: Some(DataAck::Short(0x0102_0304)),
-        mapping: Some(Mapping {
-            dsn: Dsn::new(0x1122_3344_5566_7788),
-            ssn: Ssn::new(9),
-            len: 0,
-            checksum: None,
-        }),
-        data_fin: false,
-    });
+    options.mptcp.dss = Some(Dss::new(
+        Some(DataAck::Short(0x0102_0304)),
+        Some(Mapping { dsn: Dsn::new(0x1122_3344_5566_7788), ssn: Ssn::new(9), len: 0, checksum: None }),
+        false,
+    ));
     #[rustfmt::skip]
     let expected = [
         30, 22, 0x20, 0x0d, 1, 2, 3, 4,

@@ -167,7 +167,7 @@ fn every_dss() -> Vec<Segment> {
         let mut segment =
             Segment { flags: Flags::ACK, payload: Payload { offset: 0, len }, ..Segment::default() };
         segment.options.timestamps = Some(Timestamps { value: 1, echo: 2 });
-        segment.options.mptcp.dss = Some(Dss { data_ack, mapping, data_fin: false });
+        segment.options.mptcp.dss = Some(Dss::new(data_ack, mapping, false));
         segments.push(segment);
     }
     segments

@@ -55,7 +55,7 @@ impl Connection {
         if at != self.plain as usize || !awaited {
             return;
         }
-        if let Some(mapping) = segment.options.mptcp.dss.and_then(|dss| dss.mapping) {
+        if let Some(mapping) = segment.options.mptcp.dss.and_then(|dss| dss.mapping()) {
             self.take_mapping(at, &mapping, false);
         }
         for option in segment.options.mptcp.rare() {

@@ -74,12 +74,12 @@ impl Connection {
             return admission;
         }
         let options = &segment.options.mptcp;
-        if options.rare.is_some() {
+        if options.has_rare() {
             self.take_rare(now, at, segment);
         }
         if let Some(dss) = &options.dss {
             self.take_dss(now, at, segment, dss);
-        } else if options.rare.is_none() && self.has_lost_options(at, segment) {
+        } else if !options.has_rare() && self.has_lost_options(at, segment) {
             return self.options_lost(at);
         }
         admission
@@ -147,10 +147,10 @@ impl Connection {
         if !self.confirmed {
             self.confirm_by_peer(now);
         }
-        if let Some(mapping) = &dss.mapping {
-            self.take_mapping(at, mapping, dss.data_fin);
+        if let Some(mapping) = dss.mapping() {
+            self.take_mapping(at, &mapping, dss.data_fin());
         }
-        if let Some(data_ack) = dss.data_ack {
+        if let Some(data_ack) = dss.data_ack() {
             self.take_data_ack(now, at, segment, data_ack);
         }
     }
@@ -229,7 +229,7 @@ impl Connection {
             return false;
         }
         let signals =
-            options.mptcp.rare.is_some() || options.mptcp.dss.is_some_and(|dss| dss.mapping.is_some());
+            options.mptcp.has_rare() || options.mptcp.dss.is_some_and(|dss| dss.mapping().is_some());
         let subflow = &self.subflows[at];
         signals && subflow.phase == Phase::Open && segment.ack == subflow.tcp.snd_una()
     }

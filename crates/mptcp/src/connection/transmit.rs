@@ -137,8 +137,7 @@ impl Connection {
         // Four octets more than were kept free: only when the segment leaves them.
         let long = segment.payload.len + 4 <= subflow.tcp.smss();
         let mapping = self.mapping_of(segment.payload, ssn);
-        let dss = Dss { data_ack: Some(self.data_ack(long)), mapping: Some(mapping), data_fin: false };
-        segment.options.mptcp.dss = Some(dss);
+        segment.options.mptcp.dss = Some(Dss::new(Some(self.data_ack(long)), Some(mapping), false));
         fit_sack(&mut segment.options);
     }
 
@@ -178,13 +177,13 @@ impl Connection {
         }
         let subflow = &mut self.subflows[at];
         let data_fin = std::mem::take(&mut subflow.data_fin_due);
-        let mut dss = Dss { data_ack: Some(self.data_ack(true)), mapping: None, data_fin };
-        if data_fin {
+        let mapping = data_fin.then(|| {
             // RFC 8684 §3.3.3: without data, SSN 0 and a length of 1.
             let (dsn, ssn) = (self.queue.dsn(self.queue.written()), Ssn::new(0));
             let checksum = self.checksum.then(|| dss_checksum(dsn, ssn, 1, Sum::default()));
-            dss.mapping = Some(Mapping { dsn, ssn, len: 1, checksum });
-        }
+            Mapping { dsn, ssn, len: 1, checksum }
+        });
+        let dss = Dss::new(Some(self.data_ack(true)), mapping, data_fin);
         let options = &mut segment.options;
         if self.subflows[at].rare.is_empty() {
             options.mptcp.dss = Some(dss);
@@ -262,8 +261,7 @@ impl Connection {
         } else {
             self.mapping_of(segment.payload, ssn)
         };
-        let dss = Dss { data_ack: Some(self.data_ack(false)), mapping: Some(mapping), data_fin: false };
-        segment.options.mptcp.dss = Some(dss);
+        segment.options.mptcp.dss = Some(Dss::new(Some(self.data_ack(false)), Some(mapping), false));
         fit_sack(&mut segment.options);
     }
 }

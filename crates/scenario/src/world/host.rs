@@ -7,7 +7,7 @@ use super::packet::{Body, Packet, Socket};
 use super::ports::PortTable;
 use super::transport::Transport;
 use crate::plan::AddressIndex;
-use ropewalk_sim::{Context, Port};
+use ropewalk_sim::{Context, PacketId, Port};
 use ropewalk_units::Instant;
 use ropewalk_wire::{Flags, Segment};
 use std::sync::Arc;
@@ -96,47 +96,39 @@ impl Host {
         }
     }
 
-    /// A packet has arrived.
+    /// A packet has arrived. It is read where it lies, and dropped before anything is sent.
     #[inline]
-    pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, port: Port, packet: Packet) {
+    pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, port: Port, id: PacketId) {
+        let (now, packet) = (context.now(), context.packet(id));
         if !self.interfaces.iter().any(|(address, _)| *address == packet.destination.address()) {
             self.misrouted += 1;
-            return;
+            return context.drop_packet(id);
         }
         let index = self.by_port.get(packet.destination.port);
-        let path = EndPath { local: packet.destination, remote: packet.source };
-        match packet.body {
-            Body::Tcp(segment) => self.handle_segment(context, port, index, path, &segment),
-            Body::Udp(datagram) => {
-                if let Some(Slot { endpoint: Endpoint::UdpReceiver(_, receiver), .. }) =
-                    self.slots.get_mut(index as usize)
-                {
-                    receiver.receive(context.now(), &datagram);
+        match (&packet.body, self.slots.get_mut(index as usize)) {
+            (Body::Tcp(segment), slot) => {
+                let path = EndPath { local: packet.destination, remote: packet.source };
+                let view = HostView { interfaces: &self.interfaces, book: &self.book };
+                let taken = match slot {
+                    Some(Slot { endpoint: Endpoint::Stream(endpoint), .. }) => {
+                        endpoint.handle_segment(now, path, segment, view)
+                    }
+                    _ => false,
+                };
+                let refusal = if taken { None } else { refusal(path, segment) };
+                context.drop_packet(id);
+                if taken {
+                    self.drive(context, index);
+                } else if let Some(reset) = refusal {
+                    context.send(port, reset);
                 }
             }
-        }
-    }
-
-    #[inline]
-    fn handle_segment(
-        &mut self,
-        context: &mut Context<'_, Packet>,
-        port: Port,
-        index: u32,
-        path: EndPath,
-        segment: &Segment,
-    ) {
-        let view = HostView { interfaces: &self.interfaces, book: &self.book };
-        let taken = match self.slots.get_mut(index as usize) {
-            Some(Slot { endpoint: Endpoint::Stream(endpoint), .. }) => {
-                endpoint.handle_segment(context.now(), path, segment, view)
+            (Body::Udp(datagram), slot) => {
+                if let Some(Slot { endpoint: Endpoint::UdpReceiver(_, receiver), .. }) = slot {
+                    receiver.receive(now, datagram);
+                }
+                context.drop_packet(id);
             }
-            _ => false,
-        };
-        if taken {
-            self.drive(context, index);
-        } else {
-            refuse(context, port, path, segment);
         }
     }
 
@@ -188,10 +180,11 @@ impl Host {
     }
 }
 
-/// A reset for a segment that nobody expects (RFC 9293 §3.10.7.1, CLOSED).
-fn refuse(context: &mut Context<'_, Packet>, port: Port, path: EndPath, segment: &Segment) {
+/// A reset for a segment that nobody expects (RFC 9293 §3.10.7.1, CLOSED); none for a reset.
+#[cold]
+fn refusal(path: EndPath, segment: &Segment) -> Option<Packet> {
     if segment.flags.contains(Flags::RST) {
-        return;
+        return None;
     }
     let mut reset = Segment { flags: Flags::RST, ..Segment::default() };
     if segment.flags.contains(Flags::ACK) {
@@ -201,5 +194,5 @@ fn refuse(context: &mut Context<'_, Packet>, port: Port, path: EndPath, segment:
         reset.ack = segment.end();
     }
     let (local, remote): (Socket, Socket) = (path.local, path.remote);
-    context.send(port, Packet::new(local, remote, Body::Tcp(reset)));
+    Some(Packet::new(local, remote, Body::Tcp(reset)))
 }

@@ -38,10 +38,7 @@ impl Node for ScenarioNode {
     #[inline]
     fn handle_packet(&mut self, context: &mut Context<'_, Packet>, port: Port, id: PacketId) {
         match self {
-            Self::Host(host) => {
-                let packet = context.take(id);
-                host.handle_packet(context, port, packet);
-            }
+            Self::Host(host) => host.handle_packet(context, port, id),
             Self::Router(router) => router.handle_packet(context, id),
         }
     }

@@ -115,3 +115,13 @@ impl sim::Packet for Packet {
         self.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_fills_two_cache_lines_at_most() {
+        assert!(size_of::<Option<Packet>>() <= 128, "{} octets", size_of::<Option<Packet>>());
+    }
+}

@@ -125,7 +125,7 @@ impl Connection {
         // RFC 8684 §3.4: an ACK that only carries Multipath TCP's signals says nothing about congestion.
         self.nxt != self.una
             && segment.payload.len == 0
-            && segment.options.mptcp.rare.is_none()
+            && !segment.options.mptcp.has_rare()
             && !segment.flags.intersects(Flags::SYN | Flags::FIN)
             && same_window
     }

@@ -134,7 +134,7 @@ fn dss(body: &mut Cursor<'_>) -> Dss {
             checksum: (body.left() >= 2).then(|| body.u16()),
         }
     });
-    Dss { data_ack, mapping, data_fin: flags & 0x10 != 0 }
+    Dss::new(data_ack, mapping, flags & 0x10 != 0)
 }
 
 fn add_address(body: &mut Cursor<'_>, low: u8) -> AddAddress {

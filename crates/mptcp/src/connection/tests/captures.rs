@@ -80,9 +80,9 @@ fn ours(seen: &[Seen]) -> BTreeMap<Stream, Vec<Word>> {
         let mut options: Vec<String> = segment.options.mptcp.rare().iter().map(rare).collect();
         if let Some(dss) = &segment.options.mptcp.dss {
             // RFC 8684 §3.3: F, m, M, a, A.
-            let mut flags = if dss.data_fin { 0x10 } else { 0 };
-            flags |= if dss.mapping.is_some() { 0x0c } else { 0 };
-            flags |= match dss.data_ack {
+            let mut flags = if dss.data_fin() { 0x10 } else { 0 };
+            flags |= if dss.mapping().is_some() { 0x0c } else { 0 };
+            flags |= match dss.data_ack() {
                 Some(DataAck::Long(_)) => 3,
                 Some(DataAck::Short(_)) => 1,
                 None => 0,

@@ -121,7 +121,7 @@ impl Seen {
     pub(super) fn line(&self) -> String {
         let s = &self.segment;
         let who = if self.from_client { ">" } else { "<" };
-        let dss = s.options.mptcp.dss.map(|d| (d.data_ack, d.mapping, d.data_fin));
+        let dss = s.options.mptcp.dss.map(|d| (d.data_ack(), d.mapping(), d.data_fin()));
         format!(
             "{} {who} {} path {} [{:?}] {}/{} +{} at {} win {} {:?} {dss:?} {:?}",
             self.at,
@@ -133,7 +133,7 @@ impl Seen {
             s.payload.len,
             s.payload.offset,
             s.window,
-            s.options.sack,
+            &s.options.sack,
             s.options.mptcp.rare(),
         )
     }
