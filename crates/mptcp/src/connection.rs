@@ -40,6 +40,7 @@ use ropewalk_units::{Dsn, Instant};
 use ropewalk_wire::{Key, MptcpOption, Payload, Segment, Token};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use timers::Timers;
 use window::ReceiveWindow;
 
@@ -87,7 +88,7 @@ const MAX_SUBFLOWS: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Connection {
     config: Config,
-    tcp_config: tcp::Config,
+    tcp_config: Arc<tcp::Config>,
     role: Role,
     mode: Mode,
     /// The subflow that goes on alone after fallback.
@@ -151,7 +152,7 @@ impl Connection {
         connection.addresses = Addresses::new(first, &local);
         connection.checksum = connection.config.checksum;
         let iss = connection.draws.initial_sequence();
-        let tcp = tcp::Connection::connect(connection.tcp_config.clone(), iss, now);
+        let tcp = tcp::Connection::connect(Arc::clone(&connection.tcp_config), iss, now);
         connection.add_initial(tcp, first, true);
         connection
     }
@@ -171,7 +172,7 @@ impl Connection {
         let mut connection = Self::new(config, Role::Server, path_manager, secret);
         connection.addresses = Addresses::new(path, &local_addresses);
         let iss = connection.draws.initial_sequence();
-        let tcp = tcp::Connection::accept(connection.tcp_config.clone(), syn, iss, now);
+        let tcp = tcp::Connection::accept(Arc::clone(&connection.tcp_config), syn, iss, now);
         connection.add_initial(tcp, path, false);
         let capable = syn.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Capable { checksum_required, sender_key: None, .. } => Some(*checksum_required),
@@ -189,7 +190,7 @@ impl Connection {
         let mut draws = Draws::new(secret);
         let own_key = draws.key();
         use crate::config::Scheduler::{GoodputGuard, Linux, LowestRtt, RoundRobin, WeightedRoundRobin};
-        let tcp_config = subflow_config(&config);
+        let tcp_config = Arc::new(subflow_config(&config));
         Self {
             role,
             mode: Mode::Opening,

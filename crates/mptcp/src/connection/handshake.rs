@@ -11,6 +11,7 @@ use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
 use ropewalk_wire::{Flags, Join, Key, MptcpOption, ResetReason, Segment, Token};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// SYNs sent with MP_CAPABLE before one goes without it: a middlebox may drop the option's SYNs (RFC 8684 §3.7;
 /// Linux `syn_retrans_before_tcp_fallback`).
@@ -108,7 +109,7 @@ impl Connection {
         let own_nonce = self.draws.nonce();
         let iss = self.draws.initial_sequence();
         let join = subflow::Join { own_nonce, peer_nonce: 0, third_ack_due: None, third_acks: 0 };
-        let tcp = tcp::Connection::connect(self.tcp_config.clone(), iss, now);
+        let tcp = tcp::Connection::connect(Arc::clone(&self.tcp_config), iss, now);
         let local_id = self.addresses.local_id(path.local);
         let remote_id = self.addresses.remote_id(path.remote);
         self.add_joined(path, path_index, slot, tcp, join, (local_id, remote_id), true, backup);
@@ -131,7 +132,7 @@ impl Connection {
         let own_nonce = self.draws.nonce();
         let iss = self.draws.initial_sequence();
         let join = subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 };
-        let tcp = tcp::Connection::accept(self.tcp_config.clone(), syn, iss, now);
+        let tcp = tcp::Connection::accept(Arc::clone(&self.tcp_config), syn, iss, now);
         let local_id = self.addresses.local_id(path.local);
         let path_index = self.addresses.path_index(path.local);
         self.add_joined(path, path_index, slot, tcp, join, (local_id, remote_id), false, backup);

@@ -12,6 +12,7 @@ pub(crate) mod trace;
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 /// Index into [`Plan::nodes`].
 pub type NodeIndex = usize;
@@ -141,7 +142,7 @@ impl Routing {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Protocol {
     /// TCP over one path.
-    Tcp(ropewalk_tcp::Config),
+    Tcp(Arc<ropewalk_tcp::Config>),
     /// Multipath TCP.
     Mptcp(Box<ropewalk_mptcp::Config>),
     /// UDP over one path.

@@ -8,6 +8,7 @@ use crate::schema::mptcp::{MptcpTable, StepAction};
 use crate::schema::tcp::{Preset, TcpTable};
 use ropewalk_mptcp::{PathManager, Scheduler};
 use ropewalk_tcp::Config;
+use std::sync::Arc;
 
 /// IPv4 and TCP headers without options.
 const HEADERS: u32 = 40;
@@ -31,7 +32,7 @@ pub(super) fn protocol(
     match name {
         ProtocolName::Udp if draft.table.tcp.is_some() => Err(stray("tcp", "\"tcp\" or \"mptcp\"")),
         ProtocolName::Udp => Ok(Protocol::Udp),
-        ProtocolName::Tcp => Layers::new(draft).tcp(paths).map(Protocol::Tcp),
+        ProtocolName::Tcp => Layers::new(draft).tcp(paths).map(|config| Protocol::Tcp(Arc::new(config))),
         ProtocolName::Mptcp => {
             Layers::new(draft).mptcp(paths).map(|config| Protocol::Mptcp(Box::new(config)))
         }

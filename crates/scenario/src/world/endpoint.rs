@@ -64,7 +64,7 @@ impl StreamEndpoint {
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
                 let iss = Seq::new(self.randomness.next_u32());
-                let connection = tcp::Connection::connect(config.clone(), iss, now);
+                let connection = tcp::Connection::connect(Arc::clone(config), iss, now);
                 Transport::Tcp(TcpStream::new(connection, host.tuple(self.paths[0])))
             }
             Protocol::Mptcp(config) => {
@@ -86,7 +86,7 @@ impl StreamEndpoint {
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
                 let iss = Seq::new(self.randomness.next_u32());
-                let connection = tcp::Connection::accept(config.clone(), syn, iss, now);
+                let connection = tcp::Connection::accept(Arc::clone(config), syn, iss, now);
                 Transport::Tcp(TcpStream::new(connection, host.tuple(path)))
             }
             Protocol::Mptcp(config) => {
@@ -154,31 +154,19 @@ impl StreamEndpoint {
         opened
     }
 
+    #[inline]
     fn poll_events(&mut self, host: HostView<'_>) -> Opened {
         let mut opened = Opened(false);
         match &mut self.transport {
             Transport::Waiting | Transport::Listening => {}
             Transport::Tcp(stream) => {
                 while let Some(event) = stream.connection.poll_event() {
-                    if let tcp::Event::Closed(reason) = event
-                        && reason != tcp::CloseReason::Finished
-                    {
-                        self.error.get_or_insert_with(|| reason.to_string());
-                    }
+                    take_tcp_event(&mut self.error, event);
                 }
             }
             Transport::Mptcp(stream) => {
                 while let Some(event) = stream.connection.poll_event() {
-                    match event {
-                        mptcp::Event::SubflowCreated { path, .. } => {
-                            stream.tuples.push(host.tuple(host.book.end_path(path)));
-                            opened.0 = true;
-                        }
-                        mptcp::Event::Failed(reason) => {
-                            self.error.get_or_insert_with(|| reason.to_string());
-                        }
-                        _ => {}
-                    }
+                    opened.0 |= take_mptcp_event(&mut self.error, stream, event, host);
                 }
             }
         }
@@ -209,6 +197,36 @@ impl StreamEndpoint {
 /// Did subflows appear, so that the host must learn their ports?
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Opened(pub(crate) bool);
+
+#[cold]
+fn take_tcp_event(error: &mut Option<String>, event: tcp::Event) {
+    if let tcp::Event::Closed(reason) = event
+        && reason != tcp::CloseReason::Finished
+    {
+        error.get_or_insert_with(|| reason.to_string());
+    }
+}
+
+/// Returns whether a subflow was opened.
+#[cold]
+fn take_mptcp_event(
+    error: &mut Option<String>,
+    stream: &mut MptcpStream,
+    event: mptcp::Event,
+    host: HostView<'_>,
+) -> bool {
+    match event {
+        mptcp::Event::SubflowCreated { path, .. } => {
+            stream.tuples.push(host.tuple(host.book.end_path(path)));
+            true
+        }
+        mptcp::Event::Failed(reason) => {
+            error.get_or_insert_with(|| reason.to_string());
+            false
+        }
+        _ => false,
+    }
+}
 
 fn secret(randomness: &mut Stream) -> mptcp::Secret {
     let mut bytes = [0; 32];

@@ -27,6 +27,7 @@ use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::Payload;
 use spurious::Detectors;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What is known of the peer.
 #[derive(Clone, Debug)]
@@ -112,7 +113,8 @@ struct Usage {
 /// [`poll_timeout`](Self::poll_timeout) once.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    config: Config,
+    /// Shared: a thousand connections would keep a thousand copies out of the cache.
+    config: Arc<Config>,
     state: State,
     /// Opened by a SYN of the peer's.
     passive: bool,

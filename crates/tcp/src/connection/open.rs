@@ -16,6 +16,7 @@ use crate::timers::Timers;
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Flags, Segment};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// RFC 9293 §3.7.1: without an MSS option.
 const DEFAULT_MSS: u16 = 536;
@@ -23,14 +24,14 @@ const DEFAULT_MSS: u16 = 536;
 const MAX_SCALE: u8 = 14;
 
 impl Connection {
-    /// Opens actively: the SYN leaves at the next [`Self::poll_transmit`].
-    pub fn connect(config: Config, iss: Seq, now: Instant) -> Self {
-        Self::new(config, State::SynSent, iss, now)
+    /// Opens actively: the SYN leaves at the next [`Self::poll_transmit`]. Connections may share their `config`.
+    pub fn connect(config: impl Into<Arc<Config>>, iss: Seq, now: Instant) -> Self {
+        Self::new(config.into(), State::SynSent, iss, now)
     }
 
     /// Opens passively, from a peer's SYN: the SYN/ACK leaves at the next [`Self::poll_transmit`].
-    pub fn accept(config: Config, syn: &Segment, iss: Seq, now: Instant) -> Self {
-        let mut connection = Self::new(config, State::SynReceived, iss, now);
+    pub fn accept(config: impl Into<Arc<Config>>, syn: &Segment, iss: Seq, now: Instant) -> Self {
+        let mut connection = Self::new(config.into(), State::SynReceived, iss, now);
         connection.passive = true;
         connection.take_syn(syn);
         let setup = Flags::ECE | Flags::CWR;
@@ -38,7 +39,7 @@ impl Connection {
         connection
     }
 
-    fn new(config: Config, state: State, iss: Seq, now: Instant) -> Self {
+    fn new(config: Arc<Config>, state: State, iss: Seq, now: Instant) -> Self {
         let shared = config.window_owner == WindowOwner::Shared;
         let smss = u32::from(config.mss).saturating_sub(config.option_reserve).max(1);
         Self {

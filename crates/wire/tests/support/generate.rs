@@ -5,8 +5,8 @@ use proptest::option::of;
 use proptest::prelude::*;
 use ropewalk_units::{Dsn, Seq, Ssn};
 use ropewalk_wire::{
-    AddAddress, DataAck, Dss, Ecn, FastClose, Flags, Join, Mapping, MptcpOption, Options, PacketHeader,
-    Payload, Priority, RemoveAddress, ResetReason, SackBlocks, Segment, Timestamps,
+    AddAddress, DataAck, Dss, Ecn, FastClose, Flags, Join, Mapping, MptcpOption, MptcpOptions, Options,
+    PacketHeader, Payload, Priority, RemoveAddress, ResetReason, SackBlocks, Segment, Timestamps,
 };
 use std::net::IpAddr;
 
@@ -122,7 +122,9 @@ pub(crate) fn segment() -> impl Strategy<Value = Segment> {
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
     let options = options().prop_map(|mut options| {
         if options.wire_len() > Options::SPACE {
-            options.mptcp.rare = None;
+            let dss = options.mptcp.dss.take();
+            options.mptcp = MptcpOptions::default();
+            options.mptcp.dss = dss;
         }
         if options.wire_len() > Options::SPACE {
             options.sack = SackBlocks::EMPTY;
