@@ -48,14 +48,16 @@ fn assert_near(what: &str, ours: f64, theirs: f64, tolerance: f64) {
 
 #[test]
 fn transfer_times_without_loss_agree_within_two_per_cent() {
-    for (bytes, milliseconds) in [("10 kB", 39.3), ("100 kB", 123.8), ("1 MB", 871.6), ("4 MB", 3364.0)] {
+    // The 10 kB row misses 2 % by a tenth of a point: ours are 0.4 to 0.8 ms shorter at every size, because a host
+    // takes no time here, and that weighs most on the shortest. Its own bound keeps it from growing.
+    for (bytes, milliseconds, tolerance) in
+        [("10 kB", 39.3, 0.022), ("100 kB", 123.8, 0.02), ("1 MB", 871.6, 0.02), ("4 MB", 3364.0, 0.02)]
+    {
         let application = format!("{{ kind = \"bulk\", bytes = \"{bytes}\" }}");
         let outcome = simulate(PATH_A, &[("connections.bulk.application", &application)], 1);
         let connection = &outcome.connections[0];
         let time = connection.end.expect("the transfer completes") - connection.start;
-        // The measurement repeats to 0.5 ms, which is 1.3 % of the shortest time; what is left must be within 2 %.
-        let repeatability = 0.5 / milliseconds;
-        assert_near(bytes, time.as_secs_f64() * 1e3, milliseconds, 0.02 + repeatability);
+        assert_near(bytes, time.as_secs_f64() * 1e3, milliseconds, tolerance);
     }
 }
 
