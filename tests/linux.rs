@@ -48,7 +48,7 @@ fn assert_near(what: &str, ours: f64, theirs: f64, tolerance: f64) {
 
 #[test]
 fn transfer_times_without_loss_agree_within_two_per_cent() {
-    // The 10 kB row misses 2 % by a tenth of a point: ours are 0.4 to 0.8 ms shorter at every size, because a host
+    // The 10 kB row misses 2 % by a tenth of a point: ours are 0.4 to 0.8 ms shorter at every size, probably because a host
     // takes no time here, and that weighs most on the shortest. Its own bound keeps it from growing.
     for (bytes, milliseconds, tolerance) in
         [("10 kB", 39.3, 0.022), ("100 kB", 123.8, 0.02), ("1 MB", 871.6, 0.02), ("4 MB", 3364.0, 0.02)]

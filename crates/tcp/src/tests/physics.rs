@@ -40,8 +40,9 @@ fn transfer_times_are_those_of_linux() {
         let pair = transfer(reno(), octets, 0.0, 1, Instant::MAX);
         let measured = pair.ends[1].last_octet_at.as_secs_f64() * 1e3;
         println!("{octets}: {measured:.2} ms, Linux {milliseconds} ms");
-        // Linux ran in real time: waking the processes up cost it 0.4 to 0.8 ms in each transfer.
-        let tolerance = f64::max(0.02 * milliseconds, 1.0);
+        // Ours are 0.4 to 0.8 ms shorter at every size, probably because waking processes up takes Linux time. The
+        // shortest misses 2 % by that.
+        let tolerance = f64::max(0.02 * milliseconds, 0.022 * 39.3);
         assert!(
             (measured - milliseconds).abs() < tolerance,
             "{octets} octets took {measured} ms, Linux {milliseconds} ms"
