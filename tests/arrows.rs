@@ -6,21 +6,24 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Each crate, and the crates of the workspace that it may import.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("units", &[]),
     ("wire", &["units"]),
     ("tcp", &["units", "wire"]),
     ("mptcp", &["units", "wire", "tcp"]),
+    ("bonding", &["units"]),
+    ("routing", &["units"]),
     ("sim", &["units"]),
-    ("scenario", &["units", "wire", "tcp", "mptcp", "sim"]),
-    ("python", &["units", "wire", "tcp", "mptcp", "sim", "scenario"]),
+    ("wifi", &["units", "sim"]),
+    ("scenario", &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"]),
+    ("python", &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi", "scenario"]),
 ];
 
 /// On top of everything: nothing imports them.
 const TOP: [&str; 2] = ["ropewalk-tests", "ropewalk-benches"];
 
 /// The sans-IO crates and the engine.
-const PURE: [&str; 5] = ["units", "wire", "tcp", "mptcp", "sim"];
+const PURE: [&str; 8] = ["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"];
 
 /// Crates that open sockets, read clocks, draw randomness or start threads.
 const IMPURE: [&str; 22] = [

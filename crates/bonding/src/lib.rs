@@ -1,0 +1,1 @@
+//! Sans-IO layer-3 bonding: several lines laid into one.

@@ -1,0 +1,1 @@
+//! Random wireless deployments and the disjoint routes across them.

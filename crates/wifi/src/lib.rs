@@ -1,0 +1,1 @@
+//! IEEE 802.11 on the simulator.
