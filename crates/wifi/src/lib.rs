@@ -1,1 +1,3 @@
 //! IEEE 802.11 on the simulator.
+
+pub mod phy;
