@@ -1,6 +1,6 @@
 //! A deterministic discrete-event network simulator. It knows no protocol.
 //!
-//! A [`World`] holds [`Node`]s and the links between them. Events are totally ordered by time and insertion; every
+//! A [`World`] holds [`Node`]s and the links between them, and may hold one shared [`Medium`]. Events are totally ordered by time and insertion; every
 //! random draw comes from a stream named after its component ([`Streams`]); packets live in an arena and move by
 //! [`PacketId`]. The world is generic over its nodes and over who listens ([`Tap`]): nothing is dispatched at run
 //! time.
@@ -8,6 +8,7 @@
 mod config;
 mod event_queue;
 mod link;
+mod medium;
 mod node;
 mod packet;
 mod random;
@@ -20,6 +21,7 @@ pub use config::{
 };
 pub use event_queue::EventQueue;
 pub use link::{LinkSetup, LinkStats};
+pub use medium::{Medium, MediumContext, NoMedium};
 pub use node::{Context, LinkId, Node, NodeId, Port};
 pub use packet::{Packet, PacketId};
 pub use random::{Stream, Streams};

@@ -15,14 +15,14 @@ mod transmitter;
 use discipline::Queued;
 pub use stats::LinkStats;
 
-use crate::config::{Change, DirectionConfig};
+use crate::config::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit};
 use crate::node::{LinkId, NodeId, Port};
 use crate::packet::{Arena, Packet, PacketId};
 use crate::random::Streams;
 use crate::tap::{DropReason, Tap};
 use discipline::{Discipline, Load, Offer, Surroundings};
 use medium::Medium;
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Duration, Instant, Probability, Rate};
 use stats::Counters;
 use streams::LinkStreams;
 use transmitter::Transmitter;
@@ -90,6 +90,21 @@ impl Direction {
             counters: Counters::default(),
             pending: Instant::MAX,
         }
+    }
+
+    /// A direction that nothing enters: only its end is known.
+    pub(crate) fn unused(to: (NodeId, Port), now: Instant) -> Self {
+        let config = DirectionConfig {
+            rate: Rate::from_bits_per_sec(0),
+            trace: None,
+            delay: Duration::ZERO,
+            jitter: Jitter::None,
+            reorder: false,
+            queue: Queue::DropTail { limit: QueueLimit::Packets(0), mark_above: None },
+            loss: Loss::None,
+            duplicate: Probability::ZERO,
+        };
+        Self::new(LinkSetup { name: String::new(), config, streams: Streams::new(0) }, to, now)
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use crate::config::Change;
 use crate::event_queue::EventQueue;
 use crate::link::{Direction, Effects, LinkSetup, LinkStats};
+use crate::medium::{End, Medium, MediumContext, NoMedium};
 use crate::node::{Context, LinkId, Node, NodeId, Port};
 use crate::packet::{Arena, PacketId};
 use crate::tap::{NoTap, Tap};
@@ -19,26 +20,47 @@ pub(crate) enum Event {
     },
     /// Index of the timed change.
     Change(u32),
+    /// The medium's timer; its token in two halves, so that events of links stay small.
+    Medium {
+        high: u32,
+        low: u32,
+    },
 }
 
+/// This bit marks a port that leads into the medium; the others are the entry.
+const MEDIUM_PORT: u32 = 1 << 31;
+
 /// Nodes, links between them, and the events to come.
-pub struct World<N: Node, T: Tap<N::Packet> = NoTap> {
+pub struct World<N: Node, T: Tap<N::Packet> = NoTap, M: Medium<N::Packet> = NoMedium> {
     now: Instant,
     events: EventQueue<Event>,
     packets: Arena<N::Packet>,
     nodes: Vec<N>,
-    /// For each node, the outgoing direction at each port.
+    /// For each node, the outgoing direction at each port, or the medium's entry with [`MEDIUM_PORT`].
     ports: Vec<Vec<LinkId>>,
     links: Vec<Direction>,
     changes: Vec<(LinkId, Change)>,
     outbox: Vec<(LinkId, PacketId)>,
     tap: T,
+    medium: M,
+    /// Where the medium's entries lead.
+    ends: Vec<Option<End>>,
+    /// The links the medium carries, with their entries; by link.
+    carried: Vec<(LinkId, u32)>,
+    deliveries: Vec<(End, PacketId)>,
     processed: u64,
 }
 
 impl<N: Node, T: Tap<N::Packet>> World<N, T> {
-    /// An empty world at time zero.
+    /// An empty world of links at time zero.
     pub fn new(tap: T) -> Self {
+        Self::with_medium(tap, NoMedium)
+    }
+}
+
+impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
+    /// An empty world of links and a medium at time zero.
+    pub fn with_medium(tap: T, medium: M) -> Self {
         Self {
             now: Instant::ZERO,
             events: EventQueue::new(),
@@ -49,6 +71,10 @@ impl<N: Node, T: Tap<N::Packet>> World<N, T> {
             changes: Vec::new(),
             outbox: Vec::new(),
             tap,
+            medium,
+            ends: Vec::new(),
+            carried: Vec::new(),
+            deliveries: Vec::new(),
             processed: 0,
         }
     }
@@ -74,15 +100,54 @@ impl<N: Node, T: Tap<N::Packet>> World<N, T> {
     ) -> (Port, Port, [LinkId; 2]) {
         let forward = LinkId(self.links.len() as u32);
         let backward = LinkId(forward.0 + 1);
-        let mut add_port = |node: NodeId, out: LinkId| {
-            let ports = &mut self.ports[node.0 as usize];
-            ports.push(out);
-            Port(ports.len() as u32 - 1)
-        };
-        let (port_a, port_b) = (add_port(a, forward), add_port(b, backward));
+        let (port_a, port_b) = (self.add_port(a, forward), self.add_port(b, backward));
         self.links.push(Direction::new(ab, (b, port_b), self.now));
         self.links.push(Direction::new(ba, (a, port_a), self.now));
         (port_a, port_b, [forward, backward])
+    }
+
+    /// Connects two nodes through the medium: what `a` sends enters by `entries[0]` and arrives at `b`, what `b` sends
+    /// by `entries[1]` at `a`. Returns what [`Self::connect`] does; taps and [`Self::link`] see two directions.
+    ///
+    /// # Panics
+    /// When a node does not exist, or an entry is connected already.
+    pub fn connect_medium(&mut self, a: NodeId, b: NodeId, entries: [u32; 2]) -> (Port, Port, [LinkId; 2]) {
+        let port_a = self.add_port(a, LinkId(MEDIUM_PORT | entries[0]));
+        let port_b = self.add_port(b, LinkId(MEDIUM_PORT | entries[1]));
+        let forward = self.carry(entries[0], (b, port_b));
+        let backward = self.carry(entries[1], (a, port_a));
+        (port_a, port_b, [forward, backward])
+    }
+
+    /// Gives a node a port into the medium that has no one other end (broadcast): what the node sends enters by
+    /// `entry`, and what the medium delivers by `entry` comes back to the same port.
+    ///
+    /// # Panics
+    /// When the node does not exist, or the entry is connected already.
+    pub fn attach_medium(&mut self, node: NodeId, entry: u32) -> (Port, LinkId) {
+        let port = self.add_port(node, LinkId(MEDIUM_PORT | entry));
+        (port, self.carry(entry, (node, port)))
+    }
+
+    fn add_port(&mut self, node: NodeId, out: LinkId) -> Port {
+        let ports = &mut self.ports[node.0 as usize];
+        ports.push(out);
+        Port(ports.len() as u32 - 1)
+    }
+
+    /// A new direction whose packets the medium carries.
+    fn carry(&mut self, entry: u32, to: (NodeId, Port)) -> LinkId {
+        let link = LinkId(self.links.len() as u32);
+        // It keeps the numbers of the others in step and knows its end; no packet ever enters it.
+        self.links.push(Direction::unused(to, self.now));
+        self.carried.push((link, entry));
+        let place = entry as usize;
+        if self.ends.len() <= place {
+            self.ends.resize(place + 1, None);
+        }
+        assert!(self.ends[place].is_none(), "entry {entry} is connected already");
+        self.ends[place] = Some(End { link, to });
+        link
     }
 
     /// [`Node::handle_timer`] will be called with `token` at `at`, or at once if that has passed.
@@ -90,7 +155,7 @@ impl<N: Node, T: Tap<N::Packet>> World<N, T> {
         self.events.push(at.max(self.now), Event::Timer { node, token });
     }
 
-    /// Changes one direction of a link at `at`, or at once if that has passed.
+    /// Changes one direction of a link at `at`, or at once if that has passed. A link of the medium does not change.
     pub fn schedule_change(&mut self, at: Instant, link: LinkId, change: Change) {
         let index = self.changes.len() as u32;
         self.changes.push((link, change));
@@ -120,8 +185,46 @@ impl<N: Node, T: Tap<N::Packet>> World<N, T> {
                 self.visit(node, |node, context| node.handle_timer(context, token));
             }
             Event::Change(index) => self.change(index),
+            Event::Medium { high, low } => {
+                let token = u64::from(high) << 32 | u64::from(low);
+                self.enter_medium(|medium, context| medium.handle_timer(context, token));
+            }
+        }
+        if M::ACTIVE {
+            self.deliver();
         }
         true
+    }
+
+    /// Lets the medium change something between two events: a station moves, a route is replaced, a timer is set.
+    pub fn touch_medium<R>(
+        &mut self,
+        handle: impl FnOnce(&mut M, &mut MediumContext<'_, N::Packet, T>) -> R,
+    ) -> R {
+        let result = self.enter_medium(handle);
+        self.deliver();
+        result
+    }
+
+    #[inline]
+    fn enter_medium<R>(
+        &mut self,
+        handle: impl FnOnce(&mut M, &mut MediumContext<'_, N::Packet, T>) -> R,
+    ) -> R {
+        let mut context = MediumContext {
+            now: self.now,
+            packets: &mut self.packets,
+            events: &mut self.events,
+            ends: &self.ends,
+            deliveries: &mut self.deliveries,
+            tap: &mut self.tap,
+        };
+        handle(&mut self.medium, &mut context)
+    }
+
+    /// The medium.
+    pub fn medium(&self) -> &M {
+        &self.medium
     }
 
     /// The time.
@@ -160,6 +263,11 @@ impl<N: Node, T: Tap<N::Packet>> World<N, T> {
     /// # Panics
     /// When it does not exist.
     pub fn link(&mut self, id: LinkId) -> LinkStats {
+        if M::ACTIVE
+            && let Ok(place) = self.carried.binary_search_by_key(&id, |&(link, _)| link)
+        {
+            return self.medium.stats(self.carried[place].1, self.now);
+        }
         self.settle(id);
         self.links[id.0 as usize].stats(self.now)
     }
@@ -235,8 +343,28 @@ impl<N: Node, T: Tap<N::Packet>> World<N, T> {
         self.outbox.clear();
     }
 
+    /// Brings to the nodes what the medium delivered, until nothing more comes of it.
+    fn deliver(&mut self) {
+        while !self.deliveries.is_empty() {
+            let mut arrived = std::mem::take(&mut self.deliveries);
+            for &(End { to: (node, port), .. }, packet) in &arrived {
+                self.visit(node, |node, context| node.handle_packet(context, port, packet));
+            }
+            if self.deliveries.is_empty() {
+                // Keeps its room.
+                arrived.clear();
+                self.deliveries = arrived;
+            }
+        }
+    }
+
     #[inline]
     fn offer(&mut self, link: LinkId, packet: PacketId) {
+        if M::ACTIVE && link.0 & MEDIUM_PORT != 0 {
+            let entry = link.0 & !MEDIUM_PORT;
+            self.enter_medium(|medium, context| medium.offer(context, entry, packet));
+            return;
+        }
         let direction = &mut self.links[link.0 as usize];
         let fx = &mut Effects { link, packets: &mut self.packets, tap: &mut self.tap };
         if direction.offer(self.now, packet, fx)

@@ -2,4 +2,5 @@
 
 mod common;
 mod links;
+mod medium;
 mod properties;
