@@ -1,1 +1,32 @@
 //! Sans-IO layer-3 bonding: several lines laid into one.
+//!
+//! Two gateways face each other over up to [`MAX_PATHS`] paths; each holds an [`Endpoint`]. Its *ingress* numbers every
+//! packet from the LAN (globally, per flow bucket and per path), lets a scheduler choose the path, and hands out a
+//! [`Dispatch`]. Its *egress* takes what came over the paths, refuses duplicates, puts flows back into order, counts
+//! what each path lost, and reports that to the peer, whose schedulers live on it. Reports and keepalives travel the paths
+//! like any packet and may be lost like any packet.
+//!
+//! Nothing here owns a clock, a socket or a random number: a driver hands in packets and `now`, and polls packets, timers
+//! and events out. Models, equations and limits: `docs/models/bonding.md`. The algorithm that this generalises:
+//! Bednarek, Barrenetxea Kobas, Kühlewind, Trammell, "Multipath bonding at Layer 3", ANRW 2016.
+
+mod config;
+mod control;
+mod endpoint;
+mod event;
+mod flow;
+mod header;
+mod id;
+mod view;
+
+pub use config::{
+    Config, ConfigError, CostFirstConfig, FlowAwareConfig, KeepaliveConfig, LossUnit, Order, PathConfig,
+    RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
+};
+pub use control::{Control, Keepalive, KeepaliveReply, PathReport, Report};
+pub use endpoint::{Dispatch, Endpoint, Refusal, Refused};
+pub use event::{Event, PathState, TimerKind};
+pub use flow::{Class, FlowKey};
+pub use header::{DataHeader, DecodeError};
+pub use id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq};
+pub use view::{PathView, ResequencerView};

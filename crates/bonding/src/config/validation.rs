@@ -1,0 +1,119 @@
+//! The bounds of every key.
+
+use super::{Config, ConfigError, KeepaliveConfig, ResequencerConfig, SchedulerConfig};
+use crate::id::MAX_PATHS;
+use ropewalk_units::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const WEIGHT_MOST: u32 = 10_000;
+
+fn check(holds: bool, key: &str, expected: &str) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError::new(key, expected)) }
+}
+
+fn within(value: Duration, least: Duration, most: Duration, key: &str) -> Result<(), ConfigError> {
+    check((least..=most).contains(&value), key, &format!("{least} to {most}, not {value}"))
+}
+
+impl Config {
+    /// Is every key within its bounds?
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.validate_paths()?;
+        self.validate_scheduler()?;
+        self.resequencer.validate()?;
+        within(self.report_interval, Duration::from_millis(1), SECOND, "report_interval")?;
+        within(self.loss_timeout, Duration::ZERO, SECOND * 10, "loss_timeout")?;
+        check(self.overhead <= 256, "overhead", "at most 256 octets")?;
+        self.keepalive.validate()
+    }
+
+    fn validate_paths(&self) -> Result<(), ConfigError> {
+        let count = self.paths.len();
+        check((1..=MAX_PATHS).contains(&count), "paths", &format!("1 to {MAX_PATHS} paths, not {count}"))?;
+        for (place, path) in self.paths.iter().enumerate() {
+            let name = format!("paths[{place}].name");
+            check(!path.name.is_empty(), &name, "a name that is not empty")?;
+            let is_new = self.paths[..place].iter().all(|other| other.name != path.name);
+            check(is_new, &name, "a name that no other path has")?;
+            let key = |field: &str| format!("paths.{}.{field}", path.name);
+            let most = path.max_weight.unwrap_or(WEIGHT_MOST);
+            check(most <= WEIGHT_MOST, &key("max_weight"), "at most 10000")?;
+            check(path.weight.unwrap_or(0) <= most, &key("weight"), "at most max_weight (and 10000)")?;
+        }
+        Ok(())
+    }
+
+    fn validate_costs(&self) -> Result<(), ConfigError> {
+        for (place, path) in self.paths.iter().enumerate() {
+            let key = format!("paths.{}.cost", path.name);
+            check(path.cost.is_some(), &key, "a rank of cost, which this scheduler fills paths by")?;
+            let is_new = self.paths[..place].iter().all(|other| other.cost != path.cost);
+            check(is_new, &key, "a rank that no other path has")?;
+        }
+        Ok(())
+    }
+
+    fn validate_scheduler(&self) -> Result<(), ConfigError> {
+        let least = Duration::from_millis(1);
+        match &self.scheduler {
+            SchedulerConfig::WeightedRoundRobin(wrr) => {
+                let expected = "two paths: the cost-first scheduler takes any number";
+                check(self.paths.len() == 2, "paths", expected)?;
+                self.validate_costs()?;
+                let fixed = &self.paths[self.by_cost()[0].index()];
+                let key = |field: &str| format!("paths.{}.{field}", fixed.name);
+                check(fixed.weight != Some(0), &key("weight"), "w_fixed of at least 1")?;
+                let expected = "none: the cheaper path's weight is fixed";
+                check(fixed.max_weight.is_none(), &key("max_weight"), expected)?;
+                check(wrr.gain > 0.0 && wrr.gain <= 100.0, "scheduler.gain", "above 0, at most 100")?;
+                within(wrr.decrement_delay, Duration::ZERO, MINUTE, "scheduler.decrement_delay")
+            }
+            SchedulerConfig::CostFirst(cost_first) => {
+                self.validate_costs()?;
+                for path in &self.paths {
+                    let key = format!("paths.{}.max_weight", path.name);
+                    let share = path.max_weight.unwrap_or(100);
+                    check((1..=100).contains(&share), &key, "1 to 100 percent of the packets")?;
+                    let key = format!("paths.{}.weight", path.name);
+                    check(path.weight.is_none(), &key, "none: cost-first weights are measured")?;
+                }
+                within(cost_first.queue_target, least, SECOND, "scheduler.queue_target")
+            }
+            SchedulerConfig::RateAware(rate_aware) => {
+                within(rate_aware.loss_cost, Duration::ZERO, MINUTE, "scheduler.loss_cost")
+            }
+            SchedulerConfig::Redundant => Ok(()),
+            SchedulerConfig::FlowAware(flow_aware) => {
+                within(flow_aware.queue_target, least, SECOND, "scheduler.queue_target")?;
+                within(flow_aware.idle_after, Duration::ZERO, MINUTE, "scheduler.idle_after")
+            }
+        }
+    }
+}
+
+impl ResequencerConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        let most = SECOND * 10;
+        if let Some(timeout) = self.timeout {
+            within(timeout, Duration::ZERO, most, "resequencer.timeout")?;
+        }
+        within(self.max_timeout, Duration::ZERO, most, "resequencer.max_timeout")?;
+        within(self.min_timeout, Duration::ZERO, self.max_timeout, "resequencer.min_timeout")?;
+        check((16..=65_536).contains(&self.max_packets), "resequencer.max_packets", "16 to 65536")?;
+        let buckets = self.flow_buckets;
+        let is_good = buckets.is_power_of_two() && buckets <= 65_536;
+        check(is_good, "resequencer.flow_buckets", "a power of two, at most 65536")?;
+        check((1..=8).contains(&self.path_reordering), "resequencer.path_reordering", "1 to 8 packets")
+    }
+}
+
+impl KeepaliveConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        within(self.interval, Duration::from_millis(5), SECOND * 10, "keepalive.interval")?;
+        let expected = "more than two keepalive intervals";
+        check(self.suspect_after > self.interval * 2, "keepalive.suspect_after", expected)?;
+        within(self.down_after, self.suspect_after, MINUTE, "keepalive.down_after")?;
+        check((1..=100).contains(&self.answers_to_return), "keepalive.answers_to_return", "1 to 100")
+    }
+}

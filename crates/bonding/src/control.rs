@@ -1,0 +1,198 @@
+//! What the gateways tell each other, and its bytes.
+
+use crate::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, REPORT, Reader, VERSION};
+use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
+
+/// A control packet. Travels a path like any packet and may be lost like any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "control packets are rare, and a driver may copy them freely")]
+pub enum Control {
+    /// What the egress received on every path.
+    Report(Report),
+    /// Is this path alive, and how long is it?
+    Keepalive(Keepalive),
+    /// It is.
+    KeepaliveReply(KeepaliveReply),
+}
+
+/// What the egress received on every path since the session began. Totals rather than differences, so that a lost
+/// report loses nothing; the same report travels on every usable path, so that a dead one does not stop feedback.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// Counts reports: copies and older ones are ignored.
+    pub number: u32,
+    count: u8,
+    entries: [PathReport; MAX_PATHS],
+}
+
+/// One path's part of a [`Report`]. All counters wrap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PathReport {
+    /// The path sequence number expected next: one above the highest that arrived.
+    pub next: PathSeq,
+    /// Data packets that arrived, without duplicates.
+    pub received_packets: u32,
+    /// Their octets on the wire.
+    pub received_bytes: u32,
+    /// Data packets that did not arrive within the loss timeout.
+    pub lost_packets: u32,
+    /// The reporter's clock when the packet before `next` arrived, in µs, wrapping.
+    pub arrived_at: u32,
+    /// That packet's one-way delay: the reporter's clock less the packet's timestamp, in µs, wrapping. The offset
+    /// between the two clocks is in it, the same for every path.
+    pub delay: u32,
+    /// The least one-way delay of any packet (keepalives too) since the report before, likewise.
+    pub least_delay: u32,
+    /// The greatest, likewise.
+    pub most_delay: u32,
+    /// Did anything arrive on the path since the report before? If not, the delays are old.
+    pub is_fresh: bool,
+}
+
+/// Sent on every path at the keepalive interval, on dead ones too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Keepalive {
+    /// The path it was sent on.
+    pub path: PathId,
+    /// Counts keepalives of this path.
+    pub number: u32,
+    /// The sender's clock in µs, wrapping.
+    pub timestamp: u32,
+    /// The number of the next data packet on this path: shows losses that no later packet would.
+    pub next_path_seq: PathSeq,
+    /// The number of the next packet of the bond: whatever comes before it was sent before this keepalive.
+    pub next_global_seq: GlobalSeq,
+}
+
+/// The answer to a [`Keepalive`], at once and on the same path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeepaliveReply {
+    /// The path.
+    pub path: PathId,
+    /// The number of the keepalive it answers.
+    pub number: u32,
+    /// The timestamp of the keepalive it answers.
+    pub echoed: u32,
+}
+
+const KEEPALIVE_LEN: u32 = 20;
+const REPLY_LEN: u32 = 12;
+const REPORT_FIXED_LEN: u32 = 8;
+const REPORT_PATH_LEN: u32 = 32;
+
+impl Report {
+    /// A report with one entry for each path, in their order.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`MAX_PATHS`].
+    pub fn new(number: u32, paths: &[PathReport]) -> Self {
+        let mut entries = [PathReport::default(); MAX_PATHS];
+        entries[..paths.len()].copy_from_slice(paths);
+        Self { number, count: paths.len() as u8, entries }
+    }
+
+    /// One entry for each path, in their order.
+    pub fn paths(&self) -> &[PathReport] {
+        &self.entries[..usize::from(self.count)]
+    }
+}
+
+fn put(octets: &mut Vec<u8>, fields: &[u32]) {
+    for field in fields {
+        octets.extend_from_slice(&field.to_be_bytes());
+    }
+}
+
+impl Control {
+    /// Its octets on the wire.
+    pub fn wire_len(&self) -> u32 {
+        match self {
+            Self::Report(report) => REPORT_FIXED_LEN + REPORT_PATH_LEN * u32::from(report.count),
+            Self::Keepalive(_) => KEEPALIVE_LEN,
+            Self::KeepaliveReply(_) => REPLY_LEN,
+        }
+    }
+
+    /// Appended to `octets`, in network order: version and kind, a path or a count, a bit per path that is fresh, and
+    /// the fields in their order.
+    pub fn encode(&self, octets: &mut Vec<u8>) {
+        match self {
+            Self::Report(report) => {
+                let fresh =
+                    report.paths().iter().rev().fold(0, |bits, path| bits << 1 | u16::from(path.is_fresh));
+                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count]);
+                octets.extend_from_slice(&fresh.to_be_bytes());
+                put(octets, &[report.number]);
+                report.paths().iter().for_each(|path| path.encode(octets));
+            }
+            Self::Keepalive(keepalive) => {
+                octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE, keepalive.path.0, 0, 0]);
+                let (path, global) = (keepalive.next_path_seq.get(), keepalive.next_global_seq.get());
+                put(octets, &[keepalive.number, keepalive.timestamp, path, global]);
+            }
+            Self::KeepaliveReply(reply) => {
+                octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE_REPLY, reply.path.0, 0, 0]);
+                put(octets, &[reply.number, reply.echoed]);
+            }
+        }
+    }
+
+    /// From octets. Never panics; what follows the packet is ignored.
+    pub fn decode(octets: &[u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader(octets);
+        match reader.kind()? {
+            REPORT => Report::decode(&mut reader).map(Self::Report),
+            KEEPALIVE => {
+                let (path, _) = (reader.path()?, reader.u16()?);
+                let (number, timestamp) = (reader.u32()?, reader.u32()?);
+                let next_path_seq = PathSeq::new(reader.u32()?);
+                let next_global_seq = GlobalSeq::new(reader.u32()?);
+                Ok(Self::Keepalive(Keepalive { path, number, timestamp, next_path_seq, next_global_seq }))
+            }
+            KEEPALIVE_REPLY => {
+                let (path, _) = (reader.path()?, reader.u16()?);
+                let (number, echoed) = (reader.u32()?, reader.u32()?);
+                Ok(Self::KeepaliveReply(KeepaliveReply { path, number, echoed }))
+            }
+            kind => Err(DecodeError::Kind(kind)),
+        }
+    }
+}
+
+impl Report {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let count = reader.u8()?;
+        if usize::from(count) > MAX_PATHS {
+            return Err(DecodeError::TooManyPaths(count));
+        }
+        let fresh = reader.u16()?;
+        let number = reader.u32()?;
+        let mut entries = [PathReport::default(); MAX_PATHS];
+        for (place, entry) in entries[..usize::from(count)].iter_mut().enumerate() {
+            *entry = PathReport::decode(reader, fresh & (1 << place) != 0)?;
+        }
+        Ok(Self { number, count, entries })
+    }
+}
+
+impl PathReport {
+    fn encode(&self, octets: &mut Vec<u8>) {
+        put(octets, &[self.next.get(), self.received_packets, self.received_bytes, self.lost_packets]);
+        put(octets, &[self.arrived_at, self.delay, self.least_delay, self.most_delay]);
+    }
+
+    fn decode(reader: &mut Reader<'_>, is_fresh: bool) -> Result<Self, DecodeError> {
+        Ok(Self {
+            next: PathSeq::new(reader.u32()?),
+            received_packets: reader.u32()?,
+            received_bytes: reader.u32()?,
+            lost_packets: reader.u32()?,
+            arrived_at: reader.u32()?,
+            delay: reader.u32()?,
+            least_delay: reader.u32()?,
+            most_delay: reader.u32()?,
+            is_fresh,
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! What happened, and what timers are for.
+
+use crate::id::PathId;
+
+/// Whether packets get through a path, as far as the sending gateway can know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PathState {
+    /// There was recent proof that packets get through.
+    Up,
+    /// Proof is overdue: used only if no path is up.
+    Suspected,
+    /// No proof for so long that nothing but keepalives is sent.
+    #[default]
+    Down,
+}
+
+/// Something that the driver may want to know. Observers lose nothing else by not asking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A path changed its state.
+    PathStateChanged {
+        /// Which.
+        path: PathId,
+        /// From what.
+        from: PathState,
+        /// To what.
+        to: PathState,
+    },
+    /// A scheduler changed a path's weight.
+    WeightChanged {
+        /// Which path's.
+        path: PathId,
+        /// From what.
+        from: u32,
+        /// To what.
+        to: u32,
+    },
+    /// The resequencer no longer waits for missing packets: if they come, they come too late.
+    GaveUp {
+        /// How many.
+        packets: u32,
+    },
+    /// A packet from the LAN was not sent, because every path is down.
+    NoPath,
+    /// Events were lost because nobody asked for them.
+    Overrun {
+        /// How many.
+        events: u32,
+    },
+}
+
+/// Why [`crate::Endpoint::handle_timeout`] is to be called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimerKind {
+    /// To report to the peer.
+    Report,
+    /// To send keepalives.
+    Keepalive,
+    /// To suspect a path or declare it down.
+    PathState,
+    /// To give up on a missing packet.
+    Resequencing,
+}

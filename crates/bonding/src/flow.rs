@@ -1,0 +1,37 @@
+//! What the ingress is told about a packet besides its length.
+
+/// The flow a packet belongs to, as the driver sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowKey {
+    /// A hash of what identifies the flow (addresses, protocol, ports). Its low bits choose the flow bucket: flows that
+    /// share a bucket share an order, which costs waiting but breaks nothing.
+    pub hash: u32,
+    /// How the flow wants to be treated.
+    pub class: Class,
+}
+
+/// How packets of a flow are to be treated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Class {
+    /// One copy, delivered in the flow's order.
+    #[default]
+    Normal,
+    /// One copy, delivered on arrival: the flow does not mind reordering.
+    Unordered,
+    /// A copy on every usable path, the first one delivered, in the flow's order.
+    Duplicated,
+    /// A copy on every usable path, the first one delivered on arrival.
+    DuplicatedUnordered,
+}
+
+impl Class {
+    /// Is the flow to be kept in order?
+    pub const fn is_ordered(self) -> bool {
+        matches!(self, Self::Normal | Self::Duplicated)
+    }
+
+    /// Does every usable path get a copy?
+    pub const fn is_duplicated(self) -> bool {
+        matches!(self, Self::Duplicated | Self::DuplicatedUnordered)
+    }
+}

@@ -1,0 +1,180 @@
+//! The header before every data packet, and its bytes.
+
+use crate::flow::Class;
+use crate::id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq};
+use std::fmt;
+
+/// Version of the format, in the upper half of the first octet.
+pub(crate) const VERSION: u8 = 1;
+
+/// Kind of packet, in the lower half of the first octet.
+pub(crate) const DATA: u8 = 0;
+pub(crate) const REPORT: u8 = 1;
+pub(crate) const KEEPALIVE: u8 = 2;
+pub(crate) const KEEPALIVE_REPLY: u8 = 3;
+
+/// What precedes a data packet on a path.
+///
+/// ```text
+///  0               1               2               3
+/// +-------+-------+-------+-------+-------------------------------+
+/// |version| kind  | class | path  |          flow bucket          |
+/// +-------+-------+-------+-------+-------------------------------+
+/// |                     flow sequence number                      |
+/// +---------------------------------------------------------------+
+/// |                    global sequence number                     |
+/// +---------------------------------------------------------------+
+/// |                     path sequence number                      |
+/// +---------------------------------------------------------------+
+/// |             sender's clock, microseconds, wrapping            |
+/// +---------------------------------------------------------------+
+/// ```
+///
+/// All in network order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DataHeader {
+    /// The path it was sent on.
+    pub path: PathId,
+    /// How it is to be treated.
+    pub class: Class,
+    /// The flow bucket whose order it keeps.
+    pub bucket: u16,
+    /// Its number in the bucket, counting ordered packets only.
+    pub flow_seq: FlowSeq,
+    /// Its number in the bond.
+    pub global_seq: GlobalSeq,
+    /// Its number on the path.
+    pub path_seq: PathSeq,
+    /// The sender's clock when it was handed out, in µs, wrapping.
+    pub timestamp: u32,
+}
+
+/// Why octets are not a header or control packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DecodeError {
+    /// Fewer octets than the format needs.
+    Truncated,
+    /// Another version of the format.
+    Version(u8),
+    /// A kind of packet that is not expected here.
+    Kind(u8),
+    /// A path number beyond [`MAX_PATHS`].
+    Path(u8),
+    /// A class that is not known.
+    Class(u8),
+    /// A report on more than [`MAX_PATHS`] paths.
+    TooManyPaths(u8),
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated => f.write_str("the packet ends within its header"),
+            Self::Version(version) => {
+                write!(f, "version {version} of the bonding header, expected {VERSION}")
+            }
+            Self::Kind(kind) => write!(f, "kind {kind} is not expected here"),
+            Self::Path(path) => write!(f, "path {path}, expected less than {MAX_PATHS}"),
+            Self::Class(class) => write!(f, "class {class} is not known"),
+            Self::TooManyPaths(count) => write!(f, "a report on {count} paths, expected at most {MAX_PATHS}"),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Reads big-endian fields one after the other.
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+
+impl Reader<'_> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let (head, rest) = self.0.split_first_chunk::<N>().ok_or(DecodeError::Truncated)?;
+        self.0 = rest;
+        Ok(*head)
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, DecodeError> {
+        Ok(self.take::<1>()?[0])
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, DecodeError> {
+        self.take().map(u16::from_be_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, DecodeError> {
+        self.take().map(u32::from_be_bytes)
+    }
+
+    /// The first octet's kind, if its version is ours.
+    pub(crate) fn kind(&mut self) -> Result<u8, DecodeError> {
+        let first = self.u8()?;
+        if first >> 4 != VERSION {
+            return Err(DecodeError::Version(first >> 4));
+        }
+        Ok(first & 0xf)
+    }
+
+    pub(crate) fn path(&mut self) -> Result<PathId, DecodeError> {
+        path(self.u8()?)
+    }
+}
+
+pub(crate) fn path(number: u8) -> Result<PathId, DecodeError> {
+    if usize::from(number) < MAX_PATHS { Ok(PathId(number)) } else { Err(DecodeError::Path(number)) }
+}
+
+const fn class_code(class: Class) -> u8 {
+    match class {
+        Class::Normal => 0,
+        Class::Unordered => 1,
+        Class::Duplicated => 2,
+        Class::DuplicatedUnordered => 3,
+    }
+}
+
+fn class(code: u8) -> Result<Class, DecodeError> {
+    match code {
+        0 => Ok(Class::Normal),
+        1 => Ok(Class::Unordered),
+        2 => Ok(Class::Duplicated),
+        3 => Ok(Class::DuplicatedUnordered),
+        _ => Err(DecodeError::Class(code)),
+    }
+}
+
+impl DataHeader {
+    /// Its octets on the wire.
+    pub const LEN: u32 = 20;
+
+    /// As octets.
+    pub fn encode(&self) -> [u8; Self::LEN as usize] {
+        let mut octets = [0; Self::LEN as usize];
+        octets[0] = VERSION << 4 | DATA;
+        octets[1] = class_code(self.class) << 4 | self.path.0;
+        octets[2..4].copy_from_slice(&self.bucket.to_be_bytes());
+        octets[4..8].copy_from_slice(&self.flow_seq.get().to_be_bytes());
+        octets[8..12].copy_from_slice(&self.global_seq.get().to_be_bytes());
+        octets[12..16].copy_from_slice(&self.path_seq.get().to_be_bytes());
+        octets[16..20].copy_from_slice(&self.timestamp.to_be_bytes());
+        octets
+    }
+
+    /// From the first octets of a packet; what follows is the packet itself. Never panics.
+    pub fn decode(octets: &[u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader(octets);
+        let kind = reader.kind()?;
+        if kind != DATA {
+            return Err(DecodeError::Kind(kind));
+        }
+        let flags = reader.u8()?;
+        Ok(Self {
+            path: path(flags & 0xf)?,
+            class: class(flags >> 4)?,
+            bucket: reader.u16()?,
+            flow_seq: FlowSeq::new(reader.u32()?),
+            global_seq: GlobalSeq::new(reader.u32()?),
+            path_seq: PathSeq::new(reader.u32()?),
+            timestamp: reader.u32()?,
+        })
+    }
+}
