@@ -100,6 +100,14 @@ impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
         self.packets.insert(copy)
     }
 
+    /// Takes away a packet of which copies were delivered; the tap does not hear of it.
+    ///
+    /// # Panics
+    /// When it was delivered or dropped before.
+    pub fn remove(&mut self, id: PacketId) {
+        self.packets.discard(id);
+    }
+
     /// [`Medium::handle_timer`] will be called with `token` at `at`, or at once if that has passed.
     #[inline]
     pub fn set_timer(&mut self, at: Instant, token: u64) {

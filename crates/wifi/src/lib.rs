@@ -1,4 +1,22 @@
 //! IEEE 802.11 on the simulator.
+//!
+//! A [`Network`] of stations is a [`ropewalk_sim::Medium`]: their radios contend by the distributed coordination function,
+//! and routes over them look like links to the nodes of the world. Equations, settings and limits:
+//! `docs/models/wifi.md`.
+
+mod air;
+mod backoff;
+mod carrier;
+mod config;
+mod engine;
+mod frame;
+mod network;
+mod queue;
+mod radio;
+mod route;
+mod stats;
+mod token;
+mod topology;
 
 pub mod errors;
 pub mod minstrel;
@@ -6,3 +24,11 @@ pub mod mobility;
 pub mod phy;
 pub mod position;
 pub mod propagation;
+
+pub use config::{
+    ConfigError, MacConfig, NetworkConfig, RadioConfig, RateControl, RouteConfig, StationConfig, StationId,
+};
+pub use frame::MAX_PACKET;
+pub use network::Network;
+pub use route::RouteId;
+pub use stats::{RadioStats, RouteStats};

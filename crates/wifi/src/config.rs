@@ -1,0 +1,148 @@
+//! What a wireless network is made of, and what is refused.
+
+mod check;
+
+pub(crate) use check::check;
+
+use crate::phy::{Rate, RateSet, Standard};
+use crate::position::Position;
+use crate::propagation::Propagation;
+use ropewalk_units::Duration;
+use std::fmt;
+
+/// A station, in the order of [`NetworkConfig::stations`], from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StationId(pub u32);
+
+/// A wireless network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NetworkConfig {
+    /// How signals fade, and what becomes of frames that overlap.
+    pub propagation: Propagation,
+    /// Signals travel at the speed of light; otherwise they arrive as they leave. At 25 m the difference is 83 ns.
+    pub propagation_delay: bool,
+    /// A receiver that has locked on to a frame leaves it for a later one that it can decode over the first's
+    /// interference. Of use with [`Propagation::LogDistance`] only.
+    pub recapture: bool,
+    /// The stations; their names are different.
+    pub stations: Vec<StationConfig>,
+}
+
+/// A station: a host, a router, or a relay that is no node of the world.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StationConfig {
+    /// Names its random streams.
+    pub name: String,
+    /// Where it is at first.
+    pub position: Position,
+    /// Its radios, on different channels, at least one. Each has its own MAC and its own queue.
+    pub radios: Vec<RadioConfig>,
+}
+
+/// A radio.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RadioConfig {
+    /// The number of its channel.
+    pub channel: u8,
+    /// Its physical layer and its MAC.
+    pub mac: MacConfig,
+}
+
+/// Physical layer and MAC of a radio.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MacConfig {
+    /// The physical layer.
+    pub standard: Standard,
+    /// The rate of data frames.
+    pub rate: RateControl,
+    /// The rates every station receives: what ACK, CTS and RTS are sent at.
+    pub basic_rates: RateSet,
+    /// The rate of ACK, CTS and RTS, whatever the data rate; `None`: the standard's rule over the basic rates.
+    pub control_rate: Option<Rate>,
+    /// The rate of broadcasts; `None`: the lowest basic rate.
+    pub broadcast_rate: Option<Rate>,
+    /// Data frames whose MPDU (payload and 36 octets) is longer than this are sent after RTS and CTS, and count their
+    /// failures against the long retry limit. `None`: none is.
+    pub rts_threshold: Option<u32>,
+    /// Fragmentation is not modelled: anything but `None` is refused.
+    pub fragmentation_threshold: Option<u32>,
+    /// How often a frame not longer than the RTS threshold is sent at most, and an RTS for a longer one: 7 in the
+    /// standard, 4 for "at most four transmissions".
+    pub short_retry_limit: u32,
+    /// How often a frame longer than the RTS threshold is sent at most: 4 in the standard.
+    pub long_retry_limit: u32,
+    /// The smallest contention window in slots; `None`: the standard's.
+    pub cw_min: Option<u32>,
+    /// The largest contention window in slots; `None`: the standard's.
+    pub cw_max: Option<u32>,
+    /// How long after the end of its frame a sender gives up on an ACK or CTS; `None`: SIFS, a slot and the
+    /// preamble (IEEE 802.11-2020 §10.3.2.11). From then on backoff slots count.
+    pub response_timeout: Option<Duration>,
+    /// How many frames wait, the one in service not among them; `None`: as many as come.
+    pub queue_limit: Option<u32>,
+    /// How long a frame may wait, its service included; `None`: for ever. Looked at when its service begins and
+    /// before each attempt.
+    pub lifetime: Option<Duration>,
+}
+
+/// Who chooses the rate of data frames.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RateControl {
+    /// Always this one.
+    Fixed(Rate),
+}
+
+impl MacConfig {
+    /// The standard's own settings with data at a fixed rate: all rates basic, no RTS, retry limits 7 and 4, a queue of
+    /// 1000 frames.
+    pub const fn new(standard: Standard, rate: Rate) -> Self {
+        Self {
+            standard,
+            rate: RateControl::Fixed(rate),
+            basic_rates: standard.rates(),
+            control_rate: None,
+            broadcast_rate: None,
+            rts_threshold: None,
+            fragmentation_threshold: None,
+            short_retry_limit: 7,
+            long_retry_limit: 4,
+            cw_min: None,
+            cw_max: None,
+            response_timeout: None,
+            queue_limit: Some(1_000),
+            lifetime: None,
+        }
+    }
+}
+
+/// A way through the network, seen by the world as one link between its two ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RouteConfig {
+    /// From one end to the other, at least two, none twice.
+    pub stations: Vec<StationId>,
+    /// The number of the channel of each hop; a single one holds for all. The way back is on the same.
+    pub channels: Vec<u8>,
+}
+
+/// Something that cannot be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// Where: a dotted path like `stations.r1.radios[0].channel`, or `route`.
+    pub key: String,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(key: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { key: key.into(), problem: problem.into() }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.problem)
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,136 @@
+//! What is refused before anything is built.
+
+use super::{ConfigError, MacConfig, NetworkConfig, RadioConfig, RateControl, StationConfig};
+use crate::phy::{Rate, RateSet};
+use crate::propagation::{Channel, Propagation};
+
+type Checked = Result<(), ConfigError>;
+
+/// A signal that takes longer than a SIFS would answer frames after their timeout.
+pub(crate) const FARTHEST_METRES: f64 = 1_000.0;
+
+/// Is this a network?
+pub(crate) fn check(config: &NetworkConfig) -> Checked {
+    propagation(config)?;
+    for (index, station) in config.stations.iter().enumerate() {
+        if config.stations[..index].iter().any(|other| other.name == station.name) {
+            return Err(ConfigError::new(format!("stations.{}", station.name), "there are two of this name"));
+        }
+        self::station(station)?;
+    }
+    Ok(())
+}
+
+fn propagation(config: &NetworkConfig) -> Checked {
+    if let Propagation::Disk(disk) = &config.propagation {
+        for (name, range) in [
+            ("reception", disk.reception),
+            ("carrier_sense", disk.carrier_sense),
+            ("interference", disk.interference),
+        ] {
+            if !range.is_finite() || range <= 0.0 {
+                let problem = format!("{range} m; expected a range above zero");
+                return Err(ConfigError::new(format!("propagation.{name}"), problem));
+            }
+        }
+        if disk.carrier_sense < disk.reception {
+            let problem = format!(
+                "{} m is less than the reception range of {} m: who receives a frame senses it",
+                disk.carrier_sense, disk.reception
+            );
+            return Err(ConfigError::new("propagation.carrier_sense", problem));
+        }
+    }
+    let range = config.propagation.carrier_sense_range();
+    if config.propagation_delay && range > FARTHEST_METRES {
+        let problem = format!(
+            "signals are sensed up to {range:.0} m; with a propagation delay at most {FARTHEST_METRES:.0} m, for the slot \
+             allows for no more"
+        );
+        return Err(ConfigError::new("propagation_delay", problem));
+    }
+    Ok(())
+}
+
+fn station(station: &StationConfig) -> Checked {
+    let key = |name: &str| format!("stations.{}.{name}", station.name);
+    if !station.position.x.is_finite() || !station.position.y.is_finite() {
+        let problem = format!("({}, {}) is no place", station.position.x, station.position.y);
+        return Err(ConfigError::new(key("position"), problem));
+    }
+    if station.radios.is_empty() {
+        return Err(ConfigError::new(key("radios"), "expected at least one"));
+    }
+    for (index, radio) in station.radios.iter().enumerate() {
+        let key = |name: &str| key(&format!("radios[{index}].{name}"));
+        if station.radios[..index].iter().any(|other| other.channel == radio.channel) {
+            let problem = format!("another radio of the station is on channel {} too", radio.channel);
+            return Err(ConfigError::new(key("channel"), problem));
+        }
+        self::radio(radio).map_err(|(name, problem)| ConfigError::new(key(name), problem))?;
+    }
+    Ok(())
+}
+
+type Refused = (&'static str, String);
+
+fn radio(radio: &RadioConfig) -> Result<(), Refused> {
+    let mac = &radio.mac;
+    Channel::new(mac.standard, radio.channel).map_err(|unknown| ("channel", unknown.to_string()))?;
+    rates(mac)?;
+    if let Some(threshold) = mac.fragmentation_threshold {
+        let problem = format!("{threshold}: fragmentation is not modelled; leave it out");
+        return Err(("fragmentation_threshold", problem));
+    }
+    for (name, limit) in
+        [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)]
+    {
+        if limit == 0 {
+            return Err((name, "0: a frame is sent at least once; expected 1 or more".to_owned()));
+        }
+    }
+    let timing = mac.standard.timing();
+    let (smallest, largest) = (mac.cw_min.unwrap_or(timing.cw_min), mac.cw_max.unwrap_or(timing.cw_max));
+    if largest < smallest || largest > 65_535 {
+        return Err(("cw_max", format!("{largest}; expected at least cw_min ({smallest}), at most 65535")));
+    }
+    if mac.queue_limit == Some(0) {
+        return Err(("queue_limit", "0: no frame could ever be sent; expected 1 or more".to_owned()));
+    }
+    if let Some(timeout) = mac.response_timeout
+        && timeout <= timing.sifs
+    {
+        let problem = format!("{timeout}: a response comes after SIFS, {}; expected more", timing.sifs);
+        return Err(("response_timeout", problem));
+    }
+    if let Some(lifetime) = mac.lifetime
+        && lifetime.is_zero()
+    {
+        return Err(("lifetime", "0: no frame could ever be sent".to_owned()));
+    }
+    Ok(())
+}
+
+fn rates(mac: &MacConfig) -> Result<(), Refused> {
+    let known = mac.standard.rates();
+    let listed = || known.iter().map(|rate| rate.as_mbps().to_string()).collect::<Vec<_>>().join(", ");
+    let member = |name: &'static str, rate: Option<Rate>| match rate {
+        Some(rate) if !known.contains(rate) => {
+            let problem =
+                format!("{rate} is no rate of {}; expected one of {}", mac.standard.name(), listed());
+            Err((name, problem))
+        }
+        _ => Ok(()),
+    };
+    if let RateControl::Fixed(rate) = mac.rate {
+        member("rate", Some(rate))?;
+    }
+    member("control_rate", mac.control_rate)?;
+    member("broadcast_rate", mac.broadcast_rate)?;
+    if mac.basic_rates.is_empty() || mac.basic_rates.difference(known) != RateSet::EMPTY {
+        let problem =
+            format!("expected one or more of {}'s rates ({} Mbit/s)", mac.standard.name(), listed());
+        return Err(("basic_rates", problem));
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! What a radio does with a frame it has decoded.
+
+use super::Network;
+use crate::engine::Engine;
+use crate::frame::{BROADCAST, Frame, FrameKind};
+use crate::phy;
+use crate::queue::Queued;
+use crate::radio::{AfterSifs, Phase};
+use crate::token::Token;
+
+impl Network {
+    /// A frame has arrived at a radio without interference.
+    pub(super) fn receive(&mut self, cx: &mut impl Engine, slot: u32, index: u32) {
+        let (frame, from) = {
+            let transmission = self.air.get(slot);
+            (transmission.frame, transmission.radio)
+        };
+        let is_for_me = frame.to == index || frame.to == BROADCAST;
+        if frame.kind == FrameKind::Data && is_for_me && self.is_erroneous(cx, from, index, frame) {
+            return;
+        }
+        let radio = &mut self.radios[index as usize];
+        radio.carrier.resynchronise();
+        match frame.kind {
+            FrameKind::Data if frame.to == BROADCAST => self.receive_broadcast(cx, slot, index),
+            _ if frame.to != index => self.overhear(cx, index, frame),
+            FrameKind::Data => self.receive_data(cx, from, index, frame),
+            FrameKind::Rts => self.receive_rts(cx, from, index, frame),
+            FrameKind::Cts => {
+                if radio.phase == Phase::AwaitingCts {
+                    self.receive_cts(cx, index);
+                }
+            }
+            FrameKind::Ack => {
+                if radio.phase == Phase::AwaitingAck {
+                    self.succeed(cx, index);
+                }
+            }
+        }
+    }
+
+    /// Do the channel's frame errors take it? Then the station has heard a frame it could not decode.
+    fn is_erroneous(&mut self, _cx: &mut impl Engine, _from: u32, _index: u32, _frame: Frame) -> bool {
+        false
+    }
+
+    /// A frame for others: the medium is theirs for as long as it says (IEEE 802.11-2020 §10.3.2.4).
+    fn overhear(&mut self, cx: &mut impl Engine, index: u32, frame: Frame) {
+        let now = cx.now();
+        let radio = &mut self.radios[index as usize];
+        if !radio.carrier.reserve(now + frame.reserved) || frame.kind != FrameKind::Rts {
+            return;
+        }
+        // §10.3.2.4: what an RTS has reserved may be released if no frame begins within two SIFS, a CTS, the start
+        // of a reception and two slots.
+        let timing = radio.timing;
+        let answer = radio.control_rate(frame.rate);
+        let wait = timing.sifs
+            + timing.sifs
+            + radio.airtime(answer, phy::CTS)
+            + phy::preamble_duration(radio.mac.standard, answer)
+            + timing.slot
+            + timing.slot;
+        radio.rts_heard_at = now;
+        radio.rts_nav = now + frame.reserved;
+        cx.set_timer(now + wait, Token::NavReset(index));
+    }
+
+    /// Nothing may have followed an RTS.
+    pub(super) fn reset_nav(&mut self, cx: &mut impl Engine, index: u32) {
+        let now = cx.now();
+        let radio = &mut self.radios[index as usize];
+        if !radio.carrier.is_reserved_until(radio.rts_nav) || radio.has_heard_since_rts() {
+            return;
+        }
+        radio.carrier.release(now);
+        radio.schedule_anew(index, cx);
+    }
+
+    fn receive_broadcast(&mut self, cx: &mut impl Engine, slot: u32, index: u32) {
+        let Some(port) = self.broadcast_entry(index) else { return };
+        let transmission = self.air.get_mut(slot);
+        let Some(packet) = transmission.broadcast else { return };
+        transmission.copies += 1;
+        let octets = u64::from(transmission.frame.octets - phy::DATA_OVERHEAD);
+        let way = &mut self.entries[transmission.entry as usize];
+        way.stats.duplicates += 1;
+        way.duplicated_bytes += octets;
+        way.stats.delivered += 1;
+        way.stats.delivered_bytes += octets;
+        self.radios[index as usize].stats.data_received += 1;
+        cx.deliver_copy(port, packet);
+    }
+
+    fn receive_data(&mut self, cx: &mut impl Engine, from: u32, index: u32, frame: Frame) {
+        let radio = &mut self.radios[index as usize];
+        radio.stats.data_received += 1;
+        // §10.3.2.11: the ACK goes after SIFS whatever the medium is like, for a duplicate too.
+        let rate = radio.control_rate(frame.rate);
+        radio.after_sifs = Some(AfterSifs::Ack { to: from, rate });
+        cx.set_timer(cx.now() + radio.timing.sifs, Token::Sifs(index));
+        if !radio.is_new(from, frame.sequence, frame.is_retry) {
+            radio.stats.duplicates += 1;
+            return;
+        }
+        let station = radio.station;
+        let Some(sent) = &mut self.radios[from as usize].current else { return };
+        let Some(packet) = sent.packet.take() else { return };
+        let queued =
+            Queued { packet, octets: sent.octets, entry: sent.entry, to: BROADCAST, since: sent.since };
+        self.forward(cx, station, queued);
+    }
+
+    /// §10.3.2.9: a CTS answers an RTS only if the NAV says the medium is idle.
+    fn receive_rts(&mut self, cx: &mut impl Engine, from: u32, index: u32, frame: Frame) {
+        let now = cx.now();
+        let radio = &mut self.radios[index as usize];
+        if radio.carrier.is_reserved(now) {
+            return;
+        }
+        let rate = radio.control_rate(frame.rate);
+        let spent = radio.timing.sifs + radio.airtime(rate, phy::CTS);
+        let reserved = frame.reserved.saturating_sub(spent);
+        radio.after_sifs = Some(AfterSifs::Cts { to: from, rate, reserved });
+        cx.set_timer(now + radio.timing.sifs, Token::Sifs(index));
+    }
+}

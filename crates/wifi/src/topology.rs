@@ -1,0 +1,130 @@
+//! Who hears whom: worked out when stations move, not when they send.
+
+use crate::phy::Rate;
+use crate::position::Position;
+use crate::propagation::{Channel, Propagation, mw_from_dbm};
+use ropewalk_sim::Streams;
+use ropewalk_units::Duration;
+
+/// A radio that hears another one's transmissions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neighbour {
+    pub(crate) radio: u32,
+    pub(crate) is_decodable: bool,
+    pub(crate) is_sensed: bool,
+    pub(crate) power_mw: f64,
+    pub(crate) delay: Duration,
+}
+
+/// Where a radio is, and on which channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Site {
+    pub(crate) station: u32,
+    pub(crate) channel: Channel,
+}
+
+/// For each radio, the radios that hear it.
+pub(crate) struct Topology {
+    neighbours: Vec<Neighbour>,
+    /// Where each radio's neighbours begin; one more than there are radios.
+    begins: Vec<u32>,
+    /// In dB, of each pair of stations, row by row; empty without shadowing.
+    shadowing: Vec<f64>,
+    stations: usize,
+}
+
+const METRES_PER_NANOSECOND: f64 = 0.299_792_458;
+
+impl Topology {
+    pub(crate) fn new(propagation: &Propagation, streams: &Streams, names: &[&str]) -> Self {
+        let stations = names.len();
+        let mut shadowing = Vec::new();
+        if matches!(propagation, Propagation::LogDistance(model) if model.shadowing_db > 0.0) {
+            for a in names {
+                shadowing.extend(names.iter().map(|b| propagation.shadowing_db(streams, a, b)));
+            }
+        }
+        Self { neighbours: Vec::new(), begins: vec![0], shadowing, stations }
+    }
+
+    pub(crate) fn rebuild(
+        &mut self,
+        propagation: &Propagation,
+        positions: &[Position],
+        sites: &[Site],
+        has_delay: bool,
+    ) {
+        self.neighbours.clear();
+        self.begins.clear();
+        self.begins.push(0);
+        for (sender, from) in sites.iter().enumerate() {
+            for (receiver, to) in sites.iter().enumerate() {
+                if sender != receiver {
+                    self.join(propagation, positions, from, (receiver as u32, to), has_delay);
+                }
+            }
+            self.begins.push(self.neighbours.len() as u32);
+        }
+    }
+
+    fn join(
+        &mut self,
+        propagation: &Propagation,
+        positions: &[Position],
+        from: &Site,
+        (radio, to): (u32, &Site),
+        has_delay: bool,
+    ) {
+        let distance = positions[from.station as usize].distance(positions[to.station as usize]);
+        let shadowing = self.shadowing_db(from.station, to.station);
+        let signal = propagation.signal(distance, shadowing, from.channel, to.channel);
+        // Not sensed and not decoded, a signal is still noise to others' frames.
+        let matters = signal.is_decodable || signal.is_sensed || signal.power_mw > negligible_mw(propagation);
+        if matters {
+            let nanos = if has_delay { distance / METRES_PER_NANOSECOND } else { 0.0 };
+            self.neighbours.push(Neighbour {
+                radio,
+                is_decodable: signal.is_decodable,
+                is_sensed: signal.is_sensed || signal.is_decodable,
+                power_mw: signal.power_mw,
+                delay: Duration::from_nanos(nanos as u64),
+            });
+        }
+    }
+
+    fn shadowing_db(&self, a: u32, b: u32) -> f64 {
+        self.shadowing.get(a as usize * self.stations + b as usize).copied().unwrap_or(0.0)
+    }
+
+    #[inline]
+    pub(crate) fn count(&self, radio: u32) -> u32 {
+        self.begins[radio as usize + 1] - self.begins[radio as usize]
+    }
+
+    #[inline]
+    pub(crate) fn neighbour(&self, radio: u32, index: u32) -> Neighbour {
+        self.neighbours[(self.begins[radio as usize] + index) as usize]
+    }
+
+    pub(crate) fn of(&self, radio: u32) -> &[Neighbour] {
+        &self.neighbours[self.begins[radio as usize] as usize..self.begins[radio as usize + 1] as usize]
+    }
+
+    /// Can `to` receive frames of `from` at this rate, without interference?
+    pub(crate) fn reaches(&self, propagation: &Propagation, from: u32, to: u32, rate: Rate) -> bool {
+        self.of(from).iter().any(|neighbour| {
+            neighbour.radio == to
+                && neighbour.is_decodable
+                && propagation.receives(rate, neighbour.power_mw, 0.0)
+        })
+    }
+}
+
+/// Signals up to this power are taken for nothing: on disks those that do not interfere, and with path loss what is 10 dB
+/// below the receiver's noise, which costs a frame at most 0.4 dB.
+fn negligible_mw(propagation: &Propagation) -> f64 {
+    match propagation {
+        Propagation::Disk(_) => 0.0,
+        Propagation::LogDistance(model) => mw_from_dbm(model.receiver.noise_dbm) * 0.1,
+    }
+}

@@ -1,0 +1,4 @@
+//! The network seen from outside: throughput, collisions and fairness against models, and worlds of random stations.
+
+mod common;
+mod saturation;
