@@ -91,6 +91,16 @@ class RunResult:
         """Time series, one row per sample and subflow; rows without a subflow are the connection's own."""
         return self._table("series")
 
+    @cached_property
+    def bonds(self) -> pl.DataFrame:
+        """One row per seed, bond and direction, and one per path of it: traffic, losses, resequencing."""
+        return self._table("bonds")
+
+    @cached_property
+    def bond_series(self) -> pl.DataFrame:
+        """Time series of bonds: rates, losses, weights; rows without a path are the whole direction's."""
+        return self._table("bond_series")
+
     def benefit(self) -> list[Benefit]:
         """Benefit or harm of each multipath connection against the best single path, paired by seed.
 
@@ -178,6 +188,16 @@ class SweepResult:
         return self._table("series")
 
     @cached_property
+    def bonds(self) -> pl.DataFrame:
+        """As `RunResult.bonds`, with the grid's columns; empty without bonds."""
+        return self._table("bonds")
+
+    @cached_property
+    def bond_series(self) -> pl.DataFrame:
+        """As `RunResult.bond_series`, with the grid's columns; empty if the campaign keeps none."""
+        return self._table("bond_series")
+
+    @cached_property
     def references(self) -> pl.DataFrame:
         """`connections` of the single-path runs, with the grid's columns and `reference_path`."""
         import polars as pl
@@ -254,12 +274,12 @@ class SweepResult:
     def _table(self, table: Table) -> pl.DataFrame:
         import polars as pl
 
-        if table == "series" and not self.campaign.series:
+        if table in {"series", "bond_series"} and not self.campaign.series:
             return pl.DataFrame()
         frames = [
-            self._labelled(sample, read(self._ran(sample.keys), table))
+            self._labelled(sample, frame)
             for sample in self.samples
-            if self._ran(sample.keys)
+            if not (frame := read(self._ran(sample.keys), table)).is_empty()
         ]
         return pl.concat(frames) if frames else pl.DataFrame()
 

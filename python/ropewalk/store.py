@@ -1,6 +1,6 @@
 """The store: a folder of Parquet files, named by what produced them, so that nothing is computed twice.
 
-    <root>/<scenario name>/<hash>-<seed>-<engine version>.{connections,subflows,links,series}.parquet
+    <root>/<scenario name>/<hash>-<seed>-<engine version>.{connections,subflows,links,series,…}.parquet
     <root>/<scenario name>/references/…        the same scenario with one connection as TCP on one path
 
 There is no index beside the names: what a file name says, and the provenance inside confirms, is there.
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from ropewalk import _core
 
-Table = Literal["connections", "subflows", "links", "series"]
+Table = Literal["connections", "subflows", "links", "series", "bonds", "bond_series"]
 
 TABLES: Final[tuple[Table, ...]] = ("connections", "subflows", "links", "series")
-"""The tables of a run, in the order in which they are checked."""
+"""The tables that every run has, in the order in which they are checked. The others belong to special scenarios."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,8 @@ def read(keys: Iterable[Key], table: Table) -> pl.DataFrame:
     import polars as pl
 
     files = [key.file(table) for key in keys]
+    if table not in TABLES:
+        files = [file for file in files if file.exists()]
     if not files:
         return pl.DataFrame()
     try:

@@ -53,6 +53,18 @@ impl Outcome {
         table(self.0.series_table())
     }
 
+    /// One row per direction of a bond and one per path of it; no rows without bonds.
+    #[getter]
+    fn bonds(&self) -> PyResult<PyTable> {
+        table(self.0.bonds_table())
+    }
+
+    /// The time series of bonds; no rows without bonds, or unless the run was asked for series.
+    #[getter]
+    fn bond_series(&self) -> PyResult<PyTable> {
+        table(self.0.bond_series_table())
+    }
+
     /// Writes the tables as Parquet files whose names begin with `stem` and returns their paths.
     fn write(&self, py: Python<'_>, folder: PathBuf, stem: &str) -> PyResult<Vec<PathBuf>> {
         py.detach(|| parquet::write(&self.0, &folder, stem)).map_err(|error| os_error(&error))

@@ -23,6 +23,7 @@ pub(crate) fn write(outcome: &Outcome, folder: &Path, stem: &str) -> io::Result<
     if !outcome.series.is_empty() {
         tables.push(("series", outcome.series_table()));
     }
+    tables.extend(outcome.special_tables());
     tables.push(("connections", outcome.connections_table()));
     let mut written = Vec::new();
     for (table, batch) in &tables {

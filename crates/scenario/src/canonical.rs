@@ -1,19 +1,21 @@
 //! One text for one meaning: every default written out, units normalised, keys sorted. Its hash names the
 //! scenario in every result.
 
+use crate::plan::bond;
 use crate::plan::trace::Traces;
 use crate::plan::{
     Application, ChangePlan, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeKind, Protocol,
 };
 use crate::scenario::Scenario;
+use crate::schema::bond::BondTable;
 use crate::schema::connection::{
     ApplicationTable, BulkTable, ConnectionTable, ConstantRateTable, ConstantTable, DataTable, HostTable,
-    IntervalTable, OnOffTable, ProtocolName, RequestResponseTable, Stack,
+    IntervalTable, OnOffTable, ProtocolName, RateChangeTable, RequestResponseTable, Stack,
 };
 use crate::schema::link::{
     BernoulliTable, ChangeTable, CodelTable, Direction, DirectionTable, DropTailTable, ExactTable,
     ExponentialTable, FqCodelTable, GilbertElliottTable, JitterTable, LinkState, LinkTable, LossTable,
-    NoKeys, NormalTable, QueueTable, RedTable, UniformTable,
+    NoKeys, NormalTable, QueueTable, RedTable, UniformTable, WanderTable,
 };
 use crate::schema::mptcp::MptcpTable;
 use crate::schema::quantity::{BitRate, Chance, Limit, Name, Size, Time};
@@ -96,24 +98,29 @@ impl Scenario {
             mptcp: MptcpTable::default(),
             hosts: hosts.map(|node| (Name(node.name.clone()), host.clone())).collect(),
             routers: routers.map(|node| (Name(node.name.clone()), NoKeys {})).collect(),
-            links: plan.links.iter().map(|link| (Name(link.name.clone()), self.link(link))).collect(),
+            links: plan.links.iter().filter_map(|link| self.link(link)).collect(),
+            bonds: plan.links.iter().filter_map(|link| self.bond(link)).collect(),
             routes: self.file.routes.clone(),
             connections: self.connections(),
         }
     }
 
-    fn link(&self, link: &LinkPlan) -> LinkTable {
-        let name = |end: usize| Name(self.plan.nodes[link.ends[end]].name.clone());
-        let one = |index: usize| Some(direction(&link.directions[index], &self.traces));
+    fn ends(&self, link: &LinkPlan) -> [Name; 2] {
+        link.ends.map(|end| Name(self.plan.nodes[end].name.clone()))
+    }
+
+    fn link(&self, link: &LinkPlan) -> Option<(Name, LinkTable)> {
+        let wire = link.wire()?;
+        let one = |index: usize| Some(direction(&wire.directions[index], &self.traces));
         // A trace goes when a rate comes: the change to the rate says both.
         let said = |plan: &&ChangePlan| plan.change != Change::Trace(None);
         let changed = |plan: &ChangePlan| change(plan, &self.traces);
-        LinkTable {
-            between: [name(0), name(1)],
+        let table = LinkTable {
+            between: self.ends(link),
             mtu: Some(link.mtu),
             forward: one(0),
             backward: one(1),
-            changes: link.changes.iter().filter(said).map(changed).collect(),
+            changes: wire.changes.iter().filter(said).map(changed).collect(),
             rate: None,
             trace: None,
             delay: None,
@@ -122,7 +129,14 @@ impl Scenario {
             queue: None,
             loss: None,
             duplicate: None,
-        }
+        };
+        Some((Name(link.name.clone()), table))
+    }
+
+    fn bond(&self, link: &LinkPlan) -> Option<(Name, BondTable)> {
+        let bond = link.bond()?;
+        let table = bond::config::explicit(self.ends(link), &bond.config, &bond.classes);
+        Some((Name(link.name.clone()), table))
     }
 
     fn connections(&self) -> std::collections::BTreeMap<Name, ConnectionTable> {
@@ -164,6 +178,7 @@ impl Scenario {
             spread: Some(table.spread.unwrap_or(zero)),
             application: Some(application(&plan.application)),
             data,
+            dscp: Some(plan.dscp),
             tcp,
             mptcp,
         }
@@ -236,6 +251,9 @@ fn jitter(config: Jitter) -> JitterTable {
         Jitter::Uniform(max) => JitterTable::Uniform(UniformTable { max: Time(max) }),
         Jitter::Normal(deviation) => JitterTable::Normal(NormalTable { deviation: Time(deviation) }),
         Jitter::Exponential(mean) => JitterTable::Exponential(ExponentialTable { mean: Time(mean) }),
+        Jitter::Wander { max, interval } => {
+            JitterTable::Wander(WanderTable { max: Time(max), interval: Some(Time(interval)) })
+        }
     }
 }
 
@@ -309,25 +327,29 @@ fn interval(interval: Interval) -> IntervalTable {
 
 fn application(application: &Application) -> ApplicationTable {
     let size = |bytes: u64| Some(Size(Bytes::new(bytes)));
-    match *application {
-        Application::Bulk { bytes, duration } => {
+    match application {
+        &Application::Bulk { bytes, duration } => {
             ApplicationTable::Bulk(BulkTable { bytes: bytes.and_then(size), duration: duration.map(Time) })
         }
-        Application::ConstantRate { rate, packet, duration } => {
+        Application::ConstantRate { rate, packet, duration, changes } => {
+            let changes = changes.iter();
             ApplicationTable::ConstantRate(ConstantRateTable {
-                rate: BitRate(rate),
-                packet_size: size(u64::from(packet)),
+                rate: BitRate(*rate),
+                packet_size: size(u64::from(*packet)),
                 duration: duration.map(Time),
+                changes: changes
+                    .map(|&(at, rate)| RateChangeTable { at: Time(at - Instant::ZERO), rate: BitRate(rate) })
+                    .collect(),
             })
         }
-        Application::OnOff { rate, packet, on, off, duration } => ApplicationTable::OnOff(OnOffTable {
+        &Application::OnOff { rate, packet, on, off, duration } => ApplicationTable::OnOff(OnOffTable {
             rate: BitRate(rate),
             packet_size: size(u64::from(packet)),
             on: Some(interval(on)),
             off: Some(interval(off)),
             duration: duration.map(Time),
         }),
-        Application::RequestResponse { request, response, think, count } => {
+        &Application::RequestResponse { request, response, think, count } => {
             ApplicationTable::RequestResponse(RequestResponseTable {
                 request: size(request),
                 response: size(response),

@@ -4,7 +4,10 @@ mod rows;
 mod summary;
 mod tables;
 
-pub use rows::{ConnectionRow, LinkRow, SeriesRow, SubflowRow, SubflowSample};
+pub use rows::{
+    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, ConnectionRow, DatagramCounts, LinkRow,
+    SeriesRow, SubflowRow, SubflowSample,
+};
 
 use ropewalk_units::Duration;
 
@@ -37,6 +40,10 @@ pub struct Outcome {
     pub links: Vec<LinkRow>,
     /// Time series, by time; empty unless asked for.
     pub series: Vec<SeriesRow>,
+    /// For each bond and direction a row of the whole, then one per path.
+    pub bonds: Vec<BondRow>,
+    /// Their time series, by time; empty unless asked for.
+    pub bond_series: Vec<BondSeriesRow>,
     /// Events the engine has processed: a measure of the work, the same on every machine.
     pub events: u64,
 }

@@ -2,11 +2,13 @@
 
 mod addresses;
 mod application;
+mod bonds;
 mod build;
 mod capture;
 mod collect;
 mod datagrams;
 mod endpoint;
+mod gateway;
 mod host;
 mod node;
 mod packet;
@@ -134,6 +136,7 @@ fn simulate<T: PausingTap>(
             return Err(RunError::Interrupted { at: now });
         }
     }
+    let (series, bond_series) = sampler.map(Sampler::finish).unwrap_or_default();
     let connections = collect::connections(plan, simulation);
     let subflows = collect::subflow_rows(plan, simulation, &connections);
     Ok(Outcome {
@@ -141,7 +144,9 @@ fn simulate<T: PausingTap>(
         duration: plan.duration,
         subflows,
         links: collect::links(plan, simulation),
-        series: sampler.map(Sampler::finish).unwrap_or_default(),
+        bonds: bonds::rows(plan, simulation),
+        series,
+        bond_series,
         events: simulation.world.events_processed(),
         connections,
     })

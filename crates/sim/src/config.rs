@@ -118,6 +118,14 @@ pub enum Jitter {
     Normal(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
+    /// Slow wandering between zero and `max`, as a cellular line's delay does: every `interval` a new target is
+    /// drawn uniformly, and the delay moves to it in a straight line. All packets of a moment share it.
+    Wander {
+        /// Greatest additional delay.
+        max: Duration,
+        /// Time from one target to the next; above zero.
+        interval: Duration,
+    },
 }
 
 /// A Mahimahi trace: at each time (ms) one opportunity for 1500 octets; repeats from its end.

@@ -49,6 +49,8 @@ pub struct PacketHeader {
     pub identification: u16,
     /// Time to live, or hop limit.
     pub ttl: u8,
+    /// Differentiated services code point (RFC 2474), 0 to 63.
+    pub dscp: u8,
 }
 
 /// Why a packet has no bytes.
@@ -145,14 +147,33 @@ impl PacketHeader {
     /// # Errors
     /// [`EmitError`]; `out` is then as it was.
     pub fn emit_datagram(&self, datagram: &Datagram, out: &mut Vec<u8>) -> Result<(), EmitError> {
-        let len = u64::from(Datagram::HEADER) + u64::from(datagram.payload.len);
-        let (addresses, len) = self.emit_ip(UDP, datagram.ecn, len, out)?;
+        let len = u64::from(datagram.payload.len);
+        self.emit_udp(datagram.ecn, len, out, |out| emit_payload(datagram.payload, out))
+    }
+
+    /// Appends the IP packet of a UDP datagram with these octets: a tunnel's.
+    ///
+    /// # Errors
+    /// [`EmitError`]; `out` is then as it was.
+    pub fn emit_tunnelled(&self, octets: &[u8], ecn: Ecn, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        self.emit_udp(ecn, octets.len() as u64, out, |out| out.extend_from_slice(octets))
+    }
+
+    fn emit_udp(
+        &self,
+        ecn: Ecn,
+        payload: u64,
+        out: &mut Vec<u8>,
+        emit_payload: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), EmitError> {
+        let len = u64::from(Datagram::HEADER) + payload;
+        let (addresses, len) = self.emit_ip(UDP, ecn, len, out)?;
         let start = out.len();
         out.extend(self.source_port.to_be_bytes());
         out.extend(self.destination_port.to_be_bytes());
         out.extend((len as u16).to_be_bytes());
         out.extend([0; 2]); // checksum
-        emit_payload(datagram.payload, out);
+        emit_payload(out);
         let sum = addresses.pseudo_header(UDP, len).add_octets(&out[start..]);
         // RFC 768: a checksum that comes out as zero is sent as all ones; zero means "none".
         let checksum = match sum.complement() {
@@ -194,7 +215,8 @@ impl PacketHeader {
                 self.emit_ipv4(protocol, ecn, counted, (source, destination), out);
             }
             Addresses::V6(source, destination) => {
-                out.extend([0x60, ecn.bits() << 4, 0, 0]);
+                let class = self.dscp << 2 | ecn.bits();
+                out.extend([0x60 | class >> 4, class << 4, 0, 0]);
                 out.extend(counted.to_be_bytes());
                 out.extend([protocol, self.ttl]);
                 out.extend(source.octets());
@@ -214,7 +236,7 @@ impl PacketHeader {
         out: &mut Vec<u8>,
     ) {
         let start = out.len();
-        out.extend([0x45, ecn.bits()]);
+        out.extend([0x45, self.dscp << 2 | ecn.bits()]);
         out.extend(total.to_be_bytes());
         out.extend(self.identification.to_be_bytes());
         out.extend([0x40, 0, self.ttl, protocol, 0, 0]);

@@ -34,12 +34,12 @@ fn check_ip(net: Option<NetHeaders>, header: &PacketHeader, ecn: Ecn) -> NetHead
             assert_eq!(ip.header_checksum, ip.calc_header_checksum());
             assert_eq!((ip.identification, ip.time_to_live), (header.identification, header.ttl));
             assert!(ip.dont_fragment && !ip.more_fragments);
-            assert_eq!(ip.ecn.value(), ecn.bits());
+            assert_eq!((ip.dscp.value(), ip.ecn.value()), (header.dscp, ecn.bits()));
         }
         NetHeaders::Ipv6(ip, _) => {
             assert_eq!(IpAddr::from(ip.source), header.source);
             assert_eq!(IpAddr::from(ip.destination), header.destination);
-            assert_eq!((ip.hop_limit, ip.traffic_class), (header.ttl, ecn.bits()));
+            assert_eq!((ip.hop_limit, ip.traffic_class), (header.ttl, header.dscp << 2 | ecn.bits()));
         }
         NetHeaders::Arp(_) => panic!("ARP"),
     }
@@ -104,6 +104,10 @@ proptest! {
         };
         prop_assert_eq!(udp.checksum, checksum.unwrap());
         prop_assert_eq!((udp.source_port, udp.destination_port), (header.source_port, header.destination_port));
+        // A tunnel's packet is the same, its octets given instead of generated.
+        let mut tunnelled = Vec::new();
+        header.emit_tunnelled(&stream(datagram.payload), datagram.ecn, &mut tunnelled).unwrap();
+        prop_assert_eq!(tunnelled, packet);
     }
 }
 
@@ -115,6 +119,7 @@ fn header() -> PacketHeader {
         destination_port: 5001,
         identification: 7,
         ttl: 64,
+        dscp: 0,
     }
 }
 

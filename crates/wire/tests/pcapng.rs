@@ -31,6 +31,7 @@ fn header(v6: bool) -> PacketHeader {
         destination_port: 5001,
         identification: 1,
         ttl: 64,
+        dscp: 0,
     }
 }
 

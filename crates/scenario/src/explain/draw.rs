@@ -1,12 +1,13 @@
 //! The topology and the paths in characters.
 
 use crate::plan::{
-    Application, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind, PathPlan, Plan,
-    Protocol,
+    Application, BondPlan, Carrier, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind,
+    PathPlan, Plan, Protocol, WirePlan,
 };
 use crate::schema::quantity::Limit;
+use ropewalk_bonding::SchedulerConfig;
 use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue};
-use ropewalk_units::{Bytes, Duration, Probability, Rate};
+use ropewalk_units::{Bytes, Duration, Instant, Probability, Rate};
 use std::fmt::Write;
 
 /// The node with the brackets of its kind.
@@ -33,12 +34,16 @@ pub(super) fn topology(plan: &Plan, text: &mut String) {
             let [a, b] = link.addresses;
             let end = node(plan, link.ends[1]);
             let _ = writeln!(text, "  {start}-- {} -- {end}    {a} -- {b}, MTU {}", link.name, link.mtu);
-            directions(link, &format!("  {margin}   {stem}     "), text);
+            let margin = format!("  {margin}   {stem}     ");
+            match &link.carrier {
+                Carrier::Wire(wire) => directions(wire, &margin, text),
+                Carrier::Bond(bond) => members(plan, bond, &margin, text),
+            }
         }
     }
 }
 
-fn directions(link: &LinkPlan, margin: &str, text: &mut String) {
+fn directions(link: &WirePlan, margin: &str, text: &mut String) {
     let [forward, backward] = &link.directions;
     if forward == backward {
         let _ = writeln!(text, "{margin}<-> {}", direction(forward));
@@ -48,8 +53,31 @@ fn directions(link: &LinkPlan, margin: &str, text: &mut String) {
     }
     for change in &link.changes {
         let arrow = ["->", "<-"][change.direction];
-        let at = change.at - ropewalk_units::Instant::ZERO;
+        let at = change.at - Instant::ZERO;
         let _ = writeln!(text, "{margin}{arrow}  from {at}: {}", describe_change(&change.change));
+    }
+}
+
+/// What a bond is laid of, and how.
+fn members(plan: &Plan, bond: &BondPlan, margin: &str, text: &mut String) {
+    let scheduler = match bond.config.scheduler {
+        SchedulerConfig::WeightedRoundRobin(_) => "weighted round robin",
+        SchedulerConfig::CostFirst(_) => "cost first",
+        SchedulerConfig::RateAware(_) => "rate aware",
+        SchedulerConfig::Redundant => "redundant",
+        SchedulerConfig::FlowAware(_) => "flow aware",
+    };
+    let names: Vec<&str> = bond.paths.iter().map(|path| path.name.as_str()).collect();
+    let _ = writeln!(text, "{margin}=== {} laid into one, {scheduler}", names.join(" and "));
+    for path in &bond.paths {
+        let figures = Figures::of_ways(plan, path, &path.forward);
+        let _ = writeln!(
+            text,
+            "{margin}    {}: RTT at least {}, {}",
+            path.name,
+            figures.rtt,
+            round_rate(figures.rate)
+        );
     }
 }
 
@@ -82,6 +110,9 @@ fn jitter(jitter: Jitter) -> Option<String> {
         Jitter::Uniform(max) => Some(format!("jitter 0 to {max}")),
         Jitter::Normal(deviation) => Some(format!("jitter normal {deviation}")),
         Jitter::Exponential(mean) => Some(format!("jitter exponential {mean}")),
+        Jitter::Wander { max, interval } => {
+            Some(format!("wandering by up to {max} (target each {interval})"))
+        }
     }
 }
 
@@ -138,7 +169,7 @@ fn describe_change(change: &Change) -> String {
 pub(super) fn connections(plan: &Plan, text: &mut String) {
     for connection in groups(plan) {
         let copies = plan.connections.iter().filter(|other| other.group == connection.group);
-        let starts: Vec<_> = copies.map(|copy| copy.start - ropewalk_units::Instant::ZERO).collect();
+        let starts: Vec<_> = copies.map(|copy| copy.start - Instant::ZERO).collect();
         let (from, to) = (node(plan, connection.source), node(plan, connection.destination));
         let _ = writeln!(
             text,
@@ -208,8 +239,9 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
         Application::Bulk { bytes: None, duration } => {
             format!("{flows} as fast as it can, {}", until(*duration))
         }
-        Application::ConstantRate { rate, packet, duration } => {
-            format!("{flows} {rate} in packets of {packet} B, {}", until(*duration))
+        Application::ConstantRate { rate, packet, duration, changes } => {
+            let later = if changes.is_empty() { String::new() } else { format!(", {}", rates(changes)) };
+            format!("{flows} {rate} in packets of {packet} B, {}{later}", until(*duration))
         }
         Application::OnOff { rate, packet, on, off, duration } => {
             let (on, off) = (interval(*on), interval(*off));
@@ -224,6 +256,15 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
                 "{source} asks ({request}), {destination} answers ({response}), {source} thinks {think}; {times}"
             )
         }
+    }
+}
+
+fn rates(changes: &[(Instant, Rate)]) -> String {
+    let told = |(at, rate): &(Instant, Rate)| format!("{rate} from {}", *at - Instant::ZERO);
+    match changes {
+        [few @ ..] if few.len() <= 3 => few.iter().map(told).collect::<Vec<_>>().join(", "),
+        [first, .., last] => format!("{}, {} more changes, {}", told(first), changes.len() - 2, told(last)),
+        _ => String::new(),
     }
 }
 
@@ -257,17 +298,50 @@ pub(super) struct Figures {
 
 impl Figures {
     pub(super) fn of(plan: &Plan, connection: &ConnectionPlan, path: &PathPlan) -> Self {
-        let direction = |&(link, direction): &(usize, usize)| &plan.links[link].directions[direction];
+        Self::of_ways(plan, path, data_way(connection, path))
+    }
+
+    fn of_ways(plan: &Plan, path: &PathPlan, data_way: &[(usize, usize)]) -> Self {
         let delay = |way: &[(usize, usize)]| {
-            way.iter().map(direction).fold(Duration::ZERO, |sum, config| sum + config.delay)
+            way.iter()
+                .fold(Duration::ZERO, |sum, &(link, direction)| sum + least_delay(plan, link, direction))
         };
-        let rate = data_way(connection, path).iter().map(|hop| direction(hop).rate).min();
+        let rate = data_way.iter().map(|&(link, direction)| greatest_rate(plan, link, direction)).min();
         Self { rtt: delay(&path.forward) + delay(&path.backward), rate: rate.unwrap_or(Rate::ZERO) }
     }
 
     /// Octets in flight that fill the path.
     pub(super) fn bdp(&self) -> u64 {
         self.rate.bytes_in(self.rtt)
+    }
+}
+
+/// The way that a member of a bond takes in one of the bond's directions.
+fn member_way(path: &PathPlan, direction: usize) -> &[(usize, usize)] {
+    [&path.forward, &path.backward][direction]
+}
+
+/// Propagation over a link, over the fastest path of a bond.
+fn least_delay(plan: &Plan, link: usize, direction: usize) -> Duration {
+    match &plan.links[link].carrier {
+        Carrier::Wire(wire) => wire.directions[direction].delay,
+        Carrier::Bond(bond) => {
+            let hops = |path| member_way(path, direction).iter();
+            let delay = |path| hops(path).fold(Duration::ZERO, |sum, &(l, d)| sum + least_delay(plan, l, d));
+            bond.paths.iter().map(delay).min().unwrap_or(Duration::ZERO)
+        }
+    }
+}
+
+/// The rate of a link, of all paths of a bond together.
+pub(super) fn greatest_rate(plan: &Plan, link: usize, direction: usize) -> Rate {
+    match &plan.links[link].carrier {
+        Carrier::Wire(wire) => wire.directions[direction].rate,
+        Carrier::Bond(bond) => {
+            let hops = |path| member_way(path, direction).iter();
+            let rate = |path| hops(path).map(|&(l, d)| greatest_rate(plan, l, d).bits_per_sec()).min();
+            Rate::from_bits_per_sec(bond.paths.iter().filter_map(rate).fold(0, u64::saturating_add))
+        }
     }
 }
 

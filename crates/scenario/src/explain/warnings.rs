@@ -1,7 +1,7 @@
 //! What is allowed but seldom meant.
 
-use super::draw::{Figures, data_way, groups};
-use crate::plan::{Application, ConnectionPlan, NodeKind, Plan, Protocol};
+use super::draw::{Figures, data_way, greatest_rate, groups};
+use crate::plan::{Application, ConnectionPlan, LinkPlan, NodeKind, Plan, Protocol};
 use crate::scenario::Scenario;
 use crate::schema::quantity::Limit;
 use ropewalk_sim::{DirectionConfig, Loss, Queue, QueueLimit};
@@ -65,8 +65,7 @@ fn unused_links(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
 fn shared_link(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
     let ways: Vec<&[(usize, usize)]> =
         connection.paths.iter().map(|path| data_way(connection, path)).collect();
-    let rate =
-        |&(link, direction): &(usize, usize)| plan.links[link].directions[direction].rate.bits_per_sec();
+    let rate = |&(link, direction): &(usize, usize)| greatest_rate(plan, link, direction).bits_per_sec();
     let hops: BTreeSet<&(usize, usize)> = ways.iter().copied().flatten().collect();
     let narrow = |hop: &(usize, usize)| {
         let sharing = ways.iter().filter(|way| way.contains(hop));
@@ -137,7 +136,9 @@ fn marks(config: &DirectionConfig) -> bool {
 fn ecn(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
     let config = connection.protocol.tcp()?;
     let mut hops = connection.paths.iter().flat_map(|path| data_way(connection, path));
-    let marking = hops.any(|&(link, direction)| marks(&plan.links[link].directions[direction]));
+    let marking = hops.any(|&(link, direction)| {
+        plan.links[link].wire().is_some_and(|wire| marks(&wire.directions[direction]))
+    });
     match (config.ecn, marking) {
         (true, false) => Some("tcp.ecn is on, but no queue on its way marks packets".to_owned()),
         (false, true) => {
@@ -165,7 +166,8 @@ fn queues(plan: &Plan) -> Vec<String> {
         for path in &connection.paths {
             let figures = Figures::of(plan, connection, path);
             for &(link, direction) in data_way(connection, path) {
-                let config = &plan.links[link].directions[direction];
+                let Some(wire) = plan.links[link].wire() else { continue };
+                let config = &wire.directions[direction];
                 if config.rate == figures.rate && config.trace.is_none() {
                     warnings.extend(queue(plan, link, config, figures.bdp()));
                 }
@@ -201,7 +203,9 @@ fn queue(plan: &Plan, link: usize, config: &DirectionConfig, bdp: u64) -> Option
 
 fn late_changes(plan: &Plan) -> Vec<String> {
     let end = Instant::ZERO + plan.duration;
-    let late = plan.links.iter().filter(|link| link.changes.iter().any(|change| change.at >= end));
+    let is_late =
+        |link: &&LinkPlan| link.wire().is_some_and(|wire| wire.changes.iter().any(|change| change.at >= end));
+    let late = plan.links.iter().filter(is_late);
     let mut warnings: Vec<String> =
         late.map(|link| format!("links.{}: some of its changes come after the end", link.name)).collect();
     let lonely = (0..plan.nodes.len()).filter(|&node| links_at(plan, node).is_empty());

@@ -35,8 +35,25 @@ pub struct ConnectionRow {
     pub transactions: u64,
     /// Their mean time in seconds.
     pub mean_response_s: Option<f64>,
+    /// What only datagrams have; `None` for a stream.
+    pub datagrams: Option<DatagramCounts>,
     /// Why it failed.
     pub error: Option<String>,
+}
+
+/// What became of a flow's datagrams.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DatagramCounts {
+    /// Sent.
+    pub sent: u64,
+    /// Received, duplicates not counted. What is on its way at the end is not among them.
+    pub received: u64,
+    /// Received after one with a higher number.
+    pub reordered: u64,
+    /// Median of their one-way delays in ms; `None` when none came.
+    pub delay_median_ms: Option<f64>,
+    /// The 99th percentile of their one-way delays in ms.
+    pub delay_p99_ms: Option<f64>,
 }
 
 /// A subflow.
@@ -129,4 +146,83 @@ pub struct SubflowSample {
     pub srtt_ms: Option<f64>,
     /// Octets sent and not acknowledged.
     pub flight: u32,
+}
+
+/// One direction of a bond: a path of it, or (without a path) the whole.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BondRow {
+    /// The bond's name.
+    pub name: String,
+    /// `from->to`.
+    pub direction: String,
+    /// The path's name; `None` for the row of the whole.
+    pub path: Option<String>,
+    /// What both rows count.
+    pub traffic: BondTraffic,
+    /// Packets that a path was found to have lost, by its own numbers; for the whole, those that never came by any.
+    pub lost: u64,
+    /// Of the whole alone.
+    pub egress: Option<BondEgress>,
+}
+
+/// What passed one direction of a bond, or of one of its paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BondTraffic {
+    /// Packets sent; for the whole, packets that came to the gateway for it.
+    pub sent_packets: u64,
+    /// Their octets, without the tunnel's headers.
+    pub sent_bytes: u64,
+    /// Packets that came out at the other gateway; for the whole, delivered.
+    pub received_packets: u64,
+    /// Their octets.
+    pub received_bytes: u64,
+}
+
+/// What became of packets at the end of a bond.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BondEgress {
+    /// Packets that came when they had been given up.
+    pub late: u64,
+    /// Packets that had come before.
+    pub duplicates: u64,
+    /// Most packets that waited for one before them.
+    pub depth_max: u64,
+    /// Mean time that resequencing added to a packet, in ms.
+    pub added_delay_mean_ms: f64,
+    /// Greatest such time in ms.
+    pub added_delay_max_ms: f64,
+    /// Packets that found every path down.
+    pub unsent: u64,
+}
+
+/// A sample of one direction of a bond: a path of it, or the whole.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BondSeriesRow {
+    /// When; rates and losses are over the interval that ends here.
+    pub time: Instant,
+    /// Index into [`super::Outcome::bonds`] of the row with its names.
+    pub row: u32,
+    /// Packets sent, without the tunnel's headers, in Mbit/s.
+    pub sent_mbps: f64,
+    /// Packets received; for the whole, delivered; in Mbit/s.
+    pub received_mbps: f64,
+    /// Packets found lost.
+    pub lost: u64,
+    /// Of a path: its state at the sender.
+    pub path: Option<BondPathSample>,
+    /// Of the whole: packets that wait for one before them.
+    pub depth: Option<u64>,
+}
+
+/// The sender's view of a path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BondPathSample {
+    /// Its weight.
+    pub weight: f64,
+    /// Smoothed round-trip time in ms.
+    pub srtt_ms: Option<f64>,
+    /// Estimated queueing delay in ms.
+    pub queueing_ms: Option<f64>,
+    /// `up`, `suspected` or `down`.
+    pub state: &'static str,
 }

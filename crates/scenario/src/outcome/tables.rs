@@ -93,6 +93,7 @@ impl Outcome {
     /// One row per connection.
     pub fn connections_table(&self) -> RecordBatch {
         let rows = || self.connections.iter();
+        let datagrams = || rows().map(|row| row.datagrams);
         Table::new(self, self.connections.len())
             .text("name", rows().map(|r| &r.name))
             .text("protocol", rows().map(|r| r.protocol))
@@ -109,6 +110,11 @@ impl Outcome {
             .u64("duplicate_bytes", rows().map(|r| r.duplicate_bytes))
             .u64("transactions", rows().map(|r| r.transactions))
             .optional_f64("mean_response_s", rows().map(|r| r.mean_response_s))
+            .optional_u64("datagrams_sent", datagrams().map(|d| d.map(|d| d.sent)))
+            .optional_u64("datagrams_received", datagrams().map(|d| d.map(|d| d.received)))
+            .optional_u64("datagrams_reordered", datagrams().map(|d| d.map(|d| d.reordered)))
+            .optional_f64("delay_median_ms", datagrams().map(|d| d.and_then(|d| d.delay_median_ms)))
+            .optional_f64("delay_p99_ms", datagrams().map(|d| d.and_then(|d| d.delay_p99_ms)))
             .optional_text("error", rows().map(|r| r.error.as_ref()))
             .finish()
     }
@@ -170,6 +176,55 @@ impl Outcome {
             .optional_u64("reorder_buffer_bytes", rows().map(|r| r.reorder_buffer))
             .optional_f64("hol_blocked_ms", rows().map(|r| r.hol_blocked_ms))
             .finish()
+    }
+
+    /// One row per direction of a bond and one per path of it.
+    pub fn bonds_table(&self) -> RecordBatch {
+        let rows = || self.bonds.iter();
+        let egress = || rows().map(|row| row.egress);
+        Table::new(self, self.bonds.len())
+            .text("name", rows().map(|r| &r.name))
+            .text("direction", rows().map(|r| &r.direction))
+            .optional_text("path", rows().map(|r| r.path.as_ref()))
+            .u64("sent_packets", rows().map(|r| r.traffic.sent_packets))
+            .u64("sent_bytes", rows().map(|r| r.traffic.sent_bytes))
+            .u64("received_packets", rows().map(|r| r.traffic.received_packets))
+            .u64("received_bytes", rows().map(|r| r.traffic.received_bytes))
+            .u64("lost", rows().map(|r| r.lost))
+            .optional_u64("late", egress().map(|e| e.map(|e| e.late)))
+            .optional_u64("duplicates", egress().map(|e| e.map(|e| e.duplicates)))
+            .optional_u64("unsent", egress().map(|e| e.map(|e| e.unsent)))
+            .optional_u64("depth_max", egress().map(|e| e.map(|e| e.depth_max)))
+            .optional_f64("added_delay_mean_ms", egress().map(|e| e.map(|e| e.added_delay_mean_ms)))
+            .optional_f64("added_delay_max_ms", egress().map(|e| e.map(|e| e.added_delay_max_ms)))
+            .finish()
+    }
+
+    /// The time series of bonds: a row per direction and one per path of it at each sample.
+    pub fn bond_series_table(&self) -> RecordBatch {
+        let rows = || self.bond_series.iter();
+        let names = || rows().map(|row| &self.bonds[row.row as usize]);
+        let path = || rows().map(|row| row.path);
+        Table::new(self, self.bond_series.len())
+            .f64("time_s", rows().map(|r| r.time.as_secs_f64()))
+            .text("name", names().map(|n| &n.name))
+            .text("direction", names().map(|n| &n.direction))
+            .optional_text("path", names().map(|n| n.path.as_ref()))
+            .f64("sent_mbps", rows().map(|r| r.sent_mbps))
+            .f64("received_mbps", rows().map(|r| r.received_mbps))
+            .u64("lost", rows().map(|r| r.lost))
+            .optional_f64("weight", path().map(|p| p.map(|p| p.weight)))
+            .optional_f64("srtt_ms", path().map(|p| p.and_then(|p| p.srtt_ms)))
+            .optional_f64("queueing_ms", path().map(|p| p.and_then(|p| p.queueing_ms)))
+            .optional_text("state", path().map(|p| p.map(|p| p.state)))
+            .optional_u64("depth", rows().map(|r| r.depth))
+            .finish()
+    }
+
+    /// The tables that only some scenarios have, by name: those with rows.
+    pub fn special_tables(&self) -> Vec<(&'static str, RecordBatch)> {
+        let tables = [("bonds", self.bonds_table()), ("bond_series", self.bond_series_table())];
+        tables.into_iter().filter(|(_, table)| table.num_rows() > 0).collect()
     }
 
     fn path_name(&self, connection: u32, subflow: u32) -> &str {

@@ -4,10 +4,11 @@ use super::connection::Draft;
 use super::{Application, Interval, PathPlan, Protocol};
 use crate::error::ScenarioError;
 use crate::schema::connection::{
-    ApplicationTable, BulkTable, ConstantRateTable, IntervalTable, OnOffTable, RequestResponseTable,
+    ApplicationTable, BulkTable, ConstantRateTable, IntervalTable, OnOffTable, RateChangeTable,
+    RequestResponseTable,
 };
 use crate::schema::quantity::{BitRate, Size, Time};
-use ropewalk_units::{Duration, Rate};
+use ropewalk_units::{Duration, Instant, Rate};
 
 /// IPv4 and UDP headers.
 const UDP_HEADERS: u32 = 28;
@@ -50,16 +51,35 @@ impl Check<'_> {
 
     fn constant_rate(&self, table: &ConstantRateTable) -> Result<Application, ScenarioError> {
         Ok(Application::ConstantRate {
-            rate: self.rate(table.rate)?,
+            rate: self.rate("rate", table.rate)?,
             packet: self.packet(table.packet_size)?,
             duration: self.duration(table.duration)?,
+            changes: self.rate_changes(&table.changes)?,
         })
+    }
+
+    fn rate_changes(&self, tables: &[RateChangeTable]) -> Result<Vec<(Instant, Rate)>, ScenarioError> {
+        let mut changes = Vec::with_capacity(tables.len());
+        for (index, table) in tables.iter().enumerate() {
+            let rate = self.rate(&format!("changes[{index}].rate"), table.rate)?;
+            let at = Instant::ZERO + table.at.0;
+            if changes.last().is_some_and(|&(before, _)| at <= before) {
+                let key = format!("changes[{index}].at");
+                return Err(self.wrong(
+                    &key,
+                    "this change does not come after the one before it",
+                    "a later time",
+                ));
+            }
+            changes.push((at, rate));
+        }
+        Ok(changes)
     }
 
     fn on_off(&self, table: &OnOffTable) -> Result<Application, ScenarioError> {
         let second = Interval::Exponential(Duration::from_secs(1));
         Ok(Application::OnOff {
-            rate: self.rate(table.rate)?,
+            rate: self.rate("rate", table.rate)?,
             packet: self.packet(table.packet_size)?,
             on: self.interval("on", table.on.as_ref(), second, false)?,
             off: self.interval("off", table.off.as_ref(), second, true)?,
@@ -95,9 +115,9 @@ impl Check<'_> {
         }
     }
 
-    fn rate(&self, rate: BitRate) -> Result<Rate, ScenarioError> {
+    fn rate(&self, key: &str, rate: BitRate) -> Result<Rate, ScenarioError> {
         if rate.0 == Rate::ZERO {
-            return Err(self.wrong("rate", "nothing would be sent at a rate of zero", "a rate above zero"));
+            return Err(self.wrong(key, "nothing would be sent at a rate of zero", "a rate above zero"));
         }
         Ok(rate.0)
     }

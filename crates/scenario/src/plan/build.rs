@@ -1,5 +1,6 @@
 //! From the file's tables to the plan, with every check on the way.
 
+use super::bond;
 use super::connection;
 use super::link;
 use super::route::{self, Topology};
@@ -31,6 +32,12 @@ impl Builder<'_> {
         let nodes = self.nodes()?;
         let links = link::links(self, &nodes)?;
         let mut topology = Topology::new(nodes, links);
+        let bonds = bond::bonds(self, &topology)?;
+        if !bonds.is_empty() {
+            let Topology { nodes, mut links, .. } = topology;
+            links.extend(bonds);
+            topology = Topology::new(nodes, links);
+        }
         route::static_routes(self, &mut topology)?;
         let connections = connection::connections(self, &topology, duration)?;
         let Topology { nodes, links, routing, .. } = topology;

@@ -16,6 +16,9 @@ use ropewalk_units::{Duration, Instant};
 /// Copies in all that one scenario may have.
 const MOST_CONNECTIONS: usize = 100_000;
 
+/// A code point has six bits (RFC 2474 §3).
+pub(super) const MOST_DSCP: u8 = 63;
+
 /// One connection of the file on its way to a plan.
 pub(super) struct Draft<'a> {
     pub(super) builder: &'a Builder<'a>,
@@ -53,6 +56,7 @@ impl Draft<'_> {
         let protocol = protocol::protocol(self, name, &paths)?;
         let application = application(self, &protocol, &paths)?;
         let data = self.data(&application)?;
+        let dscp = self.dscp()?;
         let starts = self.starts(duration, all.len())?;
         let copies = starts.len();
         for (index, start) in starts.into_iter().enumerate() {
@@ -68,6 +72,7 @@ impl Draft<'_> {
                 application: application.clone(),
                 data,
                 start,
+                dscp,
             });
         }
         Ok(())
@@ -201,6 +206,15 @@ impl Draft<'_> {
             None | Some(DataTable::Forward) => DataDirection::Forward,
             Some(DataTable::Backward) => DataDirection::Backward,
         })
+    }
+
+    fn dscp(&self) -> Result<u8, ScenarioError> {
+        let dscp = self.table.dscp.unwrap_or(0);
+        if dscp > MOST_DSCP {
+            let message = format!("there is no code point {dscp}");
+            return Err(self.builder.wrong(&self.key("dscp"), message, format!("0 to {MOST_DSCP}")));
+        }
+        Ok(dscp)
     }
 
     /// When each copy opens.

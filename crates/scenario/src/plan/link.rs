@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::queue::queue;
-use super::{ChangePlan, LinkPlan, NodePlan, trace};
+use super::{Carrier, ChangePlan, LinkPlan, NodePlan, WirePlan, trace};
 use crate::error::ScenarioError;
 use crate::schema::link::{
     ChangeTable, Direction, DirectionTable, JitterTable, LinkState, LinkTable, LossTable,
@@ -54,15 +54,19 @@ fn link(
         changes_of(builder, &key, change, traced, mtu, &mut changes)?;
     }
     changes.sort_by_key(|change: &ChangePlan| change.at);
-    let address = |end| Ipv4Addr::new(10, (index / 256) as u8, (index % 256) as u8, end);
     Ok(LinkPlan {
         name: name.to_owned(),
         ends,
-        addresses: [address(1), address(2)],
+        addresses: addresses(index),
         mtu,
-        directions,
-        changes,
+        carrier: Carrier::Wire(WirePlan { directions, changes }),
     })
+}
+
+/// The addresses of the link with this index: 10.x.y.1 and 10.x.y.2.
+pub(super) const fn addresses(index: usize) -> [Ipv4Addr; 2] {
+    let (high, low) = ((index / 256) as u8, (index % 256) as u8);
+    [Ipv4Addr::new(10, high, low, 1), Ipv4Addr::new(10, high, low, 2)]
 }
 
 fn ends(
@@ -139,7 +143,7 @@ fn direction(
         delay: merged.get("delay", |table| table.delay).map_or(Duration::ZERO, |(time, _)| time.0),
         jitter: merged
             .get("jitter", |table| table.jitter.clone())
-            .map_or(Jitter::None, |(table, _)| jitter(&table)),
+            .map_or(Ok(Jitter::None), |(table, key)| jitter(builder, &key, &table))?,
         reorder: merged.get("reorder", |table| table.reorder).is_some_and(|(reorder, _)| reorder),
         queue,
         loss,
@@ -223,13 +227,24 @@ fn certain() -> Probability {
     Probability::new(1.0).unwrap_or_default()
 }
 
-fn jitter(table: &JitterTable) -> Jitter {
-    match table {
+/// Time between two targets of a wandering delay that names none.
+const WANDER_INTERVAL: Duration = Duration::from_secs(1);
+
+fn jitter(builder: &Builder<'_>, key: &str, table: &JitterTable) -> Result<Jitter, ScenarioError> {
+    Ok(match table {
         JitterTable::None(_) => Jitter::None,
         JitterTable::Uniform(table) => Jitter::Uniform(table.max.0),
         JitterTable::Normal(table) => Jitter::Normal(table.deviation.0),
         JitterTable::Exponential(table) => Jitter::Exponential(table.mean.0),
-    }
+        JitterTable::Wander(table) => {
+            let interval = table.interval.map_or(WANDER_INTERVAL, |time| time.0);
+            if interval.is_zero() {
+                let message = "a target is drawn without end in no time";
+                return Err(builder.wrong(&format!("{key}.interval"), message, "a time above zero"));
+            }
+            Jitter::Wander { max: table.max.0, interval }
+        }
+    })
 }
 
 /// The changes of one entry of `changes`: one per thing and direction.
@@ -249,7 +264,9 @@ fn changes_of(
     let mut list = Vec::new();
     change_capacity(builder, key, table, traced, &mut list)?;
     list.extend(table.delay.map(|delay| Change::Delay(delay.0)));
-    list.extend(table.jitter.as_ref().map(|table| Change::Jitter(jitter(table))));
+    if let Some(table) = &table.jitter {
+        list.push(Change::Jitter(jitter(builder, &format!("{key}.jitter"), table)?));
+    }
     list.extend(table.reorder.map(Change::Reorder));
     list.extend(table.duplicate.map(|chance| Change::Duplicate(chance.0)));
     if let Some(table) = &table.loss {

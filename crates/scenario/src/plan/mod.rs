@@ -1,6 +1,7 @@
 //! What a world is built from: a scenario with every name resolved and every default filled in.
 
 mod application;
+pub(crate) mod bond;
 pub(crate) mod build;
 mod connection;
 pub(crate) mod link;
@@ -9,6 +10,7 @@ mod queue;
 pub(crate) mod route;
 pub(crate) mod trace;
 
+pub use bond::BondPlan;
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::net::Ipv4Addr;
@@ -41,7 +43,7 @@ impl AddressIndex {
     }
 }
 
-/// A whole scenario, ready to be built. Nodes, links and connections are sorted by name.
+/// A whole scenario, ready to be built. Nodes and connections are sorted by name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// The scenario's name.
@@ -56,7 +58,7 @@ pub struct Plan {
     pub sample_interval: Duration,
     /// Hosts and routers.
     pub nodes: Vec<NodePlan>,
-    /// Links.
+    /// Links: wires sorted by name, then bonds sorted by name.
     pub links: Vec<LinkPlan>,
     /// Where packets go.
     pub routing: Routing,
@@ -97,7 +99,7 @@ pub struct NodePlan {
 /// One link between two nodes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkPlan {
-    /// Its name.
+    /// The link's name.
     pub name: String,
     /// What it joins: `between` in this order.
     pub ends: [NodeIndex; 2],
@@ -105,6 +107,40 @@ pub struct LinkPlan {
     pub addresses: [Ipv4Addr; 2],
     /// Greatest IP packet in octets.
     pub mtu: u32,
+    /// What carries its packets.
+    pub carrier: Carrier,
+}
+
+impl LinkPlan {
+    /// The wire, if it is one.
+    pub const fn wire(&self) -> Option<&WirePlan> {
+        match &self.carrier {
+            Carrier::Wire(wire) => Some(wire),
+            Carrier::Bond(_) => None,
+        }
+    }
+
+    /// The bond, if it is one.
+    pub const fn bond(&self) -> Option<&BondPlan> {
+        match &self.carrier {
+            Carrier::Bond(bond) => Some(bond),
+            Carrier::Wire(_) => None,
+        }
+    }
+}
+
+/// What carries the packets of a link.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Carrier {
+    /// A link of its own, as `[links.NAME]` says.
+    Wire(WirePlan),
+    /// Other links, laid into one: `[bonds.NAME]`.
+    Bond(Box<BondPlan>),
+}
+
+/// A wire: two directions with a queue, a rate, a delay and a loss each.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WirePlan {
     /// `[0]` from `ends[0]` to `ends[1]` (forward), `[1]` the other way (backward).
     pub directions: [DirectionConfig; 2],
     /// Timed changes, in order of time.
@@ -116,7 +152,7 @@ pub struct LinkPlan {
 pub struct ChangePlan {
     /// When.
     pub at: Instant,
-    /// Which of [`LinkPlan::directions`].
+    /// Which of [`WirePlan::directions`].
     pub direction: usize,
     /// What.
     pub change: Change,
@@ -191,6 +227,8 @@ pub struct ConnectionPlan {
     pub data: DataDirection,
     /// When it opens.
     pub start: Instant,
+    /// Differentiated services code point of its packets, 0 to 63.
+    pub dscp: u8,
 }
 
 /// One path of a connection.
@@ -202,7 +240,7 @@ pub struct PathPlan {
     pub local: AddressIndex,
     /// The destination's address.
     pub remote: AddressIndex,
-    /// The links from source to destination, each with its direction (see [`LinkPlan::directions`]).
+    /// The links from source to destination, each with its direction (see [`WirePlan::directions`]).
     pub forward: Vec<(LinkIndex, usize)>,
     /// The links from destination to source.
     pub backward: Vec<(LinkIndex, usize)>,
@@ -236,6 +274,8 @@ pub enum Application {
         packet: u32,
         /// How long from the start of the connection; `None`: until the end.
         duration: Option<Duration>,
+        /// Other payload rates from these times on, in order of time.
+        changes: Vec<(Instant, Rate)>,
     },
     /// Constant rate in bursts with silence between them; begins with a burst.
     OnOff {

@@ -42,7 +42,8 @@ impl Topology {
         topology
     }
 
-    /// Shortest paths by hops to one address, ties to the link with the lower index. Hosts forward nothing.
+    /// Shortest paths by hops to one address; ties to a bond, then to the link with the lower index. Hosts forward
+    /// nothing. A router's own address is where a bond's packets go: no bond leads there.
     fn shortest(&mut self, address: AddressIndex) {
         let owner = self.owner(address);
         let mut distance = vec![usize::MAX; self.nodes.len()];
@@ -50,6 +51,10 @@ impl Topology {
         let mut queue = VecDeque::from([owner]);
         while let Some(node) = queue.pop_front() {
             for &link in &self.at[node] {
+                let bonded = self.links[link].bond().is_some();
+                if bonded && self.nodes[owner].kind == NodeKind::Router {
+                    continue;
+                }
                 // A host is reached at the address of the link on which the packet comes, and only there.
                 if self.nodes[node].kind == NodeKind::Host && (node != owner || link != address.link()) {
                     continue;
@@ -62,7 +67,8 @@ impl Topology {
                     queue.push_back(neighbour);
                 } else if further == distance[neighbour] {
                     let best = &mut self.routing.next[neighbour][address.0];
-                    *best = best.map(|known| known.min(link));
+                    let rank = |link: LinkIndex| (self.links[link].bond().is_none(), link);
+                    *best = best.map(|known| if rank(link) < rank(known) { link } else { known });
                 }
             }
         }
@@ -128,7 +134,7 @@ impl Topology {
         }
     }
 
-    fn find(&self, name: &str) -> Option<NodeIndex> {
+    pub(crate) fn find(&self, name: &str) -> Option<NodeIndex> {
         self.nodes.iter().position(|node| node.name == name)
     }
 

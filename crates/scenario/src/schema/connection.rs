@@ -55,6 +55,8 @@ pub(crate) struct ConnectionTable {
     pub(crate) application: Option<ApplicationTable>,
     /// Which way the data of bulk, constant-rate and on-off flows (default forward).
     pub(crate) data: Option<DataTable>,
+    /// Differentiated services code point of its packets, 0 to 63 (default 0): a bond's `classes` go by it.
+    pub(crate) dscp: Option<u8>,
     /// TCP keys of this connection.
     pub(crate) tcp: Option<TcpTable>,
     /// Multipath TCP keys of this connection.
@@ -104,6 +106,19 @@ pub(crate) struct ConstantRateTable {
     pub(crate) packet_size: Option<Size>,
     /// How long from the start of the connection (default: until the end).
     pub(crate) duration: Option<Time>,
+    /// Other rates from given times on (default: none).
+    #[serde(default)]
+    pub(crate) changes: Vec<RateChangeTable>,
+}
+
+/// A new rate of constant-rate traffic.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RateChangeTable {
+    /// When, from the start of the simulation.
+    pub(crate) at: Time,
+    /// The payload rate from then on.
+    pub(crate) rate: BitRate,
 }
 
 /// Keys of on/off traffic.

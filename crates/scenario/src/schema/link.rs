@@ -289,6 +289,8 @@ tagged! {
     "normal" => Normal(NormalTable),
     /// Exponential.
     "exponential" => Exponential(ExponentialTable),
+    /// Wandering slowly between zero and `max`, the same for all packets of a moment.
+    "wander" => Wander(WanderTable),
 }
 
 fn short_jitter(text: Result<&str, f64>) -> Option<JitterTable> {
@@ -305,6 +307,17 @@ pub(super) fn time_schema(generator: &mut SchemaGenerator) -> Option<Schema> {
 pub(crate) struct UniformTable {
     /// Greatest additional delay.
     pub(crate) max: Time,
+}
+
+/// Keys of a delay that wanders, as a cellular line's does.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WanderTable {
+    /// Greatest additional delay.
+    pub(crate) max: Time,
+    /// A new target, uniform between zero and `max`, is drawn each time this has passed; the delay moves there in a
+    /// straight line (default 1 s).
+    pub(crate) interval: Option<Time>,
 }
 
 /// Keys of normal jitter.

@@ -1,6 +1,7 @@
 //! The scenario file, as types. Their doc comments are the help, the JSON Schema's descriptions and the
 //! documentation; a key that is not here is an error.
 
+pub(crate) mod bond;
 pub(crate) mod connection;
 pub(crate) mod link;
 pub(crate) mod mptcp;
@@ -9,6 +10,7 @@ pub(crate) mod tagged;
 pub(crate) mod tcp;
 pub(crate) mod tcp_values;
 
+use bond::BondTable;
 use connection::{ConnectionTable, HostTable, RouteTable, RouterTable};
 use link::LinkTable;
 use mptcp::MptcpTable;
@@ -40,6 +42,9 @@ pub(crate) struct ScenarioFile {
     /// Links by name.
     #[serde(default)]
     pub(crate) links: BTreeMap<Name, LinkTable>,
+    /// Bonds of links by name.
+    #[serde(default)]
+    pub(crate) bonds: BTreeMap<Name, BondTable>,
     /// Static routes.
     #[serde(default)]
     pub(crate) routes: Vec<RouteTable>,

@@ -2,16 +2,20 @@
 
 use super::addresses::AddressBook;
 use super::application::{Bulk, Paced, Periods, Requester, Responder, Sink, Source};
+use super::bonds;
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::{EndPath, StreamEndpoint};
+use super::gateway::Gateway;
 use super::host::{Endpoint, Host};
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
-use super::router::Router;
+use super::router::{NextHop, Router};
 use super::transport::{FourTuple, Transport};
-use crate::plan::{AddressIndex, Application, ConnectionPlan, DataDirection, NodeKind, Plan, Protocol};
+use crate::plan::{
+    AddressIndex, Application, Carrier, ConnectionPlan, DataDirection, NodeKind, Plan, Protocol,
+};
 use ropewalk_sim::{LinkId, LinkSetup, NodeId, Port, Streams, Tap, World};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
 /// First port that servers listen on: connection k of the plan has the k-th from here.
@@ -33,8 +37,10 @@ pub(crate) struct Simulation<T: Tap<Packet>> {
     pub(crate) world: World<ScenarioNode, T>,
     /// By index in the plan.
     pub(crate) ends: Vec<Ends>,
-    /// Both directions, by index in the plan.
+    /// Both directions of the wires, by index in the plan.
     pub(crate) links: Vec<[LinkId; 2]>,
+    /// In the plan's order.
+    pub(crate) bonds: Vec<bonds::BondEnds>,
 }
 
 /// Builds the world of a plan; `seed` replaces the plan's own. Link k of the plan has the
@@ -44,26 +50,31 @@ pub(crate) fn build<T: Tap<Packet>>(plan: &Plan, seed: u64, tap: T) -> Simulatio
     let mut world = World::new(tap);
     let addresses = plan.links.iter().flat_map(|link| link.addresses).collect();
     let book = Arc::new(AddressBook::new(addresses));
+    let bonds = || plan.links.iter().filter(|link| link.bond().is_some());
+    let is_gateway = |node: usize| bonds().any(|link| link.ends.contains(&node));
     let nodes: Vec<NodeId> = plan
         .nodes
         .iter()
-        .map(|node| {
+        .enumerate()
+        .map(|(index, node)| {
             world.add_node(match node.kind {
                 NodeKind::Host => ScenarioNode::Host(Host::new(Arc::clone(&book))),
+                NodeKind::Router if is_gateway(index) => ScenarioNode::Gateway(Gateway::default()),
                 NodeKind::Router => ScenarioNode::Router(Router::default()),
             })
         })
         .collect();
     let (links, ports) = connect_links(&mut world, plan, &nodes, &streams);
+    let bonds = bonds::connect(&mut world, plan, &nodes, &ports);
     set_routes(&mut world, plan, &nodes, &ports);
     let ends = (0..plan.connections.len())
         .map(|index| add_connection(&mut world, plan, &nodes, &streams, index))
         .collect();
-    Simulation { world, ends, links }
+    Simulation { world, ends, links, bonds }
 }
 
-/// Ports at both ends of each link.
-type LinkPorts = Vec<[Port; 2]>;
+/// Ports at both ends of each wire; the plan has the wires before other links.
+pub(super) type LinkPorts = Vec<[Port; 2]>;
 
 fn connect_links<T: Tap<Packet>>(
     world: &mut World<ScenarioNode, T>,
@@ -74,14 +85,15 @@ fn connect_links<T: Tap<Packet>>(
     let mut links = Vec::new();
     let mut ports = Vec::new();
     for (index, link) in plan.links.iter().enumerate() {
+        let Some(wire) = link.wire() else { continue };
         let [a, b] = link.ends.map(|end| nodes[end]);
         let setup = |direction: usize, suffix: &str| LinkSetup {
             name: format!("{}/{suffix}", link.name),
-            config: link.directions[direction].clone(),
+            config: wire.directions[direction].clone(),
             streams: *streams,
         };
         let (port_a, port_b, ids) = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
-        for change in &link.changes {
+        for change in &wire.changes {
             world.schedule_change(change.at, ids[change.direction], change.change.clone());
         }
         for (end, port) in [port_a, port_b].into_iter().enumerate() {
@@ -102,12 +114,12 @@ fn set_routes<T: Tap<Packet>>(
     ports: &LinkPorts,
 ) {
     for (node, next) in plan.routing.next.iter().enumerate() {
-        if let ScenarioNode::Router(router) = world.node_mut(nodes[node]) {
-            let port = |link: usize| {
-                let end = usize::from(plan.links[link].ends[0] != node);
-                ports[link][end]
+        if let Some(router) = world.node_mut(nodes[node]).router_mut() {
+            let hop = |link: usize| match &plan.links[link].carrier {
+                Carrier::Wire(_) => NextHop::Port(ports[link][usize::from(plan.links[link].ends[0] != node)]),
+                Carrier::Bond(_) => NextHop::Bond(bonds::index_at(plan, link, node)),
             };
-            router.set_routes(next.iter().map(|link| link.map(port)).collect());
+            router.set_routes(next.iter().map(|link| link.map_or(NextHop::None, hop)).collect());
         }
     }
 }
@@ -149,6 +161,7 @@ fn add_connection<T: Tap<Packet>>(
                     sink: Sink::default(),
                     paths,
                     start: connection.start,
+                    dscp: connection.dscp,
                     error: None,
                     randomness: stream(part),
                 })
@@ -186,7 +199,7 @@ fn paced(
     stream: impl Fn(&str) -> ropewalk_sim::Stream,
 ) -> Option<Paced> {
     let (rate, packet, duration, periods) = match &connection.application {
-        Application::ConstantRate { rate, packet, duration } => (rate, packet, duration, None),
+        Application::ConstantRate { rate, packet, duration, .. } => (rate, packet, duration, None),
         Application::OnOff { rate, packet, on, off, duration } => {
             let periods = Periods { on: *on, off: *off, stream: stream("periods") };
             (rate, packet, duration, Some(periods))
@@ -194,7 +207,14 @@ fn paced(
         Application::Bulk { .. } | Application::RequestResponse { .. } => return None,
     };
     let stop = stop_at(plan, connection, *duration);
-    Some(Paced::new(connection.start, stop, *packet, rate.transmission_time(*packet), periods))
+    let paced = Paced::new(connection.start, stop, *packet, rate.transmission_time(*packet), periods);
+    Some(match &connection.application {
+        Application::ConstantRate { changes, .. } => {
+            let interval = |&(at, rate): &(Instant, Rate)| (at, rate.transmission_time(*packet));
+            paced.with_changes(changes.iter().map(interval).collect())
+        }
+        _ => paced,
+    })
 }
 
 /// What the client's and the server's side of a stream connection write.
@@ -240,6 +260,7 @@ fn udp_endpoints<T: Tap<Packet>>(
     let sender = Endpoint::UdpSender(UdpSender {
         tuple: FourTuple { local: from.local, remote: from.remote, port },
         paced: paced(plan, connection, stream).expect("the schema allows UDP only paced applications"),
+        dscp: connection.dscp,
     });
     let receiver = Endpoint::UdpReceiver(from.remote.port, UdpReceiver::new());
     if backward == 0 { [sender, receiver] } else { [receiver, sender] }

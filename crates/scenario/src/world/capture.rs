@@ -5,7 +5,7 @@ use crate::plan::{NodeKind, Plan};
 use ropewalk_sim::{DropReason, LinkId, Tap};
 use ropewalk_units::Instant;
 use ropewalk_wire::pcapng::{InterfaceId, Writer};
-use ropewalk_wire::{Datagram, PacketHeader};
+use ropewalk_wire::{Datagram, Ecn, EmitError, PacketHeader};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::Ipv4Addr;
@@ -79,7 +79,7 @@ impl CaptureTap {
             }
         }
         let mut directions = Vec::new();
-        for link in &plan.links {
+        for link in plan.links.iter().filter(|link| link.wire().is_some()) {
             let mut host_interface = [None; 2];
             for (end, slot) in host_interface.iter_mut().enumerate() {
                 if let Some(file) = host_file[link.ends[end]] {
@@ -124,6 +124,13 @@ impl CaptureTap {
     fn emit(&mut self, packet: &Packet) -> Vec<u8> {
         let mut octets = Vec::new();
         self.identification = self.identification.wrapping_add(1);
+        if let Err(error) = self.emit_into(packet, &mut octets) {
+            self.error.get_or_insert_with(|| io::Error::other(error.to_string()));
+        }
+        octets
+    }
+
+    fn emit_into(&self, packet: &Packet, octets: &mut Vec<u8>) -> Result<(), EmitError> {
         let ip = |address: crate::plan::AddressIndex| self.addresses[address.0].into();
         let header = PacketHeader {
             source: ip(packet.source.address()),
@@ -132,18 +139,25 @@ impl CaptureTap {
             destination_port: packet.destination.port,
             identification: self.identification,
             ttl: packet.ttl,
+            dscp: packet.dscp,
         };
-        let emitted = match &packet.body {
-            Body::Tcp(segment) => header.emit_segment(segment, &mut octets),
+        match &packet.body {
+            Body::Tcp(segment) => header.emit_segment(segment, octets),
             Body::Udp(datagram) => {
                 let datagram = Datagram { payload: datagram.payload, ..Datagram::default() };
-                header.emit_datagram(&datagram, &mut octets)
+                header.emit_datagram(&datagram, octets)
             }
-        };
-        if let Err(error) = emitted {
-            self.error.get_or_insert_with(|| io::Error::other(error.to_string()));
+            Body::Bonded(bonded) => {
+                let mut inner = bonded.header.encode().to_vec();
+                self.emit_into(&bonded.inner, &mut inner)?;
+                header.emit_tunnelled(&inner, packet.ecn(), octets)
+            }
+            Body::BondControl(control) => {
+                let mut inner = Vec::new();
+                control.encode(&mut inner);
+                header.emit_tunnelled(&inner, Ecn::NotEct, octets)
+            }
         }
-        octets
     }
 
     fn record(&mut self, at: Instant, place: Place, octets: Vec<u8>, comment: &'static str) {

@@ -1,10 +1,11 @@
 //! The result of a finished simulation.
 
 use super::build::Simulation;
+use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::StreamEndpoint;
 use super::packet::Packet;
 use super::view::{DataEnds, mptcp_stats, subflows, transactions};
-use crate::outcome::{ConnectionRow, LinkRow, SubflowRow};
+use crate::outcome::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
 use crate::plan::{Application, ConnectionPlan, Plan};
 use ropewalk_sim::Tap;
 use ropewalk_units::{Duration, Instant};
@@ -73,9 +74,9 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
         }
         DataEnds::Udp { .. } => ((None, None), (0, 0.0)),
     };
-    let udp_duplicates = match ends {
-        DataEnds::Udp { receiver, .. } => receiver.duplicate_bytes,
-        DataEnds::Stream { .. } => 0,
+    let (datagrams, udp_duplicates) = match ends {
+        DataEnds::Udp { sender, receiver } => (Some(counts(sender, receiver)), receiver.duplicate_bytes),
+        DataEnds::Stream { .. } => (None, 0),
     };
     ConnectionRow {
         name: connection.name.clone(),
@@ -93,7 +94,20 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
         duplicate_bytes: stats.1.map_or(udp_duplicates, |stats| stats.duplicate_bytes),
         transactions,
         mean_response_s: (transactions > 0).then(|| response_s / transactions as f64),
+        datagrams,
         error: result.error,
+    }
+}
+
+fn counts(sender: &UdpSender, receiver: &UdpReceiver) -> DatagramCounts {
+    let quantile =
+        |part: f64| (receiver.datagrams > 0).then(|| receiver.delays.value_at_quantile(part) as f64 / 1e3);
+    DatagramCounts {
+        sent: sender.paced.sent(),
+        received: receiver.datagrams,
+        reordered: receiver.reordered,
+        delay_median_ms: quantile(0.5),
+        delay_p99_ms: quantile(0.99),
     }
 }
 

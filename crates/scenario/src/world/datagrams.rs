@@ -3,6 +3,7 @@
 use super::application::Paced;
 use super::packet::{Body, Datagram, Packet};
 use super::transport::FourTuple;
+use hdrhistogram::Histogram;
 use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
 
@@ -11,6 +12,8 @@ use ropewalk_wire::Payload;
 pub(crate) struct UdpSender {
     pub(crate) tuple: FourTuple,
     pub(crate) paced: Paced,
+    /// Code point of its packets.
+    pub(crate) dscp: u8,
 }
 
 impl UdpSender {
@@ -22,9 +25,13 @@ impl UdpSender {
         let number = self.paced.sent() - 1;
         let len = self.paced.message();
         let payload = Payload { offset: number * u64::from(len), len };
-        Some(Packet::new(self.tuple.local, self.tuple.remote, Body::Udp(Datagram { number, payload })))
+        let body = Body::Udp(Datagram { number, sent: now, payload });
+        Some(Packet::new(self.tuple.local, self.tuple.remote, body).with_dscp(self.dscp))
     }
 }
+
+/// Delays above this (1000 s) count as this.
+const LONGEST_DELAY_US: u64 = 1_000_000_000;
 
 /// How far back the receiver remembers which numbers it has seen.
 const WINDOW: u64 = 4096;
@@ -40,6 +47,10 @@ pub(crate) struct UdpReceiver {
     pub(crate) duplicate_bytes: u64,
     /// When the last one came.
     pub(crate) last_at: Option<Instant>,
+    /// Datagrams that came, duplicates not counted.
+    pub(crate) datagrams: u64,
+    /// One-way delays in µs of those, to three digits.
+    pub(crate) delays: Histogram<u32>,
     /// First datagram whose octets were not those that were sent.
     pub(crate) corrupt_at: Option<u64>,
     next: u64,
@@ -54,6 +65,8 @@ impl UdpReceiver {
             reordered: 0,
             duplicate_bytes: 0,
             last_at: None,
+            datagrams: 0,
+            delays: Histogram::new_with_bounds(1, LONGEST_DELAY_US, 3).expect("the bounds are apart"),
             corrupt_at: None,
             next: 0,
             seen: vec![0; (WINDOW / 64) as usize],
@@ -71,6 +84,8 @@ impl UdpReceiver {
             return;
         }
         self.bytes += u64::from(len);
+        self.datagrams += 1;
+        self.delays.saturating_record((now - datagram.sent).as_nanos() / 1000);
         self.last_at = Some(now);
     }
 
@@ -99,7 +114,7 @@ mod tests {
     use super::*;
 
     fn datagram(number: u64) -> Datagram {
-        Datagram { number, payload: Payload { offset: number * 100, len: 100 } }
+        Datagram { number, sent: Instant::ZERO, payload: Payload { offset: number * 100, len: 100 } }
     }
 
     #[test]
@@ -110,13 +125,27 @@ mod tests {
         }
         assert_eq!(receiver.bytes, 600, "0, 1, 3, 2, 9000 and 8999");
         assert_eq!(receiver.duplicate_bytes, 300, "3 again, 2 beyond the window, 8999 again");
+        assert_eq!((receiver.datagrams, receiver.reordered), (6, 5));
         assert_eq!(receiver.corrupt_at, None);
     }
 
     #[test]
     fn a_wrong_octet_is_noticed() {
         let mut receiver = UdpReceiver::new();
-        receiver.receive(Instant::ZERO, &Datagram { number: 1, payload: Payload { offset: 7, len: 100 } });
+        receiver.receive(
+            Instant::ZERO,
+            &Datagram { number: 1, sent: Instant::ZERO, payload: Payload { offset: 7, len: 100 } },
+        );
         assert_eq!(receiver.corrupt_at, Some(7));
+    }
+
+    #[test]
+    fn delays_are_measured() {
+        let mut receiver = UdpReceiver::new();
+        for number in 0..100 {
+            receiver.receive(Instant::from_micros(1_000 * (number + 1)), &datagram(number));
+        }
+        let delay = |part: f64| receiver.delays.value_at_quantile(part) as f64;
+        assert!((delay(0.5) / 50_000.0 - 1.0).abs() < 0.002 && (delay(0.99) / 99_000.0 - 1.0).abs() < 0.002);
     }
 }

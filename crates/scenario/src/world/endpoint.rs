@@ -32,6 +32,8 @@ pub(crate) struct StreamEndpoint {
     pub(crate) paths: Vec<EndPath>,
     /// When a client opens the connection.
     pub(crate) start: Instant,
+    /// Code point of its packets.
+    pub(crate) dscp: u8,
     /// Why the connection failed, if it did.
     pub(crate) error: Option<String>,
     /// Initial sequence numbers and keys.
@@ -148,7 +150,8 @@ impl StreamEndpoint {
             Transport::Mptcp(stream) => self.source.pump(now, &self.sink, stream),
         }
         while let Some((tuple, segment)) = self.transport.poll_transmit(now) {
-            context.send(tuple.port, Packet::new(tuple.local, tuple.remote, Body::Tcp(segment)));
+            let packet = Packet::new(tuple.local, tuple.remote, Body::Tcp(segment));
+            context.send(tuple.port, packet.with_dscp(self.dscp));
         }
         opened.0 |= self.poll_events(host).0;
         opened

@@ -129,6 +129,11 @@ impl Host {
                 }
                 context.drop_packet(id);
             }
+            // A gateway's packets never go to a host.
+            (Body::Bonded(_) | Body::BondControl(_), _) => {
+                self.misrouted += 1;
+                context.drop_packet(id);
+            }
         }
     }
 

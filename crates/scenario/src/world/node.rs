@@ -1,5 +1,6 @@
-//! The two kinds of nodes, dispatched statically.
+//! The kinds of nodes, dispatched statically.
 
+use super::gateway::Gateway;
 use super::host::Host;
 use super::packet::Packet;
 use super::router::Router;
@@ -12,14 +13,16 @@ pub(crate) enum ScenarioNode {
     Host(Host),
     /// Forwards.
     Router(Router),
+    /// Forwards, and bonds.
+    Gateway(Gateway),
 }
 
 impl ScenarioNode {
-    /// The host; panics for a router, which the plan rules out.
+    /// The host; panics for any other, which the plan rules out.
     pub(crate) fn host(&self) -> &Host {
         match self {
             Self::Host(host) => host,
-            Self::Router(_) => unreachable!("connections end at hosts"),
+            Self::Router(_) | Self::Gateway(_) => unreachable!("connections end at hosts"),
         }
     }
 
@@ -27,7 +30,34 @@ impl ScenarioNode {
     pub(crate) fn host_mut(&mut self) -> &mut Host {
         match self {
             Self::Host(host) => host,
-            Self::Router(_) => unreachable!("connections end at hosts"),
+            Self::Router(_) | Self::Gateway(_) => unreachable!("connections end at hosts"),
+        }
+    }
+}
+
+impl ScenarioNode {
+    /// The gateway; panics for any other, which the plan rules out.
+    pub(crate) fn gateway(&self) -> &Gateway {
+        match self {
+            Self::Gateway(gateway) => gateway,
+            Self::Host(_) | Self::Router(_) => unreachable!("bonds begin and end at gateways"),
+        }
+    }
+
+    /// The same, to change it.
+    pub(crate) fn gateway_mut(&mut self) -> &mut Gateway {
+        match self {
+            Self::Gateway(gateway) => gateway,
+            Self::Host(_) | Self::Router(_) => unreachable!("bonds begin and end at gateways"),
+        }
+    }
+
+    /// The routes, unless it is a host.
+    pub(crate) fn router_mut(&mut self) -> Option<&mut Router> {
+        match self {
+            Self::Host(_) => None,
+            Self::Router(router) => Some(router),
+            Self::Gateway(gateway) => Some(&mut gateway.router),
         }
     }
 }
@@ -40,6 +70,7 @@ impl Node for ScenarioNode {
         match self {
             Self::Host(host) => host.handle_packet(context, port, id),
             Self::Router(router) => router.handle_packet(context, id),
+            Self::Gateway(gateway) => gateway.handle_packet(context, id),
         }
     }
 
@@ -47,6 +78,7 @@ impl Node for ScenarioNode {
         match self {
             Self::Host(host) => host.handle_timer(context, token),
             Self::Router(_) => {}
+            Self::Gateway(gateway) => gateway.handle_timer(context, token),
         }
     }
 }

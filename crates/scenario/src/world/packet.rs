@@ -1,7 +1,9 @@
 //! The packet of every scenario: addresses, ports, and a TCP segment or a UDP datagram.
 
 use crate::plan::AddressIndex;
+use ropewalk_bonding::{Control, DataHeader};
 use ropewalk_sim as sim;
+use ropewalk_units::Instant;
 use ropewalk_wire::{Ecn, Payload, Segment};
 
 /// An IPv4 header without options.
@@ -16,6 +18,8 @@ pub(crate) const INITIAL_TTL: u8 = 64;
 pub(crate) struct Datagram {
     /// Counted from 0 by the sending application.
     pub(crate) number: u64,
+    /// When it was sent, for the receiver to measure its delay.
+    pub(crate) sent: Instant,
     /// The octets.
     pub(crate) payload: Payload,
 }
@@ -27,6 +31,19 @@ pub(crate) enum Body {
     Tcp(Segment),
     /// A UDP datagram.
     Udp(Datagram),
+    /// A packet between the gateways of a bond. Boxed, so that every other packet stays within two cache lines.
+    Bonded(Box<Bonded>),
+    /// What the gateways of a bond tell each other.
+    BondControl(Box<Control>),
+}
+
+/// A packet on a member link of a bond.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Bonded {
+    /// Its numbers.
+    pub(crate) header: DataHeader,
+    /// The packet that a router handed to the bond.
+    pub(crate) inner: Packet,
 }
 
 /// One end of a flow: an interface's address and a port.
@@ -60,6 +77,8 @@ pub(crate) struct Packet {
     pub(crate) destination: Socket,
     /// Hops left.
     pub(crate) ttl: u8,
+    /// Differentiated services code point (RFC 2474), which tells a bond how to treat the packet.
+    pub(crate) dscp: u8,
     /// What it carries.
     pub(crate) body: Body,
 }
@@ -67,7 +86,24 @@ pub(crate) struct Packet {
 impl Packet {
     /// A fresh packet from `source` to `destination`.
     pub(crate) fn new(source: Socket, destination: Socket, body: Body) -> Self {
-        Self { source, destination, ttl: INITIAL_TTL, body }
+        Self { source, destination, ttl: INITIAL_TTL, dscp: 0, body }
+    }
+
+    /// The ECN field of its IP header; a bond's packet has its inner packet's (RFC 6040, normal mode).
+    #[inline]
+    pub(crate) fn ecn(&self) -> Ecn {
+        match &self.body {
+            Body::Tcp(segment) => segment.ecn,
+            Body::Bonded(bonded) => bonded.inner.ecn(),
+            Body::Udp(_) | Body::BondControl(_) => Ecn::NotEct,
+        }
+    }
+
+    /// With a code point.
+    #[inline]
+    pub(crate) fn with_dscp(mut self, dscp: u8) -> Self {
+        self.dscp = dscp;
+        self
     }
 }
 
@@ -77,6 +113,8 @@ impl sim::Packet for Packet {
         match &self.body {
             Body::Tcp(segment) => IP_HEADER + segment.wire_len(),
             Body::Udp(datagram) => IP_HEADER + UDP_HEADER + datagram.payload.len,
+            Body::Bonded(bonded) => IP_HEADER + UDP_HEADER + DataHeader::LEN + bonded.inner.wire_len(),
+            Body::BondControl(control) => IP_HEADER + UDP_HEADER + control.wire_len(),
         }
     }
 
@@ -85,26 +123,27 @@ impl sim::Packet for Packet {
         match &self.body {
             Body::Tcp(segment) => segment.payload.len > 0,
             Body::Udp(_) => true,
+            Body::Bonded(bonded) => bonded.inner.is_data(),
+            Body::BondControl(_) => false,
         }
     }
 
     #[inline]
     fn ecn_capable(&self) -> bool {
-        match &self.body {
-            Body::Tcp(segment) => segment.ecn != Ecn::NotEct,
-            Body::Udp(_) => false,
-        }
+        self.ecn() != Ecn::NotEct
     }
 
     fn mark_ce(&mut self) {
-        if let Body::Tcp(segment) = &mut self.body {
-            segment.ecn = Ecn::Ce;
+        match &mut self.body {
+            Body::Tcp(segment) => segment.ecn = Ecn::Ce,
+            Body::Bonded(bonded) => bonded.inner.mark_ce(),
+            Body::Udp(_) | Body::BondControl(_) => {}
         }
     }
 
     fn flow_hash(&self) -> u32 {
         let ends = |socket: Socket| (u64::from(socket.address) << 16) | u64::from(socket.port);
-        let protocol = u64::from(matches!(self.body, Body::Udp(_)));
+        let protocol = u64::from(!matches!(self.body, Body::Tcp(_)));
         // Fibonacci hashing of the 5-tuple: the golden ratio's odd 64-bit multiplier spreads close numbers.
         let mixed = (ends(self.source) << 1 | protocol).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ ends(self.destination)).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,9 +1,10 @@
 //! The time series: the state of every connection at regular times.
 
+use super::bonds::BondSampler;
 use super::build::Simulation;
 use super::packet::Packet;
 use super::view::{DataEnds, mptcp_stats, subflows};
-use crate::outcome::{SeriesRow, SubflowSample};
+use crate::outcome::{BondSeriesRow, SeriesRow, SubflowSample};
 use crate::plan::Plan;
 use ropewalk_sim::Tap;
 use ropewalk_units::{Duration, Instant};
@@ -23,12 +24,18 @@ pub(crate) struct Sampler {
     last_at: Instant,
     seen: Vec<Seen>,
     rows: Vec<SeriesRow>,
+    bonds: BondSampler,
 }
 
 impl Sampler {
     /// Nothing seen yet.
     pub(crate) fn new(plan: &Plan) -> Self {
-        Self { last_at: Instant::ZERO, seen: vec![Seen::default(); plan.connections.len()], rows: Vec::new() }
+        Self {
+            last_at: Instant::ZERO,
+            seen: vec![Seen::default(); plan.connections.len()],
+            rows: Vec::new(),
+            bonds: BondSampler::default(),
+        }
     }
 
     /// Adds the rows of this time.
@@ -45,6 +52,7 @@ impl Sampler {
             let ends = simulation.data_ends(connection, simulation.ends[index]);
             self.sample_connection(now, elapsed, index, ends);
         }
+        self.bonds.sample(plan, simulation, elapsed);
         self.last_at = now;
     }
 
@@ -96,8 +104,8 @@ impl Sampler {
         seen.hol_blocked = blocked.unwrap_or_default();
     }
 
-    /// All rows.
-    pub(crate) fn finish(self) -> Vec<SeriesRow> {
-        self.rows
+    /// All rows: the connections', and the bonds'.
+    pub(crate) fn finish(self) -> (Vec<SeriesRow>, Vec<BondSeriesRow>) {
+        (self.rows, self.bonds.finish())
     }
 }

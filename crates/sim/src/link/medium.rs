@@ -11,6 +11,40 @@ use crate::tap::{DropReason, Tap};
 use ropewalk_units::{Duration, Instant, Probability};
 use std::collections::VecDeque;
 
+/// A delay that wanders: the targets around the time that was last asked for.
+#[derive(Clone, Copy, Default)]
+struct Wandering {
+    /// Number of the interval that `from` and `to` bound; 0: none drawn yet, interval k begins at (k − 1) intervals.
+    interval: u64,
+    /// Part of the greatest delay at its beginning and at its end.
+    from: f64,
+    to: f64,
+}
+
+impl Wandering {
+    /// The additional delay in seconds at `at`. Every target is drawn once, whether a packet saw it or not, so that
+    /// the delay does not depend on the traffic.
+    fn delay(
+        &mut self,
+        at: Instant,
+        max: Duration,
+        interval: Duration,
+        mut draw: impl FnMut() -> f64,
+    ) -> f64 {
+        let since = (at - Instant::ZERO).as_nanos();
+        let wanted = since / interval.as_nanos() + 1;
+        if self.interval == 0 {
+            self.to = draw();
+        }
+        while self.interval < wanted {
+            (self.from, self.to) = (self.to, draw());
+            self.interval += 1;
+        }
+        let part = (since % interval.as_nanos()) as f64 / interval.as_nanos() as f64;
+        max.as_secs_f64() * (self.from + (self.to - self.from) * part)
+    }
+}
+
 /// A packet on its way.
 #[derive(Clone, Copy)]
 struct Flying {
@@ -21,6 +55,7 @@ struct Flying {
 pub(super) struct Medium {
     delay: Duration,
     jitter: Jitter,
+    wandering: Wandering,
     reorder: bool,
     loss: LossProcess,
     duplicate: f64,
@@ -35,6 +70,7 @@ impl Medium {
         Self {
             delay: config.delay,
             jitter: config.jitter,
+            wandering: Wandering::default(),
             reorder: config.reorder,
             loss: LossProcess::new(config.loss.clone()),
             duplicate: config.duplicate.get(),
@@ -132,7 +168,7 @@ impl Medium {
 
     #[inline(always)]
     fn fly(&mut self, departure: Instant, packet: PacketId, streams: &mut LinkStreams) {
-        let mut arrival = departure.saturating_add(self.travel(streams));
+        let mut arrival = departure.saturating_add(self.travel(departure, streams));
         if self.reorder {
             self.overtake(arrival, packet);
         } else {
@@ -149,21 +185,24 @@ impl Medium {
     }
 
     #[inline]
-    fn travel(&self, streams: &mut LinkStreams) -> Duration {
+    fn travel(&mut self, departure: Instant, streams: &mut LinkStreams) -> Duration {
         // Tested by itself, so that most links take a branch that is always the same.
         if matches!(self.jitter, Jitter::None) {
             return self.delay;
         }
-        self.jittered(streams)
+        self.jittered(departure, streams)
     }
 
     #[inline(never)]
-    fn jittered(&self, streams: &mut LinkStreams) -> Duration {
+    fn jittered(&mut self, departure: Instant, streams: &mut LinkStreams) -> Duration {
         let seconds = match self.jitter {
             Jitter::None => 0.0,
             Jitter::Uniform(width) => width.as_secs_f64() * streams.jitter().uniform(),
             Jitter::Normal(deviation) => streams.jitter().normal(0.0, deviation.as_secs_f64()),
             Jitter::Exponential(mean) => streams.jitter().exponential(mean.as_secs_f64()),
+            Jitter::Wander { max, interval } => {
+                self.wandering.delay(departure, max, interval, || streams.jitter().uniform())
+            }
         };
         if seconds < 0.0 {
             return self.delay.saturating_sub(Duration::from_secs_f64(-seconds));

@@ -291,3 +291,31 @@ fn a_relay_forwards_without_copying() {
     assert_eq!(pair.world.node(third).arrived[0].0, 22_000_000);
     assert_eq!(pair.world.packets(), 0);
 }
+
+/// Extra delay in µs of packets sent at these times (µs).
+fn wandered(times: &[u64]) -> Vec<(u64, u64)> {
+    let wander = Jitter::Wander { max: Duration::from_millis(20), interval: Duration::from_millis(100) };
+    let mut pair = Pair::new(DirectionConfig { jitter: wander, ..config() }, NoTap);
+    times.iter().for_each(|&at| pair.send(at, 1_000));
+    pair.world.run_until(us(60_000_000));
+    // 1 ms of transmission and 10 ms of propagation.
+    pair.arrivals().iter().map(|&(at, n)| (times[n as usize], at - times[n as usize] - 11_000)).collect()
+}
+
+#[test]
+fn a_wandering_delay_is_one_for_all_packets_and_moves_slowly_over_its_whole_range() {
+    let dense = wandered(&(0..5_000).map(|n| n * 10_000).collect::<Vec<_>>());
+    let sparse = wandered(&(0..50).map(|n| n * 1_000_000).collect::<Vec<_>>());
+    // The same at the same time, whatever else was sent.
+    for point in &sparse {
+        assert!(dense.contains(point), "{point:?}");
+    }
+    let extra = || dense.iter().map(|&(_, extra)| extra);
+    assert!(extra().max() > Some(18_000) && extra().max() <= Some(20_000) && extra().min() < Some(2_000));
+    let mean = extra().sum::<u64>() as f64 / dense.len() as f64;
+    assert!((mean - 10_000.0).abs() < 1_000.0, "{mean}");
+    for pair in dense.windows(2) {
+        // 20 ms in 100 ms at most, so 2 ms in 10 ms.
+        assert!(pair[0].1.abs_diff(pair[1].1) <= 2_001, "{pair:?}");
+    }
+}

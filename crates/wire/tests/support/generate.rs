@@ -152,14 +152,15 @@ pub(crate) fn header() -> impl Strategy<Value = PacketHeader> {
         (any::<[u8; 4]>(), any::<[u8; 4]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b))),
         (any::<[u8; 16]>(), any::<[u8; 16]>()).prop_map(|(a, b)| (IpAddr::from(a), IpAddr::from(b))),
     ];
-    (addresses, any::<u16>(), any::<u16>(), any::<u16>(), 1u8..).prop_map(
-        |((source, destination), source_port, destination_port, identification, ttl)| PacketHeader {
+    (addresses, any::<u16>(), any::<u16>(), any::<u16>(), 1u8.., 0u8..64).prop_map(
+        |((source, destination), source_port, destination_port, identification, ttl, dscp)| PacketHeader {
             source,
             destination,
             source_port,
             destination_port,
             identification,
             ttl,
+            dscp,
         },
     )
 }

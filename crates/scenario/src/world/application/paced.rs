@@ -26,6 +26,8 @@ pub(crate) struct Paced {
     stop_at: Instant,
     periods: Option<Periods>,
     on_until: Instant,
+    /// Intervals from later times on, the next one last.
+    changes: Vec<(Instant, Duration)>,
     /// Octets due but not taken by the connection yet: a blocked application.
     backlog: u64,
     sent: u64,
@@ -48,12 +50,38 @@ impl Paced {
             stop_at,
             periods,
             on_until: Instant::MAX,
+            changes: Vec::new(),
             backlog: 0,
             sent: 0,
             finished: false,
         };
         paced.begin_period(start);
         paced
+    }
+
+    /// With other intervals from these times on; in order of time.
+    pub(crate) fn with_changes(mut self, mut changes: Vec<(Instant, Duration)>) -> Self {
+        changes.reverse();
+        self.changes = changes;
+        self
+    }
+
+    /// The message after next comes sooner or later when the rate changes before it: what was left of its interval
+    /// is stretched to the new one.
+    fn step(&mut self) {
+        let mut from = self.next;
+        let mut left = self.interval;
+        while let Some(&(at, interval)) = self.changes.last()
+            && at <= from.saturating_add(left)
+        {
+            let waited = at.saturating_since(from);
+            let rest = (left - waited).as_nanos() as u128 * u128::from(interval.as_nanos());
+            left = Duration::from_nanos((rest / u128::from(self.interval.as_nanos().max(1))) as u64);
+            from = from.max(at);
+            self.interval = interval;
+            self.changes.pop();
+        }
+        self.next = from.saturating_add(left);
     }
 
     fn begin_period(&mut self, at: Instant) {
@@ -69,7 +97,7 @@ impl Paced {
             return false;
         }
         self.sent += 1;
-        self.next = self.next.saturating_add(self.interval);
+        self.step();
         if self.next >= self.on_until {
             let off = self.periods.as_mut().map_or(Duration::ZERO, |p| draw(p.off, &mut p.stream));
             self.next = self.on_until.saturating_add(off).max(self.next);

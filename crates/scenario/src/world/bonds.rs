@@ -1,0 +1,219 @@
+//! The bonds of a world: built from the plan, and read for results.
+
+use super::build::{LinkPorts, Simulation};
+use super::gateway::{BondEnd, Member};
+use super::node::ScenarioNode;
+use super::packet::{Packet, Socket};
+use crate::outcome::{BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic};
+use crate::plan::{BondPlan, LinkPlan, NodeIndex, Plan};
+use ropewalk_bonding::{Class, Endpoint, PathState, PathView};
+use ropewalk_sim::{NodeId, Tap, World};
+use ropewalk_units::{Duration, Instant};
+
+/// UDP port of both gateways of a bond; the k-th bond of the plan has the k-th from here.
+const FIRST_BOND_PORT: u16 = 5_600;
+
+/// Where the two ends of a bond are: the gateway, and the bond's index there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BondEnds(pub(crate) [(NodeId, u32); 2]);
+
+/// The bonds of a plan with their links.
+fn planned(plan: &Plan) -> impl Iterator<Item = (usize, &LinkPlan, &BondPlan)> {
+    let links = plan.links.iter().enumerate();
+    links.filter_map(|(index, link)| link.bond().map(|bond| (index, link, bond)))
+}
+
+/// The index that the bond of a link has at one of its gateways.
+pub(crate) fn index_at(plan: &Plan, link: usize, gateway: NodeIndex) -> u32 {
+    planned(plan).filter(|&(index, other, _)| index < link && other.ends.contains(&gateway)).count() as u32
+}
+
+/// Puts all bonds into their gateways.
+pub(crate) fn connect<T: Tap<Packet>>(
+    world: &mut World<ScenarioNode, T>,
+    plan: &Plan,
+    nodes: &[NodeId],
+    ports: &LinkPorts,
+) -> Vec<BondEnds> {
+    let mut all = Vec::new();
+    for (number, (_, link, bond)) in planned(plan).enumerate() {
+        let ends = [0, 1].map(|end| {
+            let members = members(bond, end, FIRST_BOND_PORT + number as u16, ports);
+            let endpoint = Endpoint::new(bond.config.clone(), Instant::ZERO).expect("the plan was checked");
+            let node = nodes[link.ends[end]];
+            let bonds = &mut world.node_mut(node).gateway_mut().bonds;
+            let index = bonds.len() as u32;
+            bonds.push(BondEnd::new(endpoint, members, classes(bond)));
+            // The first keepalives leave at once.
+            world.set_timer(node, Instant::ZERO, index);
+            (node, index)
+        });
+        all.push(BondEnds(ends));
+    }
+    all
+}
+
+fn members(bond: &BondPlan, end: usize, udp_port: u16, ports: &LinkPorts) -> Vec<Member> {
+    let member = |path: &crate::plan::PathPlan| {
+        let [local, remote] = if end == 0 { [path.local, path.remote] } else { [path.remote, path.local] };
+        Member {
+            local: Socket::new(local, udp_port),
+            remote: Socket::new(remote, udp_port),
+            port: ports[local.link()][local.end()],
+        }
+    };
+    bond.paths.iter().map(member).collect()
+}
+
+fn classes(bond: &BondPlan) -> [Class; 64] {
+    let mut classes = [Class::Normal; 64];
+    for &(dscp, class) in &bond.classes {
+        classes[usize::from(dscp)] = class;
+    }
+    classes
+}
+
+/// One direction of a bond: where it begins and where it ends.
+struct Way<'a> {
+    link: &'a LinkPlan,
+    bond: &'a BondPlan,
+    direction: usize,
+    from: &'a BondEnd,
+    to: &'a BondEnd,
+}
+
+/// All directions of all bonds, in the order of their rows.
+fn ways<'a, T: Tap<Packet>>(plan: &'a Plan, simulation: &'a Simulation<T>) -> impl Iterator<Item = Way<'a>> {
+    let bonds = planned(plan).zip(&simulation.bonds);
+    bonds.flat_map(move |((_, link, bond), BondEnds(ends))| {
+        let end = |which: usize| {
+            let (node, index) = ends[which];
+            &simulation.world.node(node).gateway().bonds[index as usize]
+        };
+        [0, 1].map(|direction| Way { link, bond, direction, from: end(direction), to: end(1 - direction) })
+    })
+}
+
+impl Way<'_> {
+    /// Sent as the sender's view of a path counts it, received as the receiver's does.
+    fn path_traffic(&self, sent: &PathView, received: &PathView) -> BondTraffic {
+        let overhead = |packets: u64| packets * u64::from(self.bond.config.overhead);
+        BondTraffic {
+            sent_packets: sent.sent_packets,
+            sent_bytes: sent.sent_bytes - overhead(sent.sent_packets),
+            received_packets: received.received_packets,
+            received_bytes: received.received_bytes - overhead(received.received_packets),
+        }
+    }
+
+    /// Of the whole, then of each path: what passed, and how much of it was lost.
+    fn traffic(&self) -> Vec<(BondTraffic, u64)> {
+        let (offered, delivered) = (self.from.offered, self.to.delivered);
+        let whole = BondTraffic {
+            sent_packets: offered.packets,
+            sent_bytes: offered.bytes,
+            received_packets: delivered.packets,
+            received_bytes: delivered.bytes,
+        };
+        let given_up = self.to.endpoint.resequencer().given_up;
+        let mut all = vec![(whole, given_up)];
+        for (sent, received) in self.from.endpoint.paths().zip(self.to.endpoint.paths()) {
+            all.push((self.path_traffic(&sent, &received), received.lost_received));
+        }
+        all
+    }
+
+    fn egress(&self) -> BondEgress {
+        let view = self.to.endpoint.resequencer();
+        BondEgress {
+            late: view.late,
+            duplicates: view.duplicates,
+            depth_max: u64::from(view.max_depth_packets),
+            added_delay_mean_ms: view.mean_added_delay.as_secs_f64() * 1e3,
+            added_delay_max_ms: view.max_added_delay.as_secs_f64() * 1e3,
+            unsent: self.from.unsent,
+        }
+    }
+}
+
+/// Rows of all bonds.
+pub(crate) fn rows<T: Tap<Packet>>(plan: &Plan, simulation: &Simulation<T>) -> Vec<BondRow> {
+    let mut rows = Vec::new();
+    for way in ways(plan, simulation) {
+        let name = |end: usize| &plan.nodes[way.link.ends[end]].name;
+        let direction = format!("{}->{}", name(way.direction), name(1 - way.direction));
+        for (index, (traffic, lost)) in way.traffic().into_iter().enumerate() {
+            let path = index.checked_sub(1).map(|path| way.bond.paths[path].name.clone());
+            rows.push(BondRow {
+                name: way.link.name.clone(),
+                direction: direction.clone(),
+                egress: path.is_none().then(|| way.egress()),
+                path,
+                traffic,
+                lost,
+            });
+        }
+    }
+    rows
+}
+
+/// Takes samples of the bonds.
+#[derive(Debug, Default)]
+pub(crate) struct BondSampler {
+    /// By row.
+    seen: Vec<(BondTraffic, u64)>,
+    rows: Vec<BondSeriesRow>,
+}
+
+impl BondSampler {
+    /// Adds the rows of this time; `elapsed` has passed since the last.
+    pub(crate) fn sample<T: Tap<Packet>>(
+        &mut self,
+        plan: &Plan,
+        simulation: &Simulation<T>,
+        elapsed: Duration,
+    ) {
+        let time = simulation.world.now();
+        let mbps = |now: u64, before: u64| (now - before) as f64 * 8e-6 / elapsed.as_secs_f64();
+        let mut row = 0;
+        for way in ways(plan, simulation) {
+            let views = std::iter::once(None).chain(way.from.endpoint.paths().map(Some));
+            for ((traffic, lost), view) in way.traffic().into_iter().zip(views) {
+                if self.seen.len() == row {
+                    self.seen.push(Default::default());
+                }
+                let (before, lost_before) = std::mem::replace(&mut self.seen[row], (traffic, lost));
+                let depth = u64::from(way.to.endpoint.resequencer().depth_packets);
+                self.rows.push(BondSeriesRow {
+                    time,
+                    row: row as u32,
+                    sent_mbps: mbps(traffic.sent_bytes, before.sent_bytes),
+                    received_mbps: mbps(traffic.received_bytes, before.received_bytes),
+                    lost: lost - lost_before,
+                    depth: view.is_none().then_some(depth),
+                    path: view.as_ref().map(sample),
+                });
+                row += 1;
+            }
+        }
+    }
+
+    /// All rows.
+    pub(crate) fn finish(self) -> Vec<BondSeriesRow> {
+        self.rows
+    }
+}
+
+fn sample(view: &PathView) -> BondPathSample {
+    let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
+    BondPathSample {
+        weight: f64::from(view.weight),
+        srtt_ms: view.srtt.map(ms),
+        queueing_ms: Some(ms(view.queueing_delay)),
+        state: match view.state {
+            PathState::Up => "up",
+            PathState::Suspected => "suspected",
+            PathState::Down => "down",
+        },
+    }
+}

@@ -1,0 +1,204 @@
+//! A gateway: a router at which bonds begin. What it routes into a bond travels the bond's member links, each packet
+//! within one of the gateway's own; what the peer sent comes out of it and is routed on.
+
+use super::packet::{Body, Bonded, Datagram, Packet, Socket};
+use super::router::{NextHop, Router};
+use ropewalk_bonding::{Class, Control, DataHeader, Endpoint, FlowKey, PathId};
+use ropewalk_sim::{Context, Packet as _, PacketId, Port};
+use ropewalk_units::Instant;
+use ropewalk_wire::Payload;
+use std::fmt;
+
+/// One member of a bond, as this gateway sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    /// This gateway's address on it.
+    pub(crate) local: Socket,
+    /// The peer's.
+    pub(crate) remote: Socket,
+    /// The interface that its packets leave by.
+    pub(crate) port: Port,
+}
+
+/// Packets and their octets, without the tunnel's headers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Count {
+    fn add(&mut self, len: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(len);
+    }
+}
+
+/// One end of a bond.
+pub(crate) struct BondEnd {
+    /// Numbers, schedules, resequences. Packets wait in the world's arena.
+    pub(crate) endpoint: Endpoint<PacketId>,
+    /// By path.
+    pub(crate) members: Vec<Member>,
+    /// How packets are treated, by code point.
+    pub(crate) classes: [Class; 64],
+    /// What came to this gateway for the bond.
+    pub(crate) offered: Count,
+    /// What came out of the bond here.
+    pub(crate) delivered: Count,
+    /// Packets that found every path down.
+    pub(crate) unsent: u64,
+    /// Time of the earliest pending timer, as in `Host`.
+    armed: Instant,
+}
+
+impl fmt::Debug for BondEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BondEnd").field("members", &self.members).finish_non_exhaustive()
+    }
+}
+
+impl BondEnd {
+    /// An end without a timer.
+    pub(crate) fn new(endpoint: Endpoint<PacketId>, members: Vec<Member>, classes: [Class; 64]) -> Self {
+        let none = Count::default();
+        Self { endpoint, members, classes, offered: none, delivered: none, unsent: 0, armed: Instant::MAX }
+    }
+}
+
+/// A router with bonds.
+#[derive(Debug, Default)]
+pub(crate) struct Gateway {
+    /// Its routes.
+    pub(crate) router: Router,
+    /// Its ends of bonds; their indices are timer tokens.
+    pub(crate) bonds: Vec<BondEnd>,
+}
+
+impl Gateway {
+    /// A packet has arrived.
+    pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, id: PacketId) {
+        let packet = context.packet(id);
+        match &packet.body {
+            Body::Bonded(_) | Body::BondControl(_) => match self.bond_at(packet.destination) {
+                Some((bond, path)) => self.receive(context, bond, path, id),
+                None => self.route(context, id),
+            },
+            Body::Tcp(_) | Body::Udp(_) => self.route(context, id),
+        }
+    }
+
+    /// A timer of a bond has fired.
+    pub(crate) fn handle_timer(&mut self, context: &mut Context<'_, Packet>, bond: u32) {
+        let (now, end) = (context.now(), &mut self.bonds[bond as usize]);
+        if end.armed != now && end.armed != Instant::MAX {
+            return;
+        }
+        end.armed = Instant::MAX;
+        if end.endpoint.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            end.endpoint.handle_timeout(now);
+        }
+        self.drive(context, bond);
+    }
+
+    /// The bond and the path with this own address.
+    fn bond_at(&self, local: Socket) -> Option<(u32, PathId)> {
+        let ends = self.bonds.iter().enumerate();
+        ends.flat_map(|(bond, end)| {
+            end.members.iter().enumerate().map(move |(path, member)| (bond, path, member))
+        })
+        .find(|(.., member)| member.local == local)
+        .map(|(bond, path, _)| (bond as u32, PathId(path as u8)))
+    }
+
+    fn route(&mut self, context: &mut Context<'_, Packet>, id: PacketId) {
+        match self.router.next_hop(context.packet_mut(id)) {
+            NextHop::None => context.drop_packet(id),
+            NextHop::Port(port) => context.forward(port, id),
+            NextHop::Bond(bond) => self.send(context, bond, id),
+        }
+    }
+
+    /// Ingress: the bond says by which paths the packet goes.
+    fn send(&mut self, context: &mut Context<'_, Packet>, bond: u32, id: PacketId) {
+        let (now, end) = (context.now(), &mut self.bonds[bond as usize]);
+        let packet = context.packet(id);
+        let flow = FlowKey { hash: packet.flow_hash(), class: end.classes[usize::from(packet.dscp & 63)] };
+        let len = packet.wire_len();
+        end.offered.add(len);
+        let dispatch = end.endpoint.ingress(now, len, flow);
+        let Some((last, copies)) = dispatch.headers().split_last() else {
+            end.unsent += 1;
+            context.drop_packet(id);
+            return self.drive(context, bond);
+        };
+        for copy in copies {
+            let inner = context.packet(id).duplicate();
+            context.send(end.members[copy.path.index()].port, encapsulate(end, copy, inner));
+        }
+        let inner = context.take(id);
+        context.send(end.members[last.path.index()].port, encapsulate(end, last, inner));
+        self.drive(context, bond);
+    }
+
+    /// Egress.
+    fn receive(&mut self, context: &mut Context<'_, Packet>, bond: u32, path: PathId, id: PacketId) {
+        let (now, end) = (context.now(), &mut self.bonds[bond as usize]);
+        let slot = context.packet_mut(id);
+        match std::mem::replace(&mut slot.body, hollow()) {
+            Body::Bonded(bonded) => {
+                let Bonded { header, inner } = *bonded;
+                let len = inner.wire_len();
+                *slot = inner;
+                if end.endpoint.handle_data(now, path, &header, len, id).is_err() {
+                    context.drop_packet(id);
+                }
+            }
+            Body::BondControl(control) => {
+                end.endpoint.handle_control(now, path, &control);
+                context.drop_packet(id);
+            }
+            Body::Tcp(_) | Body::Udp(_) => unreachable!("a member carries only its bond's packets"),
+        }
+        self.drive(context, bond);
+    }
+
+    /// Everything that follows an input.
+    fn drive(&mut self, context: &mut Context<'_, Packet>, bond: u32) {
+        let now = context.now();
+        let index = bond as usize;
+        while let Some(id) = self.bonds[index].endpoint.poll_deliver(now) {
+            self.bonds[index].delivered.add(context.packet(id).wire_len());
+            self.route(context, id);
+        }
+        let end = &mut self.bonds[index];
+        while let Some((path, control)) = end.endpoint.poll_transmit(now) {
+            let member = end.members[path.index()];
+            context.send(member.port, control_packet(member, control));
+        }
+        while end.endpoint.poll_event().is_some() {}
+        if let Some((at, _)) = end.endpoint.poll_timeout()
+            && at < end.armed
+        {
+            let at = at.max(now);
+            end.armed = at;
+            context.set_timer(at, bond);
+        }
+    }
+}
+
+/// What stands for a body while it is unpacked.
+fn hollow() -> Body {
+    Body::Udp(Datagram { number: 0, sent: Instant::ZERO, payload: Payload { offset: 0, len: 0 } })
+}
+
+fn control_packet(member: Member, control: Control) -> Packet {
+    Packet::new(member.local, member.remote, Body::BondControl(Box::new(control)))
+}
+
+fn encapsulate(end: &BondEnd, header: &DataHeader, inner: Packet) -> Packet {
+    let member = end.members[header.path.index()];
+    let dscp = inner.dscp;
+    let bonded = Bonded { header: *header, inner };
+    Packet::new(member.local, member.remote, Body::Bonded(Box::new(bonded))).with_dscp(dscp)
+}
