@@ -18,7 +18,8 @@ mod world;
 
 pub use error::{Diagnostic, ScenarioError};
 pub use outcome::{
-    ConnectionRow, ENGINE_VERSION, LinkRow, Outcome, Provenance, SeriesRow, SubflowRow, SubflowSample,
+    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, ConnectionRow, DatagramCounts,
+    ENGINE_VERSION, LinkRow, Outcome, Provenance, SeriesRow, SubflowRow, SubflowSample,
 };
 pub use plan::Plan;
 pub use references::Reference;

@@ -610,8 +610,14 @@ fn overrides_that_are_right() {
         load(GOOD, None, &overrides).unwrap_or_else(|error| panic!("{key}: {error}"))
     };
     assert_eq!(set("scenario.seed", "7").seed(), 7);
-    assert_eq!(set("links.b.changes[0].at", "4 s").plan().links[1].changes[0].at.as_millis(), 4000);
-    assert_eq!(set("links.b.changes.0.at", "4 s").plan().links[1].changes[0].at.as_millis(), 4000);
+    assert_eq!(
+        set("links.b.changes[0].at", "4 s").plan().links[1].wire().unwrap().changes[0].at.as_millis(),
+        4000
+    );
+    assert_eq!(
+        set("links.b.changes.0.at", "4 s").plan().links[1].wire().unwrap().changes[0].at.as_millis(),
+        4000
+    );
     assert_eq!(set("connections.bulk.paths", "[\"b\"]").plan().connections[0].paths.len(), 1);
     assert_eq!(set("scenario.duration", "2min").duration().as_millis(), 120_000);
     assert_eq!(

@@ -86,7 +86,8 @@ fn hashes_name_what_is_simulated_and_not_how_it_is_written() {
 fn trace_files_count_by_their_content() {
     let scenario = open(&folder().join("lte-wifi.toml"), &[]);
     assert!(scenario.canonical_json().contains("\"trace\":\"sha256:"));
-    let down = &scenario.plan().links.iter().find(|link| link.name == "lte").expect("lte").directions[1];
+    let lte = scenario.plan().links.iter().find(|link| link.name == "lte").expect("lte");
+    let down = &lte.wire().expect("a wire").directions[1];
     let trace = down.trace.as_ref().expect("a trace");
     let mbps = trace.opportunities_ms.len() as f64 * 1500.0 * 8e-3
         / *trace.opportunities_ms.last().expect("some") as f64;
@@ -135,7 +136,7 @@ fn overrides_reach_the_references() {
     let reference = &scenario.references()[1];
     assert_eq!((reference.connection.as_str(), reference.path.as_str()), ("bulk", "b"));
     let single = load(&reference.source, None, &[]).expect("a scenario");
-    assert_eq!(single.plan().links[1].directions, scenario.plan().links[1].directions);
+    assert_eq!(single.plan().links[1].wire(), scenario.plan().links[1].wire());
     assert_eq!(single.plan().connections[0].protocol.tcp().map(|config| config.mss), Some(1000));
 }
 
