@@ -1,180 +1,190 @@
 //! One gateway's end of a bond.
 
+mod dispatch;
+mod egress;
+mod events;
+mod feedback;
+mod ingress;
+
+pub use dispatch::Dispatch;
+pub use egress::{Refusal, Refused};
+
+use crate::clock::DelayReference;
 use crate::config::{Config, ConfigError};
-use crate::control::Control;
 use crate::event::{Event, PathState, TimerKind};
-use crate::flow::FlowKey;
-use crate::header::DataHeader;
-use crate::id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq};
+use crate::id::{FlowSeq, GlobalSeq, PathId, PathSet};
+use crate::incoming::Incoming;
+use crate::outgoing::Outgoing;
+use crate::replay::ReplayWindow;
+use crate::resequencer::Resequencer;
+use crate::scheduler::{AnyScheduler, Scheduler};
 use crate::view::{PathView, ResequencerView};
-use ropewalk_units::{Duration, Instant, Rate};
-use std::collections::VecDeque;
-
-/// Where copies of one packet go: one entry for each, with the header to put before it. Empty when every path is
-/// down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dispatch {
-    headers: [DataHeader; MAX_PATHS],
-    count: u8,
-}
-
-const NO_HEADER: DataHeader = DataHeader {
-    path: PathId(0),
-    class: crate::flow::Class::Normal,
-    bucket: 0,
-    flow_seq: FlowSeq::new(0),
-    global_seq: GlobalSeq::new(0),
-    path_seq: PathSeq::new(0),
-    timestamp: 0,
-};
-
-impl Dispatch {
-    const NONE: Self = Self { headers: [NO_HEADER; MAX_PATHS], count: 0 };
-
-    /// One header for each copy; it names its path.
-    pub fn headers(&self) -> &[DataHeader] {
-        &self.headers[..usize::from(self.count)]
-    }
-
-    /// The copies: path and header.
-    pub fn iter(&self) -> impl Iterator<Item = (PathId, DataHeader)> + '_ {
-        self.headers().iter().map(|header| (header.path, *header))
-    }
-}
-
-/// Why a data packet was not taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
-    /// A copy was taken before.
-    Duplicate,
-    /// It came after the resequencer had given it up.
-    Late,
-    /// The path is none of this bond's, or the header names another.
-    UnknownPath,
-    /// The driver has left so many packets undelivered that there is no room.
-    Full,
-}
-
-/// A data packet that was not taken, with its packet, for the driver to free.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refused<P> {
-    /// The packet.
-    pub packet: P,
-    /// Why.
-    pub reason: Refusal,
-}
+use events::Events;
+use feedback::Feedback;
+use ropewalk_units::Instant;
 
 /// One gateway's end of a bond: ingress of what it sends, egress of what it receives. `P` is the driver's handle of a
 /// packet: octets, or a number in an arena.
+///
+/// A driver hands in what comes ([`Self::ingress`], [`Self::handle_data`], [`Self::handle_control`]), then polls
+/// [`Self::poll_deliver`], [`Self::poll_transmit`] and [`Self::poll_event`] until they have nothing more, and calls
+/// [`Self::handle_timeout`] at the time that [`Self::poll_timeout`] names.
 pub struct Endpoint<P> {
     config: Config,
-    ready: VecDeque<P>,
-    sent: u32,
+    /// The time of the last input.
+    now: Instant,
+    // Ingress.
+    outgoing: Vec<Outgoing>,
+    scheduler: AnyScheduler,
+    usable: PathSet,
+    next_global: GlobalSeq,
+    flow_seqs: Vec<FlowSeq>,
+    /// Of delays that the peer reports.
+    reported_reference: DelayReference,
+    // Egress.
+    incoming: Vec<Incoming>,
+    replay: ReplayWindow,
+    resequencer: Resequencer<P>,
+    /// Of delays measured here.
+    measured_reference: DelayReference,
+    // Both.
+    feedback: Feedback,
+    events: Events,
 }
 
 impl<P> Endpoint<P> {
-    /// A bond that begins at `now`, or what is wrong with its configuration.
-    pub fn new(config: Config, now: Instant) -> Result<Self, ConfigError> {
-        config.validate()?;
-        let _ = now;
-        Ok(Self { config, ready: VecDeque::new(), sent: 0 })
-    }
-
-    /// A packet of `len` octets from the LAN side. Ingress holds no packet: the driver sends one copy for each header.
-    pub fn ingress(&mut self, now: Instant, len: u32, flow: FlowKey) -> Dispatch {
-        let _ = (len, flow);
-        let mut dispatch = Dispatch::NONE;
-        dispatch.count = 1;
-        dispatch.headers[0].global_seq = GlobalSeq::new(self.sent);
-        dispatch.headers[0].timestamp = now.as_micros() as u32;
-        self.sent += 1;
-        dispatch
-    }
-
-    /// A data packet that came by a path: `len` octets without the header.
+    /// A bond that begins at `now`.
     ///
     /// # Errors
     ///
-    /// The packet, and why it was refused.
-    pub fn handle_data(
-        &mut self,
-        now: Instant,
-        path: PathId,
-        header: &DataHeader,
-        len: u32,
-        packet: P,
-    ) -> Result<(), Refused<P>> {
-        let _ = (now, len);
-        if header.path != path {
-            return Err(Refused { packet, reason: Refusal::UnknownPath });
-        }
-        self.ready.push_back(packet);
-        Ok(())
-    }
-
-    /// A control packet that came by a path.
-    pub fn handle_control(&mut self, now: Instant, path: PathId, control: &Control) {
-        let _ = (now, path, control);
-    }
-
-    /// The next control packet to send, and on which path.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Control)> {
-        let _ = now;
-        None
+    /// What is wrong with the configuration: the key, and what was expected.
+    pub fn new(config: Config, now: Instant) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let ids = || (0..config.paths.len()).map(|place| PathId(place as u8));
+        let mut usable = PathSet::EMPTY;
+        ids().for_each(|id| usable.insert(id));
+        let own = config.resequencer;
+        Ok(Self {
+            outgoing: ids().map(|id| Outgoing::new(id, now)).collect(),
+            scheduler: AnyScheduler::new(&config, now),
+            usable,
+            next_global: GlobalSeq::new(0),
+            flow_seqs: vec![FlowSeq::new(0); own.flow_buckets as usize],
+            reported_reference: DelayReference::default(),
+            incoming: ids().map(|_| Incoming::new(own.path_reordering, now)).collect(),
+            replay: ReplayWindow::new(),
+            resequencer: Resequencer::new(own.max_packets, own.flow_buckets),
+            measured_reference: DelayReference::default(),
+            feedback: Feedback::new(&config, now),
+            events: Events::default(),
+            now,
+            config,
+        })
     }
 
     /// The next packet for the LAN side.
-    pub fn poll_deliver(&mut self, now: Instant) -> Option<P> {
-        let _ = now;
-        self.ready.pop_front()
+    #[inline]
+    pub fn poll_deliver(&mut self, _now: Instant) -> Option<P> {
+        self.resequencer.pop()
     }
 
-    /// To be called when the time of [`Self::poll_timeout`] has come.
+    /// To be called when the time of [`Self::poll_timeout`] has come; harmless at other times.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
+        self.now = now;
+        self.check_paths(now);
+        self.feedback.tick(now, &self.config, &mut self.incoming, &self.outgoing);
+        self.resequencer.expire(now);
+        self.note_given_up();
     }
 
     /// When [`Self::handle_timeout`] is to be called next, and why.
     pub fn poll_timeout(&self) -> Option<(Instant, TimerKind)> {
-        None
+        let mut first = self.feedback.deadline();
+        let mut consider = |at: Instant, kind: TimerKind| {
+            if at < first.0 {
+                first = (at, kind);
+            }
+        };
+        consider(self.resequencer.deadline(), TimerKind::Resequencing);
+        for path in &self.outgoing {
+            let deadline = path.liveness.deadline(&self.config.keepalive);
+            consider(deadline.unwrap_or(Instant::MAX), TimerKind::PathState);
+        }
+        Some(first)
     }
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        None
+        self.events.pop()
     }
 
-    /// One path.
+    /// One path, as of the last call that was told the time.
     ///
     /// # Panics
     ///
     /// If there is no such path.
     pub fn path(&self, id: PathId) -> PathView {
-        assert!(id.index() < self.config.paths.len(), "no such path");
+        let (outgoing, incoming) = (&self.outgoing[id.index()], &self.incoming[id.index()]);
         PathView {
             id,
-            state: PathState::Up,
-            sent_packets: 0,
-            sent_bytes: 0,
-            received_packets: 0,
-            received_bytes: 0,
-            lost_received: 0,
-            lost_reported: 0,
-            lost_reported_bytes: 0,
-            weight: 0,
-            srtt: None,
-            queueing_delay: Duration::ZERO,
-            delivery_rate: Rate::ZERO,
+            state: outgoing.liveness.state,
+            sent_packets: outgoing.sent_packets,
+            sent_bytes: outgoing.sent_bytes,
+            received_packets: incoming.received_packets,
+            received_bytes: incoming.received_bytes,
+            lost_received: incoming.lost(),
+            lost_reported: outgoing.lost_packets,
+            lost_reported_bytes: outgoing.lost_bytes,
+            weight: self.scheduler.weight(outgoing),
+            srtt: outgoing.liveness.srtt,
+            queueing_delay: outgoing.queueing_delay(self.now),
+            delivery_rate: outgoing.delivery_rate(),
         }
     }
 
     /// All paths, in their order.
     pub fn paths(&self) -> impl Iterator<Item = PathView> + '_ {
-        (0..self.config.paths.len()).map(|place| self.path(PathId(place as u8)))
+        self.outgoing.iter().map(move |path| self.path(path.id))
     }
 
     /// The resequencer.
     pub fn resequencer(&self) -> ResequencerView {
-        ResequencerView::default()
+        let fastest = self.incoming.iter().filter_map(|path| path.recent.least()).min();
+        self.resequencer.view(egress::patience(&self.config, &self.incoming, self.now, fastest.unwrap_or(0)))
+    }
+
+    /// Notices silence, and which paths may be used.
+    fn check_paths(&mut self, now: Instant) {
+        for place in 0..self.outgoing.len() {
+            let was = self.outgoing[place].liveness.state;
+            self.outgoing[place].liveness.check(now, &self.config.keepalive);
+            self.note_state(now, place, was);
+        }
+    }
+
+    /// A path may have changed its state.
+    fn note_state(&mut self, now: Instant, place: usize, from: PathState) {
+        let path = &mut self.outgoing[place];
+        let to = path.liveness.state;
+        if from == to {
+            return;
+        }
+        path.set_state(now, from);
+        self.events.push(Event::PathStateChanged { path: path.id, from, to });
+        let in_state = |state: PathState| {
+            let mut set = PathSet::EMPTY;
+            let paths = self.outgoing.iter().filter(|path| path.liveness.state == state);
+            paths.for_each(|path| set.insert(path.id));
+            set
+        };
+        let up = in_state(PathState::Up);
+        self.usable = if up.is_empty() { in_state(PathState::Suspected) } else { up };
+    }
+
+    fn note_given_up(&mut self) {
+        let packets = self.resequencer.take_given_up();
+        if packets > 0 {
+            self.events.push(Event::GaveUp { packets });
+        }
     }
 }

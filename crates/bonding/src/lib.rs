@@ -10,6 +10,7 @@
 //! and events out. Models, equations and limits: `docs/models/bonding.md`. The algorithm that this generalises:
 //! Bednarek, Barrenetxea Kobas, Kühlewind, Trammell, "Multipath bonding at Layer 3", ANRW 2016.
 
+mod clock;
 mod config;
 mod control;
 mod endpoint;
@@ -17,6 +18,12 @@ mod event;
 mod flow;
 mod header;
 mod id;
+mod incoming;
+mod liveness;
+mod outgoing;
+mod replay;
+mod resequencer;
+mod scheduler;
 mod view;
 
 pub use config::{

@@ -1,0 +1,48 @@
+//! What the ingress hands out.
+
+use crate::header::DataHeader;
+use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
+
+/// Where copies of one packet go, each with the header to put before it. Empty when every path is down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dispatch {
+    /// What the copies have in common.
+    common: DataHeader,
+    paths: PathSet,
+    path_seqs: [PathSeq; MAX_PATHS],
+}
+
+impl Dispatch {
+    pub(super) fn new(common: DataHeader) -> Self {
+        Self { common, paths: PathSet::EMPTY, path_seqs: [PathSeq::new(0); MAX_PATHS] }
+    }
+
+    #[inline]
+    pub(super) fn number(&mut self, seq: FlowSeq) {
+        self.common.flow_seq = seq;
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, path: PathId, seq: PathSeq) {
+        self.paths.insert(path);
+        self.path_seqs[path.index()] = seq;
+    }
+
+    /// How many copies.
+    pub fn len(&self) -> usize {
+        self.paths.iter().count()
+    }
+
+    /// Is there no path to send it on?
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// The copies: path and header.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = (PathId, DataHeader)> + '_ {
+        let header =
+            |path: PathId| DataHeader { path, path_seq: self.path_seqs[path.index()], ..self.common };
+        self.paths.iter().map(move |path| (path, header(path)))
+    }
+}

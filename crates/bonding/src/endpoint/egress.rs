@@ -1,0 +1,139 @@
+//! From the paths to the LAN.
+
+use super::Endpoint;
+use crate::clock::micros;
+use crate::config::{Config, Order};
+use crate::header::DataHeader;
+use crate::id::{FlowSeq, GlobalSeq, PathId};
+use crate::incoming::Incoming;
+use crate::replay::Seen;
+use crate::resequencer::Arrival;
+use ropewalk_units::{Duration, Instant};
+
+/// Added to a derived timeout, whatever the spread of the delays.
+const SLACK: Duration = Duration::from_millis(2);
+
+/// Why a data packet was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// A copy was taken before.
+    Duplicate,
+    /// It came after the resequencer had given it up.
+    Late,
+    /// The path is none of this bond's, or the header names another.
+    UnknownPath,
+    /// The driver has left so many packets undelivered that there is no room.
+    Full,
+}
+
+/// A data packet that was not taken, for the driver to free.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refused<P> {
+    /// The packet.
+    pub packet: P,
+    /// Why.
+    pub reason: Refusal,
+}
+
+/// How long a packet with this relative one-way delay (µs) waits for a missing one: until the slowest path of late would have
+/// delivered what was sent before it, and a quarter of that time more.
+pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own: i64) -> Duration {
+    let bounds = config.resequencer;
+    if let Some(timeout) = bounds.timeout {
+        return timeout;
+    }
+    let live = incoming.iter().filter(|path| is_live(config, path, now));
+    let slowest = live.filter_map(|path| path.recent.most()).max().unwrap_or(own);
+    let spread = Duration::from_micros((slowest - own).max(0) as u64);
+    (spread + spread / 4 + SLACK).clamp(bounds.min_timeout, bounds.max_timeout)
+}
+
+fn is_live(config: &Config, path: &Incoming, now: Instant) -> bool {
+    now.saturating_since(path.heard_at) < config.keepalive.suspect_after
+}
+
+impl<P> Endpoint<P> {
+    /// A data packet that came by a path: `len` octets without the header.
+    ///
+    /// # Errors
+    ///
+    /// The packet, and why it was not taken.
+    #[inline]
+    pub fn handle_data(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        header: &DataHeader,
+        len: u32,
+        packet: P,
+    ) -> Result<(), Refused<P>> {
+        self.now = now;
+        let Some(incoming) = self.incoming.get_mut(path.index()).filter(|_| header.path == path) else {
+            return Err(Refused { packet, reason: Refusal::UnknownPath });
+        };
+        let delay = self.measured_reference.relative(micros(now).wrapping_sub(header.timestamp));
+        incoming.on_data(now, header, len + self.config.overhead, delay);
+        if self.resequencer.is_full() {
+            return Err(Refused { packet, reason: Refusal::Full });
+        }
+        match self.replay.note(header.global_seq) {
+            Seen::New => {}
+            Seen::Before => {
+                self.resequencer.count_duplicate();
+                return Err(Refused { packet, reason: Refusal::Duplicate });
+            }
+            Seen::Unknown => {
+                self.resequencer.count_late();
+                return Err(Refused { packet, reason: Refusal::Late });
+            }
+        }
+        let taken = self.resequence(now, header, len, delay, packet);
+        if self.resequencer.is_blocked() {
+            self.give_up_what_is_lost(now);
+        }
+        self.note_given_up();
+        taken.map_err(|packet| Refused { packet, reason: Refusal::Late })
+    }
+
+    #[inline]
+    fn resequence(
+        &mut self,
+        now: Instant,
+        header: &DataHeader,
+        len: u32,
+        delay: i64,
+        packet: P,
+    ) -> Result<(), P> {
+        let (bucket, seq) = match self.config.order {
+            Order::PerFlow if header.class.is_ordered() => (header.bucket, header.flow_seq),
+            Order::Global => (0, FlowSeq::new(header.global_seq.get())),
+            Order::PerFlow | Order::Off => {
+                self.resequencer.pass(packet);
+                return Ok(());
+            }
+        };
+        let (config, incoming) = (&self.config, &self.incoming);
+        let arrival = Arrival { bucket, seq, global: header.global_seq, len, packet };
+        self.resequencer.offer(now, arrival, || patience(config, incoming, now, delay))
+    }
+
+    /// What every living path has passed will not come any more.
+    pub(super) fn give_up_what_is_lost(&mut self, now: Instant) {
+        if self.config.resequencer.timeout.is_some() {
+            return;
+        }
+        if let Some(passed) = self.passed(now) {
+            self.resequencer.on_passed(now, passed);
+        }
+    }
+
+    /// The number that every living path has passed; `None` if some path's is not known.
+    fn passed(&self, now: Instant) -> Option<GlobalSeq> {
+        let mut least: Option<GlobalSeq> = None;
+        for path in self.incoming.iter().filter(|path| is_live(&self.config, path, now)) {
+            let passed = path.passed()?;
+            least = Some(least.map_or(passed, |least| if passed.before(least) { passed } else { least }));
+        }
+        least
+    }
+}

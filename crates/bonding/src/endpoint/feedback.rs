@@ -1,0 +1,187 @@
+//! Reports and keepalives: what the two ends tell each other.
+
+use super::Endpoint;
+use crate::clock::micros;
+use crate::config::Config;
+use crate::control::{Control, Keepalive, KeepaliveReply, PathReport, Report};
+use crate::event::{Event, PathState, TimerKind};
+use crate::id::{MAX_PATHS, PathId, PathSet};
+use crate::incoming::Incoming;
+use crate::outgoing::{Outgoing, Progress};
+use crate::scheduler::Scheduler;
+use ropewalk_units::{Duration, Instant};
+
+/// What is to be sent, and when the next will be.
+pub(super) struct Feedback {
+    report_at: Instant,
+    keepalive_at: Instant,
+    report: Option<Report>,
+    reports_sent: u32,
+    keepalives_sent: u32,
+    report_on: PathSet,
+    keepalive_on: PathSet,
+    replies: [Option<KeepaliveReply>; MAX_PATHS],
+    reply_on: PathSet,
+    last_heard: Option<u32>,
+}
+
+impl Feedback {
+    pub(super) fn new(config: &Config, now: Instant) -> Self {
+        Self {
+            report_at: now.saturating_add(config.report_interval),
+            keepalive_at: now,
+            report: None,
+            reports_sent: 0,
+            keepalives_sent: 0,
+            report_on: PathSet::EMPTY,
+            keepalive_on: PathSet::EMPTY,
+            replies: [None; MAX_PATHS],
+            reply_on: PathSet::EMPTY,
+            last_heard: None,
+        }
+    }
+
+    pub(super) fn deadline(&self) -> (Instant, TimerKind) {
+        if self.report_at <= self.keepalive_at {
+            (self.report_at, TimerKind::Report)
+        } else {
+            (self.keepalive_at, TimerKind::Keepalive)
+        }
+    }
+
+    /// Makes what is due.
+    pub(super) fn tick(
+        &mut self,
+        now: Instant,
+        config: &Config,
+        incoming: &mut [Incoming],
+        outgoing: &[Outgoing],
+    ) {
+        if now >= self.report_at {
+            self.report_at = next(self.report_at, config.report_interval, now);
+            self.make_report(now, config, incoming);
+            for path in outgoing.iter().filter(|path| path.liveness.state != PathState::Down) {
+                self.report_on.insert(path.id);
+            }
+        }
+        if now >= self.keepalive_at {
+            self.keepalive_at = next(self.keepalive_at, config.keepalive.interval, now);
+            self.keepalives_sent = self.keepalives_sent.wrapping_add(1);
+            outgoing.iter().for_each(|path| self.keepalive_on.insert(path.id));
+        }
+    }
+
+    fn make_report(&mut self, now: Instant, config: &Config, incoming: &mut [Incoming]) {
+        let mut entries = [PathReport::default(); MAX_PATHS];
+        for (entry, path) in entries.iter_mut().zip(incoming.iter_mut()) {
+            *entry = path.report(now, config.loss_timeout);
+        }
+        self.report = Some(Report::new(self.reports_sent, &entries[..incoming.len()]));
+        self.reports_sent = self.reports_sent.wrapping_add(1);
+    }
+
+    /// Is this report newer than all before? Notes it.
+    fn is_news(&mut self, report: &Report) -> bool {
+        let is_news = self.last_heard.is_none_or(|last| (report.number.wrapping_sub(last) as i32) > 0);
+        if is_news {
+            self.last_heard = Some(report.number);
+        }
+        is_news
+    }
+}
+
+/// The next time of a periodic timer; after a long sleep, from now.
+fn next(at: Instant, interval: Duration, now: Instant) -> Instant {
+    let next = at.saturating_add(interval);
+    if next > now { next } else { now.saturating_add(interval) }
+}
+
+impl<P> Endpoint<P> {
+    /// The next control packet to send, and on which path: answers, then keepalives, then reports.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Control)> {
+        let feedback = &mut self.feedback;
+        if let Some(path) = feedback.reply_on.first() {
+            feedback.reply_on.remove(path);
+            let reply = feedback.replies[path.index()].take()?;
+            return Some((path, Control::KeepaliveReply(reply)));
+        }
+        if let Some(path) = feedback.keepalive_on.first() {
+            feedback.keepalive_on.remove(path);
+            let keepalive = Keepalive {
+                path,
+                number: feedback.keepalives_sent,
+                timestamp: micros(now),
+                next_path_seq: self.outgoing[path.index()].next,
+                next_global_seq: self.next_global,
+            };
+            return Some((path, Control::Keepalive(keepalive)));
+        }
+        let path = feedback.report_on.first()?;
+        feedback.report_on.remove(path);
+        feedback.report.map(|report| (path, Control::Report(report)))
+    }
+
+    /// A control packet that came by a path. Whatever comes twice, too late or is nonsense is ignored.
+    pub fn handle_control(&mut self, now: Instant, path: PathId, control: &Control) {
+        self.now = now;
+        if path.index() >= self.outgoing.len() {
+            return;
+        }
+        match control {
+            Control::Report(report) => self.handle_report(now, report),
+            Control::Keepalive(keepalive) if keepalive.path == path => {
+                self.handle_keepalive(now, keepalive);
+            }
+            Control::KeepaliveReply(reply) if reply.path == path => self.handle_reply(now, reply),
+            Control::Keepalive(_) | Control::KeepaliveReply(_) => {}
+        }
+    }
+
+    fn handle_keepalive(&mut self, now: Instant, keepalive: &Keepalive) {
+        let path = keepalive.path;
+        let delay = self.measured_reference.relative(micros(now).wrapping_sub(keepalive.timestamp));
+        self.incoming[path.index()].on_keepalive(now, keepalive, delay);
+        let reply = KeepaliveReply { path, number: keepalive.number, echoed: keepalive.timestamp };
+        self.feedback.replies[path.index()] = Some(reply);
+        self.feedback.reply_on.insert(path);
+        if self.resequencer.is_blocked() {
+            self.give_up_what_is_lost(now);
+            self.note_given_up();
+        }
+    }
+
+    fn handle_reply(&mut self, now: Instant, reply: &KeepaliveReply) {
+        let place = reply.path.index();
+        let was = self.outgoing[place].liveness.state;
+        let rtt = Duration::from_micros(u64::from(micros(now).wrapping_sub(reply.echoed)));
+        self.outgoing[place].liveness.on_answer(now, reply.number, rtt, &self.config.keepalive);
+        self.note_state(now, place, was);
+    }
+
+    fn handle_report(&mut self, now: Instant, report: &Report) {
+        if report.paths().len() != self.outgoing.len() || !self.feedback.is_news(report) {
+            return;
+        }
+        let mut progress = [Progress::default(); MAX_PATHS];
+        let mut weights = [0; MAX_PATHS];
+        for (place, entry) in report.paths().iter().enumerate() {
+            let path = &mut self.outgoing[place];
+            weights[place] = self.scheduler.weight(path);
+            let was = path.liveness.state;
+            let reference = &mut self.reported_reference;
+            progress[place] = path.on_report(now, entry, |delay| reference.relative(delay));
+            self.note_state(now, place, was);
+        }
+        self.scheduler.on_report(now, &progress[..self.outgoing.len()]);
+        self.note_weights(&weights);
+    }
+
+    fn note_weights(&mut self, before: &[u32; MAX_PATHS]) {
+        for (path, &from) in self.outgoing.iter().zip(before) {
+            let to = self.scheduler.weight(path);
+            if from != to {
+                self.events.push(Event::WeightChanged { path: path.id, from, to });
+            }
+        }
+    }
+}

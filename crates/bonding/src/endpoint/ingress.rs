@@ -1,0 +1,53 @@
+//! From the LAN to the paths.
+
+use super::{Dispatch, Endpoint};
+use crate::clock::micros;
+use crate::event::Event;
+use crate::flow::FlowKey;
+use crate::header::DataHeader;
+use crate::id::{FlowSeq, PathId, PathSeq, PathSet};
+use crate::scheduler::{Ask, Scheduler};
+use ropewalk_units::Instant;
+
+impl<P> Endpoint<P> {
+    /// A packet of `len` octets from the LAN side. Ingress holds no packet: the driver sends one copy for each entry.
+    #[inline]
+    pub fn ingress(&mut self, now: Instant, len: u32, flow: FlowKey) -> Dispatch {
+        self.now = now;
+        let bucket = (flow.hash & (self.config.resequencer.flow_buckets - 1)) as u16;
+        let mut dispatch = Dispatch::new(DataHeader {
+            path: PathId(0),
+            class: flow.class,
+            bucket,
+            flow_seq: FlowSeq::new(0),
+            global_seq: self.next_global,
+            path_seq: PathSeq::new(0),
+            timestamp: micros(now),
+        });
+        if self.usable.is_empty() {
+            self.events.push(Event::NoPath);
+            return dispatch;
+        }
+        self.next_global = self.next_global.next();
+        if flow.class.is_ordered() {
+            let seq = &mut self.flow_seqs[usize::from(bucket)];
+            dispatch.number(*seq);
+            *seq = seq.next();
+        }
+        let wire_len = len + self.config.overhead;
+        let chosen = self.choose(&Ask { now, wire_len, bucket, usable: self.usable }, flow);
+        for path in &mut self.outgoing {
+            let is_chosen = chosen.contains(path.id);
+            path.note_share(is_chosen);
+            if is_chosen {
+                dispatch.push(path.id, path.on_sent(now, wire_len));
+            }
+        }
+        dispatch
+    }
+
+    #[inline]
+    fn choose(&mut self, ask: &Ask, flow: FlowKey) -> PathSet {
+        if flow.class.is_duplicated() { ask.usable } else { self.scheduler.pick(ask, &self.outgoing) }
+    }
+}

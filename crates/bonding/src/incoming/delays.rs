@@ -1,0 +1,77 @@
+//! One-way delays of one path: those of a reporting interval, and the extremes of late.
+
+use ropewalk_units::{Duration, Instant};
+
+/// Least and greatest one-way delay since the last report, as the wrapping difference of two clocks.
+#[derive(Clone, Copy, Default)]
+pub(super) struct IntervalDelays {
+    bounds: Option<(u32, u32)>,
+    /// The bounds of the interval before, for a report that has nothing new to say.
+    before: (u32, u32),
+}
+
+impl IntervalDelays {
+    #[inline]
+    pub(super) fn note(&mut self, delay: u32) {
+        let (least, most) = self.bounds.unwrap_or((delay, delay));
+        let is_less = (delay.wrapping_sub(least) as i32) < 0;
+        let is_more = (delay.wrapping_sub(most) as i32) > 0;
+        self.bounds = Some((if is_less { delay } else { least }, if is_more { delay } else { most }));
+    }
+
+    /// Least, greatest, and whether there was any.
+    pub(super) fn take(&mut self) -> (u32, u32, bool) {
+        let is_fresh = self.bounds.is_some();
+        if let Some(bounds) = self.bounds.take() {
+            self.before = bounds;
+        }
+        (self.before.0, self.before.1, is_fresh)
+    }
+}
+
+/// Half the window over which extremes are kept.
+const HALF_WINDOW: Duration = Duration::from_millis(500);
+
+/// Least and greatest of the last half to whole second, in µs relative to the endpoint's first delay.
+#[derive(Clone, Copy)]
+pub(crate) struct Extremes {
+    current: Option<(i64, i64)>,
+    before: Option<(i64, i64)>,
+    since: Instant,
+}
+
+impl Extremes {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { current: None, before: None, since: now }
+    }
+
+    #[inline]
+    pub(super) fn note(&mut self, now: Instant, delay: i64) {
+        if now.saturating_since(self.since) >= HALF_WINDOW {
+            self.before = self.current.take();
+            self.since = now;
+        }
+        let (least, most) = self.current.unwrap_or((delay, delay));
+        self.current = Some((least.min(delay), most.max(delay)));
+    }
+
+    /// The greatest, if anything came at all of late.
+    #[inline]
+    pub(crate) fn most(&self) -> Option<i64> {
+        match (self.current, self.before) {
+            (Some((_, a)), Some((_, b))) => Some(a.max(b)),
+            (Some((_, most)), None) | (None, Some((_, most))) => Some(most),
+            (None, None) => None,
+        }
+    }
+
+    /// The least, likewise.
+    #[inline]
+    pub(crate) fn least(&self) -> Option<i64> {
+        match (self.current, self.before) {
+            (Some((a, _)), Some((b, _))) => Some(a.min(b)),
+            (Some((least, _)), None) | (None, Some((least, _))) => Some(least),
+            (None, None) => None,
+        }
+    }
+}

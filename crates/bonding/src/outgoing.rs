@@ -1,0 +1,263 @@
+//! One path as the sending gateway sees it: what was sent, what the peer reported, and what follows about the path's
+//! rate and queue.
+
+mod base;
+mod capacity;
+mod limit;
+mod log;
+mod queue;
+
+use crate::control::PathReport;
+use crate::event::PathState;
+use crate::id::{PathId, PathSeq};
+use crate::liveness::Liveness;
+use base::BaseDelay;
+use capacity::Capacity;
+use limit::{LossVerdict, QueueLimit};
+use log::{Entry, SentLog};
+use queue::QueueModel;
+use ropewalk_units::{Duration, Instant, Rate};
+
+/// One in the fixed-point share of packets.
+pub(crate) const WHOLE_SHARE: i32 = 1 << 20;
+/// A share is averaged over about 2⁸ packets.
+const SHARE_SHIFT: u32 = 8;
+
+/// What a report says beyond the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Progress {
+    /// Data packets lost on this path.
+    pub(crate) lost_packets: u32,
+    pub(crate) lost_bytes: u32,
+    /// Data packets sent on it since the report before came.
+    pub(crate) sent_packets: u32,
+    pub(crate) sent_bytes: u32,
+}
+
+/// A path's sending side.
+pub(crate) struct Outgoing {
+    pub(crate) id: PathId,
+    pub(crate) liveness: Liveness,
+    pub(crate) next: PathSeq,
+    pub(crate) sent_packets: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) lost_packets: u64,
+    pub(crate) lost_bytes: u64,
+    /// Share of the bond's packets, out of [`WHOLE_SHARE`].
+    pub(crate) share: i32,
+    /// Rate of what is sent, measured between reports, bits per second.
+    pub(crate) sending_rate: f64,
+    queue: QueueModel,
+    capacity: Capacity,
+    base: BaseDelay,
+    limit: QueueLimit,
+    log: SentLog,
+    last: PathReport,
+    at_last_report: (u64, u64, Instant),
+    /// Bytes missing at the last report, whether counted as lost yet or not.
+    lost_bytes_reported: u32,
+}
+
+impl Outgoing {
+    pub(crate) fn new(id: PathId, now: Instant) -> Self {
+        Self {
+            id,
+            liveness: Liveness::new(now),
+            next: PathSeq::new(0),
+            sent_packets: 0,
+            sent_bytes: 0,
+            lost_packets: 0,
+            lost_bytes: 0,
+            share: 0,
+            sending_rate: 0.0,
+            queue: QueueModel::new(now),
+            capacity: Capacity::default(),
+            base: BaseDelay::new(now),
+            limit: QueueLimit::default(),
+            log: SentLog::new(),
+            last: PathReport::default(),
+            at_last_report: (0, 0, now),
+            lost_bytes_reported: 0,
+        }
+    }
+
+    /// A packet is sent; its number on the path.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32) -> PathSeq {
+        let seq = self.next;
+        self.next = seq.next();
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(wire_len);
+        let backlog = self.queue.backlog(now);
+        let backlog = self.limit.buffer().map_or(backlog, |buffer| backlog.min(buffer));
+        self.queue.push(now, backlog, self.capacity.time_of(wire_len));
+        self.log.push(
+            seq,
+            Entry {
+                bytes: self.sent_bytes as u32,
+                backlog: (backlog / 1000) as i32,
+                corrections: self.queue.corrections_us(),
+                len: wire_len,
+            },
+        );
+        seq
+    }
+
+    /// Some packet of the bond was sent, on this path or not.
+    #[inline]
+    pub(crate) fn note_share(&mut self, is_chosen: bool) {
+        let target = if is_chosen { WHOLE_SHARE } else { 0 };
+        self.share += (target - self.share) >> SHARE_SHIFT;
+    }
+
+    /// The share of packets in percent, rounded.
+    pub(crate) fn share_percent(&self) -> u32 {
+        ((i64::from(self.share) * 100 + i64::from(WHOLE_SHARE) / 2) / i64::from(WHOLE_SHARE)) as u32
+    }
+
+    /// The queue that a packet sent now would find, in nanoseconds.
+    #[inline]
+    pub(crate) fn backlog(&self, now: Instant) -> i64 {
+        self.queue.backlog(now)
+    }
+
+    /// How long `wire_len` octets occupy the path, in nanoseconds.
+    #[inline]
+    pub(crate) fn transmission(&self, wire_len: u32) -> i64 {
+        self.capacity.time_of(wire_len)
+    }
+
+    /// When a packet sent now would arrive, in nanoseconds on a scale common to all paths: least one-way delay,
+    /// queue, transmission.
+    #[inline]
+    pub(crate) fn expected_delivery(&self, now: Instant, wire_len: u32) -> i64 {
+        self.base.nanos() + self.backlog(now) + self.transmission(wire_len)
+    }
+
+    /// The queue beyond which packets are expected to be lost, in nanoseconds; far away until losses show it.
+    #[inline]
+    pub(crate) fn queue_limit(&self) -> i64 {
+        self.limit.limit()
+    }
+
+    /// The share of packets lost although the queue was short.
+    #[inline]
+    pub(crate) fn random_loss(&self) -> f64 {
+        self.limit.random_loss()
+    }
+
+    /// Measured rate in bits per second; a guess until there is a measurement.
+    pub(crate) fn rate(&self) -> f64 {
+        self.capacity.bits_per_sec()
+    }
+
+    pub(crate) fn queueing_delay(&self, now: Instant) -> Duration {
+        Duration::from_nanos(self.backlog(now) as u64)
+    }
+
+    /// Measured rate, zero before there is one.
+    pub(crate) fn delivery_rate(&self) -> Rate {
+        let measured = if self.capacity.is_measured() { self.rate() } else { 0.0 };
+        Rate::from_bits_per_sec(measured as u64)
+    }
+
+    /// The state as of `now`; a path that went down has lost its queue.
+    pub(crate) fn set_state(&mut self, now: Instant, was: PathState) {
+        if was != PathState::Down && self.liveness.state == PathState::Down {
+            self.queue.clear(now);
+        }
+    }
+
+    /// Takes in the peer's report. `relative` turns its delays into µs on the scale common to all paths.
+    pub(crate) fn on_report(
+        &mut self,
+        now: Instant,
+        report: &PathReport,
+        mut relative: impl FnMut(u32) -> i64,
+    ) -> Progress {
+        let progress = self.progress(now, report);
+        if report.is_fresh {
+            self.measure(now, report, &mut relative);
+        }
+        let verdict = self.limit.on_report(now, progress.lost_packets, self.newly_received(report));
+        if verdict == LossVerdict::Full {
+            self.queue.bound(now, self.limit.limit());
+        }
+        if report.next != self.last.next {
+            self.liveness.on_progress(now);
+        }
+        self.last = *report;
+        progress
+    }
+
+    fn newly_received(&self, report: &PathReport) -> u32 {
+        report.received_packets.wrapping_sub(self.last.received_packets)
+    }
+
+    /// The differences to the report before, and the rate sent at meanwhile.
+    fn progress(&mut self, now: Instant, report: &PathReport) -> Progress {
+        let lost_packets = report.lost_packets.wrapping_sub(self.last.lost_packets);
+        let lost_total = self.lost_bytes_at(report);
+        let lost_bytes = lost_total.wrapping_sub(self.lost_bytes_reported);
+        // The split between lost and merely missing is an estimate: never let the total fall.
+        let lost_bytes = if lost_packets == 0 || (lost_bytes as i32) < 0 { 0 } else { lost_bytes };
+        self.lost_bytes_reported = self.lost_bytes_reported.wrapping_add(lost_bytes);
+        self.lost_packets += u64::from(lost_packets);
+        self.lost_bytes += u64::from(lost_bytes);
+        let (packets, bytes, at) = self.at_last_report;
+        self.at_last_report = (self.sent_packets, self.sent_bytes, now);
+        let sent_bytes = self.sent_bytes - bytes;
+        let elapsed = now.saturating_since(at).as_secs_f64();
+        if elapsed > 0.0 {
+            let rate = sent_bytes as f64 * 8.0 / elapsed;
+            self.sending_rate += (rate - self.sending_rate) / 4.0;
+        }
+        Progress {
+            lost_packets,
+            lost_bytes,
+            sent_packets: (self.sent_packets - packets) as u32,
+            sent_bytes: sent_bytes as u32,
+        }
+    }
+
+    /// Bytes lost since the session began, wrapping: what was sent up to the highest number that arrived, less what
+    /// arrived; of that, the share of the missing packets that counts as lost.
+    fn lost_bytes_at(&self, report: &PathReport) -> u32 {
+        let Some(entry) = self.log.get(report.next.previous(), self.next) else {
+            return self.lost_bytes_reported;
+        };
+        let missing_bytes = entry.bytes.wrapping_sub(report.received_bytes);
+        let missing = report.next.get().wrapping_sub(report.received_packets);
+        let waiting = missing.wrapping_sub(report.lost_packets);
+        if waiting == 0 || missing == 0 {
+            return missing_bytes;
+        }
+        (u64::from(missing_bytes) * u64::from(report.lost_packets) / u64::from(missing)) as u32
+    }
+
+    /// Base delay, rate and queue from the delays of a report.
+    fn measure(&mut self, now: Instant, report: &PathReport, relative: &mut impl FnMut(u32) -> i64) {
+        let (least, most) = (relative(report.least_delay), relative(report.most_delay));
+        let entry = self.log.get(report.next.previous(), self.next);
+        let has_data = self.newly_received(report) > 0;
+        let was_idle = if has_data { entry.is_some_and(|entry| entry.backlog == 0) } else { self.is_idle() };
+        self.base.note(now, least, was_idle);
+        let base = self.base.micros();
+        self.limit.note_queue(now, (most - base) * 1000);
+        if has_data {
+            self.capacity.note(report, least - base);
+            let Some(entry) = entry else { return };
+            let own = self.capacity.time_of(entry.len) / 1000;
+            let waited = (relative(report.delay) - base - own).max(0);
+            self.queue.correct(now, waited, &entry);
+        } else if self.is_idle() {
+            // Only keepalives came: what they waited for are others' packets.
+            self.queue.set(now, (least - base).max(0) * 1000);
+        }
+    }
+
+    /// Has everything sent been reported on?
+    fn is_idle(&self) -> bool {
+        self.last.next == self.next
+    }
+}

@@ -1,0 +1,105 @@
+//! The rate that a path delivers.
+
+use crate::control::PathReport;
+
+/// Assumed until there is a measurement, bits per second.
+const GUESS: f64 = 10e6;
+/// A sample spans at least this many packets and microseconds.
+const SAMPLE_PACKETS: u32 = 8;
+const SAMPLE_MICROS: u32 = 15_000;
+/// A sample spans at most this: a pause is no measurement.
+const SAMPLE_MICROS_MOST: u32 = 1_000_000;
+/// Beyond its own transmission, a packet that waited this long shows that the path was busy, in µs.
+const BUSY_MICROS: i64 = 1_000;
+/// What a packet's own transmission is taken for, octets.
+const FULL_PACKET: u32 = 1500;
+const GAIN_UP: f64 = 0.5;
+const GAIN_DOWN: f64 = 0.25;
+/// Least estimate, bits per second: below, even a keepalive would take a second.
+const FLOOR: f64 = 10e3;
+
+/// Bytes received over time between two arrivals. While the path was busy all the time that is its rate; else the
+/// rate is at least that.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capacity {
+    bits_per_sec: f64,
+    nanos_per_byte: f64,
+    is_measured: bool,
+    start: Option<Anchor>,
+    was_busy: bool,
+}
+
+/// Where a sample begins.
+#[derive(Clone, Copy, Debug)]
+struct Anchor {
+    packets: u32,
+    bytes: u32,
+    arrived_at: u32,
+}
+
+impl Default for Capacity {
+    fn default() -> Self {
+        let mut capacity =
+            Self { bits_per_sec: 0.0, nanos_per_byte: 0.0, is_measured: false, start: None, was_busy: true };
+        capacity.set(GUESS);
+        capacity
+    }
+}
+
+impl Capacity {
+    fn set(&mut self, bits_per_sec: f64) {
+        self.bits_per_sec = bits_per_sec.max(FLOOR);
+        self.nanos_per_byte = 8e9 / self.bits_per_sec;
+    }
+
+    pub(super) fn bits_per_sec(&self) -> f64 {
+        self.bits_per_sec
+    }
+
+    pub(super) fn is_measured(&self) -> bool {
+        self.is_measured
+    }
+
+    /// How long so many octets take, in nanoseconds.
+    #[inline]
+    pub(super) fn time_of(&self, bytes: u32) -> i64 {
+        (f64::from(bytes) * self.nanos_per_byte) as i64
+    }
+
+    /// A report that says that data came; `least_wait`: how much longer than ever the quickest took, in µs.
+    pub(super) fn note(&mut self, report: &PathReport, least_wait: i64) {
+        let here = Anchor {
+            packets: report.received_packets,
+            bytes: report.received_bytes,
+            arrived_at: report.arrived_at,
+        };
+        let Some(start) = self.start else { return self.restart(here) };
+        self.was_busy &= least_wait > BUSY_MICROS + self.time_of(FULL_PACKET) / 1000;
+        let elapsed = here.arrived_at.wrapping_sub(start.arrived_at);
+        if elapsed > SAMPLE_MICROS_MOST {
+            return self.restart(here);
+        }
+        if here.packets.wrapping_sub(start.packets) >= SAMPLE_PACKETS && elapsed >= SAMPLE_MICROS {
+            let bytes = here.bytes.wrapping_sub(start.bytes);
+            self.take(f64::from(bytes) * 8e6 / f64::from(elapsed));
+            self.restart(here);
+        }
+    }
+
+    fn restart(&mut self, here: Anchor) {
+        self.start = Some(here);
+        self.was_busy = true;
+    }
+
+    fn take(&mut self, sample: f64) {
+        if sample > self.bits_per_sec {
+            let gain = if self.is_measured { GAIN_UP } else { 1.0 };
+            self.set(self.bits_per_sec + (sample - self.bits_per_sec) * gain);
+            self.is_measured = true;
+        } else if self.was_busy {
+            let gain = if self.is_measured { GAIN_DOWN } else { 1.0 };
+            self.set(self.bits_per_sec + (sample - self.bits_per_sec) * gain);
+            self.is_measured = true;
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What was believed when a packet was sent, to compare with what its report says.
+
+use crate::id::PathSeq;
+
+/// How many packets back: more than are under way in a second at 90 Mbit/s.
+const CAPACITY: u32 = 8192;
+
+/// One packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry {
+    /// Bytes sent on the path up to and including it, wrapping.
+    pub(super) bytes: u32,
+    /// The queue that it was believed to find, in µs.
+    pub(super) backlog: i32,
+    /// The corrections made until then, in µs.
+    pub(super) corrections: i32,
+    /// Its octets on the wire.
+    pub(super) len: u32,
+}
+
+/// The last [`CAPACITY`] packets.
+pub(super) struct SentLog(Vec<Entry>);
+
+impl SentLog {
+    pub(super) fn new() -> Self {
+        Self(vec![Entry::default(); CAPACITY as usize])
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, seq: PathSeq, entry: Entry) {
+        self.0[(seq.get() % CAPACITY) as usize] = entry;
+    }
+
+    /// The entry of a packet, if it was sent before `next` and is still remembered.
+    pub(super) fn get(&self, seq: PathSeq, next: PathSeq) -> Option<Entry> {
+        let back = next.since(seq);
+        if back == 0 || back > CAPACITY {
+            return None;
+        }
+        Some(self.0[(seq.get() % CAPACITY) as usize])
+    }
+}

@@ -1,0 +1,63 @@
+//! A model of the queue that our own packets make on a path, corrected by what they are reported to have waited.
+
+use super::log::Entry;
+use ropewalk_units::Instant;
+
+/// Lindley's recursion: what a packet finds is what the one before it found and brought, less the time between them.
+/// In nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueModel {
+    backlog: i64,
+    at: Instant,
+    /// All corrections so far: a report speaks of a packet sent before the latest ones were made.
+    corrections: i64,
+}
+
+impl QueueModel {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { backlog: 0, at: now, corrections: 0 }
+    }
+
+    /// The queue at `now`.
+    #[inline]
+    pub(super) fn backlog(&self, now: Instant) -> i64 {
+        (self.backlog - now.saturating_since(self.at).as_nanos() as i64).max(0)
+    }
+
+    /// A packet that takes `transmission` joins a queue of `backlog`.
+    #[inline]
+    pub(super) fn push(&mut self, now: Instant, backlog: i64, transmission: i64) {
+        self.backlog = backlog + transmission;
+        self.at = now;
+    }
+
+    #[inline]
+    pub(super) fn corrections_us(&self) -> i32 {
+        (self.corrections / 1000) as i32
+    }
+
+    /// The packet of `entry` waited so many microseconds.
+    pub(super) fn correct(&mut self, now: Instant, waited: i64, entry: &Entry) {
+        let since = i64::from(self.corrections_us().wrapping_sub(entry.corrections));
+        let error = (waited - (i64::from(entry.backlog) + since).max(0)) * 1000;
+        let before = self.backlog(now);
+        self.set(now, (before + error).max(0));
+        self.corrections += self.backlog - before;
+    }
+
+    /// It cannot be longer than this.
+    pub(super) fn bound(&mut self, now: Instant, most: i64) {
+        let before = self.backlog(now);
+        self.set(now, before.min(most));
+        self.corrections += self.backlog - before;
+    }
+
+    pub(super) fn set(&mut self, now: Instant, backlog: i64) {
+        self.backlog = backlog;
+        self.at = now;
+    }
+
+    pub(super) fn clear(&mut self, now: Instant) {
+        self.set(now, 0);
+    }
+}

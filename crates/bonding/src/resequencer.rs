@@ -1,0 +1,283 @@
+//! Puts packets back into order, for a bounded time and in bounded memory.
+//!
+//! One order per bucket: a missing packet holds back its own bucket only. Packets that wait are kept in one pool, linked
+//! in the order of their numbers; what may be delivered is moved to `ready`.
+
+mod pool;
+
+use crate::id::{FlowSeq, GlobalSeq};
+use crate::view::ResequencerView;
+use pool::{NONE, Pool, Waiting};
+use ropewalk_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// One order.
+#[derive(Clone, Copy)]
+struct Bucket {
+    /// The number to deliver next.
+    next: FlowSeq,
+    /// The waiting packets, lowest and highest number, in the pool.
+    head: u32,
+    tail: u32,
+    /// Its place in the list of buckets with waiting packets.
+    place: u32,
+    /// Nothing has ever come.
+    is_new: bool,
+}
+
+const FRESH: Bucket = Bucket { next: FlowSeq::new(0), head: NONE, tail: NONE, place: NONE, is_new: true };
+
+/// A packet that may have to wait.
+pub(crate) struct Arrival<P> {
+    pub(crate) bucket: u16,
+    pub(crate) seq: FlowSeq,
+    pub(crate) global: GlobalSeq,
+    pub(crate) len: u32,
+    pub(crate) packet: P,
+}
+
+/// The egress's order.
+pub(crate) struct Resequencer<P> {
+    buckets: Vec<Bucket>,
+    pool: Pool<P>,
+    /// Buckets with waiting packets.
+    blocked: Vec<u16>,
+    /// Not later than the earliest deadline of a blocked bucket's first packet.
+    next_deadline: Instant,
+    /// Not later than the earliest global number of such a packet.
+    next_global: Option<GlobalSeq>,
+    ready: VecDeque<P>,
+    most: usize,
+    view: ResequencerView,
+    added_nanos: u128,
+    /// Given up since last asked.
+    newly_given_up: u32,
+}
+
+impl<P> Resequencer<P> {
+    pub(crate) fn new(max_packets: u32, flow_buckets: u32) -> Self {
+        let most = max_packets as usize;
+        Self {
+            buckets: vec![FRESH; flow_buckets as usize],
+            pool: Pool::new(most),
+            blocked: Vec::with_capacity(most.min(1 << 16)),
+            next_deadline: Instant::MAX,
+            next_global: None,
+            ready: VecDeque::with_capacity(most + 1),
+            most,
+            view: ResequencerView::default(),
+            added_nanos: 0,
+            newly_given_up: 0,
+        }
+    }
+
+    /// Has the driver left too many packets undelivered?
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.ready.len() >= self.most
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<P> {
+        self.ready.pop_front()
+    }
+
+    /// Delivered at once, whatever else is missing.
+    #[inline]
+    pub(crate) fn pass(&mut self, packet: P) {
+        self.view.delivered += 1;
+        self.ready.push_back(packet);
+    }
+
+    /// A packet of an ordered flow; if one before it is missing, it waits for `patience` at most. The packet back: it is
+    /// too late.
+    #[inline]
+    pub(crate) fn offer(
+        &mut self,
+        now: Instant,
+        arrival: Arrival<P>,
+        patience: impl Fn() -> Duration,
+    ) -> Result<(), P> {
+        let place = usize::from(arrival.bucket);
+        if place >= self.buckets.len() {
+            self.buckets.resize(place + 1, FRESH);
+        }
+        let bucket = &mut self.buckets[place];
+        if bucket.is_new {
+            bucket.is_new = false;
+            // A peer that began long ago: begin where it is.
+            if arrival.seq.before(bucket.next) {
+                bucket.next = arrival.seq;
+            }
+        }
+        if arrival.seq == bucket.next {
+            bucket.next = arrival.seq.next();
+            let is_blocked = bucket.head != NONE;
+            self.pass(arrival.packet);
+            if is_blocked {
+                self.release(now, arrival.bucket);
+            }
+            return Ok(());
+        }
+        if arrival.seq.before(bucket.next) {
+            self.view.late += 1;
+            return Err(arrival.packet);
+        }
+        if self.pool.is_full() {
+            self.make_room(now, arrival.bucket);
+            return self.offer(now, arrival, patience);
+        }
+        self.hold(now, arrival, now.saturating_add(patience()))
+    }
+
+    /// Keeps a packet that came before one it has to wait for.
+    fn hold(&mut self, now: Instant, arrival: Arrival<P>, deadline: Instant) -> Result<(), P> {
+        let id = arrival.bucket;
+        let bucket = &mut self.buckets[usize::from(id)];
+        let waiting =
+            Waiting { seq: arrival.seq, global: arrival.global, arrived_at: now, deadline, len: arrival.len };
+        let is_first = self.pool.insert(&mut bucket.head, &mut bucket.tail, waiting, arrival.packet)?;
+        self.view.depth_packets += 1;
+        self.view.depth_bytes += u64::from(arrival.len);
+        self.view.max_depth_packets = self.view.max_depth_packets.max(self.view.depth_packets);
+        if is_first {
+            self.note_head(id);
+        }
+        Ok(())
+    }
+
+    /// The bucket has (another) first waiting packet.
+    fn note_head(&mut self, id: u16) {
+        let bucket = &mut self.buckets[usize::from(id)];
+        if bucket.place == NONE {
+            bucket.place = self.blocked.len() as u32;
+            self.blocked.push(id);
+        }
+        let head = self.pool.get(bucket.head);
+        self.next_deadline = self.next_deadline.min(head.deadline);
+        let is_lower = self.next_global.is_none_or(|global| head.global.before(global));
+        if is_lower {
+            self.next_global = Some(head.global);
+        }
+    }
+
+    /// Delivers waiting packets as far as none is missing.
+    fn release(&mut self, now: Instant, id: u16) {
+        let place = usize::from(id);
+        loop {
+            let bucket = &mut self.buckets[place];
+            if bucket.head == NONE {
+                return self.unblock(id);
+            }
+            if self.pool.get(bucket.head).seq != bucket.next {
+                return self.note_head(id);
+            }
+            let (waiting, packet) = self.pool.take_first(&mut bucket.head, &mut bucket.tail);
+            bucket.next = bucket.next.next();
+            let added = now.saturating_since(waiting.arrived_at);
+            self.added_nanos += u128::from(added.as_nanos());
+            self.view.max_added_delay = self.view.max_added_delay.max(added);
+            self.view.depth_packets -= 1;
+            self.view.depth_bytes -= u64::from(waiting.len);
+            self.pass(packet);
+        }
+    }
+
+    fn unblock(&mut self, id: u16) {
+        let place = std::mem::replace(&mut self.buckets[usize::from(id)].place, NONE);
+        if place == NONE {
+            return;
+        }
+        self.blocked.swap_remove(place as usize);
+        if let Some(&moved) = self.blocked.get(place as usize) {
+            self.buckets[usize::from(moved)].place = place;
+        }
+        if self.blocked.is_empty() {
+            self.next_deadline = Instant::MAX;
+            self.next_global = None;
+        }
+    }
+
+    /// No longer waits for what the bucket's first waiting packet waits for.
+    fn give_up(&mut self, now: Instant, id: u16) {
+        let bucket = &mut self.buckets[usize::from(id)];
+        let head = self.pool.get(bucket.head).seq;
+        let missing = head.since(bucket.next);
+        self.view.given_up += u64::from(missing);
+        self.newly_given_up = self.newly_given_up.saturating_add(missing);
+        bucket.next = head;
+        self.release(now, id);
+    }
+
+    /// The pool is full: give up a gap, of this bucket if it has one.
+    fn make_room(&mut self, now: Instant, id: u16) {
+        let own = self.buckets[usize::from(id)].head != NONE;
+        let victim = if own { id } else { self.blocked[0] };
+        self.give_up(now, victim);
+    }
+
+    /// When [`Self::expire`] has something to do; [`Instant::MAX`]: never.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.next_deadline
+    }
+
+    /// Gives up what was waited for long enough.
+    pub(crate) fn expire(&mut self, now: Instant) {
+        if now >= self.next_deadline {
+            self.give_up_where(now, |head| head.deadline <= now);
+        }
+    }
+
+    /// Every path has passed the packets up to `global`: what is missing before one of them is lost.
+    #[inline]
+    pub(crate) fn on_passed(&mut self, now: Instant, global: GlobalSeq) {
+        if self.next_global.is_some_and(|next| !global.before(next)) {
+            self.give_up_where(now, |head| !global.before(head.global));
+        }
+    }
+
+    /// Is anything held back?
+    #[inline]
+    pub(crate) fn is_blocked(&self) -> bool {
+        !self.blocked.is_empty()
+    }
+
+    /// Gives up gaps before first packets for which `is_over`, and finds the next deadline and number anew.
+    fn give_up_where(&mut self, now: Instant, is_over: impl Fn(&Waiting) -> bool) {
+        let mut place = 0;
+        while let Some(&id) = self.blocked.get(place) {
+            let head = self.buckets[usize::from(id)].head;
+            if is_over(self.pool.get(head)) {
+                // Its place is another's now, or its own with another first packet: look at it again.
+                self.give_up(now, id);
+            } else {
+                place += 1;
+            }
+        }
+        self.next_deadline = Instant::MAX;
+        self.next_global = None;
+        for place in 0..self.blocked.len() {
+            self.note_head(self.blocked[place]);
+        }
+    }
+
+    pub(crate) fn count_duplicate(&mut self) {
+        self.view.duplicates += 1;
+    }
+
+    pub(crate) fn count_late(&mut self) {
+        self.view.late += 1;
+    }
+
+    /// How many packets were given up since this was last asked.
+    #[inline]
+    pub(crate) fn take_given_up(&mut self) -> u32 {
+        std::mem::take(&mut self.newly_given_up)
+    }
+
+    pub(crate) fn view(&self, timeout: Duration) -> ResequencerView {
+        let mean = self.added_nanos / u128::from(self.view.delivered.max(1));
+        ResequencerView { timeout, mean_added_delay: Duration::from_nanos(mean as u64), ..self.view }
+    }
+}

@@ -1,0 +1,81 @@
+//! Fill the paths in the order of their costs, each up to what it is measured to deliver.
+//!
+//! A path is full when the queue that our packets make on it (modelled at its measured rate, corrected by every report)
+//! is as long as the target; then the next costlier one takes the packet. So the excess moves on after milliseconds, before
+//! anything is lost, and returns as soon. Losses are only needed to learn that a buffer is shorter than the target.
+
+use super::{Ask, Scheduler, emptiest};
+use crate::config::{Config, CostFirstConfig};
+use crate::id::{MAX_PATHS, PathId, PathSet};
+use crate::outgoing::{Outgoing, WHOLE_SHARE};
+
+/// Of a queue at which packets were lost, this share is filled before the next path is used.
+const OF_LIMIT: f64 = 0.6;
+
+/// The paths by cost, and how much each may carry.
+pub(crate) struct CostFirst {
+    order: [PathId; MAX_PATHS],
+    count: usize,
+    most: [u32; MAX_PATHS],
+    target: i64,
+}
+
+impl CostFirst {
+    pub(crate) fn new(config: &Config, own: CostFirstConfig) -> Self {
+        let by_cost = config.by_cost();
+        let mut order = [PathId(0); MAX_PATHS];
+        order[..by_cost.len()].copy_from_slice(&by_cost);
+        let mut most = [100; MAX_PATHS];
+        for (most, path) in most.iter_mut().zip(&config.paths) {
+            *most = path.max_weight.unwrap_or(100);
+        }
+        Self { order, count: by_cost.len(), most, target: own.queue_target.as_nanos() as i64 }
+    }
+
+    /// Is its share of the packets below its greatest weight?
+    #[inline]
+    fn is_allowed(&self, path: &Outgoing) -> bool {
+        let most = self.most[path.id.index()];
+        most >= 100 || i64::from(path.share) * 100 < i64::from(most) * i64::from(WHOLE_SHARE)
+    }
+
+    /// The first path by cost with room. The last one has room until its own buffer is full: beyond it there is
+    /// nothing to move on to.
+    #[inline]
+    fn first_with_room(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
+        let mut left = ask.usable;
+        for &id in &self.order[..self.count] {
+            if !left.contains(id) {
+                continue;
+            }
+            left.remove(id);
+            let path = &paths[id.index()];
+            let limit = path.queue_limit();
+            let room =
+                if left.is_empty() { limit } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
+            if path.backlog(ask.now) < room && self.is_allowed(path) {
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    /// All are full: the one with the most of its buffer left, of those that may carry more.
+    fn least_bad(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
+        let mut allowed = PathSet::EMPTY;
+        ask.usable.iter().filter(|id| self.is_allowed(&paths[id.index()])).for_each(|id| allowed.insert(id));
+        emptiest(ask, paths, if allowed.is_empty() { ask.usable } else { allowed })
+    }
+}
+
+impl Scheduler for CostFirst {
+    #[inline]
+    fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet {
+        let chosen = self.first_with_room(ask, paths).or_else(|| self.least_bad(ask, paths));
+        chosen.map_or(ask.usable, PathSet::one)
+    }
+
+    fn weight(&self, path: &Outgoing) -> u32 {
+        path.share_percent().min(self.most[path.id.index()])
+    }
+}
