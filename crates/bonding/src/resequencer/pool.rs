@@ -48,7 +48,7 @@ impl<P> Pool<P> {
 
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.free == NONE;
+        self.free == NONE
     }
 
     #[inline]
