@@ -62,11 +62,6 @@ impl Carrier {
         !self.is_sending && (self.sensed == 0 || self.busy_since == now) && self.nav <= now
     }
 
-    #[cfg(any(test, debug_assertions))]
-    pub(crate) fn nav(&self) -> Instant {
-        self.nav
-    }
-
     /// A transmission begins to be sensed. Returns whether the medium was idle.
     #[inline]
     pub(crate) fn begin_sensing(&mut self, now: Instant) -> bool {

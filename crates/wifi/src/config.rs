@@ -90,6 +90,11 @@ pub struct MacConfig {
 pub enum RateControl {
     /// Always this one.
     Fixed(Rate),
+    /// [`crate::minstrel::Minstrel`], for each neighbour.
+    Minstrel {
+        /// The rates it chooses from.
+        rates: RateSet,
+    },
 }
 
 impl MacConfig {

@@ -1,7 +1,9 @@
 //! A wireless network as a medium of the world.
 
+mod errors;
 mod exchange;
 mod hearing;
+mod rates;
 mod receive;
 mod routing;
 mod transmit;
@@ -9,6 +11,7 @@ mod transmit;
 use crate::air::Air;
 use crate::config::{self, ConfigError, MacConfig, NetworkConfig, RateControl, StationConfig, StationId};
 use crate::engine::Engine;
+use crate::errors::FrameErrorProcess;
 use crate::phy::Rate;
 use crate::position::Position;
 use crate::propagation::{Channel, Propagation};
@@ -37,6 +40,8 @@ pub struct Network {
     entries: Vec<Entry>,
     /// The two entries of each route.
     routes: Vec<[u32; 2]>,
+    errors: Vec<FrameErrorProcess>,
+    streams: Streams,
 }
 
 struct Station {
@@ -63,6 +68,8 @@ impl Network {
             air: Air::default(),
             entries: Vec::new(),
             routes: Vec::new(),
+            errors: Vec::new(),
+            streams: *streams,
         };
         for station in &config.stations {
             network.add_station(station, streams)?;
@@ -79,8 +86,7 @@ impl Network {
             let stream = streams.stream(&format!("wifi/{}/{}/backoff", station.name, radio.channel));
             self.radios.push(Radio::new(self.stations.len() as u32, channel, radio.mac.clone(), stream));
         }
-        self.stations
-            .push(Station { name: station.name.clone(), radios: first..self.radios.len() as u32 });
+        self.stations.push(Station { name: station.name.clone(), radios: first..self.radios.len() as u32 });
         self.positions.push(station.position);
         Ok(())
     }
@@ -135,11 +141,8 @@ impl Network {
     }
 
     fn rebuild(&mut self) {
-        let sites: Vec<Site> = self
-            .radios
-            .iter()
-            .map(|radio| Site { station: radio.station, channel: radio.channel })
-            .collect();
+        let sites: Vec<Site> =
+            self.radios.iter().map(|radio| Site { station: radio.station, channel: radio.channel }).collect();
         self.topology.rebuild(&self.propagation, &self.positions, &sites, self.has_delay);
     }
 
@@ -197,10 +200,15 @@ impl Network {
         radios.find(|&radio| self.radios[radio as usize].channel.number() == channel)
     }
 
-    /// The rate of the first attempt on a new link.
+    /// The rate a link must bear: the slowest of rate control.
     fn data_rate(&self, radio: u32) -> Rate {
-        let MacConfig { rate: RateControl::Fixed(rate), .. } = self.radios[radio as usize].mac;
-        rate
+        let MacConfig { standard, rate, .. } = &self.radios[radio as usize].mac;
+        match rate {
+            RateControl::Fixed(rate) => *rate,
+            RateControl::Minstrel { rates } => {
+                rates.intersection(standard.rates()).iter().next().unwrap_or(standard.lowest_rate())
+            }
+        }
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use crate::backoff::Backoff;
 use crate::carrier::Carrier;
 use crate::config::MacConfig;
 use crate::engine::Engine;
+use crate::minstrel::{Minstrel, RetryChain};
 use crate::phy::{self, Rate, Timing};
 use crate::propagation::Channel;
 use crate::queue::{InterfaceQueue, Queued};
@@ -104,6 +105,10 @@ pub(crate) struct Radio {
     pub(crate) eifs: Duration,
     pub(crate) mac: MacConfig,
     pub(crate) stats: RadioStats,
+    /// Rate control for each neighbour that frames were sent to.
+    pub(crate) planners: Vec<(u32, Minstrel)>,
+    /// The rates of the frame in service, under rate control.
+    pub(crate) plan: Option<RetryChain>,
     stream: Box<Stream>,
 }
 
@@ -137,6 +142,8 @@ impl Radio {
             eifs: phy::eifs(mac.standard),
             mac,
             stats: RadioStats::default(),
+            planners: Vec::new(),
+            plan: None,
             stream: Box::new(stream),
         }
     }
@@ -299,6 +306,12 @@ impl Radio {
     #[inline]
     pub(crate) fn is_outdated(&self, since: Instant, now: Instant) -> bool {
         self.mac.lifetime.is_some_and(|lifetime| now.saturating_since(since) > lifetime)
+    }
+
+    /// The rate of broadcasts.
+    pub(crate) fn broadcast_rate(&self) -> Rate {
+        let lowest = self.mac.basic_rates.iter().next();
+        self.mac.broadcast_rate.or(lowest).unwrap_or(self.mac.standard.lowest_rate())
     }
 
     /// The rate of the response to a frame.

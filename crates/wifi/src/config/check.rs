@@ -122,8 +122,13 @@ fn rates(mac: &MacConfig) -> Result<(), Refused> {
         }
         _ => Ok(()),
     };
-    if let RateControl::Fixed(rate) = mac.rate {
-        member("rate", Some(rate))?;
+    match mac.rate {
+        RateControl::Fixed(rate) => member("rate", Some(rate))?,
+        RateControl::Minstrel { rates } if rates.intersection(known).is_empty() => {
+            let problem = format!("none of them is {}'s; expected some of {}", mac.standard.name(), listed());
+            return Err(("rates", problem));
+        }
+        RateControl::Minstrel { .. } => {}
     }
     member("control_rate", mac.control_rate)?;
     member("broadcast_rate", mac.broadcast_rate)?;

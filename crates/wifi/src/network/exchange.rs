@@ -27,6 +27,7 @@ impl Network {
         let radio = &mut self.radios[index as usize];
         radio.stop_waiting();
         radio.stats.acknowledged += 1;
+        self.report(index, true);
         self.finish_service(cx, index);
     }
 
@@ -82,6 +83,7 @@ impl Network {
         {
             radio.stats.drops_retries += 1;
             let given_up = *current;
+            self.report(index, false);
             self.discard(cx, given_up, Lost::Retries);
             self.finish_service(cx, index);
             return;
@@ -90,6 +92,7 @@ impl Network {
         radio.draw(now);
         radio.phase = Phase::Contending;
         radio.schedule(index, cx);
+        self.choose_next_rate(index);
     }
 
     /// Loses a packet in service, unless the next hop has it already.
@@ -113,11 +116,12 @@ impl Network {
 
     fn serve_next(&mut self, cx: &mut impl Engine, index: u32) {
         let now = cx.now();
-        let rate = self.data_rate(index);
         loop {
             let radio = &mut self.radios[index as usize];
             let Some(queued) = radio.queue.pop() else { return };
             if !radio.is_outdated(queued.since, now) {
+                let rate = self.first_rate(now, index, queued.to);
+                let radio = &mut self.radios[index as usize];
                 radio.serve(queued, rate);
                 radio.phase = Phase::Contending;
                 radio.schedule(index, cx);
@@ -138,6 +142,7 @@ impl Network {
             return true;
         }
         radio.stats.drops_lifetime += 1;
+        self.report(index, false);
         self.discard(cx, current, Lost::Lifetime);
         self.finish_service(cx, index);
         false

@@ -27,11 +27,8 @@ impl Network {
             });
         } else if let Some(locked) = radio.locked {
             let interference = radio.interference_beside(locked.transmission);
-            let interference_mw = if interference > locked.interference_mw {
-                interference
-            } else {
-                locked.interference_mw
-            };
+            let interference_mw =
+                if interference > locked.interference_mw { interference } else { locked.interference_mw };
             radio.locked = Some(Locked { interference_mw, ..locked });
         }
         if neighbour.is_sensed && radio.carrier.begin_sensing(now) {
@@ -43,10 +40,7 @@ impl Network {
     #[inline]
     fn is_lockable(&self, neighbour: Neighbour) -> bool {
         let radio = &self.radios[neighbour.radio as usize];
-        if !neighbour.is_decodable
-            || radio.sending.is_some()
-            || (radio.locked.is_some() && !self.recapture)
-        {
+        if !neighbour.is_decodable || radio.sending.is_some() || (radio.locked.is_some() && !self.recapture) {
             return false;
         }
         if radio.heard.is_empty() {

@@ -16,7 +16,7 @@ impl Network {
             (transmission.frame, transmission.radio)
         };
         let is_for_me = frame.to == index || frame.to == BROADCAST;
-        if frame.kind == FrameKind::Data && is_for_me && self.is_erroneous(cx, from, index, frame) {
+        if frame.kind == FrameKind::Data && is_for_me && self.fails(cx.now(), from, index, frame) {
             return;
         }
         let radio = &mut self.radios[index as usize];
@@ -37,11 +37,6 @@ impl Network {
                 }
             }
         }
-    }
-
-    /// Do the channel's frame errors take it? Then the station has heard a frame it could not decode.
-    fn is_erroneous(&mut self, _cx: &mut impl Engine, _from: u32, _index: u32, _frame: Frame) -> bool {
-        false
     }
 
     /// A frame for others: the medium is theirs for as long as it says (IEEE 802.11-2020 §10.3.2.4).

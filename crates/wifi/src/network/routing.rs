@@ -89,7 +89,7 @@ impl Network {
         self.entries.iter().position(|entry| entry.way == way).map(|entry| entry as u32)
     }
 
-    fn require_radio(&self, station: StationId, channel: u8) -> Result<u32, ConfigError> {
+    pub(super) fn require_radio(&self, station: StationId, channel: u8) -> Result<u32, ConfigError> {
         if station.0 >= self.stations() {
             let problem = format!("there is no station {}; there are {}", station.0, self.stations());
             return Err(ConfigError::new("route", problem));
@@ -113,7 +113,8 @@ impl Network {
             return Err(ConfigError::new("route", "expected two stations or more"));
         }
         if channels.len() != 1 && channels.len() != hops {
-            let problem = format!("{} channels for {hops} hops; expected one, or one for each", channels.len());
+            let problem =
+                format!("{} channels for {hops} hops; expected one, or one for each", channels.len());
             return Err(ConfigError::new("route", problem));
         }
         let (mut there, mut back) = (Vec::new(), Vec::new());
@@ -194,12 +195,15 @@ impl Network {
     }
 
     fn enqueue(&mut self, cx: &mut impl Engine, index: u32, queued: Queued) {
-        let rate = self.data_rate(index);
-        let radio = &mut self.radios[index as usize];
-        if radio.current.is_none() {
+        if self.radios[index as usize].current.is_none() {
+            let rate = self.first_rate(cx.now(), index, queued.to);
+            let radio = &mut self.radios[index as usize];
             radio.serve(queued, rate);
             radio.request(index, cx);
-        } else if !radio.queue.push(queued) {
+            return;
+        }
+        let radio = &mut self.radios[index as usize];
+        if !radio.queue.push(queued) {
             radio.stats.drops_queue += 1;
             self.lose(cx, queued.entry, queued.packet, queued.octets, Lost::Queue);
         }

@@ -190,10 +190,8 @@ impl Network {
             _ => current.rate,
         };
         let rate = radio.control_rate(answered);
-        let timeout = radio
-            .mac
-            .response_timeout
-            .unwrap_or_else(|| phy::response_timeout(radio.mac.standard, rate));
+        let timeout =
+            radio.mac.response_timeout.unwrap_or_else(|| phy::response_timeout(radio.mac.standard, rate));
         radio.timeout_at = cx.now() + timeout;
         radio.timeout_deferred = false;
         cx.set_timer(radio.timeout_at, Token::Timeout(index));

@@ -1,4 +1,5 @@
 //! The network seen from outside: throughput, collisions and fairness against models, and worlds of random stations.
 
 mod common;
+mod models;
 mod saturation;
