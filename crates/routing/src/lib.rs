@@ -1,1 +1,55 @@
 //! Random wireless deployments and the disjoint routes across them.
+//!
+//! [`Search`] scatters nodes by a [`Layout`] until enough deployments meet a [`Condition`]; a [`Deployment`] is nodes,
+//! the disk [`Graph`] of who hears whom, a source and a destination. Over it run the greedy link-, node- and
+//! zone-disjoint algorithms of the papers 000 and 003 ([`Deployment::greedy`]), which are exact but for a [`TieRule`]
+//! that the papers leave open, and the optimal sets that the greedy ones may miss ([`Deployment::optimal`]).
+//! [`metrics`] and [`ConflictGraph`] say what routes are worth on several channels. Deployments are read from CSV, JSON
+//! and GraphML ([`read`]) and written as JSON and GraphML ([`Report`]).
+//!
+//! ```
+//! use ropewalk_routing::{Disjoint, Effort, Search, TieRule};
+//!
+//! // 32 nodes in 100 m × 100 m that hear 20 m far, as in the papers.
+//! let search = Search::papers(32, 1);
+//! let found = search.run(10, Effort::default(), |deployment| {
+//!     deployment.greedy(Disjoint::Node, TieRule::LowestNode, 1).map(|routes| routes.len())
+//! })?;
+//! assert!(found.drawn > 100, "connected deployments are rare");
+//! assert!(found.items.into_iter().all(|routes| routes.is_ok_and(|routes| routes >= 1)));
+//! # Ok::<(), ropewalk_routing::RoutingError>(())
+//! ```
+
+mod condition;
+mod conflict;
+mod deployment;
+mod error;
+mod graph;
+mod greedy;
+mod input;
+mod layout;
+pub mod metrics;
+mod names;
+mod optimal;
+mod output;
+mod position;
+mod random;
+mod record;
+mod search;
+mod shortest;
+mod sieve;
+
+pub use condition::Condition;
+pub use conflict::{ConflictGraph, Interference, RouteLink};
+pub use deployment::{Deployment, End, Nodes};
+pub use error::RoutingError;
+pub use graph::Graph;
+pub use greedy::Disjoint;
+pub use input::{Format, Topology, read};
+pub use layout::Layout;
+pub use optimal::optimal_routes;
+pub use output::{Radio, Report};
+pub use position::Position;
+pub use record::{Method, Record, SetRecord};
+pub use search::{Effort, Found, Progress, Search};
+pub use shortest::{Route, TieRule};

@@ -1,0 +1,122 @@
+//! Which links of a set of routes cannot be used at the same time.
+
+use crate::deployment::Deployment;
+use crate::error::RoutingError;
+use crate::shortest::Route;
+
+/// The protocol interference model, both ways (Gupta and Kumar 2000; both ends of a link send and receive, as 802.11
+/// acknowledges): two links on one channel conflict when an end of one is closer to an end of the other than the
+/// interference range.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Interference {
+    /// Interference range over transmission range, at least 1.
+    pub ratio: f64,
+}
+
+/// One hop of one route: a vertex of the conflict graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RouteLink {
+    /// Which route.
+    pub route: u32,
+    /// The sender.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+    /// The channel.
+    pub channel: u32,
+}
+
+/// The conflict graph of a set of routes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConflictGraph {
+    /// The hops, route by route.
+    pub links: Vec<RouteLink>,
+    /// Pairs (lower, higher) of places in `links` that conflict, ascending.
+    pub conflicts: Vec<(u32, u32)>,
+}
+
+impl ConflictGraph {
+    /// The conflict graph of routes, each on the channel of the same place in `channels`; when there are fewer
+    /// channels than routes they are used in turn. Links that share a node conflict on one channel whatever the ratio.
+    ///
+    /// # Errors
+    /// [`RoutingError::Setting`]: `interference` for a ratio below 1, `channels` when there is none, `range` for a
+    /// deployment without positions or range.
+    pub fn new(
+        deployment: &Deployment,
+        routes: &[Route],
+        channels: &[u32],
+        interference: Interference,
+    ) -> Result<Self, RoutingError> {
+        let zone = Zone::new(deployment, interference)?;
+        if channels.is_empty() {
+            return Err(RoutingError::setting("channels", "there must be at least one"));
+        }
+        let mut links = Vec::new();
+        for (index, route) in routes.iter().enumerate() {
+            let channel = channels[index % channels.len()];
+            let hop = |(from, to)| RouteLink { route: index as u32, from, to, channel };
+            links.extend(route.links().map(hop));
+        }
+        let conflict = |a: &RouteLink, b: &RouteLink| {
+            let near = |x, y| zone.holds(x, y);
+            a.channel == b.channel && [a.from, a.to].iter().any(|&x| near(x, b.from) || near(x, b.to))
+        };
+        let mut conflicts = Vec::new();
+        for (i, a) in links.iter().enumerate() {
+            let later = links.iter().enumerate().skip(i + 1).filter(|(_, b)| conflict(a, b));
+            conflicts.extend(later.map(|(j, _)| (i as u32, j as u32)));
+        }
+        Ok(Self { links, conflicts })
+    }
+
+    /// Conflicts between hops of one route.
+    pub fn within_routes(&self) -> usize {
+        self.conflicts.iter().filter(|&&(a, b)| self.same_route(a, b)).count()
+    }
+
+    /// Conflicts between hops of different routes.
+    pub fn between_routes(&self) -> usize {
+        self.conflicts.len() - self.within_routes()
+    }
+
+    fn same_route(&self, a: u32, b: u32) -> bool {
+        self.links[a as usize].route == self.links[b as usize].route
+    }
+}
+
+/// Who interferes with whom.
+pub(crate) struct Zone<'a> {
+    deployment: &'a Deployment,
+    range_squared: f64,
+}
+
+impl<'a> Zone<'a> {
+    pub(crate) fn new(deployment: &'a Deployment, interference: Interference) -> Result<Self, RoutingError> {
+        if !(interference.ratio >= 1.0 && interference.ratio.is_finite()) {
+            let message = format!("is a ratio to the range and at least 1, not {}", interference.ratio);
+            return Err(RoutingError::setting("interference", message));
+        }
+        let Some(range) = deployment.range.filter(|_| !deployment.positions.is_empty()) else {
+            return Err(RoutingError::setting("range", "interference needs positions and a range"));
+        };
+        let reach = range * interference.ratio;
+        Ok(Self { deployment, range_squared: reach * reach })
+    }
+
+    /// Whether two nodes, which may be one, interfere.
+    pub(crate) fn holds(&self, a: u32, b: u32) -> bool {
+        let positions = &self.deployment.positions;
+        a == b || positions[a as usize].distance_squared(positions[b as usize]) < self.range_squared
+    }
+
+    /// How many nodes a transmission over a link interferes with, its own ends not counted.
+    pub(crate) fn interfered(&self, from: u32, to: u32) -> u32 {
+        let nodes = 0..self.deployment.graph.nodes() as u32;
+        let others = nodes.filter(|&node| node != from && node != to);
+        others.filter(|&node| self.holds(node, from) || self.holds(node, to)).count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Deployments from files: positions, and links if the file has them.
+
+use crate::deployment::{Deployment, End, Nodes};
+use crate::error::RoutingError;
+use crate::graph::Graph;
+use crate::position::Position;
+use std::collections::BTreeMap;
+
+mod csv;
+mod graphml;
+mod json;
+
+/// What a file is written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Columns `x_m` and `y_m` (or `x`, `y`), and perhaps `name`; without a header line just x and y.
+    Csv,
+    /// An object with `nodes`, and perhaps `links`, `range_m`, `source`, `destination`.
+    Json,
+    /// Nodes with the data `x_m` and `y_m` (or `x`, `y`), and edges.
+    Graphml,
+}
+
+impl Format {
+    /// The format that a file's name stands for.
+    ///
+    /// # Errors
+    /// [`RoutingError::File`] for a name that ends otherwise than in `.csv`, `.json` or `.graphml`.
+    pub fn of(file: &str) -> Result<Self, RoutingError> {
+        let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+        match ending.as_str() {
+            "csv" => Ok(Self::Csv),
+            "json" => Ok(Self::Json),
+            "graphml" => Ok(Self::Graphml),
+            _ => Err(RoutingError::file(file, None, "the name must end in .csv, .json or .graphml")),
+        }
+    }
+}
+
+/// What a file says.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Topology {
+    /// The nodes' names; empty when they are called by number.
+    pub names: Vec<String>,
+    /// Where the nodes are; empty when the file does not say.
+    pub positions: Vec<Position>,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// The links, if the file has them.
+    pub links: Option<Vec<(u32, u32)>>,
+    /// The range in metres, if the file has it.
+    pub range: Option<f64>,
+    /// The source's name, if the file has it.
+    pub source: Option<String>,
+    /// The destination's name, if the file has it.
+    pub destination: Option<String>,
+}
+
+/// Reads a file's text. `file` is its name in errors.
+///
+/// # Errors
+/// [`RoutingError::File`], with the line where there is one.
+pub fn read(text: &str, file: &str, format: Format) -> Result<Topology, RoutingError> {
+    match format {
+        Format::Csv => csv::read(text, file),
+        Format::Json => json::read(text, file),
+        Format::Graphml => graphml::read(text, file),
+    }
+}
+
+impl Topology {
+    /// A deployment of these nodes. The links are those of a given range, else the file's, else those of the file's
+    /// range. A given end goes before the file's.
+    ///
+    /// # Errors
+    /// [`RoutingError::Setting`]: `range` when there are neither links nor a range, or a range without positions;
+    /// `source` and `destination` as for [`Deployment::new`], and when nobody names them.
+    pub fn deployment(
+        self,
+        range: Option<f64>,
+        source: Option<End>,
+        destination: Option<End>,
+    ) -> Result<Deployment, RoutingError> {
+        let graph = self.graph(range)?;
+        let end = |key, given: Option<End>, own: Option<String>| {
+            let end = given.or_else(|| own.map(End::Named));
+            end.ok_or_else(|| RoutingError::setting(key, "the file names none: give a point or a name"))
+        };
+        let source = end("source", source, self.source)?;
+        let destination = end("destination", destination, self.destination)?;
+        let nodes = Nodes { names: self.names, positions: self.positions, range: range.or(self.range) };
+        Deployment::new(nodes, graph, &source, &destination)
+    }
+
+    fn graph(&self, range: Option<f64>) -> Result<Graph, RoutingError> {
+        if let Some(range) = range.filter(|range| !(*range > 0.0 && range.is_finite())) {
+            let message = format!("must be a positive number of metres, not {range}");
+            return Err(RoutingError::setting("range", message));
+        }
+        match (range.or(self.range), &self.links) {
+            (_, Some(links)) if range.is_none() => Ok(Graph::from_links(self.nodes, links)),
+            (Some(_), _) if self.positions.is_empty() => {
+                Err(RoutingError::setting("range", "the file has no positions"))
+            }
+            (Some(range), _) => Ok(Graph::disk(&self.positions, range)),
+            (None, _) => Err(RoutingError::setting("range", "the file has neither links nor a range: give one")),
+        }
+    }
+}
+
+/// The number of each name.
+struct Numbers<'a>(BTreeMap<&'a str, u32>);
+
+impl<'a> Numbers<'a> {
+    /// Numbers names, or gives the place of the first that comes twice.
+    fn new(names: &'a [String]) -> Result<Self, usize> {
+        let mut numbers = BTreeMap::new();
+        for (place, name) in names.iter().enumerate() {
+            if numbers.insert(name.as_str(), place as u32).is_some() {
+                return Err(place);
+            }
+        }
+        Ok(Self(numbers))
+    }
+
+    fn of(&self, name: &str) -> Result<u32, String> {
+        self.0.get(name).copied().ok_or_else(|| format!("a link to \"{name}\", which is no node"))
+    }
+
+    /// The link between two names.
+    fn link(&self, from: &str, to: &str) -> Result<(u32, u32), String> {
+        let link = (self.of(from)?, self.of(to)?);
+        if link.0 == link.1 { Err(format!("a link from \"{from}\" to itself")) } else { Ok(link) }
+    }
+}
+
+/// A coordinate, or why it is none.
+fn coordinate(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let number: f64 = text.parse().map_err(|_| format!("\"{text}\" is no number of metres"))?;
+    if number.is_finite() { Ok(number) } else { Err(format!("a coordinate must be finite, not {text}")) }
+}
+
+/// A range, or why it is none.
+fn checked_range(range: f64) -> Result<f64, String> {
+    if range > 0.0 && range.is_finite() {
+        Ok(range)
+    } else {
+        Err(format!("range_m must be a positive number of metres, not {range}"))
+    }
+}
+
+/// A file without nodes is a mistake.
+fn not_empty(topology: Topology, file: &str) -> Result<Topology, RoutingError> {
+    if topology.nodes == 0 { Err(RoutingError::file(file, None, "there is no node in it")) } else { Ok(topology) }
+}
+
+#[cfg(test)]
+mod tests;

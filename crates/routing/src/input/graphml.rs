@@ -1,0 +1,120 @@
+//! Deployments from GraphML, as [`crate::Report::graphml`] and NetworkX write it.
+
+use super::{Numbers, Topology, checked_range, coordinate, not_empty};
+use crate::error::RoutingError;
+use crate::position::Position;
+use roxmltree::{Document, Node};
+use std::collections::BTreeMap;
+
+/// What went wrong, and in which line.
+type Mistake = (Option<usize>, String);
+
+pub(super) fn read(text: &str, file: &str) -> Result<Topology, RoutingError> {
+    let document = Document::parse(text).map_err(|error| {
+        RoutingError::file(file, Some(error.pos().row as usize), format!("no XML: {error}"))
+    })?;
+    let topology = Reader { document: &document }.topology();
+    let topology = topology.map_err(|(line, reason)| RoutingError::file(file, line, reason))?;
+    not_empty(topology, file)
+}
+
+struct Reader<'a> {
+    document: &'a Document<'a>,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&self, node: Node<'_, '_>) -> Option<usize> {
+        Some(self.document.text_pos_at(node.range().start).row as usize)
+    }
+
+    fn topology(&self) -> Result<Topology, Mistake> {
+        let keys = self.keys();
+        let mut graphs = self.document.descendants().filter(|node| is(*node, "graph"));
+        let graph = graphs.next().ok_or((None, "there is no graph in it".to_owned()))?;
+        if graph.attribute("edgedefault") == Some("directed") {
+            return Err((self.line(graph), "the links must be undirected".to_owned()));
+        }
+        let nodes: Vec<_> = graph.children().filter(|node| is(*node, "node")).collect();
+        let names = nodes.iter().map(|&node| self.attribute(node, "id")).collect::<Result<Vec<_>, _>>()?;
+        let numbers = Numbers::new(&names)
+            .map_err(|place| (self.line(nodes[place]), format!("a second node \"{}\"", names[place])))?;
+        let links: Vec<_> = graph
+            .children()
+            .filter(|node| is(*node, "edge"))
+            .map(|edge| self.link(edge, &numbers))
+            .collect::<Result<_, _>>()?;
+        let own = Self::data(graph, &keys);
+        let range = own.get("range_m").map(|&(text, node)| {
+            let number = coordinate(text).and_then(checked_range);
+            number.map_err(|reason| (self.line(node), reason))
+        });
+        let said = |name| own.get(name).map(|&(text, _)| text.trim().to_owned());
+        Ok(Topology {
+            positions: self.positions(&nodes, &keys)?,
+            nodes: nodes.len(),
+            // A file of positions alone has no links: then they are the disk graph's.
+            links: (!links.is_empty()).then_some(links),
+            range: range.transpose()?,
+            source: said("source"),
+            destination: said("destination"),
+            names,
+        })
+    }
+
+    /// The name behind each key's identifier.
+    fn keys(&self) -> BTreeMap<&'a str, &'a str> {
+        let keys = self.document.descendants().filter(|node| is(*node, "key"));
+        keys.filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name")?))).collect()
+    }
+
+    /// The data of a node or a graph, by name.
+    fn data(
+        of: Node<'a, 'a>,
+        keys: &BTreeMap<&'a str, &'a str>,
+    ) -> BTreeMap<&'a str, (&'a str, Node<'a, 'a>)> {
+        let data = of.children().filter(|node| is(*node, "data"));
+        data.filter_map(|node| {
+            let key = node.attribute("key")?;
+            Some((*keys.get(key).unwrap_or(&key), (node.text().unwrap_or(""), node)))
+        })
+        .collect()
+    }
+
+    fn attribute(&self, node: Node<'_, '_>, name: &str) -> Result<String, Mistake> {
+        let found = node.attribute(name).map(ToOwned::to_owned);
+        found.ok_or_else(|| (self.line(node), format!("<{}> without \"{name}\"", node.tag_name().name())))
+    }
+
+    fn link(&self, edge: Node<'_, '_>, numbers: &Numbers<'_>) -> Result<(u32, u32), Mistake> {
+        let (from, to) = (self.attribute(edge, "source")?, self.attribute(edge, "target")?);
+        numbers.link(&from, &to).map_err(|reason| (self.line(edge), reason))
+    }
+
+    /// Either all nodes have a position, or none.
+    fn positions(
+        &self,
+        nodes: &[Node<'a, 'a>],
+        keys: &BTreeMap<&'a str, &'a str>,
+    ) -> Result<Vec<Position>, Mistake> {
+        let data: Vec<_> = nodes.iter().map(|&node| Self::data(node, keys)).collect();
+        let has = |names: [&str; 2]| data.iter().any(|data| names.iter().any(|name| data.contains_key(name)));
+        if !has(["x_m", "x"]) && !has(["y_m", "y"]) {
+            return Ok(Vec::new());
+        }
+        let metres = |node: Node<'_, '_>, data: &BTreeMap<_, (&str, Node<'_, '_>)>, names: [&str; 2]| {
+            let Some(&(text, at)) = names.iter().find_map(|name| data.get(name)) else {
+                return Err((self.line(node), format!("a node without \"{}\"", names[0])));
+            };
+            coordinate(text).map_err(|reason| (self.line(at), reason))
+        };
+        let position = |(&node, data)| {
+            Ok(Position::new(metres(node, data, ["x_m", "x"])?, metres(node, data, ["y_m", "y"])?))
+        };
+        nodes.iter().zip(&data).map(position).collect()
+    }
+}
+
+/// Whether it is an element of this name, whatever its namespace.
+fn is(node: Node<'_, '_>, name: &str) -> bool {
+    node.is_element() && node.tag_name().name() == name
+}
