@@ -89,7 +89,7 @@ impl Deployment {
             TieRule::Random => {
                 let mut draws = Draws::new(seed, "routing/ties");
                 draws.seek(self.draw);
-                Ties::Random(draws)
+                Ties::Random(Box::new(draws))
             }
         };
         greedy::routes(&self.graph, (self.source, self.destination), disjoint, ties, most)
@@ -130,7 +130,10 @@ impl Nodes {
         match end {
             End::Nearest(_) => "a reference point needs the nodes' positions; name the node".to_owned(),
             End::Named(name) if self.names.is_empty() => {
-                format!("there is no node {name}; the nodes are numbered from 0 to {}", self.positions.len() - 1)
+                format!(
+                    "there is no node {name}; the nodes are numbered from 0 to {}",
+                    self.positions.len() - 1
+                )
             }
             End::Named(name) => {
                 let known: Vec<_> = self.names.iter().take(8).map(String::as_str).collect();

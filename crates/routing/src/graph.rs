@@ -42,8 +42,7 @@ impl Graph {
     /// count once; links from a node to itself, or to no node, are left out.
     pub fn from_links(nodes: usize, links: &[(u32, u32)]) -> Self {
         let valid = |&&(a, b): &&(u32, u32)| a != b && (a.max(b) as usize) < nodes;
-        let mut sorted: Vec<_> =
-            links.iter().filter(valid).map(|&(a, b)| (a.min(b), a.max(b))).collect();
+        let mut sorted: Vec<_> = links.iter().filter(valid).map(|&(a, b)| (a.min(b), a.max(b))).collect();
         sorted.sort_unstable();
         sorted.dedup();
         Self::from_sorted(nodes, sorted)

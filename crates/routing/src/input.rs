@@ -103,7 +103,9 @@ impl Topology {
                 Err(RoutingError::setting("range", "the file has no positions"))
             }
             (Some(range), _) => Ok(Graph::disk(&self.positions, range)),
-            (None, _) => Err(RoutingError::setting("range", "the file has neither links nor a range: give one")),
+            (None, _) => {
+                Err(RoutingError::setting("range", "the file has neither links nor a range: give one"))
+            }
         }
     }
 }
@@ -152,7 +154,11 @@ fn checked_range(range: f64) -> Result<f64, String> {
 
 /// A file without nodes is a mistake.
 fn not_empty(topology: Topology, file: &str) -> Result<Topology, RoutingError> {
-    if topology.nodes == 0 { Err(RoutingError::file(file, None, "there is no node in it")) } else { Ok(topology) }
+    if topology.nodes == 0 {
+        Err(RoutingError::file(file, None, "there is no node in it"))
+    } else {
+        Ok(topology)
+    }
 }
 
 #[cfg(test)]

@@ -49,7 +49,8 @@ pub struct MicSetting {
 /// (1/(N · min ETT)) Σ_l IRU_l + Σ_i CSC_i, IRU_l = ETT_l · N_l, CSC_i = w1 if node i changes the channel, w2 if not.
 pub fn mic(hops: &[Hop], setting: MicSetting) -> f64 {
     let usage: f64 = hops.iter().map(|hop| hop.ett * f64::from(hop.interfered)).sum();
-    let change = |pair: &[Hop]| if pair[0].channel == pair[1].channel { setting.stays } else { setting.switches };
+    let change =
+        |pair: &[Hop]| if pair[0].channel == pair[1].channel { setting.stays } else { setting.switches };
     let changes: f64 = hops.windows(2).map(change).sum();
     usage / (f64::from(setting.nodes) * setting.least_ett) + changes
 }

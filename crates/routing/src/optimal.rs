@@ -54,8 +54,14 @@ impl Flow {
         let nodes = graph.nodes();
         let vertices = if split { 2 * nodes } else { nodes };
         let (from, sink) = if split { (2 * source + 1, 2 * destination) } else { (source, destination) };
-        let mut flow =
-            Self { arcs: Vec::new(), leaving: vec![Vec::new(); vertices], source: from, sink, split, value: 0 };
+        let mut flow = Self {
+            arcs: Vec::new(),
+            leaving: vec![Vec::new(); vertices],
+            source: from,
+            sink,
+            split,
+            value: 0,
+        };
         for node in 0..nodes as u32 {
             if split {
                 // A node is passed once: through the arc from its entrance to its exit.

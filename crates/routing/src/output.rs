@@ -194,7 +194,10 @@ impl Report {
         let mut line = |line: std::fmt::Arguments<'_>| {
             text.write_fmt(line).and_then(|()| text.write_char('\n')).expect("a String takes everything");
         };
-        line(format_args!("    <data key=\"source\">{}</data>", escaped(&deployment.name(deployment.source))));
+        line(format_args!(
+            "    <data key=\"source\">{}</data>",
+            escaped(&deployment.name(deployment.source))
+        ));
         let destination = escaped(&deployment.name(deployment.destination));
         line(format_args!("    <data key=\"destination\">{destination}</data>"));
         if let Some(range) = deployment.range {

@@ -13,14 +13,13 @@ const ULP: f64 = 1.0 / (1u64 << 32) as f64;
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     generator: ChaCha8Rng,
-    bytes: Vec<u8>,
 }
 
 impl Draws {
     /// The generators of a seed for one purpose, at draw 0.
     pub(crate) fn new(seed: u64, purpose: &str) -> Self {
         let key = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(purpose.as_bytes()).finalize();
-        Self { generator: ChaCha8Rng::from_seed(key.into()), bytes: Vec::new() }
+        Self { generator: ChaCha8Rng::from_seed(key.into()) }
     }
 
     /// To the beginning of a draw.
@@ -31,10 +30,8 @@ impl Draws {
 
     /// Fills with random words.
     pub(crate) fn fill(&mut self, words: &mut [u32]) {
-        self.bytes.resize(4 * words.len(), 0);
-        self.generator.fill_bytes(&mut self.bytes);
-        for (word, bytes) in words.iter_mut().zip(self.bytes.as_chunks().0) {
-            *word = u32::from_le_bytes(*bytes);
+        for word in words {
+            *word = self.generator.next_u32();
         }
     }
 

@@ -134,7 +134,8 @@ impl Search {
                 Err(RoutingError::setting(key, format!("({}, {}) is no point", at.x, at.y)))
             }
             End::Named(name) if name.parse::<u32>().map_or(true, |number| f64::from(number) >= nodes) => {
-                let message = format!("there is no node {name}; the nodes are numbered from 0 to {}", nodes - 1.0);
+                let message =
+                    format!("there is no node {name}; the nodes are numbered from 0 to {}", nodes - 1.0);
                 Err(RoutingError::setting(key, message))
             }
             End::Nearest(_) | End::Named(_) => Ok(()),

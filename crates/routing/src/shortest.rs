@@ -74,7 +74,7 @@ pub(crate) enum Ties<'a> {
     LowestNode,
     HighestNode,
     FewestMetres(&'a [Position]),
-    Random(Draws),
+    Random(Box<Draws>),
 }
 
 /// Not reached.

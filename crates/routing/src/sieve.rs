@@ -10,6 +10,8 @@ pub(crate) const GREATEST: usize = 64;
 const LANES: usize = 4;
 /// Nodes whose bits make a half word.
 const HALF: usize = 32;
+/// Groups of lanes of a half word.
+const GROUPS: usize = HALF / LANES;
 
 /// The sieve for one size of deployment.
 #[derive(Clone, Debug)]
@@ -83,13 +85,16 @@ impl Sieve {
     #[inline]
     fn half<const FIRST: usize>(&self, node: usize, nodes: usize) -> u32 {
         let (x, y) = (self.x[node], self.y[node]);
+        let (xs, _) = self.x[FIRST..FIRST + HALF].as_chunks::<LANES>();
+        let (ys, _) = self.y[FIRST..FIRST + HALF].as_chunks::<LANES>();
         let mut found = [0u32; LANES];
-        for group in 0..nodes.div_ceil(LANES) {
-            let first = FIRST + group * LANES;
-            for (lane, bits) in found.iter_mut().enumerate() {
-                let (dx, dy) = (self.x[first + lane] - x, self.y[first + lane] - y);
-                let near = dx * dx + dy * dy < self.range_squared;
-                *bits |= if near { BITS[group][lane] } else { 0 };
+        for group in 0..nodes.div_ceil(LANES).min(GROUPS) {
+            let (xs, ys, bits) = (&xs[group], &ys[group], &BITS[group]);
+            for lane in 0..LANES {
+                let (dx, dy) = (xs[lane] - x, ys[lane] - y);
+                // Negative in range: its sign, as a mask, is what compilers turn into vector instructions.
+                let beyond = dx * dx + dy * dy - self.range_squared;
+                found[lane] |= (beyond.to_bits().cast_signed() >> 31).cast_unsigned() & bits[lane];
             }
         }
         found.iter().fold(0, |all, bits| all | bits)
@@ -97,8 +102,8 @@ impl Sieve {
 }
 
 /// The bit of each lane of each group.
-const BITS: [[u32; LANES]; HALF / LANES] = {
-    let mut bits = [[0; LANES]; HALF / LANES];
+const BITS: [[u32; LANES]; GROUPS] = {
+    let mut bits = [[0; LANES]; GROUPS];
     let mut node = 0;
     while node < HALF {
         bits[node / LANES][node % LANES] = 1 << node;

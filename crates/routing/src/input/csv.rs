@@ -36,7 +36,8 @@ fn fields(line: &str) -> impl Iterator<Item = &str> {
 pub(super) fn read(text: &str, file: &str) -> Result<Topology, RoutingError> {
     let text = text.trim_start_matches('\u{feff}');
     let said = |line: &&(usize, &str)| !line.1.trim().is_empty() && !line.1.trim_start().starts_with('#');
-    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line)).filter(|line| said(&line));
+    let mut lines =
+        text.lines().enumerate().map(|(index, line)| (index + 1, line)).filter(|line| said(&line));
     let mut rest = lines.clone();
     let Some((number, first)) = lines.next() else {
         return Err(RoutingError::file(file, None, "there is no node in it"));
@@ -51,7 +52,8 @@ pub(super) fn read(text: &str, file: &str) -> Result<Topology, RoutingError> {
     let mut topology = Topology::default();
     let mut numbers = Vec::new();
     for (number, line) in rest {
-        row(line, &columns, &mut topology).map_err(|reason| RoutingError::file(file, Some(number), reason))?;
+        row(line, &columns, &mut topology)
+            .map_err(|reason| RoutingError::file(file, Some(number), reason))?;
         numbers.push(number);
     }
     if let Err(place) = Numbers::new(&topology.names) {
