@@ -57,7 +57,6 @@ impl Carrier {
     }
 
     /// Did the medium become busy just now? Whoever is about to send in this instant cannot have sensed it.
-    #[cfg(any(test, debug_assertions))]
     pub(crate) fn may_send(&self, now: Instant) -> bool {
         !self.is_sending && (self.sensed == 0 || self.busy_since == now) && self.nav <= now
     }

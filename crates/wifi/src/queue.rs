@@ -42,9 +42,4 @@ impl InterfaceQueue {
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
-
-    #[cfg(test)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Queued> {
-        self.waiting.iter()
-    }
 }
