@@ -127,17 +127,16 @@ impl Gateway {
         let len = packet.wire_len();
         end.offered.add(len);
         let dispatch = end.endpoint.ingress(now, len, flow);
-        let Some((last, copies)) = dispatch.headers().split_last() else {
+        if dispatch.is_empty() {
             end.unsent += 1;
             context.drop_packet(id);
             return self.drive(context, bond);
-        };
-        for copy in copies {
-            let inner = context.packet(id).duplicate();
-            context.send(end.members[copy.path.index()].port, encapsulate(end, copy, inner));
         }
-        let inner = context.take(id);
-        context.send(end.members[last.path.index()].port, encapsulate(end, last, inner));
+        let last = dispatch.len() - 1;
+        for (copy, (path, header)) in dispatch.iter().enumerate() {
+            let inner = if copy < last { context.packet(id).duplicate() } else { context.take(id) };
+            context.send(end.members[path.index()].port, encapsulate(end, &header, inner));
+        }
         self.drive(context, bond);
     }
 
