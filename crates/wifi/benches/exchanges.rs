@@ -8,9 +8,7 @@ use ropewalk_units::{Duration, Instant};
 use ropewalk_wifi::phy::{Rate, Standard};
 use ropewalk_wifi::position::Position;
 use ropewalk_wifi::propagation::{Disk, Overlap, Propagation};
-use ropewalk_wifi::{
-    MacConfig, Network, NetworkConfig, RadioConfig, RouteConfig, StationConfig, StationId,
-};
+use ropewalk_wifi::{MacConfig, Network, NetworkConfig, RadioConfig, RouteConfig, StationConfig, StationId};
 
 /// As large as a TCP segment with its options.
 struct Segment {

@@ -16,6 +16,8 @@ pub(crate) struct Transmission {
     pub(crate) broadcast: Option<PacketId>,
     /// How many have received it.
     pub(crate) copies: u32,
+    /// Its place in the record of frames.
+    pub(crate) record: u32,
     /// Ends still to come: the sender's, and with a propagation delay each neighbour's.
     pub(crate) ends: u32,
     /// Who hears it, if stations have moved since it began.

@@ -10,11 +10,15 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 pub const MAX_PACKET: u32 = 2_304 - phy::LLC_HEADER;
 
 /// What a frame is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum FrameKind {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FrameKind {
+    /// Request to send.
     Rts,
+    /// Clear to send.
     Cts,
+    /// Data, to one station or to all.
     Data,
+    /// Acknowledgement.
     Ack,
 }
 

@@ -10,6 +10,7 @@ mod carrier;
 mod config;
 mod engine;
 mod frame;
+mod monitor;
 mod network;
 mod queue;
 mod radio;
@@ -28,7 +29,8 @@ pub mod propagation;
 pub use config::{
     ConfigError, MacConfig, NetworkConfig, RadioConfig, RateControl, RouteConfig, StationConfig, StationId,
 };
-pub use frame::MAX_PACKET;
+pub use frame::{FrameKind, MAX_PACKET};
+pub use monitor::FrameRecord;
 pub use network::Network;
 pub use route::RouteId;
 pub use stats::{RadioStats, RouteStats};

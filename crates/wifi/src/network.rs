@@ -7,11 +7,13 @@ mod rates;
 mod receive;
 mod routing;
 mod transmit;
+mod watch;
 
 use crate::air::Air;
 use crate::config::{self, ConfigError, MacConfig, NetworkConfig, RateControl, StationConfig, StationId};
 use crate::engine::Engine;
 use crate::errors::FrameErrorProcess;
+use crate::monitor::FrameRecord;
 use crate::phy::Rate;
 use crate::position::Position;
 use crate::propagation::{Channel, Propagation};
@@ -41,6 +43,8 @@ pub struct Network {
     /// The two entries of each route.
     routes: Vec<[u32; 2]>,
     errors: Vec<FrameErrorProcess>,
+    /// What was on the air, if anybody wants to know.
+    frames: Option<Vec<FrameRecord>>,
     streams: Streams,
 }
 
@@ -69,6 +73,7 @@ impl Network {
             entries: Vec::new(),
             routes: Vec::new(),
             errors: Vec::new(),
+            frames: None,
             streams: *streams,
         };
         for station in &config.stations {
@@ -259,6 +264,3 @@ impl<P: Packet> Medium<P> for Network {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

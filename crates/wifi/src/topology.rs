@@ -16,6 +16,14 @@ pub(crate) struct Neighbour {
     pub(crate) delay: Duration,
 }
 
+impl Neighbour {
+    /// Can it be received, or spoil what is? Otherwise it is only sensed.
+    #[inline]
+    pub(crate) fn is_signal(&self) -> bool {
+        self.is_decodable || self.power_mw > 0.0
+    }
+}
+
 /// Where a radio is, and on which channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {

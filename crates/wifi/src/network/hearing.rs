@@ -4,12 +4,25 @@ use super::Network;
 use crate::engine::Engine;
 use crate::radio::{Heard, Locked};
 use crate::topology::Neighbour;
+use ropewalk_units::Instant;
 
 impl Network {
     /// A transmission begins to be heard by a radio.
     #[inline]
     pub(super) fn begin_hearing(&mut self, cx: &mut impl Engine, slot: u32, neighbour: Neighbour) {
         let now = cx.now();
+        if neighbour.is_signal() {
+            self.begin_signal(now, slot, neighbour);
+        }
+        let radio = &mut self.radios[neighbour.radio as usize];
+        if neighbour.is_sensed && radio.carrier.begin_sensing(now) {
+            radio.defer(now, false);
+        }
+    }
+
+    /// What can be received, or spoils what is.
+    #[inline]
+    fn begin_signal(&mut self, now: Instant, slot: u32, neighbour: Neighbour) {
         let is_lockable = self.is_lockable(neighbour);
         let radio = &mut self.radios[neighbour.radio as usize];
         radio.heard.push(Heard { transmission: slot, power_mw: neighbour.power_mw });
@@ -27,12 +40,9 @@ impl Network {
             });
         } else if let Some(locked) = radio.locked {
             let interference = radio.interference_beside(locked.transmission);
-            let interference_mw =
-                if interference > locked.interference_mw { interference } else { locked.interference_mw };
-            radio.locked = Some(Locked { interference_mw, ..locked });
-        }
-        if neighbour.is_sensed && radio.carrier.begin_sensing(now) {
-            radio.defer(now, false);
+            if interference > locked.interference_mw {
+                radio.locked = Some(Locked { interference_mw: interference, ..locked });
+            }
         }
     }
 
@@ -55,12 +65,14 @@ impl Network {
     #[inline]
     pub(super) fn end_hearing(&mut self, cx: &mut impl Engine, slot: u32, neighbour: Neighbour) {
         let index = neighbour.radio;
-        let radio = &mut self.radios[index as usize];
-        if let Some(place) = radio.heard.iter().position(|heard| heard.transmission == slot) {
-            radio.heard.swap_remove(place);
-        }
-        if radio.locked.is_some_and(|locked| locked.transmission == slot) {
-            self.end_reception(cx, slot, index);
+        if neighbour.is_signal() {
+            let radio = &mut self.radios[index as usize];
+            if let Some(place) = radio.heard.iter().position(|heard| heard.transmission == slot) {
+                radio.heard.swap_remove(place);
+            }
+            if radio.locked.is_some_and(|locked| locked.transmission == slot) {
+                self.end_reception(cx, slot, index);
+            }
         }
         let radio = &mut self.radios[index as usize];
         if neighbour.is_sensed && radio.carrier.end_sensing(cx.now(), radio.eifs) {

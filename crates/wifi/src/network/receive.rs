@@ -19,6 +19,7 @@ impl Network {
         if frame.kind == FrameKind::Data && is_for_me && self.fails(cx.now(), from, index, frame) {
             return;
         }
+        self.note_reception(slot, index);
         let radio = &mut self.radios[index as usize];
         radio.carrier.resynchronise();
         match frame.kind {
@@ -58,14 +59,16 @@ impl Network {
             + timing.slot;
         radio.rts_heard_at = now;
         radio.rts_nav = now + frame.reserved;
-        cx.set_timer(now + wait, Token::NavReset(index));
+        radio.nav_reset_at = now + wait;
+        cx.set_timer(radio.nav_reset_at, Token::NavReset(index));
     }
 
     /// Nothing may have followed an RTS.
     pub(super) fn reset_nav(&mut self, cx: &mut impl Engine, index: u32) {
         let now = cx.now();
         let radio = &mut self.radios[index as usize];
-        if !radio.carrier.is_reserved_until(radio.rts_nav) || radio.has_heard_since_rts() {
+        let is_stale = radio.nav_reset_at != now;
+        if is_stale || !radio.carrier.is_reserved_until(radio.rts_nav) || radio.has_heard_since_rts() {
             return;
         }
         radio.carrier.release(now);
@@ -100,6 +103,7 @@ impl Network {
         }
         let station = radio.station;
         let Some(sent) = &mut self.radios[from as usize].current else { return };
+        debug_assert_eq!(sent.sequence, frame.sequence, "the sender keeps a frame until its receiver has it");
         let Some(packet) = sent.packet.take() else { return };
         let queued =
             Queued { packet, octets: sent.octets, entry: sent.entry, to: BROADCAST, since: sent.since };

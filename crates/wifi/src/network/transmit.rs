@@ -107,9 +107,9 @@ impl Network {
         broadcast: Option<PacketId>,
     ) -> Duration {
         let now = cx.now();
-        let radio = &mut self.radios[index as usize];
-        let duration = radio.airtime(frame.rate, frame.octets);
+        let duration = self.radios[index as usize].airtime(frame.rate, frame.octets);
         let count = self.topology.count(index);
+        let record = self.note(now, index, frame, duration);
         let transmission = self.air.insert(Transmission {
             radio: index,
             frame,
@@ -117,9 +117,11 @@ impl Network {
             entry,
             broadcast,
             copies: 0,
+            record,
             ends: if self.has_delay { count + 1 } else { 1 },
             neighbours: None,
         });
+        let radio = &mut self.radios[index as usize];
         radio.sending = Some(transmission);
         radio.stats.sending += duration;
         if radio.locked.take().is_some() {

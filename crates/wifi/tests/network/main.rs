@@ -1,5 +1,6 @@
 //! The network seen from outside: throughput, collisions and fairness against models, and worlds of random stations.
 
 mod common;
+mod hidden;
 mod models;
 mod saturation;

@@ -1,0 +1,52 @@
+//! Writing down what is on the air.
+
+use super::Network;
+use crate::config::StationId;
+use crate::frame::{BROADCAST, Frame};
+use crate::monitor::FrameRecord;
+use ropewalk_units::{Duration, Instant};
+
+impl Network {
+    /// From now on writes every frame down, for [`Self::take_frames`].
+    pub fn watch(&mut self) {
+        self.frames.get_or_insert_default();
+    }
+
+    /// The frames written down so far, in the order they began, and stops writing. Frames still on the air are among
+    /// them; who will have decoded those is not known.
+    pub fn take_frames(&mut self) -> Vec<FrameRecord> {
+        self.frames.take().unwrap_or_default()
+    }
+
+    /// A frame begins. Returns its place in the record.
+    #[inline]
+    pub(super) fn note(&mut self, now: Instant, index: u32, frame: Frame, duration: Duration) -> u32 {
+        let Some(frames) = &mut self.frames else { return u32::MAX };
+        let radio = &self.radios[index as usize];
+        let to = (frame.to != BROADCAST).then(|| StationId(self.radios[frame.to as usize].station));
+        frames.push(FrameRecord {
+            begin: now,
+            end: now + duration,
+            from: StationId(radio.station),
+            channel: radio.channel.number(),
+            to,
+            kind: frame.kind,
+            rate: frame.rate,
+            octets: frame.octets,
+            reserved: frame.reserved,
+            is_retry: frame.is_retry,
+            decoded_by: Vec::new(),
+        });
+        frames.len() as u32 - 1
+    }
+
+    /// A radio has decoded a frame.
+    #[inline]
+    pub(super) fn note_reception(&mut self, slot: u32, index: u32) {
+        if let Some(frames) = &mut self.frames
+            && let Some(record) = frames.get_mut(self.air.get(slot).record as usize)
+        {
+            record.decoded_by.push(StationId(self.radios[index as usize].station));
+        }
+    }
+}
