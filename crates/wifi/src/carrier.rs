@@ -51,11 +51,6 @@ impl Carrier {
         self.nav > now
     }
 
-    /// Is it this reservation that holds now?
-    pub(crate) fn is_reserved_until(&self, until: Instant) -> bool {
-        self.nav == until
-    }
-
     /// Did the medium become busy just now? Whoever is about to send in this instant cannot have sensed it.
     pub(crate) fn may_send(&self, now: Instant) -> bool {
         !self.is_sending && (self.sensed == 0 || self.busy_since == now) && self.nav <= now
@@ -138,9 +133,14 @@ impl Carrier {
         is_longer
     }
 
-    /// Ends the reservation now.
-    pub(crate) fn release(&mut self, now: Instant) {
-        self.nav = self.nav.min(now);
+    /// Until when the medium is reserved.
+    pub(crate) fn reserved_until(&self) -> Instant {
+        self.nav
+    }
+
+    /// A reservation is void: another one may still hold until `until`.
+    pub(crate) fn release(&mut self, until: Instant) {
+        self.nav = self.nav.min(until);
     }
 
     /// On an idle medium: from when on backoff slots count, or a station may send without backoff.

@@ -96,9 +96,10 @@ pub(crate) struct Radio {
     pub(crate) incoming_errors: Vec<(u32, u32)>,
     /// When the last reception began: a NAV is not reset after it.
     pub(crate) last_preamble: Instant,
-    /// The end of the last RTS that reserved the medium, until when, and when that is looked at again.
+    /// The end of the last RTS that reserved the medium, until when, what held before, and when that is looked at again.
     pub(crate) rts_heard_at: Instant,
     pub(crate) rts_nav: Instant,
+    pub(crate) nav_before_rts: Instant,
     pub(crate) nav_reset_at: Instant,
     pub(crate) station: u32,
     pub(crate) channel: Channel,
@@ -137,6 +138,7 @@ impl Radio {
             last_preamble: Instant::ZERO,
             rts_heard_at: Instant::ZERO,
             rts_nav: Instant::ZERO,
+            nav_before_rts: Instant::ZERO,
             nav_reset_at: Instant::MAX,
             station,
             channel,

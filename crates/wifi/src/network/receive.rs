@@ -44,6 +44,7 @@ impl Network {
     fn overhear(&mut self, cx: &mut impl Engine, index: u32, frame: Frame) {
         let now = cx.now();
         let radio = &mut self.radios[index as usize];
+        let before = radio.carrier.reserved_until();
         if !radio.carrier.reserve(now + frame.reserved) || frame.kind != FrameKind::Rts {
             return;
         }
@@ -58,6 +59,7 @@ impl Network {
             + timing.slot
             + timing.slot;
         radio.rts_heard_at = now;
+        radio.nav_before_rts = before;
         radio.rts_nav = now + frame.reserved;
         radio.nav_reset_at = now + wait;
         cx.set_timer(radio.nav_reset_at, Token::NavReset(index));
@@ -68,10 +70,10 @@ impl Network {
         let now = cx.now();
         let radio = &mut self.radios[index as usize];
         let is_stale = radio.nav_reset_at != now;
-        if is_stale || !radio.carrier.is_reserved_until(radio.rts_nav) || radio.has_heard_since_rts() {
+        if is_stale || radio.carrier.reserved_until() != radio.rts_nav || radio.has_heard_since_rts() {
             return;
         }
-        radio.carrier.release(now);
+        radio.carrier.release(now.max(radio.nav_before_rts));
         radio.schedule_anew(index, cx);
     }
 

@@ -123,7 +123,6 @@ impl Network {
         });
         let radio = &mut self.radios[index as usize];
         radio.sending = Some(transmission);
-        radio.stats.sending += duration;
         if radio.locked.take().is_some() {
             radio.stats.missed += 1;
         }
@@ -157,8 +156,10 @@ impl Network {
                 self.end_hearing(cx, slot, neighbour);
             }
         }
+        let duration = self.air.get(slot).duration;
         let radio = &mut self.radios[index as usize];
         radio.sending = None;
+        radio.stats.sending += duration;
         match kind {
             FrameKind::Data if to == BROADCAST => self.finish_service(cx, index),
             FrameKind::Data => self.await_response(cx, index, Phase::AwaitingAck),

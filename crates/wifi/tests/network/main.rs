@@ -3,4 +3,5 @@
 mod common;
 mod hidden;
 mod models;
+mod properties;
 mod saturation;
