@@ -198,7 +198,7 @@ pub struct ResequencerConfig {
     pub max_timeout: Duration,
     /// The most packets held back, 16 to 65 536 (default 8192).
     pub max_packets: u32,
-    /// Flow buckets of the ingress, a power of two from 1 to 65 536 (default 1024). The egress takes any.
+    /// Flow buckets of the ingress, a power of two from 1 to 4096 (default 1024). The egress takes any.
     pub flow_buckets: u32,
     /// How many packets a path may be out of order by: a gap is given up at once when on every path that many
     /// packets sent later have come. 1 to 8 (default 3). Not with a timeout set by hand.

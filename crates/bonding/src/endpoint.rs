@@ -21,6 +21,7 @@ use crate::scheduler::{AnyScheduler, Scheduler};
 use crate::view::{PathView, ResequencerView};
 use events::Events;
 use feedback::Feedback;
+use ingress::SoloRun;
 use ropewalk_units::Instant;
 
 /// One gateway's end of a bond: ingress of what it sends, egress of what it receives. `P` is the driver's handle of a
@@ -38,6 +39,7 @@ pub struct Endpoint<P> {
     scheduler: AnyScheduler,
     usable: PathSet,
     next_global: GlobalSeq,
+    run: SoloRun,
     flow_seqs: Vec<FlowSeq>,
     /// Of delays that the peer reports.
     reported_reference: DelayReference,
@@ -69,6 +71,7 @@ impl<P> Endpoint<P> {
             scheduler: AnyScheduler::new(&config, now),
             usable,
             next_global: GlobalSeq::new(0),
+            run: SoloRun::default(),
             flow_seqs: vec![FlowSeq::new(0); own.flow_buckets as usize],
             reported_reference: DelayReference::default(),
             incoming: ids().map(|_| Incoming::new(own.path_reordering, now)).collect(),

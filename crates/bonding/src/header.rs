@@ -13,12 +13,15 @@ pub(crate) const REPORT: u8 = 1;
 pub(crate) const KEEPALIVE: u8 = 2;
 pub(crate) const KEEPALIVE_REPLY: u8 = 3;
 
+const BUCKET_BITS: u32 = 12;
+const BUCKET_MASK: u16 = (1 << BUCKET_BITS) - 1;
+
 /// What precedes a data packet on a path.
 ///
 /// ```text
 ///  0               1               2               3
 /// +-------+-------+-------+-------+-------------------------------+
-/// |version| kind  | class | path  |          flow bucket          |
+/// |version| kind  | class | path  | solo  |      flow bucket      |
 /// +-------+-------+-------+-------+-------------------------------+
 /// |                     flow sequence number                      |
 /// +---------------------------------------------------------------+
@@ -37,7 +40,10 @@ pub struct DataHeader {
     pub path: PathId,
     /// How it is to be treated.
     pub class: Class,
-    /// The flow bucket whose order it keeps.
+    /// At least 2^solo − 1 packets of the bond before this one went on its path alone: what is missing of them and was
+    /// passed by this path is on no other. 0 to 15.
+    pub solo: u8,
+    /// The flow bucket whose order it keeps: 0 to 4095.
     pub bucket: u16,
     /// Its number in the bucket, counting ordered packets only.
     pub flow_seq: FlowSeq,
@@ -151,7 +157,8 @@ impl DataHeader {
         let mut octets = [0; Self::LEN as usize];
         octets[0] = VERSION << 4 | DATA;
         octets[1] = class_code(self.class) << 4 | self.path.0;
-        octets[2..4].copy_from_slice(&self.bucket.to_be_bytes());
+        let place = u16::from(self.solo) << BUCKET_BITS | self.bucket & BUCKET_MASK;
+        octets[2..4].copy_from_slice(&place.to_be_bytes());
         octets[4..8].copy_from_slice(&self.flow_seq.get().to_be_bytes());
         octets[8..12].copy_from_slice(&self.global_seq.get().to_be_bytes());
         octets[12..16].copy_from_slice(&self.path_seq.get().to_be_bytes());
@@ -167,10 +174,12 @@ impl DataHeader {
             return Err(DecodeError::Kind(kind));
         }
         let flags = reader.u8()?;
+        let place = reader.u16()?;
         Ok(Self {
             path: path(flags & 0xf)?,
             class: class(flags >> 4)?,
-            bucket: reader.u16()?,
+            solo: (place >> BUCKET_BITS) as u8,
+            bucket: place & BUCKET_MASK,
             flow_seq: FlowSeq::new(reader.u32()?),
             global_seq: GlobalSeq::new(reader.u32()?),
             path_seq: PathSeq::new(reader.u32()?),

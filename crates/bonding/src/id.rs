@@ -49,6 +49,11 @@ impl PathSet {
         self.0 == 0
     }
 
+    #[inline]
+    pub(crate) const fn is_single(self) -> bool {
+        self.0.is_power_of_two()
+    }
+
     /// The lowest numbered.
     #[inline]
     pub(crate) const fn first(self) -> Option<PathId> {
@@ -111,10 +116,16 @@ macro_rules! serial {
                 self.plus(1)
             }
 
+            /// The number `count` places before.
+            #[inline]
+            pub const fn minus(self, count: u32) -> Self {
+                Self(self.0.wrapping_sub(count))
+            }
+
             /// The number before.
             #[inline]
             pub const fn previous(self) -> Self {
-                Self(self.0.wrapping_sub(1))
+                self.minus(1)
             }
         }
 

@@ -33,6 +33,9 @@ pub(crate) struct Incoming {
     reordering: u8,
     /// How many of `latest` are known.
     known: u8,
+    /// All packets of the bond from this one to the last data packet went on this path alone.
+    solo_from: GlobalSeq,
+    solo_until: GlobalSeq,
     /// When anything came last.
     pub(crate) heard_at: Instant,
 }
@@ -52,6 +55,8 @@ impl Incoming {
             turn: 0,
             reordering: reordering.min(REORDERING_MOST as u8),
             known: 0,
+            solo_from: GlobalSeq::new(0),
+            solo_until: GlobalSeq::new(0),
             heard_at: now,
         }
     }
@@ -64,6 +69,8 @@ impl Incoming {
         self.interval.note(delay);
         self.recent.note(now, relative);
         self.pass(header.global_seq);
+        self.solo_from = header.global_seq.minus((1 << header.solo) - 1);
+        self.solo_until = header.global_seq;
         let seq = header.path_seq;
         if seq.before(self.next) {
             if !self.gaps.fill(seq) {
@@ -117,6 +124,15 @@ impl Incoming {
         }
         let latest = &self.latest[..usize::from(self.reordering)];
         latest.iter().copied().reduce(|a, b| if b.before(a) { b } else { a })
+    }
+
+    /// What was sent on this path alone and will not come any more: from, and up to.
+    #[inline]
+    pub(crate) fn passed_alone(&self) -> Option<(GlobalSeq, GlobalSeq)> {
+        let passed = self.passed()?;
+        // A keepalive passes packets of other paths, too.
+        let passed = if self.solo_until.before(passed) { self.solo_until } else { passed };
+        (!passed.before(self.solo_from)).then_some((self.solo_from, passed))
     }
 
     /// Data packets given up as lost.

@@ -23,6 +23,9 @@ pub(crate) const WHOLE_SHARE: i32 = 1 << 20;
 /// A share is averaged over about 2⁸ packets.
 const SHARE_SHIFT: u32 = 8;
 
+/// Packets that a path of unknown rate is sent before it has reported.
+const INITIAL_WINDOW: u32 = 10;
+
 /// What a report says beyond the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Progress {
@@ -52,6 +55,8 @@ pub(crate) struct Outgoing {
     base: BaseDelay,
     limit: QueueLimit,
     log: SentLog,
+    /// The number at which it went down, until the losses of that are counted.
+    died_at: Option<PathSeq>,
     last: PathReport,
     at_last_report: (u64, u64, Instant),
     /// Bytes missing at the last report, whether counted as lost yet or not.
@@ -75,6 +80,7 @@ impl Outgoing {
             base: BaseDelay::new(now),
             limit: QueueLimit::default(),
             log: SentLog::new(),
+            died_at: None,
             last: PathReport::default(),
             at_last_report: (0, 0, now),
             lost_bytes_reported: 0,
@@ -134,6 +140,14 @@ impl Outgoing {
         self.base.nanos() + self.backlog(now) + self.transmission(wire_len)
     }
 
+    /// May it be sent more before another path is tried? Not beyond the queue at which it loses packets; and as long as
+    /// nothing is known of its rate, no more than RFC 6928's initial window.
+    #[inline]
+    pub(crate) fn has_room(&self, now: Instant, queue: i64) -> bool {
+        let is_known = self.capacity.is_tried() || self.next.since(self.last.next) < INITIAL_WINDOW;
+        is_known && self.backlog(now) < queue.min(self.queue_limit())
+    }
+
     /// The queue beyond which packets are expected to be lost, in nanoseconds; far away until losses show it.
     #[inline]
     pub(crate) fn queue_limit(&self) -> i64 {
@@ -165,6 +179,7 @@ impl Outgoing {
     pub(crate) fn set_state(&mut self, now: Instant, was: PathState) {
         if was != PathState::Down && self.liveness.state == PathState::Down {
             self.queue.clear(now);
+            self.died_at = Some(self.next);
         }
     }
 
@@ -179,7 +194,8 @@ impl Outgoing {
         if report.is_fresh {
             self.measure(now, report, &mut relative);
         }
-        let verdict = self.limit.on_report(now, progress.lost_packets, self.newly_received(report));
+        let lost = if self.is_of_a_death(report) { 0 } else { progress.lost_packets };
+        let verdict = self.limit.on_report(now, lost, self.newly_received(report));
         if verdict == LossVerdict::Full {
             self.queue.bound(now, self.limit.limit());
         }
@@ -188,6 +204,17 @@ impl Outgoing {
         }
         self.last = *report;
         progress
+    }
+
+    /// Are the losses of this report what was under way when the path died?
+    fn is_of_a_death(&mut self, report: &PathReport) -> bool {
+        let Some(died_at) = self.died_at else { return false };
+        let missing =
+            report.next.get().wrapping_sub(report.received_packets).wrapping_sub(report.lost_packets);
+        if died_at.before(report.next) && missing == 0 {
+            self.died_at = None;
+        }
+        true
     }
 
     fn newly_received(&self, report: &PathReport) -> u32 {

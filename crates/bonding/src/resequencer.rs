@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 struct Bucket {
     /// The number to deliver next.
     next: FlowSeq,
+    /// The global number of the last one delivered.
+    last: Option<GlobalSeq>,
     /// The waiting packets, lowest and highest number, in the pool.
     head: u32,
     tail: u32,
@@ -25,7 +27,8 @@ struct Bucket {
     is_new: bool,
 }
 
-const FRESH: Bucket = Bucket { next: FlowSeq::new(0), head: NONE, tail: NONE, place: NONE, is_new: true };
+const FRESH: Bucket =
+    Bucket { next: FlowSeq::new(0), last: None, head: NONE, tail: NONE, place: NONE, is_new: true };
 
 /// A packet that may have to wait.
 pub(crate) struct Arrival<P> {
@@ -112,6 +115,7 @@ impl<P> Resequencer<P> {
         }
         if arrival.seq == bucket.next {
             bucket.next = arrival.seq.next();
+            bucket.last = Some(arrival.global);
             let is_blocked = bucket.head != NONE;
             self.pass(arrival.packet);
             if is_blocked {
@@ -174,6 +178,7 @@ impl<P> Resequencer<P> {
             }
             let (waiting, packet) = self.pool.take_first(&mut bucket.head, &mut bucket.tail);
             bucket.next = bucket.next.next();
+            bucket.last = Some(waiting.global);
             let added = now.saturating_since(waiting.arrived_at);
             self.added_nanos += u128::from(added.as_nanos());
             self.view.max_added_delay = self.view.max_added_delay.max(added);
@@ -225,16 +230,22 @@ impl<P> Resequencer<P> {
     /// Gives up what was waited for long enough.
     pub(crate) fn expire(&mut self, now: Instant) {
         if now >= self.next_deadline {
-            self.give_up_where(now, |head| head.deadline <= now);
+            self.give_up_where(now, |_, head| head.deadline <= now);
         }
     }
 
-    /// Every path has passed the packets up to `global`: what is missing before one of them is lost.
+    /// The packets up to `passed` will not come any more, or those from `from` on will not: what is missing of them
+    /// is lost.
     #[inline]
-    pub(crate) fn on_passed(&mut self, now: Instant, global: GlobalSeq) {
-        if self.next_global.is_some_and(|next| !global.before(next)) {
-            self.give_up_where(now, |head| !global.before(head.global));
+    pub(crate) fn on_passed(&mut self, now: Instant, from: Option<GlobalSeq>, passed: GlobalSeq) {
+        if self.next_global.is_none_or(|next| passed.before(next)) {
+            return;
         }
+        self.give_up_where(now, |bucket, head| {
+            // What is missing came after what was delivered last, and before the first that waits.
+            let is_within = from.is_none_or(|from| bucket.last.is_some_and(|last| !last.next().before(from)));
+            is_within && !passed.before(head.global)
+        });
     }
 
     /// Is anything held back?
@@ -244,11 +255,11 @@ impl<P> Resequencer<P> {
     }
 
     /// Gives up gaps before first packets for which `is_over`, and finds the next deadline and number anew.
-    fn give_up_where(&mut self, now: Instant, is_over: impl Fn(&Waiting) -> bool) {
+    fn give_up_where(&mut self, now: Instant, is_over: impl Fn(&Bucket, &Waiting) -> bool) {
         let mut place = 0;
         while let Some(&id) = self.blocked.get(place) {
-            let head = self.buckets[usize::from(id)].head;
-            if is_over(self.pool.get(head)) {
+            let bucket = &self.buckets[usize::from(id)];
+            if is_over(bucket, self.pool.get(bucket.head)) {
                 // Its place is another's now, or its own with another first packet: look at it again.
                 self.give_up(now, id);
             } else {

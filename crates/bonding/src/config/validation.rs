@@ -102,8 +102,8 @@ impl ResequencerConfig {
         within(self.min_timeout, Duration::ZERO, self.max_timeout, "resequencer.min_timeout")?;
         check((16..=65_536).contains(&self.max_packets), "resequencer.max_packets", "16 to 65536")?;
         let buckets = self.flow_buckets;
-        let is_good = buckets.is_power_of_two() && buckets <= 65_536;
-        check(is_good, "resequencer.flow_buckets", "a power of two, at most 65536")?;
+        let is_good = buckets.is_power_of_two() && buckets <= 4096;
+        check(is_good, "resequencer.flow_buckets", "a power of two, at most 4096")?;
         check((1..=8).contains(&self.path_reordering), "resequencer.path_reordering", "1 to 8 packets")
     }
 }

@@ -23,6 +23,11 @@ impl Dispatch {
     }
 
     #[inline]
+    pub(super) fn set_solo(&mut self, solo: u8) {
+        self.common.solo = solo;
+    }
+
+    #[inline]
     pub(super) fn push(&mut self, path: PathId, seq: PathSeq) {
         self.paths.insert(path);
         self.path_seqs[path.index()] = seq;

@@ -36,11 +36,15 @@ pub struct Refused<P> {
 }
 
 /// How long a packet with this relative one-way delay (µs) waits for a missing one: until the slowest path of late would have
-/// delivered what was sent before it, and a quarter of that time more.
+/// delivered what was sent before it, and a quarter of that time more. As long as may be while a path's delay is not known.
 pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own: i64) -> Duration {
     let bounds = config.resequencer;
     if let Some(timeout) = bounds.timeout {
         return timeout;
+    }
+    let is_unknown = |path: &Incoming| path.recent.most().is_none() && is_live(config, path, now);
+    if incoming.iter().any(is_unknown) {
+        return bounds.max_timeout;
     }
     let live = incoming.iter().filter(|path| is_live(config, path, now));
     let slowest = live.filter_map(|path| path.recent.most()).max().unwrap_or(own);
@@ -123,7 +127,12 @@ impl<P> Endpoint<P> {
             return;
         }
         if let Some(passed) = self.passed(now) {
-            self.resequencer.on_passed(now, passed);
+            self.resequencer.on_passed(now, None, passed);
+        }
+        for path in &self.incoming {
+            if let Some((from, passed)) = path.passed_alone() {
+                self.resequencer.on_passed(now, Some(from), passed);
+            }
         }
     }
 

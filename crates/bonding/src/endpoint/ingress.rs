@@ -9,6 +9,27 @@ use crate::id::{FlowSeq, PathId, PathSeq, PathSet};
 use crate::scheduler::{Ask, Scheduler};
 use ropewalk_units::Instant;
 
+/// Packets of the bond that went on one path alone, up to now.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SoloRun {
+    path: PathSet,
+    packets: u32,
+}
+
+impl SoloRun {
+    /// The header's `solo` of a packet that goes on `paths`.
+    #[inline]
+    fn note(&mut self, paths: PathSet) -> u8 {
+        if paths != self.path || !paths.is_single() {
+            *self = Self { path: paths, packets: 0 };
+        }
+        self.packets += 1;
+        // The packets before this one, plus one, in bits.
+        self.packets = self.packets.min(1 << 15);
+        self.packets.ilog2() as u8
+    }
+}
+
 impl<P> Endpoint<P> {
     /// A packet of `len` octets from the LAN side. Ingress holds no packet: the driver sends one copy for each entry.
     #[inline]
@@ -18,6 +39,7 @@ impl<P> Endpoint<P> {
         let mut dispatch = Dispatch::new(DataHeader {
             path: PathId(0),
             class: flow.class,
+            solo: 0,
             bucket,
             flow_seq: FlowSeq::new(0),
             global_seq: self.next_global,
@@ -36,6 +58,7 @@ impl<P> Endpoint<P> {
         }
         let wire_len = len + self.config.overhead;
         let chosen = self.choose(&Ask { now, wire_len, bucket, usable: self.usable }, flow);
+        dispatch.set_solo(self.run.note(chosen));
         for path in &mut self.outgoing {
             let is_chosen = chosen.contains(path.id);
             path.note_share(is_chosen);

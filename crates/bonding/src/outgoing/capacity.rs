@@ -25,6 +25,8 @@ pub(super) struct Capacity {
     bits_per_sec: f64,
     nanos_per_byte: f64,
     is_measured: bool,
+    /// There was a sample, if only one that showed the path not to be slower than assumed.
+    is_tried: bool,
     start: Option<Anchor>,
     was_busy: bool,
 }
@@ -39,8 +41,14 @@ struct Anchor {
 
 impl Default for Capacity {
     fn default() -> Self {
-        let mut capacity =
-            Self { bits_per_sec: 0.0, nanos_per_byte: 0.0, is_measured: false, start: None, was_busy: true };
+        let mut capacity = Self {
+            bits_per_sec: 0.0,
+            nanos_per_byte: 0.0,
+            is_measured: false,
+            is_tried: false,
+            start: None,
+            was_busy: true,
+        };
         capacity.set(GUESS);
         capacity
     }
@@ -58,6 +66,10 @@ impl Capacity {
 
     pub(super) fn is_measured(&self) -> bool {
         self.is_measured
+    }
+
+    pub(super) fn is_tried(&self) -> bool {
+        self.is_tried
     }
 
     /// How long so many octets take, in nanoseconds.
@@ -92,6 +104,7 @@ impl Capacity {
     }
 
     fn take(&mut self, sample: f64) {
+        self.is_tried = true;
         if sample > self.bits_per_sec {
             let gain = if self.is_measured { GAIN_UP } else { 1.0 };
             self.set(self.bits_per_sec + (sample - self.bits_per_sec) * gain);

@@ -14,6 +14,8 @@ const GROWTH_PER_SEC: f64 = 0.01;
 const PEAK_WINDOW: Duration = Duration::from_millis(200);
 /// Random loss is averaged over so many packets.
 const LOSS_WINDOW: f64 = 1000.0;
+/// It fades to half in about this many seconds: a path that lost is tried again.
+const LOSS_HALF_LIFE: f64 = 10.0;
 /// No limit known: longer than any queue.
 const UNLIMITED: i64 = i64::MAX / 4;
 
@@ -95,6 +97,7 @@ impl QueueLimit {
         }
         let random = if verdict == LossVerdict::Random { f64::from(lost) } else { 0.0 };
         let packets = f64::from(lost) + f64::from(received);
+        self.random_loss *= (1.0 - elapsed * 0.5 / LOSS_HALF_LIFE).max(0.5);
         if packets > 0.0 {
             let weight = (packets / LOSS_WINDOW).min(1.0);
             self.random_loss += (random / packets - self.random_loss) * weight;

@@ -53,7 +53,7 @@ impl CostFirst {
             let limit = path.queue_limit();
             let room =
                 if left.is_empty() { limit } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
-            if path.backlog(ask.now) < room && self.is_allowed(path) {
+            if path.has_room(ask.now, room) && self.is_allowed(path) {
                 return Some(id);
             }
         }

@@ -59,7 +59,7 @@ impl FlowAware {
     fn first_with_room(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
         let has_room = |id: &&PathId| {
             let path = &paths[id.index()];
-            ask.usable.contains(**id) && path.backlog(ask.now) < self.target.min(path.queue_limit())
+            ask.usable.contains(**id) && path.has_room(ask.now, self.target)
         };
         self.order.iter().find(has_room).copied()
     }
@@ -115,7 +115,7 @@ impl Scheduler for FlowAware {
                 let path = &paths[at.index()];
                 let is_large = flow.rate > path.rate() * LARGE;
                 let room = if is_large { self.target } else { 2 * self.target };
-                if path.backlog(ask.now) < room.min(path.queue_limit()) {
+                if path.has_room(ask.now, room) {
                     Some(at)
                 } else {
                     let chosen = self.first_with_room(ask, paths);

@@ -41,7 +41,7 @@ impl RateAware {
             let loss = (path.random_loss() * self.loss_cost) as i64;
             let delivery = path.expected_delivery(ask.now, ask.wire_len) + loss;
             best = better(best, id, delivery);
-            if path.backlog(ask.now) < path.queue_limit() {
+            if path.has_room(ask.now, i64::MAX) {
                 best_with_room = better(best_with_room, id, delivery);
             }
         }

@@ -1,0 +1,79 @@
+//! What one packet costs through ingress and egress, in order, over two paths: `cargo bench -p ropewalk-bonding`.
+//!
+//! Nanoseconds of wall time, the least of several rounds. An argument limits the run to schedulers whose name contains it.
+
+use ropewalk_bonding::{
+    Config, CostFirstConfig, Endpoint, FlowAwareConfig, FlowKey, PathConfig, RateAwareConfig,
+    SchedulerConfig, WrrConfig,
+};
+use ropewalk_units::{Duration, Instant};
+use std::hint::black_box;
+
+const PACKETS: u64 = 1_000_000;
+const ROUNDS: usize = 7;
+/// 80 Mbit/s of 1500 octets.
+const INTERVAL: Duration = Duration::from_micros(150);
+
+fn schedulers() -> [(&'static str, SchedulerConfig); 5] {
+    [
+        ("weighted-round-robin", SchedulerConfig::WeightedRoundRobin(WrrConfig::default())),
+        ("cost-first", SchedulerConfig::CostFirst(CostFirstConfig::default())),
+        ("rate-aware", SchedulerConfig::RateAware(RateAwareConfig::default())),
+        ("redundant", SchedulerConfig::Redundant),
+        ("flow-aware", SchedulerConfig::FlowAware(FlowAwareConfig::default())),
+    ]
+}
+
+/// One end to the other without delay; timers and control packets included.
+fn run(ends: &mut [Endpoint<u64>; 2], now: &mut Instant) -> u64 {
+    let mut delivered = 0;
+    for number in 0..PACKETS {
+        *now += INTERVAL;
+        let flow = FlowKey { hash: number as u32 & 15, ..FlowKey::default() };
+        for (path, header) in ends[0].ingress(*now, 1452, flow).iter() {
+            // A second copy is refused; a number needs no freeing.
+            let _ = black_box(ends[1].handle_data(*now, path, &header, 1452, number));
+        }
+        while ends[1].poll_deliver(*now).is_some() {
+            delivered += 1;
+        }
+        for end in 0..2 {
+            if ends[end].poll_timeout().is_some_and(|(at, _)| at <= *now) {
+                ends[end].handle_timeout(*now);
+                while let Some((path, control)) = ends[end].poll_transmit(*now) {
+                    ends[1 - end].handle_control(*now, path, &control);
+                }
+            }
+        }
+        for end in 0..2 {
+            while let Some((path, control)) = ends[end].poll_transmit(*now) {
+                ends[1 - end].handle_control(*now, path, &control);
+            }
+        }
+    }
+    delivered
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+fn clock() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
+fn main() {
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    for (name, scheduler) in schedulers().into_iter().filter(|(name, _)| name.contains(&wanted)) {
+        let paths = vec![PathConfig::new("a", Some(1)), PathConfig::new("b", Some(2))];
+        let config = Config::new(paths, scheduler);
+        let mut now = Instant::ZERO;
+        let end = || Endpoint::new(config.clone(), Instant::ZERO).expect("a valid configuration");
+        let mut ends = [end(), end()];
+        let mut least = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let start = clock();
+            let delivered = run(&mut ends, &mut now);
+            least = least.min(start.elapsed().as_secs_f64());
+            assert_eq!(delivered, PACKETS);
+        }
+        println!("{name:22} {:6.1} ns/packet", least * 1e9 / PACKETS as f64);
+    }
+}

@@ -1,0 +1,78 @@
+//! A packet's way through ingress and egress allocates nothing.
+
+use ropewalk_bonding::{
+    Class, Config, CostFirstConfig, Endpoint, FlowAwareConfig, FlowKey, PathConfig, RateAwareConfig,
+    SchedulerConfig, WrrConfig,
+};
+use ropewalk_units::{Duration, Instant};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use std::alloc::System;
+
+#[global_allocator]
+static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn allocations() -> usize {
+    let stats = COUNTING.stats();
+    stats.allocations + stats.reallocations
+}
+
+/// Passes packets of several flows and classes from one end to the other, in turns of `batch`, each turn backwards if
+/// `is_reordered`; control packets too.
+fn pass(ends: &mut [Endpoint<u64>; 2], now: &mut Instant, batch: usize, is_reordered: bool) -> u64 {
+    let mut under_way = Vec::with_capacity(64 * batch);
+    let classes = [Class::Normal, Class::Unordered, Class::Duplicated, Class::DuplicatedUnordered];
+    let mut delivered = 0;
+    for turn in 0..2000u64 {
+        *now += Duration::from_micros(100);
+        under_way.clear();
+        for place in 0..batch as u64 {
+            let flow = FlowKey { hash: (turn + place) as u32 % 7, class: classes[place as usize % 4] };
+            under_way.extend(ends[0].ingress(*now, 1400, flow).iter());
+        }
+        let count = under_way.len();
+        for place in 0..count {
+            let (path, header) = under_way[if is_reordered { count - 1 - place } else { place }];
+            // A refused packet is handed back: there is nothing to free.
+            let _ = ends[1].handle_data(*now, path, &header, 1400, turn);
+        }
+        for end in 0..2 {
+            if ends[end].poll_timeout().is_some_and(|(at, _)| at <= *now) {
+                ends[end].handle_timeout(*now);
+            }
+            while let Some((path, control)) = ends[end].poll_transmit(*now) {
+                ends[1 - end].handle_control(*now, path, &control);
+            }
+            while ends[end].poll_event().is_some() {}
+        }
+        while ends[1].poll_deliver(*now).is_some() {
+            delivered += 1;
+        }
+    }
+    delivered
+}
+
+#[test]
+fn no_packet_allocates() {
+    let schedulers = [
+        SchedulerConfig::WeightedRoundRobin(WrrConfig::default()),
+        SchedulerConfig::CostFirst(CostFirstConfig::default()),
+        SchedulerConfig::RateAware(RateAwareConfig::default()),
+        SchedulerConfig::Redundant,
+        SchedulerConfig::FlowAware(FlowAwareConfig::default()),
+    ];
+    for scheduler in schedulers {
+        let paths = vec![PathConfig::new("a", Some(1)), PathConfig::new("b", Some(2))];
+        let config = Config::new(paths, scheduler);
+        let mut now = Instant::ZERO;
+        let end = || Endpoint::new(config.clone(), Instant::ZERO).expect("a valid configuration");
+        let mut ends = [end(), end()];
+        for is_reordered in [false, true] {
+            let before = allocations();
+            let delivered = pass(&mut ends, &mut now, 8, is_reordered);
+            let made = allocations() - before;
+            assert!(delivered >= 2000 * 7, "{delivered} delivered");
+            // The one is the test's own list.
+            assert_eq!(made, 1, "{:?}, reordered: {is_reordered}", config.scheduler);
+        }
+    }
+}

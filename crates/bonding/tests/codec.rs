@@ -1,0 +1,123 @@
+//! Headers and control packets survive their octets, and no octets make the decoder panic.
+
+use proptest::prelude::*;
+use ropewalk_bonding::{
+    Class, Control, DataHeader, DecodeError, FlowSeq, GlobalSeq, Keepalive, KeepaliveReply, MAX_PATHS,
+    PathId, PathReport, PathSeq, Report,
+};
+
+fn class() -> impl Strategy<Value = Class> {
+    prop_oneof![
+        Just(Class::Normal),
+        Just(Class::Unordered),
+        Just(Class::Duplicated),
+        Just(Class::DuplicatedUnordered)
+    ]
+}
+
+fn path() -> impl Strategy<Value = PathId> {
+    (0..MAX_PATHS as u8).prop_map(PathId)
+}
+
+fn header() -> impl Strategy<Value = DataHeader> {
+    (path(), class(), 0u8..16, 0u16..4096, any::<[u32; 4]>()).prop_map(
+        |(path, class, solo, bucket, fields)| {
+            let [flow, global, on_path, timestamp] = fields;
+            DataHeader {
+                path,
+                class,
+                solo,
+                bucket,
+                flow_seq: FlowSeq::new(flow),
+                global_seq: GlobalSeq::new(global),
+                path_seq: PathSeq::new(on_path),
+                timestamp,
+            }
+        },
+    )
+}
+
+fn path_report() -> impl Strategy<Value = PathReport> {
+    (any::<[u32; 8]>(), any::<bool>()).prop_map(|(fields, is_fresh)| {
+        let [next, received_packets, received_bytes, lost_packets, arrived_at, delay, least, most] = fields;
+        PathReport {
+            next: PathSeq::new(next),
+            received_packets,
+            received_bytes,
+            lost_packets,
+            arrived_at,
+            delay,
+            least_delay: least,
+            most_delay: most,
+            is_fresh,
+        }
+    })
+}
+
+fn control() -> impl Strategy<Value = Control> {
+    let report = (any::<u32>(), proptest::collection::vec(path_report(), 0..=MAX_PATHS))
+        .prop_map(|(number, paths)| Control::Report(Report::new(number, &paths)));
+    let keepalive = (path(), any::<[u32; 4]>()).prop_map(|(path, [number, timestamp, on_path, global])| {
+        let (next_path_seq, next_global_seq) = (PathSeq::new(on_path), GlobalSeq::new(global));
+        Control::Keepalive(Keepalive { path, number, timestamp, next_path_seq, next_global_seq })
+    });
+    let reply = (path(), any::<[u32; 2]>()).prop_map(|(path, [number, echoed])| {
+        Control::KeepaliveReply(KeepaliveReply { path, number, echoed })
+    });
+    prop_oneof![report, keepalive, reply]
+}
+
+proptest! {
+    #[test]
+    fn headers_survive(header in header(), rest: Vec<u8>) {
+        let mut octets = header.encode().to_vec();
+        prop_assert_eq!(octets.len() as u32, DataHeader::LEN);
+        octets.extend(rest);
+        prop_assert_eq!(DataHeader::decode(&octets), Ok(header));
+        prop_assert_eq!(DataHeader::decode(&octets[..19]), Err(DecodeError::Truncated));
+    }
+
+    #[test]
+    fn control_packets_survive(control in control()) {
+        let mut octets = Vec::new();
+        control.encode(&mut octets);
+        prop_assert_eq!(octets.len() as u32, control.wire_len());
+        prop_assert_eq!(Control::decode(&octets), Ok(control));
+        prop_assert_eq!(Control::decode(&octets[..octets.len() - 1]), Err(DecodeError::Truncated));
+    }
+
+    #[test]
+    fn a_control_packet_is_no_data(control in control(), header in header()) {
+        let mut octets = Vec::new();
+        control.encode(&mut octets);
+        let refused = matches!(DataHeader::decode(&octets), Err(DecodeError::Kind(_)));
+        prop_assert!(refused);
+        let refused = matches!(Control::decode(&header.encode()), Err(DecodeError::Kind(0)));
+        prop_assert!(refused);
+    }
+
+    #[test]
+    fn no_octets_make_it_panic(mut octets: Vec<u8>, first in 0x10u8..0x14) {
+        let _ = (DataHeader::decode(&octets), Control::decode(&octets));
+        if let Some(octet) = octets.first_mut() {
+            *octet = first;
+        }
+        let _ = (DataHeader::decode(&octets), Control::decode(&octets));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let octets = [0x20; 32];
+    assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Version(2)));
+    let mut octets = [0; 40];
+    octets[0] = 0x10;
+    octets[1] = 0x08;
+    assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Path(8)));
+    octets[1] = 0x40;
+    assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Class(4)));
+    octets[0] = 0x11;
+    octets[1] = 9;
+    assert_eq!(Control::decode(&octets), Err(DecodeError::TooManyPaths(9)));
+    assert_eq!(Control::decode(&[0x15]), Err(DecodeError::Kind(5)));
+}

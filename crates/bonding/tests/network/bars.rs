@@ -1,0 +1,138 @@
+//! What the schedulers must achieve, on two links with drop-tail queues of 100 packets: DSL 64 Mbit/s, 13 ms round trip; LTE
+//! 60 Mbit/s, 35 ms round trip. One second of the costs of a start is in every figure unless a test says otherwise.
+
+use crate::apps::{ConstantRate, Flow};
+use crate::net::{Bond, Link, at, ms};
+use crate::tcp::{Law, Tcp};
+use ropewalk_bonding::{Config, CostFirstConfig, PathConfig, RateAwareConfig, SchedulerConfig};
+
+fn config(scheduler: SchedulerConfig) -> Config {
+    Config::new(vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))], scheduler)
+}
+
+fn cost_first() -> Config {
+    config(SchedulerConfig::CostFirst(CostFirstConfig::default()))
+}
+
+fn rate_aware() -> Config {
+    config(SchedulerConfig::RateAware(RateAwareConfig::default()))
+}
+
+fn both_ways(link: Link) -> [Link; 2] {
+    [link.clone(), link]
+}
+
+fn dsl_and_lte() -> Vec<[Link; 2]> {
+    vec![both_ways(Link::new(64.0, 6.5)), both_ways(Link::new(60.0, 17.5))]
+}
+
+/// LTE whose one-way delay swings from 12.5 to 22.5 ms.
+fn swinging() -> Vec<[Link; 2]> {
+    let mut lte = Link::new(60.0, 12.5);
+    lte.swing = Some((ms(10.0), ms(2000.0)));
+    vec![both_ways(Link::new(64.0, 6.5)), both_ways(lte)]
+}
+
+fn dsl_and_bad() -> Vec<[Link; 2]> {
+    let mut bad = Link::new(2.0, 40.0);
+    bad.loss = 0.01;
+    vec![both_ways(Link::new(64.0, 6.5)), both_ways(bad)]
+}
+
+/// Mbit/s of IP packets such that with the header they are this much on the wire.
+fn offered(mbps: f64) -> Flow {
+    Flow::new(1, mbps, 1452)
+}
+
+fn udp(config: &Config, links: Vec<[Link; 2]>, mbps: f64) -> (Bond, ConstantRate) {
+    let mut bond = Bond::new(config, links, 1);
+    let mut flow = offered(mbps);
+    flow.stop = at(29.5);
+    let mut app = ConstantRate::new(vec![flow]);
+    bond.run(at(30.0), &mut app);
+    (bond, app)
+}
+
+fn share_of_second(bond: &Bond) -> f64 {
+    bond.data_bytes[1] as f64 / (bond.data_bytes[0] + bond.data_bytes[1]) as f64
+}
+
+#[test]
+fn cost_first_leaves_the_costly_line_alone_while_the_cheap_one_suffices() {
+    for links in [dsl_and_lte(), swinging()] {
+        let (bond, app) = udp(&cost_first(), links, 50.0);
+        let (share, loss) = (share_of_second(&bond), app.tallies[0].loss_from(0));
+        println!("50 Mbit/s: LTE share {share}, loss {loss}");
+        assert!(share <= 0.01, "LTE share {share}");
+        assert!(loss <= 0.001, "loss {loss}");
+    }
+}
+
+#[test]
+fn cost_first_sends_only_the_excess_over_the_costly_line() {
+    for links in [dsl_and_lte(), swinging()] {
+        let (bond, app) = udp(&cost_first(), links, 80.0);
+        let first_second = app.tallies[0].sent as usize * 2 / 59;
+        let loss = app.tallies[0].loss_from(first_second);
+        let share = share_of_second(&bond);
+        // 80 Mbit/s of 1452 octets are 1500 on the wire.
+        let least = 1.0 - 64.0 / (80.0 * 1500.0 / 1452.0);
+        println!(
+            "80 Mbit/s: LTE share {share} of at least {least}, loss {loss}, median {} ms",
+            app.tallies[0].median_ms()
+        );
+        assert!(share <= least + 0.03, "LTE share {share}, least {least}");
+        assert!(loss <= 0.005, "loss {loss}");
+    }
+}
+
+/// Mbit/s of payload over 40 s.
+fn tcp(config: &Config, links: Vec<[Link; 2]>, law: Law, seed: u64) -> f64 {
+    let mut bond = Bond::new(config, links, seed);
+    let mut app = Tcp::new(law);
+    bond.run(at(40.0), &mut app);
+    let mbps = app.received as f64 * 8.0 / 40e6;
+    println!("{mbps:.2} Mbit/s, {} lost, {} reductions", app.losses, app.reductions);
+    mbps
+}
+
+#[test]
+fn rate_aware_fills_both_lines_with_one_tcp_flow() {
+    // 124 Mbit/s on the wire are 115.7 of payload. Half of Reno's window is less than both paths hold.
+    for (law, bar) in [(Law::Cubic, 113.0), (Law::Reno, 105.0)] {
+        for links in [dsl_and_lte(), swinging()] {
+            let mbps = tcp(&rate_aware(), links, law, 1);
+            assert!(mbps >= bar, "{mbps} Mbit/s");
+        }
+    }
+}
+
+#[test]
+fn a_bad_path_does_no_harm() {
+    for seed in 0..10 {
+        for law in [Law::Cubic, Law::Reno] {
+            let mbps = tcp(&rate_aware(), dsl_and_bad(), law, seed);
+            assert!(mbps >= 58.0, "{mbps} Mbit/s in seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn nearly_full_both_lines_keep_order_and_delay() {
+    for (links, slower) in [(dsl_and_lte(), 17.5), (swinging(), 17.5)] {
+        for config in [rate_aware(), cost_first()] {
+            let (_, app) = udp(&config, links.clone(), 110.0);
+            let tally = &app.tallies[0];
+            let share = tally.out_of_order as f64 / tally.delivered as f64;
+            println!(
+                "110: out {share} loss {} median {} p99 {}",
+                tally.loss_from(0),
+                tally.median_ms(),
+                tally.percentile_ms(0.99)
+            );
+            assert!(share < 0.005, "{share} out of order");
+            assert_eq!(tally.duplicates, 0);
+            assert!((tally.median_ms() - slower).abs() <= 5.0, "median {} ms", tally.median_ms());
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Paths that die and return, and classes of traffic.
+
+use crate::apps::{ConstantRate, Flow};
+use crate::net::{Bond, Link, at, ms};
+use ropewalk_bonding::{
+    Class, Config, CostFirstConfig, Event, FlowAwareConfig, PathConfig, PathId, PathState, RateAwareConfig,
+    SchedulerConfig,
+};
+use ropewalk_units::{Duration, Instant};
+
+fn every_scheduler() -> Vec<Config> {
+    let paths = || vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))];
+    let schedulers = [
+        SchedulerConfig::WeightedRoundRobin(ropewalk_bonding::WrrConfig::default()),
+        SchedulerConfig::CostFirst(CostFirstConfig::default()),
+        SchedulerConfig::RateAware(RateAwareConfig::default()),
+        SchedulerConfig::Redundant,
+        SchedulerConfig::FlowAware(FlowAwareConfig::default()),
+    ];
+    schedulers.map(|scheduler| Config::new(paths(), scheduler)).into()
+}
+
+fn config(scheduler: SchedulerConfig) -> Config {
+    Config::new(vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))], scheduler)
+}
+
+fn links() -> Vec<[Link; 2]> {
+    let both = |link: Link| [link.clone(), link];
+    vec![both(Link::new(64.0, 6.5)), both(Link::new(60.0, 17.5))]
+}
+
+/// 500 packets/s.
+fn steady(stop: f64) -> Flow {
+    Flow { interval: ms(2.0), stop: at(stop), ..Flow::new(1, 1.0, 1000) }
+}
+
+/// When side 0 first noted, after `from`, that the path is in this state.
+fn noted(bond: &Bond, from: Instant, path: PathId, state: PathState) -> Option<Duration> {
+    let is_it = |event: &Event| matches!(event, Event::PathStateChanged { path: p, to, .. } if (*p, *to) == (path, state));
+    let found = bond.events.iter().find(|(at, side, event)| *at >= from && *side == 0 && is_it(event));
+    found.map(|(at, _, _)| *at - from)
+}
+
+#[test]
+fn a_silent_death_costs_little_and_the_path_is_used_again() {
+    let (dies, returns) = (at(5.0123), at(25.0123));
+    for config in every_scheduler() {
+        for dead in [0, 1] {
+            let mut links = links();
+            for direction in &mut links[dead] {
+                direction.dead.push((dies, returns));
+            }
+            let mut bond = Bond::new(&config, links, 3);
+            let mut app = ConstantRate::new(vec![steady(30.0)]);
+            bond.run(at(24.0), &mut app);
+            let before = bond.data_bytes[dead];
+            bond.run(at(31.0), &mut app);
+            let lost = app.tallies[0].seen.iter().filter(|seen| seen.is_none()).count();
+            assert!(lost <= 150, "{lost} packets lost with {:?}", config.scheduler);
+            let path = PathId(dead as u8);
+            let down = noted(&bond, dies, path, PathState::Down).expect("noticed");
+            assert!(down <= ms(300.0), "down after {down}");
+            let up = noted(&bond, returns, path, PathState::Up).expect("noticed");
+            assert!(up <= ms(1000.0), "up after {up}");
+            // The first path carries this flow whenever it can, whatever the scheduler.
+            let is_used = dead == 0 || matches!(config.scheduler, SchedulerConfig::Redundant);
+            assert!(!is_used || bond.data_bytes[dead] > before, "not used again by {:?}", config.scheduler);
+            assert_eq!(app.tallies[0].out_of_order + app.tallies[0].duplicates, 0);
+        }
+    }
+}
+
+#[test]
+fn a_path_whose_way_back_is_dead_still_carries_data() {
+    let mut links = links();
+    links[0][1].dead.push((at(2.0), at(20.0)));
+    let mut bond = Bond::new(&config(SchedulerConfig::RateAware(RateAwareConfig::default())), links, 3);
+    let mut app = ConstantRate::new(vec![steady(9.9)]);
+    bond.run(at(5.0), &mut app);
+    let before = bond.data_bytes;
+    bond.data_bytes = vec![0, 0];
+    bond.run(at(10.0), &mut app);
+    assert_eq!(bond.data_bytes[1], 0, "all of it stays on the first path ({before:?} before)");
+    assert_eq!(app.tallies[0].delivered, app.tallies[0].sent);
+}
+
+#[test]
+fn nothing_is_sent_while_all_paths_are_down_and_it_is_said() {
+    let mut links = links();
+    for link in links.iter_mut().flatten() {
+        link.dead.push((at(1.0), at(3.0)));
+    }
+    let mut bond = Bond::new(&config(SchedulerConfig::Redundant), links, 3);
+    let mut app = ConstantRate::new(vec![steady(5.0)]);
+    bond.run(at(6.0), &mut app);
+    let said = bond.events.iter().filter(|(_, _, event)| *event == Event::NoPath).count();
+    assert!(bond.unsent > 800, "{} not sent", bond.unsent);
+    assert_eq!(said as u64, bond.unsent);
+    assert!(app.tallies[0].seen[2000..].iter().all(Option::is_some), "all of it from the fourth second on");
+}
+
+#[test]
+fn redundant_copies_survive_the_loss_of_either_path() {
+    let mut links = links();
+    links[0][0].loss = 0.05;
+    links[1][0].loss = 0.05;
+    let mut bond = Bond::new(&config(SchedulerConfig::Redundant), links, 5);
+    let mut app = ConstantRate::new(vec![steady(20.0)]);
+    bond.run(at(21.0), &mut app);
+    let tally = &app.tallies[0];
+    let lost = 1.0 - tally.delivered as f64 / tally.sent as f64;
+    assert!(lost < 0.006, "5 % of 5 % is 0.25 %, lost {lost}");
+    assert_eq!(tally.duplicates, 0);
+    let receiver = bond.ends[1].resequencer();
+    assert!(receiver.duplicates > 8000, "{receiver:?}");
+}
+
+#[test]
+fn classes_are_treated_as_they_ask() {
+    let mut links = links();
+    links[0][0].loss = 0.02;
+    links[1][0].loss = 0.02;
+    let mut bond = Bond::new(&config(SchedulerConfig::FlowAware(FlowAwareConfig::default())), links, 5);
+    let flow = |hash: u32, class: Class| {
+        let mut flow = Flow { interval: ms(2.0), stop: at(20.0), ..Flow::new(hash, 1.0, 500) };
+        flow.key.class = class;
+        flow
+    };
+    let classes = [Class::Normal, Class::Unordered, Class::Duplicated, Class::DuplicatedUnordered];
+    let flows = (0..4).map(|place| flow(place as u32, classes[place])).collect();
+    let mut app = ConstantRate::new(flows);
+    bond.run(at(21.0), &mut app);
+    let [normal, unordered, duplicated, both] = &app.tallies[..] else { panic!("four flows") };
+    for single in [normal, unordered] {
+        assert!((0.01..0.03).contains(&single.loss_from(0)), "lost {}", single.loss_from(0));
+    }
+    for copied in [duplicated, both] {
+        assert!(copied.loss_from(0) < 0.002, "lost {}", copied.loss_from(0));
+    }
+    assert_eq!(normal.out_of_order + duplicated.out_of_order, 0);
+    // The copy over LTE takes 11 ms longer, five packets of the flow.
+    assert!(both.out_of_order > 100, "{} out of order", both.out_of_order);
+    assert!(both.percentile_ms(0.9) < duplicated.percentile_ms(0.999));
+}
+
+#[test]
+fn a_flow_that_fits_the_first_path_stays_on_it() {
+    let config = config(SchedulerConfig::FlowAware(FlowAwareConfig::default()));
+    let small = || Flow { stop: at(20.0), ..Flow::new(1, 8.0, 1452) };
+    let mut bond = Bond::new(&config, links(), 5);
+    let mut app = ConstantRate::new(vec![small()]);
+    bond.run(at(21.0), &mut app);
+    let receiver = bond.ends[0].path(PathId(1));
+    assert!(receiver.sent_packets <= 20, "{} packets left it", receiver.sent_packets);
+
+    // A flow larger than the path overflows; the small one beside it keeps to one path.
+    let large = Flow { stop: at(20.0), ..Flow::new(2, 80.0, 1452) };
+    let mut bond = Bond::new(&config, links(), 5);
+    let mut app = ConstantRate::new(vec![small(), large]);
+    bond.run(at(21.0), &mut app);
+    let share = bond.data_bytes[1] as f64 / (bond.data_bytes[0] + bond.data_bytes[1]) as f64;
+    let least = 1.0 - 64.0 / (88.0 * 1500.0 / 1452.0);
+    assert!((least - 0.02..least + 0.05).contains(&share), "share {share}, least {least}");
+    for tally in &app.tallies {
+        assert!(tally.loss_from(tally.sent as usize / 20) <= 0.005);
+        assert_eq!(tally.out_of_order, 0);
+    }
+}
+
+#[test]
+fn loss_is_counted_per_path() {
+    let mut links = links();
+    links[1][0].loss = 0.1;
+    let mut bond = Bond::new(&config(SchedulerConfig::Redundant), links, 5);
+    let mut app = ConstantRate::new(vec![steady(20.0)]);
+    bond.run(at(21.0), &mut app);
+    let (dsl, lte) = (bond.ends[0].path(PathId(0)), bond.ends[0].path(PathId(1)));
+    assert_eq!((dsl.lost_reported, dsl.lost_reported_bytes), (0, 0));
+    let share = lte.lost_reported as f64 / lte.sent_packets as f64;
+    assert!((0.09..0.11).contains(&share), "{share}");
+    assert_eq!(lte.lost_reported_bytes, lte.lost_reported * 1048);
+    assert_eq!(bond.ends[1].path(PathId(1)).lost_received, lte.lost_reported);
+    let rtt = lte.srtt.expect("measured").as_secs_f64();
+    assert!((0.035..0.036).contains(&rtt), "srtt {rtt} s");
+}

@@ -1,0 +1,9 @@
+//! Two endpoints over a small deterministic network.
+
+mod apps;
+mod bars;
+mod failures;
+mod net;
+mod properties;
+mod tcp;
+mod wrr;

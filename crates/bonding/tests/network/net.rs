@@ -1,0 +1,276 @@
+//! A small deterministic network of two gateways and links with a rate, a delay and a drop-tail queue, to try bonds on.
+
+use ropewalk_bonding::{Config, Control, DataHeader, Endpoint, Event, FlowKey, PathId};
+use ropewalk_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// A small generator (xorshift64*), so that runs repeat.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// From 0 up to 1.
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+pub(crate) fn ms(millis: f64) -> Duration {
+    Duration::from_secs_f64(millis / 1e3)
+}
+
+pub(crate) fn at(secs: f64) -> Instant {
+    Instant::ZERO + Duration::from_secs_f64(secs)
+}
+
+/// One direction of a path.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub(crate) mbps: f64,
+    pub(crate) delay: Duration,
+    /// The delay swings up to this much higher, as a triangle of this period.
+    pub(crate) swing: Option<(Duration, Duration)>,
+    /// Packets that wait or are being sent.
+    pub(crate) queue: usize,
+    pub(crate) loss: f64,
+    pub(crate) duplication: f64,
+    /// A packet may be delayed up to this much more, alone.
+    pub(crate) reordering: Duration,
+    /// Nothing passes from … to ….
+    pub(crate) dead: Vec<(Instant, Instant)>,
+    departures: VecDeque<Instant>,
+    last_arrival: Instant,
+    pub(crate) bytes: u64,
+    pub(crate) dropped: u64,
+}
+
+impl Link {
+    pub(crate) fn new(mbps: f64, delay_ms: f64) -> Self {
+        Self {
+            mbps,
+            delay: ms(delay_ms),
+            swing: None,
+            queue: 100,
+            loss: 0.0,
+            duplication: 0.0,
+            reordering: Duration::ZERO,
+            dead: Vec::new(),
+            departures: VecDeque::new(),
+            last_arrival: Instant::ZERO,
+            bytes: 0,
+            dropped: 0,
+        }
+    }
+
+    fn extra(&self, now: Instant) -> Duration {
+        let Some((height, period)) = self.swing else { return Duration::ZERO };
+        let phase = (now.as_nanos() % period.as_nanos()) as f64 / period.as_nanos() as f64;
+        height.mul_f64(1.0 - (2.0 * phase - 1.0).abs())
+    }
+
+    /// When the copies of a packet arrive: none, one or two.
+    fn send(&mut self, now: Instant, bytes: u32, random: &mut Random) -> Vec<Instant> {
+        while self.departures.front().is_some_and(|&at| at <= now) {
+            self.departures.pop_front();
+        }
+        if self.departures.len() > self.queue {
+            self.dropped += 1;
+            return Vec::new();
+        }
+        let start = self.departures.back().copied().unwrap_or(now).max(now);
+        let departure = start + Duration::from_secs_f64(f64::from(bytes) * 8.0 / (self.mbps * 1e6));
+        self.departures.push_back(departure);
+        self.bytes += u64::from(bytes);
+        let is_dead = self.dead.iter().any(|&(from, until)| (from..until).contains(&now));
+        if is_dead || random.uniform() < self.loss {
+            self.dropped += 1;
+            return Vec::new();
+        }
+        let arrival = (departure + self.delay + self.extra(departure)).max(self.last_arrival);
+        self.last_arrival = arrival;
+        let copies = 1 + usize::from(random.uniform() < self.duplication);
+        (0..copies).map(|_| arrival + self.reordering.mul_f64(random.uniform())).collect()
+    }
+}
+
+/// A packet of an application.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Packet {
+    pub(crate) flow: u32,
+    pub(crate) number: u64,
+    pub(crate) len: u32,
+    pub(crate) sent_at: Instant,
+    /// Whatever the application needs.
+    pub(crate) tag: u64,
+}
+
+/// Something that sends and receives through the bond. Side 0 is where it starts.
+pub(crate) trait App {
+    /// When it wants to act.
+    fn next(&self) -> Instant;
+    /// Acts; packets to send, and from which side.
+    fn act(&mut self, now: Instant, out: &mut Vec<(usize, Packet, FlowKey)>);
+    /// A packet came out at `side`.
+    fn receive(&mut self, now: Instant, side: usize, packet: Packet, out: &mut Vec<(usize, Packet, FlowKey)>);
+}
+
+enum Message {
+    Data(DataHeader, Packet),
+    Control(Box<Control>),
+}
+
+struct Arrival {
+    side: usize,
+    path: PathId,
+    message: Message,
+}
+
+/// The two gateways and what is between them. `links[path][side]` leads from that side.
+pub(crate) struct Bond {
+    pub(crate) ends: [Endpoint<Packet>; 2],
+    pub(crate) links: Vec<[Link; 2]>,
+    pub(crate) now: Instant,
+    pub(crate) overhead: u32,
+    pub(crate) events: Vec<(Instant, usize, Event)>,
+    pub(crate) refused: u64,
+    pub(crate) unsent: u64,
+    /// Data bytes on each path, headers included, from side 0.
+    pub(crate) data_bytes: Vec<u64>,
+    /// Time and each path's view of side 0, sampled.
+    random: Random,
+    arrivals: BinaryHeap<Reverse<(Instant, u64)>>,
+    under_way: Vec<Option<Arrival>>,
+    free: Vec<usize>,
+    serial: u64,
+    places: std::collections::BTreeMap<u64, usize>,
+}
+
+impl Bond {
+    pub(crate) fn new(config: &Config, links: Vec<[Link; 2]>, seed: u64) -> Self {
+        let end = || Endpoint::new(config.clone(), Instant::ZERO).expect("a valid configuration");
+        Self {
+            ends: [end(), end()],
+            data_bytes: vec![0; links.len()],
+            links,
+            now: Instant::ZERO,
+            overhead: config.overhead,
+            events: Vec::new(),
+            refused: 0,
+            unsent: 0,
+            random: Random::new(seed),
+            arrivals: BinaryHeap::new(),
+            under_way: Vec::new(),
+            free: Vec::new(),
+            serial: 0,
+            places: std::collections::BTreeMap::new(),
+        }
+    }
+
+    fn send(&mut self, side: usize, path: PathId, bytes: u32, message: impl Fn() -> Message) {
+        let link = &mut self.links[path.index()][side];
+        for at in link.send(self.now, bytes, &mut self.random) {
+            let arrival = Some(Arrival { side: 1 - side, path, message: message() });
+            let place = self.free.pop().unwrap_or_else(|| {
+                self.under_way.push(None);
+                self.under_way.len() - 1
+            });
+            self.under_way[place] = arrival;
+            self.serial += 1;
+            self.places.insert(self.serial, place);
+            self.arrivals.push(Reverse((at, self.serial)));
+        }
+    }
+
+    fn ingress(&mut self, side: usize, packet: Packet, flow: FlowKey) {
+        let dispatch = self.ends[side].ingress(self.now, packet.len, flow);
+        self.unsent += u64::from(dispatch.is_empty());
+        for (path, header) in dispatch.iter() {
+            let header = DataHeader::decode(&header.encode()).expect("our own header");
+            let bytes = packet.len + self.overhead;
+            if side == 0 {
+                self.data_bytes[path.index()] += u64::from(bytes);
+            }
+            self.send(side, path, bytes, || Message::Data(header, packet));
+        }
+    }
+
+    /// Everything that an end has to hand out; what comes out of it goes to the application.
+    fn drain(&mut self, side: usize, app: &mut dyn App) {
+        let mut out = Vec::new();
+        loop {
+            while let Some((path, control)) = self.ends[side].poll_transmit(self.now) {
+                let mut octets = Vec::new();
+                control.encode(&mut octets);
+                assert_eq!(octets.len() as u32, control.wire_len());
+                let control = Control::decode(&octets).expect("our own packet");
+                self.send(side, path, control.wire_len() + 28, || Message::Control(Box::new(control)));
+            }
+            while let Some(event) = self.ends[side].poll_event() {
+                self.events.push((self.now, side, event));
+            }
+            while let Some(packet) = self.ends[side].poll_deliver(self.now) {
+                app.receive(self.now, side, packet, &mut out);
+            }
+            if out.is_empty() {
+                return;
+            }
+            for (side, packet, flow) in out.drain(..) {
+                self.ingress(side, packet, flow);
+            }
+        }
+    }
+
+    fn arrive(&mut self, serial: u64, app: &mut dyn App) {
+        let place = self.places.remove(&serial).expect("under way");
+        let arrival = self.under_way[place].take().expect("under way");
+        self.free.push(place);
+        let end = &mut self.ends[arrival.side];
+        match arrival.message {
+            Message::Control(control) => end.handle_control(self.now, arrival.path, &control),
+            Message::Data(header, packet) => {
+                let taken = end.handle_data(self.now, arrival.path, &header, packet.len, packet);
+                self.refused += u64::from(taken.is_err());
+            }
+        }
+        self.drain(arrival.side, app);
+    }
+
+    /// Runs until `until`.
+    pub(crate) fn run(&mut self, until: Instant, app: &mut dyn App) {
+        loop {
+            let timers =
+                [0, 1].map(|side| self.ends[side].poll_timeout().map_or(Instant::MAX, |timer| timer.0));
+            let arrival = self.arrivals.peek().map_or(Instant::MAX, |first| first.0.0);
+            let next = timers[0].min(timers[1]).min(arrival).min(app.next());
+            if next > until {
+                self.now = until;
+                return;
+            }
+            self.now = self.now.max(next);
+            if arrival == next {
+                let Reverse((_, serial)) = self.arrivals.pop().expect("peeked");
+                self.arrive(serial, app);
+            } else if let Some(side) = [0, 1].into_iter().find(|&side| timers[side] == next) {
+                self.ends[side].handle_timeout(self.now);
+                self.drain(side, app);
+            } else {
+                let mut out = Vec::new();
+                app.act(self.now, &mut out);
+                for (side, packet, flow) in out {
+                    self.ingress(side, packet, flow);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What must hold whatever the paths do.
+
+use crate::apps::{ConstantRate, Flow};
+use crate::net::{Bond, Link, at, ms};
+use proptest::prelude::*;
+use ropewalk_bonding::{
+    Class, Config, CostFirstConfig, FlowAwareConfig, Order, PathConfig, RateAwareConfig, SchedulerConfig,
+    WrrConfig,
+};
+use ropewalk_units::Duration;
+
+fn scheduler() -> impl Strategy<Value = SchedulerConfig> {
+    let wrr = (0.05..3.0f64, 0u64..1000).prop_map(|(gain, delay)| {
+        let decrement_delay = Duration::from_millis(delay);
+        SchedulerConfig::WeightedRoundRobin(WrrConfig { gain, decrement_delay, ..WrrConfig::default() })
+    });
+    prop_oneof![
+        wrr,
+        Just(SchedulerConfig::CostFirst(CostFirstConfig::default())),
+        Just(SchedulerConfig::RateAware(RateAwareConfig::default())),
+        Just(SchedulerConfig::Redundant),
+        Just(SchedulerConfig::FlowAware(FlowAwareConfig::default())),
+    ]
+}
+
+/// Loses, duplicates, reorders, delays, dies.
+fn foul_link() -> impl Strategy<Value = [Link; 2]> {
+    let numbers = (1.0..80.0f64, 0.0..100.0f64, 5usize..200, 0.0..0.3f64, 0.0..0.2f64, 0.0..30.0f64);
+    (numbers, proptest::option::of((0.0..2.0f64, 0.0..2.0f64))).prop_map(|(numbers, dead)| {
+        let (mbps, delay, queue, loss, duplication, reordering) = numbers;
+        let mut link = Link::new(mbps, delay);
+        (link.queue, link.loss, link.duplication, link.reordering) =
+            (queue, loss, duplication, ms(reordering));
+        link.dead = dead.map(|(from, length)| (at(from), at(from + length))).into_iter().collect();
+        [link.clone(), link]
+    })
+}
+
+fn class() -> impl Strategy<Value = Class> {
+    let normal = Just(Class::Normal);
+    prop_oneof![
+        3 => normal,
+        1 => Just(Class::Unordered),
+        1 => Just(Class::Duplicated),
+        1 => Just(Class::DuplicatedUnordered)
+    ]
+}
+
+fn flows() -> impl Strategy<Value = Vec<Flow>> {
+    let flow = (0u32..6, 0.5..20.0f64, 60u32..1452, class()).prop_map(|(hash, mbps, len, class)| {
+        let mut flow = Flow::new(hash, mbps, len);
+        flow.key.class = class;
+        flow.stop = at(3.0);
+        flow
+    });
+    proptest::collection::vec(flow, 1..5)
+}
+
+fn config(scheduler: SchedulerConfig, order: Order, max_packets: u32, paths: usize) -> Config {
+    let of_wrr = matches!(scheduler, SchedulerConfig::WeightedRoundRobin(_));
+    let count = if of_wrr { 2 } else { paths };
+    let paths = (0..count).map(|place| PathConfig::new(format!("p{place}"), Some(place as u32))).collect();
+    let mut config = Config::new(paths, scheduler);
+    config.order = order;
+    config.resequencer.max_packets = max_packets;
+    config
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn nothing_is_delivered_twice_invented_or_out_of_order(
+        scheduler in scheduler(),
+        order in prop_oneof![Just(Order::PerFlow), Just(Order::Global), Just(Order::Off)],
+        links in proptest::collection::vec(foul_link(), 3),
+        flows in flows(),
+        max_packets in 16u32..200,
+        seed: u64,
+    ) {
+        let config = config(scheduler, order, max_packets, 3);
+        let links = links[..config.paths.len()].to_vec();
+        let mut bond = Bond::new(&config, links, seed);
+        let mut app = ConstantRate::new(flows.clone());
+        for step in 0..35 {
+            bond.run(at(0.1 * f64::from(step)), &mut app);
+            for end in &bond.ends {
+                let view = end.resequencer();
+                prop_assert!(view.max_depth_packets <= max_packets);
+                for path in end.paths() {
+                    let most = if matches!(scheduler, SchedulerConfig::WeightedRoundRobin(_)) { 50 } else { 100 };
+                    prop_assert!(path.weight <= most, "weight {}", path.weight);
+                    prop_assert!(path.lost_reported <= path.sent_packets);
+                }
+            }
+        }
+        bond.run(at(6.0), &mut app);
+        let view = bond.ends[1].resequencer();
+        prop_assert_eq!(view.depth_packets, 0, "nothing waits for ever");
+        prop_assert_eq!(view.depth_bytes, 0);
+        prop_assert_eq!(view.delivered, app.tallies.iter().map(|tally| tally.delivered).sum::<u64>());
+        for (tally, flow) in app.tallies.iter().zip(&flows) {
+            prop_assert_eq!(tally.duplicates, 0);
+            // A packet that was never sent has no place to be counted at: the application would have panicked.
+            prop_assert!(tally.delivered <= tally.sent);
+            let is_ordered = match order {
+                Order::PerFlow => flow.key.class.is_ordered(),
+                Order::Global => true,
+                Order::Off => false,
+            };
+            prop_assert!(!is_ordered || tally.out_of_order == 0, "{} out of order", tally.out_of_order);
+        }
+    }
+
+    #[test]
+    fn within_capacity_everything_arrives(
+        scheduler in scheduler(),
+        order in prop_oneof![Just(Order::PerFlow), Just(Order::Global)],
+        links in proptest::collection::vec((30.0..80.0f64, 1.0..60.0f64), 3),
+        flows in flows(),
+        seed: u64,
+    ) {
+        // What is offered fits a third of the smallest path: copies, and any scheduler's idea of a share, fit too.
+        let mut flows = flows;
+        let total: f64 = flows.iter().map(|flow| f64::from(flow.len + 48) * 8.0 / flow.interval.as_secs_f64()).sum();
+        for flow in &mut flows {
+            flow.interval = flow.interval.mul_f64((total / 10e6).max(1.0));
+        }
+        let config = config(scheduler, order, 8192, 3);
+        let both = |&(mbps, delay): &(f64, f64)| [Link::new(mbps, delay), Link::new(mbps, delay)];
+        let links = links[..config.paths.len()].iter().map(both).collect();
+        let mut bond = Bond::new(&config, links, seed);
+        let mut app = ConstantRate::new(flows);
+        bond.run(at(4.0), &mut app);
+        for tally in &app.tallies {
+            prop_assert_eq!(tally.delivered, tally.sent);
+        }
+        prop_assert_eq!(bond.ends[1].resequencer().given_up, 0);
+    }
+}
