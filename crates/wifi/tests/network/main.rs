@@ -1,6 +1,7 @@
 //! The network seen from outside: throughput, collisions and fairness against models, and worlds of random stations.
 
 mod common;
+mod exchanges;
 mod hidden;
 mod models;
 mod properties;
