@@ -1,0 +1,189 @@
+//! What a bond must show: the bars of layer-3 bonding, ten seeds each, over the lines of `scenarios/bonding.toml`.
+//!
+//! `--nocapture` prints every figure.
+
+use ropewalk_scenario::{BondRow, ConnectionRow, DatagramCounts, Outcome};
+use ropewalk_tests::{goodput, mean, simulate};
+
+const LINES: &str = include_str!("../scenarios/bonding.toml");
+
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=10;
+
+/// Octets that a packet of the video costs on a line: payload, UDP, IP, and the tunnel's.
+const ON_THE_LINE: f64 = 1400.0 + 28.0 + 48.0;
+
+/// Both lines with fixed delays.
+const STEADY: [(&str, &str); 2] = [("links.lte.delay", "17.5 ms"), ("links.lte.jitter", "none")];
+
+/// One TCP flow of 30 s instead of the video.
+const TCP: [(&str, &str); 4] = [
+    ("connections.video.protocol", "tcp"),
+    ("connections.video.application", "{ kind = \"bulk\" }"),
+    ("scenario.duration", "30 s"),
+    ("bonds.home.scheduler", "rate-aware"),
+];
+
+/// UDP for 19 of 20 s, so that all that is sent can arrive.
+fn udp(scheduler: &'static str, application: &'static str) -> Vec<(&'static str, &'static str)> {
+    vec![("bonds.home.scheduler", scheduler), ("connections.video.application", application)]
+}
+
+fn rate(mbps: u32) -> &'static str {
+    match mbps {
+        50 => "{ kind = \"constant-rate\", rate = \"50 Mbit/s\", duration = \"19 s\" }",
+        80 => "{ kind = \"constant-rate\", rate = \"80 Mbit/s\", duration = \"19 s\" }",
+        110 => "{ kind = \"constant-rate\", rate = \"110 Mbit/s\", duration = \"19 s\" }",
+        _ => unreachable!("no such rate"),
+    }
+}
+
+fn video(outcome: &Outcome) -> &ConnectionRow {
+    let row = &outcome.connections[0];
+    assert_eq!(row.error, None);
+    row
+}
+
+fn datagrams(outcome: &Outcome) -> DatagramCounts {
+    video(outcome).datagrams.expect("UDP")
+}
+
+/// The part of the datagrams that did not arrive.
+fn loss(outcome: &Outcome) -> f64 {
+    let counts = datagrams(outcome);
+    1.0 - counts.received as f64 / counts.sent as f64
+}
+
+/// The row of a path, from the hub to the cpe.
+fn path<'a>(outcome: &'a Outcome, name: &str) -> &'a BondRow {
+    let mut rows = outcome.bonds.iter();
+    rows.find(|row| row.direction == "hub->cpe" && row.path.as_deref() == Some(name)).expect("a path")
+}
+
+/// The part of the octets that went by LTE.
+fn lte_share(outcome: &Outcome) -> f64 {
+    let [dsl, lte] = ["dsl", "lte"].map(|name| path(outcome, name).traffic.sent_bytes as f64);
+    lte / (dsl + lte)
+}
+
+/// Runs all seeds; prints and returns what was measured in each.
+fn each(what: &str, overrides: &[(&str, &str)], measure: impl Fn(&Outcome) -> f64) -> Vec<f64> {
+    let values: Vec<f64> = SEEDS.map(|seed| measure(&simulate(LINES, overrides, seed))).collect();
+    let (least, most) = values.iter().fold((f64::MAX, f64::MIN), |(a, b), &v| (a.min(v), b.max(v)));
+    println!("{what}: {:.4} (from {least:.4} to {most:.4})", mean(&values));
+    values
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::MIN, f64::max)
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn cost_first_leaves_lte_alone_while_dsl_is_enough() {
+    let overrides = udp("cost-first", rate(50));
+    let share = each("LTE share at 50 Mbit/s", &overrides, lte_share);
+    assert!(most(&share) <= 0.01, "{share:?}");
+    let lost = each("loss at 50 Mbit/s", &overrides, loss);
+    assert!(most(&lost) <= 0.001, "{lost:?}");
+}
+
+#[test]
+fn cost_first_sends_over_lte_little_more_than_it_must() {
+    let overrides = udp("cost-first", rate(80));
+    let needed = 1.0 - 64.0 / (80.0 * ON_THE_LINE / 1400.0);
+    println!("least possible LTE share at 80 Mbit/s: {needed:.4}");
+    let share = each("LTE share at 80 Mbit/s", &overrides, lte_share);
+    assert!(share.iter().all(|share| (share - needed).abs() <= 0.03), "{share:?}");
+    let whole = each("loss at 80 Mbit/s", &overrides, loss);
+    let late = "{ kind = \"constant-rate\", rate = \"80 Mbit/s\", duration = \"1 s\" }";
+    let first = each("loss at 80 Mbit/s in the first second", &udp("cost-first", late), loss);
+    // Of 19 seconds the first is not judged.
+    let rest: Vec<f64> = whole.iter().zip(&first).map(|(whole, first)| (19.0 * whole - first) / 18.0).collect();
+    println!("loss after the first second: {rest:?}");
+    assert!(most(&rest) <= 0.005, "{rest:?}");
+}
+
+#[test]
+fn one_tcp_flow_fills_both_lines() {
+    let overrides = [&TCP[..], &STEADY].concat();
+    let goodputs = each("TCP over both lines, Mbit/s", &overrides, |outcome| goodput(outcome, "video"));
+    assert!(least(&goodputs) >= 113.0, "{goodputs:?}");
+}
+
+#[test]
+fn a_bad_line_never_makes_the_bond_worse_than_the_good_one() {
+    let bad = [
+        ("links.lte.rate", "2 Mbit/s"),
+        ("links.lte.delay", "40 ms"),
+        ("links.lte.jitter", "none"),
+        ("links.lte.loss", "1 %"),
+    ];
+    let overrides = [&TCP[..], &bad].concat();
+    let goodputs = each("TCP with a bad line, Mbit/s", &overrides, |outcome| goodput(outcome, "video"));
+    assert!(least(&goodputs) >= 58.0, "{goodputs:?}");
+}
+
+#[test]
+fn nearly_full_lines_keep_the_order_and_add_no_delay() {
+    let overrides = [udp("rate-aware", rate(110)), STEADY.to_vec()].concat();
+    let reordered = each("out of order at 110 Mbit/s", &overrides, |outcome| {
+        let counts = datagrams(outcome);
+        counts.reordered as f64 / counts.received as f64
+    });
+    assert!(most(&reordered) < 0.005, "{reordered:?}");
+    let duplicates = each("duplicates", &overrides, |outcome| video(outcome).duplicate_bytes as f64);
+    assert_eq!(most(&duplicates), 0.0);
+    each("loss at 110 Mbit/s", &overrides, loss);
+    let median = each("median one-way delay at 110 Mbit/s, ms", &overrides, |outcome| {
+        datagrams(outcome).delay_median_ms.expect("some arrived")
+    });
+    // 17.5 ms by LTE, 0.2 ms in the local networks.
+    assert!(most(&median) <= 17.7 + 5.0, "{median:?}");
+}
+
+/// Times from which a path sends again, and packets lost, when `link` is dead from 5 to 25 s.
+fn death(scheduler: &'static str, link: &str) -> (f64, f64) {
+    let changes = format!("links.{link}.changes");
+    let overrides = [
+        ("scenario.duration", "30 s"),
+        ("bonds.home.scheduler", scheduler),
+        // 500 packets a second.
+        ("connections.video.application", "{ kind = \"constant-rate\", rate = \"5.6 Mbit/s\", duration = \"29 s\" }"),
+        (&*changes, "[{ at = \"5 s\", state = \"down\" }, { at = \"25 s\", state = \"up\" }]"),
+    ];
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let (mut lost, mut back) = (0.0_f64, 0.0_f64);
+    for seed in SEEDS {
+        let scenario = ropewalk_scenario::load(LINES, None, &overrides).expect("valid");
+        let options = ropewalk_scenario::RunOptions { seed: Some(seed), series: true, ..Default::default() };
+        let outcome = ropewalk_scenario::run(&scenario, &options).expect("it ends");
+        let counts = datagrams(&outcome);
+        lost = lost.max((counts.sent - counts.received) as f64);
+        let row = outcome.bonds.iter().position(|row| row == path(&outcome, link)).expect("a row") as u32;
+        let mut again = outcome.bond_series.iter().filter(|sample| sample.row == row);
+        let first = again.find(|sample| sample.time.as_secs_f64() > 25.0 && sample.received_mbps > 0.0);
+        back = back.max(first.map_or(f64::INFINITY, |sample| sample.time.as_secs_f64()) - 25.0);
+    }
+    println!("{scheduler}, {link} dies: at most {lost} packets lost, used again after {back:.1} s");
+    (lost, back)
+}
+
+#[test]
+fn a_path_that_dies_silently_costs_little_and_is_used_again_soon() {
+    for scheduler in ["cost-first", "rate-aware", "flow-aware"] {
+        let (lost, back) = death(scheduler, "dsl");
+        assert!(lost <= 150.0, "{scheduler}: {lost} packets, 0.3 s worth is 150");
+        assert!(back <= 1.0, "{scheduler}: {back} s");
+    }
+}
+
+#[test]
+fn copies_on_both_lines_hide_the_death_of_one() {
+    let (lost, back) = death("redundant", "dsl");
+    assert_eq!(lost, 0.0);
+    assert!(back <= 1.0, "{back} s");
+}
