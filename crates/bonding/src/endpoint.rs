@@ -6,6 +6,9 @@ mod events;
 mod feedback;
 mod ingress;
 
+#[cfg(test)]
+mod tests;
+
 pub use dispatch::Dispatch;
 pub use egress::{Refusal, Refused};
 

@@ -7,6 +7,9 @@ mod limit;
 mod log;
 mod queue;
 
+#[cfg(test)]
+mod tests;
+
 use crate::control::PathReport;
 use crate::event::PathState;
 use crate::id::{PathId, PathSeq};

@@ -5,6 +5,9 @@
 
 mod pool;
 
+#[cfg(test)]
+mod tests;
+
 use crate::id::{FlowSeq, GlobalSeq};
 use crate::view::ResequencerView;
 use pool::{NONE, Pool, Waiting};

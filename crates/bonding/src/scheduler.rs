@@ -9,6 +9,9 @@ mod rate_aware;
 mod redundant;
 mod wrr;
 
+#[cfg(test)]
+mod tests;
+
 use crate::config::{Config, SchedulerConfig};
 use crate::id::{PathId, PathSet};
 use crate::outgoing::{Outgoing, Progress};

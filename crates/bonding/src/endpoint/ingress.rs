@@ -19,7 +19,7 @@ pub(super) struct SoloRun {
 impl SoloRun {
     /// The header's `solo` of a packet that goes on `paths`.
     #[inline]
-    fn note(&mut self, paths: PathSet) -> u8 {
+    pub(super) fn note(&mut self, paths: PathSet) -> u8 {
         if paths != self.path || !paths.is_single() {
             *self = Self { path: paths, packets: 0 };
         }
