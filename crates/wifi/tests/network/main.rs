@@ -6,3 +6,4 @@ mod hidden;
 mod models;
 mod properties;
 mod saturation;
+mod spectrum;
