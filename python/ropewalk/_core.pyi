@@ -66,3 +66,106 @@ def run(
     capture: str | None = None,
     interrupt: Interrupt | None = None,
 ) -> Outcome: ...
+
+_Place = tuple[float, float] | str
+
+class RouteProgress:
+    """How far a search is."""
+
+    def __init__(self) -> None: ...
+    @property
+    def drawn(self) -> int: ...
+    @property
+    def found(self) -> int: ...
+
+class RouteReport:
+    """A deployment with its routes."""
+
+    def json(self) -> str: ...
+    def graphml(self) -> str: ...
+    def judged(
+        self,
+        ties: str,
+        seed: int,
+        algorithms: list[str],
+        *,
+        channels: int = 1,
+        interference: float = 2.0,
+        bit_rate: float = 11e6,
+        frame_octets: int = 1500,
+        delivery: float = 1.0,
+        beta: float = 0.5,
+        switch_cost: float = 0.5,
+        stay_cost: float = 1.0,
+    ) -> RouteReport: ...
+
+class RouteDeployments:
+    """Deployments found by a search."""
+
+    @property
+    def reports(self) -> list[RouteReport]: ...
+    @property
+    def drawn(self) -> int: ...
+    @property
+    def connected(self) -> int: ...
+
+class RouteStatistics:
+    """The length of the routes of many deployments."""
+
+    @property
+    def table(self) -> ArrowStream: ...
+    @property
+    def drawn(self) -> int: ...
+    @property
+    def connected(self) -> int: ...
+
+class RouteSearch:
+    """What is drawn and what is kept."""
+
+    def __init__(
+        self,
+        *,
+        area: tuple[float, float],
+        range_m: float,
+        source: _Place,
+        destination: _Place,
+        condition: str,
+        ties: str,
+        seed: int,
+        nodes: int | None = None,
+        intensity: float | None = None,
+        grid: tuple[int, int] | None = None,
+        jitter: float = 0.0,
+    ) -> None: ...
+    def statistics(
+        self,
+        count: int,
+        draws: int,
+        workers: int,
+        optimal: bool = False,
+        interrupt: Interrupt | None = None,
+        progress: RouteProgress | None = None,
+    ) -> RouteStatistics: ...
+    def deployments(
+        self,
+        count: int,
+        draws: int,
+        workers: int,
+        algorithms: list[str],
+        interrupt: Interrupt | None = None,
+        progress: RouteProgress | None = None,
+    ) -> RouteDeployments: ...
+
+def read_routes(
+    text: str,
+    file: str,
+    ending: str | None,
+    *,
+    range_m: float | None = None,
+    source: _Place | None = None,
+    destination: _Place | None = None,
+    ties: str = "lowest-node",
+    seed: int = 1,
+    algorithms: list[str] | None = None,
+) -> RouteReport: ...
+def route_names() -> tuple[list[str], list[str], list[str]]: ...

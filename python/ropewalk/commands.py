@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from ropewalk import api
+from ropewalk import api, routes_command
 from ropewalk.benefit import sentence
 from ropewalk.cli import INTERRUPTED
 from ropewalk.errors import InputError, RopewalkError, ScenarioError, UnsupportedError
@@ -29,6 +29,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(routes_command.app)
 
 ScenarioArgument = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The scenario's file.")]
 SetOption = Annotated[

@@ -58,6 +58,21 @@ def mean_interval(values: Iterable[float], confidence: float = CONFIDENCE) -> In
     return Interval(mean, mean - half, mean + half, n)
 
 
+def proportion_interval(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """A proportion with Wilson's score interval, which holds near 0 and 1 too (Wilson 1927)."""
+    if n == 0:
+        return Interval(math.nan, math.nan, math.nan, 0)
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + confidence) / 2))
+    part = successes / n
+    middle = (part + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(part * (1 - part) / n + z * z / (4 * n * n))
+    # At 0 and 1 the end is exact, but rounding may miss it.
+    low, high = (middle - half) * (successes > 0), 1.0 if successes == n else middle + half
+    return Interval(part, low, high, n)
+
+
 def student_quantile(probability: float, degrees: int) -> float:
     """The quantile of Student's t distribution."""
     # scipy.special alone: scipy.stats takes a second to import.

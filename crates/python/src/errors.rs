@@ -4,11 +4,13 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
+use ropewalk_routing::RoutingError;
 use ropewalk_scenario::{RunError, ScenarioError};
 use std::io;
 
 static SCENARIO_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static RUN_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static INPUT_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static INTERRUPTED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// `ropewalk.errors.ScenarioError`.
@@ -50,6 +52,28 @@ pub(crate) fn run_error(py: Python<'_>, error: RunError) -> PyErr {
         }
         RunError::Capture { source, .. } => os_error(&source),
     }
+}
+
+/// The exception for routes that cannot be found, with its parts as attributes.
+pub(crate) fn routing_error(py: Python<'_>, error: &RoutingError) -> PyErr {
+    let (key, file, line) = match error {
+        RoutingError::Interrupted { .. } => {
+            let class = INTERRUPTED.import(py, "ropewalk.errors", "InterruptedRunError");
+            return raised(class, &error.to_string());
+        }
+        RoutingError::Setting { key, .. } => (Some(*key), None, None),
+        RoutingError::File { file, line, .. } => (None, Some(file), *line),
+        RoutingError::Rare { .. } => (Some("draws"), None, None),
+    };
+    let build = || {
+        let parts = PyDict::new(py);
+        parts.set_item("key", key)?;
+        parts.set_item("file", file)?;
+        parts.set_item("line", line)?;
+        let class = INPUT_ERROR.import(py, "ropewalk.errors", "InputError")?;
+        class.call((error.to_string(),), Some(&parts))
+    };
+    build().map_or_else(|failed| failed, PyErr::from_value)
 }
 
 /// An error of the file system, with the number that Python code looks at.

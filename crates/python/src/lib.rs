@@ -1,11 +1,12 @@
-//! `ropewalk._core`: scenarios in, Arrow tables out, with Python's lock released while a simulation runs.
+//! `ropewalk._core`: scenarios and searches for routes in, Arrow tables out, with Python's lock released while a simulation runs.
 //!
-//! Nothing is decided here: every function hands over to `ropewalk_scenario`.
+//! Nothing is decided here: every function hands over to `ropewalk_scenario` or `ropewalk_routing`.
 
 mod errors;
 mod interrupt;
 mod outcome;
 mod parquet;
+mod routing;
 mod scenario;
 
 use pyo3::prelude::*;
@@ -19,6 +20,10 @@ mod _core {
     use crate::interrupt::Interrupt;
     #[pymodule_export]
     use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::routing::{
+        RouteDeployments, RouteProgress, RouteReport, RouteSearch, RouteStatistics, read_routes, route_names,
+    };
     #[pymodule_export]
     use crate::scenario::{Info, canonical, check, explain, references, run, schema, version};
 

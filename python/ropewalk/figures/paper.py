@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ropewalk.figures.chart import COLOURS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -33,8 +34,8 @@ MOST_BANDS: Final = 3
 """More curves than this would hide each other's bands: their intervals are drawn as bars."""
 
 
-def save(chart: Chart, folder: Path) -> list[Path]:
-    """Write `<stem>.png` and `<stem>.svg` into the folder."""
+def save(chart: Chart, folder: Path, endings: Sequence[str] = (".png", ".svg")) -> list[Path]:
+    """Write `<stem>.png` and `<stem>.svg` into the folder, or one of them."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -43,7 +44,7 @@ def save(chart: Chart, folder: Path) -> list[Path]:
     with mpl.rc_context(STYLE):
         figure, axes = plt.subplots(layout="constrained")
         _draw(chart, axes)
-        paths = [folder / f"{chart.stem}.png", folder / f"{chart.stem}.svg"]
+        paths = [folder / f"{chart.stem}{ending}" for ending in endings]
         for path in paths:
             # No date and no version in the file, so that equal results are equal files.
             metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}

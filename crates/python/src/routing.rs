@@ -1,0 +1,351 @@
+//! Deployments and routes for Python: settings in, deployments and an Arrow table out.
+
+use crate::errors::routing_error;
+use crate::interrupt::Interrupt;
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+use ropewalk_routing::{
+    Condition, Deployment, Disjoint, Effort, End, Format, Found, Layout, Method, Position, Progress, Radio,
+    Record, Report, RoutingError, Search, TieRule,
+};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A point or a name.
+#[derive(FromPyObject)]
+enum Place {
+    Point((f64, f64)),
+    Name(String),
+}
+
+impl From<Place> for End {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::Point((x, y)) => Self::Nearest(Position::new(x, y)),
+            Place::Name(name) => Self::Named(name),
+        }
+    }
+}
+
+/// How far a search is, for whoever waits for it on another thread.
+#[pyclass(frozen, module = "ropewalk._core")]
+#[derive(Default)]
+pub(crate) struct RouteProgress(Progress);
+
+#[pymethods]
+impl RouteProgress {
+    /// Nothing drawn yet.
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Deployments drawn.
+    #[getter]
+    fn drawn(&self) -> u64 {
+        self.0.drawn.load(Ordering::Relaxed)
+    }
+
+    /// Deployments found.
+    #[getter]
+    fn found(&self) -> u64 {
+        self.0.found.load(Ordering::Relaxed)
+    }
+}
+
+/// What is drawn and what is kept.
+#[pyclass(frozen, module = "ropewalk._core")]
+pub(crate) struct RouteSearch(Search);
+
+/// The layout that is meant: one of the three.
+fn layout(
+    size: Position,
+    nodes: Option<usize>,
+    intensity: Option<f64>,
+    grid: Option<(usize, usize)>,
+    jitter: f64,
+) -> Result<Layout, RoutingError> {
+    match (nodes, intensity, grid) {
+        (Some(nodes), None, None) => Ok(Layout::Uniform { nodes, size }),
+        (None, Some(intensity), None) => Ok(Layout::Poisson { intensity, size }),
+        (None, None, Some((columns, rows))) => Ok(Layout::Grid { columns, rows, size, jitter }),
+        _ => Err(RoutingError::Setting {
+            key: "nodes",
+            message: "give one of nodes, intensity and grid".to_owned(),
+        }),
+    }
+}
+
+#[pymethods]
+impl RouteSearch {
+    /// Checks the settings.
+    #[new]
+    #[pyo3(signature = (*, area, range_m, source, destination, condition, ties, seed, nodes=None, intensity=None, grid=None, jitter=0.0))]
+    #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+    fn new(
+        py: Python<'_>,
+        area: (f64, f64),
+        range_m: f64,
+        source: Place,
+        destination: Place,
+        condition: &str,
+        ties: &str,
+        seed: u64,
+        nodes: Option<usize>,
+        intensity: Option<f64>,
+        grid: Option<(usize, usize)>,
+        jitter: f64,
+    ) -> PyResult<Self> {
+        let made = || {
+            let search = Search {
+                layout: layout(Position::new(area.0, area.1), nodes, intensity, grid, jitter)?,
+                range: range_m,
+                source: source.into(),
+                destination: destination.into(),
+                condition: condition.parse()?,
+                ties: ties.parse()?,
+                seed,
+            };
+            search.validate()?;
+            Ok(Self(search))
+        };
+        made().map_err(|error| routing_error(py, &error))
+    }
+
+    /// Looks for deployments and gives the length of their routes, one row per deployment and algorithm.
+    #[pyo3(signature = (count, draws, workers, optimal=false, interrupt=None, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+    fn statistics(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        draws: u64,
+        workers: usize,
+        optimal: bool,
+        interrupt: Option<&Bound<'_, Interrupt>>,
+        progress: Option<&Bound<'_, RouteProgress>>,
+    ) -> PyResult<RouteStatistics> {
+        let Search { ties, seed, .. } = self.0;
+        let make = move |deployment: Deployment| Record::new(&deployment, ties, seed, optimal);
+        self.found(py, count, effort(draws, workers, interrupt, progress), make).map(RouteStatistics)
+    }
+
+    /// Looks for deployments and keeps them whole, with the routes of these algorithms.
+    #[pyo3(signature = (count, draws, workers, algorithms, interrupt=None, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+    fn deployments(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        draws: u64,
+        workers: usize,
+        algorithms: Vec<String>,
+        interrupt: Option<&Bound<'_, Interrupt>>,
+        progress: Option<&Bound<'_, RouteProgress>>,
+    ) -> PyResult<RouteDeployments> {
+        let methods = methods(&algorithms).map_err(|error| routing_error(py, &error))?;
+        let Search { ties, seed, .. } = self.0;
+        let make = move |deployment| Report::new(deployment, &methods, ties, seed, None);
+        let found = self.found(py, count, effort(draws, workers, interrupt, progress), make)?;
+        let (drawn, connected) = (found.drawn, found.connected);
+        let reports = found.items.into_iter().map(|report| report.map(RouteReport)).collect::<Result<_, _>>();
+        let reports = reports.map_err(|error| routing_error(py, &error))?;
+        Ok(RouteDeployments { reports, drawn, connected })
+    }
+}
+
+impl RouteSearch {
+    /// Searches without Python's lock.
+    fn found<T: Send>(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        effort: Effort<'_>,
+        make: impl Fn(Deployment) -> T + Sync + Send,
+    ) -> PyResult<Found<T>> {
+        py.detach(|| self.0.run(count, effort, make)).map_err(|error| routing_error(py, &error))
+    }
+}
+
+fn effort<'a>(
+    draws: u64,
+    workers: usize,
+    interrupt: Option<&'a Bound<'_, Interrupt>>,
+    progress: Option<&'a Bound<'_, RouteProgress>>,
+) -> Effort<'a> {
+    let stop = interrupt.map(|flag| flag.get().flag());
+    Effort { draws, workers, stop, progress: progress.map(|progress| &progress.get().0) }
+}
+
+/// The methods of these names.
+fn methods(names: &[String]) -> Result<Vec<Method>, RoutingError> {
+    let method = |name: &String| match name.strip_prefix("optimal-") {
+        Some(disjoint) => Ok(Method::Optimal(disjoint.parse()?)),
+        None => Ok(Method::Greedy(name.parse::<Disjoint>()?)),
+    };
+    names.iter().map(method).collect()
+}
+
+/// The length of the routes of many deployments.
+#[pyclass(frozen, module = "ropewalk._core")]
+pub(crate) struct RouteStatistics(Found<Record>);
+
+#[pymethods]
+impl RouteStatistics {
+    /// How many were drawn, up to the last one found.
+    #[getter]
+    fn drawn(&self) -> u64 {
+        self.0.drawn
+    }
+
+    /// How many of those were connected.
+    #[getter]
+    fn connected(&self) -> u64 {
+        self.0.connected
+    }
+
+    /// One row per deployment and algorithm.
+    #[getter]
+    fn table(&self) -> PyResult<PyTable> {
+        let rows = || self.0.items.iter().flat_map(|record| record.sets.iter().map(move |set| (record, set)));
+        let draws: UInt64Array = rows().map(|(record, _)| Some(record.draw)).collect();
+        let number = |pick: fn(&Record) -> u32| -> ArrayRef {
+            Arc::new(rows().map(|(record, _)| Some(pick(record))).collect::<UInt32Array>())
+        };
+        let names: StringArray = rows().map(|(_, set)| Some(set.method.name())).collect();
+        let length = |pick: fn(&ropewalk_routing::SetRecord) -> Option<u32>| -> ArrayRef {
+            Arc::new(rows().map(|(_, set)| pick(set)).collect::<UInt32Array>())
+        };
+        let batch = RecordBatch::try_from_iter_with_nullable([
+            ("draw", Arc::new(draws) as ArrayRef, false),
+            ("nodes", number(|record| record.nodes), false),
+            ("links", number(|record| record.links), false),
+            ("algorithm", Arc::new(names) as ArrayRef, false),
+            ("routes", length(|set| Some(set.routes)), false),
+            ("first_hops", length(|set| set.first), true),
+            ("second_hops", length(|set| set.second), true),
+            ("total_hops", length(|set| Some(set.total)), false),
+        ])
+        .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+        let schema = batch.schema();
+        PyTable::try_new(vec![batch], schema)
+    }
+}
+
+/// Deployments found by a search.
+#[pyclass(frozen, module = "ropewalk._core")]
+pub(crate) struct RouteDeployments {
+    reports: Vec<RouteReport>,
+    drawn: u64,
+    connected: u64,
+}
+
+#[pymethods]
+impl RouteDeployments {
+    /// How many were drawn, up to the last one found.
+    #[getter]
+    fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// How many of those were connected.
+    #[getter]
+    fn connected(&self) -> u64 {
+        self.connected
+    }
+
+    /// The deployments, in the order of their draws.
+    #[getter]
+    fn reports(&self) -> Vec<RouteReport> {
+        self.reports.clone()
+    }
+}
+
+/// A deployment with its routes.
+#[pyclass(frozen, module = "ropewalk._core")]
+#[derive(Clone)]
+pub(crate) struct RouteReport(Report);
+
+#[pymethods]
+impl RouteReport {
+    /// As one JSON object.
+    fn json(&self) -> String {
+        self.0.json()
+    }
+
+    /// As GraphML.
+    fn graphml(&self) -> String {
+        self.0.graphml()
+    }
+
+    /// Judged over radios: these settings of them, the others as they are by default.
+    #[pyo3(signature = (ties, seed, algorithms, *, channels=1, interference=2.0, bit_rate=11e6, frame_octets=1500, delivery=1.0, beta=0.5, switch_cost=0.5, stay_cost=1.0))]
+    #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+    fn judged(
+        &self,
+        py: Python<'_>,
+        ties: &str,
+        seed: u64,
+        algorithms: Vec<String>,
+        channels: u32,
+        interference: f64,
+        bit_rate: f64,
+        frame_octets: u32,
+        delivery: f64,
+        beta: f64,
+        switch_cost: f64,
+        stay_cost: f64,
+    ) -> PyResult<Self> {
+        let radio =
+            Radio { channels, interference, bit_rate, frame_octets, delivery, beta, switch_cost, stay_cost };
+        let made = || {
+            let (methods, ties) = (methods(&algorithms)?, ties.parse::<TieRule>()?);
+            Report::new(self.0.deployment().clone(), &methods, ties, seed, Some(radio)).map(Self)
+        };
+        made().map_err(|error| routing_error(py, &error))
+    }
+}
+
+/// The routes of a deployment that a file's text describes.
+#[pyfunction]
+#[pyo3(signature = (text, file, ending, *, range_m=None, source=None, destination=None, ties="lowest-node", seed=1, algorithms=None))]
+#[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+pub(crate) fn read_routes(
+    py: Python<'_>,
+    text: &str,
+    file: &str,
+    ending: Option<&str>,
+    range_m: Option<f64>,
+    source: Option<Place>,
+    destination: Option<Place>,
+    ties: &str,
+    seed: u64,
+    algorithms: Option<Vec<String>>,
+) -> PyResult<RouteReport> {
+    let made = || {
+        let format = match ending {
+            Some(ending) => Format::of(&format!("{file}.{ending}"))?,
+            None => Format::of(file)?,
+        };
+        let methods = match algorithms {
+            Some(names) => methods(&names)?,
+            None => Method::GREEDY.into_iter().chain(Method::OPTIMAL).collect(),
+        };
+        let topology = ropewalk_routing::read(text, file, format)?;
+        let deployment = topology.deployment(range_m, source.map(End::from), destination.map(End::from))?;
+        Report::new(deployment, &methods, ties.parse()?, seed, None).map(RouteReport)
+    };
+    made().map_err(|error| routing_error(py, &error))
+}
+
+/// The names that can be chosen: (conditions, tie rules, algorithms).
+#[pyfunction]
+pub(crate) fn route_names() -> (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>) {
+    let methods = Method::GREEDY.into_iter().chain(Method::OPTIMAL);
+    (
+        Condition::ALL.map(Condition::name).to_vec(),
+        TieRule::ALL.map(TieRule::name).to_vec(),
+        methods.map(Method::name).collect(),
+    )
+}

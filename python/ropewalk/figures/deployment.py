@@ -1,0 +1,108 @@
+"""A deployment as a picture: nodes where they are, links, and the routes in colour, one panel per algorithm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ropewalk.errors import InputError
+from ropewalk.figures.chart import COLOURS
+from ropewalk.figures.paper import STYLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from ropewalk.routes import Deployment
+
+NAMES: Final = {
+    "link": "link-disjoint (LD)",
+    "node": "node-disjoint (ND)",
+    "zone": "zone-disjoint (ZD)",
+    "optimal-link": "link-disjoint, optimal",
+    "optimal-node": "node-disjoint, optimal",
+}
+LINK_COLOUR: Final = "#d9d9d9"
+NODE_COLOUR: Final = "#ffffff"
+PANEL_IN: Final = 3.6
+"""Width of a panel in inches."""
+ROUTE_STYLES: Final = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), "-.")
+"""Colours alone would not do in print."""
+
+
+def save_deployment(deployment: Deployment, paths: Sequence[Path], algorithms: Sequence[str]) -> None:
+    """Write the picture to each path, PNG or SVG by its ending.
+
+    Raises:
+        InputError: The nodes' positions are unknown.
+    """
+    if not deployment.positions:
+        raise InputError("a picture needs the nodes' positions", key="picture")
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    shown = [name for name in algorithms if name in deployment.routes] or [""]
+    with mpl.rc_context({**STYLE, "axes.grid": False}):
+        figure, panels = plt.subplots(
+            1,
+            len(shown),
+            figsize=(PANEL_IN * len(shown) + 0.3, PANEL_IN + 0.5),
+            layout="constrained",
+            squeeze=False,
+            sharey=True,
+        )
+        for place, (axes, algorithm) in enumerate(zip(panels[0], shown, strict=True)):
+            _panel(axes, deployment, algorithm)
+            if place == 0:
+                axes.set_ylabel("y (m)")
+        for path in paths:
+            # No date and no version in the file, so that equal results are equal files.
+            metadata: dict[str, Any] = (
+                {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+            )
+            beside = path.with_name(path.name + ".partial")
+            figure.savefig(beside, format=path.suffix[1:], metadata=metadata)
+            beside.replace(path)
+        plt.close(figure)
+
+
+def _panel(axes: Axes, deployment: Deployment, algorithm: str) -> None:
+    at = deployment.positions
+    for a, b in deployment.links:
+        axes.plot(*zip(at[a], at[b], strict=True), color=LINK_COLOUR, linewidth=0.7, zorder=1)
+    routes = deployment.routes.get(algorithm, [])
+    for index, route in enumerate(routes):
+        hops = len(route) - 1
+        axes.plot(
+            *zip(*(at[node] for node in route), strict=True),
+            color=COLOURS[index % len(COLOURS)],
+            linestyle=ROUTE_STYLES[index % len(ROUTE_STYLES)],
+            linewidth=2.4,
+            zorder=2,
+            label=f"route {index + 1}: {hops} hop{'s' if hops > 1 else ''}",
+        )
+    ends = {deployment.source: "s", deployment.destination: "d"}
+    for node, (x, y) in enumerate(at):
+        end = node in ends
+        axes.plot(
+            x,
+            y,
+            marker="s" if end else "o",
+            markersize=11 if end else 9,
+            markerfacecolor="#ffe08a" if end else NODE_COLOUR,
+            markeredgecolor="black",
+            markeredgewidth=0.7,
+            zorder=3,
+        )
+        axes.annotate(
+            deployment.names[node], (x, y), ha="center", va="center", fontsize=5.5, zorder=4, clip_on=False
+        )
+    source, destination = (deployment.names[end] for end in (deployment.source, deployment.destination))
+    axes.set_title(NAMES.get(algorithm, "links"))
+    axes.set_xlabel(f"x (m); from {source} to {destination}")
+    axes.set_aspect("equal")
+    if routes:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=min(3, len(routes)))

@@ -1,0 +1,435 @@
+"""Random wireless deployments and the disjoint routes across them.
+
+>>> from ropewalk import routes
+>>> found = routes.search(3, nodes=32, condition="all-multipath")
+>>> [len(deployment.routes["node"]) >= 2 for deployment in found.deployments]
+[True, True, True]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ropewalk import _core
+from ropewalk.errors import InputError, UnsupportedError
+from ropewalk.progress import Progress, Silent
+from ropewalk.source import read_text
+from ropewalk.statistics import Interval, proportion_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+Place = tuple[float, float] | str
+"""A reference point in metres, which stands for the node nearest to it, or a node's name."""
+
+Result = TypeVar("Result")
+
+_NAMES: Final = _core.route_names()
+CONDITIONS: Final = tuple(_NAMES[0])
+"""What a deployment can be required to be."""
+
+TIES: Final = tuple(_NAMES[1])
+"""Which of several shortest routes is taken."""
+
+ALGORITHMS: Final = tuple(_NAMES[2])
+"""The greedy algorithms, then the optimal ones."""
+
+GREEDY: Final = ("link", "node", "zone")
+"""The papers' algorithms: LD, ND, ZD."""
+
+SOURCE: Final = (20.0, 50.0)
+DESTINATION: Final = (80.0, 50.0)
+DRAWS: Final = 100_000_000
+"""After so many draws a search gives up."""
+
+POLL_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How nodes are scattered, who hears whom, and which two want to talk."""
+
+    nodes: int | None = 32
+    """How many, independent and uniform; `None` for the other two laws."""
+
+    area_m: float | tuple[float, float] = 100.0
+    """Side of the square, or width and height, in metres."""
+
+    range_m: float = 20.0
+    """Nodes closer than this hear each other."""
+
+    source: Place = SOURCE
+    destination: Place = DESTINATION
+    intensity: float | None = None
+    """Instead of a number: the mean number of nodes per square metre of a Poisson process."""
+
+    grid: tuple[int, int] | None = None
+    """Instead of a number: columns and rows of a grid with a node in each cell."""
+
+    jitter: float = 0.0
+    """How far a node of the grid may be from the middle of its cell, from 0 to 1 (the cell's border)."""
+
+    @property
+    def size_m(self) -> tuple[float, float]:
+        """Width and height."""
+        return self.area_m if isinstance(self.area_m, tuple) else (self.area_m, self.area_m)
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """Nodes, links, two ends, and the routes between them."""
+
+    names: tuple[str, ...]
+    positions: tuple[tuple[float, float], ...]
+    """Metres, in the order of the names; empty when nobody knows."""
+
+    links: tuple[tuple[int, int], ...]
+    """Pairs of places in `names`."""
+
+    range_m: float | None
+    source: int
+    destination: int
+    routes: dict[str, list[list[int]]]
+    """By algorithm: routes, each a list of places in `names`, from the source to the destination."""
+
+    draw: int
+    """Which draw of its search it was."""
+
+    ties: str
+    radio: dict[str, Any] | None
+    """What the routes are worth over several channels, if that was asked for: see `judged`."""
+
+    report: _core.RouteReport
+    """The same, as the core has it."""
+
+    @classmethod
+    def of(cls, report: _core.RouteReport) -> Deployment:
+        """Read what the core says."""
+        tree = json.loads(report.json())
+        names = tuple(node["name"] for node in tree["nodes"])
+        places = {name: place for place, name in enumerate(names)}
+        positions = tuple((node["x_m"], node["y_m"]) for node in tree["nodes"] if "x_m" in node)
+        return cls(
+            names=names,
+            positions=positions,
+            links=tuple((places[a], places[b]) for a, b in tree["links"]),
+            range_m=tree.get("range_m"),
+            source=places[tree["source"]],
+            destination=places[tree["destination"]],
+            routes={
+                algorithm: [[places[name] for name in route] for route in found]
+                for algorithm, found in tree["routes"].items()
+            },
+            draw=tree["draw"],
+            ties=tree["ties"],
+            radio=tree.get("radio"),
+            report=report,
+        )
+
+    def json(self) -> str:
+        """One JSON object, which `load` reads back."""
+        return self.report.json()
+
+    def graphml(self) -> str:
+        """GraphML, which `load` and NetworkX read back."""
+        return self.report.graphml()
+
+    def judged(self, *, seed: int = 1, **radio: Any) -> Deployment:
+        """The same with `radio`: ETX, ETT, WCETT and MIC of each route, and which of their links conflict.
+
+        Every route has a channel of its own, in turn. `seed` is the search's, for random ties.
+
+        Args:
+            seed: The seed of the search.
+            radio: `channels` (1), `interference` (2.0 ranges), `bit_rate` (11e6 bit/s), `frame_octets` (1500),
+                `delivery` (1.0, per link and direction), `beta` (0.5, of WCETT), `switch_cost` (0.5) and
+                `stay_cost` (1.0, of MIC).
+
+        Raises:
+            InputError: A value makes no sense.
+        """
+        return Deployment.of(self.report.judged(self.ties, seed, list(self.routes), **radio))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found."""
+
+    deployments: list[Deployment]
+    drawn: int
+    """How many were drawn, up to the last one found."""
+
+    connected: int
+    """How many of those were connected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How many routes there are, and how long, over many deployments."""
+
+    table: pl.DataFrame
+    """One row per deployment and algorithm: `draw`, `nodes`, `links`, `algorithm`, `routes`, `first_hops`,
+    `second_hops`, `total_hops`. Of optimal algorithms, first and second are the pair with the fewest hops."""
+
+    drawn: int
+    connected: int
+
+    @property
+    def count(self) -> int:
+        """How many deployments."""
+        return int(self.table["draw"].n_unique())
+
+    def of(self, algorithm: str) -> pl.DataFrame:
+        """The rows of an algorithm, in the order of the draws."""
+        return self.table.filter(algorithm=algorithm)
+
+    def multipath(self, algorithm: str) -> Interval:
+        """P(two routes or more), with Wilson's 95 % interval."""
+        routes = self.of(algorithm)["routes"]
+        return proportion_interval(int((routes >= 2).sum()), len(routes))  # noqa: PLR2004 - two make a multipath
+
+    def missed(self, disjoint: str, *, pair: bool) -> Interval:
+        """P(the greedy algorithm finds fewer routes than there are), or, for a `pair`, P(it finds one, not two)."""
+        greedy, best = self.of(disjoint)["routes"], self.of(f"optimal-{disjoint}")["routes"]
+        missed = (greedy < 2) & (best >= 2) if pair else greedy < best  # noqa: PLR2004
+        return proportion_interval(int(missed.sum()), len(greedy))
+
+
+def cdf(values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """The distinct values, ascending, and the part of the values that is not above each."""
+    ordered = sorted(values)
+    steps = {value: (place + 1) / len(ordered) for place, value in enumerate(ordered)}
+    return list(steps), list(steps.values())
+
+
+def search(  # noqa: PLR0913 - one argument per choice
+    count: int,
+    layout: Layout | None = None,
+    *,
+    condition: str = "connected",
+    ties: str = "lowest-node",
+    seed: int = 1,
+    algorithms: Sequence[str] = ALGORITHMS,
+    workers: int | None = None,
+    draws: int = DRAWS,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Found:
+    """Draw until so many deployments meet the condition; the same ones for any number of workers.
+
+    Args:
+        count: How many.
+        layout: How nodes are scattered, unless `settings` say it (see `Layout`).
+        condition: One of `CONDITIONS`.
+        ties: One of `TIES`.
+        seed: The seed of everything random.
+        algorithms: Which of `ALGORITHMS` to run on each.
+        workers: Threads, one per CPU core unless told otherwise.
+        draws: Give up after so many.
+        progress: Where to say how far it is.
+        settings: The attributes of `Layout`.
+
+    Raises:
+        InputError: A setting makes no sense, or such deployments are too rare.
+    """
+    drawn = _search(layout or Layout(**settings), condition, ties, seed)
+    wanted = list(algorithms)
+
+    def call(interrupt: _core.Interrupt, how_far: _core.RouteProgress) -> _core.RouteDeployments:
+        return drawn.deployments(count, draws, _workers(workers), wanted, interrupt, how_far)
+
+    found = _watched(call, count, progress, f"{condition} deployments")
+    return Found([Deployment.of(report) for report in found.reports], found.drawn, found.connected)
+
+
+def conditioned(
+    count: int, nodes: int = 32, area_m: float = 100.0, range_m: float = 20.0, seed: int = 1, **options: Any
+) -> list[Deployment]:
+    """Deployments in which all three greedy algorithms find two routes: the papers' second set."""
+    layout = Layout(nodes, area_m, range_m)
+    return search(count, layout, condition="all-multipath", seed=seed, **options).deployments
+
+
+def statistics(  # noqa: PLR0913 - one argument per choice
+    count: int,
+    layout: Layout | None = None,
+    *,
+    condition: str = "connected",
+    ties: str = "lowest-node",
+    seed: int = 1,
+    optimal: bool = True,
+    workers: int | None = None,
+    draws: int = DRAWS,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Statistics:
+    """As `search`, but keep the number of routes and their lengths only; `optimal` looks for the best sets too."""
+    import polars as pl
+
+    drawn = _search(layout or Layout(**settings), condition, ties, seed)
+
+    def call(interrupt: _core.Interrupt, how_far: _core.RouteProgress) -> _core.RouteStatistics:
+        return drawn.statistics(count, draws, _workers(workers), optimal, interrupt, how_far)
+
+    found = _watched(call, count, progress, f"{condition} deployments")
+    return Statistics(pl.DataFrame(found.table), found.drawn, found.connected)
+
+
+def load(  # noqa: PLR0913 - one argument per choice
+    path: str | os.PathLike[str],
+    *,
+    range_m: float | None = None,
+    source: Place | None = None,
+    destination: Place | None = None,
+    ties: str = "lowest-node",
+    seed: int = 1,
+    algorithms: Sequence[str] = ALGORITHMS,
+) -> Deployment:
+    """A deployment from CSV, JSON or GraphML, by the file's ending, with its routes.
+
+    A given range goes before the file's links; a given end goes before the file's.
+
+    Raises:
+        InputError: The file cannot be read, or something is missing or makes no sense.
+    """
+    text = read_text(Path(path), InputError)
+    report = _core.read_routes(
+        text,
+        str(path),
+        None,
+        range_m=range_m,
+        source=source,
+        destination=destination,
+        ties=ties,
+        seed=seed,
+        algorithms=list(algorithms),
+    )
+    return Deployment.of(report)
+
+
+def to_networkx(deployment: Deployment) -> Any:
+    """The deployment as a NetworkX graph: nodes with `x_m` and `y_m`, edges with `routes`, the ends as its own data.
+
+    Raises:
+        UnsupportedError: NetworkX is not installed.
+    """
+    graph = _networkx().Graph(
+        source=deployment.names[deployment.source], destination=deployment.names[deployment.destination]
+    )
+    if deployment.range_m is not None:
+        graph.graph["range_m"] = deployment.range_m
+    for place, name in enumerate(deployment.names):
+        at = deployment.positions[place] if deployment.positions else None
+        graph.add_node(name, **({"x_m": at[0], "y_m": at[1]} if at else {}))
+    graph.add_edges_from(
+        (deployment.names[a], deployment.names[b], {"routes": []}) for a, b in deployment.links
+    )
+    for algorithm, found in deployment.routes.items():
+        for index, route in enumerate(found):
+            for a, b in pairwise(route):
+                over = graph.edges[deployment.names[a], deployment.names[b]]["routes"]
+                over.append((algorithm, index))
+    return graph
+
+
+def from_networkx(graph: Any, **options: Any) -> Deployment:
+    """The routes over a NetworkX graph. Nodes may have `x_m` and `y_m` (or `x` and `y`, or `pos`).
+
+    Args:
+        graph: An undirected graph. Its own data may say `source`, `destination` and `range_m`.
+        options: `range_m`, `source`, `destination`, `ties`, `seed` and `algorithms`, as for `load`.
+
+    Raises:
+        InputError: Something is missing or makes no sense.
+        UnsupportedError: NetworkX is not installed.
+    """
+    _networkx()
+    names = {node: str(node) for node in graph.nodes}
+    own = {key: graph.graph[key] for key in ("range_m", "source", "destination") if key in graph.graph}
+    tree = {
+        "nodes": [{"name": names[node], **_position(data)} for node, data in graph.nodes(data=True)],
+        "links": [[names[a], names[b]] for a, b in graph.edges() if a != b],
+        "directed": graph.is_directed(),
+        "graph": {key: value if key == "range_m" else str(value) for key, value in own.items()},
+    }
+    options = {"algorithms": ALGORITHMS, **options}
+    options["algorithms"] = list(options["algorithms"])
+    return Deployment.of(_core.read_routes(json.dumps(tree), "the graph", "json", **options))
+
+
+def _position(data: dict[str, Any]) -> dict[str, Any]:
+    at = data.get("pos")
+    x, y = (data.get("x_m", data.get("x")), data.get("y_m", data.get("y"))) if at is None else at
+    return {key: float(value) for key, value in (("x_m", x), ("y_m", y)) if value is not None}
+
+
+def _networkx() -> Any:
+    try:
+        import networkx as nx
+    except ImportError as error:
+        raise UnsupportedError("NetworkX is not installed: pip install 'ropewalk[networkx]'") from error
+    return nx
+
+
+def _search(layout: Layout, condition: str, ties: str, seed: int) -> _core.RouteSearch:
+    return _core.RouteSearch(
+        nodes=layout.nodes if layout.intensity is None and layout.grid is None else None,
+        intensity=layout.intensity,
+        grid=layout.grid,
+        jitter=layout.jitter,
+        area=layout.size_m,
+        range_m=layout.range_m,
+        source=layout.source,
+        destination=layout.destination,
+        condition=condition,
+        ties=ties,
+        seed=seed,
+    )
+
+
+def _workers(workers: int | None) -> int:
+    return workers if workers is not None else len(os.sched_getaffinity(0))
+
+
+def _watched(
+    call: Callable[[_core.Interrupt, _core.RouteProgress], Result],
+    count: int,
+    progress: Progress | None,
+    what: str,
+) -> Result:
+    """Search on another thread, so that Ctrl-C is answered, and say how far it is."""
+    shown = progress or Silent()
+    shown.start(count, what)
+    interrupt, how_far = _core.Interrupt(), _core.RouteProgress()
+    outcome: list[Result] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            outcome.append(call(interrupt, how_far))
+        except BaseException as error:  # noqa: BLE001 - it is raised again where it is waited for
+            failure.append(error)
+
+    thread = threading.Thread(target=work, name="routes", daemon=True)
+    thread.start()
+    said = 0
+    try:
+        while thread.is_alive():
+            thread.join(POLL_S)
+            shown.advance(how_far.found - said)
+            said = how_far.found
+        shown.advance(count - said if not failure else 0)
+    finally:
+        interrupt.set()
+        thread.join()
+    if failure:
+        raise failure[0]
+    return outcome[0]

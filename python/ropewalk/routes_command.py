@@ -1,0 +1,739 @@
+"""The commands behind `ropewalk routes`: deployments and disjoint routes as tables, files and pictures."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from ropewalk.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ropewalk.progress import Progress
+    from ropewalk.routes import Deployment, Layout, Place, Statistics
+    from ropewalk.statistics import Interval
+    from ropewalk.tables import Cell
+
+app = typer.Typer(
+    name="routes",
+    help="Scatter nodes, find link-, node- and zone-disjoint routes between two of them.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+SCATTER: Final = "Deployments"
+SEARCH: Final = "Search"
+
+NodesOption = Annotated[
+    str, typer.Option("--nodes", metavar="N", help="How many nodes.", rich_help_panel=SCATTER)
+]
+SweepOption = Annotated[
+    str,
+    typer.Option(
+        "--nodes",
+        metavar="N,N,…|FROM:TO[:STEP]",
+        help="How many nodes: several numbers.",
+        rich_help_panel=SCATTER,
+    ),
+]
+AreaOption = Annotated[
+    str,
+    typer.Option(
+        "--area", metavar="M|MxM", help="Side, or width and height, in metres.", rich_help_panel=SCATTER
+    ),
+]
+RangeOption = Annotated[
+    float, typer.Option("--range", metavar="M", help="Closer nodes hear each other.", rich_help_panel=SCATTER)
+]
+SourceOption = Annotated[
+    str,
+    typer.Option(
+        "--source", metavar="X,Y|NAME", help="The node nearest to a point, or named.", rich_help_panel=SCATTER
+    ),
+]
+DestinationOption = Annotated[
+    str, typer.Option("--destination", metavar="X,Y|NAME", help="Likewise.", rich_help_panel=SCATTER)
+]
+IntensityOption = Annotated[
+    float | None,
+    typer.Option(
+        "--intensity",
+        metavar="PER_M2",
+        help="Instead of --nodes: a Poisson process with so many nodes per square metre.",
+        rich_help_panel=SCATTER,
+    ),
+]
+GridOption = Annotated[
+    str | None,
+    typer.Option(
+        "--grid",
+        metavar="CxR",
+        help="Instead of --nodes: one node in each cell of a grid.",
+        rich_help_panel=SCATTER,
+    ),
+]
+JitterOption = Annotated[
+    float,
+    typer.Option(
+        "--jitter", help="How far from the middle of its cell: 0 to 1, its border.", rich_help_panel=SCATTER
+    ),
+]
+ConditionOption = Annotated[
+    str,
+    typer.Option(
+        "--condition",
+        help="any, connected, link-multipath, node-multipath, zone-multipath or all-multipath.",
+        rich_help_panel=SEARCH,
+    ),
+]
+TiesOption = Annotated[
+    str,
+    typer.Option(
+        "--ties",
+        help="Which of equally short routes: lowest-node, highest-node, fewest-metres or random.",
+        rich_help_panel=SEARCH,
+    ),
+]
+CountOption = Annotated[
+    int, typer.Option("--count", min=1, help="How many deployments.", rich_help_panel=SEARCH)
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=2**64 - 1, help="The seed.", rich_help_panel=SEARCH)
+]
+DrawsOption = Annotated[
+    int, typer.Option("--draws", min=1, help="Give up after drawing so many.", rich_help_panel=SEARCH)
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", min=1, help="Threads.", show_default="one per CPU core", rich_help_panel=SEARCH
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+ParquetOption = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE.parquet", help="Write a row per deployment and algorithm."),
+]
+
+NODES: Final = "32"
+AREA: Final = "100"
+RANGE: Final = 20.0
+SOURCE: Final = "20,50"
+DESTINATION: Final = "80,50"
+DRAWS: Final = 100_000_000
+COUNT: Final = 1000
+
+
+@contextmanager
+def _reporting() -> Iterator[None]:
+    """Errors name the option that they are about."""
+    from ropewalk.commands import reporting
+
+    with reporting():
+        try:
+            yield
+        except InputError as error:
+            options = {option for parameters in OPTIONS.values() for option in parameters}
+            if error.key in options and not str(error).startswith("--"):
+                said = str(error).removeprefix(f"{error.key}: ")
+                raise InputError(f"--{error.key}: {said}", key=error.key) from error
+            raise
+
+
+def _progress() -> Progress:
+    from ropewalk.progress import Silent, for_terminal
+
+    return for_terminal() if sys.stderr.isatty() else Silent()
+
+
+def _wrong(option: str, text: str, expected: str) -> InputError:
+    return InputError(f"--{option} {text}: expected {expected}", key=option, expected=expected)
+
+
+def whole(option: str, text: str) -> int:
+    """A whole number."""
+    try:
+        return int(text)
+    except ValueError as error:
+        raise _wrong(option, text, "a whole number") from error
+
+
+def numbers(text: str) -> list[int]:
+    """Numbers of nodes: `20,24,32` or `16:48:4`."""
+    if ":" not in text:
+        return [_nodes(part) for part in text.split(",")]
+    parts = text.split(":")
+    if len(parts) not in (2, 3):
+        raise _wrong("nodes", text, "FROM:TO or FROM:TO:STEP")
+    first, last, *rest = (_nodes(part) for part in parts)
+    step = rest[0] if rest else 1
+    if step < 1 or last < first:
+        raise _wrong("nodes", text, "FROM:TO:STEP with TO not below FROM and STEP at least 1")
+    return list(range(first, last + 1, step))
+
+
+def _nodes(text: str) -> int:
+    number = whole("nodes", text.strip())
+    if number < 0:
+        raise _wrong("nodes", text, "numbers that are not negative")
+    return number
+
+
+def area(text: str) -> float | tuple[float, float]:
+    """Metres: `100` or `100x60`."""
+    try:
+        sides = [float(part) for part in text.lower().split("x")]
+    except ValueError:
+        sides = []
+    match sides:
+        case [side]:
+            return side
+        case [width, height]:
+            return (width, height)
+    raise _wrong("area", text, "metres, as 100 or 100x60")
+
+
+def grid(text: str) -> tuple[int, int]:
+    """Columns and rows: `6x5`."""
+    parts = text.lower().split("x")
+    if len(parts) != 2 or not all(part.strip().isdigit() for part in parts):  # noqa: PLR2004 - two sides
+        raise _wrong("grid", text, "columns and rows, as 6x5")
+    return (int(parts[0]), int(parts[1]))
+
+
+def place(text: str) -> Place:
+    """A point `X,Y`, or else a name."""
+    parts = text.split(",")
+    try:
+        x, y = (float(part) for part in parts)
+    except ValueError:
+        return text
+    return (x, y)
+
+
+def _layout(values: dict[str, Any], nodes: int | None) -> Layout:
+    from ropewalk.routes import Layout
+
+    if values["intensity"] is not None and values["grid"] is not None:
+        raise InputError("--grid: give either --intensity or --grid", key="grid")
+    return Layout(
+        nodes=nodes,
+        area_m=area(values["area"]),
+        range_m=values["range"],
+        source=place(values["source"]),
+        destination=place(values["destination"]),
+        intensity=values["intensity"],
+        grid=None if values["grid"] is None else grid(values["grid"]),
+        jitter=values["jitter"],
+    )
+
+
+def _layouts(values: dict[str, Any]) -> dict[str, Layout]:
+    """What is asked for, by what its row is called."""
+    if values["intensity"] is not None:
+        return {f"Poisson {values['intensity']:g}/m²": _layout(values, None)}
+    if values["grid"] is not None:
+        return {f"grid {values['grid']}": _layout(values, None)}
+    return {str(number): _layout(values, number) for number in numbers(values["nodes"])}
+
+
+def _effort(values: dict[str, Any]) -> dict[str, Any]:
+    keys = ("condition", "ties", "seed", "draws", "workers")
+    return {key: values[key] for key in keys}
+
+
+def _measured(values: dict[str, Any], count: int) -> dict[str, Statistics]:
+    from ropewalk import routes
+
+    progress = _progress()
+    try:
+        return {
+            name: routes.statistics(count, layout, progress=progress, **_effort(values))
+            for name, layout in _layouts(values).items()
+        }
+    finally:
+        progress.finish()
+
+
+def _write_table(found: dict[str, Statistics], path: Path | None) -> None:
+    if path is None:
+        return
+    import polars as pl
+
+    from ropewalk.store import store_error
+
+    table = pl.concat(
+        statistics.table.select(pl.lit(name).alias("layout"), pl.all()) for name, statistics in found.items()
+    )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(path.name + ".partial")
+        table.write_parquet(beside)
+        beside.replace(path)
+    except OSError as error:
+        raise store_error(path, error) from error
+
+
+@app.command()
+def statistics(  # noqa: PLR0913 - one argument per option
+    *,
+    nodes: SweepOption = "24:48:4",
+    area: AreaOption = AREA,
+    range_: RangeOption = RANGE,
+    source: SourceOption = SOURCE,
+    destination: DestinationOption = DESTINATION,
+    intensity: IntensityOption = None,
+    grid: GridOption = None,
+    jitter: JitterOption = 0.0,
+    condition: ConditionOption = "connected",
+    ties: TiesOption = "lowest-node",
+    count: CountOption = COUNT,
+    seed: SeedOption = 1,
+    draws: DrawsOption = DRAWS,
+    workers: WorkersOption = None,
+    json: JsonOption = False,
+    out: ParquetOption = None,
+) -> None:
+    """How often there are two routes or more, how long they are, and how often greedy misses one, against N."""
+    values = _values(locals())
+    with _reporting():
+        found = _measured(values, count)
+        _write_table(found, out)
+        if json:
+            from ropewalk.summary import to_json
+
+            typer.echo(to_json({"settings": _settings(values, count), "rows": _rows(found)}))
+            return
+        typer.echo(_statistics_table(found))
+        if out is not None:
+            typer.echo(f"\nwritten: {out}")
+
+
+def _settings(values: dict[str, Any], count: int) -> dict[str, Any]:
+    unused = {"nodes"} if values["intensity"] is not None or values["grid"] is not None else set()
+    units = {"area": "area_m", "range": "range_m", "intensity": "intensity_per_m2"}
+    kept = {
+        key: value for key, value in values.items() if key not in unused | {"workers"} and value is not None
+    }
+    return {"count": count, **{units.get(key, key): value for key, value in kept.items()}}
+
+
+def _rows(found: dict[str, Statistics]) -> list[dict[str, Any]]:
+    from ropewalk.routes import ALGORITHMS, GREEDY
+
+    rows = []
+    for name, statistics in found.items():
+        row: dict[str, Any] = {
+            "layout": name,
+            "deployments": statistics.count,
+            "drawn": statistics.drawn,
+            "connected": statistics.connected,
+        }
+        for algorithm in ALGORITHMS:
+            row[algorithm] = {
+                "multipath": statistics.multipath(algorithm),
+                "routes": _mean(statistics, algorithm, "routes"),
+                "first_hops": _mean(statistics, algorithm, "first_hops"),
+                "second_hops": _mean(statistics, algorithm, "second_hops"),
+            }
+        row["missed"] = {
+            disjoint: {
+                "any": statistics.missed(disjoint, pair=False),
+                "second": statistics.missed(disjoint, pair=True),
+            }
+            for disjoint in GREEDY[:2]
+        }
+        rows.append(row)
+    return rows
+
+
+def _mean(statistics: Statistics, algorithm: str, column: str) -> Interval:
+    from ropewalk.statistics import mean_interval
+
+    values = statistics.of(algorithm)[column].drop_nulls().cast(float)
+    return mean_interval(values.to_list())
+
+
+def _percent(interval: Interval) -> str:
+    from ropewalk.tables import cell
+
+    if interval.n == 0:
+        return cell(interval)
+    return f"{100 * interval.mean:.1f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+
+
+def _statistics_table(found: dict[str, Statistics]) -> str:
+    from ropewalk.tables import render
+
+    head = ["N", "drawn", "1 connected in", "LD %", "ND %", "ZD %", "LD missed %", "ND missed %"]
+    rows = [
+        [
+            name,
+            f"{statistics.drawn:,}",
+            f"{statistics.drawn / statistics.connected:,.1f}" if statistics.connected else "-",
+            *(_percent(statistics.multipath(algorithm)) for algorithm in ("link", "node", "zone")),
+            *(_percent(statistics.missed(disjoint, pair=True)) for disjoint in ("link", "node")),
+        ]
+        for name, statistics in found.items()
+    ]
+    hops: list[list[Cell]] = [
+        [
+            name,
+            *(
+                _mean(statistics, algorithm, column)
+                for algorithm in ("link", "node", "zone")
+                for column in ("routes", "second_hops")
+            ),
+            _mean(statistics, "link", "first_hops"),
+        ]
+        for name, statistics in found.items()
+    ]
+    hops_head = ["N", *(f"{name} {what}" for name in ("LD", "ND", "ZD") for what in ("routes", "2nd hops"))]
+    first = "Two routes or more, and the pairs that greedy misses; 95 % intervals"
+    second = (
+        "Routes, hops of the second, hops of the first (alike for all); means ± half of the 95 % interval"
+    )
+    return f"{first}\n\n{render(head, rows)}\n\n{second}\n\n{render([*hops_head, '1st hops'], hops)}"
+
+
+@app.command()
+def cdf(  # noqa: PLR0913 - one argument per option
+    *,
+    nodes: NodesOption = NODES,
+    area: AreaOption = AREA,
+    range_: RangeOption = RANGE,
+    source: SourceOption = SOURCE,
+    destination: DestinationOption = DESTINATION,
+    intensity: IntensityOption = None,
+    grid: GridOption = None,
+    jitter: JitterOption = 0.0,
+    condition: ConditionOption = "all-multipath",
+    ties: TiesOption = "lowest-node",
+    count: CountOption = COUNT,
+    seed: SeedOption = 1,
+    draws: DrawsOption = DRAWS,
+    workers: WorkersOption = None,
+    json: JsonOption = False,
+    out: ParquetOption = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE.png|svg", help="Draw the cdfs of the routes' hops.")
+    ] = None,
+) -> None:
+    """The cumulative distributions of the number of routes, and of the hops of the first and the second."""
+    values = _values(locals())
+    with _reporting():
+        if picture is not None:
+            _ending(picture)
+        whole("nodes", nodes)
+        found = _measured(values, count)
+        _write_table(found, out)
+        (statistics,) = found.values()
+        curves = _curves(statistics)
+        if picture is not None:
+            _draw_curves(curves, picture)
+        if json:
+            from ropewalk.summary import to_json
+
+            tree = {
+                column: {name: dict(zip(("x", "cdf"), xy, strict=True)) for name, xy in by.items()}
+                for column, by in curves.items()
+            }
+            typer.echo(to_json({"settings": _settings(values, count), **tree}))
+            return
+        typer.echo(_curves_table(curves))
+
+
+COLUMNS: Final = {
+    "routes": "number of routes",
+    "first_hops": "hops of the first route",
+    "second_hops": "hops of the second route",
+}
+
+Curves = dict[str, dict[str, tuple[list[float], list[float]]]]
+
+
+def _curves(statistics: Statistics) -> Curves:
+    from ropewalk.routes import ALGORITHMS
+    from ropewalk.routes import cdf as of
+
+    return {
+        column: {
+            algorithm: of(statistics.of(algorithm)[column].drop_nulls().to_list()) for algorithm in ALGORITHMS
+        }
+        for column in COLUMNS
+    }
+
+
+def _curves_table(curves: Curves) -> str:
+    from ropewalk.tables import render
+
+    parts = []
+    for column, by in curves.items():
+        values = sorted({x for xs, _ in by.values() for x in xs})
+        rows = [[f"{x:g}", *(f"{_at(curve, x):.3f}" for curve in by.values())] for x in values]
+        parts.append(f"P({COLUMNS[column]} ≤ x)\n\n{render(['x', *by], rows)}")
+    return "\n\n".join(parts)
+
+
+def _at(curve: tuple[list[float], list[float]], x: float) -> float:
+    """The value of a step function."""
+    below = [y for at, y in zip(*curve, strict=True) if at <= x]
+    return below[-1] if below else 0.0
+
+
+def _draw_curves(curves: Curves, path: Path) -> None:
+    from ropewalk.figures import Chart, save
+
+    lines = [
+        step(
+            f"{name}, {'first' if column == 'first_hops' else 'second'}",
+            *curve,
+            dashed=column == "first_hops",
+        )
+        for column, by in curves.items()
+        if column != "routes"
+        for name, curve in by.items()
+        if name in ("link", "node", "zone")
+    ]
+    chart = Chart(path.stem, "Hops of the two preferred routes", "hops", "cdf", lines)
+    folder = path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    save(chart, folder, (path.suffix,))
+
+
+def step(label: str, x: Sequence[float], y: Sequence[float], *, dashed: bool = False) -> Any:
+    """A cdf as a line with steps."""
+    from ropewalk.figures import Line
+
+    xs = [x[0]] if x else []
+    ys = [0.0] if x else []
+    for place, value in enumerate(x):
+        xs += [value, x[place + 1] if place + 1 < len(x) else value]
+        ys += [y[place], y[place]]
+    return Line(label, xs, ys, dashed=dashed, markers=False)
+
+
+@app.command()
+def show(  # noqa: PLR0913 - one argument per option
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="Positions or links from .csv, .json or .graphml instead of chance."
+        ),
+    ] = None,
+    *,
+    nodes: NodesOption = NODES,
+    area: AreaOption = AREA,
+    range_: Annotated[
+        float | None,
+        typer.Option(
+            "--range",
+            metavar="M",
+            help="Closer nodes hear each other.",
+            show_default="20, or what the file says",
+            rich_help_panel=SCATTER,
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--source",
+            metavar="X,Y|NAME",
+            help="The node nearest to a point, or named.",
+            show_default="20,50, or what the file says",
+            rich_help_panel=SCATTER,
+        ),
+    ] = None,
+    destination: Annotated[
+        str | None,
+        typer.Option(
+            "--destination",
+            metavar="X,Y|NAME",
+            help="Likewise.",
+            show_default="80,50, or what the file says",
+            rich_help_panel=SCATTER,
+        ),
+    ] = None,
+    intensity: IntensityOption = None,
+    grid: GridOption = None,
+    jitter: JitterOption = 0.0,
+    condition: ConditionOption = "all-multipath",
+    ties: TiesOption = "lowest-node",
+    number: Annotated[
+        int, typer.Option("--number", min=1, help="Which of the deployments that meet the condition.")
+    ] = 1,
+    seed: SeedOption = 1,
+    draws: DrawsOption = DRAWS,
+    workers: WorkersOption = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="link, node, zone, optimal-link or optimal-node. Repeatable.", show_default="all of them"
+        ),
+    ] = None,
+    json: JsonOption = False,
+    graphml: Annotated[bool, typer.Option("--graphml", help="Print GraphML instead.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE.png|svg", help="Draw nodes, links and routes.")
+    ] = None,
+    channels: Annotated[
+        int | None,
+        typer.Option(min=1, help="Judge the routes over so many channels, each on its own in turn."),
+    ] = None,
+    interference: Annotated[
+        float, typer.Option(help="Interference range over range.", rich_help_panel="With --channels")
+    ] = 2.0,
+    bit_rate: Annotated[
+        float,
+        typer.Option("--bit-rate", metavar="MBIT/S", help="For ETT.", rich_help_panel="With --channels"),
+    ] = 11.0,
+    frame: Annotated[
+        int, typer.Option(metavar="OCTETS", help="For ETT.", rich_help_panel="With --channels")
+    ] = 1500,
+    delivery: Annotated[
+        float, typer.Option(help="Probability per link and direction.", rich_help_panel="With --channels")
+    ] = 1.0,
+    beta: Annotated[float, typer.Option(help="β of WCETT.", rich_help_panel="With --channels")] = 0.5,
+    switch_cost: Annotated[
+        float, typer.Option("--switch-cost", help="w1 of MIC; w2 is 1.", rich_help_panel="With --channels")
+    ] = 0.5,
+) -> None:
+    """One deployment and its routes: a table, JSON, GraphML or a picture."""
+    values = _values(locals())
+    with _reporting():
+        if picture is not None:
+            _ending(picture)
+        if json and graphml:
+            raise InputError("--graphml: choose one of --json and --graphml", key="graphml")
+        deployment = _loaded(values) if file is not None else _drawn(values, number)
+        if channels is not None:
+            deployment = deployment.judged(
+                seed=seed,
+                channels=channels,
+                interference=interference,
+                bit_rate=bit_rate * 1e6,
+                frame_octets=_octets(frame),
+                delivery=delivery,
+                beta=beta,
+                switch_cost=switch_cost,
+            )
+        if picture is not None:
+            from ropewalk.figures.deployment import save_deployment
+
+            picture.parent.mkdir(parents=True, exist_ok=True)
+            save_deployment(deployment, [picture], list(deployment.routes))
+        if json or graphml:
+            typer.echo(deployment.json() if json else deployment.graphml())
+        else:
+            typer.echo(_deployment_table(deployment))
+
+
+def _octets(frame: int) -> int:
+    if not 0 < frame < 2**16:
+        raise _wrong("frame", str(frame), "1 to 65535 octets")
+    return frame
+
+
+def _algorithms(values: dict[str, Any]) -> list[str]:
+    from ropewalk.routes import ALGORITHMS
+
+    return values["algorithm"] or list(ALGORITHMS)
+
+
+def _loaded(values: dict[str, Any]) -> Deployment:
+    from ropewalk import routes
+
+    def end(text: str | None) -> Place | None:
+        return None if text is None else place(text)
+
+    return routes.load(
+        values["file"],
+        range_m=values["range"],
+        source=end(values["source"]),
+        destination=end(values["destination"]),
+        ties=values["ties"],
+        seed=values["seed"],
+        algorithms=_algorithms(values),
+    )
+
+
+def _drawn(values: dict[str, Any], number: int) -> Deployment:
+    from ropewalk import routes
+
+    defaults = {"range": RANGE, "source": SOURCE, "destination": DESTINATION}
+    given = {**values, **{key: default for key, default in defaults.items() if values[key] is None}}
+    (layout,) = _layouts({**given, "nodes": str(whole("nodes", given["nodes"]))}).values()
+    progress = _progress()
+    try:
+        found = routes.search(
+            number, layout, algorithms=_algorithms(values), progress=progress, **_effort(values)
+        )
+    finally:
+        progress.finish()
+    return found.deployments[-1]
+
+
+def _deployment_table(deployment: Deployment) -> str:
+    from ropewalk.tables import render
+
+    names = deployment.names
+    sets = (deployment.radio or {}).get("sets", {})
+    rows = []
+    for algorithm, found in deployment.routes.items():
+        for index, route in enumerate(found):
+            row = [algorithm, str(index + 1), str(len(route) - 1), " → ".join(names[node] for node in route)]
+            if sets:
+                judged = sets[algorithm]["routes"][index]
+                row += [
+                    str(judged["channel"]),
+                    f"{judged['etx']:.3g}",
+                    f"{1e3 * judged['ett_s']:.3f}",
+                    f"{1e3 * judged['wcett_s']:.3f}",
+                    f"{judged['mic']:.3f}",
+                ]
+            rows.append(row)
+    head = ["algorithm", "route", "hops", "nodes"]
+    head += ["channel", "ETX", "ETT ms", "WCETT ms", "MIC"] if sets else []
+    title = (
+        f"{len(names)} nodes, {len(deployment.links)} links, from {names[deployment.source]} "
+        f"to {names[deployment.destination]}, draw {deployment.draw}, ties: {deployment.ties}"
+    )
+    conflicts = [
+        f"{algorithm}: {judged['conflicts_within_routes']} pairs of links conflict within a route, "
+        f"{judged['conflicts_between_routes']} between routes"
+        for algorithm, judged in sets.items()
+    ]
+    return "\n\n".join([title, render(head, rows), *(["\n".join(conflicts)] if conflicts else [])])
+
+
+def _ending(picture: Path) -> None:
+    if picture.suffix not in (".png", ".svg"):
+        raise _wrong("picture", str(picture), "a name that ends in .png or .svg")
+
+
+def _values(arguments: dict[str, Any]) -> dict[str, Any]:
+    """A command's arguments by the names of their options."""
+    return {key.rstrip("_").replace("_", "-"): value for key, value in arguments.items()}
+
+
+OPTIONS: Final = {
+    "scatter": ("nodes", "area", "range", "source", "destination", "intensity", "grid", "jitter"),
+    "search": ("condition", "ties", "draws"),
+    "show": (
+        "algorithm",
+        "picture",
+        "channels",
+        "interference",
+        "bit-rate",
+        "frame",
+        "delivery",
+        "beta",
+        "switch-cost",
+    ),
+}
+"""What the core's errors may be about, under the same names."""
