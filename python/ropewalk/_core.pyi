@@ -154,6 +154,7 @@ class RouteSearch:
         algorithms: list[str],
         interrupt: Interrupt | None = None,
         progress: RouteProgress | None = None,
+        first: int = 0,
     ) -> RouteDeployments: ...
 
 def read_routes(

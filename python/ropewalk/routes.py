@@ -202,6 +202,10 @@ class Statistics:
         missed = (greedy < 2) & (best >= 2) if pair else greedy < best  # noqa: PLR2004
         return proportion_interval(int(missed.sum()), len(greedy))
 
+    def hops(self, algorithm: str, column: str) -> list[int]:
+        """The numbers of a column (`routes`, `first_hops`, …) of an algorithm, where there is one."""
+        return [int(value) for value in self.of(algorithm)[column].drop_nulls()]
+
 
 def cdf(values: Sequence[float]) -> tuple[list[float], list[float]]:
     """The distinct values, ascending, and the part of the values that is not above each."""
@@ -219,6 +223,7 @@ def search(  # noqa: PLR0913 - one argument per choice
     seed: int = 1,
     algorithms: Sequence[str] = ALGORITHMS,
     workers: int | None = None,
+    first: int = 0,
     draws: int = DRAWS,
     progress: Progress | None = None,
     **settings: Any,
@@ -233,6 +238,7 @@ def search(  # noqa: PLR0913 - one argument per choice
         seed: The seed of everything random.
         algorithms: Which of `ALGORITHMS` to run on each.
         workers: Threads, one per CPU core unless told otherwise.
+        first: The draw to begin with: one more than the last of an earlier search goes on where that ended.
         draws: Give up after so many.
         progress: Where to say how far it is.
         settings: The attributes of `Layout`.
@@ -244,7 +250,7 @@ def search(  # noqa: PLR0913 - one argument per choice
     wanted = list(algorithms)
 
     def call(interrupt: _core.Interrupt, how_far: _core.RouteProgress) -> _core.RouteDeployments:
-        return drawn.deployments(count, draws, _workers(workers), wanted, interrupt, how_far)
+        return drawn.deployments(count, draws, _workers(workers), wanted, interrupt, how_far, first)
 
     found = _watched(call, count, progress, f"{condition} deployments")
     return Found([Deployment.of(report) for report in found.reports], found.drawn, found.connected)

@@ -12,7 +12,7 @@ import typer
 from ropewalk.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ropewalk.progress import Progress
     from ropewalk.routes import Deployment, Layout, Place, Statistics
@@ -265,18 +265,12 @@ def _write_table(found: dict[str, Statistics], path: Path | None) -> None:
         return
     import polars as pl
 
-    from ropewalk.store import store_error
+    from ropewalk.store import write_parquet
 
-    table = pl.concat(
+    parts = [
         statistics.table.select(pl.lit(name).alias("layout"), pl.all()) for name, statistics in found.items()
-    )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(path.name + ".partial")
-        table.write_parquet(beside)
-        beside.replace(path)
-    except OSError as error:
-        raise store_error(path, error) from error
+    ]
+    write_parquet(pl.concat(parts), path)
 
 
 @app.command()
@@ -488,6 +482,7 @@ def _at(curve: tuple[list[float], list[float]], x: float) -> float:
 
 def _draw_curves(curves: Curves, path: Path) -> None:
     from ropewalk.figures import Chart, save
+    from ropewalk.figures.chart import step
 
     lines = [
         step(
@@ -504,18 +499,6 @@ def _draw_curves(curves: Curves, path: Path) -> None:
     folder = path.parent
     folder.mkdir(parents=True, exist_ok=True)
     save(chart, folder, (path.suffix,))
-
-
-def step(label: str, x: Sequence[float], y: Sequence[float], *, dashed: bool = False) -> Any:
-    """A cdf as a line with steps."""
-    from ropewalk.figures import Line
-
-    xs = [x[0]] if x else []
-    ys = [0.0] if x else []
-    for place, value in enumerate(x):
-        xs += [value, x[place + 1] if place + 1 < len(x) else value]
-        ys += [y[place], y[place]]
-    return Line(label, xs, ys, dashed=dashed, markers=False)
 
 
 @app.command()

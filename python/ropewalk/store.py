@@ -150,6 +150,23 @@ def write_text(file: Path, text: str) -> None:
         raise store_error(file.parent, cause) from cause
 
 
+def write_parquet(table: pl.DataFrame, file: Path) -> Path:
+    """Write a table beside its place, then move it there, so that it is whole or absent.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    beside = file.with_name(f".{file.name}.{os.getpid()}.partial")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        table.write_parquet(beside)
+        beside.replace(file)
+    except OSError as cause:
+        beside.unlink(missing_ok=True)
+        raise store_error(file.parent, cause) from cause
+    return file
+
+
 def file_name(name: str) -> str:
     """A scenario's name as one path component."""
     return re.sub(r"[^\w.-]+", "_", name).lstrip(".") or "scenario"

@@ -132,7 +132,7 @@ impl RouteSearch {
     }
 
     /// Looks for deployments and keeps them whole, with the routes of these algorithms.
-    #[pyo3(signature = (count, draws, workers, algorithms, interrupt=None, progress=None))]
+    #[pyo3(signature = (count, draws, workers, algorithms, interrupt=None, progress=None, first=0))]
     #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
     fn deployments(
         &self,
@@ -143,11 +143,13 @@ impl RouteSearch {
         algorithms: Vec<String>,
         interrupt: Option<&Bound<'_, Interrupt>>,
         progress: Option<&Bound<'_, RouteProgress>>,
+        first: u64,
     ) -> PyResult<RouteDeployments> {
         let methods = methods(&algorithms).map_err(|error| routing_error(py, &error))?;
         let Search { ties, seed, .. } = self.0;
         let make = move |deployment| Report::new(deployment, &methods, ties, seed, None);
-        let found = self.found(py, count, effort(draws, workers, interrupt, progress), make)?;
+        let effort = Effort { first, ..effort(draws, workers, interrupt, progress) };
+        let found = self.found(py, count, effort, make)?;
         let (drawn, connected) = (found.drawn, found.connected);
         let reports = found.items.into_iter().map(|report| report.map(RouteReport)).collect::<Result<_, _>>();
         let reports = reports.map_err(|error| routing_error(py, &error))?;
@@ -175,7 +177,7 @@ fn effort<'a>(
     progress: Option<&'a Bound<'_, RouteProgress>>,
 ) -> Effort<'a> {
     let stop = interrupt.map(|flag| flag.get().flag());
-    Effort { draws, workers, stop, progress: progress.map(|progress| &progress.get().0) }
+    Effort { first: 0, draws, workers, stop, progress: progress.map(|progress| &progress.get().0) }
 }
 
 /// The methods of these names.

@@ -32,9 +32,11 @@ pub struct Search {
     pub seed: u64,
 }
 
-/// How a search is carried out: no part of its result but the limit.
+/// How a search is carried out. Workers, flag and progress have no part in its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort<'a> {
+    /// The draw to begin with: one more than the last of an earlier search goes on where that ended.
+    pub first: u64,
     /// Give up after so many draws.
     pub draws: u64,
     /// Threads that draw.
@@ -52,7 +54,7 @@ impl Effort<'_> {
 
 impl Default for Effort<'_> {
     fn default() -> Self {
-        Self { draws: Self::DRAWS, workers: 1, stop: None, progress: None }
+        Self { first: 0, draws: Self::DRAWS, workers: 1, stop: None, progress: None }
     }
 }
 
@@ -154,11 +156,12 @@ impl Search {
     ) -> Result<Found<T>, RoutingError> {
         self.validate()?;
         // Every draw of a grid without jitter is the first.
-        let limit = if self.layout.is_certain() { effort.draws.min(count as u64) } else { effort.draws };
+        let draws = if self.layout.is_certain() { effort.draws.min(count as u64) } else { effort.draws };
+        let limit = effort.first.saturating_add(draws);
         let size = ((CHUNK / self.layout.mean_nodes().max(1.0)) as u64).clamp(1, 4096);
-        let (next, done) = (AtomicU64::new(0), AtomicBool::new(count == 0));
+        let (next, done) = (AtomicU64::new(effort.first), AtomicBool::new(count == 0));
         let stopped = || effort.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        let mut gathered = Gathered { wanted: count, next: 0, waiting: BTreeMap::new(), found: Found::new() };
+        let mut gathered = Gathered::new(count, effort.first);
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel(2 * effort.workers.max(1));
             for _ in 0..effort.workers.max(1) {
@@ -210,6 +213,8 @@ impl<T> Found<T> {
 /// Chunks put into the order of their draws.
 struct Gathered<T> {
     wanted: usize,
+    /// The search's first draw.
+    first: u64,
     /// The first draw of the chunk that comes next.
     next: u64,
     waiting: BTreeMap<u64, Chunk<T>>,
@@ -217,6 +222,10 @@ struct Gathered<T> {
 }
 
 impl<T> Gathered<T> {
+    fn new(wanted: usize, first: u64) -> Self {
+        Self { wanted, first, next: first, waiting: BTreeMap::new(), found: Found::new() }
+    }
+
     /// Takes a chunk in; whether enough has been found.
     fn take(&mut self, chunk: Chunk<T>) -> bool {
         self.waiting.insert(chunk.first, chunk);
@@ -233,7 +242,7 @@ impl<T> Gathered<T> {
     fn append(&mut self, chunk: Chunk<T>) {
         let missing = self.wanted - self.found.items.len();
         let last = chunk.kept.get(missing - 1).map(|&(draw, _)| draw);
-        self.found.drawn = last.map_or(chunk.first + chunk.draws, |draw| draw + 1);
+        self.found.drawn = last.map_or(chunk.first + chunk.draws, |draw| draw + 1) - self.first;
         let counted = chunk.connected.iter().filter(|&&draw| last.is_none_or(|last| draw <= last));
         self.found.connected += counted.count() as u64;
         self.found.items.extend(chunk.kept.into_iter().take(missing).map(|(_, item)| item));

@@ -85,3 +85,17 @@ class Chart:
     log_x: bool = False
     from_zero: bool = True
     """Whether the y axis starts at zero."""
+
+
+def step(
+    label: str, x: Sequence[float], y: Sequence[float], *, dashed: bool = False, begin: float | None = None
+) -> Line:
+    """A step function that is 0 before the first x, such as a cdf; drawn from `begin`, or from the first x."""
+    if not x:
+        return Line(label, [], [], dashed=dashed, markers=False)
+    xs = [x[0] if begin is None else begin, x[0]]
+    ys = [0.0, 0.0]
+    for place, value in enumerate(y):
+        xs += [x[place], x[place + 1] if place + 1 < len(x) else x[place] + 1]
+        ys += [value, value]
+    return Line(label, xs, ys, dashed=dashed, markers=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,11 @@ class Report:
         html = fragment(chart, with_library=self._charts == 0)
         self._charts += 1
         self.parts.append({"kind": "chart", "html": html, "caption": chart.caption, "stem": chart.stem})
+
+    def picture(self, svg: Path, caption: str) -> None:
+        """Add a picture from an SVG file; its caption says what to see."""
+        data = base64.b64encode(svg.read_bytes()).decode("ascii")
+        self.parts.append({"kind": "picture", "data": data, "caption": caption, "stem": svg.stem})
 
     def table(self, caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         """Add a table; units belong into its head."""

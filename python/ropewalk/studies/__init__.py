@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 REGISTRY: Final[dict[str, str]] = {
     "degraded-path": "ropewalk.studies.degraded_path",
     "reordering": "ropewalk.studies.reordering",
+    "mesh-routing": "ropewalk.studies.mesh_routing",
 }
 """Name on the command line to module, in the order in which `all` runs them."""
 

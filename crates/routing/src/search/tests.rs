@@ -38,6 +38,17 @@ fn fewer_deployments_are_the_first_of_more() {
 }
 
 #[test]
+fn a_search_goes_on_where_another_ended() {
+    let search = Search::papers(32, 5);
+    let all = found(&search, 20, 2);
+    let first = all.items[9].draw + 1;
+    let effort = Effort { first, workers: 2, ..Effort::default() };
+    let rest = search.run(10, effort, |deployment| deployment).expect("1 in 100 is connected");
+    assert_eq!(rest.items[..], all.items[10..]);
+    assert_eq!((rest.drawn, rest.connected), (all.drawn - first, 10));
+}
+
+#[test]
 fn another_seed_draws_others() {
     assert_ne!(found(&Search::papers(32, 5), 1, 1), found(&Search::papers(32, 6), 1, 1));
 }
