@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 /// A point or a name.
 #[derive(FromPyObject)]
-enum Place {
+pub(crate) enum Place {
     Point((f64, f64)),
     Name(String),
 }
