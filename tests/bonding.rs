@@ -101,7 +101,8 @@ fn cost_first_sends_over_lte_little_more_than_it_must() {
     let late = "{ kind = \"constant-rate\", rate = \"80 Mbit/s\", duration = \"1 s\" }";
     let first = each("loss at 80 Mbit/s in the first second", &udp("cost-first", late), loss);
     // Of 19 seconds the first is not judged.
-    let rest: Vec<f64> = whole.iter().zip(&first).map(|(whole, first)| (19.0 * whole - first) / 18.0).collect();
+    let rest: Vec<f64> =
+        whole.iter().zip(&first).map(|(whole, first)| (19.0 * whole - first) / 18.0).collect();
     println!("loss after the first second: {rest:?}");
     assert!(most(&rest) <= 0.005, "{rest:?}");
 }
@@ -151,7 +152,10 @@ fn death(scheduler: &'static str, link: &str) -> (f64, f64) {
         ("scenario.duration", "30 s"),
         ("bonds.home.scheduler", scheduler),
         // 500 packets a second.
-        ("connections.video.application", "{ kind = \"constant-rate\", rate = \"5.6 Mbit/s\", duration = \"29 s\" }"),
+        (
+            "connections.video.application",
+            "{ kind = \"constant-rate\", rate = \"5.6 Mbit/s\", duration = \"29 s\" }",
+        ),
         (&*changes, "[{ at = \"5 s\", state = \"down\" }, { at = \"25 s\", state = \"up\" }]"),
     ];
     let overrides: Vec<(String, String)> =

@@ -1,7 +1,7 @@
 //! The cost of a frame exchange: saturated stations, a chain, and one flow among many neighbours.
 //!
 //! `cargo bench -p ropewalk-wifi --bench exchanges` prints nanoseconds per acknowledged data frame, all of the world's
-//! work included.
+//! work included; a number after it is the number of runs of which the best counts.
 
 use ropewalk_sim::{Context, NoTap, Node, NodeId, Packet, PacketId, Port, Streams, World};
 use ropewalk_units::{Duration, Instant};
@@ -111,6 +111,8 @@ fn measure(config: &NetworkConfig, routes: &[Vec<u32>], seconds: u64) -> (f64, u
 }
 
 fn main() {
+    // Under a profiler once is enough.
+    let repetitions: u32 = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20);
     let line = |n: u32, step: f64| -> Vec<Position> {
         (0..n).map(|k| Position::new(f64::from(k) * step, 0.0)).collect()
     };
@@ -126,7 +128,7 @@ fn main() {
         ("four hops among 32 stations", config(&mesh, 20.0, 40.0), chain(5), 60),
         ("20 flows to one station", config(&line(21, 0.1), 20.0, 40.0), pairs, 20),
     ] {
-        let runs = (0..20).map(|_| measure(&config, &routes, seconds));
+        let runs = (0..repetitions).map(|_| measure(&config, &routes, seconds));
         let (ns, frames) = runs.min_by(|a, b| a.0.total_cmp(&b.0)).expect("some runs");
         println!("{name:<36} {ns:7.0} ns per frame, {frames} frames, {:.1} ms", ns * frames as f64 / 1e6);
     }

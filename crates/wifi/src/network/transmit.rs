@@ -151,10 +151,7 @@ impl Network {
             self.tell_of_first_departure(cx, index, slot);
         }
         if !self.has_delay {
-            for n in 0..self.heard_by(slot) {
-                let neighbour = self.hearer(slot, n);
-                self.end_hearing(cx, slot, neighbour);
-            }
+            self.end_everywhere(cx, index, slot);
         }
         let duration = self.air.get(slot).duration;
         let radio = &mut self.radios[index as usize];
@@ -214,11 +211,16 @@ impl Network {
         self.release(cx, slot);
     }
 
-    fn heard_by(&self, slot: u32) -> u32 {
-        let transmission = self.air.get(slot);
-        match &transmission.neighbours {
-            Some(neighbours) => neighbours.len() as u32,
-            None => self.topology.count(transmission.radio),
+    fn end_everywhere(&mut self, cx: &mut impl Engine, index: u32, slot: u32) {
+        if let Some(neighbours) = self.air.get_mut(slot).neighbours.take() {
+            for &neighbour in &neighbours {
+                self.end_hearing(cx, slot, neighbour);
+            }
+            return;
+        }
+        for n in 0..self.topology.count(index) {
+            let neighbour = self.topology.neighbour(index, n);
+            self.end_hearing(cx, slot, neighbour);
         }
     }
 
