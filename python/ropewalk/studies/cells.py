@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.executor import Job, LocalExecutor
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ropewalk.progress import Progress
     from ropewalk.source import Source
     from ropewalk.statistics import Interval
+    from ropewalk.store import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Results:
     connections: pl.DataFrame
     subflows: pl.DataFrame
     series: pl.DataFrame | None
+    tables: dict[Table, pl.DataFrame] = field(default_factory=dict)
+    """Whole tables, if the runner was asked for them: every column, and the parameters."""
 
     def goodput(self, **where: str | float) -> Interval:
         """Mean goodput of the runs with these parameters, with its interval over the seeds, in Mbit/s."""
@@ -71,8 +74,10 @@ class Runner:
     workers: int | None
     progress: Progress
 
-    def run(self, cells: Sequence[Cell], what: str, *, series: bool = False) -> Results:
-        """Run every cell with every seed.
+    def run(
+        self, cells: Sequence[Cell], what: str, *, series: bool = False, tables: Sequence[Table] = ()
+    ) -> Results:
+        """Run every cell with every seed, and keep these tables whole.
 
         Raises:
             RunError: A run failed.
@@ -87,7 +92,8 @@ class Runner:
         }
         connections: list[dict[str, Any]] = []
         subflows: list[dict[str, Any]] = []
-        frames: list[pl.DataFrame] = []
+        wanted: tuple[Table, ...] = (*tables, "series") if series else tuple(tables)
+        frames: dict[Table, list[pl.DataFrame]] = {table: [] for table in wanted}
         with Finishing(self.progress), closing(LocalExecutor(self.workers).run(list(jobs))) as finished:
             self.progress.start(len(jobs), what)
             for end in finished:
@@ -97,17 +103,22 @@ class Runner:
                 if end.outcome is not None:
                     key = {**cell.parameters, "seed": end.job.seed}
                     _collect(json.loads(end.outcome.summary()), key, connections, subflows)
-                    if series:
-                        columns = [pl.lit(value).alias(name) for name, value in cell.parameters.items()]
-                        frames.append(pl.DataFrame(end.outcome.series).with_columns(*columns))
+                    columns = [pl.lit(value).alias(name) for name, value in cell.parameters.items()]
+                    for table, kept in frames.items():
+                        kept.append(pl.DataFrame(getattr(end.outcome, table)).with_columns(*columns))
                 self.progress.advance()
         order = [*cells[0].parameters, "seed"]
+        whole = {
+            table: pl.concat(kept, how="vertical_relaxed").sort(
+                [*order, *(["time_s"] if "time_s" in kept[0].columns else [])], maintain_order=True
+            )
+            for table, kept in frames.items()
+        }
         return Results(
             connections=pl.DataFrame(connections).sort(order, maintain_order=True),
             subflows=pl.DataFrame(subflows).sort(order, maintain_order=True),
-            series=pl.concat(frames, how="vertical_relaxed").sort([*order, "time_s"], maintain_order=True)
-            if frames
-            else None,
+            series=whole.pop("series", None),
+            tables=whole,
         )
 
 

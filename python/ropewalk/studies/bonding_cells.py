@@ -1,0 +1,387 @@
+"""What the bonding study runs: its lines, its traffic, and the settings of its gateways."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ropewalk.source import Source, inline
+from ropewalk.studies.cells import Cell
+
+LINES: Final = """
+[scenario]
+name = "bonding"
+duration = "40 s"
+sample_interval = "100 ms"
+
+[hosts.server]
+[hosts.client]
+[routers.hub]
+[routers.cpe]
+
+[links.core]
+between = ["server", "hub"]
+rate = "10 Gbit/s"
+queue = "1000 packets"
+
+[links.lan]
+between = ["client", "cpe"]
+rate = "10 Gbit/s"
+queue = "1000 packets"
+
+[links.dsl]
+between = ["hub", "cpe"]
+rate = "64 Mbit/s"
+delay = "6.5 ms"
+
+[links.lte]
+between = ["hub", "cpe"]
+rate = "60 Mbit/s"
+delay = "12.5 ms"
+jitter = { distribution = "wander", max = "10 ms" }
+
+[bonds.home]
+between = ["hub", "cpe"]
+paths = [ { link = "dsl", cost = 1 }, { link = "lte", cost = 2 } ]
+"""
+"""DSL 64 Mbit/s, 13 ms RTT; LTE 60 Mbit/s, 25 to 45 ms: both directions wander between 12.5 and 22.5 ms."""
+
+CROSSED: Final = """
+[scenario]
+name = "bonding-cross-traffic"
+duration = "180 s"
+sample_interval = "500 ms"
+
+[hosts.server]
+[hosts.client]
+[hosts.mirror]
+[hosts.pc]
+[routers.hub]
+[routers.dslam]
+[routers.modem]
+[routers.cpe]
+
+[links.core]
+between = ["server", "hub"]
+rate = "10 Gbit/s"
+queue = "1000 packets"
+
+[links.lan]
+between = ["client", "cpe"]
+rate = "10 Gbit/s"
+queue = "1000 packets"
+
+[links.internet]
+between = ["mirror", "dslam"]
+rate = "10 Gbit/s"
+delay = "18.5 ms"
+queue = "1000 packets"
+
+[links.home]
+between = ["pc", "modem"]
+rate = "10 Gbit/s"
+queue = "1000 packets"
+
+[links.to-dslam]
+between = ["hub", "dslam"]
+rate = "10 Gbit/s"
+queue = "1000 packets"
+
+[links.dsl]
+between = ["dslam", "modem"]
+rate = "64 Mbit/s"
+delay = "6.5 ms"
+
+[links.to-cpe]
+between = ["modem", "cpe"]
+rate = "10 Gbit/s"
+queue = "1000 packets"
+
+[links.lte]
+between = ["hub", "cpe"]
+rate = "60 Mbit/s"
+delay = "12.5 ms"
+jitter = { distribution = "wander", max = "10 ms" }
+
+[bonds.bond]
+between = ["hub", "cpe"]
+paths = [ { link = "to-dslam", cost = 1 }, { link = "lte", cost = 2 } ]
+"""
+"""The same with a host on either side of the DSL line alone, 50 ms apart there and back."""
+
+DIRECT: Final = """
+[scenario]
+name = "bonding-direct"
+duration = "40 s"
+
+[hosts.server]
+[hosts.client]
+
+[links.dsl]
+between = ["server", "client"]
+rate = "64 Mbit/s"
+delay = "6.5 ms"
+
+[links.lte]
+between = ["server", "client"]
+rate = "60 Mbit/s"
+delay = "12.5 ms"
+jitter = { distribution = "wander", max = "10 ms" }
+
+[connections.flow]
+from = "server"
+to = "client"
+application = { kind = "bulk" }
+"""
+"""The lines without gateways, for hosts that have both."""
+
+PACKET: Final = 1492
+"""Octets of a packet on the line, all headers included, as in the paper."""
+PAYLOAD: Final = PACKET - 28 - 48
+"""What is left after UDP and IP, and the tunnel's 20 + 28."""
+DSL_MBPS: Final = 64.0
+
+GAINS: Final = (0.1, 0.5, 1.0)
+DECREMENT_DELAYS_MS: Final = (50, 250, 500)
+PUBLISHED_LOSS: Final = {
+    (0.1, 50): 6.25,
+    (0.1, 250): 4.72,
+    (0.1, 500): 4.1,
+    (0.5, 50): 1.79,
+    (0.5, 250): 0.53,
+    (0.5, 500): 0.34,
+    (1.0, 50): 1.14,
+    (1.0, 250): 0.29,
+    (1.0, 500): 0.15,
+}
+"""Per cent, by k and T_dwd in ms."""
+
+SCHEDULERS: Final = ("weighted-round-robin", "cost-first", "rate-aware", "flow-aware", "redundant")
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is run."""
+
+    seeds: tuple[int, ...]
+    beyond_s: int
+    """Simulated time of each run that the paper did not have."""
+
+    cross_s: int
+    """Simulated time of the runs with cross traffic of constant demand."""
+
+
+FULL: Final = Extent(tuple(range(1, 11)), 60, 88)
+QUICK: Final = Extent((1, 2), 15, 30)
+
+
+def payload_rate(line_mbps: float) -> str:
+    """The payload rate of packets that take so much of a line."""
+    return f"{line_mbps * PAYLOAD / PACKET:.6f} Mbit/s"
+
+
+def udp(mbps: float, start_s: float = 0, end_s: float | None = None, dscp: int = 0) -> dict[str, Any]:
+    """A flow of constant rate, as much as this on a line."""
+    application: dict[str, Any] = {
+        "kind": "constant-rate",
+        "rate": payload_rate(mbps),
+        "packet_size": f"{PAYLOAD} B",
+    }
+    if end_s is not None:
+        application["duration"] = f"{end_s - start_s:g} s"
+    return {
+        "protocol": "udp",
+        "from": "server",
+        "to": "client",
+        "start": f"{start_s:g} s",
+        "dscp": dscp,
+        "application": application,
+    }
+
+
+def ramp() -> dict[str, Any]:
+    """The demand of the paper's figure 3: 63 to 105 Mbit/s in 15 s, 10 s there, and back in 15 s.
+
+    The rise multiplies by the same factor every 200 ms. The fall is logarithmic: fast at first, then slower.
+    """
+    steps = 75
+    rise = [63 * (105 / 63) ** (k / steps) for k in range(1, steps + 1)]
+    fall = [105 - 42 * math.log1p((math.e - 1) * k / steps) for k in range(1, steps + 1)]
+    changes = [(0.2 * k, rate) for k, rate in enumerate(rise, 1)]
+    changes += [(25 + 0.2 * k, rate) for k, rate in enumerate(fall, 1) if k < steps]
+    flow = udp(63, 0, 40)
+    flow["application"]["changes"] = [
+        {"at": f"{at:.1f} s", "rate": payload_rate(rate)} for at, rate in changes
+    ]
+    return flow
+
+
+DEMAND: Final = ((60, 0, 75), (15, 5, 12), (30, 20, 40), (45, 50, 65))
+"""Flows of figure 4: Mbit/s, start and end in s. The figure is lost; the text has the starts and the first excess."""
+
+
+def papers_bond(gain: float, decrement_ms: int, max_weight: int, name: str = "home") -> dict[str, object]:
+    """Overrides that make the bond the paper's."""
+    return {
+        f"bonds.{name}.scheduler": {
+            "kind": "weighted-round-robin",
+            "gain": gain,
+            "decrement_delay": f"{decrement_ms} ms",
+        },
+        f"bonds.{name}.paths[0].weight": 50,
+        f"bonds.{name}.paths[1].max_weight": max_weight,
+        f"bonds.{name}.order": "global",
+        f"bonds.{name}.resequencer.timeout": "50 ms",
+        f"bonds.{name}.report_interval": "50 ms",
+        f"bonds.{name}.loss_timeout": "50 ms",
+    }
+
+
+def source(text: str, overrides: dict[str, object]) -> Source:
+    """A scenario with values in other places."""
+    return Source(text, None, tuple((key, inline(value, key)) for key, value in overrides.items()))
+
+
+def ramp_cells(queue_packets: int = 100) -> list[Cell]:
+    """Figure 3: every k and T_dwd."""
+    return [
+        Cell(
+            {"gain": gain, "decrement_ms": delay, "queue": queue_packets},
+            source(
+                LINES,
+                {
+                    **papers_bond(gain, delay, 45),
+                    "connections.video": ramp(),
+                    "scenario.duration": "41 s",
+                    "links.dsl.queue": f"{queue_packets} packets",
+                },
+            ),
+        )
+        for gain in GAINS
+        for delay in DECREMENT_DELAYS_MS
+    ]
+
+
+def flows_cells() -> list[Cell]:
+    """Figures 4 and 5: flows that start and stop."""
+    flows = {f"connections.flow{k}": udp(*flow) for k, flow in enumerate(DEMAND, 1)}
+    overrides = {**papers_bond(0.5, 250, 45), **flows, "scenario.duration": "76 s"}
+    return [Cell({"part": "flows"}, source(LINES, overrides))]
+
+
+def _tcp(start_s: float = 0) -> dict[str, Any]:
+    return {
+        "protocol": "tcp",
+        "from": "mirror",
+        "to": "pc",
+        "start": f"{start_s:g} s",
+        "application": {"kind": "bulk"},
+    }
+
+
+def friendly_cells() -> list[Cell]:
+    """Figure 6: TCP on the DSL line alone, and bonded UDP in two stretches."""
+    return [
+        Cell(
+            {"decrement_ms": delay},
+            source(
+                CROSSED,
+                {
+                    **papers_bond(1, delay, 50, "bond"),
+                    "connections.tcp": _tcp(),
+                    "connections.first": udp(41.5, 10, 68.7),
+                    "connections.second": udp(63, 88.7, 165.1),
+                },
+            ),
+        )
+        for delay in (50, 500, 1000)
+    ]
+
+
+def crossing_cells(extent: Extent) -> list[Cell]:
+    """§5.4: 62 Mbit/s of UDP, and one or two TCP flows from the tenth second on."""
+    return [
+        Cell(
+            {"flows": flows, "gain": gain},
+            source(
+                CROSSED,
+                {
+                    **papers_bond(gain, 500, 50, "bond"),
+                    "scenario.duration": f"{extent.cross_s} s",
+                    "connections.video": udp(62),
+                    **{f"connections.tcp{k}": _tcp(10) for k in range(flows)},
+                },
+            ),
+        )
+        for gain in (0.5, 1.0)
+        for flows in (1, 2)
+    ]
+
+
+def traces() -> dict[str, Path]:
+    """Recorded LTE lines, if they are at hand: where `ROPEWALK_TRACES` says, or in `../shared/traces`."""
+    folder = Path(os.environ.get("ROPEWALK_TRACES", "../shared/traces")).resolve()
+    found = {"LTE trace, T-Mobile": "TMobile-LTE-short.down", "LTE trace, Verizon": "Verizon-LTE-short.down"}
+    return {label: folder / name for label, name in found.items() if (folder / name).is_file()}
+
+
+def conditions() -> dict[str, dict[str, object]]:
+    """What the lines are like, beyond what the paper had: overrides of both topologies."""
+    bad: dict[str, object] = {
+        "links.lte.rate": "2 Mbit/s",
+        "links.lte.delay": "40 ms",
+        "links.lte.jitter": "none",
+        "links.lte.loss": "1 %",
+    }
+    dead: dict[str, object] = {
+        "links.dsl.changes": [{"at": "5 s", "state": "down"}, {"at": "25 s", "state": "up"}]
+    }
+    recorded: dict[str, dict[str, object]] = {
+        label: {"links.lte.forward": {"trace": str(file), "queue": "300 packets"}}
+        for label, file in traces().items()
+    }
+    return {"steady lines": {}, **recorded, "a bad LTE line": bad, "DSL dead for 20 s": dead}
+
+
+def _schedule(scheduler: str) -> dict[str, object]:
+    return (
+        papers_bond(0.5, 250, 50)
+        if scheduler == "weighted-round-robin"
+        else {"bonds.home.scheduler": scheduler}
+    )
+
+
+def udp_cells(extent: Extent) -> list[Cell]:
+    """80 Mbit/s of UDP under every scheduler and condition."""
+    duration = {"scenario.duration": f"{extent.beyond_s} s"}
+    video = {"connections.flow": udp(80, 0, extent.beyond_s - 1)}
+    return [
+        Cell(
+            {"condition": condition, "scheduler": scheduler},
+            source(LINES, {**video, **lines, **_schedule(scheduler), **duration}),
+        )
+        for condition, lines in conditions().items()
+        for scheduler in SCHEDULERS
+    ]
+
+
+def tcp_cells(extent: Extent) -> list[Cell]:
+    """One TCP flow under every scheduler and condition; on each line alone; and Multipath TCP without gateways."""
+    duration = {"scenario.duration": f"{extent.beyond_s} s"}
+    flow = {"protocol": "tcp", "from": "server", "to": "client", "application": {"kind": "bulk"}}
+    cells = []
+    for condition, lines in conditions().items():
+        for scheduler in SCHEDULERS:
+            overrides = {"connections.flow": flow, **lines, **_schedule(scheduler), **duration}
+            cells.append(Cell({"condition": condition, "variant": scheduler}, source(LINES, overrides)))
+        for line in ("dsl", "lte"):
+            overrides = {"connections.flow.paths": [line], **lines, **duration}
+            cells.append(
+                Cell({"condition": condition, "variant": f"{line} alone"}, source(DIRECT, overrides))
+            )
+        overrides = {"connections.flow.protocol": "mptcp", **lines, **duration}
+        cells.append(Cell({"condition": condition, "variant": "MPTCP end to end"}, source(DIRECT, overrides)))
+    return cells
