@@ -480,7 +480,7 @@ class _Study:
         least = 100 * (1 - made.DSL_MBPS / 80)
         self.report.text(
             f"80 Mbit/s are offered, as they are on the line; {least:.0f} % of them at least must go by LTE where "
-            "DSL is whole. Weighted round robin has k = 0.5, T_dwd = 250 ms and a greatest weight of 50, and keeps the "
+            "DSL is whole. Weighted round robin has k = 0.5, T_dwd = 250 ms, a greatest weight of 50, and keeps the "
             "order of all packets."
         )
         for condition in made.conditions():
