@@ -125,8 +125,9 @@ class Deployment:
             source=places[tree["source"]],
             destination=places[tree["destination"]],
             routes={
-                algorithm: [[places[name] for name in route] for route in found]
-                for algorithm, found in tree["routes"].items()
+                algorithm: [[places[name] for name in route] for route in tree["routes"][algorithm]]
+                for algorithm in ALGORITHMS
+                if algorithm in tree["routes"]
             },
             draw=tree["draw"],
             ties=tree["ties"],
@@ -430,9 +431,12 @@ def _watched(
     try:
         while thread.is_alive():
             thread.join(POLL_S)
-            shown.advance(how_far.found - said)
-            said = how_far.found
-        shown.advance(count - said if not failure else 0)
+            found = how_far.found
+            if found > said:
+                shown.advance(found - said)
+            said = found
+        if said < count and not failure:
+            shown.advance(count - said)
     finally:
         interrupt.set()
         thread.join()

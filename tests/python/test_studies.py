@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ropewalk import routes
 from ropewalk.progress import Silent
-from ropewalk.studies import degraded_path, load, reordering
+from ropewalk.routes import GREEDY
+from ropewalk.studies import degraded_path, load, mesh_routing, reordering
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,3 +85,30 @@ def test_reordering_makes_every_figure_and_its_report(
     assert "fixed-series.parquet" in names
     assert len(result.findings) == 3
     _look_at(result.report, "F-RTO", "Published beside measured")
+
+
+def test_mesh_routing_makes_every_figure_and_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = mesh_routing.Extent((24, 32), 20, 20, 100, 1000)
+    monkeypatch.setattr(mesh_routing, "QUICK", tiny)
+    written = []
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        result = load("mesh-routing").run(folder, quick=True, workers=workers, progress=Silent())
+        written.append({path.name: path.read_bytes() for path in (*result.files, result.report)})
+    assert [name for name in written[0] if written[0][name] != written[1][name]] == []
+    for stem in ("figure-3-feasibility", "figure-4-number-of-routes", "figure-5-hops", "optimal-missed"):
+        assert {f"{stem}.png", f"{stem}.svg"} <= written[0].keys()
+    assert {"feasibility.parquet", "conditioned.parquet", "ties.parquet"} <= written[0].keys()
+    assert len(result.findings) == 5
+    _look_at(result.report, "fewest-metres", "Published beside measured", "95 %")
+
+
+def test_the_papers_example_is_recognised() -> None:
+    found = routes.search(
+        1, nodes=16, condition="all-multipath", first=24_372_004, draws=1, algorithms=GREEDY
+    )
+    (deployment,) = found.deployments
+    assert mesh_routing.alike(deployment)
+    assert mesh_routing.hops(deployment) == mesh_routing.EXAMPLE_HOPS

@@ -56,6 +56,8 @@ def save(chart: Chart, folder: Path, endings: Sequence[str] = (".png", ".svg")) 
 
 
 def _draw(chart: Chart, axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     for index, line in enumerate(chart.lines):
         colour = COLOURS[index % len(COLOURS)]
         axes.plot(
@@ -78,6 +80,8 @@ def _draw(chart: Chart, axes: Axes) -> None:
             axes.axhspan(level.low, level.high, color=colour, alpha=0.1, linewidth=0)
     if chart.log_x:
         axes.set_xscale("log")
+    elif all(float(x).is_integer() for line in chart.lines for x in line.x):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if chart.from_zero:
         axes.set_ylim(bottom=0)
     axes.set_xlabel(chart.x_label)
