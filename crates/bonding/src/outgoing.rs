@@ -15,7 +15,7 @@ use crate::event::PathState;
 use crate::id::{PathId, PathSeq};
 use crate::liveness::Liveness;
 use base::BaseDelay;
-use capacity::Capacity;
+use capacity::{Capacity, FULL_PACKET};
 use limit::{LossVerdict, QueueLimit};
 use log::{Entry, SentLog};
 use queue::QueueModel;
@@ -198,7 +198,8 @@ impl Outgoing {
             self.measure(now, report, &mut relative);
         }
         let lost = if self.is_of_a_death(report) { 0 } else { progress.lost_packets };
-        let verdict = self.limit.on_report(now, lost, self.newly_received(report));
+        let verdict =
+            self.limit.on_report(now, lost, self.newly_received(report), self.capacity.time_of(FULL_PACKET));
         if verdict == LossVerdict::Full {
             self.queue.bound(now, self.limit.limit());
         }
@@ -273,7 +274,8 @@ impl Outgoing {
         let was_idle = if has_data { entry.is_some_and(|entry| entry.backlog == 0) } else { self.is_idle() };
         self.base.note(now, least, was_idle);
         let base = self.base.micros();
-        self.limit.note_queue(now, (most - base) * 1000);
+        let own = self.capacity.time_of(FULL_PACKET);
+        self.limit.note_queue(now, (most - base) * 1000 - own);
         if has_data {
             self.capacity.note(report, least - base);
             let Some(entry) = entry else { return };

@@ -10,8 +10,9 @@ use crate::replay::Seen;
 use crate::resequencer::Arrival;
 use ropewalk_units::{Duration, Instant};
 
-/// Added to a derived timeout, whatever the spread of the delays.
-const SLACK: Duration = Duration::from_millis(2);
+/// Added to a derived timeout: so much a queue may have grown since its delay was last seen. What is lost is mostly known
+/// sooner, by what its path delivers after it; what was waited for too briefly is lost by our own doing.
+const SLACK: Duration = Duration::from_millis(20);
 
 /// Why a data packet was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

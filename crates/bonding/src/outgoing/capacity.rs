@@ -12,7 +12,7 @@ const SAMPLE_MICROS_MOST: u32 = 1_000_000;
 /// Beyond its own transmission, a packet that waited this long shows that the path was busy, in µs.
 const BUSY_MICROS: i64 = 1_000;
 /// What a packet's own transmission is taken for, octets.
-const FULL_PACKET: u32 = 1500;
+pub(super) const FULL_PACKET: u32 = 1500;
 const GAIN_UP: f64 = 0.5;
 const GAIN_DOWN: f64 = 0.25;
 /// Least estimate, bits per second: below, even a keepalive would take a second.

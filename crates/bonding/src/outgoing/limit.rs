@@ -2,8 +2,9 @@
 
 use ropewalk_units::{Duration, Instant};
 
-/// A loss is put down to a full queue if the queue has been this long of late, in nanoseconds.
-const QUEUE_LEAST: i64 = 3_000_000;
+/// A loss is put down to a full queue if the queue has been this long of late, in nanoseconds and in full packets.
+const QUEUE_LEAST: i64 = 1_000_000;
+const QUEUE_LEAST_PACKETS: i64 = 4;
 /// And this share of the longest that it bore.
 const NEARLY_FULL: f64 = 0.5;
 /// The limit, as a share of the queue at which packets were lost.
@@ -13,9 +14,9 @@ const GROWTH_PER_SEC: f64 = 0.01;
 /// How long a queue is remembered: losses are reported after their timeout.
 const PEAK_WINDOW: Duration = Duration::from_millis(200);
 /// Random loss is averaged over so many packets.
-const LOSS_WINDOW: f64 = 1000.0;
+const LOSS_WINDOW: f64 = 300.0;
 /// It fades to half in about this many seconds: a path that lost is tried again.
-const LOSS_HALF_LIFE: f64 = 10.0;
+const LOSS_HALF_LIFE: f64 = 30.0;
 /// No limit known: longer than any queue.
 const UNLIMITED: i64 = i64::MAX / 4;
 
@@ -80,10 +81,17 @@ impl QueueLimit {
         self.peak = self.peak.max(delay);
     }
 
-    pub(super) fn on_report(&mut self, now: Instant, lost: u32, received: u32) -> LossVerdict {
+    /// New losses and arrivals; a full packet takes `transmission` nanoseconds.
+    pub(super) fn on_report(
+        &mut self,
+        now: Instant,
+        lost: u32,
+        received: u32,
+        transmission: i64,
+    ) -> LossVerdict {
         let elapsed = self.updated_at.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
         self.updated_at = Some(now);
-        let verdict = self.judge(lost);
+        let verdict = self.judge(lost, transmission);
         match verdict {
             LossVerdict::Full => {
                 let seen = (self.peak.max(self.peak_before) as f64 * MARGIN) as i64;
@@ -105,12 +113,13 @@ impl QueueLimit {
         verdict
     }
 
-    fn judge(&self, lost: u32) -> LossVerdict {
+    fn judge(&self, lost: u32, transmission: i64) -> LossVerdict {
         if lost == 0 {
             return LossVerdict::None;
         }
         let peak = self.peak.max(self.peak_before);
         let known = self.limit.map_or(0.0, |limit| limit as f64 * NEARLY_FULL);
-        if peak >= QUEUE_LEAST && peak as f64 >= known { LossVerdict::Full } else { LossVerdict::Random }
+        let least = QUEUE_LEAST.max(QUEUE_LEAST_PACKETS * transmission);
+        if peak >= least && peak as f64 >= known { LossVerdict::Full } else { LossVerdict::Random }
     }
 }

@@ -4,13 +4,18 @@
 //! is as long as the target; then the next costlier one takes the packet. So the excess moves on after milliseconds, before
 //! anything is lost, and returns as soon. Losses are only needed to learn that a buffer is shorter than the target.
 
-use super::{Ask, Scheduler, emptiest};
-use crate::config::{Config, CostFirstConfig};
+use super::rate_aware::RateAware;
+use super::{Ask, Scheduler};
+use crate::config::{Config, CostFirstConfig, RateAwareConfig};
 use crate::id::{MAX_PATHS, PathId, PathSet};
 use crate::outgoing::{Outgoing, WHOLE_SHARE};
 
 /// Of a queue at which packets were lost, this share is filled before the next path is used.
 const OF_LIMIT: f64 = 0.6;
+
+/// A path slower than this share of the cheapest one takes no overflow while it would deliver much later: it would hold
+/// back more than it carries.
+const WORTHWHILE: f64 = 0.125;
 
 /// The paths by cost, and how much each may carry.
 pub(crate) struct CostFirst {
@@ -18,6 +23,7 @@ pub(crate) struct CostFirst {
     count: usize,
     most: [u32; MAX_PATHS],
     target: i64,
+    any: RateAware,
 }
 
 impl CostFirst {
@@ -29,7 +35,13 @@ impl CostFirst {
         for (most, path) in most.iter_mut().zip(&config.paths) {
             *most = path.max_weight.unwrap_or(100);
         }
-        Self { order, count: by_cost.len(), most, target: own.queue_target.as_nanos() as i64 }
+        Self {
+            order,
+            count: by_cost.len(),
+            most,
+            target: own.queue_target.as_nanos() as i64,
+            any: RateAware::new(RateAwareConfig::default()),
+        }
     }
 
     /// Is its share of the packets below its greatest weight?
@@ -44,27 +56,30 @@ impl CostFirst {
     #[inline]
     fn first_with_room(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
         let mut left = ask.usable;
+        let mut cheapest = None;
         for &id in &self.order[..self.count] {
             if !left.contains(id) {
                 continue;
             }
             left.remove(id);
             let path = &paths[id.index()];
+            let cheapest = *cheapest.get_or_insert(path);
             let limit = path.queue_limit();
             let room =
                 if left.is_empty() { limit } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
-            if path.has_room(ask.now, room) && self.is_allowed(path) {
+            let is_worth_it = path.rate() >= cheapest.rate() * WORTHWHILE;
+            if is_worth_it && path.has_room(ask.now, room) && self.is_allowed(path) {
                 return Some(id);
             }
         }
         None
     }
 
-    /// All are full: the one with the most of its buffer left, of those that may carry more.
+    /// All are full, or too slow to help: the earliest of those that may carry more.
     fn least_bad(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
         let mut allowed = PathSet::EMPTY;
         ask.usable.iter().filter(|id| self.is_allowed(&paths[id.index()])).for_each(|id| allowed.insert(id));
-        emptiest(ask, paths, if allowed.is_empty() { ask.usable } else { allowed })
+        self.any.earliest(ask, paths, if allowed.is_empty() { ask.usable } else { allowed })
     }
 }
 

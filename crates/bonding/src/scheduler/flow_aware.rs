@@ -118,7 +118,7 @@ impl Scheduler for FlowAware {
                 if path.has_room(ask.now, room) {
                     Some(at)
                 } else {
-                    let chosen = self.first_with_room(ask, paths);
+                    let chosen = self.any.earliest(ask, paths, ask.usable);
                     home = if is_large { home } else { chosen.or(home) };
                     chosen
                 }
