@@ -83,11 +83,20 @@ impl Propagation {
     /// On another channel a signal is only interference: it is never decoded. A [`Disk`] knows no half: channels
     /// that overlap at all interfere there like one.
     pub fn signal(&self, distance: f64, shadowing_db: f64, sent_on: Channel, heard_on: Channel) -> Signal {
-        let overlap = sent_on.overlap(heard_on);
+        self.signal_through(sent_on.overlap(heard_on), sent_on == heard_on, distance, shadowing_db)
+    }
+
+    /// [`Self::signal`] with the channels' [`Channel::overlap`], for who asks often: it takes an integral to work out.
+    pub(crate) fn signal_through(
+        &self,
+        overlap: f64,
+        is_own: bool,
+        distance: f64,
+        shadowing_db: f64,
+    ) -> Signal {
         if overlap == 0.0 {
             return Signal::NONE;
         }
-        let is_own = sent_on == heard_on;
         match self {
             Self::Disk(disk) => Signal {
                 power_mw: if distance <= disk.interference { 1.0 } else { 0.0 },

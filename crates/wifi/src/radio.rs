@@ -266,6 +266,15 @@ impl Radio {
         true
     }
 
+    /// The sum of what is heard, in mW.
+    #[inline]
+    pub(crate) fn interference(&self) -> f64 {
+        if self.heard.is_empty() {
+            return 0.0;
+        }
+        self.heard.iter().map(|heard| heard.power_mw).sum()
+    }
+
     /// The sum of what is heard beside one transmission, in mW.
     #[inline]
     pub(crate) fn interference_beside(&self, transmission: u32) -> f64 {

@@ -39,6 +39,8 @@ pub(crate) struct Topology {
     /// In dB, of each pair of stations, row by row; empty without shadowing.
     shadowing: Vec<f64>,
     stations: usize,
+    /// How much of one channel is heard on another, of the pairs asked for so far.
+    overlaps: Vec<(Channel, Channel, f64)>,
 }
 
 const METRES_PER_NANOSECOND: f64 = 0.299_792_458;
@@ -52,7 +54,7 @@ impl Topology {
                 shadowing.extend(names.iter().map(|b| propagation.shadowing_db(streams, a, b)));
             }
         }
-        Self { neighbours: Vec::new(), begins: vec![0], shadowing, stations }
+        Self { neighbours: Vec::new(), begins: vec![0], shadowing, stations, overlaps: Vec::new() }
     }
 
     pub(crate) fn rebuild(
@@ -85,7 +87,9 @@ impl Topology {
     ) {
         let distance = positions[from.station as usize].distance(positions[to.station as usize]);
         let shadowing = self.shadowing_db(from.station, to.station);
-        let signal = propagation.signal(distance, shadowing, from.channel, to.channel);
+        let overlap = self.overlap(from.channel, to.channel);
+        let is_own = from.channel == to.channel;
+        let signal = propagation.signal_through(overlap, is_own, distance, shadowing);
         // Not sensed and not decoded, a signal is still noise to others' frames.
         let matters = signal.is_decodable || signal.is_sensed || signal.power_mw > negligible_mw(propagation);
         if matters {
@@ -98,6 +102,15 @@ impl Topology {
                 delay: Duration::from_nanos(nanos as u64),
             });
         }
+    }
+
+    fn overlap(&mut self, a: Channel, b: Channel) -> f64 {
+        if let Some((_, _, overlap)) = self.overlaps.iter().find(|known| (known.0, known.1) == (a, b)) {
+            return *overlap;
+        }
+        let overlap = a.overlap(b);
+        self.overlaps.push((a, b, overlap));
+        overlap
     }
 
     fn shadowing_db(&self, a: u32, b: u32) -> f64 {

@@ -23,42 +23,30 @@ impl Network {
     /// What can be received, or spoils what is.
     #[inline]
     fn begin_signal(&mut self, now: Instant, slot: u32, neighbour: Neighbour) {
-        let is_lockable = self.is_lockable(neighbour);
         let radio = &mut self.radios[neighbour.radio as usize];
+        let interference_mw = radio.interference();
         radio.heard.push(Heard { transmission: slot, power_mw: neighbour.power_mw });
-        if is_lockable {
+        let may_lock =
+            neighbour.is_decodable && radio.sending.is_none() && (radio.locked.is_none() || self.recapture);
+        // The preamble is sent like the slowest frames.
+        let lowest = radio.mac.standard.lowest_rate();
+        if may_lock
+            && (interference_mw == 0.0
+                || self.propagation.receives(lowest, neighbour.power_mw, interference_mw))
+        {
             if radio.locked.is_some() {
                 radio.stats.collisions += 1;
                 radio.carrier.garble();
             }
             radio.last_preamble = now;
-            radio.locked = Some(Locked {
-                transmission: slot,
-                power_mw: neighbour.power_mw,
-                interference_mw: radio.interference_beside(slot),
-                since: now,
-            });
+            let power_mw = neighbour.power_mw;
+            radio.locked = Some(Locked { transmission: slot, power_mw, interference_mw, since: now });
         } else if let Some(locked) = radio.locked {
-            let interference = radio.interference_beside(locked.transmission);
-            if interference > locked.interference_mw {
-                radio.locked = Some(Locked { interference_mw: interference, ..locked });
+            let interference_mw = radio.interference_beside(locked.transmission);
+            if interference_mw > locked.interference_mw {
+                radio.locked = Some(Locked { interference_mw, ..locked });
             }
         }
-    }
-
-    /// Does a radio lock on to a preamble that begins now?
-    #[inline]
-    fn is_lockable(&self, neighbour: Neighbour) -> bool {
-        let radio = &self.radios[neighbour.radio as usize];
-        if !neighbour.is_decodable || radio.sending.is_some() || (radio.locked.is_some() && !self.recapture) {
-            return false;
-        }
-        if radio.heard.is_empty() {
-            return true;
-        }
-        let interference = radio.heard.iter().map(|heard| heard.power_mw).sum();
-        // The preamble is sent like the slowest frames.
-        self.propagation.receives(radio.mac.standard.lowest_rate(), neighbour.power_mw, interference)
     }
 
     /// A transmission is over at a radio.

@@ -52,51 +52,32 @@ pub(crate) fn bianchi(n: u32, times: Times) -> Saturation {
     Saturation { throughput: success * times.payload / time, collisions: p }
 }
 
-/// After Tinnirello, Bianchi and Xiao, TVT 2010: a frozen counter is not taken down by the busy slot, so nobody else can use
-/// the slot right after one. The station that was successful can, when it draws 0; and so can stations that have
-/// collided, if their timeout is over as soon as the others' EIFS.
+/// Tinnirello, Bianchi and Xiao, TVT 2010: a frozen counter is not taken down by the busy slot, so nobody who waited can use
+/// the slot right after one. After a success the winner can, when it draws 0. After a collision nobody can: the stations
+/// that have collided begin to count a slot after the others' EIFS, when their timeout is over.
 pub(crate) fn freezing(n: u32, times: Times) -> Saturation {
     let n = f64::from(n);
     let window = |stage: i32| times.window * libm::pow(2.0, f64::from(stage));
-    // Shares of the backoff stages at transmissions in ordinary slots. A station that draws 0 after a collision has the
-    // next slot to itself (but for another collided one), succeeds, and begins anew.
-    let shares = |p: f64| {
-        let mut shares = vec![0.0; times.stages as usize + 1];
-        shares[0] = 1.0;
-        for _ in 0..500 {
-            let mut next = vec![0.0; shares.len()];
-            for (stage, share) in shares.iter().enumerate() {
-                let wider = (stage + 1).min(shares.len() - 1);
-                let zero = 1.0 / window(wider as i32);
-                next[wider] += share * p * (1.0 - zero);
-                next[0] += share * (1.0 - p + p * zero);
-            }
-            shares = next;
-        }
-        shares
-    };
-    // From 1 to W - 1 slots, W/2 on average: 0 never reaches an ordinary slot.
     let tau = |p: f64| {
-        let slots = shares(p).into_iter().zip(0..).map(|(share, stage)| share * window(stage) / 2.0);
-        1.0 / slots.sum::<f64>()
+        let share = |stage: i32| {
+            let reached = libm::pow(p, f64::from(stage));
+            if stage < times.stages { (1.0 - p) * reached } else { reached }
+        };
+        // After a success 1 to W - 1 slots of the model, for a 0 never reaches one; after a collision 1 to W.
+        let slots = |stage: i32| if stage == 0 { window(0) / 2.0 } else { (window(stage) + 1.0) / 2.0 };
+        1.0 / (0..=times.stages).map(|stage| share(stage) * slots(stage)).sum::<f64>()
     };
     let p = fixed_point(n, tau);
     let tau = tau(p);
-    let zero: f64 =
-        shares(p).iter().zip(0..).map(|(share, stage)| share / window((stage + 1).min(times.stages))).sum();
     let idle = libm::pow(1.0 - tau, n);
     let success = n * tau * libm::pow(1.0 - tau, n - 1.0);
     let collision = 1.0 - idle - success;
-    let collided = if collision > 1e-12 { (n * tau - success) / collision } else { 0.0 };
     // How many frames follow each other until the winner draws something else than 0.
     let burst = 1.0 / (1.0 - 1.0 / times.window);
-    let after_collision = collided * zero * libm::pow(1.0 - zero, collided - 1.0) * burst;
-    let frames = success * burst + collision * after_collision;
     // Each busy period is followed by the slot that nobody else can use.
     let time = idle * times.slot
-        + success * times.slot
-        + collision * (times.collision + times.slot)
-        + frames * times.success;
-    let attempts = n * tau + success * (burst - 1.0) + collision * after_collision;
-    Saturation { throughput: frames * times.payload / time, collisions: n * tau * p / attempts }
+        + success * (burst * times.success + times.slot)
+        + collision * (times.collision + times.slot);
+    let attempts = n * tau + success * (burst - 1.0);
+    Saturation { throughput: success * burst * times.payload / time, collisions: n * tau * p / attempts }
 }

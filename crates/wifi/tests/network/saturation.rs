@@ -97,15 +97,13 @@ fn fewer_octets_of_overhead_show_in_one_stations_cycle() {
     }
 }
 
-/// Neither model knows that two or three stations' windows depend on each other; it shows in the few collisions they
-/// have. So much may the probability of a collision be off, whatever it is: 0.3 of a hundredth.
-const CORRELATION: f64 = 0.003;
-
-fn agree(measured: Saturation, model: Saturation, tolerance: f64, what: &str) {
+/// Throughput agrees to `tolerance`; so does the probability of a collision, or to `apart` where it is small: the models take
+/// stations for independent, which a few are not.
+fn agree(measured: Saturation, model: Saturation, tolerance: f64, apart: f64, what: &str) {
     let shown = format!("{what}: {measured:?}, model {model:?}");
     assert!(off(measured.throughput, model.throughput) < tolerance, "{shown}");
-    let apart = (measured.collisions - model.collisions).abs();
-    assert!(apart < CORRELATION.max(tolerance * model.collisions), "{shown}");
+    let difference = (measured.collisions - model.collisions).abs();
+    assert!(difference < apart.max(tolerance * model.collisions), "{shown}");
 }
 
 fn follows_the_models(has_rts: bool) {
@@ -113,8 +111,8 @@ fn follows_the_models(has_rts: bool) {
         let seconds = if n < 10 { 200.0 } else { 150.0 };
         let (measured, _) = run(n, &patient(has_rts.then_some(0)), 7, seconds);
         let what = format!("{n} stations, RTS: {has_rts}");
-        agree(measured, bianchi(n, times(has_rts)), 0.05, &what);
-        agree(measured, freezing(n, times(has_rts)), 0.02, &what);
+        agree(measured, bianchi(n, times(has_rts)), 0.05, 0.003, &what);
+        agree(measured, freezing(n, times(has_rts)), 0.02, 0.005, &what);
     }
 }
 
@@ -128,15 +126,20 @@ fn throughput_and_collisions_follow_the_models_with_rts() {
     follows_the_models(true);
 }
 
+/// Stations that have collided begin to count a slot after the others, as the refined model assumes. By the standard's
+/// timeout they begin 142 µs before them.
+fn late() -> MacConfig {
+    let slot = 20;
+    MacConfig { response_timeout: Some(Duration::from_micros(EIFS as u64 + slot)), ..patient(None) }
+}
+
 #[test]
-fn with_its_assumption_about_timeouts_the_refined_model_has_throughput_to_one_percent() {
-    // Stations that have collided begin to count when the others do. By the standard they begin 142 µs earlier.
-    let mac = MacConfig { response_timeout: Some(Duration::from_micros(EIFS as u64)), ..patient(None) };
+fn with_its_assumption_about_timeouts_the_refined_model_holds_to_one_percent() {
+    let mac = late();
     for n in [2, 5, 10, 20, 50] {
-        let (measured, _) = run(n, &mac, 11, 200.0);
+        let (measured, _) = run(n, &mac, 11, if n < 5 { 800.0 } else { 200.0 });
         let model = freezing(n, times(false));
-        agree(measured, model, 0.02, &format!("{n} stations"));
-        assert!(off(measured.throughput, model.throughput) < 0.01, "{n}: {measured:?}, model {model:?}");
+        agree(measured, model, 0.01, 0.003, &format!("{n} stations"));
     }
 }
 
@@ -146,8 +149,7 @@ fn the_slot_after_a_success_separates_the_models() {
     // which shows from two stations on and not with one.
     for n in [3, 5, 10] {
         let (plain, refined) = (bianchi(n, times(false)), freezing(n, times(false)));
-        let mac = MacConfig { response_timeout: Some(Duration::from_micros(EIFS as u64)), ..patient(None) };
-        let (measured, _) = run(n, &mac, 5, 400.0);
+        let (measured, _) = run(n, &late(), 5, 400.0);
         let distance = |model: Saturation| off(measured.throughput, model.throughput);
         assert!(distance(refined) < distance(plain), "{n}: {measured:?} {plain:?} {refined:?}");
     }
