@@ -63,7 +63,12 @@ impl fmt::Display for RoutingError {
             Self::File { file, line: None, message } => write!(f, "{file}: {message}"),
             Self::Rare { condition, wanted, found, connected, drawn } => {
                 write!(f, "found {found} of {wanted} deployments that are {condition} among {drawn} drawn")?;
-                write!(f, " ({connected} connected), where the limit of draws is: {}", rarity(*found, *drawn))
+                write!(
+                    f,
+                    " ({connected} connected), the limit of draws: they are {}; ",
+                    rarity(*found, *drawn)
+                )?;
+                f.write_str("more nodes, a longer range or a smaller area would help")
             }
             Self::Interrupted { found, drawn } => {
                 write!(f, "interrupted after {drawn} drawn deployments, {found} found")

@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 TITLE: Final = "Disjoint routes over random wireless meshes"
 PAPER: Final = (
     "D. Gómez, C. Rabadán, P. Garrido, R. Agüero: Multipath Algorithms and Strategies to Improve TCP "
-    "Performance over "
-    "Wireless Mesh Networks (Figures 2 to 5); D. Gómez, P. Garrido, C. Rabadán, R. Agüero, L. Muñoz: TCP "
-    "Performance "
-    "Enhancement over Wireless Mesh Networks by means of the Combination of Multi-RAT Devices and the "
-    "MPTCP Protocol, "
-    "2014 (Figures 6 to 9)"
+    "Performance over Wireless Mesh Networks (Figures 2 to 5); D. Gómez, P. Garrido, C. Rabadán, R. Agüero, "
+    "L. Muñoz: TCP Performance Enhancement over Wireless Mesh Networks by means of the Combination of "
+    "Multi-RAT Devices and the MPTCP Protocol, 2014 (Figures 6 to 9)"
 )
 
 SHORT: Final = {"link": "LD", "node": "ND", "zone": "ZD"}
@@ -168,14 +165,10 @@ class _Study:
         claims = [self._order(), self._zone(), self._numbers(), self._lengths(), self._picture_claim()]
         self.report.text(
             "How many routes are there between two nodes of a random mesh, if they may share no link (LD), "
-            "no node (ND), "
-            "or not even a neighbourhood (ZD)? The papers' algorithms are greedy: take the shortest route "
-            "by hops, prune "
-            "what later routes may not use, repeat. Below, their figures are drawn again, and then what "
-            "they left open: "
-            "how many routes a greedy algorithm misses that an optimal one finds, and how much the choice "
-            "among equally "
-            "short routes matters."
+            "no node (ND), or not even a neighbourhood (ZD)? The papers' algorithms are greedy: take the "
+            "shortest route by hops, prune what later routes may not use, repeat. Below, their figures are "
+            "drawn again, and then what they left open: how many routes a greedy algorithm misses that an "
+            "optimal one finds, and how much the choice among equally short routes matters."
         )
         self.report.heading("Published beside measured")
         self.report.claims(claims)
@@ -210,12 +203,10 @@ class _Study:
             verdict="holds" if ordered and far and len(close) == len(curves) else "depends on a setting",
             reason=(
                 "The order must hold in every deployment: all three find the same first route, and what ND "
-                "prunes "
-                "ZD prunes too, and LD less than either. How close ND comes depends on N: in a sparse mesh "
-                "most pairs of "
-                "routes meet in some node, and ND loses them; in a dense one there are other nodes to "
-                "take. The papers do "
-                "not print over which N they drew, nor any value but ZD's at 32."
+                "prunes ZD prunes too, and LD less than either. How close ND comes depends on N: in a "
+                "sparse mesh most pairs of routes meet in some node, and ND loses them; in a dense one "
+                "there are other nodes to take. The papers do not print over which N they drew, nor any "
+                "value but ZD's at 32."
             ),
         )
 
@@ -249,18 +240,18 @@ class _Study:
         means = [mean_interval(map(float, self.conditioned.hops(name, "routes"))).mean for name in GREEDY]
         holds = means[0] > means[1] > means[2] and three["zone"].mean < 0.01 < three["node"].mean  # noqa: PLR2004
         return Claim(
-            claim="LD finds the most routes, ND has a visible chance of three, ZD avoids more than "
-            "two (000 Fig. 4, "
-            "003 Fig. 8)",
+            claim=(
+                "LD finds the most routes, ND has a visible chance of three, ZD avoids more than two (000 "
+                "Fig. 4, 003 Fig. 8)"
+            ),
             published="as said",
             measured="three routes or more: "
             + ", ".join(f"{SHORT[name]} {percent(three[name])}, at most {most[name]}" for name in GREEDY),
             verdict="holds" if holds else "does not hold",
             reason=(
                 "Three zone-disjoint routes need a source with three neighbours that do not hear one "
-                "another, and three "
-                "separate corridors 60 m long within 100 m: possible, but so rare among 32 nodes that 1000 "
-                "deployments may well have none."
+                "another, and three separate corridors 60 m long within 100 m: possible, but so rare among "
+                "32 nodes that 1000 deployments may well have none."
             ),
         )
 
@@ -285,8 +276,7 @@ class _Study:
             verdict="holds" if same and ordered else "does not hold",
             reason=(
                 "No chance is in this: under one rule for ties the first routes are the same, and each "
-                "algorithm prunes "
-                "what the one before it prunes, and more."
+                "algorithm prunes what the one before it prunes, and more."
             ),
         )
 
@@ -301,15 +291,13 @@ class _Study:
         )
         return Claim(
             claim=f"There are deployments of {EXAMPLE_NODES} nodes in which all three find the same routes "
-            f"of {wanted} hops "
-            "(000 Fig. 2, 003 Fig. 6)",
+            f"of {wanted} hops (000 Fig. 2, 003 Fig. 6)",
             published="8-13-15-3 and 8-11-10-12-3",
             measured=said,
             verdict="holds" if found is not None else "does not hold",
             reason=(
                 "The papers do not print positions, so this is another deployment of the same kind, the "
-                "first among the "
-                "draws of 16 nodes."
+                "first among the draws of 16 nodes."
                 if found is not None
                 else f"Not within {self.extent.example_draws} draws: it is rare, and a full run draws more."
             ),
@@ -348,8 +336,7 @@ class _Study:
                 levels=[published],
                 caption=(
                     "Figure 3 (003: Figure 7), over connected deployments. The more nodes, the more ways "
-                    "round; ZD needs the "
-                    "most."
+                    "round; ZD needs the most."
                 ),
             )
         )
@@ -390,13 +377,10 @@ class _Study:
         report = self.report
         report.heading("Greedy against optimal")
         report.text(
-            "A greedy algorithm takes the shortest route even where that stands in the way of a second "
-            "one. The greatest "
-            "set of disjoint routes with the fewest hops in total is a minimum-cost flow (with two routes: "
-            "Suurballe's "
-            "algorithm). The chart says how often greedy finds one route where there are two. For "
-            "zone-disjoint routes the "
-            "question is NP-complete, and left alone."
+            "A greedy algorithm takes the shortest route even where that stands in the way of a second one. "
+            "The greatest set of disjoint routes with the fewest hops in total is a minimum-cost flow (with "
+            "two routes: Suurballe's algorithm). The chart says how often greedy finds one route where "
+            "there are two. For zone-disjoint routes the question is NP-complete, and left alone."
         )
         lines = [
             Line.of(
@@ -445,16 +429,14 @@ class _Study:
         report.heading("Tables")
         report.table(
             "Two routes or more, in per cent of the connected deployments, with 95 % intervals; the pairs "
-            "that greedy misses; "
-            "and how many deployments were drawn for one that is connected",
+            "that greedy misses; and how many deployments were drawn for one that is connected",
             ["N", *SHORT.values(), "LD misses a pair", "ND misses a pair", "drawn per connected"],
             [self._row(nodes, statistics) for nodes, statistics in self.against_n.items()],
         )
         report.table(
             f"The rule for ties, over the same {self.extent.zone} connected deployments of {NODES} nodes: "
-            "two routes or "
-            "more, mean hops of the second route where there is one, and ZD's difference to the first "
-            "rule, paired",
+            "two routes or more, mean hops of the second route where there is one, and ZD's difference to "
+            "the first rule, paired",
             [
                 "rule",
                 *SHORT.values(),

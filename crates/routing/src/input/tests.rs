@@ -2,6 +2,7 @@ use super::{Format, Topology, read};
 use crate::deployment::End;
 use crate::error::RoutingError;
 use crate::position::Position;
+use proptest::prelude::*;
 
 fn csv(text: &str) -> Result<Topology, RoutingError> {
     read(text, "camp.csv", Format::Csv)
@@ -183,4 +184,66 @@ fn what_is_missing_is_named() {
     assert!(refused(bare, None, end(), end()).starts_with("source: there is no node \"0\" among a, b"));
     let point = Some(End::Nearest(Position::new(0.0, 0.0)));
     assert!(refused(bare, None, point, end()).starts_with("source: a reference point needs"));
+}
+
+/// Text made of what the formats are made of, so that much of it gets past the first check.
+fn pieces() -> impl Strategy<Value = String> {
+    let words = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"",
+        "nodes",
+        "links",
+        "x_m",
+        "y_m",
+        "\n",
+        "1",
+        "-2.5e3",
+        "NaN",
+        "null",
+        "name",
+        "<graphml>",
+        "</graphml>",
+        "<graph edgedefault=\"undirected\">",
+        "</graph>",
+        "<node id=\"a\"/>",
+        "<key id=\"d\" ",
+        "attr.name=\"x_m\"/>",
+        "<data key=\"d\">",
+        "</data>",
+        "<edge source=\"a\" target=\"b\"/>",
+        "&",
+        "é",
+        " ",
+    ];
+    prop::collection::vec(prop::sample::select(words.to_vec()), 0..60).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_a_reader_fall(text in prop_oneof![pieces(), any::<String>()]) {
+        for (file, format) in [("a.csv", Format::Csv), ("a.json", Format::Json), ("a.graphml", Format::Graphml)] {
+            match read(&text, file, format) {
+                Ok(topology) => {
+                    prop_assert!(topology.nodes > 0);
+                    prop_assert!(topology.positions.iter().all(|position| position.is_finite()));
+                    prop_assert!(topology.positions.is_empty() || topology.positions.len() == topology.nodes);
+                }
+                Err(error) => prop_assert!(error.to_string().starts_with(file), "{}", error),
+            }
+        }
+    }
+
+    #[test]
+    fn positions_in_csv_are_read_as_written(
+        points in prop::collection::vec((-1e6..1e6f64, -1e6..1e6f64), 1..20),
+    ) {
+        let lines: String = points.iter().map(|(x, y)| format!("{x},{y}\n")).collect();
+        let read: Vec<_> = csv(&lines).expect("well formed").positions.iter().map(|at| (at.x, at.y)).collect();
+        prop_assert_eq!(read, points);
+    }
 }
