@@ -130,10 +130,11 @@ pub struct Connection {
     views: Vec<SubflowView>,
     /// The scheduler looks at rates.
     paced: bool,
-    /// The scheduler never places anything when no subflow has room for a segment.
+    /// All that the scheduler looks at is which subflows have room, and how fast they are.
     needs_room: bool,
     schedule_due: bool,
     timers: Timers,
+    /// Without what the send queue and the reassembly count themselves.
     stats: Stats,
     events: VecDeque<Event>,
 }
@@ -316,8 +317,17 @@ impl Connection {
     }
 
     /// Counters.
-    pub fn stats(&self) -> &Stats {
-        &self.stats
+    pub fn stats(&self) -> Stats {
+        let (reorder_buffer, reorder_buffer_max) = self.reassembly.waiting();
+        Stats {
+            bytes_delivered: self.reassembly.next(),
+            duplicate_bytes: self.reassembly.duplicates(),
+            hol_blocked: self.reassembly.blocked(),
+            reorder_buffer,
+            reorder_buffer_max,
+            bytes_acked: self.queue.una(),
+            ..self.stats
+        }
     }
 
     /// Does the connection run as plain TCP?

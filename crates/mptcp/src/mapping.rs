@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// A mapping in positions, which do not wrap: octets since the start of the subflow's and of the connection's
 /// stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Mapped {
     /// First octet on the subflow.
     pub(crate) position: u64,
@@ -25,23 +25,40 @@ impl Mapped {
 /// Mappings whose data has not been read from the subflow, in order of their position and without overlap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mappings {
-    queue: VecDeque<Mapped>,
+    /// The first one, of no octets if there is none. Inline: data that arrives in order needs no other.
+    first: Mapped,
+    later: VecDeque<Mapped>,
 }
 
 impl Mappings {
-    /// Notes a mapping. One that overlaps an earlier one keeps only what the earlier one leaves free: "the
-    /// first one is kept" (RFC 8684 §3.3.1 asks senders never to change a mapping).
+    /// Notes a mapping; those of data before `read` are forgotten. One that overlaps an earlier one keeps only what
+    /// the earlier one leaves free: "the first one is kept" (RFC 8684 §3.3.1 asks senders never to change a
+    /// mapping).
     #[inline]
-    pub(crate) fn insert(&mut self, mapping: Mapped) {
-        match self.queue.back() {
+    pub(crate) fn insert(&mut self, mapping: Mapped, read: u64) {
+        self.forget(read);
+        if self.first.len == 0 {
+            self.first = mapping;
+        } else if mapping.position < self.later.back().unwrap_or(&self.first).end() {
+            self.later.push_front(self.first);
+            self.insert_before_end(mapping);
+            self.first = self.later.pop_front().unwrap_or_default();
+        } else {
+            self.later.push_back(mapping);
+        }
+    }
+
+    /// The same into `later`, which holds all of them meanwhile.
+    fn insert_anywhere(&mut self, mapping: Mapped) {
+        match self.later.back() {
             Some(last) if mapping.position < last.end() => self.insert_before_end(mapping),
-            _ => self.queue.push_back(mapping),
+            _ => self.later.push_back(mapping),
         }
     }
 
     fn insert_before_end(&mut self, mut mapping: Mapped) {
-        let at = self.queue.partition_point(|m| m.end() <= mapping.position);
-        let covering = self.queue[at];
+        let at = self.later.partition_point(|m| m.end() <= mapping.position);
+        let covering = self.later[at];
         if covering.position <= mapping.position {
             // Nearly always the same mapping again, on the next segment or on a retransmission.
             let covered = covering.end().min(mapping.end()) - mapping.position;
@@ -54,14 +71,14 @@ impl Mappings {
                 len: mapping.len - covered,
                 checksum: None,
             };
-            return self.insert(mapping);
+            return self.insert_anywhere(mapping);
         }
         let free = covering.position - mapping.position;
         if free >= mapping.len {
-            self.queue.insert(at, mapping);
+            self.later.insert(at, mapping);
         } else if mapping.checksum.is_none() {
-            self.queue.insert(at, Mapped { len: free, ..mapping });
-            self.insert(Mapped {
+            self.later.insert(at, Mapped { len: free, ..mapping });
+            self.insert_anywhere(Mapped {
                 position: mapping.position + free,
                 data: mapping.data + free,
                 len: mapping.len - free,
@@ -73,18 +90,20 @@ impl Mappings {
     /// The mapping of the octet at `position`; those that end before it are forgotten.
     #[inline]
     pub(crate) fn at(&mut self, position: u64) -> Option<Mapped> {
-        while let Some(first) = self.queue.front() {
-            if first.end() > position {
-                return (first.position <= position).then_some(*first);
-            }
-            self.queue.pop_front();
+        self.forget(position);
+        (self.first.len > 0 && self.first.position <= position).then_some(self.first)
+    }
+
+    #[inline]
+    fn forget(&mut self, before: u64) {
+        while self.first.len > 0 && self.first.end() <= before {
+            self.first = self.later.pop_front().unwrap_or_default();
         }
-        None
     }
 
     /// Forgets everything: an infinite mapping replaces what was.
     pub(crate) fn clear(&mut self) {
-        self.queue.clear();
+        *self = Self::default();
     }
 }
 
@@ -101,20 +120,20 @@ mod tests {
     fn mappings_are_found_in_any_order_of_arrival_and_repeats_change_nothing() {
         let mut mappings = Mappings::default();
         for mapping in [mapped(0, 100, 10), mapped(20, 500, 10), mapped(10, 300, 10), mapped(20, 500, 10)] {
-            mappings.insert(mapping);
+            mappings.insert(mapping, 0);
         }
-        assert_eq!(mappings.queue.len(), 3);
+        assert_eq!(mappings.later.len(), 2);
         assert_eq!(mappings.at(0), Some(mapped(0, 100, 10)));
         assert_eq!(mappings.at(15), Some(mapped(10, 300, 10)));
         assert_eq!(mappings.at(20), Some(mapped(20, 500, 10)));
         assert_eq!(mappings.at(30), None);
-        assert!(mappings.queue.is_empty());
+        assert_eq!((mappings.first.len, mappings.later.len()), (0, 0));
     }
 
     #[test]
     fn data_before_the_first_mapping_has_none() {
         let mut mappings = Mappings::default();
-        mappings.insert(mapped(5, 0, 5));
+        mappings.insert(mapped(5, 0, 5), 0);
         assert_eq!(mappings.at(4), None);
         assert_eq!(mappings.at(5), Some(mapped(5, 0, 5)));
     }
@@ -127,7 +146,7 @@ mod tests {
             let mut expected = [None; 100];
             for (i, &(position, len)) in raw.iter().enumerate() {
                 let data = 1000 * i as u64;
-                mappings.insert(mapped(position, data, len));
+                mappings.insert(mapped(position, data, len), 0);
                 for octet in 0..len {
                     expected[(position + octet) as usize].get_or_insert(data + octet);
                 }

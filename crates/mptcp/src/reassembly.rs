@@ -36,7 +36,10 @@ pub(crate) struct Reassembly {
     next: u64,
     /// All before has been read.
     read: u64,
-    ready: VecDeque<Payload>,
+    /// The first octets to read, none if it is empty. Inline: what arrives in order is read at once.
+    ready: Payload,
+    /// Those to read after it.
+    more: VecDeque<Payload>,
     /// Behind a hole, in order, without overlap.
     waiting: VecDeque<Chunk>,
     waiting_octets: u64,
@@ -144,15 +147,15 @@ impl Reassembly {
 
     #[inline]
     fn deliver(&mut self, chunk: Chunk) {
-        self.next += u64::from(chunk.payload.len);
-        match self.ready.back_mut() {
-            Some(last)
-                if last.offset + u64::from(last.len) == chunk.payload.offset
-                    && last.len <= u32::MAX - chunk.payload.len =>
-            {
-                last.len += chunk.payload.len;
-            }
-            _ => self.ready.push_back(chunk.payload),
+        let Payload { offset, len } = chunk.payload;
+        self.next += u64::from(len);
+        let last = self.more.back_mut().unwrap_or(&mut self.ready);
+        if last.len == 0 {
+            *last = chunk.payload;
+        } else if last.offset + u64::from(last.len) == offset && last.len <= u32::MAX - len {
+            last.len += len;
+        } else {
+            self.more.push_back(chunk.payload);
         }
     }
 
@@ -190,18 +193,19 @@ impl Reassembly {
     /// Reads up to `max` octets in order.
     #[inline]
     pub(crate) fn read(&mut self, max: u64) -> Option<Payload> {
-        let first = self.ready.front_mut()?;
-        let len = u64::from(first.len).min(max) as u32;
-        if len == 0 {
+        let Payload { offset, len } = self.ready;
+        let taken = u64::from(len).min(max) as u32;
+        if taken == 0 {
             return None;
         }
-        let payload = Payload { offset: first.offset, len };
-        first.offset += u64::from(len);
-        first.len -= len;
-        if first.len == 0 {
-            self.ready.pop_front();
+        let payload = Payload { offset, len: taken };
+        self.ready = Payload { offset: offset + u64::from(taken), len: len - taken };
+        if taken == len
+            && let Some(next) = self.more.pop_front()
+        {
+            self.ready = next;
         }
-        self.read += u64::from(len);
+        self.read += u64::from(taken);
         Some(payload)
     }
 }

@@ -171,7 +171,10 @@ fn blocked(subflows: &[SubflowView], queue: &QueueView) -> Option<&'static str> 
         return Some("connection-level window full");
     }
     // RFC 9293 §3.8.6.2.1, at the connection level: the rest of a window that ends within a segment is left
-    // until more opens, or else small segments would go round for ever.
+    // until more opens, or else small segments would go round for ever. No segment is longer than an IP packet.
+    if queue.window_left >= u64::from(u16::MAX) {
+        return None;
+    }
     let segment = subflows.iter().filter(|s| s.usable).map(|s| u64::from(s.smss)).max().unwrap_or(0);
     if queue.window_left < segment.min(queue.unsent) && queue.in_flight > 0 {
         return Some("connection-level window leaves no whole segment");

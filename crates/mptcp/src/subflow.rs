@@ -42,6 +42,25 @@ pub(crate) struct Infinite {
     pub(crate) announced: bool,
 }
 
+/// Which parts of a [`SubflowView`](crate::view::SubflowView) are out of date: each decision brings up to date what
+/// it looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stale {
+    /// What says whether the subflow has room, and how fast it is.
+    pub(crate) room: bool,
+    /// What coupled congestion control looks at.
+    pub(crate) window: bool,
+    /// All the rest.
+    pub(crate) rest: bool,
+}
+
+impl Stale {
+    /// Everything.
+    pub(crate) const ALL: Self = Self { room: true, window: true, rest: true };
+    /// Nothing.
+    pub(crate) const NONE: Self = Self { room: false, window: false, rest: false };
+}
+
 /// A mapping whose octets are gathered until its checksum can be verified.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unverified {
@@ -89,10 +108,8 @@ pub struct Subflow {
     pub(crate) peer_reset: Option<ResetReason>,
     /// The segments that it wants to send have not all been polled.
     pub(crate) dirty: bool,
-    /// The scheduler's view of it is out of date.
-    pub(crate) view_stale: bool,
-    /// … except for what says whether it has room.
-    pub(crate) view_partial: bool,
+    /// What is out of date in the view of it.
+    pub(crate) stale: Stale,
     /// The next timer of its TCP, unless that is out of date.
     pub(crate) timer: Option<(Instant, tcp::TimerKind)>,
     pub(crate) timer_stale: bool,
@@ -152,8 +169,7 @@ impl Subflow {
             fast_close: false,
             peer_reset: None,
             dirty: true,
-            view_stale: true,
-            view_partial: false,
+            stale: Stale::ALL,
             timer: None,
             timer_stale: true,
             timed_out: false,
@@ -223,7 +239,7 @@ impl Subflow {
     #[inline]
     pub(crate) fn touch(&mut self) {
         self.dirty = true;
-        self.view_stale = true;
+        self.stale = Stale::ALL;
         self.timer_stale = true;
     }
 

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::id::{Path, SubflowId};
 use crate::keys;
 use crate::path_manager::{self, Action};
-use crate::subflow::Phase;
+use crate::subflow::{Phase, Stale};
 use ropewalk_units::Instant;
 use ropewalk_wire::{AddAddress, MptcpOption, Priority, RemoveAddress, ResetReason};
 use std::net::SocketAddr;
@@ -183,7 +183,7 @@ impl Connection {
         for at in self.on_path(path_index) {
             let subflow = &mut self.subflows[at];
             subflow.backup_own = backup;
-            subflow.view_stale = true;
+            subflow.stale = Stale::ALL;
             subflow.signal(MptcpOption::Priority(Priority { backup }));
         }
         self.schedule_due = true;
@@ -229,7 +229,7 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         if subflow.backup_peer != priority.backup {
             subflow.backup_peer = priority.backup;
-            subflow.view_stale = true;
+            subflow.stale = Stale::ALL;
             let id: SubflowId = subflow.id;
             self.schedule_due = true;
             self.emit(Event::PriorityChanged { id, backup: priority.backup });

@@ -1,7 +1,7 @@
 //! Coupled congestion control and the snapshots that decisions are made from.
 
 use super::{Connection, Mode};
-use crate::subflow::{Phase, Subflow};
+use crate::subflow::{Phase, Stale, Subflow};
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::{Duration, Rate};
 
@@ -9,7 +9,7 @@ impl Connection {
     /// Tells a subflow's TCP its increase and decrease, from the windows as they are before an ACK or timeout.
     #[inline]
     pub(super) fn set_coupling(&mut self, at: usize) {
-        self.refresh_views();
+        self.refresh_windows();
         let coupling = self.coupled.coupling(&self.views, at);
         self.subflows[at].tcp.set_coupling(coupling);
     }
@@ -35,20 +35,42 @@ impl Connection {
             && let Some(update) = self.coupled.on_acked(&self.views, at, acked)
         {
             self.subflows[at].tcp.set_cwnd(update.cwnd, update.ssthresh);
-            self.subflows[at].view_stale = true;
+            self.subflows[at].stale = Stale::ALL;
         }
     }
 
     /// Brings the views up to date; one per subflow, by its identifier.
-    #[inline]
     pub(super) fn refresh_views(&mut self) {
         for index in 0..self.live.len() {
             let at = self.live[index] as usize;
-            if self.subflows[at].view_stale || self.subflows[at].view_partial {
+            if self.subflows[at].stale != Stale::NONE {
                 self.refresh_view(at);
             } else if self.views[at].coupled && !self.scheduler.participates(self.views[at].id) {
                 // Left out since: an idle path has nothing else that would renew its view.
                 self.views[at].coupled = false;
+            }
+        }
+    }
+
+    /// As [`Self::refresh_views`], but only what coupled congestion control looks at.
+    #[inline]
+    fn refresh_windows(&mut self) {
+        for &at in &self.live {
+            let subflow = &mut self.subflows[at as usize];
+            let Some(view) = self.views.get_mut(at as usize) else { return self.refresh_views() };
+            let participates = self.scheduler.participates(subflow.id);
+            if subflow.stale.window {
+                let tcp = &subflow.tcp;
+                view.coupled = subflow.phase == Phase::Open && participates;
+                view.cwnd = tcp.cwnd();
+                view.ssthresh = tcp.ssthresh();
+                view.flight = tcp.flight_size();
+                view.smss = tcp.smss();
+                view.srtt = tcp.srtt();
+                view.in_recovery = tcp.in_recovery();
+                subflow.stale.window = false;
+            } else if !participates {
+                view.coupled = false;
             }
         }
     }
@@ -58,7 +80,7 @@ impl Connection {
     pub(super) fn refresh_rooms(&mut self) {
         for &at in &self.live {
             let subflow = &mut self.subflows[at as usize];
-            if !subflow.view_stale {
+            if !subflow.stale.room {
                 continue;
             }
             let Some(view) = self.views.get_mut(at as usize) else { return self.refresh_views() };
@@ -73,8 +95,7 @@ impl Connection {
             view.smss = tcp.smss();
             view.srtt = tcp.srtt();
             view.in_timeout_recovery = tcp.in_timeout_recovery();
-            subflow.view_stale = false;
-            subflow.view_partial = true;
+            subflow.stale.room = false;
         }
     }
 
@@ -86,8 +107,7 @@ impl Connection {
             view.pacing_rate = self.subflows[at].tcp.pacing_rate();
             view.delivery_rate = self.subflows[at].tcp.delivery_rate();
         }
-        self.subflows[at].view_stale = false;
-        self.subflows[at].view_partial = false;
+        self.subflows[at].stale = Stale::NONE;
         while self.views.len() <= at {
             let id = self.views.len();
             let filler = view_of(&self.subflows[id], self.config.stale_after, false);

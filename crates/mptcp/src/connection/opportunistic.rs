@@ -3,6 +3,7 @@
 use super::Connection;
 use crate::event::Event;
 use crate::send_queue::Sent;
+use crate::subflow::Stale;
 use ropewalk_units::Instant;
 
 impl Connection {
@@ -50,7 +51,7 @@ impl Connection {
                 continue;
             }
             self.subflows[at].tcp.penalize();
-            self.subflows[at].view_stale = true;
+            self.subflows[at].stale = Stale::ALL;
             self.stats.penalizations += 1;
             penalized = true;
             let id = self.subflows[at].id;

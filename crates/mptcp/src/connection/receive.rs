@@ -5,7 +5,7 @@ use crate::event::{Event, FailureReason, SubflowCloseReason};
 use crate::id::SubflowId;
 use crate::mapping::Mapped;
 use crate::path_manager::Role;
-use crate::subflow::Phase;
+use crate::subflow::{Phase, Stale};
 use ropewalk_tcp::{self as tcp, State};
 use ropewalk_units::Instant;
 use ropewalk_wire::{DataAck, Dss, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
@@ -112,7 +112,8 @@ impl Connection {
                 MptcpOption::Capable { data: Some((len, checksum)), .. } if self.role == Role::Server => {
                     // RFC 8684 §3.1: the first data's mapping, beginning at the first octet of both spaces.
                     let mapped = Mapped { position: 0, data: 0, len: u64::from(*len), checksum: *checksum };
-                    self.subflows[at].mappings.insert(mapped);
+                    let subflow = &mut self.subflows[at];
+                    subflow.mappings.insert(mapped, subflow.read);
                     self.peer_maps = true;
                 }
                 MptcpOption::Capable { .. } | MptcpOption::Join(_) => {}
@@ -174,7 +175,8 @@ impl Connection {
         if let Some(position) = self.subflows[at].position_in(mapping.ssn) {
             let subflow = &mut self.subflows[at];
             if position + len > subflow.read {
-                subflow.mappings.insert(Mapped { position, data, len, checksum: mapping.checksum });
+                let mapped = Mapped { position, data, len, checksum: mapping.checksum };
+                subflow.mappings.insert(mapped, subflow.read);
             }
         }
     }
@@ -215,7 +217,6 @@ impl Connection {
     #[inline]
     pub(super) fn note_progress(&mut self, now: Instant) {
         self.timers.progress(now);
-        self.stats.bytes_acked = self.queue.una();
         self.schedule_due = true;
     }
 
@@ -246,7 +247,7 @@ impl Connection {
         self.set_coupling(at);
         let before = self.subflows[at].tcp.stats().bytes_acked;
         self.subflows[at].tcp.handle_segment(now, segment);
-        self.subflows[at].view_stale = true;
+        self.subflows[at].stale = Stale::ALL;
         self.after_ack(at, before);
     }
 
@@ -279,12 +280,6 @@ impl Connection {
         }
         self.tune_window(now);
         self.reassembly.account(now);
-        let (waiting, most) = self.reassembly.waiting();
-        self.stats.bytes_delivered = self.reassembly.next();
-        self.stats.duplicate_bytes = self.reassembly.duplicates();
-        self.stats.reorder_buffer = waiting;
-        self.stats.reorder_buffer_max = most;
-        self.stats.hol_blocked = self.reassembly.blocked();
     }
 
     #[inline]

@@ -9,15 +9,8 @@ use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
 
 impl Connection {
-    /// Gives data to subflows as long as there is data, window and room.
-    #[inline]
+    /// Gives data to subflows as long as there is data, window and room; to be called when that is due.
     pub(super) fn schedule(&mut self, now: Instant) {
-        if self.schedule_due {
-            self.schedule_now(now);
-        }
-    }
-
-    fn schedule_now(&mut self, now: Instant) {
         self.schedule_due = false;
         if !self.speaks() {
             return;
@@ -52,9 +45,6 @@ impl Connection {
                 self.refresh_own_backlogs();
             }
             let queue = self.queue_view(least);
-            if self.needs_room && !self.has_room(queue.unsent) {
-                return;
-            }
             match self.scheduler.pick(now, &self.views, &queue) {
                 Decision::Send { subflow, octets, reason } if own_pointers => {
                     self.place_own(subflow.0 as usize, octets, reason);
@@ -72,12 +62,6 @@ impl Connection {
                 }
             }
         }
-    }
-
-    /// Has anybody room for a segment, or for all that is left?
-    #[inline]
-    fn has_room(&self, unsent: u64) -> bool {
-        self.views.iter().any(|view| view.usable && view.has_room(unsent))
     }
 
     /// The next octets of the stream go to a subflow.

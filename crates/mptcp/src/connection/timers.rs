@@ -3,7 +3,7 @@
 use super::{Connection, Finish, Mode};
 use crate::event::{FailureReason, TimerKind};
 use crate::path_manager;
-use crate::subflow::Phase;
+use crate::subflow::{Phase, Stale};
 use ropewalk_tcp::State;
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::ResetReason;
@@ -143,7 +143,7 @@ impl Connection {
             }
             let acked = self.subflows[at].tcp.stats().bytes_acked;
             self.subflows[at].tcp.handle_timeout(now);
-            self.subflows[at].view_stale = true;
+            self.subflows[at].stale = Stale::ALL;
             if self.coupled.is_coupled() {
                 self.after_ack(at, acked);
             }

@@ -5,7 +5,7 @@ use super::{Connection, Mode};
 use crate::id::SubflowId;
 use crate::keys;
 use crate::path_manager::Role;
-use crate::subflow::{Infinite, Phase};
+use crate::subflow::{Infinite, Phase, Stale};
 use ropewalk_tcp::State;
 use ropewalk_units::{Instant, Ssn};
 use ropewalk_wire::{
@@ -16,13 +16,15 @@ use ropewalk_wire::{
 impl Connection {
     /// The next segment to send and the subflow it belongs to; call until `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
-        self.schedule(now);
+        if self.schedule_due {
+            self.schedule(now);
+        }
         let mut index = 0;
         while let Some(&at) = self.live.get(index) {
             let subflow = &mut self.subflows[at as usize];
             if subflow.dirty {
                 if let Some(mut segment) = subflow.tcp.poll_transmit(now) {
-                    subflow.view_stale = true;
+                    subflow.stale = Stale::ALL;
                     self.attach(at as usize, &mut segment);
                     return Some((SubflowId(at), segment));
                 }

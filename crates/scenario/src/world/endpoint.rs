@@ -1,7 +1,7 @@
 //! One end of one connection of the scenario: its transport, its application, and its one timer.
 
 use super::addresses::AddressBook;
-use super::application::{Sink, Source};
+use super::application::{Sink, Source, Writer};
 use super::packet::{Body, Packet, Socket};
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
 use crate::plan::Protocol;
@@ -9,7 +9,7 @@ use ropewalk_mptcp as mptcp;
 use ropewalk_sim::{Context, Port, Stream};
 use ropewalk_tcp as tcp;
 use ropewalk_units::{Instant, Seq};
-use ropewalk_wire::Segment;
+use ropewalk_wire::{Payload, Segment};
 use std::sync::Arc;
 
 /// One path of a connection, as this end sees it.
@@ -141,39 +141,13 @@ impl StreamEndpoint {
     /// Everything that follows an input: events, reading, writing, sending.
     #[inline]
     pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: HostView<'_>) -> Opened {
-        let now = context.now();
-        let mut opened = self.poll_events(host);
-        self.transport.drain(now, &mut self.sink);
-        match &mut self.transport {
-            Transport::Waiting | Transport::Listening => {}
-            Transport::Tcp(stream) => self.source.pump(now, &self.sink, stream),
-            Transport::Mptcp(stream) => self.source.pump(now, &self.sink, stream),
+        let Self { transport, source, sink, error, dscp, .. } = self;
+        let mut rest = Surroundings { source, sink, error, dscp: *dscp, host };
+        match transport {
+            Transport::Waiting | Transport::Listening => Opened(false),
+            Transport::Tcp(stream) => rest.drive(context, stream),
+            Transport::Mptcp(stream) => rest.drive(context, stream),
         }
-        while let Some((tuple, segment)) = self.transport.poll_transmit(now) {
-            let packet = Packet::new(tuple.local, tuple.remote, Body::Tcp(segment));
-            context.send(tuple.port, packet.with_dscp(self.dscp));
-        }
-        opened.0 |= self.poll_events(host).0;
-        opened
-    }
-
-    #[inline]
-    fn poll_events(&mut self, host: HostView<'_>) -> Opened {
-        let mut opened = Opened(false);
-        match &mut self.transport {
-            Transport::Waiting | Transport::Listening => {}
-            Transport::Tcp(stream) => {
-                while let Some(event) = stream.connection.poll_event() {
-                    take_tcp_event(&mut self.error, event);
-                }
-            }
-            Transport::Mptcp(stream) => {
-                while let Some(event) = stream.connection.poll_event() {
-                    opened.0 |= take_mptcp_event(&mut self.error, stream, event, host);
-                }
-            }
-        }
-        opened
     }
 
     /// The earliest time at which something happens without a packet.
@@ -200,6 +174,99 @@ impl StreamEndpoint {
 /// Did subflows appear, so that the host must learn their ports?
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Opened(pub(crate) bool);
+
+/// An endpoint without its transport, while that is driven.
+struct Surroundings<'a> {
+    source: &'a mut Source,
+    sink: &'a mut Sink,
+    error: &'a mut Option<String>,
+    dscp: u8,
+    host: HostView<'a>,
+}
+
+impl Surroundings<'_> {
+    fn drive<F: Flow>(&mut self, context: &mut Context<'_, Packet>, flow: &mut F) -> Opened {
+        let now = context.now();
+        let mut opened = flow.poll_events(self.error, self.host);
+        while let Some(payload) = flow.read() {
+            self.sink.take(now, payload);
+        }
+        if flow.peer_finished() {
+            self.sink.finish(now);
+        }
+        self.source.pump(now, self.sink, flow);
+        while let Some((tuple, segment)) = flow.poll_transmit(now) {
+            let packet = Packet::new(tuple.local, tuple.remote, Body::Tcp(segment));
+            context.send(tuple.port, packet.with_dscp(self.dscp));
+        }
+        opened.0 |= flow.poll_events(self.error, self.host).0;
+        opened
+    }
+}
+
+/// What driving an endpoint asks of its transport.
+trait Flow: Writer {
+    /// Takes note of what happened.
+    fn poll_events(&mut self, error: &mut Option<String>, host: HostView<'_>) -> Opened;
+    /// The next octets in order.
+    fn read(&mut self) -> Option<Payload>;
+    /// Has the end of the stream been read?
+    fn peer_finished(&self) -> bool;
+    /// The next segment to send, and where.
+    fn poll_transmit(&mut self, now: Instant) -> Option<(FourTuple, Segment)>;
+}
+
+impl Flow for TcpStream {
+    #[inline]
+    fn poll_events(&mut self, error: &mut Option<String>, _: HostView<'_>) -> Opened {
+        while let Some(event) = self.connection.poll_event() {
+            take_tcp_event(error, event);
+        }
+        Opened(false)
+    }
+
+    #[inline]
+    fn read(&mut self) -> Option<Payload> {
+        self.connection.read(u64::MAX).map(|received| received.payload)
+    }
+
+    #[inline]
+    fn peer_finished(&self) -> bool {
+        self.connection.peer_finished()
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant) -> Option<(FourTuple, Segment)> {
+        Some((self.tuple, self.connection.poll_transmit(now)?))
+    }
+}
+
+impl Flow for MptcpStream {
+    #[inline]
+    fn poll_events(&mut self, error: &mut Option<String>, host: HostView<'_>) -> Opened {
+        let mut opened = Opened(false);
+        while let Some(event) = self.connection.poll_event() {
+            opened.0 |= take_mptcp_event(error, self, event, host);
+        }
+        opened
+    }
+
+    #[inline]
+    fn read(&mut self) -> Option<Payload> {
+        self.connection.read(u64::MAX)
+    }
+
+    #[inline]
+    fn peer_finished(&self) -> bool {
+        self.connection.peer_finished()
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant) -> Option<(FourTuple, Segment)> {
+        let (subflow, segment) = self.connection.poll_transmit(now)?;
+        Some((self.tuples[subflow.0 as usize], segment))
+    }
+}
 
 #[cold]
 fn take_tcp_event(error: &mut Option<String>, event: tcp::Event) {

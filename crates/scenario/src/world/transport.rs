@@ -1,12 +1,12 @@
 //! The transports of an endpoint behind one face: a TCP connection, or a Multipath TCP connection.
 
-use super::application::{Sink, Writer};
+use super::application::Writer;
 use super::packet::Socket;
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::Port;
 use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
-use ropewalk_wire::{Payload, Segment};
+use ropewalk_wire::Payload;
 
 /// One 4-tuple of a connection, and the interface that its packets leave by.
 #[derive(Clone, Copy, Debug)]
@@ -111,43 +111,6 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// Reads all that is in order into the sink.
-    #[inline]
-    pub(crate) fn drain(&mut self, now: Instant, sink: &mut Sink) {
-        match self {
-            Self::Waiting | Self::Listening => {}
-            Self::Tcp(stream) => {
-                while let Some(received) = stream.connection.read(u64::MAX) {
-                    sink.take(now, received.payload);
-                }
-                if stream.connection.peer_finished() {
-                    sink.finish(now);
-                }
-            }
-            Self::Mptcp(stream) => {
-                while let Some(payload) = stream.connection.read(u64::MAX) {
-                    sink.take(now, payload);
-                }
-                if stream.connection.peer_finished() {
-                    sink.finish(now);
-                }
-            }
-        }
-    }
-
-    /// The next segment to send, and where.
-    #[inline]
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(FourTuple, Segment)> {
-        match self {
-            Self::Waiting | Self::Listening => None,
-            Self::Tcp(stream) => Some((stream.tuple, stream.connection.poll_transmit(now)?)),
-            Self::Mptcp(stream) => {
-                let (subflow, segment) = stream.connection.poll_transmit(now)?;
-                Some((stream.tuples[subflow.0 as usize], segment))
-            }
-        }
-    }
-
     /// When the transport's next timer fires.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {

@@ -80,7 +80,7 @@ pub(crate) fn subflows(endpoint: &StreamEndpoint) -> Vec<SubflowView<'_>> {
 }
 
 /// Counters that only a Multipath TCP connection has.
-pub(crate) fn mptcp_stats(endpoint: &StreamEndpoint) -> Option<&mptcp::Stats> {
+pub(crate) fn mptcp_stats(endpoint: &StreamEndpoint) -> Option<mptcp::Stats> {
     match &endpoint.transport {
         Transport::Mptcp(stream) => Some(stream.connection.stats()),
         _ => None,

@@ -14,7 +14,7 @@ pub struct Received {
 }
 
 /// Octets `[seq, seq + len)` that carry the stream from `offset` on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Run {
     seq: Seq,
     len: u32,
@@ -55,7 +55,10 @@ impl Run {
 /// the stream, are one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
-    ready: VecDeque<Run>,
+    /// The first run to read, empty if there is none. Inline: what arrives in order is read at once.
+    ready: Run,
+    /// Those to read after it.
+    more: VecDeque<Run>,
     readable: u64,
     later: VecDeque<Run>,
 }
@@ -95,9 +98,13 @@ impl Reassembly {
     #[inline]
     fn append_ready(&mut self, run: Run) {
         self.readable += u64::from(run.len);
-        match self.ready.back_mut() {
-            Some(last) if last.continues_with(run) => last.len += run.len,
-            _ => self.ready.push_back(run),
+        let last = self.more.back_mut().unwrap_or(&mut self.ready);
+        if last.len == 0 {
+            *last = run;
+        } else if last.continues_with(run) {
+            last.len += run.len;
+        } else {
+            self.more.push_back(run);
         }
     }
 
@@ -174,18 +181,19 @@ impl Reassembly {
     /// Reads at most `max` octets, in order, of one contiguous piece.
     #[inline]
     pub(crate) fn read(&mut self, max: u64, irs: Seq) -> Option<Received> {
-        let front = self.ready.front_mut()?;
-        let len = u64::from(front.len).min(max) as u32;
-        if len == 0 {
+        let Run { seq, len, offset } = self.ready;
+        let taken = u64::from(len).min(max) as u32;
+        if taken == 0 {
             return None;
         }
-        let received =
-            Received { ssn: Ssn::from_seq(front.seq, irs), payload: Payload { offset: front.offset, len } };
-        *front = front.after(front.seq + len);
-        if front.len == 0 {
-            self.ready.pop_front();
+        let received = Received { ssn: Ssn::from_seq(seq, irs), payload: Payload { offset, len: taken } };
+        self.ready = Run { seq: seq + taken, len: len - taken, offset: offset + u64::from(taken) };
+        if taken == len
+            && let Some(next) = self.more.pop_front()
+        {
+            self.ready = next;
         }
-        self.readable -= u64::from(len);
+        self.readable -= u64::from(taken);
         Some(received)
     }
 }
