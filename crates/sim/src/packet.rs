@@ -22,47 +22,76 @@ pub struct PacketId(pub(crate) u32);
 
 /// All packets that are anywhere between two nodes.
 pub(crate) struct Arena<P> {
+    /// A place that is free may still hold the packet that was dropped there: the next one is written over it.
     slots: Vec<Option<P>>,
+    /// Which places are not free. Apart from the packets, which fill whole cache lines.
+    held: Vec<bool>,
     free: Vec<u32>,
 }
 
+const STILL_THERE: &str = "a packet that is still there";
+
 impl<P> Arena<P> {
     pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new() }
+        Self { slots: Vec::new(), held: Vec::new(), free: Vec::new() }
     }
 
     #[inline]
     pub(crate) fn insert(&mut self, packet: P) -> PacketId {
+        *self.vacant() = Some(packet);
+        self.claim()
+    }
+
+    /// The place of the next packet, for it to be written there before [`Self::claim`].
+    #[inline]
+    pub(crate) fn vacant(&mut self) -> &mut Option<P> {
         // The place freed last: its cache lines are still warm.
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(packet);
-            return PacketId(slot);
-        }
-        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets");
-        self.slots.push(Some(packet));
+        let slot = match self.free.last() {
+            Some(slot) => *slot,
+            None => self.grow(),
+        };
+        &mut self.slots[slot as usize]
+    }
+
+    /// The packet in the place that [`Self::vacant`] gave last is there from now on.
+    #[inline]
+    pub(crate) fn claim(&mut self) -> PacketId {
+        let slot = self.free.pop().expect("a vacant place");
+        self.held[slot as usize] = true;
         PacketId(slot)
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets");
+        self.slots.push(None);
+        self.held.push(false);
+        self.free.push(slot);
+        slot
     }
 
     #[inline]
     pub(crate) fn get(&self, id: PacketId) -> &P {
-        self.slots[id.0 as usize].as_ref().expect("a packet that is still there")
+        assert!(self.held[id.0 as usize], "{STILL_THERE}");
+        self.slots[id.0 as usize].as_ref().expect(STILL_THERE)
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut P {
-        self.slots[id.0 as usize].as_mut().expect("a packet that is still there")
+        assert!(self.held[id.0 as usize], "{STILL_THERE}");
+        self.slots[id.0 as usize].as_mut().expect(STILL_THERE)
     }
 
     #[inline]
     pub(crate) fn take(&mut self, id: PacketId) -> P {
-        let packet = self.slots[id.0 as usize].take().expect("a packet that is still there");
-        self.free.push(id.0);
-        packet
+        self.discard(id);
+        self.slots[id.0 as usize].take().expect(STILL_THERE)
     }
 
     #[inline]
     pub(crate) fn discard(&mut self, id: PacketId) {
-        self.slots[id.0 as usize] = None;
+        let held = std::mem::take(&mut self.held[id.0 as usize]);
+        assert!(held, "{STILL_THERE}");
         self.free.push(id.0);
     }
 

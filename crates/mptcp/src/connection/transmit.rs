@@ -16,6 +16,13 @@ use ropewalk_wire::{
 impl Connection {
     /// The next segment to send and the subflow it belongs to; call until `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(SubflowId, Segment)> {
+        let mut segment = Segment::default();
+        self.transmit(now, &mut segment).map(|subflow| (subflow, segment))
+    }
+
+    /// As [`Self::poll_transmit`], but written over `segment`, where it is to stay: moving segments about costs more
+    /// than making them. Returns the subflow, if there was one.
+    pub fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<SubflowId> {
         if self.schedule_due {
             self.schedule(now);
         }
@@ -23,10 +30,10 @@ impl Connection {
         while let Some(&at) = self.live.get(index) {
             let subflow = &mut self.subflows[at as usize];
             if subflow.dirty {
-                if let Some(mut segment) = subflow.tcp.poll_transmit(now) {
+                if subflow.tcp.transmit(now, segment) {
                     subflow.stale = Stale::ALL;
-                    self.attach(at as usize, &mut segment);
-                    return Some((SubflowId(at), segment));
+                    self.attach(at as usize, segment);
+                    return Some(SubflowId(at));
                 }
                 subflow.dirty = false;
                 subflow.timer = subflow.tcp.poll_timeout();
@@ -43,7 +50,7 @@ impl Connection {
         if self.schedule_due && self.live.iter().any(|&at| self.subflows[at as usize].phase == Phase::Open) {
             self.schedule(now);
             if self.live.iter().any(|&at| self.subflows[at as usize].dirty) {
-                return self.poll_transmit(now);
+                return self.transmit(now, segment);
             }
         }
         self.keep_slow_timer();

@@ -2,7 +2,7 @@
 
 use super::addresses::AddressBook;
 use super::application::{Sink, Source, Writer};
-use super::packet::{Body, Packet, Socket};
+use super::packet::{Packet, Socket};
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
 use crate::plan::Protocol;
 use ropewalk_mptcp as mptcp;
@@ -195,10 +195,12 @@ impl Surroundings<'_> {
             self.sink.finish(now);
         }
         self.source.pump(now, self.sink, flow);
-        while let Some((tuple, segment)) = flow.poll_transmit(now) {
-            let packet = Packet::new(tuple.local, tuple.remote, Body::Tcp(segment));
-            context.send(tuple.port, packet.with_dscp(self.dscp));
-        }
+        context.send_written(|place| {
+            let packet = place.get_or_insert_with(Packet::blank);
+            let tuple = flow.transmit(now, packet.segment_to_write())?;
+            packet.address(tuple.local, tuple.remote, self.dscp);
+            Some(tuple.port)
+        });
         opened.0 |= flow.poll_events(self.error, self.host).0;
         opened
     }
@@ -212,8 +214,8 @@ trait Flow: Writer {
     fn read(&mut self) -> Option<Payload>;
     /// Has the end of the stream been read?
     fn peer_finished(&self) -> bool;
-    /// The next segment to send, and where.
-    fn poll_transmit(&mut self, now: Instant) -> Option<(FourTuple, Segment)>;
+    /// Writes the next segment to send, and says where it goes.
+    fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<&FourTuple>;
 }
 
 impl Flow for TcpStream {
@@ -236,8 +238,8 @@ impl Flow for TcpStream {
     }
 
     #[inline]
-    fn poll_transmit(&mut self, now: Instant) -> Option<(FourTuple, Segment)> {
-        Some((self.tuple, self.connection.poll_transmit(now)?))
+    fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<&FourTuple> {
+        self.connection.transmit(now, segment).then_some(&self.tuple)
     }
 }
 
@@ -262,9 +264,9 @@ impl Flow for MptcpStream {
     }
 
     #[inline]
-    fn poll_transmit(&mut self, now: Instant) -> Option<(FourTuple, Segment)> {
-        let (subflow, segment) = self.connection.poll_transmit(now)?;
-        Some((self.tuples[subflow.0 as usize], segment))
+    fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<&FourTuple> {
+        let subflow = self.connection.transmit(now, segment)?;
+        Some(&self.tuples[subflow.0 as usize])
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct Bonded {
 }
 
 /// One end of a flow: an interface's address and a port.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Socket {
     /// The address's index: an [`AddressIndex`] in the 32 bits that every packet carries.
     address: u32,
@@ -87,6 +87,32 @@ impl Packet {
     /// A fresh packet from `source` to `destination`.
     pub(crate) fn new(source: Socket, destination: Socket, body: Body) -> Self {
         Self { source, destination, ttl: INITIAL_TTL, dscp: 0, body }
+    }
+
+    /// A packet to be written over.
+    pub(crate) fn blank() -> Self {
+        Self::new(Socket::default(), Socket::default(), Body::Tcp(Segment::default()))
+    }
+
+    /// Where its segment goes, whatever it carried before.
+    #[inline]
+    pub(crate) fn segment_to_write(&mut self) -> &mut Segment {
+        if !matches!(self.body, Body::Tcp(_)) {
+            self.body = Body::Tcp(Segment::default());
+        }
+        match &mut self.body {
+            Body::Tcp(segment) => segment,
+            _ => unreachable!("it has just become one"),
+        }
+    }
+
+    /// A fresh header around what it carries.
+    #[inline]
+    pub(crate) fn address(&mut self, source: Socket, destination: Socket, dscp: u8) {
+        self.source = source;
+        self.destination = destination;
+        self.ttl = INITIAL_TTL;
+        self.dscp = dscp;
     }
 
     /// The ECN field of its IP header; a bond's packet has its inner packet's (RFC 6040, normal mode).

@@ -21,39 +21,38 @@ enum Blocked {
 impl Connection {
     /// The next segment that may leave now; call until `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.transmit(now, &mut segment).then_some(segment)
+    }
+
+    /// As [`Self::poll_transmit`], but written over `segment`, where it is to stay: moving segments about costs more
+    /// than making them. Returns whether there was one.
+    pub fn transmit(&mut self, now: Instant, segment: &mut Segment) -> bool {
         self.now = now;
-        if !self.outbox.is_empty()
-            && let Some(segment) = self.transmit_due()
-        {
-            return Some(segment);
+        if !self.outbox.is_empty() && self.transmit_due(segment) {
+            return true;
         }
         if self.acks.wants_pure() {
-            return Some(self.pure_ack());
+            return self.pure_ack(segment);
         }
-        if self.state.may_transmit()
-            && let Some(segment) = self.transmit_data()
-        {
-            return Some(segment);
-        }
-        self.transmit_ack()
+        (self.state.may_transmit() && self.transmit_data(segment)) || self.transmit_ack(segment)
     }
 
     /// What leaves whatever the windows say.
     #[cold]
-    fn transmit_due(&mut self) -> Option<Segment> {
+    fn transmit_due(&mut self, segment: &mut Segment) -> bool {
         if let Some((seq, ack)) = self.outbox.reset.take() {
-            return Some(self.reset(seq, ack));
+            *segment = self.reset(seq, ack);
+            return true;
         }
         if std::mem::take(&mut self.outbox.syn) {
-            return Some(self.syn_segment());
+            *segment = self.syn_segment();
+            return true;
         }
         if std::mem::take(&mut self.outbox.window_probe) {
-            return Some(self.window_probe());
+            return self.window_probe(segment);
         }
-        if std::mem::take(&mut self.outbox.tail_probe) {
-            return self.tail_probe();
-        }
-        None
+        std::mem::take(&mut self.outbox.tail_probe) && self.tail_probe(segment)
     }
 
     fn reset(&mut self, seq: Seq, ack: Option<Seq>) -> Segment {
@@ -91,25 +90,25 @@ impl Connection {
     }
 
     /// RFC 9293 §3.8.6.1: an old sequence number without data, as Linux sends: the answer tells the window.
-    fn window_probe(&mut self) -> Segment {
+    fn window_probe(&mut self, segment: &mut Segment) -> bool {
         self.stats.window_probes += 1;
-        self.segment(self.una - 1, Payload::default(), Flags::ACK)
+        self.write(segment, self.una - 1, Payload::default(), Flags::ACK)
     }
 
     /// RFC 8985 §7.3 TLP_send_probe.
-    fn tail_probe(&mut self) -> Option<Segment> {
+    fn tail_probe(&mut self, segment: &mut Segment) -> bool {
         let flight = self.flight();
         let window = if self.owns_window() { self.peer.window.saturating_sub(flight) } else { u32::MAX };
         let len = u64::from(self.smss).min(self.stream.front_len()) as u32;
         if len > 0 && len <= window && self.fin_allows_data() {
-            let segment = self.send_new(len);
+            self.send_new(segment, len);
             self.probe_sent(self.nxt, false);
-            return Some(segment);
+            return true;
         }
-        let index = self.queue.last_unsacked()?;
-        let segment = self.send_again(index);
+        let Some(index) = self.queue.last_unsacked() else { return false };
+        self.send_again(segment, index);
         self.probe_sent(self.nxt, true);
-        Some(segment)
+        true
     }
 
     fn fin_allows_data(&self) -> bool {
@@ -118,14 +117,12 @@ impl Connection {
 
     /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).
     #[inline]
-    fn transmit_data(&mut self) -> Option<Segment> {
-        if self.queue.wants_retransmission()
-            && let Some(segment) = self.transmit_lost()
-        {
-            return Some(segment);
+    fn transmit_data(&mut self, segment: &mut Segment) -> bool {
+        if self.queue.wants_retransmission() && self.transmit_lost(segment) {
+            return true;
         }
         match self.next_new() {
-            Ok(len) => return Some(self.send_new(len)),
+            Ok(len) => return self.send_new(segment, len),
             Err(Blocked::PeerWindow) => {
                 if self.queue.is_empty() && self.timers.slow == Instant::MAX {
                     self.start_persist();
@@ -134,15 +131,21 @@ impl Connection {
             Err(Blocked::Congestion) => self.usage.limited = true,
             Err(Blocked::Empty | Blocked::Nagle) => {}
         }
-        if self.recovery.phase == Phase::Fast && self.loss_recovery == LossRecovery::Sack {
-            return self.transmit_suspect();
-        }
-        None
+        self.recovery.phase == Phase::Fast
+            && self.loss_recovery == LossRecovery::Sack
+            && self.transmit_suspect(segment)
     }
 
     /// RFC 6675 §4 NextSeg (1).
+    fn transmit_lost(&mut self, segment: &mut Segment) -> bool {
+        let Some(index) = self.next_repair() else { return false };
+        self.recovery.fast_retransmit = false;
+        self.send_again(segment, index)
+    }
+
+    /// The lowest segment deemed lost, if it may leave now.
     #[inline]
-    fn transmit_lost(&mut self) -> Option<Segment> {
+    fn next_repair(&mut self) -> Option<usize> {
         let index = self.queue.next_lost()?;
         if !self.recovery.fast_retransmit {
             if self.detectors.frto.is_active() {
@@ -153,18 +156,22 @@ impl Connection {
                 return None;
             }
         }
-        self.recovery.fast_retransmit = false;
-        Some(self.send_again(index))
+        Some(index)
     }
 
     /// RFC 6675 §4 NextSeg (3) and (4).
-    fn transmit_suspect(&mut self) -> Option<Segment> {
+    fn transmit_suspect(&mut self, segment: &mut Segment) -> bool {
         if self.pipe() + self.smss > self.controller.cwnd() {
-            return None;
+            return false;
         }
+        let Some(index) = self.next_suspect() else { return false };
+        self.send_again(segment, index)
+    }
+
+    fn next_suspect(&mut self) -> Option<usize> {
         if let Some(index) = self.queue.next_hole(self.recovery.hole_from) {
             self.recovery.hole_from = self.queue.get(index)?.end();
-            return Some(self.send_again(index));
+            return Some(index);
         }
         if self.recovery.rescue && self.queue.highest_sacked().is_some() {
             let index = self.queue.last_unsacked()?;
@@ -172,7 +179,7 @@ impl Connection {
             let age = self.now.saturating_since(self.queue.get(index)?.sent_at);
             if self.rtt.srtt().is_some_and(|srtt| age >= srtt) {
                 self.recovery.rescue = false;
-                return Some(self.send_again(index));
+                return Some(index);
             }
         }
         None
@@ -255,7 +262,7 @@ impl Connection {
     }
 
     /// Cuts and sends a new segment of `len` octets, with the FIN if it is the last.
-    fn send_new(&mut self, len: u32) -> Segment {
+    fn send_new(&mut self, segment: &mut Segment, len: u32) -> bool {
         self.restart_if_idle();
         let payload = self.stream.cut(len);
         let seq = self.nxt;
@@ -281,11 +288,11 @@ impl Connection {
         self.detectors.new_segments = self.detectors.new_segments.saturating_sub(1);
         self.after_data(len);
         self.measure_usage();
-        let mut segment = self.segment(seq, payload, flags);
+        self.write(segment, seq, payload, flags);
         if self.peer.ecn && len > 0 {
-            self.mark_ecn(&mut segment);
+            self.mark_ecn(segment);
         }
-        segment
+        true
     }
 
     /// RFC 3168 §6.1.2, §6.1.5: only new data is ECN-capable, and carries CWR.
@@ -312,7 +319,7 @@ impl Connection {
     }
 
     /// Sends a segment of the queue again.
-    fn send_again(&mut self, index: usize) -> Segment {
+    fn send_again(&mut self, segment: &mut Segment, index: usize) -> bool {
         let now = self.now;
         let (seq, payload, end, fin) = self.queue.get(index).map_or_else(Default::default, |sent| {
             (sent.seq, sent.payload(), sent.end(), sent.end() != sent.seq + sent.payload().len)
@@ -326,7 +333,7 @@ impl Connection {
             self.event(Event::Retransmitted { seq, len: payload.len });
         }
         let flags = if fin { Flags::ACK | Flags::FIN | Flags::PSH } else { Flags::ACK };
-        self.segment(seq, payload, flags)
+        self.write(segment, seq, payload, flags)
     }
 
     /// Timers and recovery after any segment with data or FIN.
@@ -361,39 +368,37 @@ impl Connection {
 
     /// An ACK, if one is due or reading opened the window.
     #[inline]
-    fn transmit_ack(&mut self) -> Option<Segment> {
+    fn transmit_ack(&mut self, segment: &mut Segment) -> bool {
         if self.acks.is_due() && self.state.is_synchronized() {
-            return Some(self.pure_ack());
+            return self.pure_ack(segment);
         }
         if self.state.takes_data() {
             let segment_size = self.acks.segment_size(self.smss);
             if self.window.wants_update(self.reassembly.readable(), segment_size) {
-                return Some(self.pure_ack());
+                return self.pure_ack(segment);
             }
         }
-        None
+        false
     }
 
-    fn pure_ack(&mut self) -> Segment {
+    fn pure_ack(&mut self, segment: &mut Segment) -> bool {
         self.stats.acks_sent += 1;
-        self.segment(self.nxt, Payload::default(), Flags::ACK)
+        self.write(segment, self.nxt, Payload::default(), Flags::ACK)
     }
 
-    /// Any segment of a synchronized connection: acknowledgement, window and options.
-    #[inline]
-    fn segment(&mut self, seq: Seq, payload: Payload, flags: Flags) -> Segment {
+    /// Any segment of a synchronized connection: acknowledgement, window and options. True: there is one.
+    fn write(&mut self, segment: &mut Segment, seq: Seq, payload: Payload, flags: Flags) -> bool {
         self.stats.segments_sent += 1;
         let next = self.window.next();
         let segment_size = self.acks.segment_size(self.smss);
         let window = self.window.advertise(self.reassembly.readable(), segment_size);
-        let mut options = Options::default();
-        if self.peer.timestamps {
-            options.timestamps = Some(Timestamps { value: self.timestamp(), echo: self.peer.ts_recent });
-        }
+        let now = self.timestamp();
+        let timestamps = self.peer.timestamps.then(|| Timestamps { value: now, echo: self.peer.ts_recent });
         let mut told = true;
+        let mut sack = SackBlocks::EMPTY;
         if !self.sacks.is_empty() {
-            options.sack = self.sack_blocks(payload.len);
-            told = !options.sack.is_empty();
+            sack = self.sack_blocks(payload.len);
+            told = !sack.is_empty();
         }
         self.peer.last_ack_sent = next;
         // Blocks that find no room leave in a pure ACK after this segment.
@@ -401,7 +406,9 @@ impl Connection {
             self.acks.sent();
         }
         let flags = if self.ecn.echo { flags | Flags::ECE } else { flags };
-        Segment { seq, ack: next, flags, window, payload, options, ecn: Ecn::NotEct }
+        let options = Options { timestamps, sack, ..Options::default() };
+        *segment = Segment { seq, ack: next, flags, window, payload, options, ecn: Ecn::NotEct };
+        true
     }
 
     /// The blocks that fit beside `len` octets of data.
