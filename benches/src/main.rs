@@ -1,6 +1,7 @@
 //! Packet-hops per second of user CPU time, on one core, without a trace listener.
 //!
-//! `speed` runs all benchmarks; `speed single` (or `multipath`, `thousand`, `dumbbell`, `heap`) one. Each
+//! `speed` runs all benchmarks; `speed single` (or `multipath`, `thousand`, `dumbbell`, `diamond`, `wifi-chain`,
+//! `wifi-mesh`, `heap`) one. Each
 //! simulation is built and run once to warm up and then `--repeat N` times (3), and the best run counts:
 //! on a shared machine the least disturbed run is the one that measures the program. A packet-hop is a data
 //! packet or an ACK that was delivered over one link. Beside them stands the time that a 4-ary heap with
@@ -77,6 +78,32 @@ fn measure(name: &str, source: &str, repeat: u32) {
     );
 }
 
+/// Runs a short scenario again and again until the clock's ticks of 10 ms weigh little, and prints its line: the mean
+/// time of a run, not counting the first.
+fn measure_short(name: &str, source: &str, overrides: &[(&str, &str)], repeat: u32) {
+    let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+    let overrides: Vec<(String, String)> = overrides.iter().map(own).collect();
+    let scenario = load(source, None, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = run(&scenario, &RunOptions::default()).expect("benchmarks run to their end");
+    let runs = 10 * repeat.max(1);
+    let before = user_seconds();
+    for _ in 0..runs {
+        run(&scenario, &RunOptions::default()).expect("benchmarks run to their end");
+    }
+    let seconds = (user_seconds() - before) / f64::from(runs);
+    let frames: u64 = outcome.radios.iter().map(|radio| radio.stats.data_sent + radio.stats.acks_sent).sum();
+    println!(
+        "{name:<12} {:>8.3} k frames {seconds:>9.4} s user {:>8.2} M events {:>7.3} Mbit/s {:>6.1} MB peak",
+        frames as f64 / 1e3,
+        outcome.events as f64 / 1e6,
+        outcome.connections[0].goodput_mbps,
+        peak_megabytes(),
+    );
+}
+
+/// The two-radio diamond: 20 MB of Multipath TCP.
+const DIAMOND: &str = include_str!("../../scenarios/diamond.toml");
+
 fn main() {
     let mut repeat = 3;
     let mut chosen = Vec::new();
@@ -94,6 +121,15 @@ fn main() {
     // The largest comes first: a peak never falls again.
     if wanted("thousand") {
         measure("thousand", include_str!("../scenarios/thousand.toml"), repeat.min(1));
+    }
+    if wanted("diamond") {
+        measure_short("diamond", DIAMOND, &[("wifi.routes.b.channel", "6")], repeat);
+    }
+    if wanted("wifi-chain") {
+        measure_short("wifi-chain", include_str!("../scenarios/wifi-chain.toml"), &[], repeat);
+    }
+    if wanted("wifi-mesh") {
+        measure_short("wifi-mesh", include_str!("../scenarios/wifi-mesh.toml"), &[], repeat);
     }
     if wanted("single") {
         measure("single", include_str!("../scenarios/single.toml"), repeat);

@@ -101,6 +101,21 @@ class RunResult:
         """Time series of bonds: rates, losses, weights; rows without a path are the whole direction's."""
         return self._table("bond_series")
 
+    @cached_property
+    def radios(self) -> pl.DataFrame:
+        """One row per seed, station and channel: frames, retries, collisions, drops by reason, share of time busy."""
+        return self._table("radios")
+
+    @cached_property
+    def routes(self) -> pl.DataFrame:
+        """One row per seed and wireless route: its way at the beginning, and how stable it was."""
+        return self._table("routes")
+
+    @cached_property
+    def route_changes(self) -> pl.DataFrame:
+        """One row per seed and way that a wireless route has taken, by time."""
+        return self._table("route_changes")
+
     def benefit(self) -> list[Benefit]:
         """Benefit or harm of each multipath connection against the best single path, paired by seed.
 
@@ -196,6 +211,21 @@ class SweepResult:
     def bond_series(self) -> pl.DataFrame:
         """As `RunResult.bond_series`, with the grid's columns; empty if the campaign keeps none."""
         return self._table("bond_series")
+
+    @cached_property
+    def radios(self) -> pl.DataFrame:
+        """As `RunResult.radios`, with the grid's columns; empty without a wireless network."""
+        return self._table("radios")
+
+    @cached_property
+    def routes(self) -> pl.DataFrame:
+        """As `RunResult.routes`, with the grid's columns; empty without a wireless network."""
+        return self._table("routes")
+
+    @cached_property
+    def route_changes(self) -> pl.DataFrame:
+        """As `RunResult.route_changes`, with the grid's columns; empty without a wireless network."""
+        return self._table("route_changes")
 
     @cached_property
     def references(self) -> pl.DataFrame:

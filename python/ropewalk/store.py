@@ -24,7 +24,17 @@ if TYPE_CHECKING:
 
     from ropewalk import _core
 
-Table = Literal["connections", "subflows", "links", "series", "bonds", "bond_series"]
+Table = Literal[
+    "connections",
+    "subflows",
+    "links",
+    "series",
+    "bonds",
+    "bond_series",
+    "radios",
+    "routes",
+    "route_changes",
+]
 
 TABLES: Final[tuple[Table, ...]] = ("connections", "subflows", "links", "series")
 """The tables that every run has, in the order in which they are checked. The others belong to special scenarios."""

@@ -50,6 +50,9 @@ pub(crate) fn run_error(py: Python<'_>, error: RunError) -> PyErr {
         RunError::Interrupted { .. } => {
             raised(INTERRUPTED.import(py, "ropewalk.errors", "InterruptedRunError"), &error.to_string())
         }
+        RunError::Wifi { .. } => {
+            raised(RUN_ERROR.import(py, "ropewalk.errors", "RunError"), &error.to_string())
+        }
         RunError::Capture { source, .. } => os_error(&source),
     }
 }

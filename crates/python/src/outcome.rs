@@ -65,6 +65,24 @@ impl Outcome {
         table(self.0.bond_series_table())
     }
 
+    /// One row per station and channel of a wireless network; no rows without one.
+    #[getter]
+    fn radios(&self) -> PyResult<PyTable> {
+        table(self.0.radios_table())
+    }
+
+    /// One row per wireless route: its way at the beginning, and how stable it was.
+    #[getter]
+    fn routes(&self) -> PyResult<PyTable> {
+        table(self.0.routes_table())
+    }
+
+    /// One row per way that a wireless route has taken, by time.
+    #[getter]
+    fn route_changes(&self) -> PyResult<PyTable> {
+        table(self.0.route_changes_table())
+    }
+
     /// Writes the tables as Parquet files whose names begin with `stem` and returns their paths.
     fn write(&self, py: Python<'_>, folder: PathBuf, stem: &str) -> PyResult<Vec<PathBuf>> {
         py.detach(|| parquet::write(&self.0, &folder, stem)).map_err(|error| os_error(&error))

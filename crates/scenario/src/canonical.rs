@@ -3,6 +3,7 @@
 
 use crate::plan::bond;
 use crate::plan::trace::Traces;
+use crate::plan::wifi;
 use crate::plan::{
     Application, ChangePlan, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeKind, Protocol,
 };
@@ -20,6 +21,7 @@ use crate::schema::link::{
 use crate::schema::mptcp::MptcpTable;
 use crate::schema::quantity::{BitRate, Chance, Limit, Name, Size, Time};
 use crate::schema::tcp::TcpTable;
+use crate::schema::wifi::WifiTable;
 use crate::schema::{ScenarioFile, ScenarioTable};
 use ropewalk_sim::{Change, CodelConfig, DirectionConfig, Jitter, Loss, Queue, Trace};
 use ropewalk_units::{Bytes, Duration, Instant, Probability};
@@ -54,6 +56,7 @@ impl Scenario {
             top.remove("mptcp");
         }
         self.hash_traces(&mut canonical);
+        self.hash_wifi(&mut canonical);
         canonical
     }
 
@@ -72,8 +75,20 @@ impl Scenario {
         }
     }
 
+    fn hash_wifi(&self, canonical: &mut Value) {
+        for path in ["/wifi/deployment/layout", "/wifi/movement"] {
+            if let Some(table) = canonical.pointer_mut(path) {
+                self.hash_file(table, "file");
+            }
+        }
+    }
+
     fn hash_trace(&self, table: &mut Value) {
-        if let Some(Value::String(name)) = table.get_mut("trace")
+        self.hash_file(table, "trace");
+    }
+
+    fn hash_file(&self, table: &mut Value, key: &str) {
+        if let Some(Value::String(name)) = table.get_mut(key)
             && let Some(hash) = self.traces.hash(name)
         {
             *name = format!("sha256:{hash}");
@@ -99,6 +114,7 @@ impl Scenario {
             hosts: hosts.map(|node| (Name(node.name.clone()), host.clone())).collect(),
             routers: routers.map(|node| (Name(node.name.clone()), NoKeys {})).collect(),
             links: plan.links.iter().filter_map(|link| self.link(link)).collect(),
+            wifi: self.wifi(),
             bonds: plan.links.iter().filter_map(|link| self.bond(link)).collect(),
             routes: self.file.routes.clone(),
             connections: self.connections(),
@@ -131,6 +147,10 @@ impl Scenario {
             duplicate: None,
         };
         Some((Name(link.name.clone()), table))
+    }
+
+    fn wifi(&self) -> Option<WifiTable> {
+        Some(wifi::explicit(self.file.wifi.as_ref()?, self.plan.wifi.as_ref()?))
     }
 
     fn bond(&self, link: &LinkPlan) -> Option<(Name, BondTable)> {

@@ -19,7 +19,8 @@ mod world;
 pub use error::{Diagnostic, ScenarioError};
 pub use outcome::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, ConnectionRow, DatagramCounts,
-    ENGINE_VERSION, LinkRow, Outcome, Provenance, SeriesRow, SubflowRow, SubflowSample,
+    ENGINE_VERSION, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow,
+    SubflowSample,
 };
 pub use plan::Plan;
 pub use references::Reference;

@@ -6,7 +6,7 @@ mod tables;
 
 pub use rows::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, ConnectionRow, DatagramCounts, LinkRow,
-    SeriesRow, SubflowRow, SubflowSample,
+    RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow, SubflowSample,
 };
 
 use ropewalk_units::Duration;
@@ -44,6 +44,12 @@ pub struct Outcome {
     pub bonds: Vec<BondRow>,
     /// Their time series, by time; empty unless asked for.
     pub bond_series: Vec<BondSeriesRow>,
+    /// One row per station and channel of the wireless network.
+    pub radios: Vec<RadioRow>,
+    /// One row per wireless route.
+    pub routes: Vec<RouteRow>,
+    /// One row per way that a wireless route has taken, by time.
+    pub route_changes: Vec<RouteChangeRow>,
     /// Events the engine has processed: a measure of the work, the same on every machine.
     pub events: u64,
 }

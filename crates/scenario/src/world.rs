@@ -17,19 +17,22 @@ mod router;
 mod sample;
 mod transport;
 mod view;
+mod wireless;
 
 use crate::outcome::{Outcome, Provenance};
 use crate::plan::Plan;
+use crate::plan::wifi::WifiError;
 use crate::scenario::Scenario;
-use build::{Simulation, build};
+use build::{Radio, Simulation, build};
 use capture::CaptureTap;
 use packet::Packet;
-use ropewalk_sim::{NoTap, Tap};
+use ropewalk_sim::{Medium, NoMedium, NoTap, Tap};
 use ropewalk_units::{Duration, Instant};
 use sample::Sampler;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use wireless::{Conductor, Motion, Wired};
 
 /// How a scenario is run.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +55,14 @@ pub enum RunError {
     Interrupted {
         /// The simulated time it had reached.
         at: Instant,
+    },
+    /// With this seed the wireless network cannot be.
+    #[error("with seed {seed}: {source}")]
+    Wifi {
+        /// The seed.
+        seed: u64,
+        /// Why.
+        source: WifiError,
     },
     /// A capture could not be written.
     #[error("cannot write the captures into {}: {source}", folder.display())]
@@ -81,16 +92,14 @@ pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> R
     let seed = options.seed.unwrap_or(plan.seed);
     let provenance =
         Provenance { scenario: plan.name.clone(), scenario_hash: scenario_hash.to_owned(), seed };
-    let Some(folder) = &options.capture else {
-        let mut simulation = build(plan, seed, NoTap);
-        return simulate(plan, provenance, options, &mut simulation);
+    let run = Run { plan, provenance, options };
+    let Some(wifi) = &plan.wifi else {
+        let radio = Radio { medium: NoMedium, entries: Vec::new() };
+        return run.captured(radio, Wired);
     };
-    let failed = |source| RunError::Capture { folder: folder.clone(), source };
-    let tap = CaptureTap::create(plan, folder).map_err(failed)?;
-    let mut simulation = build(plan, seed, tap);
-    let outcome = simulate(plan, provenance, options, &mut simulation)?;
-    simulation.world.into_tap().finish().map_err(failed)?;
-    Ok(outcome)
+    let mut stage = wifi.stage(seed).map_err(|source| RunError::Wifi { seed, source })?;
+    let motion = Motion::new(wifi, seed, &mut stage);
+    run.captured(Radio { medium: stage.network, entries: stage.entries }, motion)
 }
 
 /// Simulated time between two looks at [`RunOptions::stop`], at most.
@@ -110,44 +119,78 @@ impl PausingTap for CaptureTap {
     }
 }
 
-fn simulate<T: PausingTap>(
-    plan: &Plan,
+/// One run.
+struct Run<'a> {
+    plan: &'a Plan,
     provenance: Provenance,
-    options: &RunOptions<'_>,
-    simulation: &mut Simulation<T>,
-) -> Result<Outcome, RunError> {
-    let end = Instant::ZERO + plan.duration;
-    let mut sampler = options.series.then(|| Sampler::new(plan));
-    let mut now = Instant::ZERO;
-    let mut next_sample = Instant::ZERO;
-    while now < end {
-        if now == next_sample {
-            next_sample = now.saturating_add(plan.sample_interval).min(end);
-        }
-        now = next_sample.min(now.saturating_add(LONGEST_STRETCH));
-        simulation.world.run_until(now);
-        simulation.world.tap_mut().pause();
-        if let Some(sampler) = &mut sampler
-            && now == next_sample
-        {
-            sampler.sample(plan, simulation);
-        }
-        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Err(RunError::Interrupted { at: now });
-        }
+    options: &'a RunOptions<'a>,
+}
+
+impl Run<'_> {
+    /// With captures, if they are asked for.
+    fn captured<M: Medium<Packet>>(
+        self,
+        radio: Radio<M>,
+        conductor: impl Conductor<M>,
+    ) -> Result<Outcome, RunError> {
+        let seed = self.provenance.seed;
+        let Some(folder) = &self.options.capture else {
+            let mut simulation = build(self.plan, seed, NoTap, radio);
+            return self.simulate(&mut simulation, conductor);
+        };
+        let failed = |source| RunError::Capture { folder: folder.clone(), source };
+        let tap = CaptureTap::create(self.plan, folder).map_err(failed)?;
+        let mut simulation = build(self.plan, seed, tap, radio);
+        let outcome = self.simulate(&mut simulation, conductor)?;
+        simulation.world.into_tap().finish().map_err(failed)?;
+        Ok(outcome)
     }
-    let (series, bond_series) = sampler.map(Sampler::finish).unwrap_or_default();
-    let connections = collect::connections(plan, simulation);
-    let subflows = collect::subflow_rows(plan, simulation, &connections);
-    Ok(Outcome {
-        provenance,
-        duration: plan.duration,
-        subflows,
-        links: collect::links(plan, simulation),
-        bonds: bonds::rows(plan, simulation),
-        series,
-        bond_series,
-        events: simulation.world.events_processed(),
-        connections,
-    })
+
+    fn simulate<T: PausingTap, M: Medium<Packet>>(
+        self,
+        simulation: &mut Simulation<T, M>,
+        mut conductor: impl Conductor<M>,
+    ) -> Result<Outcome, RunError> {
+        let Self { plan, provenance, options } = self;
+        let end = Instant::ZERO + plan.duration;
+        let mut sampler = options.series.then(|| Sampler::new(plan));
+        let mut now = Instant::ZERO;
+        let mut next_sample = Instant::ZERO;
+        while now < end {
+            if now == next_sample {
+                next_sample = now.saturating_add(plan.sample_interval).min(end);
+            }
+            let stretch = next_sample.min(now.saturating_add(LONGEST_STRETCH));
+            now = conductor.next().map_or(stretch, |at| at.min(stretch));
+            simulation.world.run_until(now);
+            conductor.step(simulation);
+            simulation.world.tap_mut().pause();
+            if let Some(sampler) = &mut sampler
+                && now == next_sample
+            {
+                sampler.sample(plan, simulation);
+            }
+            if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(RunError::Interrupted { at: now });
+            }
+        }
+        let (series, bond_series) = sampler.map(Sampler::finish).unwrap_or_default();
+        let (routes, route_changes) = conductor.routes(end);
+        let connections = collect::connections(plan, simulation);
+        let subflows = collect::subflow_rows(plan, simulation, &connections);
+        Ok(Outcome {
+            provenance,
+            duration: plan.duration,
+            subflows,
+            links: collect::links(plan, simulation),
+            bonds: bonds::rows(plan, simulation),
+            radios: conductor.radios(simulation),
+            routes,
+            route_changes,
+            series,
+            bond_series,
+            events: simulation.world.events_processed(),
+            connections,
+        })
+    }
 }

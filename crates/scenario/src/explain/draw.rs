@@ -1,5 +1,6 @@
 //! The topology and the paths in characters.
 
+use super::radio;
 use crate::plan::{
     Application, BondPlan, Carrier, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind,
     PathPlan, Plan, Protocol, WirePlan,
@@ -38,6 +39,10 @@ pub(super) fn topology(plan: &Plan, text: &mut String) {
             match &link.carrier {
                 Carrier::Wire(wire) => directions(wire, &margin, text),
                 Carrier::Bond(bond) => members(plan, bond, &margin, text),
+                Carrier::Wireless(route) => {
+                    let way = plan.wifi.as_ref().map(|wifi| radio::way(wifi, *route)).unwrap_or_default();
+                    let _ = writeln!(text, "{margin}~~~ {way}");
+                }
             }
         }
     }
@@ -325,6 +330,9 @@ fn member_way(path: &PathPlan, direction: usize) -> &[(usize, usize)] {
 fn least_delay(plan: &Plan, link: usize, direction: usize) -> Duration {
     match &plan.links[link].carrier {
         Carrier::Wire(wire) => wire.directions[direction].delay,
+        Carrier::Wireless(route) => {
+            plan.wifi.as_ref().map_or(Duration::ZERO, |wifi| wifi.least_delay(*route))
+        }
         Carrier::Bond(bond) => {
             let hops = |path| member_way(path, direction).iter();
             let delay = |path| hops(path).fold(Duration::ZERO, |sum, &(l, d)| sum + least_delay(plan, l, d));
@@ -337,6 +345,9 @@ fn least_delay(plan: &Plan, link: usize, direction: usize) -> Duration {
 pub(super) fn greatest_rate(plan: &Plan, link: usize, direction: usize) -> Rate {
     match &plan.links[link].carrier {
         Carrier::Wire(wire) => wire.directions[direction].rate,
+        Carrier::Wireless(_) => {
+            plan.wifi.as_ref().map_or(Rate::ZERO, |wifi| wifi.hop_rate(plan.links[link].mtu))
+        }
         Carrier::Bond(bond) => {
             let hops = |path| member_way(path, direction).iter();
             let rate = |path| hops(path).map(|&(l, d)| greatest_rate(plan, l, d).bits_per_sec()).min();

@@ -2,6 +2,7 @@
 //! what is likely to surprise, and every value with where it came from.
 
 mod draw;
+mod radio;
 mod values;
 mod warnings;
 
@@ -21,6 +22,10 @@ impl Scenario {
         let _ = writeln!(text, "  simulated {}, seed {}, a sample each {}", times.0, times.1, times.2);
         text.push_str("\nTopology: [host], (router), -> from left to right, <- back\n\n");
         draw::topology(plan, &mut text);
+        if let Some(wifi) = &plan.wifi {
+            text.push_str("\nWireless network: @ host or router, * relay\n\n");
+            radio::network(plan, wifi, &mut text);
+        }
         text.push_str("\nConnections\n\n");
         draw::connections(plan, &mut text);
         let warnings = self.warnings();

@@ -1,6 +1,8 @@
 //! The rows of the tables.
 
 use ropewalk_units::Instant;
+use ropewalk_wifi::RadioStats;
+use ropewalk_wifi::position::Position;
 
 /// A connection.
 #[derive(Clone, PartialEq, Debug)]
@@ -92,15 +94,15 @@ pub struct LinkRow {
     pub name: String,
     /// `from->to`.
     pub direction: String,
-    /// Octets transmitted, headers included.
+    /// Octets transmitted, headers included; of a wireless route, in all attempts of all hops.
     pub bytes: u64,
-    /// Packets transmitted.
+    /// Packets transmitted; of a wireless route, attempts of all hops.
     pub packets: u64,
     /// Packets that the queue dropped.
     pub drops_queue: u64,
     /// Packets lost on the medium, or because the link was down.
     pub drops_loss: u64,
-    /// Part of the time in which it transmitted.
+    /// Part of the time in which it transmitted; of a wireless route, summed over its hops.
     pub utilisation: f64,
     /// Packets marked with congestion experienced.
     pub ecn_marks: u64,
@@ -225,4 +227,49 @@ pub struct BondPathSample {
     pub queueing_ms: Option<f64>,
     /// `up`, `suspected` or `down`.
     pub state: &'static str,
+}
+
+/// A radio: a station on a channel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RadioRow {
+    /// The station's name.
+    pub station: String,
+    /// Its channel.
+    pub channel: u8,
+    /// Where the station was at the end.
+    pub position: Position,
+    /// What it has done.
+    pub stats: RadioStats,
+}
+
+/// A wireless route over the whole run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RouteRow {
+    /// Its name.
+    pub name: String,
+    /// Hops at the beginning.
+    pub hops: u32,
+    /// The names of its stations at the beginning, with spaces between.
+    pub stations: String,
+    /// How often it was led another way.
+    pub changes: u64,
+    /// Mean time for which it took a way, the last one (which the end cut off) left out.
+    pub mean_duration_s: Option<f64>,
+    /// Time in which a hop of it was out of range, as seen at the moves of the stations, in seconds.
+    pub broken_s: f64,
+}
+
+/// A way that a wireless route took for some time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RouteChangeRow {
+    /// The route's name.
+    pub name: String,
+    /// From when.
+    pub from: Instant,
+    /// Until when; `None` when it still did at the end.
+    pub until: Option<Instant>,
+    /// Hops.
+    pub hops: u32,
+    /// The names of its stations, with spaces between.
+    pub stations: String,
 }

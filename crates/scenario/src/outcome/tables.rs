@@ -4,7 +4,7 @@ use super::{Outcome, SeriesRow};
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use std::sync::Arc;
 
 /// A table under construction: named columns of equal length.
@@ -221,9 +221,72 @@ impl Outcome {
             .finish()
     }
 
+    /// One row per station and channel of the wireless network.
+    pub fn radios_table(&self) -> RecordBatch {
+        let rows = || self.radios.iter();
+        let stats = || rows().map(|row| &row.stats);
+        let share = |time: Duration| time.as_secs_f64() / self.duration.as_secs_f64();
+        Table::new(self, self.radios.len())
+            .text("station", rows().map(|r| &r.station))
+            .u32("channel", rows().map(|r| u32::from(r.channel)))
+            .f64("x_m", rows().map(|r| r.position.x))
+            .f64("y_m", rows().map(|r| r.position.y))
+            .u64("data_sent", stats().map(|s| s.data_sent))
+            .u64("retries", stats().map(|s| s.retries))
+            .u64("acknowledged", stats().map(|s| s.acknowledged))
+            .u64("ack_timeouts", stats().map(|s| s.ack_timeouts))
+            .u64("rts_sent", stats().map(|s| s.rts_sent))
+            .u64("cts_sent", stats().map(|s| s.cts_sent))
+            .u64("cts_timeouts", stats().map(|s| s.cts_timeouts))
+            .u64("acks_sent", stats().map(|s| s.acks_sent))
+            .u64("data_received", stats().map(|s| s.data_received))
+            .u64("duplicates", stats().map(|s| s.duplicates))
+            .u64("collisions", stats().map(|s| s.collisions))
+            .u64("frame_errors", stats().map(|s| s.frame_errors))
+            .u64("missed", stats().map(|s| s.missed))
+            .u64("drops_retries", stats().map(|s| s.drops_retries))
+            .u64("drops_queue", stats().map(|s| s.drops_queue))
+            .u64("drops_lifetime", stats().map(|s| s.drops_lifetime))
+            .u64("queued", stats().map(|s| u64::from(s.queued)))
+            .f64("sending", stats().map(|s| share(s.sending)))
+            .f64("busy", stats().map(|s| share(s.busy)))
+            .finish()
+    }
+
+    /// One row per wireless route: its way at the beginning, and how stable it was.
+    pub fn routes_table(&self) -> RecordBatch {
+        let rows = || self.routes.iter();
+        Table::new(self, self.routes.len())
+            .text("name", rows().map(|r| &r.name))
+            .u32("hops", rows().map(|r| r.hops))
+            .text("stations", rows().map(|r| &r.stations))
+            .u64("changes", rows().map(|r| r.changes))
+            .optional_f64("mean_duration_s", rows().map(|r| r.mean_duration_s))
+            .f64("broken_s", rows().map(|r| r.broken_s))
+            .finish()
+    }
+
+    /// One row per way that a wireless route has taken, by time.
+    pub fn route_changes_table(&self) -> RecordBatch {
+        let rows = || self.route_changes.iter();
+        Table::new(self, self.route_changes.len())
+            .text("name", rows().map(|r| &r.name))
+            .f64("from_s", rows().map(|r| r.from.as_secs_f64()))
+            .optional_f64("until_s", rows().map(|r| r.until.map(Instant::as_secs_f64)))
+            .u32("hops", rows().map(|r| r.hops))
+            .text("stations", rows().map(|r| &r.stations))
+            .finish()
+    }
+
     /// The tables that only some scenarios have, by name: those with rows.
     pub fn special_tables(&self) -> Vec<(&'static str, RecordBatch)> {
-        let tables = [("bonds", self.bonds_table()), ("bond_series", self.bond_series_table())];
+        let tables = [
+            ("bonds", self.bonds_table()),
+            ("bond_series", self.bond_series_table()),
+            ("radios", self.radios_table()),
+            ("routes", self.routes_table()),
+            ("route_changes", self.route_changes_table()),
+        ];
         tables.into_iter().filter(|(_, table)| table.num_rows() > 0).collect()
     }
 

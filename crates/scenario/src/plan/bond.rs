@@ -41,7 +41,7 @@ fn bond(
     table: &BondTable,
 ) -> Result<LinkPlan, ScenarioError> {
     let draft = Draft { builder, topology, table, base: format!("bonds.{name}") };
-    if builder.file.links.keys().any(|link| link.as_str() == name) {
+    if topology.links.iter().any(|link| link.name == name) {
         let message = format!("there is a link `{name}` already");
         return Err(builder.document.key_error(&draft.base, message, "a name of its own"));
     }

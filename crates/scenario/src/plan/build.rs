@@ -5,6 +5,7 @@ use super::connection;
 use super::link;
 use super::route::{self, Topology};
 use super::trace::Traces;
+use super::wifi;
 use super::{NodeKind, NodePlan, Plan};
 use crate::document::Document;
 use crate::error::ScenarioError;
@@ -30,7 +31,10 @@ impl Builder<'_> {
     pub(crate) fn build(&mut self) -> Result<Plan, ScenarioError> {
         let (duration, sample_interval) = self.times()?;
         let nodes = self.nodes()?;
-        let links = link::links(self, &nodes)?;
+        let seed = self.file.scenario.seed.unwrap_or(1);
+        let mut links = link::links(self, &nodes)?;
+        let (wifi, routes) = wifi::wifi(self, &nodes, links.len(), seed)?;
+        links.extend(routes);
         let mut topology = Topology::new(nodes, links);
         let bonds = bond::bonds(self, &topology)?;
         if !bonds.is_empty() {
@@ -46,10 +50,11 @@ impl Builder<'_> {
             name: scenario.name.0.clone(),
             description: scenario.description.clone().unwrap_or_default(),
             duration,
-            seed: scenario.seed.unwrap_or(1),
+            seed,
             sample_interval,
             nodes,
             links,
+            wifi: wifi.map(Box::new),
             routing,
             connections,
         })

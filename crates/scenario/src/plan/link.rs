@@ -12,7 +12,7 @@ use ropewalk_units::{Duration, Instant, Probability, Rate};
 use std::net::Ipv4Addr;
 
 /// MTU of a link that names none: Ethernet's.
-const DEFAULT_MTU: u32 = 1500;
+pub(crate) const DEFAULT_MTU: u32 = 1500;
 
 /// IPv4 and TCP headers with all options, and a little payload.
 const LEAST_MTU: u32 = 128;
@@ -44,7 +44,7 @@ fn link(
 ) -> Result<LinkPlan, ScenarioError> {
     let base = format!("links.{name}");
     let ends = ends(builder, nodes, &base, table)?;
-    let mtu = mtu(builder, &base, table)?;
+    let mtu = checked_mtu(builder, &base, table.mtu)?;
     let directions = [direction(builder, &base, table, 0, mtu)?, direction(builder, &base, table, 1, mtu)?];
     let traced = directions.iter().any(|direction| direction.trace.is_some())
         || table.changes.iter().any(|change| change.trace.is_some());
@@ -90,8 +90,13 @@ fn ends(
     Ok(ends)
 }
 
-fn mtu(builder: &Builder<'_>, base: &str, table: &LinkTable) -> Result<u32, ScenarioError> {
-    let mtu = table.mtu.unwrap_or(DEFAULT_MTU);
+/// The MTU that a link's table gives, or the default.
+pub(super) fn checked_mtu(
+    builder: &Builder<'_>,
+    base: &str,
+    given: Option<u32>,
+) -> Result<u32, ScenarioError> {
+    let mtu = given.unwrap_or(DEFAULT_MTU);
     if !(LEAST_MTU..=65_535).contains(&mtu) {
         let message = if mtu < LEAST_MTU {
             format!("an MTU of {mtu} octets is too small for the headers of TCP and its options")

@@ -9,12 +9,14 @@ pub(crate) mod protocol;
 mod queue;
 pub(crate) mod route;
 pub(crate) mod trace;
+pub mod wifi;
 
 pub use bond::BondPlan;
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+pub use wifi::WifiPlan;
 
 /// Index into [`Plan::nodes`].
 pub type NodeIndex = usize;
@@ -58,8 +60,10 @@ pub struct Plan {
     pub sample_interval: Duration,
     /// Hosts and routers.
     pub nodes: Vec<NodePlan>,
-    /// Links: wires sorted by name, then bonds sorted by name.
+    /// Links: wires sorted by name, then wireless routes sorted by name, then bonds sorted by name.
     pub links: Vec<LinkPlan>,
+    /// The wireless network, if there is one.
+    pub wifi: Option<Box<WifiPlan>>,
     /// Where packets go.
     pub routing: Routing,
     /// Connections, copies and repeated starts written out: each opens once.
@@ -116,7 +120,15 @@ impl LinkPlan {
     pub const fn wire(&self) -> Option<&WirePlan> {
         match &self.carrier {
             Carrier::Wire(wire) => Some(wire),
-            Carrier::Bond(_) => None,
+            Carrier::Bond(_) | Carrier::Wireless(_) => None,
+        }
+    }
+
+    /// The index in [`WifiPlan::routes`], if it is a wireless route.
+    pub const fn wireless(&self) -> Option<usize> {
+        match self.carrier {
+            Carrier::Wireless(index) => Some(index),
+            Carrier::Wire(_) | Carrier::Bond(_) => None,
         }
     }
 
@@ -124,7 +136,7 @@ impl LinkPlan {
     pub const fn bond(&self) -> Option<&BondPlan> {
         match &self.carrier {
             Carrier::Bond(bond) => Some(bond),
-            Carrier::Wire(_) => None,
+            Carrier::Wire(_) | Carrier::Wireless(_) => None,
         }
     }
 }
@@ -134,6 +146,8 @@ impl LinkPlan {
 pub enum Carrier {
     /// A link of its own, as `[links.NAME]` says.
     Wire(WirePlan),
+    /// A way through the wireless network: `[wifi.routes.NAME]`, by its index in [`WifiPlan::routes`].
+    Wireless(usize),
     /// Other links, laid into one: `[bonds.NAME]`.
     Bond(Box<BondPlan>),
 }

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     by_name: BTreeMap<String, (Trace, String)>,
+    /// Hashes of other files, by name.
+    others: BTreeMap<String, String>,
 }
 
 impl Traces {
@@ -21,7 +23,8 @@ impl Traces {
 
     /// SHA-256 of a file's content, in hexadecimal digits.
     pub(crate) fn hash(&self, name: &str) -> Option<&str> {
-        self.by_name.get(name).map(|(_, hash)| hash.as_str())
+        let of_trace = || self.by_name.get(name).map(|(_, hash)| hash.as_str());
+        of_trace().or_else(|| self.others.get(name).map(String::as_str))
     }
 }
 
@@ -49,9 +52,28 @@ pub(super) fn read(builder: &mut Builder<'_>, key: &str, name: &str) -> Result<T
         })
     })?;
     let trace = Trace { opportunities_ms: opportunities.into() };
-    let hash: String = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
-    builder.traces.by_name.insert(name.to_owned(), (trace.clone(), hash));
+    builder.traces.by_name.insert(name.to_owned(), (trace.clone(), hash(&content)));
     Ok(trace)
+}
+
+fn hash(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The text of another file that a scenario names, and its path in messages; `what` it should be.
+pub(super) fn read_text(
+    builder: &mut Builder<'_>,
+    key: &str,
+    name: &str,
+    what: &str,
+) -> Result<(String, String), ScenarioError> {
+    let path = builder.folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let message = format!("the file `{}` cannot be read: {error}", path.display());
+        builder.wrong(key, message, format!("{what}, relative to the scenario file"))
+    })?;
+    builder.traces.others.insert(name.to_owned(), hash(text.as_bytes()));
+    Ok((text, path.display().to_string()))
 }
 
 /// What is wrong with a trace, and in which line (from 1).

@@ -9,6 +9,7 @@ pub(crate) mod quantity;
 pub(crate) mod tagged;
 pub(crate) mod tcp;
 pub(crate) mod tcp_values;
+pub(crate) mod wifi;
 
 use bond::BondTable;
 use connection::{ConnectionTable, HostTable, RouteTable, RouterTable};
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use tcp::TcpTable;
+use wifi::WifiTable;
 
 /// A Ropewalk scenario.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +44,8 @@ pub(crate) struct ScenarioFile {
     /// Links by name.
     #[serde(default)]
     pub(crate) links: BTreeMap<Name, LinkTable>,
+    /// A wireless network: stations, and routes over them, which are links too.
+    pub(crate) wifi: Option<WifiTable>,
     /// Bonds of links by name.
     #[serde(default)]
     pub(crate) bonds: BTreeMap<Name, BondTable>,

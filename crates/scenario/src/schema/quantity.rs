@@ -3,7 +3,7 @@
 use ropewalk_sim::QueueLimit;
 use ropewalk_units::{Bytes, Duration, Probability, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
@@ -19,6 +19,8 @@ pub(crate) trait Quantity: Sized {
     const UNIT: &'static str;
     /// A good value.
     const EXAMPLE: &'static str;
+    /// May it be negative?
+    const SIGNED: bool = false;
     /// What would have been right.
     fn expected() -> Cow<'static, str>;
     /// From its text.
@@ -202,6 +204,150 @@ impl Serialize for BufferSize {
 
 serde_quantity!(BufferSize);
 
+macro_rules! join_units {
+    ($only:literal) => { $only };
+    ($first:literal, $($rest:literal),+) => { concat!($first, "|", join_units!($($rest),+)) };
+}
+
+/// Declares a quantity that is a floating-point number of a base unit; units are tried in order.
+macro_rules! float_quantity {
+    (
+        $(#[$meta:meta])* $name:ident, $base:literal, $example:literal, $expected:literal, signed $signed:literal,
+        $($unit:literal = $factor:expr),+
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub(crate) struct $name(pub(crate) f64);
+
+        impl Quantity for $name {
+            const NAME: &'static str = stringify!($name);
+            const UNIT: &'static str = concat!("(", join_units!($($unit),+), ")");
+            const EXAMPLE: &'static str = $example;
+            const SIGNED: bool = $signed;
+
+            fn expected() -> Cow<'static, str> {
+                Cow::Borrowed($expected)
+            }
+
+            fn from_text(text: &str) -> Option<Self> {
+                let text = text.trim();
+                let (number, factor) = None$(.or_else(|| text.strip_suffix($unit).map(|n| (n, $factor))))+?;
+                let number: f64 = number.trim_end().replace('_', "").parse().ok()?;
+                let value = number * factor;
+                (value.is_finite() && ($signed || value >= 0.0)).then_some(Self(value))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!("{} ", $base), self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        serde_quantity!($name);
+    };
+}
+
+float_quantity!(
+    /// A coordinate, in metres.
+    Coordinate, "m", "-12.5 m", "a finite coordinate with a unit, such as \"12.5 m\" or \"-1 km\"", signed true,
+    "km" = 1_000.0, "m" = 1.0
+);
+float_quantity!(
+    /// A length, in metres.
+    Length, "m", "25 m", "a finite length that is not negative, with a unit, such as \"25 m\" or \"0.1 km\"", signed false,
+    "km" = 1_000.0, "m" = 1.0
+);
+float_quantity!(
+    /// A speed, in metres per second.
+    Speed, "m/s", "1.5 m/s", "a finite speed with a unit, such as \"1.5 m/s\" or \"5 km/h\"", signed false,
+    "km/h" = 1.0 / 3.6, "m/s" = 1.0
+);
+float_quantity!(
+    /// An angle, in radians.
+    Angle, "rad", "0.3 rad", "a finite angle with a unit, such as \"0.3 rad\" or \"20 deg\"", signed true,
+    "deg" = std::f64::consts::PI / 180.0, "rad" = 1.0
+);
+float_quantity!(
+    /// A power, in decibels above a milliwatt.
+    Power, "dBm", "16 dBm", "a finite power in dBm, such as \"16 dBm\" or \"-94 dBm\"", signed true,
+    "dBm" = 1.0
+);
+float_quantity!(
+    /// A ratio, in decibels.
+    Decibels, "dB", "4 dB", "a finite ratio in dB, such as \"4 dB\"", signed true,
+    "dB" = 1.0
+);
+
+/// A point of the plane, or the sides of a rectangle.
+macro_rules! pair {
+    ($(#[$meta:meta])* $name:ident of $part:ident, $expected:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub(crate) struct $name(pub(crate) [$part; 2]);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Pair;
+                impl<'de> Visitor<'de> for Pair {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($expected)
+                    }
+
+                    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<$name, A::Error> {
+                        let mut next = |index: usize| {
+                            let part: Option<$part> = items.next_element()?;
+                            part.ok_or_else(|| A::Error::invalid_length(index, &self))
+                        };
+                        Ok($name([next(0)?, next(1)?]))
+                    }
+                }
+                deserializer.deserialize_seq(Pair)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.0.serialize(serializer)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let part = generator.subschema_for::<$part>();
+                json_schema!({
+                    "type": "array",
+                    "description": $expected,
+                    "items": part,
+                    "minItems": 2,
+                    "maxItems": 2,
+                })
+            }
+        }
+    };
+}
+
+pair!(
+    /// A point.
+    Point of Coordinate, "a point such as [\"0 m\", \"12.5 m\"]"
+);
+pair!(
+    /// A rectangle.
+    Rectangle of Length, "width and height such as [\"100 m\", \"100 m\"]"
+);
+
 /// How much a queue holds: packets or octets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Limit(pub(crate) QueueLimit);
@@ -245,11 +391,15 @@ impl Serialize for Limit {
 
 serde_quantity!(Limit);
 
+fn number(signed: bool) -> Cow<'static, str> {
+    if signed { NUMBER.replacen("[0-9_]*", "-?[0-9_]*", 1).into() } else { NUMBER.into() }
+}
+
 fn quantity_schema<Q: Quantity>() -> Schema {
     let text = json_schema!({
         "type": "string",
         "description": Q::expected(),
-        "pattern": format!("{NUMBER}{}\\s*$", Q::UNIT),
+        "pattern": format!("{}{}\\s*$", number(Q::SIGNED), Q::UNIT),
         "examples": [Q::EXAMPLE],
     });
     if Q::from_number(0.5).is_none() {
@@ -332,6 +482,25 @@ mod tests {
                 assert_eq!(Limit::from_text(&parsed.to_string()), Some(parsed));
             }
         }
+    }
+
+    #[test]
+    fn lengths_have_a_unit_and_are_finite() {
+        for (text, metres) in [
+            ("25 m", Some(25.0)),
+            ("0.1km", Some(100.0)),
+            ("1_000 m", Some(1_000.0)),
+            ("-1 m", None),
+            ("NaN m", None),
+            ("inf m", None),
+            ("25", None),
+            ("25 dB", None),
+        ] {
+            assert_eq!(Length::from_text(text).map(|length| length.0), metres, "{text}");
+        }
+        assert_eq!(Coordinate::from_text("-12.5 m").map(|at| at.to_string()).as_deref(), Some("-12.5 m"));
+        assert_eq!(Coordinate::from_text("NaN m"), None);
+        assert_eq!(Speed::from_text("36 km/h").map(|speed| (speed.0 * 1e9).round()), Some(1e10));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::packet::{Packet, Socket};
 use crate::outcome::{BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic};
 use crate::plan::{BondPlan, LinkPlan, NodeIndex, Plan};
 use ropewalk_bonding::{Class, Endpoint, PathState, PathView};
-use ropewalk_sim::{NodeId, Tap, World};
+use ropewalk_sim::{Medium, NodeId, Tap, World};
 use ropewalk_units::{Duration, Instant};
 
 /// UDP port of both gateways of a bond; the k-th bond of the plan has the k-th from here.
@@ -29,8 +29,8 @@ pub(crate) fn index_at(plan: &Plan, link: usize, gateway: NodeIndex) -> u32 {
 }
 
 /// Puts all bonds into their gateways.
-pub(crate) fn connect<T: Tap<Packet>>(
-    world: &mut World<ScenarioNode, T>,
+pub(crate) fn connect<T: Tap<Packet>, M: Medium<Packet>>(
+    world: &mut World<ScenarioNode, T, M>,
     plan: &Plan,
     nodes: &[NodeId],
     ports: &LinkPorts,
@@ -83,7 +83,10 @@ struct Way<'a> {
 }
 
 /// All directions of all bonds, in the order of their rows.
-fn ways<'a, T: Tap<Packet>>(plan: &'a Plan, simulation: &'a Simulation<T>) -> impl Iterator<Item = Way<'a>> {
+fn ways<'a, T: Tap<Packet>, M: Medium<Packet>>(
+    plan: &'a Plan,
+    simulation: &'a Simulation<T, M>,
+) -> impl Iterator<Item = Way<'a>> {
     let bonds = planned(plan).zip(&simulation.bonds);
     bonds.flat_map(move |((_, link, bond), BondEnds(ends))| {
         let end = |which: usize| {
@@ -137,7 +140,10 @@ impl Way<'_> {
 }
 
 /// Rows of all bonds.
-pub(crate) fn rows<T: Tap<Packet>>(plan: &Plan, simulation: &Simulation<T>) -> Vec<BondRow> {
+pub(crate) fn rows<T: Tap<Packet>, M: Medium<Packet>>(
+    plan: &Plan,
+    simulation: &Simulation<T, M>,
+) -> Vec<BondRow> {
     let mut rows = Vec::new();
     for way in ways(plan, simulation) {
         let name = |end: usize| &plan.nodes[way.link.ends[end]].name;
@@ -167,10 +173,10 @@ pub(crate) struct BondSampler {
 
 impl BondSampler {
     /// Adds the rows of this time; `elapsed` has passed since the last.
-    pub(crate) fn sample<T: Tap<Packet>>(
+    pub(crate) fn sample<T: Tap<Packet>, M: Medium<Packet>>(
         &mut self,
         plan: &Plan,
-        simulation: &Simulation<T>,
+        simulation: &Simulation<T, M>,
         elapsed: Duration,
     ) {
         let time = simulation.world.now();

@@ -14,7 +14,7 @@ use super::transport::{FourTuple, Transport};
 use crate::plan::{
     AddressIndex, Application, Carrier, ConnectionPlan, DataDirection, NodeKind, Plan, Protocol,
 };
-use ropewalk_sim::{LinkId, LinkSetup, NodeId, Port, Streams, Tap, World};
+use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Port, Streams, Tap, World};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
@@ -33,21 +33,32 @@ pub(crate) struct Ends {
 }
 
 /// A world and where to find things in it.
-pub(crate) struct Simulation<T: Tap<Packet>> {
-    pub(crate) world: World<ScenarioNode, T>,
+pub(crate) struct Simulation<T: Tap<Packet>, M: Medium<Packet>> {
+    pub(crate) world: World<ScenarioNode, T, M>,
     /// By index in the plan.
     pub(crate) ends: Vec<Ends>,
-    /// Both directions of the wires, by index in the plan.
+    /// Both directions of the wires and wireless routes, by index in the plan.
     pub(crate) links: Vec<[LinkId; 2]>,
     /// In the plan's order.
     pub(crate) bonds: Vec<bonds::BondEnds>,
 }
 
+/// A medium, and the entries of the plan's wireless links in their order.
+pub(crate) struct Radio<M> {
+    pub(crate) medium: M,
+    pub(crate) entries: Vec<[u32; 2]>,
+}
+
 /// Builds the world of a plan; `seed` replaces the plan's own. Link k of the plan has the
 /// ids 2k (forward) and 2k + 1 in what the tap hears.
-pub(crate) fn build<T: Tap<Packet>>(plan: &Plan, seed: u64, tap: T) -> Simulation<T> {
+pub(crate) fn build<T: Tap<Packet>, M: Medium<Packet>>(
+    plan: &Plan,
+    seed: u64,
+    tap: T,
+    radio: Radio<M>,
+) -> Simulation<T, M> {
     let streams = Streams::new(seed);
-    let mut world = World::new(tap);
+    let mut world = World::with_medium(tap, radio.medium);
     let addresses = plan.links.iter().flat_map(|link| link.addresses).collect();
     let book = Arc::new(AddressBook::new(addresses));
     let bonds = || plan.links.iter().filter(|link| link.bond().is_some());
@@ -64,7 +75,7 @@ pub(crate) fn build<T: Tap<Packet>>(plan: &Plan, seed: u64, tap: T) -> Simulatio
             })
         })
         .collect();
-    let (links, ports) = connect_links(&mut world, plan, &nodes, &streams);
+    let (links, ports) = connect_links(&mut world, plan, &nodes, &streams, &radio.entries);
     let bonds = bonds::connect(&mut world, plan, &nodes, &ports);
     set_routes(&mut world, plan, &nodes, &ports);
     let ends = (0..plan.connections.len())
@@ -73,29 +84,36 @@ pub(crate) fn build<T: Tap<Packet>>(plan: &Plan, seed: u64, tap: T) -> Simulatio
     Simulation { world, ends, links, bonds }
 }
 
-/// Ports at both ends of each wire; the plan has the wires before other links.
+/// Ports at both ends of each wire and wireless route; the plan has them before the bonds.
 pub(super) type LinkPorts = Vec<[Port; 2]>;
 
-fn connect_links<T: Tap<Packet>>(
-    world: &mut World<ScenarioNode, T>,
+fn connect_links<T: Tap<Packet>, M: Medium<Packet>>(
+    world: &mut World<ScenarioNode, T, M>,
     plan: &Plan,
     nodes: &[NodeId],
     streams: &Streams,
+    entries: &[[u32; 2]],
 ) -> (Vec<[LinkId; 2]>, LinkPorts) {
     let mut links = Vec::new();
     let mut ports = Vec::new();
     for (index, link) in plan.links.iter().enumerate() {
-        let Some(wire) = link.wire() else { continue };
         let [a, b] = link.ends.map(|end| nodes[end]);
-        let setup = |direction: usize, suffix: &str| LinkSetup {
-            name: format!("{}/{suffix}", link.name),
-            config: wire.directions[direction].clone(),
-            streams: *streams,
+        let (port_a, port_b, ids) = match &link.carrier {
+            Carrier::Wire(wire) => {
+                let setup = |direction: usize, suffix: &str| LinkSetup {
+                    name: format!("{}/{suffix}", link.name),
+                    config: wire.directions[direction].clone(),
+                    streams: *streams,
+                };
+                let connected = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
+                for change in &wire.changes {
+                    world.schedule_change(change.at, connected.2[change.direction], change.change.clone());
+                }
+                connected
+            }
+            Carrier::Wireless(route) => world.connect_medium(a, b, entries[*route]),
+            Carrier::Bond(_) => continue,
         };
-        let (port_a, port_b, ids) = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
-        for change in &wire.changes {
-            world.schedule_change(change.at, ids[change.direction], change.change.clone());
-        }
         for (end, port) in [port_a, port_b].into_iter().enumerate() {
             if let ScenarioNode::Host(host) = world.node_mut(nodes[link.ends[end]]) {
                 host.add_interface(AddressIndex::new(index, end), port);
@@ -107,8 +125,8 @@ fn connect_links<T: Tap<Packet>>(
     (links, ports)
 }
 
-fn set_routes<T: Tap<Packet>>(
-    world: &mut World<ScenarioNode, T>,
+fn set_routes<T: Tap<Packet>, M: Medium<Packet>>(
+    world: &mut World<ScenarioNode, T, M>,
     plan: &Plan,
     nodes: &[NodeId],
     ports: &LinkPorts,
@@ -116,7 +134,9 @@ fn set_routes<T: Tap<Packet>>(
     for (node, next) in plan.routing.next.iter().enumerate() {
         if let Some(router) = world.node_mut(nodes[node]).router_mut() {
             let hop = |link: usize| match &plan.links[link].carrier {
-                Carrier::Wire(_) => NextHop::Port(ports[link][usize::from(plan.links[link].ends[0] != node)]),
+                Carrier::Wire(_) | Carrier::Wireless(_) => {
+                    NextHop::Port(ports[link][usize::from(plan.links[link].ends[0] != node)])
+                }
                 Carrier::Bond(_) => NextHop::Bond(bonds::index_at(plan, link, node)),
             };
             router.set_routes(next.iter().map(|link| link.map_or(NextHop::None, hop)).collect());
@@ -124,8 +144,8 @@ fn set_routes<T: Tap<Packet>>(
     }
 }
 
-fn add_connection<T: Tap<Packet>>(
-    world: &mut World<ScenarioNode, T>,
+fn add_connection<T: Tap<Packet>, M: Medium<Packet>>(
+    world: &mut World<ScenarioNode, T, M>,
     plan: &Plan,
     nodes: &[NodeId],
     streams: &Streams,
@@ -178,7 +198,11 @@ fn add_connection<T: Tap<Packet>>(
     }
 }
 
-fn install<T: Tap<Packet>>(world: &mut World<ScenarioNode, T>, node: NodeId, endpoint: Endpoint) -> u32 {
+fn install<T: Tap<Packet>, M: Medium<Packet>>(
+    world: &mut World<ScenarioNode, T, M>,
+    node: NodeId,
+    endpoint: Endpoint,
+) -> u32 {
     let (index, first) = world.node_mut(node).host_mut().add_endpoint(endpoint);
     if let Some(at) = first {
         world.set_timer(node, at, index);
@@ -245,8 +269,8 @@ fn sources(
 }
 
 /// The sending and the receiving end of a UDP flow, in the order client, server.
-fn udp_endpoints<T: Tap<Packet>>(
-    world: &World<ScenarioNode, T>,
+fn udp_endpoints<T: Tap<Packet>, M: Medium<Packet>>(
+    world: &World<ScenarioNode, T, M>,
     plan: &Plan,
     connection: &ConnectionPlan,
     nodes: [NodeId; 2],

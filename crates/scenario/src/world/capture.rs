@@ -79,7 +79,7 @@ impl CaptureTap {
             }
         }
         let mut directions = Vec::new();
-        for link in plan.links.iter().filter(|link| link.wire().is_some()) {
+        for link in plan.links.iter().filter(|link| link.bond().is_none()) {
             let mut host_interface = [None; 2];
             for (end, slot) in host_interface.iter_mut().enumerate() {
                 if let Some(file) = host_file[link.ends[end]] {

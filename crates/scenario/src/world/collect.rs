@@ -7,7 +7,7 @@ use super::packet::Packet;
 use super::view::{DataEnds, mptcp_stats, subflows, transactions};
 use crate::outcome::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
 use crate::plan::{Application, ConnectionPlan, Plan};
-use ropewalk_sim::Tap;
+use ropewalk_sim::{Medium, Tap};
 use ropewalk_units::{Duration, Instant};
 
 /// Mbit/s of `octets` in `time`; zero for no time.
@@ -112,15 +112,18 @@ fn counts(sender: &UdpSender, receiver: &UdpReceiver) -> DatagramCounts {
 }
 
 /// Rows of all connections.
-pub(crate) fn connections<T: Tap<Packet>>(plan: &Plan, simulation: &Simulation<T>) -> Vec<ConnectionRow> {
+pub(crate) fn connections<T: Tap<Packet>, M: Medium<Packet>>(
+    plan: &Plan,
+    simulation: &Simulation<T, M>,
+) -> Vec<ConnectionRow> {
     let ends = |index: usize| simulation.data_ends(&plan.connections[index], simulation.ends[index]);
     (0..plan.connections.len()).map(|index| connection_row(plan, index, ends(index))).collect()
 }
 
 /// Rows of all subflows, as the sender of the data counts.
-pub(crate) fn subflow_rows<T: Tap<Packet>>(
+pub(crate) fn subflow_rows<T: Tap<Packet>, M: Medium<Packet>>(
     plan: &Plan,
-    simulation: &Simulation<T>,
+    simulation: &Simulation<T, M>,
     connections: &[ConnectionRow],
 ) -> Vec<SubflowRow> {
     let mut rows = Vec::new();
@@ -167,7 +170,10 @@ pub(crate) fn subflow_rows<T: Tap<Packet>>(
 }
 
 /// Rows of all link directions.
-pub(crate) fn links<T: Tap<Packet>>(plan: &Plan, simulation: &mut Simulation<T>) -> Vec<LinkRow> {
+pub(crate) fn links<T: Tap<Packet>, M: Medium<Packet>>(
+    plan: &Plan,
+    simulation: &mut Simulation<T, M>,
+) -> Vec<LinkRow> {
     let mut rows = Vec::new();
     for (link, ids) in plan.links.iter().zip(&simulation.links) {
         for (direction, id) in ids.iter().enumerate() {
@@ -180,7 +186,11 @@ pub(crate) fn links<T: Tap<Packet>>(plan: &Plan, simulation: &mut Simulation<T>)
                 packets: stats.transmitted_packets,
                 drops_queue: stats.drops_queue,
                 drops_loss: stats.drops_loss,
-                utilisation: stats.utilisation(),
+                utilisation: match link.wireless() {
+                    // The medium has no capacity of its own: the part of the time its frames were on the air.
+                    Some(_) => stats.busy.as_secs_f64() / plan.duration.as_secs_f64(),
+                    None => stats.utilisation(),
+                },
                 ecn_marks: stats.marks,
                 offered: stats.offered,
                 duplicates: stats.duplicates,

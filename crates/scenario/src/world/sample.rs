@@ -6,7 +6,7 @@ use super::packet::Packet;
 use super::view::{DataEnds, mptcp_stats, subflows};
 use crate::outcome::{BondSeriesRow, SeriesRow, SubflowSample};
 use crate::plan::Plan;
-use ropewalk_sim::Tap;
+use ropewalk_sim::{Medium, Tap};
 use ropewalk_units::{Duration, Instant};
 
 /// What was seen of a connection at the last sample.
@@ -39,7 +39,11 @@ impl Sampler {
     }
 
     /// Adds the rows of this time.
-    pub(crate) fn sample<T: Tap<Packet>>(&mut self, plan: &Plan, simulation: &Simulation<T>) {
+    pub(crate) fn sample<T: Tap<Packet>, M: Medium<Packet>>(
+        &mut self,
+        plan: &Plan,
+        simulation: &Simulation<T, M>,
+    ) {
         let now = simulation.world.now();
         let elapsed = now.saturating_since(self.last_at);
         if elapsed.is_zero() {

@@ -9,7 +9,7 @@ use super::packet::Packet;
 use super::transport::Transport;
 use crate::plan::{Application, ConnectionPlan, DataDirection};
 use ropewalk_mptcp as mptcp;
-use ropewalk_sim::Tap;
+use ropewalk_sim::{Medium, Tap};
 use ropewalk_tcp as tcp;
 
 /// The two ends of a connection's data: who sends the octets that count, and who receives them.
@@ -26,7 +26,7 @@ fn server_sends(plan: &ConnectionPlan) -> bool {
     matches!(plan.application, Application::RequestResponse { .. }) || plan.data == DataDirection::Backward
 }
 
-impl<T: Tap<Packet>> Simulation<T> {
+impl<T: Tap<Packet>, M: Medium<Packet>> Simulation<T, M> {
     /// The ends of a connection's data.
     pub(crate) fn data_ends(&self, plan: &ConnectionPlan, ends: Ends) -> DataEnds<'_> {
         let client = self.world.node(ends.client.0).host().endpoint(ends.client.1);

@@ -1,0 +1,223 @@
+//! The wireless network of a scenario: what its stage is built from, for any seed.
+
+mod config;
+mod deployment;
+pub(crate) mod errors;
+mod explicit;
+pub(crate) mod mobility;
+pub(crate) mod routes;
+mod stage;
+
+pub use deployment::{DeploymentPlan, EndPlan, LayoutPlan};
+pub use errors::ErrorPlan;
+pub(crate) use explicit::explicit;
+pub use mobility::{MobilityPlan, MovementPlan};
+pub use routes::{Algorithm, FindPlan, WayPlan, WirelessRoutePlan};
+pub use stage::{Scene, Stage, WifiError};
+
+use super::build::Builder;
+use super::{Carrier, LinkPlan, NodeIndex, NodePlan, link};
+use crate::error::ScenarioError;
+use crate::schema::quantity::Name;
+use crate::schema::wifi::{StandardName, StationTable, WifiTable};
+use ropewalk_units::Duration;
+use ropewalk_wifi::MacConfig;
+use ropewalk_wifi::position::Position;
+use ropewalk_wifi::propagation::Propagation;
+
+/// How often moving stations are moved, unless the file says otherwise.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A wireless network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WifiPlan {
+    /// Physical layer and MAC of every radio.
+    pub mac: MacConfig,
+    /// How signals fade, and what becomes of frames that overlap.
+    pub propagation: Propagation,
+    /// Do signals take time?
+    pub propagation_delay: bool,
+    /// Does a receiver leave a frame for a stronger later one?
+    pub recapture: bool,
+    /// The channels of stations that name none.
+    pub channels: Vec<u8>,
+    /// Stations by name, those of the deployment not among them.
+    pub stations: Vec<StationPlan>,
+    /// Stations that are drawn, or come from a file.
+    pub deployment: Option<DeploymentPlan>,
+    /// How stations move that say nothing else.
+    pub mobility: MobilityPlan,
+    /// Movements from a file.
+    pub movement: Option<MovementPlan>,
+    /// How often moving stations are moved.
+    pub update_interval: Duration,
+    /// How often routes are looked for.
+    pub route_interval: Option<Duration>,
+    /// Routes by name: the wireless links of the plan, in this order.
+    pub routes: Vec<WirelessRoutePlan>,
+    /// Frames that fail although nothing interferes.
+    pub errors: Vec<ErrorPlan>,
+    /// What this comes to with the plan's own seed.
+    pub scene: Scene,
+}
+
+/// A station.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StationPlan {
+    /// Its name: that of a host or router, if it is one.
+    pub name: String,
+    /// Where it is, or where its movement begins; drawn when not given.
+    pub position: Option<Position>,
+    /// The channels it has a radio on.
+    pub channels: Vec<u8>,
+    /// How it moves.
+    pub mobility: MobilityPlan,
+}
+
+impl WifiPlan {
+    /// Does any station move?
+    pub fn is_mobile(&self) -> bool {
+        self.movement.is_some()
+            || self.stations.iter().any(|station| station.mobility != MobilityPlan::None)
+            || (self.deployment.is_some() && self.mobility != MobilityPlan::None)
+    }
+
+    /// The channels of a station by its name; none when there is no such station.
+    pub(super) fn channels_of(&self, name: &str) -> Option<&[u8]> {
+        let known = self.stations.iter().find(|station| station.name == name);
+        let deployed = || self.deployment.as_ref().filter(|deployment| deployment.may_have(name));
+        known
+            .map(|station| station.channels.as_slice())
+            .or_else(|| deployed().map(|_| self.channels.as_slice()))
+    }
+}
+
+/// The wireless network of the file, and its routes as links behind `first` others.
+pub(super) fn wifi(
+    builder: &mut Builder<'_>,
+    nodes: &[NodePlan],
+    first: usize,
+    seed: u64,
+) -> Result<(Option<WifiPlan>, Vec<LinkPlan>), ScenarioError> {
+    let Some(table) = &builder.file.wifi else { return Ok((None, Vec::new())) };
+    let mac = config::mac(builder, table)?;
+    let channels = table.channels.clone().unwrap_or_else(|| vec![default_channel(table)]);
+    let propagation = config::propagation(table, &mac, &channels);
+    let mobility = mobility::mobility(table.mobility.as_ref());
+    let mut plan = WifiPlan {
+        deployment: deployment::deployment(builder, table, nodes, &propagation, &mac)?,
+        movement: mobility::movement(builder, table)?,
+        stations: stations(builder, table, &channels)?,
+        propagation_delay: table.propagation_delay.unwrap_or(false),
+        recapture: table.recapture.unwrap_or(false),
+        update_interval: interval(builder, "update_interval", table.update_interval.map(|time| time.0))?
+            .unwrap_or(UPDATE_INTERVAL),
+        route_interval: interval(builder, "route_interval", table.route_interval.map(|time| time.0))?,
+        routes: Vec::new(),
+        errors: Vec::new(),
+        scene: Scene::default(),
+        mac,
+        propagation,
+        channels,
+        mobility,
+    };
+    if plan.stations.is_empty() && plan.deployment.is_none() {
+        let expected = "tables `[wifi.stations.NAME]`, or `[wifi.deployment]`";
+        return Err(builder.document.key_error("wifi", "this network has no station", expected));
+    }
+    plan.routes = routes::routes(builder, &plan, table, nodes)?;
+    plan.errors = errors::errors(builder, &plan, table)?;
+    let stage = plan.stage(seed).map_err(|error| refused(builder, error))?;
+    plan.scene = stage.scene;
+    let links = links(builder, table, &plan, nodes, first)?;
+    Ok((Some(plan), links))
+}
+
+fn refused(builder: &Builder<'_>, error: WifiError) -> ScenarioError {
+    builder.wrong(&error.key, error.message, error.expected)
+}
+
+fn default_channel(table: &WifiTable) -> u8 {
+    match table.standard {
+        Some(StandardName::A) => 36,
+        None | Some(StandardName::B | StandardName::G) => 1,
+    }
+}
+
+fn interval(
+    builder: &Builder<'_>,
+    key: &str,
+    given: Option<Duration>,
+) -> Result<Option<Duration>, ScenarioError> {
+    const LEAST: Duration = Duration::from_millis(1);
+    match given {
+        Some(interval) if interval < LEAST => {
+            let message = format!("{interval} is too short to do something that often");
+            Err(builder.wrong(&format!("wifi.{key}"), message, format!("at least {LEAST}")))
+        }
+        given => Ok(given),
+    }
+}
+
+fn stations(
+    builder: &Builder<'_>,
+    table: &WifiTable,
+    channels: &[u8],
+) -> Result<Vec<StationPlan>, ScenarioError> {
+    let is_scripted = |name: &Name| table.movement.as_ref().is_some_and(|file| file.stations.contains(name));
+    let mut stations = Vec::new();
+    for (name, station) in &table.stations {
+        let key = |part: &str| format!("wifi.stations.{}.{part}", name.as_str());
+        let StationTable { position, channels: own, mobility: moves } = station;
+        let mobility = mobility::mobility(moves.as_ref().or(table.mobility.as_ref()));
+        let is_moving = mobility != MobilityPlan::None || is_scripted(name);
+        if position.is_none() && !is_moving {
+            let message = "the key `position` is missing: the station does not move";
+            return Err(builder.document.key_error(&key("position"), message, "a key `position`"));
+        }
+        if position.is_some() && is_scripted(name) {
+            let message = "the movement file says where it begins";
+            return Err(builder.document.key_error(&key("position"), message, "no key `position` here"));
+        }
+        stations.push(StationPlan {
+            name: name.0.clone(),
+            position: position.map(config::position),
+            channels: own.clone().unwrap_or_else(|| channels.to_vec()),
+            mobility,
+        });
+    }
+    Ok(stations)
+}
+
+fn links(
+    builder: &Builder<'_>,
+    table: &WifiTable,
+    plan: &WifiPlan,
+    nodes: &[NodePlan],
+    first: usize,
+) -> Result<Vec<LinkPlan>, ScenarioError> {
+    let mut links = Vec::new();
+    for (index, (route, (name, given))) in plan.routes.iter().zip(&table.routes).enumerate() {
+        let base = format!("wifi.routes.{}", name.as_str());
+        if builder.file.links.contains_key(name) {
+            let message = format!("there is a link `{}` already", name.as_str());
+            return Err(builder.document.key_error(&base, message, "a name of its own"));
+        }
+        let end = |name: &str| nodes.iter().position(|node| node.name == name).unwrap_or_default();
+        let ends: [NodeIndex; 2] = [end(&route.from), end(&route.to)];
+        let mtu = link::checked_mtu(builder, &base, given.mtu)?;
+        if mtu > ropewalk_wifi::MAX_PACKET {
+            let message = format!("no 802.11 frame carries {mtu} octets");
+            let expected = format!("at most {}", ropewalk_wifi::MAX_PACKET);
+            return Err(builder.wrong(&format!("{base}.mtu"), message, expected));
+        }
+        links.push(LinkPlan {
+            name: route.name.clone(),
+            ends,
+            addresses: link::addresses(first + index),
+            mtu,
+            carrier: Carrier::Wireless(index),
+        });
+    }
+    Ok(links)
+}

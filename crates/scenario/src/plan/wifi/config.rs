@@ -1,0 +1,133 @@
+//! Radios and propagation, from the file's keys.
+
+use crate::error::ScenarioError;
+use crate::plan::build::Builder;
+use crate::schema::quantity::{BitRate, Point};
+use crate::schema::wifi::{
+    DataRate, DiskTable, LogDistanceTable, OverlapName, PreambleName, PropagationTable, StandardName,
+    WifiTable,
+};
+use ropewalk_sim::QueueLimit;
+use ropewalk_wifi::phy::{Rate, RateSet, Standard};
+use ropewalk_wifi::position::Position;
+use ropewalk_wifi::propagation::{
+    Channel, Disk, LogDistance, Overlap, Propagation, Receiver, free_space_loss_db,
+};
+use ropewalk_wifi::{MacConfig, RateControl};
+
+/// Transmitted power in dBm and exponent of the path loss, unless the file says otherwise.
+pub(crate) const DEFAULT_POWER_DBM: f64 = 16.0;
+pub(crate) const DEFAULT_EXPONENT: f64 = 3.0;
+
+pub(super) fn position(Point([x, y]): Point) -> Position {
+    Position::new(x.0, y.0)
+}
+
+fn standard(builder: &Builder<'_>, table: &WifiTable) -> Result<Standard, ScenarioError> {
+    let standard = match table.standard {
+        None | Some(StandardName::B) => {
+            Standard::Dsss { short_preamble: table.preamble == Some(PreambleName::Short) }
+        }
+        Some(StandardName::A) => Standard::OfdmA,
+        Some(StandardName::G) => Standard::OfdmG,
+    };
+    match (table.preamble, standard) {
+        (Some(_), Standard::OfdmA | Standard::OfdmG) => {
+            let message = format!("{} has one preamble", standard.name());
+            Err(builder.document.key_error("wifi.preamble", message, "no key `preamble`, or 802.11b"))
+        }
+        _ => Ok(standard),
+    }
+}
+
+/// A rate of the standard.
+fn rate(builder: &Builder<'_>, key: &str, standard: Standard, given: BitRate) -> Result<Rate, ScenarioError> {
+    let known = standard.rates();
+    let found = Rate::from_bits_per_sec(given.0.bits_per_sec()).filter(|&rate| known.contains(rate));
+    found.ok_or_else(|| {
+        let listed: Vec<String> = known.iter().map(|rate| rate.as_mbps().to_string()).collect();
+        let message = format!("{} is no rate of {}", given.0, standard.name());
+        builder.wrong(key, message, format!("one of {} Mbit/s", listed.join(", ")))
+    })
+}
+
+/// Physical layer and MAC of every radio.
+pub(super) fn mac(builder: &Builder<'_>, table: &WifiTable) -> Result<MacConfig, ScenarioError> {
+    let standard = standard(builder, table)?;
+    let rates = standard.rates();
+    let highest = rates.iter().last().unwrap_or(standard.lowest_rate());
+    let mut mac = MacConfig::new(standard, highest);
+    match table.data_rate {
+        None => {}
+        Some(DataRate::Fixed(given)) => {
+            mac.rate = RateControl::Fixed(rate(builder, "wifi.data_rate", standard, given)?);
+        }
+        Some(DataRate::Minstrel) => mac.rate = RateControl::Minstrel { rates },
+    }
+    if let Some(given) = &table.basic_rates {
+        let each = given.iter().enumerate();
+        let each = each.map(|(n, &given)| rate(builder, &format!("wifi.basic_rates[{n}]"), standard, given));
+        mac.basic_rates = each.collect::<Result<RateSet, _>>()?;
+    }
+    if let Some(given) = table.ack_rate {
+        mac.control_rate = Some(rate(builder, "wifi.ack_rate", standard, given)?);
+    }
+    mac.rts_threshold = table.rts_threshold.map(|size| size.0);
+    mac.fragmentation_threshold = table.fragmentation_threshold.map(|size| size.0);
+    mac.short_retry_limit = table.short_retry_limit.unwrap_or(mac.short_retry_limit);
+    mac.long_retry_limit = table.long_retry_limit.unwrap_or(mac.long_retry_limit);
+    let timing = standard.timing();
+    mac.cw_min = Some(table.cw_min.unwrap_or(timing.cw_min));
+    mac.cw_max = Some(table.cw_max.unwrap_or(timing.cw_max));
+    mac.response_timeout = table.response_timeout.map(|time| time.0);
+    mac.lifetime = table.lifetime.map(|time| time.0);
+    if let Some(limit) = table.queue {
+        mac.queue_limit = Some(match limit.0 {
+            QueueLimit::Packets(packets) => packets,
+            QueueLimit::Bytes(_) => {
+                let message = format!("{limit}: a radio's queue counts frames");
+                return Err(builder.wrong("wifi.queue", message, "a number such as \"100 packets\""));
+            }
+        });
+    }
+    Ok(mac)
+}
+
+pub(super) fn propagation(table: &WifiTable, mac: &MacConfig, channels: &[u8]) -> Propagation {
+    match &table.propagation {
+        PropagationTable::Disk(table) => Propagation::Disk(disk(table)),
+        PropagationTable::LogDistance(table) => Propagation::LogDistance(log_distance(table, mac, channels)),
+    }
+}
+
+fn disk(table: &DiskTable) -> Disk {
+    let reception = table.reception.0;
+    Disk {
+        reception,
+        carrier_sense: table.carrier_sense.map_or(reception, |length| length.0),
+        interference: table.interference.map_or(reception, |length| length.0),
+        overlap: match table.overlap {
+            None | Some(OverlapName::DestroysAll) => Overlap::DestroysAll,
+            Some(OverlapName::FirstWins) => Overlap::FirstWins,
+        },
+    }
+}
+
+fn log_distance(table: &LogDistanceTable, mac: &MacConfig, channels: &[u8]) -> LogDistance {
+    let typical = Receiver::typical(mac.standard);
+    // A channel that does not exist is refused with the stations.
+    let first = channels.first().and_then(|&number| Channel::new(mac.standard, number).ok());
+    let free_space = || free_space_loss_db(first.map_or(2_412.0, |channel| f64::from(channel.centre_mhz())));
+    LogDistance {
+        power_dbm: table.power.map_or(DEFAULT_POWER_DBM, |power| power.0),
+        reference_loss_db: table.reference_loss.map_or_else(free_space, |loss| loss.0),
+        reference_distance: table.reference_distance.map_or(1.0, |length| length.0),
+        exponent: table.exponent.unwrap_or(DEFAULT_EXPONENT),
+        shadowing_db: table.shadowing.map_or(0.0, |loss| loss.0),
+        receiver: Receiver {
+            noise_dbm: table.noise.map_or(typical.noise_dbm, |power| power.0),
+            carrier_sense_dbm: table.carrier_sense.map_or(typical.carrier_sense_dbm, |power| power.0),
+            ..typical
+        },
+    }
+}

@@ -1,0 +1,261 @@
+//! Stations that are drawn from the seed, or come from a file.
+
+use super::stage::WifiError;
+use super::{config, routes};
+use crate::error::{Diagnostic, ScenarioError};
+use crate::plan::NodePlan;
+use crate::plan::build::Builder;
+use crate::plan::trace;
+use crate::schema::quantity::Rectangle;
+use crate::schema::wifi::{ConditionName, DeploymentTable, EndTable, LayoutTable, WifiTable};
+use ropewalk_routing::{
+    Condition, Deployment, Effort, End, Format, Layout, Position, RoutingError, Search, TieRule, Topology,
+    read,
+};
+use ropewalk_wifi::propagation::Propagation;
+use ropewalk_wifi::{MacConfig, RateControl};
+
+/// Draws after which a condition counts as hopeless, unless the file says otherwise.
+pub(crate) const DEFAULT_DRAWS: u64 = 1_000_000;
+
+/// Stations that are drawn, or come from a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DeploymentPlan {
+    /// How they are placed.
+    pub layout: LayoutPlan,
+    /// The station that is the source.
+    pub source: EndPlan,
+    /// The station that is the destination.
+    pub destination: EndPlan,
+    /// What is drawn until it holds.
+    pub until: Condition,
+    /// How the condition's algorithms break ties.
+    pub ties: TieRule,
+    /// Give up after so many draws.
+    pub draws: u64,
+    /// Stations nearer to each other hear each other, in metres.
+    pub range: f64,
+}
+
+/// How stations are placed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LayoutPlan {
+    /// By a law.
+    Drawn(Layout),
+    /// As a file says.
+    Given(Topology),
+}
+
+/// A station of a deployment that is a node of the scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EndPlan {
+    /// The host or router.
+    pub node: String,
+    /// Which station it is.
+    pub end: End,
+}
+
+impl DeploymentPlan {
+    /// Could a station of it have this name? The number of stations may be random.
+    pub(super) fn may_have(&self, name: &str) -> bool {
+        let is_end = self.source.node == name || self.destination.node == name;
+        is_end
+            || match &self.layout {
+                LayoutPlan::Given(topology) if !topology.names.is_empty() => {
+                    topology.names.iter().any(|known| known == name)
+                }
+                LayoutPlan::Given(topology) => {
+                    name.parse::<usize>().is_ok_and(|number| number < topology.nodes)
+                }
+                LayoutPlan::Drawn(Layout::Poisson { .. }) => name.parse::<u32>().is_ok(),
+                LayoutPlan::Drawn(layout) => {
+                    name.parse::<u32>().is_ok_and(|number| f64::from(number) < layout.mean_nodes())
+                }
+            }
+    }
+
+    /// Names and positions of all stations with a seed, and how many deployments were drawn.
+    pub(super) fn place(&self, seed: u64) -> Result<(Vec<(String, Position)>, u64), WifiError> {
+        let (source, destination) = (self.source.end.clone(), self.destination.end.clone());
+        let (deployment, draws) = match &self.layout {
+            LayoutPlan::Given(topology) => {
+                let given = topology.clone().deployment(Some(self.range), Some(source), Some(destination));
+                (given.map_err(|error| refused(&error))?, 0)
+            }
+            LayoutPlan::Drawn(layout) => {
+                let search = Search {
+                    layout: *layout,
+                    range: self.range,
+                    source,
+                    destination,
+                    condition: self.until,
+                    ties: self.ties,
+                    seed,
+                };
+                let effort = Effort { draws: self.draws, ..Effort::default() };
+                let found =
+                    search.run(1, effort, |deployment| deployment).map_err(|error| refused(&error))?;
+                let drawn = found.drawn;
+                let first = found.items.into_iter().next();
+                (first.ok_or_else(|| WifiError::new("wifi.deployment", "nothing was drawn", ""))?, drawn)
+            }
+        };
+        Ok((self.named(&deployment), draws))
+    }
+
+    fn named(&self, deployment: &Deployment) -> Vec<(String, Position)> {
+        let name = |station: u32| match station {
+            _ if station == deployment.source => self.source.node.clone(),
+            _ if station == deployment.destination => self.destination.node.clone(),
+            _ => deployment.name(station),
+        };
+        (0u32..).zip(&deployment.positions).map(|(station, &at)| (name(station), at)).collect()
+    }
+}
+
+/// The key of the file that a setting of a search comes from.
+fn refused(error: &RoutingError) -> WifiError {
+    let (key, expected) = match error {
+        RoutingError::Setting { key, .. } => match *key {
+            "nodes" => ("wifi.deployment.layout.stations", "at least two stations"),
+            "area" => ("wifi.deployment.layout.area", "a width and a height above zero"),
+            "range" => ("wifi.propagation", "a range above zero"),
+            "source" => ("wifi.deployment.source", "a station of the deployment"),
+            "destination" => ("wifi.deployment.destination", "another station of the deployment"),
+            "intensity" => ("wifi.deployment.layout.mean_stations", "a finite number above zero"),
+            "jitter" => ("wifi.deployment.layout.jitter", "a number from 0 to 1"),
+            _ => ("wifi.deployment.layout", "a layout of at least two stations"),
+        },
+        RoutingError::File { .. } => ("wifi.deployment.layout.file", "a file of positions"),
+        RoutingError::Rare { .. } => {
+            ("wifi.deployment", "more stations, a smaller area, a longer range, or more `draws`")
+        }
+        RoutingError::Interrupted { .. } => ("wifi.deployment", ""),
+    };
+    let message = match error {
+        RoutingError::Setting { message, .. } => message.clone(),
+        other => other.to_string(),
+    };
+    WifiError::new(key, message, expected)
+}
+
+pub(super) fn deployment(
+    builder: &mut Builder<'_>,
+    table: &WifiTable,
+    nodes: &[NodePlan],
+    propagation: &Propagation,
+    mac: &MacConfig,
+) -> Result<Option<DeploymentPlan>, ScenarioError> {
+    let Some(given) = &table.deployment else { return Ok(None) };
+    let layout = layout(builder, given)?;
+    let source = end(builder, table, nodes, "source", &given.source)?;
+    let destination = end(builder, table, nodes, "destination", &given.destination)?;
+    if source.node == destination.node {
+        let message = format!("`{}` is the source too", source.node);
+        return Err(builder.wrong("wifi.deployment.destination.node", message, "another host or router"));
+    }
+    if matches!(layout, LayoutPlan::Given(_)) && given.until.is_some() {
+        let message = "a deployment from a file is not drawn";
+        return Err(builder.document.key_error("wifi.deployment.until", message, "no key `until` here"));
+    }
+    let rate = match mac.rate {
+        RateControl::Fixed(rate) => rate,
+        RateControl::Minstrel { .. } => mac.standard.lowest_rate(),
+    };
+    Ok(Some(DeploymentPlan {
+        layout,
+        source,
+        destination,
+        until: match given.until {
+            Some(ConditionName::Any) => Condition::Any,
+            None | Some(ConditionName::Connected) => Condition::Connected,
+            Some(ConditionName::LinkMultipath) => Condition::LinkMultipath,
+            Some(ConditionName::NodeMultipath) => Condition::NodeMultipath,
+            Some(ConditionName::ZoneMultipath) => Condition::ZoneMultipath,
+            Some(ConditionName::AllMultipath) => Condition::AllMultipath,
+        },
+        ties: routes::ties(given.ties),
+        draws: given.draws.unwrap_or(DEFAULT_DRAWS),
+        range: propagation.reception_range(rate),
+    }))
+}
+
+fn layout(builder: &mut Builder<'_>, table: &DeploymentTable) -> Result<LayoutPlan, ScenarioError> {
+    let size = |Rectangle([width, height]): Rectangle| Position::new(width.0, height.0);
+    Ok(LayoutPlan::Drawn(match &table.layout {
+        LayoutTable::Uniform(table) => {
+            Layout::Uniform { nodes: table.stations as usize, size: size(table.area) }
+        }
+        LayoutTable::Poisson(table) => {
+            let size = size(table.area);
+            Layout::Poisson { intensity: table.mean_stations / (size.x * size.y), size }
+        }
+        LayoutTable::Grid(table) => Layout::Grid {
+            columns: table.columns as usize,
+            rows: table.rows as usize,
+            size: size(table.area),
+            jitter: table.jitter.unwrap_or(0.0),
+        },
+        LayoutTable::File(table) => return given(builder, &table.file).map(LayoutPlan::Given),
+    }))
+}
+
+fn given(builder: &mut Builder<'_>, file: &str) -> Result<Topology, ScenarioError> {
+    let key = "wifi.deployment.layout.file";
+    let expected = "a file of positions: .csv, .json or .graphml";
+    let format = Format::of(file).map_err(|error| builder.wrong(key, error.to_string(), expected))?;
+    let (text, path) = trace::read_text(builder, key, file, expected)?;
+    let topology = read(&text, &path, format).map_err(|error| file_error(&error, &text, expected))?;
+    if topology.positions.is_empty() {
+        return Err(builder.wrong(key, "the file has no positions", "a position for each station"));
+    }
+    Ok(topology)
+}
+
+fn file_error(error: &RoutingError, text: &str, expected: &str) -> ScenarioError {
+    let (file, line, message) = match error {
+        RoutingError::File { file, line, message } => (Some(file.clone()), *line, message.clone()),
+        other => (None, None, other.to_string()),
+    };
+    ScenarioError::new(Diagnostic {
+        file,
+        line,
+        column: line.map(|_| 1),
+        key: "wifi.deployment.layout.file".to_owned(),
+        message,
+        expected: expected.to_owned(),
+        source_line: line.and_then(|line| text.lines().nth(line - 1)).map(str::to_owned),
+        ..Diagnostic::default()
+    })
+}
+
+fn end(
+    builder: &Builder<'_>,
+    table: &WifiTable,
+    nodes: &[NodePlan],
+    key: &str,
+    given: &EndTable,
+) -> Result<EndPlan, ScenarioError> {
+    let base = format!("wifi.deployment.{key}");
+    let name = given.node.as_str();
+    if !nodes.iter().any(|node| node.name == name) {
+        let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        return Err(builder.unknown(&format!("{base}.node"), "host or router", name, known));
+    }
+    if table.stations.contains_key(&given.node) {
+        let message = format!("`{name}` has a place in `wifi.stations` already");
+        return Err(builder.wrong(&format!("{base}.node"), message, "a host or router without a place"));
+    }
+    let end = match (given.near, &given.station) {
+        (Some(point), None) => {
+            let at = config::position(point);
+            End::Nearest(Position::new(at.x, at.y))
+        }
+        (None, Some(station)) => End::Named(station.clone()),
+        _ => {
+            let message = format!("which station is `{name}`?");
+            return Err(builder.wrong(&base, message, "one of `near` and `station`"));
+        }
+    };
+    Ok(EndPlan { node: name.to_owned(), end })
+}

@@ -1,0 +1,93 @@
+//! How stations move.
+
+use crate::error::{Diagnostic, ScenarioError};
+use crate::plan::build::Builder;
+use crate::plan::trace;
+use crate::schema::quantity::Rectangle;
+use crate::schema::wifi::{MobilityTable, WifiTable};
+use ropewalk_units::Duration;
+use ropewalk_wifi::mobility::{GaussMarkov, Movement, RandomWaypoint, Start};
+use ropewalk_wifi::position::Area;
+use std::sync::Arc;
+
+/// How a station moves; where it begins is the station's to say.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MobilityPlan {
+    /// Not at all.
+    None,
+    /// Random waypoint.
+    RandomWaypoint(RandomWaypoint),
+    /// Gauss–Markov.
+    GaussMarkov(GaussMarkov),
+}
+
+/// Movements from a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MovementPlan {
+    /// The file.
+    pub movement: Arc<Movement>,
+    /// The stations that its nodes 0, 1, … are.
+    pub stations: Vec<String>,
+}
+
+pub(super) fn mobility(table: Option<&MobilityTable>) -> MobilityPlan {
+    match table {
+        None | Some(MobilityTable::None(_)) => MobilityPlan::None,
+        Some(MobilityTable::RandomWaypoint(table)) => MobilityPlan::RandomWaypoint(RandomWaypoint {
+            area: area(table.area),
+            speed_min: table.speed_min.map_or(0.5, |speed| speed.0),
+            speed_max: table.speed_max.0,
+            pause: table.pause.map_or(Duration::ZERO, |time| time.0),
+            start: Start::Stationary,
+        }),
+        Some(MobilityTable::GaussMarkov(table)) => MobilityPlan::GaussMarkov(GaussMarkov {
+            area: area(table.area),
+            memory: table.memory.unwrap_or(0.75),
+            speed_mean: table.speed.0,
+            speed_deviation: table.speed_deviation.map_or(table.speed.0 / 4.0, |speed| speed.0),
+            direction_deviation: table.direction_deviation.map_or(0.4, |angle| angle.0),
+            interval: table.interval.map_or(Duration::from_secs(1), |time| time.0),
+            from: None,
+        }),
+    }
+}
+
+fn area(Rectangle([width, height]): Rectangle) -> Area {
+    Area { width: width.0, height: height.0 }
+}
+
+pub(super) fn movement(
+    builder: &mut Builder<'_>,
+    table: &WifiTable,
+) -> Result<Option<MovementPlan>, ScenarioError> {
+    let Some(given) = &table.movement else { return Ok(None) };
+    let (text, path) =
+        trace::read_text(builder, "wifi.movement.file", &given.file, "a movement file of ns-2")?;
+    let movement = Movement::parse(&text).map_err(|error| {
+        ScenarioError::new(Diagnostic {
+            file: Some(path),
+            line: Some(error.line),
+            column: Some(1),
+            key: "wifi.movement.file".to_owned(),
+            message: error.to_string(),
+            expected: "a movement file of ns-2".to_owned(),
+            source_line: text.lines().nth(error.line - 1).map(str::to_owned),
+            ..Diagnostic::default()
+        })
+    })?;
+    for (node, name) in (0u32..).zip(&given.stations) {
+        let key = format!("wifi.movement.stations[{node}]");
+        if !table.stations.contains_key(name) {
+            let known: Vec<&str> = table.stations.keys().map(|name| name.as_str()).collect();
+            return Err(builder.unknown(&key, "station", name.as_str(), known));
+        }
+        if movement.trajectory(node).is_none() {
+            let message = format!("the file moves no node {node}");
+            let known: Vec<String> = movement.nodes().map(|node| node.to_string()).collect();
+            let expected = format!("as many stations as it has nodes: {}", known.join(", "));
+            return Err(builder.wrong(&key, message, expected));
+        }
+    }
+    let stations = given.stations.iter().map(|name| name.0.clone()).collect();
+    Ok(Some(MovementPlan { movement: Arc::new(movement), stations }))
+}

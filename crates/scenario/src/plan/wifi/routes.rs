@@ -1,0 +1,301 @@
+//! Routes: over named stations, or found among all of them.
+
+use super::WifiPlan;
+use super::stage::WifiError;
+use crate::error::ScenarioError;
+use crate::plan::NodePlan;
+use crate::plan::build::Builder;
+use crate::schema::quantity::Name;
+use crate::schema::wifi::{AlgorithmName, FindTable, TieName, WifiTable, WirelessRouteTable};
+use ropewalk_routing::{Deployment, Disjoint, End, Graph, Nodes, Route, TieRule};
+use ropewalk_wifi::{Network, RouteConfig, StationId};
+
+/// A wireless route.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WirelessRoutePlan {
+    /// Its name, and that of its link.
+    pub name: String,
+    /// The station at which it begins, a host or router.
+    pub from: String,
+    /// The station at which it ends, a host or router.
+    pub to: String,
+    /// The stations between.
+    pub way: WayPlan,
+    /// The channel of each hop; a single one holds for all.
+    pub channels: Vec<u8>,
+}
+
+/// The stations of a route between its ends.
+#[derive(Clone, PartialEq, Debug)]
+pub enum WayPlan {
+    /// These.
+    Via(Vec<String>),
+    /// They are found.
+    Find(FindPlan),
+}
+
+/// How a route is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FindPlan {
+    /// Which set it is of.
+    pub algorithm: Algorithm,
+    /// Which of the set, from 0.
+    pub number: u32,
+    /// Which of several routes with equally few hops is taken.
+    pub ties: TieRule,
+}
+
+/// A set of routes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Algorithm {
+    /// One with the fewest hops.
+    Shortest,
+    /// What a greedy algorithm finds.
+    Greedy(Disjoint),
+    /// The greatest set with the fewest hops.
+    Optimal(Disjoint),
+}
+
+impl Algorithm {
+    /// Its name in words.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Shortest => "shortest".to_owned(),
+            Self::Greedy(disjoint) => format!("{}-disjoint", disjoint.name()),
+            Self::Optimal(disjoint) => format!("optimal {}-disjoint", disjoint.name()),
+        }
+    }
+}
+
+/// No station has the name.
+pub(super) fn unknown(builder: &Builder<'_>, plan: &WifiPlan, key: &str, name: &Name) -> ScenarioError {
+    let mut known: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
+    if let Some(deployment) = &plan.deployment {
+        known.extend([deployment.source.node.as_str(), deployment.destination.node.as_str()]);
+    }
+    builder.unknown(key, "station", name.as_str(), known)
+}
+
+pub(super) fn routes(
+    builder: &Builder<'_>,
+    plan: &WifiPlan,
+    table: &WifiTable,
+    nodes: &[NodePlan],
+) -> Result<Vec<WirelessRoutePlan>, ScenarioError> {
+    let routes = table.routes.iter();
+    routes.map(|(name, table)| Draft { builder, plan, nodes, table, name: name.as_str() }.route()).collect()
+}
+
+struct Draft<'a> {
+    builder: &'a Builder<'a>,
+    plan: &'a WifiPlan,
+    nodes: &'a [NodePlan],
+    table: &'a WirelessRouteTable,
+    name: &'a str,
+}
+
+impl Draft<'_> {
+    fn key(&self, part: &str) -> String {
+        format!("wifi.routes.{}.{part}", self.name)
+    }
+
+    fn route(&self) -> Result<WirelessRoutePlan, ScenarioError> {
+        let (from, to) = (self.end("from", &self.table.from)?, self.end("to", &self.table.to)?);
+        if self.table.from == self.table.to {
+            let message = format!("this route joins `{}` with itself", self.table.from.as_str());
+            return Err(self.builder.wrong(&self.key("to"), message, "two different stations"));
+        }
+        let way = self.way()?;
+        let channels = self.channels(from, to, &way)?;
+        Ok(WirelessRoutePlan {
+            name: self.name.to_owned(),
+            from: self.table.from.0.clone(),
+            to: self.table.to.0.clone(),
+            way,
+            channels,
+        })
+    }
+
+    /// The channels of an end.
+    fn end(&self, key: &str, name: &Name) -> Result<&[u8], ScenarioError> {
+        let key = self.key(key);
+        let channels = self.plan.channels_of(name.as_str());
+        let channels = channels.ok_or_else(|| unknown(self.builder, self.plan, &key, name))?;
+        if !self.nodes.iter().any(|node| node.name == name.as_str()) {
+            let message = format!("the station `{}` is no host or router: it only relays", name.as_str());
+            let known: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            return Err(self.builder.document.name_error(&key, name.as_str(), message, known));
+        }
+        Ok(channels)
+    }
+
+    fn way(&self) -> Result<WayPlan, ScenarioError> {
+        match (&self.table.via, &self.table.find) {
+            (Some(_), Some(_)) => {
+                let message = "a route has `via` or `find`, not both";
+                Err(self.builder.document.key_error(&self.key("find"), message, "one of the two"))
+            }
+            (None, Some(find)) => self.find(find).map(WayPlan::Find),
+            (via, None) => {
+                let names = via.as_deref().unwrap_or_default();
+                for (index, name) in names.iter().enumerate() {
+                    let key = self.key(&format!("via[{index}]"));
+                    if self.plan.channels_of(name.as_str()).is_none() {
+                        return Err(unknown(self.builder, self.plan, &key, name));
+                    }
+                    let is_end = *name == self.table.from || *name == self.table.to;
+                    if is_end || names[..index].contains(name) {
+                        let message = format!("the route passes `{}` twice", name.as_str());
+                        return Err(self.builder.wrong(
+                            &key,
+                            message,
+                            "each station once, the ends left out",
+                        ));
+                    }
+                }
+                Ok(WayPlan::Via(names.iter().map(|name| name.0.clone()).collect()))
+            }
+        }
+    }
+
+    fn find(&self, table: &FindTable) -> Result<FindPlan, ScenarioError> {
+        let algorithm = match table.algorithm {
+            None | Some(AlgorithmName::Shortest) => Algorithm::Shortest,
+            Some(AlgorithmName::LinkDisjoint) => Algorithm::Greedy(Disjoint::Link),
+            Some(AlgorithmName::NodeDisjoint) => Algorithm::Greedy(Disjoint::Node),
+            Some(AlgorithmName::ZoneDisjoint) => Algorithm::Greedy(Disjoint::Zone),
+            Some(AlgorithmName::OptimalLinkDisjoint) => Algorithm::Optimal(Disjoint::Link),
+            Some(AlgorithmName::OptimalNodeDisjoint) => Algorithm::Optimal(Disjoint::Node),
+        };
+        let number = table.number.unwrap_or(1);
+        let most = if algorithm == Algorithm::Shortest { 1 } else { u32::MAX };
+        if !(1..=most).contains(&number) {
+            let expected = if most == 1 { "1: there is one shortest route" } else { "a number from 1" };
+            let message = format!("there is no {} route {number}", algorithm.describe());
+            return Err(self.builder.wrong(&self.key("find.number"), message, expected));
+        }
+        Ok(FindPlan { algorithm, number: number - 1, ties: ties(table.ties) })
+    }
+
+    fn channels(&self, from: &[u8], to: &[u8], way: &WayPlan) -> Result<Vec<u8>, ScenarioError> {
+        match (&self.table.channels, self.table.channel, way) {
+            (Some(_), Some(_), _) => {
+                let message = "a route has `channel` or `channels`, not both";
+                Err(self.builder.document.key_error(&self.key("channels"), message, "one of the two"))
+            }
+            (Some(_), None, WayPlan::Find(_)) => {
+                let message = "a route that is found has one channel";
+                Err(self.builder.document.key_error(&self.key("channels"), message, "the key `channel`"))
+            }
+            (Some(channels), None, WayPlan::Via(via)) => {
+                if channels.len() != via.len() + 1 {
+                    let message = format!("{} channels for {} hops", channels.len(), via.len() + 1);
+                    return Err(self.builder.wrong(&self.key("channels"), message, "one for each hop"));
+                }
+                Ok(channels.clone())
+            }
+            (None, Some(channel), _) => Ok(vec![channel]),
+            (None, None, _) => {
+                let common = from.iter().copied().find(|channel| to.contains(channel));
+                common.map(|channel| vec![channel]).ok_or_else(|| {
+                    let message = "its ends have no radios on a common channel";
+                    self.builder.wrong(&self.key("to"), message, "radios on one channel, or `channels`")
+                })
+            }
+        }
+    }
+}
+
+pub(super) fn ties(name: Option<TieName>) -> TieRule {
+    match name {
+        None | Some(TieName::LowestNode) => TieRule::LowestNode,
+        Some(TieName::HighestNode) => TieRule::HighestNode,
+        Some(TieName::FewestMetres) => TieRule::FewestMetres,
+        Some(TieName::Random) => TieRule::Random,
+    }
+}
+
+impl WirelessRoutePlan {
+    /// The route over a network as it stands; `seed` breaks ties that are broken by chance.
+    ///
+    /// # Errors
+    /// When a station of it does not exist, or there is no such route now.
+    pub fn resolve(&self, network: &Network, seed: u64) -> Result<RouteConfig, WifiError> {
+        let key = |part: &str| format!("wifi.routes.{}{part}", self.name);
+        let station = |name: &str, part: &str| {
+            let missing = || WifiError::new(key(part), format!("there is no station `{name}`"), "a station");
+            network.station(name).ok_or_else(missing)
+        };
+        let (from, to) = (station(&self.from, ".from")?, station(&self.to, ".to")?);
+        let stations = match &self.way {
+            WayPlan::Via(names) => {
+                let via: Result<Vec<StationId>, _> = names.iter().map(|name| station(name, ".via")).collect();
+                std::iter::once(from).chain(via?).chain([to]).collect()
+            }
+            WayPlan::Find(find) => {
+                let found = find.run(network, [from, to], self.channels[0], seed);
+                found.map_err(|(message, expected)| WifiError::new(key(".find"), message, expected))?
+            }
+        };
+        Ok(RouteConfig { stations, channels: self.channels.clone() })
+    }
+}
+
+/// What is wrong, and what would have been right.
+type Missing = (String, &'static str);
+
+impl FindPlan {
+    fn run(
+        &self,
+        network: &Network,
+        [from, to]: [StationId; 2],
+        channel: u8,
+        seed: u64,
+    ) -> Result<Vec<StationId>, Missing> {
+        let expected = "another seed, a smaller number, or a `[wifi.deployment]` with `until`";
+        let deployment = graph(network, [from, to], channel).map_err(|message| (message, expected))?;
+        let routes = self.routes(&deployment, seed).map_err(|message| (message, expected))?;
+        match routes.get(self.number as usize) {
+            Some(route) => Ok(route.nodes.iter().copied().map(StationId).collect()),
+            None => {
+                let (kind, ends) = (self.algorithm.describe(), [from, to].map(|end| network.name(end)));
+                let count = match routes.len() {
+                    0 => "no route".to_owned(),
+                    1 => format!("only one {kind} route"),
+                    count => format!("only {count} {kind} routes"),
+                };
+                let [from, to] = ends;
+                Err((format!("there is {count} from `{from}` to `{to}` on channel {channel}"), expected))
+            }
+        }
+    }
+
+    fn routes(&self, deployment: &Deployment, seed: u64) -> Result<Vec<Route>, String> {
+        match self.algorithm {
+            Algorithm::Shortest => deployment.greedy(Disjoint::Link, self.ties, seed),
+            Algorithm::Greedy(disjoint) => deployment.greedy(disjoint, self.ties, seed),
+            Algorithm::Optimal(disjoint) => Ok(deployment.optimal(disjoint, usize::MAX)),
+        }
+        .map_err(|error| error.to_string())
+    }
+}
+
+/// Who reaches whom, both ways, on a channel.
+fn graph(network: &Network, ends: [StationId; 2], channel: u8) -> Result<Deployment, String> {
+    let all = 0..network.stations();
+    let reach = |a: u32, b: u32| network.reaches(StationId(a), StationId(b), channel);
+    let links: Vec<(u32, u32)> = all
+        .clone()
+        .flat_map(|a| (a + 1..network.stations()).map(move |b| (a, b)))
+        .filter(|&(a, b)| reach(a, b) && reach(b, a))
+        .collect();
+    let positions = all.clone().map(|station| network.position(StationId(station)));
+    let nodes = Nodes {
+        names: all.map(|station| network.name(StationId(station)).to_owned()).collect(),
+        positions: positions.map(|at| ropewalk_routing::Position::new(at.x, at.y)).collect(),
+        range: None,
+    };
+    let [source, destination] = ends.map(|end| End::Named(network.name(end).to_owned()));
+    let graph = Graph::from_links(network.stations() as usize, &links);
+    Deployment::new(nodes, graph, &source, &destination).map_err(|error| error.to_string())
+}

@@ -1,0 +1,212 @@
+//! A network with everything placed: what a seed makes of the plan.
+
+use super::{MobilityPlan, StationPlan, WifiPlan};
+use ropewalk_sim::{Stream, Streams};
+use ropewalk_units::Instant;
+use ropewalk_wifi::mobility::{
+    GaussMarkov, GaussMarkovTrajectory, MobilityError, RandomWaypoint, Start, Trajectory, WaypointTrajectory,
+};
+use ropewalk_wifi::position::Position;
+use ropewalk_wifi::{ConfigError, Network, NetworkConfig, RadioConfig, RouteConfig, RouteId, StationConfig};
+use std::fmt;
+
+/// Stations and routes at the beginning.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Scene {
+    /// Stations with their positions and channels.
+    pub stations: Vec<StationConfig>,
+    /// The ways of the routes, in the order of [`WifiPlan::routes`].
+    pub routes: Vec<RouteConfig>,
+    /// How many deployments were drawn; 0 when nothing is drawn.
+    pub draws: u64,
+}
+
+/// A network ready to run.
+pub struct Stage {
+    /// The network, its routes added.
+    pub network: Network,
+    /// Identities of the routes, in the order of [`WifiPlan::routes`].
+    pub routes: Vec<RouteId>,
+    /// The entries of each route, there and back.
+    pub entries: Vec<[u32; 2]>,
+    /// How each station moves.
+    pub trajectories: Vec<Trajectory>,
+    /// Where everything is.
+    pub scene: Scene,
+}
+
+/// Why a plan has no stage.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WifiError {
+    /// The key of the scenario file.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would have been right.
+    pub expected: String,
+}
+
+impl WifiError {
+    pub(super) fn new(
+        key: impl Into<String>,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self { key: key.into(), message: message.into(), expected: expected.into() }
+    }
+}
+
+impl fmt::Display for WifiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} (expected {})", self.key, self.message, self.expected)
+    }
+}
+
+impl std::error::Error for WifiError {}
+
+impl WifiPlan {
+    /// Places everything for a seed.
+    ///
+    /// # Errors
+    /// When nothing of what is drawn meets the conditions, or a route cannot be.
+    pub fn stage(&self, seed: u64) -> Result<Stage, WifiError> {
+        let streams = Streams::new(seed);
+        let (stations, draws) = self.all_stations(seed)?;
+        let mut trajectories = Vec::new();
+        let mut configs = Vec::new();
+        for station in &stations {
+            let mut trajectory = self.trajectory(station, &streams)?;
+            let radio = |&channel: &u8| RadioConfig { channel, mac: self.mac.clone() };
+            configs.push(StationConfig {
+                name: station.name.clone(),
+                position: trajectory.position(Instant::ZERO),
+                radios: station.channels.iter().map(radio).collect(),
+            });
+            trajectories.push(trajectory);
+        }
+        let mut config = NetworkConfig {
+            propagation: self.propagation.clone(),
+            propagation_delay: self.propagation_delay,
+            recapture: self.recapture,
+            stations: configs,
+        };
+        let mut network = Network::new(&config, &streams).map_err(|error| self.refused(&error))?;
+        self.set_errors(&mut network)?;
+        let mut scene = Scene { stations: std::mem::take(&mut config.stations), routes: Vec::new(), draws };
+        let (mut routes, mut entries) = (Vec::new(), Vec::new());
+        for plan in &self.routes {
+            let route = plan.resolve(&network, seed)?;
+            let key = || format!("wifi.routes.{}", plan.name);
+            let expected = "stations within range of each other, with radios on the channel";
+            let (id, pair) =
+                network.add_route(&route).map_err(|error| WifiError::new(key(), error.problem, expected))?;
+            routes.push(id);
+            entries.push(pair);
+            scene.routes.push(route);
+        }
+        Ok(Stage { network, routes, entries, trajectories, scene })
+    }
+
+    /// The named stations, then those of the deployment.
+    fn all_stations(&self, seed: u64) -> Result<(Vec<StationPlan>, u64), WifiError> {
+        let mut stations = self.stations.clone();
+        let Some(deployment) = &self.deployment else { return Ok((stations, 0)) };
+        let (placed, draws) = deployment.place(seed)?;
+        stations.extend(placed.into_iter().map(|(name, at)| StationPlan {
+            name,
+            position: Some(Position::new(at.x, at.y)),
+            channels: self.channels.clone(),
+            mobility: self.mobility.clone(),
+        }));
+        Ok((stations, draws))
+    }
+
+    fn trajectory(&self, station: &StationPlan, streams: &Streams) -> Result<Trajectory, WifiError> {
+        let scripted = self.movement.as_ref().and_then(|file| {
+            let node = file.stations.iter().position(|name| *name == station.name)?;
+            file.movement.trajectory(node as u32)
+        });
+        if let Some(trajectory) = scripted {
+            return Ok(Trajectory::Scripted(trajectory));
+        }
+        let stream = streams.stream(&format!("wifi/{}/mobility", station.name));
+        moving(station, stream).map_err(|error| self.refused_mobility(station, &error))
+    }
+
+    fn set_errors(&self, network: &mut Network) -> Result<(), WifiError> {
+        for plan in &self.errors {
+            let (Some(from), Some(to)) = (network.station(&plan.from), network.station(&plan.to)) else {
+                let message = format!("there is no link from `{}` to `{}`", plan.from, plan.to);
+                return Err(WifiError::new("wifi.errors", message, "stations of the deployment"));
+            };
+            for &channel in &plan.channels {
+                network
+                    .set_frame_errors(from, to, channel, plan.errors.clone(), Instant::ZERO)
+                    .map_err(|error| WifiError::new("wifi.errors", error.problem, "a channel of both"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The network's words, with the file's keys.
+    fn refused(&self, error: &ConfigError) -> WifiError {
+        let last = error.key.rsplit('.').next().unwrap_or_default();
+        let place = error.key.strip_prefix("stations.").and_then(|rest| rest.split_once(".radios["));
+        let key = match (place, last) {
+            (Some((station, rest)), "channel") => {
+                let index = rest.split(']').next().unwrap_or_default();
+                let own = self.stations.iter().find(|known| known.name == station);
+                match own.filter(|known| known.channels != self.channels) {
+                    Some(_) => format!("wifi.stations.{station}.channels[{index}]"),
+                    None => format!("wifi.channels[{index}]"),
+                }
+            }
+            (Some(_), "rate") => "wifi.data_rate".to_owned(),
+            (Some(_), "control_rate") => "wifi.ack_rate".to_owned(),
+            (Some(_), "queue_limit") => "wifi.queue".to_owned(),
+            (Some(_), key) => format!("wifi.{key}"),
+            (None, "radios") => {
+                error.key.replacen("stations.", "wifi.stations.", 1).replace("radios", "channels")
+            }
+            (None, _) => format!("wifi.{}", error.key),
+        };
+        // What was expected stands behind the problem.
+        let (message, expected) = match error.problem.split_once("; ") {
+            Some((message, expected)) => (message, expected.trim_start_matches("expected ")),
+            None => (error.problem.as_str(), ""),
+        };
+        WifiError::new(key, message, expected)
+    }
+
+    fn refused_mobility(&self, station: &StationPlan, error: &MobilityError) -> WifiError {
+        let MobilityError { parameter, expected, found } = error;
+        let own = self.stations.iter().find(|known| known.name == station.name);
+        let base = match own.filter(|known| known.mobility != self.mobility) {
+            Some(_) => format!("wifi.stations.{}.mobility", station.name),
+            None => "wifi.mobility".to_owned(),
+        };
+        let key = match *parameter {
+            "area.width" | "area.height" => format!("{base}.area"),
+            "speed_mean" => format!("{base}.speed"),
+            from if from.contains("from.") => format!("wifi.stations.{}.position", station.name),
+            other => format!("{base}.{other}"),
+        };
+        WifiError::new(key, format!("{found} does not fit here"), *expected)
+    }
+}
+
+fn moving(station: &StationPlan, stream: Stream) -> Result<Trajectory, MobilityError> {
+    Ok(match (&station.mobility, station.position) {
+        (MobilityPlan::None, position) => Trajectory::Fixed(position.unwrap_or_default()),
+        (MobilityPlan::RandomWaypoint(model), from) => {
+            let start = match from {
+                Some(_) => Start::WarmUp { from, discarded: ropewalk_units::Duration::ZERO },
+                None => Start::Stationary,
+            };
+            Trajectory::Waypoint(WaypointTrajectory::new(RandomWaypoint { start, ..*model }, stream)?)
+        }
+        (MobilityPlan::GaussMarkov(model), from) => {
+            Trajectory::GaussMarkov(GaussMarkovTrajectory::new(GaussMarkov { from, ..*model }, stream)?)
+        }
+    })
+}

@@ -1,0 +1,69 @@
+//! How signals fade.
+
+use super::super::quantity::{Decibels, Length, Power};
+use super::super::tagged::tagged;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+
+tagged! {
+    /// How signals fade, and what survives interference.
+    enum PropagationTable by "model",
+    expected "a propagation such as { model = \"disk\", reception = \"25 m\" } or { model = \"log-distance\", exponent = 3.0 }",
+    short no_short as no_schema;
+    /// Everything within a range is heard alike, and nothing beyond.
+    "disk" => Disk(DiskTable),
+    /// Path loss by the logarithm of the distance, with shadowing; frames survive a signal-to-interference ratio.
+    "log-distance" => LogDistance(LogDistanceTable),
+}
+
+fn no_short(_: Result<&str, f64>) -> Option<PropagationTable> {
+    None
+}
+
+fn no_schema(_: &mut SchemaGenerator) -> Option<Schema> {
+    None
+}
+
+/// Keys of disks.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DiskTable {
+    /// Up to here frames are received.
+    pub(crate) reception: Length,
+    /// Up to here the medium is sensed busy (default: as `reception`).
+    pub(crate) carrier_sense: Option<Length>,
+    /// Up to here a signal spoils frames it overlaps with (default: as `reception`).
+    pub(crate) interference: Option<Length>,
+    /// What becomes of frames that overlap (default destroys-all).
+    pub(crate) overlap: Option<OverlapName>,
+}
+
+/// What becomes of frames that overlap at a receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum OverlapName {
+    /// All of them are lost.
+    DestroysAll,
+    /// The first is received unharmed, the others are lost.
+    FirstWins,
+}
+
+/// Keys of log-distance path loss: PL(d) = PL(d0) + 10 n lg(d/d0) + X.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogDistanceTable {
+    /// Transmitted power, antenna gains included (default 16 dBm).
+    pub(crate) power: Option<Power>,
+    /// n: 2 in the open, 3 to 4 in buildings and towns (default 3).
+    pub(crate) exponent: Option<f64>,
+    /// Loss at the reference distance (default: that of free space on the first channel).
+    pub(crate) reference_loss: Option<Decibels>,
+    /// The reference distance (default 1 m); nearer, the loss stays the same.
+    pub(crate) reference_distance: Option<Length>,
+    /// Standard deviation of X, drawn for each pair of stations (default 0 dB).
+    pub(crate) shadowing: Option<Decibels>,
+    /// Thermal noise and the receiver's own (default: a typical card's).
+    pub(crate) noise: Option<Power>,
+    /// From here on the medium is busy (default: a typical card's).
+    pub(crate) carrier_sense: Option<Power>,
+}

@@ -1,0 +1,222 @@
+//! Time in worlds with radio: stations that move, and routes that are looked for anew.
+
+use super::build::Simulation;
+use super::packet::Packet;
+use crate::outcome::{RadioRow, RouteChangeRow, RouteRow};
+use crate::plan::WifiPlan;
+use crate::plan::wifi::{Scene, Stage, WayPlan};
+use ropewalk_sim::{Medium, NoMedium, Tap};
+use ropewalk_units::{Duration, Instant};
+use ropewalk_wifi::mobility::Trajectory;
+use ropewalk_wifi::position::Position;
+use ropewalk_wifi::{Network, RouteConfig, RouteId, StationId};
+
+/// What a run does to its medium while time passes, and what it tells of it.
+pub(super) trait Conductor<M: Medium<Packet>> {
+    /// When it wants to be called next.
+    fn next(&self) -> Option<Instant> {
+        None
+    }
+
+    /// That time has come.
+    fn step<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) {}
+
+    /// Rows of the radios at the end.
+    fn radios<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<RadioRow> {
+        Vec::new()
+    }
+
+    /// What became of the routes, and each way they took.
+    fn routes(&mut self, _end: Instant) -> (Vec<RouteRow>, Vec<RouteChangeRow>) {
+        Default::default()
+    }
+}
+
+/// There is no medium.
+pub(super) struct Wired;
+
+impl Conductor<NoMedium> for Wired {}
+
+/// Moves stations and finds routes.
+pub(super) struct Motion<'a> {
+    plan: &'a WifiPlan,
+    seed: u64,
+    trajectories: Vec<Trajectory>,
+    names: Vec<String>,
+    routes: Vec<Watched>,
+    changes: Vec<RouteChangeRow>,
+    next_move: Option<Instant>,
+    next_search: Option<Instant>,
+}
+
+/// A route under observation.
+struct Watched {
+    id: RouteId,
+    way: RouteConfig,
+    /// Since when it takes this way.
+    since: Instant,
+    /// Time in which a hop of it was out of range, up to `seen`.
+    broken: Duration,
+    is_broken: bool,
+    seen: Instant,
+}
+
+impl<'a> Motion<'a> {
+    /// Of a stage, whose network is in the world already.
+    pub(super) fn new(plan: &'a WifiPlan, seed: u64, stage: &mut Stage) -> Self {
+        let Scene { stations, routes, .. } = std::mem::take(&mut stage.scene);
+        let watch = |(way, &id): (RouteConfig, &RouteId)| Watched {
+            id,
+            way,
+            since: Instant::ZERO,
+            broken: Duration::ZERO,
+            is_broken: false,
+            seen: Instant::ZERO,
+        };
+        let is_mobile = plan.is_mobile();
+        let is_found = plan.routes.iter().any(|route| matches!(route.way, WayPlan::Find(_)));
+        let after = |interval: Duration| Instant::ZERO + interval;
+        Self {
+            plan,
+            seed,
+            trajectories: std::mem::take(&mut stage.trajectories),
+            names: stations.into_iter().map(|station| station.name).collect(),
+            routes: routes.into_iter().zip(&stage.routes).map(watch).collect(),
+            changes: Vec::new(),
+            next_move: is_mobile.then(|| after(plan.update_interval)),
+            next_search: plan.route_interval.filter(|_| is_mobile && is_found).map(after),
+        }
+    }
+
+    fn move_stations<T: Tap<Packet>>(&mut self, now: Instant, simulation: &mut Simulation<T, Network>) {
+        let mut moved: Vec<(StationId, Position)> = Vec::new();
+        for (station, trajectory) in (0u32..).map(StationId).zip(&mut self.trajectories) {
+            if !trajectory.is_fixed() {
+                moved.push((station, trajectory.position(now)));
+            }
+        }
+        simulation.world.touch_medium(|network, _| network.set_positions(&moved));
+        let network = simulation.world.medium();
+        for route in &mut self.routes {
+            route.observe(now, !holds(network, &route.way));
+        }
+    }
+
+    fn find_routes<T: Tap<Packet>>(&mut self, now: Instant, simulation: &mut Simulation<T, Network>) {
+        for index in 0..self.routes.len() {
+            let plan = &self.plan.routes[index];
+            if let WayPlan::Via(_) = plan.way {
+                continue;
+            }
+            // Without any route the old one stays: its ends cannot know better.
+            let Ok(way) = plan.resolve(simulation.world.medium(), self.seed) else { continue };
+            if way == self.routes[index].way {
+                continue;
+            }
+            let id = self.routes[index].id;
+            let replaced = simulation.world.touch_medium(|network, _| network.replace_route(id, &way));
+            if replaced.is_ok() {
+                let old = std::mem::replace(&mut self.routes[index].way, way);
+                let since = std::mem::replace(&mut self.routes[index].since, now);
+                self.routes[index].observe(now, false);
+                self.changes.push(self.change(index, &old, since, Some(now)));
+            }
+        }
+    }
+
+    fn change(
+        &self,
+        index: usize,
+        way: &RouteConfig,
+        since: Instant,
+        until: Option<Instant>,
+    ) -> RouteChangeRow {
+        RouteChangeRow {
+            name: self.plan.routes[index].name.clone(),
+            from: since,
+            until,
+            hops: way.stations.len() as u32 - 1,
+            stations: self.stations(way),
+        }
+    }
+
+    fn stations(&self, way: &RouteConfig) -> String {
+        let names: Vec<&str> = way.stations.iter().map(|id| self.names[id.0 as usize].as_str()).collect();
+        names.join(" ")
+    }
+}
+
+impl Watched {
+    fn observe(&mut self, now: Instant, is_broken: bool) {
+        if self.is_broken {
+            self.broken += now - self.seen;
+        }
+        (self.seen, self.is_broken) = (now, is_broken);
+    }
+}
+
+/// Do all neighbours on a way reach each other, in both directions?
+fn holds(network: &Network, way: &RouteConfig) -> bool {
+    way.stations.windows(2).enumerate().all(|(hop, pair)| {
+        let channel = way.channels[hop.min(way.channels.len() - 1)];
+        network.reaches(pair[0], pair[1], channel) && network.reaches(pair[1], pair[0], channel)
+    })
+}
+
+impl Conductor<Network> for Motion<'_> {
+    fn next(&self) -> Option<Instant> {
+        self.next_move.into_iter().chain(self.next_search).min()
+    }
+
+    fn step<T: Tap<Packet>>(&mut self, simulation: &mut Simulation<T, Network>) {
+        let now = simulation.world.now();
+        if self.next_move.is_some_and(|at| at <= now) {
+            self.move_stations(now, simulation);
+            self.next_move = Some(now + self.plan.update_interval);
+        }
+        if let (Some(at), Some(interval)) = (self.next_search, self.plan.route_interval)
+            && at <= now
+        {
+            self.find_routes(now, simulation);
+            self.next_search = Some(now + interval);
+        }
+    }
+
+    fn radios<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<RadioRow> {
+        let (network, now) = (simulation.world.medium(), simulation.world.now());
+        let stations = (0..network.stations()).map(StationId);
+        let of = |station: StationId| {
+            network.channels(station).filter_map(move |channel| {
+                let stats = network.radio_stats(station, channel, now)?;
+                let position = network.position(station);
+                Some(RadioRow { station: network.name(station).to_owned(), channel, position, stats })
+            })
+        };
+        stations.flat_map(of).collect()
+    }
+
+    fn routes(&mut self, end: Instant) -> (Vec<RouteRow>, Vec<RouteChangeRow>) {
+        let mut rows = Vec::new();
+        let mut changes = std::mem::take(&mut self.changes);
+        for index in 0..self.routes.len() {
+            let was_broken = self.routes[index].is_broken;
+            self.routes[index].observe(end, was_broken);
+            let route = &self.routes[index];
+            let last = self.change(index, &route.way, route.since, None);
+            let of_route = changes.iter().filter(|row| row.name == last.name);
+            let (count, first) = (of_route.clone().count() as u64, of_route.clone().next().unwrap_or(&last));
+            let ended = of_route.filter_map(|row| Some((row.until? - row.from).as_secs_f64()));
+            rows.push(RouteRow {
+                name: last.name.clone(),
+                hops: first.hops,
+                stations: first.stations.clone(),
+                changes: count,
+                mean_duration_s: (count > 0).then(|| ended.sum::<f64>() / count as f64),
+                broken_s: route.broken.as_secs_f64(),
+            });
+            changes.push(last);
+        }
+        changes.sort_by(|a, b| (a.from, &a.name).cmp(&(b.from, &b.name)));
+        (rows, changes)
+    }
+}

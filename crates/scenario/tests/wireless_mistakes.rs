@@ -1,0 +1,218 @@
+//! Mistakes in `[wifi]`: each names its line, its key and what would be right.
+
+use ropewalk_scenario::{ScenarioError, load};
+use std::path::Path;
+
+const GOOD: &str = r#"
+[scenario]
+name = "test"
+duration = "10 s"
+[hosts.s]
+[hosts.d]
+[wifi]
+data_rate = "11 Mbit/s"
+channels = [1, 6]
+queue = "100 packets"
+propagation = { model = "disk", reception = "20 m" }
+[wifi.stations.s]
+position = ["0 m", "0 m"]
+[wifi.stations.r]
+position = ["0 m", "15 m"]
+channels = [1]
+[wifi.stations.d]
+position = ["0 m", "30 m"]
+[wifi.routes.a]
+from = "s"
+to = "d"
+via = ["r"]
+channel = 1
+[[wifi.errors]]
+from = "s"
+to = "r"
+loss = "1 %"
+[connections.bulk]
+from = "s"
+to = "d"
+application = { kind = "bulk" }
+"#;
+
+fn mistake(text: &str) -> ScenarioError {
+    match load(text, Some(Path::new("test.toml")), &[]) {
+        Ok(_) => panic!("this is wrong, but was accepted:\n{text}"),
+        Err(error) => error,
+    }
+}
+
+/// Replaces a line by another, and compares the key, the line, and words of the message.
+fn check(line: &str, by: &str, key: &str, words: &[&str]) {
+    let number =
+        GOOD.lines().position(|known| known == line).unwrap_or_else(|| panic!("no line {line:?}")) + 1;
+    let text: Vec<&str> = GOOD.lines().map(|known| if known == line { by } else { known }).collect();
+    let error = mistake(&text.join("\n"));
+    let shown = error.to_string();
+    assert_eq!(error.key, key, "{by:?}: {shown}");
+    let lines = number..number + by.lines().count();
+    assert!(error.line.is_some_and(|line| lines.contains(&line)), "line of {by:?}: {shown}");
+    for word in words {
+        assert!(shown.contains(word), "no {word:?} for {by:?}: {shown}");
+    }
+}
+
+#[test]
+fn the_good_one_is_good() {
+    load(GOOD, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn radios_that_cannot_be() {
+    check(
+        "data_rate = \"11 Mbit/s\"",
+        "data_rate = \"54 Mbit/s\"",
+        "wifi.data_rate",
+        &["no rate of 802.11b", "5.5"],
+    );
+    check("data_rate = \"11 Mbit/s\"", "data_rate = \"minstel\"", "wifi.data_rate", &["or \"minstrel\""]);
+    check("data_rate = \"11 Mbit/s\"", "ack_rate = \"3 Mbit/s\"", "wifi.ack_rate", &["one of 1, 2, 5.5, 11"]);
+    check(
+        "data_rate = \"11 Mbit/s\"",
+        "fragmentation_threshold = \"500 B\"",
+        "wifi.fragmentation_threshold",
+        &["fragmentation is not modelled"],
+    );
+    check(
+        "data_rate = \"11 Mbit/s\"",
+        "short_retry_limit = 0",
+        "wifi.short_retry_limit",
+        &["sent at least once"],
+    );
+    check("data_rate = \"11 Mbit/s\"", "cw_max = 7", "wifi.cw_max", &["at least cw_min"]);
+    check("data_rate = \"11 Mbit/s\"", "standard = \"802.11n\"", "wifi.standard", &["802.11g"]);
+    check(
+        "data_rate = \"11 Mbit/s\"",
+        "standard = \"802.11g\"\npreamble = \"short\"",
+        "wifi.preamble",
+        &["802.11g has one preamble"],
+    );
+    check("queue = \"100 packets\"", "queue = \"64 kB\"", "wifi.queue", &["counts frames"]);
+    check("channels = [1, 6]", "channels = [1, 15]", "wifi.channels[1]", &["no channel 15", "1 to 14"]);
+    check("channels = [1]", "channels = [1, 36]", "wifi.stations.r.channels[1]", &["no channel 36"]);
+    check("channels = [1]", "channels = [1, 1]", "wifi.stations.r.channels[1]", &["on channel 1 too"]);
+    check("channels = [1]", "channels = []", "wifi.stations.r.channels", &["at least one"]);
+}
+
+#[test]
+fn places_and_ranges_that_cannot_be() {
+    let propagation = "propagation = { model = \"disk\", reception = \"20 m\" }";
+    let disk = |reception: &str| format!("propagation = {{ model = \"disk\", reception = {reception} }}");
+    check(propagation, &disk("\"0 m\""), "wifi.propagation.reception", &["above zero"]);
+    check(propagation, &disk("\"-20 m\""), "wifi.propagation.reception", &["not negative"]);
+    check(propagation, &disk("\"NaN m\""), "wifi.propagation.reception", &["finite"]);
+    check(
+        propagation,
+        &disk("\"20 m\", carrier_sense = \"10 m\""),
+        "wifi.propagation.carrier_sense",
+        &["less than the reception range"],
+    );
+    check(
+        propagation,
+        "propagation = { model = \"dsk\" }",
+        "wifi.propagation.model",
+        &["did you mean `disk`"],
+    );
+    let position = "position = [\"0 m\", \"15 m\"]";
+    check(position, "position = [\"0 m\", \"NaN m\"]", "wifi.stations.r.position[1]", &["finite coordinate"]);
+    check(position, "position = [nan, 0.0]", "wifi.stations.r.position[0]", &["finite coordinate"]);
+    check(position, "position = [\"0 m\"]", "wifi.stations.r.position", &["a point such as"]);
+    check(position, "# nowhere", "wifi.stations.r.position", &["`position` is missing"]);
+}
+
+#[test]
+fn routes_that_cannot_be() {
+    let via = "via = [\"r\"]";
+    check(via, "via = []", "wifi.routes.a", &["30.00 m apart", "the range is 20.00 m"]);
+    check(via, "via = [\"x\"]", "wifi.routes.a.via[0]", &["no station `x`"]);
+    check(via, "via = [\"r\", \"r\"]", "wifi.routes.a.via[1]", &["passes `r` twice"]);
+    check(via, "via = [\"d\"]", "wifi.routes.a.via[0]", &["passes `d` twice"]);
+    check(via, "via = [\"r\"]\nfind = {}", "wifi.routes.a.find", &["not both"]);
+    check(
+        via,
+        "find = { algorithm = \"node-disjoint\", number = 2 }",
+        "wifi.routes.a.find",
+        &["only one node-disjoint route from `s` to `d`"],
+    );
+    check(via, "find = { number = 2 }", "wifi.routes.a.find.number", &["there is one shortest route"]);
+    check("channel = 1", "channel = 6", "wifi.routes.a", &["r has no radio on channel 6", "its channels: 1"]);
+    check("channel = 1", "channels = [1]", "wifi.routes.a.channels", &["1 channels for 2 hops"]);
+}
+
+#[test]
+fn errors_of_frames_that_cannot_be() {
+    let loss = "loss = \"1 %\"";
+    check(loss, "loss = \"101 %\"", "wifi.errors[0].loss", &["0 to 1"]);
+    check(
+        loss,
+        "loss = { model = \"bursts\", mean_loss = \"90 %\", mean_burst = 2.0 }",
+        "wifi.errors[0].loss.mean_burst",
+        &["at least 9"],
+    );
+    check(
+        loss,
+        "loss = { model = \"hidden-markov\", transitions = [[0.5, 0.4], [0.1, 0.9]], loss = [0, 1] }",
+        "wifi.errors[0].loss.transitions",
+        &["add up to 0.9"],
+    );
+    check(
+        loss,
+        "loss = \"1 %\"\nchannel = 6",
+        "wifi.errors[0].channel",
+        &["do not both have a radio on channel 6"],
+    );
+}
+
+#[test]
+fn deployments_that_cannot_be() {
+    let deployed = |layout: &str, more: &str| {
+        format!(
+            r#"
+[scenario]
+name = "test"
+duration = "10 s"
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = {{ model = "disk", reception = "20 m" }}
+[wifi.deployment]
+layout = {{ {layout} }}
+source = {{ node = "s", near = ["20 m", "50 m"] }}
+destination = {{ node = "d", near = ["80 m", "50 m"] }}
+{more}
+"#
+        )
+    };
+    let area = "area = [\"100 m\", \"100 m\"]";
+    let refused = |layout: &str, more: &str, key: &str, words: &[&str]| {
+        let error = mistake(&deployed(layout, more));
+        let shown = error.to_string();
+        assert_eq!(error.key, key, "{shown}");
+        assert!(error.line.is_some(), "{shown}");
+        words.iter().for_each(|word| assert!(shown.contains(word), "no {word:?}: {shown}"));
+    };
+    let uniform = |stations: u32, area: &str| format!("kind = \"uniform\", stations = {stations}, {area}");
+    refused(&uniform(1, area), "", "wifi.deployment.layout.stations", &["2"]);
+    refused(&uniform(32, "area = [\"0 m\", \"100 m\"]"), "", "wifi.deployment.layout.area", &["positive"]);
+    // Two stations of 20 m in 100 km: no chance.
+    refused(
+        &uniform(8, "area = [\"100 km\", \"100 km\"]"),
+        "draws = 3000",
+        "wifi.deployment",
+        &["3000 drawn", "rarer than 1 in 1000"],
+    );
+    refused(&format!("kind = \"grid\", columns = 1, rows = 1, {area}"), "", "wifi.deployment.layout", &["2"]);
+    refused(
+        "kind = \"file\", file = \"missing.csv\"",
+        "",
+        "wifi.deployment.layout.file",
+        &["cannot be read"],
+    );
+    refused("kind = \"file\", file = \"missing.txt\"", "", "wifi.deployment.layout.file", &[".graphml"]);
+}
