@@ -82,7 +82,8 @@ pub struct WrrConfig {
     pub decrement_delay: Duration,
     /// What loss is counted in (default packets).
     pub loss_unit: LossUnit,
-    /// Whether weights are whole numbers (default, and what the paper's "would not change" implies) or not.
+    /// Whether weights are whole numbers, as the paper's "would not change" (§3.2) implies, and how they become so
+    /// (default cut off).
     pub arithmetic: WeightArithmetic,
     /// How a round's packets are laid out (default spread).
     pub turns: Turns,
@@ -116,6 +117,8 @@ pub enum WeightArithmetic {
     /// Fractions are cut off at every step.
     #[default]
     Whole,
+    /// Every step is rounded to the nearest.
+    Rounded,
     /// Fractions accumulate.
     Fractional,
 }

@@ -61,6 +61,8 @@ fn later_losses_add_k_times_their_share_of_the_fixed_weight() {
     assert_eq!(weight_after(&mut wrr(own, 10, 45), &[(50, 25, 250), (100, 25, 250)]), 14);
     // 0.5 · 9/250 · 50 = 0.9: "would not change".
     assert_eq!(weight_after(&mut wrr(own, 10, 45), &[(50, 9, 250), (100, 9, 250)]), 10);
+    let rounded = WrrConfig { arithmetic: WeightArithmetic::Rounded, ..own };
+    assert_eq!(weight_after(&mut wrr(rounded, 10, 45), &[(50, 9, 250), (100, 9, 250)]), 12);
     let fractional = WrrConfig { arithmetic: WeightArithmetic::Fractional, ..own };
     assert_eq!(weight_after(&mut wrr(fractional, 10, 45), &[(50, 25, 250), (100, 25, 250)]), 15);
     // In bytes it was a quarter: 0.5 · 0.1/4 · 50 · 4 reports.

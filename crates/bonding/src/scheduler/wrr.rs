@@ -78,9 +78,11 @@ impl WeightedRoundRobin {
     }
 
     fn clamp(&mut self) {
-        if self.config.arithmetic == WeightArithmetic::Whole {
-            self.weight_mobile = libm::floor(self.weight_mobile);
-        }
+        self.weight_mobile = match self.config.arithmetic {
+            WeightArithmetic::Whole => libm::floor(self.weight_mobile),
+            WeightArithmetic::Rounded => libm::round(self.weight_mobile),
+            WeightArithmetic::Fractional => self.weight_mobile,
+        };
         self.weight_mobile = self.weight_mobile.clamp(0.0, self.weight_mobile_most);
     }
 

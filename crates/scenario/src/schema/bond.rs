@@ -181,6 +181,8 @@ pub(crate) enum LossUnitName {
 pub(crate) enum ArithmeticName {
     /// Fractions are cut off at every step.
     Whole,
+    /// Every step is rounded to the nearest.
+    Rounded,
     /// Fractions accumulate.
     Fractional,
 }

@@ -100,6 +100,7 @@ fn wrr(table: &WeightedRoundRobinTable) -> WrrConfig {
     };
     let arithmetic = |name| match name {
         ArithmeticName::Whole => WeightArithmetic::Whole,
+        ArithmeticName::Rounded => WeightArithmetic::Rounded,
         ArithmeticName::Fractional => WeightArithmetic::Fractional,
     };
     let turns = |name| match name {
@@ -194,6 +195,7 @@ fn explicit_scheduler(config: &SchedulerConfig) -> SchedulerTable {
             };
             let arithmetic = match config.arithmetic {
                 WeightArithmetic::Whole => ArithmeticName::Whole,
+                WeightArithmetic::Rounded => ArithmeticName::Rounded,
                 WeightArithmetic::Fractional => ArithmeticName::Fractional,
             };
             let turns = match config.turns {
