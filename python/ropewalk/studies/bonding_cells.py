@@ -219,17 +219,20 @@ def ramp() -> dict[str, Any]:
     return flow
 
 
-DEMAND: Final = ((60, 0, 75), (15, 5, 12), (30, 20, 40), (45, 50, 65))
-"""Flows of figure 4: Mbit/s, start and end in s. The figure is lost; the text has the starts and the first excess."""
+DEMAND: Final = ((30, 20, 40), (45, 50, 65))
+"""Later flows of figure 4: Mbit/s, start and end in s. The figure is lost; the text has the starts."""
 
 
-def papers_bond(gain: float, decrement_ms: int, max_weight: int, name: str = "home") -> dict[str, object]:
+def papers_bond(
+    gain: float, decrement_ms: int, max_weight: int, name: str = "home", arithmetic: str = "rounded"
+) -> dict[str, object]:
     """Overrides that make the bond the paper's."""
     return {
         f"bonds.{name}.scheduler": {
             "kind": "weighted-round-robin",
             "gain": gain,
             "decrement_delay": f"{decrement_ms} ms",
+            "arithmetic": arithmetic,
         },
         f"bonds.{name}.paths[0].weight": 50,
         f"bonds.{name}.paths[1].max_weight": max_weight,
@@ -245,20 +248,21 @@ def source(text: str, overrides: dict[str, object]) -> Source:
     return Source(text, None, tuple((key, inline(value, key)) for key, value in overrides.items()))
 
 
-def ramp_cells(queue_packets: int = 100) -> list[Cell]:
+ARITHMETICS: Final = {"whole": "cut off", "rounded": "rounded", "fractional": "not made whole"}
+"""How fractions of weights are treated, which the paper does not tell: scenario value to words."""
+
+
+def ramp_cells(arithmetic: str = "whole", queue_packets: int = 100) -> list[Cell]:
     """Figure 3: every k and T_dwd."""
+    common = {
+        "connections.video": ramp(),
+        "scenario.duration": "41 s",
+        "links.dsl.queue": f"{queue_packets} packets",
+    }
     return [
         Cell(
-            {"gain": gain, "decrement_ms": delay, "queue": queue_packets},
-            source(
-                LINES,
-                {
-                    **papers_bond(gain, delay, 45),
-                    "connections.video": ramp(),
-                    "scenario.duration": "41 s",
-                    "links.dsl.queue": f"{queue_packets} packets",
-                },
-            ),
+            {"gain": gain, "decrement_ms": delay, "arithmetic": arithmetic, "queue": queue_packets},
+            source(LINES, {**papers_bond(gain, delay, 45, arithmetic=arithmetic), **common}),
         )
         for gain in GAINS
         for delay in DECREMENT_DELAYS_MS
@@ -266,10 +270,14 @@ def ramp_cells(queue_packets: int = 100) -> list[Cell]:
 
 
 def flows_cells() -> list[Cell]:
-    """Figures 4 and 5: flows that start and stop."""
-    flows = {f"connections.flow{k}": udp(*flow) for k, flow in enumerate(DEMAND, 1)}
-    overrides = {**papers_bond(0.5, 250, 45), **flows, "scenario.duration": "76 s"}
-    return [Cell({"part": "flows"}, source(LINES, overrides))]
+    """Figures 4 and 5: flows that start and stop, over a base that leaves DSL room or nearly fills it."""
+    cells = []
+    for base in (60.0, 63.5):
+        demand = ((base, 0, 75), (75 - base, 5, 12), *DEMAND)
+        flows = {f"connections.flow{k}": udp(*flow) for k, flow in enumerate(demand, 1)}
+        overrides = {**papers_bond(0.5, 250, 45), **flows, "scenario.duration": "76 s"}
+        cells.append(Cell({"base": base}, source(LINES, overrides)))
+    return cells
 
 
 def _tcp(start_s: float = 0) -> dict[str, Any]:
