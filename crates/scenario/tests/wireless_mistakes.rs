@@ -123,13 +123,21 @@ fn places_and_ranges_that_cannot_be() {
     check(position, "position = [\"0 m\", \"NaN m\"]", "wifi.stations.r.position[1]", &["finite coordinate"]);
     check(position, "position = [nan, 0.0]", "wifi.stations.r.position[0]", &["finite coordinate"]);
     check(position, "position = [\"0 m\"]", "wifi.stations.r.position", &["a point such as"]);
-    check(position, "# nowhere", "wifi.stations.r.position", &["`position` is missing"]);
+}
+
+#[test]
+fn stations_that_stand_nowhere() {
+    let text = GOOD.replace("position = [\"0 m\", \"15 m\"]\n", "");
+    let error = mistake(&text);
+    assert_eq!(error.key, "wifi.stations.r.position");
+    assert_eq!(error.source_line.as_deref(), Some("[wifi.stations.r]"));
+    assert!(error.to_string().contains("`position` is missing"), "{error}");
 }
 
 #[test]
 fn routes_that_cannot_be() {
     let via = "via = [\"r\"]";
-    check(via, "via = []", "wifi.routes.a", &["30.00 m apart", "the range is 20.00 m"]);
+    check(via, "via = []", "wifi.routes.a.via", &["30.00 m apart", "the range is 20.00 m"]);
     check(via, "via = [\"x\"]", "wifi.routes.a.via[0]", &["no station `x`"]);
     check(via, "via = [\"r\", \"r\"]", "wifi.routes.a.via[1]", &["passes `r` twice"]);
     check(via, "via = [\"d\"]", "wifi.routes.a.via[0]", &["passes `d` twice"]);
@@ -141,7 +149,12 @@ fn routes_that_cannot_be() {
         &["only one node-disjoint route from `s` to `d`"],
     );
     check(via, "find = { number = 2 }", "wifi.routes.a.find.number", &["there is one shortest route"]);
-    check("channel = 1", "channel = 6", "wifi.routes.a", &["r has no radio on channel 6", "its channels: 1"]);
+    check(
+        "channel = 1",
+        "channel = 6",
+        "wifi.routes.a.channel",
+        &["`r` has no radio on channel 6", "its channels: 1"],
+    );
     check("channel = 1", "channels = [1]", "wifi.routes.a.channels", &["1 channels for 2 hops"]);
 }
 

@@ -227,7 +227,7 @@ impl WirelessRoutePlan {
             network.station(name).ok_or_else(missing)
         };
         let (from, to) = (station(&self.from, ".from")?, station(&self.to, ".to")?);
-        let stations = match &self.way {
+        let stations: Vec<StationId> = match &self.way {
             WayPlan::Via(names) => {
                 let via: Result<Vec<StationId>, _> = names.iter().map(|name| station(name, ".via")).collect();
                 std::iter::once(from).chain(via?).chain([to]).collect()
@@ -237,7 +237,32 @@ impl WirelessRoutePlan {
                 found.map_err(|(message, expected)| WifiError::new(key(".find"), message, expected))?
             }
         };
+        self.check_channels(network, &stations)?;
         Ok(RouteConfig { stations, channels: self.channels.clone() })
+    }
+
+    /// Does every station have the radios it needs?
+    fn check_channels(&self, network: &Network, stations: &[StationId]) -> Result<(), WifiError> {
+        for (hop, pair) in stations.windows(2).enumerate() {
+            let (part, channel) = match self.channels.as_slice() {
+                [only] => ("channel".to_owned(), *only),
+                several => (format!("channels[{hop}]"), several[hop]),
+            };
+            for &station in pair {
+                if !network.channels(station).any(|own| own == channel) {
+                    let message =
+                        format!("the station `{}` has no radio on channel {channel}", network.name(station));
+                    let own: Vec<String> = network.channels(station).map(|own| own.to_string()).collect();
+                    let key = format!("wifi.routes.{}.{part}", self.name);
+                    return Err(WifiError::new(
+                        key,
+                        message,
+                        format!("one of its channels: {}", own.join(", ")),
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -96,8 +96,8 @@ impl WifiPlan {
         let (mut routes, mut entries) = (Vec::new(), Vec::new());
         for plan in &self.routes {
             let route = plan.resolve(&network, seed)?;
-            let key = || format!("wifi.routes.{}", plan.name);
-            let expected = "stations within range of each other, with radios on the channel";
+            let key = || format!("wifi.routes.{}.via", plan.name);
+            let expected = "stations within range of each other";
             let (id, pair) =
                 network.add_route(&route).map_err(|error| WifiError::new(key(), error.problem, expected))?;
             routes.push(id);
