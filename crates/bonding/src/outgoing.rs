@@ -99,7 +99,8 @@ impl Outgoing {
         self.sent_bytes += u64::from(wire_len);
         let backlog = self.queue.backlog(now);
         let backlog = self.limit.buffer().map_or(backlog, |buffer| backlog.min(buffer));
-        self.queue.push(now, backlog, self.capacity.time_of(wire_len));
+        self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
+        let (busy_bytes, busy_us) = self.queue.busy(now);
         self.log.push(
             seq,
             Entry {
@@ -107,6 +108,8 @@ impl Outgoing {
                 backlog: (backlog / 1000) as i32,
                 corrections: self.queue.corrections_us(),
                 len: wire_len,
+                busy_bytes,
+                busy_us,
             },
         );
         seq
@@ -279,8 +282,9 @@ impl Outgoing {
         if has_data {
             self.capacity.note(report, least - base);
             let Some(entry) = entry else { return };
-            let own = self.capacity.time_of(entry.len) / 1000;
-            let waited = (relative(report.delay) - base - own).max(0);
+            let taken = (relative(report.delay) - base).max(0);
+            self.capacity.note_burst(entry.busy_bytes, i64::from(entry.busy_us) + taken);
+            let waited = (taken - self.capacity.time_of(entry.len) / 1000).max(0);
             self.queue.correct(now, waited, &entry);
         } else if self.is_idle() {
             // Only keepalives came: what they waited for are others' packets.

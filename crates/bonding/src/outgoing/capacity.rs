@@ -15,6 +15,10 @@ const BUSY_MICROS: i64 = 1_000;
 pub(super) const FULL_PACKET: u32 = 1500;
 const GAIN_UP: f64 = 0.5;
 const GAIN_DOWN: f64 = 0.25;
+/// Bursts are short, and a start is full of them: many must agree.
+const GAIN_BURST: f64 = 0.1;
+/// A burst that shows a rate is at least this long, in octets: 16 full packets.
+const BURST: u32 = 24_000;
 /// Least estimate, bits per second: below, even a keepalive would take a second.
 const FLOOR: f64 = 10e3;
 
@@ -95,6 +99,17 @@ impl Capacity {
             let bytes = here.bytes.wrapping_sub(start.bytes);
             self.take(f64::from(bytes) * 8e6 / f64::from(elapsed));
             self.restart(here);
+        }
+    }
+
+    /// So many bytes, sent since the path was believed to be idle, were delivered within so many µs beyond the least delay:
+    /// it is at least that fast, however briefly it was busy.
+    pub(super) fn note_burst(&mut self, bytes: u32, micros: i64) {
+        if bytes >= BURST && micros > 0 {
+            let sample = f64::from(bytes) * 8e6 / micros as f64;
+            if sample > self.bits_per_sec {
+                self.set(self.bits_per_sec + (sample - self.bits_per_sec) * GAIN_BURST);
+            }
         }
     }
 

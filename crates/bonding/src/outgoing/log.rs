@@ -16,6 +16,9 @@ pub(super) struct Entry {
     pub(super) corrections: i32,
     /// Its octets on the wire.
     pub(super) len: u32,
+    /// Bytes sent since the queue was last believed empty, it included, and how long ago that was, in µs.
+    pub(super) busy_bytes: u32,
+    pub(super) busy_us: u32,
 }
 
 /// The last [`CAPACITY`] packets.

@@ -11,11 +11,14 @@ pub(super) struct QueueModel {
     at: Instant,
     /// All corrections so far: a report speaks of a packet sent before the latest ones were made.
     corrections: i64,
+    /// Since when it has not been empty, and the bytes that have joined since.
+    busy_since: Instant,
+    busy_bytes: u32,
 }
 
 impl QueueModel {
     pub(super) fn new(now: Instant) -> Self {
-        Self { backlog: 0, at: now, corrections: 0 }
+        Self { backlog: 0, at: now, corrections: 0, busy_since: now, busy_bytes: 0 }
     }
 
     /// The queue at `now`.
@@ -24,11 +27,22 @@ impl QueueModel {
         (self.backlog - now.saturating_since(self.at).as_nanos() as i64).max(0)
     }
 
-    /// A packet that takes `transmission` joins a queue of `backlog`.
+    /// A packet of `bytes` that takes `transmission` joins a queue of `backlog`.
     #[inline]
-    pub(super) fn push(&mut self, now: Instant, backlog: i64, transmission: i64) {
+    pub(super) fn push(&mut self, now: Instant, backlog: i64, bytes: u32, transmission: i64) {
+        if backlog == 0 {
+            self.busy_since = now;
+            self.busy_bytes = 0;
+        }
+        self.busy_bytes = self.busy_bytes.saturating_add(bytes);
         self.backlog = backlog + transmission;
         self.at = now;
+    }
+
+    /// Bytes since it was last empty, and for how many µs.
+    #[inline]
+    pub(super) fn busy(&self, now: Instant) -> (u32, u32) {
+        (self.busy_bytes, now.saturating_since(self.busy_since).as_micros() as u32)
     }
 
     #[inline]
