@@ -160,11 +160,19 @@ impl Reassembly {
     }
 
     /// Puts what is new of a chunk behind the hole.
-    fn store(&mut self, mut chunk: Chunk) {
-        let mut at = match self.waiting.back() {
-            Some(last) if chunk.data < last.end() => self.waiting.partition_point(|c| c.end() <= chunk.data),
-            _ => self.waiting.len(),
-        };
+    #[inline]
+    fn store(&mut self, chunk: Chunk) {
+        if self.waiting.back().is_none_or(|last| last.end() <= chunk.data) {
+            // Beyond everything: nearly always.
+            self.put(self.waiting.len(), chunk);
+            self.waiting_max = self.waiting_max.max(self.waiting_octets);
+        } else {
+            self.store_between(chunk);
+        }
+    }
+
+    fn store_between(&mut self, mut chunk: Chunk) {
+        let mut at = self.waiting.partition_point(|c| c.end() <= chunk.data);
         while chunk.payload.len > 0 {
             let Some(&later) = self.waiting.get(at) else {
                 self.put(at, chunk);
@@ -187,7 +195,11 @@ impl Reassembly {
 
     fn put(&mut self, at: usize, chunk: Chunk) {
         self.waiting_octets += u64::from(chunk.payload.len);
-        self.waiting.insert(at, chunk);
+        if at == self.waiting.len() {
+            self.waiting.push_back(chunk);
+        } else {
+            self.waiting.insert(at, chunk);
+        }
     }
 
     /// Reads up to `max` octets in order.

@@ -298,7 +298,12 @@ impl MptcpOptions {
     #[inline]
     pub fn wire_len(&self) -> u32 {
         let dss = self.dss.as_ref().map_or(0, Dss::wire_len);
-        dss + if self.rare.is_some() { self.rare().iter().map(MptcpOption::wire_len).sum() } else { 0 }
+        if self.rare.is_none() { dss } else { dss + self.rare_len() }
+    }
+
+    #[cold]
+    fn rare_len(&self) -> u32 {
+        self.rare().iter().map(MptcpOption::wire_len).sum()
     }
 
     /// Is there none?

@@ -38,7 +38,9 @@ impl Connection {
                 subflow.dirty = false;
                 subflow.timer = subflow.tcp.poll_timeout();
                 subflow.timer_stale = false;
-                self.collect_events(now, at as usize);
+                if subflow.tcp.has_events() {
+                    self.collect_events(now, at as usize);
+                }
                 if self.subflows[at as usize].tcp.state() == State::Closed {
                     self.live.remove(index);
                     continue;

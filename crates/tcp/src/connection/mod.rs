@@ -219,6 +219,12 @@ impl Connection {
         self.events.pop_front()
     }
 
+    /// Has [`Self::poll_event`] anything to tell?
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// A pure ACK leaves at the next [`Self::poll_transmit`], for the owner to put options on. Nothing before
     /// the handshake is complete.
     pub fn request_ack(&mut self) {

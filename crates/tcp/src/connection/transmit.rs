@@ -35,7 +35,8 @@ impl Connection {
         if self.acks.wants_pure() {
             return self.pure_ack(segment);
         }
-        (self.state.may_transmit() && self.transmit_data(segment)) || self.transmit_ack(segment)
+        let has_data = self.stream.unsent() > 0 || !self.queue.is_empty() || self.fin == Fin::Wanted;
+        (has_data && self.state.may_transmit() && self.transmit_data(segment)) || self.transmit_ack(segment)
     }
 
     /// What leaves whatever the windows say.
