@@ -394,7 +394,7 @@ impl Connection {
         let segment_size = self.acks.segment_size(self.smss);
         let window = self.window.advertise(self.reassembly.readable(), segment_size);
         let now = self.timestamp();
-        let timestamps = self.peer.timestamps.then(|| Timestamps { value: now, echo: self.peer.ts_recent });
+        let timestamps = self.peer.timestamps.then_some(Timestamps { value: now, echo: self.peer.ts_recent });
         let mut told = true;
         let mut sack = SackBlocks::EMPTY;
         if !self.sacks.is_empty() {
