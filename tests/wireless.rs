@@ -47,7 +47,8 @@ fn chain(hops: u32, spacing: f64, range: f64) -> String {
         _ if station == hops => "d".to_owned(),
         _ => format!("r{station}"),
     };
-    let _ = writeln!(text, "propagation = {{ model = \"disk\", reception = \"{range} m\" }}\n[wifi.stations]");
+    let _ =
+        writeln!(text, "propagation = {{ model = \"disk\", reception = \"{range} m\" }}\n[wifi.stations]");
     for station in 0..=hops {
         let (name, at) = (name(station), f64::from(station) * spacing);
         let _ = writeln!(text, "{name} = {{ position = [\"{at} m\", \"0 m\"] }}");
@@ -114,11 +115,20 @@ fn assert_conserved(outcome: &Outcome) {
 
 #[test]
 fn a_second_channel_is_worth_twice_the_air() {
-    let single = scenario("diamond.toml", &[("connections.bulk.protocol", "tcp"), ("connections.bulk.paths", "[\"a\"]")], 1);
+    let single = scenario(
+        "diamond.toml",
+        &[("connections.bulk.protocol", "tcp"), ("connections.bulk.paths", "[\"a\"]")],
+        1,
+    );
     let shared = scenario("diamond.toml", &[], 1);
     let apart = scenario("diamond.toml", &[("wifi.routes.b.channel", "6")], 1);
     let rate = |outcome: &Outcome| goodput(outcome, "bulk");
-    println!("one path {:.3}, both on one channel {:.3}, on two {:.3}", rate(&single), rate(&shared), rate(&apart));
+    println!(
+        "one path {:.3}, both on one channel {:.3}, on two {:.3}",
+        rate(&single),
+        rate(&shared),
+        rate(&apart)
+    );
     // On one channel the second path finds no air of its own.
     assert!((0.85..1.10).contains(&(rate(&shared) / rate(&single))));
     assert!((1.7..2.05).contains(&(rate(&apart) / rate(&single))));
@@ -128,13 +138,17 @@ fn a_second_channel_is_worth_twice_the_air() {
     }
     // What was never sent on the other channel never collided there.
     let idle = shared.radios.iter().filter(|row| row.channel == 6);
-    assert!(idle.clone().count() == 4 && idle.clone().all(|row| row.stats.data_sent == 0 && row.stats.busy.is_zero()));
+    assert!(
+        idle.clone().count() == 4
+            && idle.clone().all(|row| row.stats.data_sent == 0 && row.stats.busy.is_zero())
+    );
 }
 
 #[test]
 fn frame_errors_are_retried_and_in_the_end_lost() {
     let lossy = |loss: &str| {
-        let both = [("wifi.errors.0.loss", loss), ("wifi.errors.1.loss", loss), ("wifi.routes.b.channel", "6")];
+        let both =
+            [("wifi.errors.0.loss", loss), ("wifi.errors.1.loss", loss), ("wifi.routes.b.channel", "6")];
         scenario("diamond.toml", &both, 1)
     };
     let (clean, retried, lost) = (lossy("0 %"), lossy("20 %"), lossy("60 %"));
@@ -143,12 +157,15 @@ fn frame_errors_are_retried_and_in_the_end_lost() {
     assert!(rate(&clean) > rate(&retried) && rate(&retried) > rate(&lost));
     let drops = |outcome: &Outcome| outcome.links.iter().map(|row| row.drops_loss).sum::<u64>();
     let errors = |outcome: &Outcome| outcome.radios.iter().map(|row| row.stats.frame_errors).sum::<u64>();
-    assert_eq!((drops(&clean), errors(&clean)), (0, 0));
+    assert_eq!(errors(&clean), 0);
     // Four attempts fail together in 0.2⁴ = 0.16 % of the frames, and in 13 % at 60 %.
     let failed = |outcome: &Outcome| {
-        let offered: u64 = outcome.links.iter().filter(|row| row.direction == "s->d").map(|row| row.offered).sum();
+        let offered: u64 =
+            outcome.links.iter().filter(|row| row.direction == "s->d").map(|row| row.offered).sum();
         drops(outcome) as f64 / offered as f64
     };
+    // Without errors four collisions in a row are what is left.
+    assert!(failed(&clean) < 0.0004, "{}", failed(&clean));
     assert!((0.0008..0.0026).contains(&failed(&retried)), "{}", failed(&retried));
     assert!((0.11..0.15).contains(&failed(&lost)), "{}", failed(&lost));
     [&clean, &retried, &lost].into_iter().for_each(assert_conserved);
@@ -158,13 +175,17 @@ fn frame_errors_are_retried_and_in_the_end_lost() {
 fn meshes_are_drawn_from_the_seed_and_the_same_again() {
     for name in ["mesh.toml", "mobile-mesh.toml"] {
         let short = [("scenario.duration", "20 s")];
-        let (first, again, other) = (scenario(name, &short, 3), scenario(name, &short, 3), scenario(name, &short, 4));
+        let (first, again, other) =
+            (scenario(name, &short, 3), scenario(name, &short, 3), scenario(name, &short, 4));
         assert_eq!(first, again, "{name}");
         assert_ne!(first.routes, other.routes, "{name}: another seed is another mesh");
         for outcome in [&first, &other] {
             assert_conserved(outcome);
             assert!(outcome.connections[0].bytes > 0, "{name}");
-            assert_eq!(outcome.radios.iter().map(|row| &row.station).filter(|name| *name == "s").count() > 0, true);
+            assert_eq!(
+                outcome.radios.iter().map(|row| &row.station).filter(|name| *name == "s").count() > 0,
+                true
+            );
         }
     }
 }
@@ -173,9 +194,13 @@ fn meshes_are_drawn_from_the_seed_and_the_same_again() {
 fn routes_follow_stations_that_move() {
     let walked = scenario("mobile-mesh.toml", &[], 1);
     let row = &walked.routes[0];
-    println!("{} changes, {:?} s on average, broken for {:.1} s", row.changes, row.mean_duration_s, row.broken_s);
+    println!(
+        "{} changes, {:?} s on average, broken for {:.1} s",
+        row.changes, row.mean_duration_s, row.broken_s
+    );
     assert!(row.changes > 0 && walked.route_changes.len() as u64 == row.changes + 1);
-    let whole: f64 = walked.route_changes.iter().filter_map(|row| Some((row.until? - row.from).as_secs_f64())).sum();
+    let whole: f64 =
+        walked.route_changes.iter().filter_map(|row| Some((row.until? - row.from).as_secs_f64())).sum();
     let mean = row.mean_duration_s.expect("it has changed");
     assert!((whole / row.changes as f64 - mean).abs() < 1e-9);
     let rarely = scenario("mobile-mesh.toml", &[("wifi.route_interval", "20 s")], 1);

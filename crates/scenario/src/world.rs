@@ -163,7 +163,9 @@ impl Run<'_> {
             let stretch = next_sample.min(now.saturating_add(LONGEST_STRETCH));
             now = conductor.next().map_or(stretch, |at| at.min(stretch));
             simulation.world.run_until(now);
-            conductor.step(simulation);
+            if now < end {
+                conductor.step(simulation);
+            }
             simulation.world.tap_mut().pause();
             if let Some(sampler) = &mut sampler
                 && now == next_sample

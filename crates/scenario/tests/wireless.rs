@@ -1,0 +1,184 @@
+//! Wireless networks: what `explain` draws, what files and seeds bring in.
+
+use ropewalk_scenario::{RunOptions, Scenario, load, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn shipped(name: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    let text = fs::read_to_string(&path).expect("a scenario of the repository");
+    let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+    let overrides: Vec<(String, String)> = overrides.iter().map(own).collect();
+    load(&text, Some(&path), &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A folder of its own for each test, removed with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("ropewalk-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder for temporary files");
+        Self(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).expect("writable");
+    }
+
+    fn load(&self, text: &str) -> Scenario {
+        load(text, Some(&self.0.join("test.toml")), &[]).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn assert_tells(text: &str, all: &[&str]) {
+    for wanted in all {
+        assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+    }
+}
+
+#[test]
+fn the_explanation_draws_positions_ranges_and_channels() {
+    let diamond = shipped("diamond.toml", &[("wifi.routes.b.channel", "6")]).explain();
+    assert_tells(
+        &diamond,
+        &[
+            "802.11b, long preamble: data at 11 Mbit/s, ACKs at 1 Mbit/s",
+            "received up to 25.0 m, sensed up to 25.0 m",
+            "of frames that overlap the first is received",
+            "~~~ 2 hops on channel 1: s ~ r1 ~ d",
+            "~~~ 2 hops on channel 6: s ~ r2 ~ d",
+            "r1 at (0.0, 12.5) m, channels 1, 6",
+            "25.0 m: received up to here",
+            "wifi.short_retry_limit",
+        ],
+    );
+    // North is up: d above the relays above s.
+    let line = |mark: &str| diamond.lines().position(|line| line.trim_start().starts_with(mark));
+    assert!(line("@d").is_some() && line("@d") < line("*r1") && line("*r1") < line("@s"), "{diamond}");
+    let mesh = shipped("mesh.toml", &[]).explain();
+    assert_tells(
+        &mesh,
+        &["deployment that was drawn with seed 1", "link-disjoint 2", "32 stations", "@s", "@d"],
+    );
+}
+
+#[test]
+fn seeds_draw_deployments_and_names_stay() {
+    let scene = |seed: &str| {
+        let scenario = shipped("mesh.toml", &[("scenario.seed", seed)]);
+        scenario.plan().wifi.as_ref().expect("a network").scene.clone()
+    };
+    let (first, again, other) = (scene("1"), scene("1"), scene("2"));
+    assert_eq!(first, again);
+    assert_ne!(first.stations, other.stations);
+    for scene in [first, other] {
+        let names: Vec<&str> = scene.stations.iter().map(|station| station.name.as_str()).collect();
+        assert!(names.len() == 32 && names.contains(&"s") && names.contains(&"d"), "{names:?}");
+        // Link-disjoint: no two hops of the two routes are the same.
+        let hops = |route: usize| scene.routes[route].stations.windows(2);
+        assert!(hops(0).all(|hop| hops(1).all(|other| hop != other)));
+        assert!(scene.draws > 0);
+    }
+    // The hash names the scenario; the seed is not in it.
+    let hash = |seed| shipped("mesh.toml", &[("scenario.seed", seed)]).hash();
+    assert_eq!(hash("1"), hash("2"));
+}
+
+const FROM_FILES: &str = r#"
+[scenario]
+name = "files"
+duration = "20 s"
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = { model = "disk", reception = "20 m" }
+route_interval = "1 s"
+[wifi.deployment]
+layout = { kind = "file", file = "places.csv" }
+source = { node = "s", station = "west" }
+destination = { node = "d", station = "east" }
+[wifi.stations.walker]
+[wifi.movement]
+file = "walk.tcl"
+stations = ["walker"]
+[wifi.routes.a]
+from = "s"
+to = "d"
+find = { algorithm = "shortest" }
+[connections.bulk]
+from = "s"
+to = "d"
+application = { kind = "bulk" }
+"#;
+
+#[test]
+fn places_and_movements_come_from_files() {
+    let folder = Folder::new("files");
+    folder.write("places.csv", "name,x_m,y_m\nwest,0,0\nupper,15,10\neast,30,0\n");
+    // A shorter way it is not, but the only one when it has come; then it leaves again.
+    folder.write(
+        "walk.tcl",
+        "$node_(0) set X_ 15\n$node_(0) set Y_ 0\n$ns_ at 5.0 \"$node_(0) setdest 15 100 10\"\n",
+    );
+    let scenario = folder.load(FROM_FILES);
+    let canonical = scenario.canonical_json();
+    assert_eq!(canonical.matches("sha256:").count(), 2, "{canonical}");
+    let outcome = run(&scenario, &RunOptions::default()).expect("the run ends");
+    let ways: Vec<&str> = outcome.route_changes.iter().map(|row| row.stations.as_str()).collect();
+    // The walker is the first station and wins the tie, until it is too far away.
+    assert_eq!(ways, ["s walker d", "s upper d"]);
+    let moved = outcome.radios.iter().find(|row| row.station == "walker").expect("it has a radio");
+    assert!((moved.position.y - 100.0).abs() < 1e-6, "{moved:?}");
+    folder.write("walk.tcl", "$node_(0) set X_ 16\n$node_(0) set Y_ 0\n");
+    assert_ne!(folder.load(FROM_FILES).hash(), scenario.hash());
+    folder.write("walk.tcl", "$node_(0) set X_ sixteen\n");
+    let error = load(FROM_FILES, Some(&folder.0.join("test.toml")), &[]).expect_err("no number");
+    assert!(
+        error.file.as_deref().is_some_and(|file| file.ends_with("walk.tcl")) && error.line == Some(1),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_seed_without_a_route_is_told_at_the_run() {
+    // Shadowing decides who hears whom: with some seeds s and d do not hear each other.
+    let text = r#"
+[scenario]
+name = "shadow"
+duration = "1 s"
+seed = SEED
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = { model = "log-distance", exponent = 3.0, shadowing = "12 dB" }
+[wifi.stations]
+s = { position = ["0 m", "0 m"] }
+d = { position = ["45 m", "0 m"] }
+[wifi.routes.a]
+from = "s"
+to = "d"
+[connections.bulk]
+from = "s"
+to = "d"
+application = { kind = "bulk" }
+"#;
+    let loads = |seed: u64| load(&text.replace("SEED", &seed.to_string()), None, &[]);
+    let good = (1..50).find(|&seed| loads(seed).is_ok()).expect("a seed that works");
+    let bad = (1..50).find(|&seed| loads(seed).is_err()).expect("a seed that does not");
+    let scenario = loads(good).unwrap_or_else(|error| panic!("{error}"));
+    run(&scenario, &RunOptions::default()).expect("its own seed");
+    let error =
+        run(&scenario, &RunOptions { seed: Some(bad), ..RunOptions::default() }).expect_err("no route");
+    let told = error.to_string();
+    assert!(
+        told.contains(&format!("with seed {bad}: wifi.routes.a.via")) && told.contains("m apart"),
+        "{told}"
+    );
+}
