@@ -57,6 +57,19 @@ def test_the_summary_has_exactly_the_documented_keys(two_paths: Path) -> None:
     assert [list(link) for link in summary["links"]] == [LINK_KEYS] * 4
 
 
+def test_wireless_runs_have_tables_of_their_own() -> None:
+    chain = Path(__file__).parents[2] / "scenarios" / "chain.toml"
+    short = {"connections.bulk.application.bytes": "200 kB"}
+    result = ropewalk.run(chain, replications=2, overrides=short)
+    assert set(result.radios["station"]) == {"s", "r1", "d"}
+    assert result.radios.height == 6
+    assert (result.radios["data_sent"] > 0).all()
+    assert result.routes["stations"].to_list() == ["s r1 d"] * 2
+    assert result.routes["hops"].to_list() == result.route_changes["hops"].to_list() == [2, 2]
+    for frame in (result.radios, result.routes, result.route_changes):
+        assert frame.columns[:3] == PROVENANCE
+
+
 def test_tables_are_polars_frames_with_provenance(two_paths: Path) -> None:
     result = ropewalk.run(two_paths, replications=2)
     for frame in (result.connections, result.subflows, result.links, result.series):

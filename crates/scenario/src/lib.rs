@@ -24,6 +24,7 @@ pub use outcome::{
 };
 pub use plan::Plan;
 pub use references::Reference;
+pub use ropewalk_wifi::RadioStats;
 pub use scenario::{Scenario, load};
 pub use schema::schema;
 pub use world::{RunError, RunOptions, run, run_plan};

@@ -267,7 +267,7 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
 fn rates(changes: &[(Instant, Rate)]) -> String {
     let told = |(at, rate): &(Instant, Rate)| format!("{rate} from {}", *at - Instant::ZERO);
     match changes {
-        [few @ ..] if few.len() <= 3 => few.iter().map(told).collect::<Vec<_>>().join(", "),
+        few if few.len() <= 3 => few.iter().map(told).collect::<Vec<_>>().join(", "),
         [first, .., last] => format!("{}, {} more changes, {}", told(first), changes.len() - 2, told(last)),
         _ => String::new(),
     }

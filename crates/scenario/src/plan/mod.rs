@@ -142,6 +142,7 @@ impl LinkPlan {
 }
 
 /// What carries the packets of a link.
+#[expect(clippy::large_enum_variant, reason = "most links are wires, and a plan has few")]
 #[derive(Clone, PartialEq, Debug)]
 pub enum Carrier {
     /// A link of its own, as `[links.NAME]` says.

@@ -78,7 +78,7 @@ pub(super) fn movement(
     for (node, name) in (0u32..).zip(&given.stations) {
         let key = format!("wifi.movement.stations[{node}]");
         if !table.stations.contains_key(name) {
-            let known: Vec<&str> = table.stations.keys().map(|name| name.as_str()).collect();
+            let known: Vec<&str> = table.stations.keys().map(crate::schema::quantity::Name::as_str).collect();
             return Err(builder.unknown(&key, "station", name.as_str(), known));
         }
         if movement.trajectory(node).is_none() {
