@@ -80,6 +80,8 @@ pub struct WrrConfig {
     pub gain: f64,
     /// T_dwd: time without reported loss before the weight falls; at most 1 min (default 250 ms).
     pub decrement_delay: Duration,
+    /// How fast it then falls (default one each report, as printed in §3.3).
+    pub decrement_pace: DecrementPace,
     /// What loss is counted in (default packets).
     pub loss_unit: LossUnit,
     /// Whether weights are whole numbers, as the paper's "would not change" (§3.2) implies, and how they become so
@@ -94,6 +96,7 @@ impl Default for WrrConfig {
         Self {
             gain: 0.5,
             decrement_delay: Duration::from_millis(250),
+            decrement_pace: DecrementPace::EachReport,
             loss_unit: LossUnit::Packets,
             arithmetic: WeightArithmetic::Whole,
             turns: Turns::Spread,
@@ -109,6 +112,16 @@ pub enum LossUnit {
     Packets,
     /// Bytes lost over bytes sent. The initial increment stays in packets.
     Bytes,
+}
+
+/// How fast a weight falls while nothing is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DecrementPace {
+    /// By one at each report.
+    #[default]
+    EachReport,
+    /// By one each T_dwd: the wait begins anew. The paper's measured hand-back is as slow as that.
+    EachDelay,
 }
 
 /// Whether weights have fractions.

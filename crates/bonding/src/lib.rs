@@ -27,8 +27,8 @@ mod scheduler;
 mod view;
 
 pub use config::{
-    Config, ConfigError, CostFirstConfig, FlowAwareConfig, KeepaliveConfig, LossUnit, Order, PathConfig,
-    RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
+    Config, ConfigError, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit, Order,
+    PathConfig, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
 };
 pub use control::{Control, Keepalive, KeepaliveReply, PathReport, Report};
 pub use endpoint::{Dispatch, Endpoint, Refusal, Refused};

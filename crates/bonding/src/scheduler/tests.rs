@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{LossUnit, PathConfig, Turns, WeightArithmetic, WrrConfig};
+use crate::config::{DecrementPace, LossUnit, PathConfig, Turns, WeightArithmetic, WrrConfig};
 use ropewalk_units::Duration;
 
 const DSL: PathId = PathId(0);
@@ -70,6 +70,16 @@ fn later_losses_add_k_times_their_share_of_the_fixed_weight() {
     let reports = [(50, 25, 250), (100, 25, 250), (150, 25, 250), (200, 25, 250)];
     assert_eq!(weight_after(&mut wrr(bytes, 10, 45), &reports), 12);
     assert_eq!(weight_after(&mut wrr(own, 44, 45), &[(50, 250, 250)]), 45);
+}
+
+#[test]
+fn at_the_slow_pace_the_weight_falls_by_one_each_t_dwd() {
+    let decrement_delay = Duration::from_millis(250);
+    let own = WrrConfig { decrement_delay, decrement_pace: DecrementPace::EachDelay, ..WrrConfig::default() };
+    let mut scheduler = wrr(own, 0, 45);
+    assert_eq!(weight_after(&mut scheduler, &[(1000, 3, 250), (1250, 0, 250)]), 2);
+    assert_eq!(weight_after(&mut scheduler, &[(1300, 0, 250), (1499, 0, 250)]), 2);
+    assert_eq!(weight_after(&mut scheduler, &[(1500, 0, 250), (1550, 0, 250)]), 1);
 }
 
 #[test]

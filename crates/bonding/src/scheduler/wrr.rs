@@ -2,7 +2,7 @@
 //! costlier one's follows the loss on the cheaper.
 
 use super::{Ask, Scheduler};
-use crate::config::{Config, LossUnit, Turns, WeightArithmetic, WrrConfig};
+use crate::config::{Config, DecrementPace, LossUnit, Turns, WeightArithmetic, WrrConfig};
 use crate::id::{PathId, PathSet};
 use crate::outgoing::{Outgoing, Progress};
 use ropewalk_units::Instant;
@@ -70,10 +70,13 @@ impl WeightedRoundRobin {
         self.weight_mobile += f64::from(fixed.lost_packets);
     }
 
-    /// §3.3, delayed weight decrement: one for each T_report, once there was no loss for T_dwd.
+    /// §3.3, delayed weight decrement: one for each T_report (or T_dwd), once there was no loss for T_dwd.
     fn delayed_decrement(&mut self, now: Instant) {
         if now.saturating_since(self.lossless_since) >= self.config.decrement_delay {
             self.weight_mobile -= 1.0;
+            if self.config.decrement_pace == DecrementPace::EachDelay {
+                self.lossless_since = now;
+            }
         }
     }
 

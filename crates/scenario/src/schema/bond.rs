@@ -155,14 +155,26 @@ pub(crate) struct WeightedRoundRobinTable {
     /// k: how steeply the costlier path's weight rises with the loss of the cheaper one, above 0 and at most 100
     /// (default 0.5).
     pub(crate) gain: Option<f64>,
-    /// T_dwd: time without reported loss before that weight falls by one at each report (default 250 ms).
+    /// T_dwd: time without reported loss before that weight falls (default 250 ms).
     pub(crate) decrement_delay: Option<Time>,
+    /// How fast it then falls (default each-report).
+    pub(crate) decrement_pace: Option<PaceName>,
     /// What loss is counted in (default packets).
     pub(crate) loss_unit: Option<LossUnitName>,
     /// Do weights have fractions? (default whole: they are cut off)
     pub(crate) arithmetic: Option<ArithmeticName>,
     /// How the packets of a round are laid out (default spread).
     pub(crate) turns: Option<TurnsName>,
+}
+
+/// How fast a weight falls while nothing is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PaceName {
+    /// By one at each report.
+    EachReport,
+    /// By one each `decrement_delay`.
+    EachDelay,
 }
 
 /// What loss is counted in.

@@ -4,14 +4,15 @@ use crate::error::ScenarioError;
 use crate::plan::build::Builder;
 use crate::schema::bond::{
     ArithmeticName, BondTable, ClassTable, CostFirstTable, FlowAwareTable, KeepaliveTable, LossUnitName,
-    MemberFields, MemberTable, OrderName, RateAwareTable, ResequencerTable, SchedulerTable, Treatment,
-    TurnsName, WeightedRoundRobinTable,
+    MemberFields, MemberTable, OrderName, PaceName, RateAwareTable, ResequencerTable, SchedulerTable,
+    Treatment, TurnsName, WeightedRoundRobinTable,
 };
 use crate::schema::link::NoKeys;
 use crate::schema::quantity::{Name, Time};
 use ropewalk_bonding::{
-    Class, Config, ConfigError, CostFirstConfig, FlowAwareConfig, KeepaliveConfig, LossUnit, Order,
-    PathConfig, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
+    Class, Config, ConfigError, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit,
+    Order, PathConfig, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic,
+    WrrConfig,
 };
 use ropewalk_units::Duration;
 
@@ -107,6 +108,11 @@ fn wrr(table: &WeightedRoundRobinTable) -> WrrConfig {
         TurnsName::Spread => Turns::Spread,
         TurnsName::Consecutive => Turns::Consecutive,
     };
+    let pace = |name| match name {
+        PaceName::EachReport => DecrementPace::EachReport,
+        PaceName::EachDelay => DecrementPace::EachDelay,
+    };
+    set(&mut config.decrement_pace, table.decrement_pace.map(pace));
     set(&mut config.loss_unit, table.loss_unit.map(unit));
     set(&mut config.arithmetic, table.arithmetic.map(arithmetic));
     set(&mut config.turns, table.turns.map(turns));
@@ -198,6 +204,10 @@ fn explicit_scheduler(config: &SchedulerConfig) -> SchedulerTable {
                 WeightArithmetic::Rounded => ArithmeticName::Rounded,
                 WeightArithmetic::Fractional => ArithmeticName::Fractional,
             };
+            let pace = match config.decrement_pace {
+                DecrementPace::EachReport => PaceName::EachReport,
+                DecrementPace::EachDelay => PaceName::EachDelay,
+            };
             let turns = match config.turns {
                 Turns::Spread => TurnsName::Spread,
                 Turns::Consecutive => TurnsName::Consecutive,
@@ -205,6 +215,7 @@ fn explicit_scheduler(config: &SchedulerConfig) -> SchedulerTable {
             SchedulerTable::WeightedRoundRobin(WeightedRoundRobinTable {
                 gain: Some(config.gain),
                 decrement_delay: Some(Time(config.decrement_delay)),
+                decrement_pace: Some(pace),
                 loss_unit: Some(loss_unit),
                 arithmetic: Some(arithmetic),
                 turns: Some(turns),
