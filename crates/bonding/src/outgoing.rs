@@ -143,7 +143,13 @@ impl Outgoing {
     /// queue, transmission.
     #[inline]
     pub(crate) fn expected_delivery(&self, now: Instant, wire_len: u32) -> i64 {
-        self.base.nanos() + self.backlog(now) + self.transmission(wire_len)
+        self.base.nanos(self.liveness.srtt) + self.backlog(now) + self.transmission(wire_len)
+    }
+
+    /// Has it carried enough to be measured?
+    #[inline]
+    pub(crate) fn is_tried(&self) -> bool {
+        self.capacity.is_tried()
     }
 
     /// May it be sent more before another path is tried? Not beyond the queue at which it loses packets; and as long as

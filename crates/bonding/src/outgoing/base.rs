@@ -7,6 +7,10 @@ const HALF_WINDOW: Duration = Duration::from_secs(5);
 /// Reports in a half window that must have found the path idle, for the window to move on.
 const IDLE_REPORTS: u32 = 10;
 
+/// A path of unknown length is taken for this long, in nanoseconds; for this much less once it has answered.
+const UNKNOWN: i64 = 120_000_000_000;
+const ANSWERED: i64 = 60_000_000_000;
+
 /// A minimum over a window that only moves while the path is seen idle: were it to move while we keep a queue
 /// ourselves, that queue would pass for the path's length, and a second one would be built upon it.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +47,13 @@ impl BaseDelay {
         }
     }
 
+    /// In nanoseconds. Before there is any, later than every path that is known; among those, the sooner an answer has come
+    /// back the better.
     #[inline]
-    pub(super) fn nanos(&self) -> i64 {
-        self.micros() * 1000
+    pub(super) fn nanos(&self, srtt: Option<Duration>) -> i64 {
+        if self.current.is_some() || self.before.is_some() {
+            return self.micros() * 1000;
+        }
+        srtt.map_or(UNKNOWN, |srtt| ANSWERED + srtt.as_nanos() as i64)
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::control::PathReport;
 
-/// Assumed until there is a measurement, bits per second.
-const GUESS: f64 = 10e6;
+/// Assumed until there is a measurement, bits per second. Too little and the first packets are spread over paths that are not
+/// needed; too much and they are heaped upon one.
+const GUESS: f64 = 30e6;
 /// A sample spans at least this many packets and microseconds.
 const SAMPLE_PACKETS: u32 = 8;
 const SAMPLE_MICROS: u32 = 15_000;

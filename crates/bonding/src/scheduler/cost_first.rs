@@ -67,7 +67,10 @@ impl CostFirst {
             let limit = path.queue_limit();
             let room =
                 if left.is_empty() { limit } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
-            let is_worth_it = path.rate() >= cheapest.rate() * WORTHWHILE;
+            // Until the cheapest has shown what it carries, nothing is known to be too much for it.
+            let is_first = path.id == cheapest.id;
+            let is_worth_it =
+                is_first || (cheapest.is_tried() && path.rate() >= cheapest.rate() * WORTHWHILE);
             if is_worth_it && path.has_room(ask.now, room) && self.is_allowed(path) {
                 return Some(id);
             }

@@ -55,23 +55,28 @@ impl FlowAware {
         }
     }
 
-    /// The first usable path whose queue is below the target.
+    /// The first usable path whose queue is below the target. As long as nothing is known of it, it has room.
     fn first_with_room(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
         let has_room = |id: &&PathId| {
             let path = &paths[id.index()];
-            ask.usable.contains(**id) && path.has_room(ask.now, self.target)
+            ask.usable.contains(**id) && (!path.is_tried() || path.has_room(ask.now, self.target))
         };
         self.order.iter().find(has_room).copied()
     }
 
-    /// Where a flow of this rate should go back to: an earlier path that could carry it too.
+    /// Where a flow of this rate should go back to: an earlier path that could carry it too, or, if it fits none, the
+    /// first.
     fn earlier(&self, ask: &Ask, paths: &[Outgoing], home: PathId, rate: f64) -> Option<PathId> {
         let before = self.order.iter().take_while(|&&id| id != home);
         let fits = |id: &&PathId| {
             let path = &paths[id.index()];
             ask.usable.contains(**id) && path.sending_rate + rate < path.rate() * FILL
         };
-        before.copied().find(|id| fits(&id))
+        let is_too_large = |id: &PathId| rate > paths[id.index()].rate() * FILL;
+        let mut usable = self.order.iter().copied().filter(|&id| ask.usable.contains(id));
+        let first_of_too_slow =
+            || if usable.clone().all(|id| is_too_large(&id)) { usable.next() } else { None };
+        before.copied().find(|id| fits(&id)).or_else(first_of_too_slow)
     }
 }
 

@@ -32,12 +32,12 @@ impl RateAware {
         Self { loss_cost: config.loss_cost.as_nanos() as f64 }
     }
 
-    /// How much later another path may deliver what the full one would lose: by the queue that it bears, and by its round
+    /// How much later another path may deliver what the full one would lose: by the queue that it bears (a round trip at most), and by its round
     /// trip as far as the other adds to its rate. A loss costs a TCP flow round trips; a slow path's rate is no gain.
     fn patience(full: &Outgoing, other: &Outgoing) -> i64 {
         let round_trip = full.liveness.srtt.map_or(0.0, |srtt| srtt.as_nanos() as f64);
         let gain = (other.rate() / full.rate()).min(1.0);
-        full.queue_limit().saturating_add((round_trip * gain) as i64)
+        full.queue_limit().min(round_trip as i64) + (round_trip * gain) as i64
     }
 
     /// The earliest of `among`.
