@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import ropewalk
 from ropewalk import routes
 from ropewalk.progress import Silent
 from ropewalk.routes import GREEDY
-from ropewalk.studies import degraded_path, load, mesh_routing, reordering
+from ropewalk.studies import (
+    degraded_path,
+    diamond,
+    diamond_cells,
+    load,
+    mesh_routing,
+    mesh_transport,
+    mesh_transport_cells,
+    reordering,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +46,8 @@ class _Loaded(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in {"script", "link", "img", "iframe"}:
-            self.addresses += [value or "" for name, value in attrs if name in {"src", "href"}]
+            found = [value or "" for name, value in attrs if name in {"src", "href"}]
+            self.addresses += [address for address in found if not address.startswith("data:")]
 
 
 def _look_at(report: Path, *expected: str) -> None:
@@ -112,3 +123,69 @@ def test_the_papers_example_is_recognised() -> None:
     (deployment,) = found.deployments
     assert mesh_routing.alike(deployment)
     assert mesh_routing.hops(deployment) == mesh_routing.EXAMPLE_HOPS
+
+
+def test_a_subflow_starves_below_a_tenth_of_both() -> None:
+    times = [0.5 * k for k in range(1, 13)]
+    # Stretches of 2 s: fair, starving, and one in which nothing flows, which counts for neither.
+    first, second = [1.0] * 4 + [2.0] * 4 + [0.0] * 4, [1.0] * 4 + [0.1] * 4 + [0.0] * 4
+    assert diamond.starving(times, first, second) == pytest.approx(0.5)
+    assert diamond.starving(times, second, first) == pytest.approx(0.5)
+    assert diamond.starving([], [], []) == 0
+
+
+def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        diamond, "QUICK", diamond_cells.Extent((1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "300 kB")
+    )
+    result = load("diamond").run(tmp_path, quick=True, workers=2, progress=Silent())
+    names = {path.name for path in result.files}
+    for stem in (
+        "figure-3a-tcp",
+        "figure-3b-one-channel",
+        "figure-3c-two-channels",
+        "figure-3d-fully-coupled",
+        "figure-4-lossy-links",
+        "figure-5a-fully-coupled",
+        "figure-5b-rtt-compensator",
+        "bursts",
+    ):
+        assert {f"{stem}.png", f"{stem}.svg"} <= names
+    assert {"ideal-series.parquet", "causes-connections.parquet", "modern-subflows.parquet"} <= names
+    assert len(result.findings) == 8
+    _look_at(result.report, "balia", "ecf", "short preamble", "bursts of 20 ms", "Published beside measured")
+
+
+def test_mesh_transport_makes_every_figure_and_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mesh_transport, "QUICK", mesh_transport_cells.Extent(5, 1, 1, "1 s"))
+    written = []
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        result = load("mesh-transport").run(folder, quick=True, workers=workers, progress=Silent())
+        written.append({path.name: path.read_bytes() for path in (*result.files, result.report)})
+    assert [name for name in written[0] if written[0][name] != written[1][name]] == []
+    for stem in ("figure-6-throughput", "algorithms", "example"):
+        assert {f"{stem}.png", f"{stem}.svg"} <= written[0].keys()
+    assert {"routes.parquet", "papers-connections.parquet"} <= written[0].keys()
+    assert len(result.findings) == 4
+    _look_at(result.report, "RTS/CTS", "wvegas", "ZD", "Published beside measured", "95 %")
+
+
+def test_the_first_deployments_of_each_length_are_run() -> None:
+    found = routes.conditioned(12, algorithms=GREEDY)
+    chosen = mesh_transport_cells.first_of_each(found, 1)
+    lengths = [mesh_transport_cells.first_hops(deployment) for deployment in chosen]
+    assert len(set(lengths)) == len(lengths)
+    assert set(lengths) == {mesh_transport_cells.first_hops(deployment) for deployment in found}
+    assert chosen[0] is found[0]
+
+
+def test_two_channels_are_worth_two_paths() -> None:
+    rates = {}
+    for setup in (diamond_cells.TCP, diamond_cells.TWO):
+        source = diamond_cells.source("5 MB", diamond_cells.transport(setup, "uncoupled"))
+        result = ropewalk.run(source, compare=False, series=False)
+        rates[setup] = result.connections["goodput_mbps"][0]
+    assert rates[diamond_cells.TWO] > 1.85 * rates[diamond_cells.TCP]

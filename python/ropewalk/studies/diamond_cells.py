@@ -1,0 +1,262 @@
+"""What the diamond study runs: the network, its lossy links, and the settings of the transport."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ropewalk.source import Source
+from ropewalk.studies.cells import Cell
+from ropewalk.studies.wireless import (
+    MODERN,
+    PAPERS_MPTCP,
+    SETUPS,
+    TCP,
+    TRANSPORT,
+    TWO,
+    papers,
+    transport,
+)
+
+NETWORK: Final = (
+    """
+[scenario]
+name = "diamond"
+duration = "2000 s"
+sample_interval = "500 ms"
+"""
+    + TRANSPORT
+    + """
+# s and d just hear each other, so that nobody is hidden from anybody.
+[wifi.propagation]
+model = "disk"
+reception = "25 m"
+overlap = "first-wins"
+
+[wifi.stations]
+s = { position = ["0 m", "0 m"] }
+r1 = { position = ["0 m", "12.5 m"] }
+r2 = { position = ["0 m", "12.5 m"] }
+d = { position = ["0 m", "25 m"] }
+
+[wifi.routes]
+a = { from = "s", via = ["r1"], to = "d", channel = 1 }
+b = { from = "s", via = ["r2"], to = "d", channel = 1 }
+"""
+)
+
+CONTROLS: Final = ("uncoupled", "linked-increases", "rtt-compensator", "fully-coupled")
+MODERN_CONTROLS: Final = ("uncoupled", "cubic", "lia", "olia", "balia", "wvegas", "fully-coupled")
+SCHEDULERS: Final = ("round-robin", "lowest-rtt", "linux", "blest", "ecf", "goodput-guard", "redundant")
+
+BERNOULLI: Final = "Bernoulli"
+BURSTS: Final = "bursts of 8 attempts"
+FADES: Final = "bursts of 20 ms"
+CHANNELS: Final = (BERNOULLI, BURSTS, FADES)
+
+QUEUED: Final = "two channels, queues of 50 packets, wide windows"
+LOSSY: Final = "two channels, half of the frames fail"
+"""Where fully coupled windows find losses: of their own making, and of the channel's."""
+
+AIRS: Final[dict[str, dict[str, object]]] = {
+    "long preamble, ACKs at 1 Mbit/s": {},
+    "long preamble, ACKs at 2 Mbit/s": {"wifi.ack_rate": "2 Mbit/s"},
+    "long preamble, ACKs at 11 Mbit/s": {"wifi.ack_rate": "11 Mbit/s"},
+    "short preamble, ACKs at 2 Mbit/s": {"wifi.preamble": "short", "wifi.ack_rate": "2 Mbit/s"},
+    "short preamble, ACKs at 11 Mbit/s": {"wifi.preamble": "short", "wifi.ack_rate": "11 Mbit/s"},
+}
+
+EVERY_PACKET: Final = "an ACK per packet"
+HEADERS: Final = "payload of 1412 octets"
+THRESHOLD: Final = "ssthresh begins at two segments"
+FIRST_TIMEOUT: Final = "first RTO 0.2 s"
+NONE: Final = "none: correct protocols, delayed ACKs"
+PAPERS: Final = "the first two: the paper's settings"
+ALL: Final = "all four"
+
+CAUSES: Final[dict[str, dict[str, object]]] = {
+    NONE: {},
+    EVERY_PACKET: {"connections.bulk.tcp.delayed_ack.segments": 1},
+    HEADERS: {"connections.bulk.tcp.mss": 1436},
+    THRESHOLD: {"connections.bulk.tcp.initial_ssthresh": "2824 B"},
+    FIRST_TIMEOUT: {"connections.bulk.tcp.rto_initial": "200 ms"},
+    PAPERS: PAPERS_MPTCP,
+    ALL: {
+        **PAPERS_MPTCP,
+        "connections.bulk.tcp.initial_ssthresh": "2824 B",
+        "connections.bulk.tcp.rto_initial": "200 ms",
+    },
+}
+"""What sets the paper's Multipath TCP apart from a correct one, as far as the stack has keys for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is run."""
+
+    seeds: tuple[int, ...]
+    """Of everything but the paper's lossy figures."""
+
+    lossy_seeds: tuple[int, ...]
+    """Of the paper's lossy figures."""
+
+    frame_errors: tuple[float, ...]
+    """Of the paper's lossy figures."""
+
+    burst_errors: tuple[float, ...]
+    """Mean loss of the comparison with bursts."""
+
+    ideal_size: str
+    """Of a transfer in the figures over time."""
+
+    size: str
+    """Of every other transfer."""
+
+
+FULL: Final = Extent(
+    tuple(range(1, 11)),
+    tuple(range(1, 51)),
+    (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
+    (0.05, 0.1, 0.2, 0.3),
+    "20 MB",
+    "20 MB",
+)
+QUICK: Final = Extent((1, 2, 3), (1, 2, 3), (0.0, 0.1, 0.3, 0.5), (0.1, 0.3), "20 MB", "3 MB")
+
+
+def source(size: str, *overrides: dict[str, object]) -> Source:
+    """The diamond with a transfer of this size and other values; later ones win."""
+    merged: dict[str, object] = {"connections.bulk.application.bytes": size}
+    for each in overrides:
+        merged |= each
+    return Source(NETWORK).with_overrides(merged)
+
+
+def lossy(first: float, second: float, channel: str = BERNOULLI) -> dict[str, object]:
+    """Frames from s that carry more than 300 octets of TCP fail: so much to r1, so much to r2."""
+    return {
+        "wifi.errors": [
+            {"from": "s", "to": relay, "above": "340 B", "loss": _loss(mean, channel)}
+            for relay, mean in (("r1", first), ("r2", second))
+            if mean
+        ]
+    }
+
+
+def _loss(mean: float, channel: str) -> object:
+    if channel == BURSTS:
+        return {"model": "bursts", "mean_loss": mean, "mean_burst": 8.0}
+    if channel == FADES:
+        return {"model": "bursts", "mean_loss": mean, "mean_burst": 20.0, "per": "time", "step": "1 ms"}
+    return mean
+
+
+def ideal_cells(extent: Extent) -> list[Cell]:
+    """Figure 3: no frame errors."""
+    size = extent.ideal_size
+    cells = [Cell({"setup": TCP, "control": "newreno"}, source(size, papers(TCP)))]
+    cells += [
+        Cell({"setup": setup, "control": control}, source(size, papers(setup, control)))
+        for setup in SETUPS[1:]
+        for control in CONTROLS
+    ]
+    # Enough room in the windows to overflow such queues.
+    wide: dict[str, object] = {
+        "wifi.queue": "50 packets",
+        "tcp.window_scale": 4,
+        "tcp.receive_buffer": "1 MB",
+    }
+    cells += [
+        Cell({"setup": setup, "control": control}, source(size, papers(TWO, control), overrides))
+        for setup, overrides in ((QUEUED, wide), (LOSSY, lossy(0.5, 0.5)))
+        for control in ("uncoupled", "fully-coupled")
+    ]
+    return cells
+
+
+def lossy_cells(extent: Extent) -> list[Cell]:
+    """Figure 4: both links from s fail alike."""
+    return [
+        Cell({"setup": setup, "fer": error}, source(extent.size, papers(setup), lossy(error, error)))
+        for setup in SETUPS
+        for error in extent.frame_errors
+    ]
+
+
+def asymmetric_cells(extent: Extent) -> list[Cell]:
+    """Figure 5: only the link from s to r2 fails."""
+    return [
+        Cell({"control": control, "fer": error}, source(extent.size, papers(TWO, control), lossy(0, error)))
+        for control in ("fully-coupled", "rtt-compensator")
+        for error in extent.frame_errors
+    ]
+
+
+def cause_cells(extent: Extent) -> list[Cell]:
+    """The gain of two channels, with the causes of the published one switched on one at a time."""
+    cells = [
+        Cell({"cause": cause, "setup": setup}, source(extent.size, transport(setup, "uncoupled"), overrides))
+        for cause, overrides in CAUSES.items()
+        for setup in SETUPS[1:]
+    ]
+    # TCP stays as it was in the paper; once with an ACK per packet too.
+    cells += [
+        Cell({"cause": cause, "setup": TCP}, source(extent.size, transport(TCP), CAUSES[cause]))
+        for cause in (NONE, EVERY_PACKET)
+    ]
+    return cells
+
+
+def air_cells(extent: Extent) -> list[Cell]:
+    """Preambles and ACK rates, correct protocols with delayed ACKs."""
+    return [
+        Cell({"air": air, "setup": setup}, source(extent.size, transport(setup, "uncoupled"), overrides))
+        for air, overrides in AIRS.items()
+        for setup in SETUPS
+    ]
+
+
+def channel_cells(extent: Extent) -> list[Cell]:
+    """Bernoulli against bursts at equal mean loss, on both links from s."""
+    return [
+        Cell(
+            {"channel": channel, "setup": setup, "fer": error},
+            source(extent.size, papers(setup), lossy(error, error, channel)),
+        )
+        for channel in CHANNELS
+        for setup in SETUPS
+        for error in extent.burst_errors
+    ]
+
+
+def modern_cells(extent: Extent) -> list[Cell]:
+    """Today's stacks: TCP, couplings and schedulers, the second path without loss and with."""
+    cells = []
+    for error in (0.0, 0.3):
+        common = (MODERN, lossy(0, error))
+        cells.append(
+            Cell(
+                {"variant": TCP, "kind": "TCP", "fer": error},
+                source(extent.size, transport(TCP), *common),
+            )
+        )
+        cells += [
+            Cell(
+                {"variant": control, "kind": "coupling", "fer": error},
+                source(extent.size, transport(TWO, control), *common),
+            )
+            for control in MODERN_CONTROLS
+        ]
+        cells += [
+            Cell(
+                {"variant": scheduler, "kind": "scheduler", "fer": error},
+                source(
+                    extent.size,
+                    transport(TWO, "lia"),
+                    {"connections.bulk.mptcp.scheduler": scheduler},
+                    *common,
+                ),
+            )
+            for scheduler in SCHEDULERS
+        ]
+    return cells

@@ -1,0 +1,212 @@
+"""What the mesh study runs: deployments in which all three algorithms find two routes, as networks of stations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+from ropewalk import routes
+from ropewalk.routes import GREEDY, Deployment
+from ropewalk.source import Source
+from ropewalk.studies.cells import Cell
+from ropewalk.studies.wireless import MODERN, ONE, SETUPS, TCP, TRANSPORT, TWO, papers, transport
+
+NETWORK: Final = (
+    """
+[scenario]
+name = "mesh"
+"""
+    + TRANSPORT
+    + """
+[wifi.propagation]
+model = "disk"
+reception = "20 m"
+overlap = "first-wins"
+"""
+)
+
+CONTROL: Final = "linked-increases"
+"""The papers' choice for the meshes (000 §5.2)."""
+
+CONTROLS: Final = ("uncoupled", "cubic", "lia", "olia", "balia", "wvegas")
+SCHEDULERS: Final = ("round-robin", "lowest-rtt", "linux", "blest", "ecf", "goodput-guard", "redundant")
+
+PAPERS: Final = "the papers' settings"
+DELAYED: Final = "MPTCP has delayed ACKs and full packets too"
+AIRS: Final[dict[str, dict[str, object]]] = {
+    PAPERS: {},
+    DELAYED: {
+        "connections.bulk.tcp.delayed_ack.segments": 2,
+        "connections.bulk.tcp.mss": 1460,
+    },
+    "frames that overlap destroy each other": {"wifi.propagation.overlap": "destroys-all"},
+    "they do, with RTS/CTS for data": {
+        "wifi.propagation.overlap": "destroys-all",
+        "wifi.rts_threshold": "500 B",
+        "wifi.long_retry_limit": 4,
+        "wifi.short_retry_limit": 7,
+    },
+    "the carrier is sensed up to 40 m": {"wifi.propagation.carrier_sense": "40 m"},
+    "preambles are short, ACKs at 11 Mbit/s": {"wifi.preamble": "short", "wifi.ack_rate": "11 Mbit/s"},
+    "the preset is linux, queues of 100 packets, LIA": {
+        "tcp": {"preset": "linux"},
+        "wifi.queue": "100 packets",
+        "connections.bulk.tcp": {},
+    },
+}
+"""What the stations and the transport are like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is run."""
+
+    drawn: int
+    """Conditioned deployments that are drawn."""
+
+    per_hops: int
+    """Of these, at most so many with the same number of hops of the first route are run."""
+
+    beyond_per_hops: int
+    """The same for what the papers did not have."""
+
+    duration: str
+    """Simulated time of a run."""
+
+
+FULL: Final = Extent(1000, 15, 5, "30 s")
+QUICK: Final = Extent(100, 3, 1, "15 s")
+
+
+def deployments(extent: Extent, seed: int, workers: int | None) -> list[Deployment]:
+    """The first of each number of hops, in the order in which they are drawn."""
+    found = routes.conditioned(extent.drawn, seed=seed, algorithms=GREEDY, workers=workers)
+    return first_of_each(found, extent.per_hops)
+
+
+def first_of_each(found: list[Deployment], count: int) -> list[Deployment]:
+    """At most so many with the same number of hops of the first route, the first ones."""
+    chosen: list[Deployment] = []
+    taken: Counter[int] = Counter()
+    for deployment in found:
+        hops = first_hops(deployment)
+        if taken[hops] < count:
+            taken[hops] += 1
+            chosen.append(deployment)
+    return chosen
+
+
+def first_hops(deployment: Deployment) -> int:
+    """Hops of the first route, which is the same for all three algorithms."""
+    return len(deployment.routes["link"][0]) - 1
+
+
+def network(deployment: Deployment, algorithm: str, duration: str) -> dict[str, object]:
+    """Overrides with the stations that take part and the first two routes. Silent stations are left out."""
+    ends = {deployment.source: "s", deployment.destination: "d"}
+    pair = deployment.routes[algorithm][:2]
+    named = {node: ends.get(node, f"n{deployment.names[node]}") for route in pair for node in route}
+    stations: dict[str, object] = {}
+    for node in sorted(named):
+        x, y = deployment.positions[node]
+        stations[named[node]] = {"position": [f"{x!r} m", f"{y!r} m"]}
+    return {
+        "scenario.duration": duration,
+        "wifi.stations": stations,
+        "wifi.routes": {
+            name: {"from": "s", "via": [named[node] for node in route[1:-1]], "to": "d", "channel": 1}
+            for name, route in zip("ab", pair, strict=True)
+        },
+    }
+
+
+def _cell(
+    deployment: Deployment,
+    duration: str,
+    parameters: dict[str, str],
+    *overrides: dict[str, object],
+    algorithm: str = "link",
+) -> Cell:
+    merged = network(deployment, algorithm, duration)
+    for each in overrides:
+        merged |= each
+    return Cell({"draw": deployment.draw, **parameters}, Source(NETWORK).with_overrides(merged))
+
+
+def papers_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
+    """TCP over the first route, and both kinds of Multipath TCP over the routes of each algorithm."""
+    cells = []
+    for deployment in chosen:
+        cells.append(_cell(deployment, duration, {"setup": TCP, "algorithm": "link"}, papers(TCP)))
+        cells += [
+            _cell(
+                deployment,
+                duration,
+                {"setup": setup, "algorithm": algorithm},
+                papers(setup, CONTROL),
+                algorithm=algorithm,
+            )
+            for algorithm in GREEDY
+            for setup in SETUPS[1:]
+        ]
+    return cells
+
+
+def air_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
+    """The three setups over LD routes under other settings."""
+    return [
+        _cell(
+            deployment,
+            duration,
+            {"air": air, "setup": setup},
+            papers(setup, _coupling(air)),
+            _fitting(air, setup),
+        )
+        for deployment in chosen
+        for air in AIRS
+        for setup in SETUPS
+    ]
+
+
+def _coupling(air: str) -> str:
+    return "lia" if "linux" in air else CONTROL
+
+
+def _fitting(air: str, setup: str) -> dict[str, object]:
+    """TCP delays its ACKs anyway."""
+    return {key: value for key, value in AIRS[air].items() if setup != TCP or "connections." not in key}
+
+
+def modern_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
+    """Today's stacks over LD routes: couplings under the preset's scheduler, schedulers under LIA."""
+    cells = []
+    for deployment in chosen:
+        cells.append(
+            _cell(deployment, duration, {"kind": "TCP", "variant": TCP}, transport(TCP), MODERN),
+        )
+        cells += [
+            _cell(
+                deployment,
+                duration,
+                {"kind": "coupling", "variant": control},
+                transport(TWO, control),
+                MODERN,
+            )
+            for control in CONTROLS
+        ]
+        cells += [
+            _cell(
+                deployment,
+                duration,
+                {"kind": "scheduler", "variant": scheduler},
+                transport(TWO, "lia"),
+                {"connections.bulk.mptcp.scheduler": scheduler},
+                MODERN,
+            )
+            for scheduler in SCHEDULERS
+        ]
+        cells.append(
+            _cell(deployment, duration, {"kind": "coupling", "variant": ONE}, transport(ONE, "lia"), MODERN)
+        )
+    return cells

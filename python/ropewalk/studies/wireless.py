@@ -1,0 +1,120 @@
+"""What the two studies over 802.11 share: the papers' transport settings, its three setups, and gains over TCP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ropewalk.statistics import mean_interval
+from ropewalk.tables import cell as text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.statistics import Interval
+
+PAPER_003: Final = (
+    "D. Gómez, P. Garrido, C. Rabadán, R. Agüero, L. Muñoz: TCP Performance Enhancement over Wireless Mesh Networks "
+    "by means of the Combination of Multi-RAT Devices and the MPTCP Protocol, 2014"
+)
+PAPER_000: Final = (
+    "D. Gómez, C. Rabadán, P. Garrido, R. Agüero: Multipath Algorithms and Strategies to Improve TCP Performance "
+    "over Wireless Mesh Networks"
+)
+
+TRANSPORT: Final = """
+# NewReno without options, initial window 1, ssthresh and window 65 535 octets, RTO at least 0.2 s.
+[tcp]
+preset = "classic"
+mss = 1460
+delayed_ack = { segments = 2, timeout = "200 ms" }
+
+[hosts.s]
+[hosts.d]
+
+[connections.bulk]
+from = "s"
+to = "d"
+application = { kind = "bulk" }
+
+[wifi]
+standard = "802.11b"
+preamble = "long"
+data_rate = "11 Mbit/s"
+ack_rate = "1 Mbit/s"
+short_retry_limit = 4             # no RTS: every data frame is a short one
+queue = "100000 packets"          # practically without a limit
+channels = [1, 6]
+"""
+
+TCP: Final = "TCP"
+ONE: Final = "MPTCP, one channel"
+TWO: Final = "MPTCP, two channels"
+SETUPS: Final = (TCP, ONE, TWO)
+
+PAPERS_MPTCP: Final[dict[str, object]] = {
+    "connections.bulk.tcp.delayed_ack.segments": 1,
+    "connections.bulk.tcp.mss": 1436,
+}
+"""The papers' Multipath TCP acknowledges every packet, and carries 1412 octets in each: 1436 less 24 of a mapping."""
+
+MODERN: Final[dict[str, object]] = {
+    "tcp": {"preset": "linux"},
+    "wifi.preamble": "short",
+    "wifi.ack_rate": "11 Mbit/s",
+    "wifi.queue": "100 packets",
+}
+"""The preset `linux`, short preambles, ACKs at 11 Mbit/s, and queues of a usual length."""
+
+
+def transport(setup: str, control: str | None = None) -> dict[str, object]:
+    """Overrides that make one of the three setups, with a coupling of Multipath TCP."""
+    if setup == TCP:
+        return {"connections.bulk.protocol": "tcp", "connections.bulk.paths": ["a"]}
+    overrides: dict[str, object] = {
+        "connections.bulk.protocol": "mptcp",
+        "connections.bulk.paths": ["a", "b"],
+        "wifi.routes.b.channel": 6 if setup == TWO else 1,
+    }
+    if control is not None:
+        overrides["connections.bulk.mptcp.congestion_control"] = control
+    return overrides
+
+
+def papers(setup: str, control: str = "uncoupled") -> dict[str, object]:
+    """The same with the papers' settings of that transport."""
+    return {**transport(setup, control), **(PAPERS_MPTCP if setup != TCP else {})}
+
+
+def gain(values: Sequence[float], baseline: Sequence[float]) -> Interval:
+    """How much more, in per cent, paired: the mean over the pairs with its interval."""
+    return mean_interval(100 * (a / b - 1) for a, b in zip(values, baseline, strict=True))
+
+
+def signed(interval: Interval, unit: str = " %") -> str:
+    """A gain as text."""
+    half = f" ± {interval.half_width:.0f}" if interval.known and interval.half_width >= 0.5 else ""  # noqa: PLR2004
+    return f"{interval.mean:+.0f}{half}{unit}"
+
+
+def mbps(interval: Interval) -> str:
+    """A rate as text."""
+    return f"{interval.mean:.2f}" + (f" ± {interval.half_width:.2f}" if interval.known else "")
+
+
+__all__ = [
+    "MODERN",
+    "ONE",
+    "PAPERS_MPTCP",
+    "PAPER_000",
+    "PAPER_003",
+    "SETUPS",
+    "TCP",
+    "TRANSPORT",
+    "TWO",
+    "gain",
+    "mbps",
+    "papers",
+    "signed",
+    "text_of",
+    "transport",
+]
