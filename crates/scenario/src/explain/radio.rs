@@ -18,7 +18,7 @@ pub(super) fn network(plan: &Plan, wifi: &WifiPlan, text: &mut String) {
     let stations = &scene.stations;
     let drawn = match scene.draws {
         0 => String::new(),
-        draws => format!(", the {draws}. deployment that was drawn with seed {}", plan.seed),
+        draws => format!(", deployment {draws} of those drawn with seed {}", plan.seed),
     };
     let _ = writeln!(text, "  {} stations{drawn}{}\n", stations.len(), movement(wifi));
     Map::new(plan, stations).draw(wifi, text);
@@ -166,13 +166,20 @@ impl Map {
         let row = (((self.corner.y - y) / self.scale / 2.0) as usize).min(self.rows.len() - 1);
         let column = ((x - self.corner.x) / self.scale) as usize;
         let row = &mut self.rows[row];
+        // Stations at one place share a mark: *r1,r2.
+        let is_taken = row.get(column).is_some_and(|&c| c != ' ');
+        let past = |row: &[char]| row[column..].iter().take_while(|&&c| c != ' ').count();
+        let (column, mark) = if is_taken { (column + past(row), ',') } else { (column, mark) };
         let label: Vec<char> = std::iter::once(mark).chain(station.name.chars()).collect();
         if row.len() < column + label.len() + 1 {
             row.resize(column + label.len() + 1, ' ');
         }
         // A name gives way to what stands there; a mark only to nothing.
         let is_free = row[column + 1..=column + label.len()].iter().all(|&c| c == ' ');
-        let shown = if is_free { label.len() } else { 1 };
+        let shown = match (is_free, is_taken) {
+            (true, _) => label.len(),
+            (false, taken) => usize::from(!taken),
+        };
         row[column..column + shown].copy_from_slice(&label[..shown]);
     }
 
