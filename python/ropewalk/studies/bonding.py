@@ -570,11 +570,11 @@ class _Study:
             Chart(
                 "beyond-tcp",
                 "One TCP flow over two lines",
-                f"condition ({named})",
+                "condition (see caption)",
                 "goodput (Mbit/s)",
                 lines,
                 levels=[ceiling],
-                caption="Points are joined only to make them easier to follow.",
+                caption=f"Conditions: {named}. Points are joined only to make them easier to follow.",
             )
         )
 
