@@ -1,5 +1,7 @@
 //! Models of saturated stations that all hear each other.
 
+use ropewalk_sim::Stream;
+
 /// What a model says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Saturation {
@@ -80,4 +82,29 @@ pub(crate) fn freezing(n: u32, times: Times) -> Saturation {
         + collision * (times.collision + times.slot);
     let attempts = n * tau + success * (burst - 1.0);
     Saturation { throughput: success * burst * times.payload / time, collisions: n * tau * p / attempts }
+}
+
+/// The process that [`freezing`] approximates, slot by slot and without taking stations for independent: the part of `attempts`
+/// transmissions that collide.
+pub(crate) fn collisions_slot_by_slot(n: usize, times: Times, attempts: u64, stream: &mut Stream) -> f64 {
+    let most = times.window as u64 * (1 << times.stages);
+    let mut draw = |window: u64| stream.range(window);
+    let mut windows = vec![times.window as u64; n];
+    let mut counters: Vec<u64> = windows.iter().map(|&window| draw(window)).collect();
+    let (mut sent, mut failed) = (0, 0);
+    while sent < attempts {
+        let now: Vec<usize> = (0..n).filter(|&station| counters[station] == 0).collect();
+        // An idle slot is counted by all; the slot after a collision by those alone that did not collide.
+        if now.len() != 1 {
+            counters.iter_mut().for_each(|counter| *counter = counter.saturating_sub(1));
+        }
+        sent += now.len() as u64;
+        failed += if now.len() > 1 { now.len() as u64 } else { 0 };
+        for &station in &now {
+            windows[station] =
+                if now.len() > 1 { (windows[station] * 2).min(most) } else { times.window as u64 };
+            counters[station] = draw(windows[station]);
+        }
+    }
+    failed as f64 / sent as f64
 }

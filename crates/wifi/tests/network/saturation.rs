@@ -1,7 +1,8 @@
 //! Stations that always have something to send and all hear each other.
 
 use crate::common::{LONG, Scene, disk, jain, mac, network};
-use crate::models::{Saturation, Times, bianchi, freezing};
+use crate::models::{Saturation, Times, bianchi, collisions_slot_by_slot, freezing};
+use ropewalk_sim::Streams;
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wifi::phy::{self, Rate};
 use ropewalk_wifi::{MacConfig, StationId};
@@ -140,6 +141,20 @@ fn with_its_assumption_about_timeouts_the_refined_model_holds_to_one_percent() {
         let (measured, _) = run(n, &mac, 11, if n < 5 { 800.0 } else { 200.0 });
         let model = freezing(n, times(false));
         agree(measured, model, 0.01, 0.003, &format!("{n} stations"));
+    }
+}
+
+#[test]
+fn a_few_stations_collide_as_often_as_the_process_that_the_models_approximate() {
+    let mac = late();
+    for n in [2, 3, 5] {
+        let (measured, _) = run(n, &mac, 13, 4_000.0);
+        let mut stream = Streams::new(1).stream("process");
+        let process = collisions_slot_by_slot(n as usize, times(false), 4_000_000, &mut stream);
+        let model = freezing(n, times(false)).collisions;
+        let shown = format!("{n} stations: {measured:?}, process {process}, model {model}");
+        assert!(off(measured.collisions, process) < 0.02, "{shown}");
+        println!("{shown}");
     }
 }
 

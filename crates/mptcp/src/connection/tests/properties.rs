@@ -151,7 +151,7 @@ fn describe(network: &Network) -> String {
         network.client.stats(),
         network.client.poll_timeout(),
         side(&network.applications[1]),
-        network.server.as_ref().map(|s| s.stats()),
+        network.server.as_ref().map(crate::Connection::stats),
         network.server.as_ref().and_then(crate::Connection::poll_timeout),
     )
 }
