@@ -64,7 +64,8 @@ def save_deployment(deployment: Deployment, paths: Sequence[Path], algorithms: S
                 {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
             )
             beside = path.with_name(path.name + ".partial")
-            figure.savefig(beside, format=path.suffix[1:], metadata=metadata)
+            # Legends of many routes reach beyond what the layout leaves them.
+            figure.savefig(beside, format=path.suffix[1:], metadata=metadata, bbox_inches="tight")
             beside.replace(path)
         plt.close(figure)
 
@@ -105,4 +106,4 @@ def _panel(axes: Axes, deployment: Deployment, algorithm: str) -> None:
     axes.set_xlabel(f"x (m); from {source} to {destination}")
     axes.set_aspect("equal")
     if routes:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=min(3, len(routes)))
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)

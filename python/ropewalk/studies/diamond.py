@@ -401,8 +401,8 @@ class _Study:
             "Losses of their own making: the queues overflow.",
         )
         self.report.table(
-            "Goodput in Mbit/s; gain over TCP; per cent of the time in which one subflow has less than a tenth "
-            f"(stretches of {WINDOW_S:g} s)",
+            "Goodput in Mbit/s; gain over TCP without frame errors; per cent of the time in which one subflow "
+            f"has less than a tenth (stretches of {WINDOW_S:g} s)",
             ["setup", "congestion control", "goodput (Mbit/s)", "over TCP", "starving (%)"],
             [self._ideal_row(setup, control) for setup, control in self._ideal_keys()],
         )

@@ -57,6 +57,11 @@ def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> Stud
     return _Study(out, extent, chosen, results).write()
 
 
+def _differ(deployment: Deployment) -> bool:
+    """Whether each algorithm has a second route of its own."""
+    return len({tuple(deployment.routes[name][1]) for name in GREEDY}) == len(GREEDY)
+
+
 class _Study:
     """The results, and what is made of them."""
 
@@ -227,11 +232,11 @@ class _Study:
         return gain(self._values("air", air=air, setup=setup), self._values("air", air=air, setup=TCP))
 
     def _best_routes(self) -> Claim:
-        said, best = [], True
+        said, best = [], []
         for setup in (TWO, ONE):
             base = self._values(setup=setup, algorithm="link")
             differences = {name: gain(self._values(setup=setup, algorithm=name), base) for name in GREEDY[1:]}
-            best &= all(difference.mean < 1 for difference in differences.values())
+            best.append(all(difference.mean < 1 for difference in differences.values()))
             said.append(
                 f"{setup}: LD {mbps(mean_interval(base))} Mbit/s, "
                 + ", ".join(f"{SHORT[name]} {signed(value)} to LD" for name, value in differences.items())
@@ -240,10 +245,11 @@ class _Study:
             claim="LD's routes give the highest throughput of the three algorithms",
             published="said, not shown: only LD is printed",
             measured="; ".join(said),
-            verdict="holds" if best else "does not hold",
+            verdict="holds" if all(best) else "depends on a setting" if any(best) else "does not hold",
             reason=(
-                "LD's second route is the shortest, ZD's the longest; but ZD's are out of each other's reach, "
-                "and LD's may meet in a relay. Which counts for more shows here, paired by deployment."
+                "LD's second route is the shortest, ZD's the longest: that counts where each route has a "
+                "channel of its own, but little. On one channel it counts more that "
+                "ZD's routes are out of each other's reach, and that LD's may meet in a relay."
             ),
         )
 
@@ -277,7 +283,7 @@ class _Study:
                 caption="Mean, and from the least to the greatest over the deployments.",
             )
         )
-        example = self.chosen[0]
+        example = next((found for found in self.chosen if _differ(found)), self.chosen[0])
         paths = [self.out / f"example{ending}" for ending in (".png", ".svg")]
         save_deployment(example, paths, GREEDY)
         self.files += paths
