@@ -8,7 +8,7 @@ mod blest;
 mod ecf;
 mod guard;
 mod linux;
-mod lowest_rtt;
+pub(crate) mod lowest_rtt;
 mod redundant;
 mod round_robin;
 mod weighted;

@@ -17,10 +17,11 @@ impl Connection {
     /// An ACK or a timeout was handled: `acked_before` octets had been acknowledged before.
     #[inline]
     pub(super) fn after_ack(&mut self, at: usize, acked_before: u64) {
-        let stats = self.subflows[at].tcp.stats();
+        let subflow = &self.subflows[at];
+        let stats = subflow.tcp.stats();
         let acked = (stats.bytes_acked - acked_before) as u32;
         let losses = stats.fast_recoveries + stats.timeouts;
-        let lost = losses != self.subflows[at].loss_events;
+        let lost = losses != subflow.loss_events;
         if acked == 0 && !lost {
             return;
         }

@@ -5,7 +5,7 @@ use crate::event::{Event, FailureReason, SubflowCloseReason};
 use crate::id::SubflowId;
 use crate::mapping::Mapped;
 use crate::path_manager::Role;
-use crate::subflow::{Phase, Stale};
+use crate::subflow::{Phase, Stale, Subflow};
 use ropewalk_tcp::{self as tcp, State};
 use ropewalk_units::Instant;
 use ropewalk_wire::{DataAck, Dss, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
@@ -172,12 +172,12 @@ impl Connection {
             return;
         }
         self.peer_maps = true;
-        if let Some(position) = self.subflows[at].position_in(mapping.ssn) {
-            let subflow = &mut self.subflows[at];
-            if position + len > subflow.read {
-                let mapped = Mapped { position, data, len, checksum: mapping.checksum };
-                subflow.mappings.insert(mapped, subflow.read);
-            }
+        let subflow = &mut self.subflows[at];
+        if let Some(position) = subflow.position_in(mapping.ssn)
+            && position + len > subflow.read
+        {
+            let mapped = Mapped { position, data, len, checksum: mapping.checksum };
+            subflow.mappings.insert(mapped, subflow.read);
         }
     }
 
@@ -231,23 +231,24 @@ impl Connection {
         }
         let signals =
             options.mptcp.has_rare() || options.mptcp.dss.is_some_and(|dss| dss.mapping().is_some());
-        let subflow = &self.subflows[at];
-        signals && subflow.phase == Phase::Open && segment.ack == subflow.tcp.snd_una()
+        signals && {
+            let subflow = &self.subflows[at];
+            subflow.phase == Phase::Open && segment.ack == subflow.tcp.snd_una()
+        }
     }
 
     #[inline]
     fn hand_to_tcp(&mut self, now: Instant, at: usize, segment: &Segment) {
-        if !self.coupled.is_coupled() {
-            return self.subflows[at].tcp.handle_segment(now, segment);
-        }
-        let acknowledges = segment.payload.len == 0 || segment.ack != self.subflows[at].tcp.snd_una();
-        if !acknowledges {
-            return self.subflows[at].tcp.handle_segment(now, segment);
+        let subflow = &mut self.subflows[at];
+        let acknowledges = segment.payload.len == 0 || segment.ack != subflow.tcp.snd_una();
+        if !acknowledges || !self.coupled.is_coupled() {
+            return subflow.tcp.handle_segment(now, segment);
         }
         self.set_coupling(at);
-        let before = self.subflows[at].tcp.stats().bytes_acked;
-        self.subflows[at].tcp.handle_segment(now, segment);
-        self.subflows[at].stale = Stale::ALL;
+        let subflow = &mut self.subflows[at];
+        let before = subflow.tcp.stats().bytes_acked;
+        subflow.tcp.handle_segment(now, segment);
+        subflow.stale = Stale::ALL;
         self.after_ack(at, before);
     }
 
@@ -281,31 +282,20 @@ impl Connection {
 
     /// Reads what the subflow delivers and puts it where its mappings say.
     fn take_stream(&mut self, now: Instant, at: usize) {
-        while let Some(received) = self.subflows[at].tcp.read(u64::MAX) {
-            if !self.take_mapped(now, at, received.payload) {
-                self.take_octets(now, at, received.payload);
+        loop {
+            let subflow = &mut self.subflows[at];
+            let Some(received) = subflow.tcp.read(u64::MAX) else { break };
+            let more = subflow.tcp.readable() > 0;
+            match take_mapped(subflow, received.payload) {
+                Some(data) => self.reassemble(now, data, received.payload),
+                None => self.take_octets(now, at, received.payload),
             }
-            if self.subflows[at].tcp.readable() == 0 {
+            if !more {
                 break;
             }
         }
         self.tune_window(now);
         self.reassembly.account(now);
-    }
-
-    /// Octets that one mapping without checksum covers: nearly all.
-    #[inline]
-    fn take_mapped(&mut self, now: Instant, at: usize, payload: Payload) -> bool {
-        let subflow = &mut self.subflows[at];
-        let (position, len) = (subflow.read, u64::from(payload.len));
-        let special = subflow.discarding || subflow.infinite_in.is_some() || subflow.phase == Phase::Closed;
-        let Some(mapped) = subflow.mappings.at(position) else { return false };
-        if special || mapped.checksum.is_some() || mapped.end() < position + len {
-            return false;
-        }
-        subflow.read += len;
-        self.reassemble(now, mapped.data.wrapping_add(position - mapped.position), payload);
-        true
     }
 
     fn take_octets(&mut self, now: Instant, at: usize, mut payload: Payload) {
@@ -400,4 +390,17 @@ impl Connection {
             Some(_) => {}
         }
     }
+}
+
+/// The place of octets that one mapping without checksum covers, nearly all; they count as read then.
+#[inline]
+fn take_mapped(subflow: &mut Subflow, payload: Payload) -> Option<u64> {
+    let (position, len) = (subflow.read, u64::from(payload.len));
+    let special = subflow.discarding || subflow.infinite_in.is_some() || subflow.phase == Phase::Closed;
+    let mapped = subflow.mappings.at(position)?;
+    if special || mapped.checksum.is_some() || mapped.end() < position + len {
+        return None;
+    }
+    subflow.read += len;
+    Some(mapped.data.wrapping_add(position - mapped.position))
 }

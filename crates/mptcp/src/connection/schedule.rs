@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::event::Event;
-use crate::scheduler::Decision;
+use crate::scheduler::{Decision, Scheduler, lowest_rtt};
 use crate::send_queue::{Placement, Sent};
 use crate::view::SubflowView;
 use ropewalk_units::Instant;
@@ -37,6 +37,10 @@ impl Connection {
     }
 
     fn schedule_new(&mut self, now: Instant) {
+        if matches!(self.scheduler, Scheduler::LowestRtt(_)) && self.schedule_runs() {
+            self.timers.scheduler = None;
+            return;
+        }
         let nagle = self.config.tcp.nagle;
         let least = if nagle { self.views.iter().map(|view| view.smss).min().unwrap_or(0) } else { 0 };
         let own_pointers = self.scheduler.own_pointers();
@@ -62,6 +66,37 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Lowest RTT first, as long as data and window are ample: the choice stands until the chosen subflow's room is
+    /// used up, because giving it data takes room from nobody else. Returns whether nobody has room any more.
+    fn schedule_runs(&mut self) -> bool {
+        while self.is_ample() {
+            let (chosen, others) = lowest_rtt::lowest_and_others(&self.views, u64::MAX);
+            let Some(at) = chosen.map(|view| view.id.0 as usize) else { return true };
+            loop {
+                let view = &self.views[at];
+                let octets = u64::from(view.smss).min(view.send_space);
+                self.place_new(at, octets, lowest_rtt::ROOM);
+                if !self.views[at].has_room(u64::MAX) {
+                    break;
+                }
+                if !self.is_ample() {
+                    return false;
+                }
+            }
+            if !others {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Neither what is left to send nor the window ends within a segment: none is longer than an IP packet.
+    #[inline]
+    fn is_ample(&self) -> bool {
+        let left = self.queue.written().min(self.send_edge);
+        left.saturating_sub(self.queue.next()) >= u64::from(u16::MAX)
     }
 
     /// The next octets of the stream go to a subflow.

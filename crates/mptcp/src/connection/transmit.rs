@@ -5,7 +5,7 @@ use super::{Connection, Mode};
 use crate::id::SubflowId;
 use crate::keys;
 use crate::path_manager::Role;
-use crate::subflow::{Infinite, Phase, Stale};
+use crate::subflow::{Infinite, Phase, Stale, Subflow};
 use ropewalk_tcp::State;
 use ropewalk_units::{Instant, Ssn};
 use ropewalk_wire::{
@@ -38,10 +38,12 @@ impl Connection {
                 subflow.dirty = false;
                 subflow.timer = subflow.tcp.poll_timeout();
                 subflow.timer_stale = false;
+                let mut state = subflow.tcp.state();
                 if subflow.tcp.has_events() {
                     self.collect_events(now, at as usize);
+                    state = self.subflows[at as usize].tcp.state();
                 }
-                if self.subflows[at as usize].tcp.state() == State::Closed {
+                if state == State::Closed {
                     self.live.remove(index);
                     continue;
                 }
@@ -65,13 +67,16 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) {
             return self.attach_syn(at, segment);
         }
-        segment.window = self.window_field(self.subflows[at].tcp.own_window_scale());
+        let subflow = &self.subflows[at];
+        let (read, next) = (self.reassembly.read_position(), self.reassembly.next());
+        let least = u64::from(self.config.tcp.mss);
+        segment.window = self.window.field(read, next, subflow.tcp.own_window_scale(), least);
         if segment.flags.contains(Flags::RST) {
             self.attach_reset(at, segment);
         } else if self.mode != Mode::Multipath {
             self.attach_plain(at, segment);
         } else if segment.payload.len > 0 {
-            self.attach_mapping(at, segment);
+            self.attach_mapping(subflow, segment);
         } else {
             self.attach_acknowledgement(at, segment);
         }
@@ -139,8 +144,7 @@ impl Connection {
 
     /// A data segment: the mapping of what it carries (RFC 8684 §3.3.1).
     #[inline]
-    fn attach_mapping(&mut self, at: usize, segment: &mut Segment) {
-        let subflow = &self.subflows[at];
+    fn attach_mapping(&self, subflow: &Subflow, segment: &mut Segment) {
         let ssn = Ssn::from_seq(segment.seq, subflow.tcp.iss());
         if !self.confirmed && self.role == Role::Client && ssn == Ssn::new(1) {
             return self.attach_capable(segment, true);
@@ -162,7 +166,7 @@ impl Connection {
 
     /// MP_CAPABLE with both keys: the third ACK, and the first data until something of the peer proves that it
     /// arrived (RFC 8684 §3.1).
-    fn attach_capable(&mut self, segment: &mut Segment, with_data: bool) {
+    fn attach_capable(&self, segment: &mut Segment, with_data: bool) {
         let data = with_data.then(|| {
             let mapping = self.mapping_of(segment.payload, Ssn::new(1));
             (mapping.len, mapping.checksum)

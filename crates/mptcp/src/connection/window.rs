@@ -62,7 +62,7 @@ impl ReceiveWindow {
         if wanted >= self.edge + least { wanted } else { self.edge }
     }
 
-    /// The window field, relative to `next`. Rounded down by the shift: octets up to the exact edge stay
+    /// The window field of a segment that is not a SYN, relative to `next`. Rounded down by the shift: octets up to the exact edge stay
     /// acceptable (RFC 7323 §2.4).
     #[inline]
     pub(super) fn field(&mut self, read: u64, next: u64, scale: u8, segment: u64) -> u16 {
@@ -135,14 +135,6 @@ impl Connection {
             self.window.tune(now, u64::from(self.config.tcp.mss));
         }
         self.window.not_before = self.window.since + rtt;
-    }
-
-    /// The window field of a segment that is not a SYN.
-    #[inline]
-    pub(super) fn window_field(&mut self, scale: u8) -> u16 {
-        let segment = u64::from(self.config.tcp.mss);
-        let (read, next) = (self.reassembly.read_position(), self.reassembly.next());
-        self.window.field(read, next, scale, segment)
     }
 
     /// The peer's window, `octets` beyond `acknowledged`. The right edge never moves back.

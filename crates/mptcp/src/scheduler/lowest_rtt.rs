@@ -4,6 +4,9 @@ use super::{Decision, candidates};
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::Duration;
 
+/// Why a subflow was chosen.
+pub(crate) const ROOM: &str = "lowest RTT with room";
+
 /// No state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LowestRtt;
@@ -15,7 +18,7 @@ impl LowestRtt {
     pub(crate) fn pick(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         lowest_with_room(subflows, queue.unsent).map_or_else(
             || Decision::wait("lowest RTT: no subflow has room"),
-            |chosen| Decision::segment(chosen, queue, "lowest RTT with room"),
+            |chosen| Decision::segment(chosen, queue, ROOM),
         )
     }
 }
@@ -29,7 +32,21 @@ pub(crate) fn srtt(view: &SubflowView) -> Duration {
 /// The lowest SRTT among those with room and not in Loss state; the earlier subflow wins a tie.
 #[inline]
 pub(crate) fn lowest_with_room(subflows: &[SubflowView], wanted: u64) -> Option<&SubflowView> {
-    candidates(subflows).filter(|s| !s.in_timeout_recovery && s.has_room(wanted)).min_by_key(|s| srtt(s))
+    lowest_and_others(subflows, wanted).0
+}
+
+/// As [`lowest_with_room`], and whether others have room too.
+#[inline]
+pub(crate) fn lowest_and_others(subflows: &[SubflowView], wanted: u64) -> (Option<&SubflowView>, bool) {
+    let mut lowest: Option<&SubflowView> = None;
+    let mut others = false;
+    for view in candidates(subflows).filter(|s| !s.in_timeout_recovery && s.has_room(wanted)) {
+        others = lowest.is_some();
+        if lowest.is_none_or(|lowest| srtt(view) < srtt(lowest)) {
+            lowest = Some(view);
+        }
+    }
+    (lowest, others)
 }
 
 /// The lowest SRTT whether or not there is room.
