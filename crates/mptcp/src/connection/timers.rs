@@ -60,11 +60,13 @@ impl Timers {
 
 impl Connection {
     /// The next time at which [`Connection::handle_timeout`] has something to do.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<(Instant, TimerKind)> {
-        let mut next = if self.timers.slow_stale { self.slow_timer() } else { self.timers.slow };
+        let slow = if self.timers.slow_stale { self.slow_timer() } else { self.timers.slow };
+        let mut first = slow.unwrap_or((Instant::MAX, TimerKind::Data));
         let mut consider = |at: Instant, kind: TimerKind| {
-            if next.is_none_or(|(first, _)| at < first) {
-                next = Some((at, kind));
+            if at < first.0 {
+                first = (at, kind);
             }
         };
         for &at in &self.live {
@@ -80,7 +82,7 @@ impl Connection {
                 consider(at, TimerKind::Scheduler);
             }
         }
-        next
+        (first.0 != Instant::MAX).then_some(first)
     }
 
     /// The first of the timers that seldom change.
