@@ -1,3 +1,4 @@
+use super::lowest_rtt::lowest_and_others;
 use super::{Decision, Scheduler};
 use crate::config::{self, Config, GuardConfig};
 use crate::id::SubflowId;
@@ -374,5 +375,29 @@ proptest! {
             (order, format!("{scheduler:?}"))
         };
         prop_assert_eq!(run(), run());
+    }
+}
+
+proptest! {
+    /// What lets a connection place a run of segments after one look at its subflows.
+    #[test]
+    fn the_lowest_rtt_stays_chosen_until_its_room_is_used_up(
+        flows in prop::collection::vec((1u32..12, 1u64..4, 0u32..12), 1..5),
+    ) {
+        let loaded = |(id, &(cwnd, rtt, segments)): (usize, &(u32, u64, u32))| {
+            let mut flow = subflow(id as u32, cwnd, ms(10 * rtt));
+            carry(&mut flow, 1000 * segments.min(cwnd));
+            flow
+        };
+        let mut flows: Vec<SubflowView> = flows.iter().enumerate().map(loaded).collect();
+        loop {
+            let (chosen, others) = lowest_and_others(&flows, u64::MAX);
+            let Some(id) = chosen.map(|view| view.id) else { break };
+            while flows[id.0 as usize].has_room(u64::MAX) {
+                prop_assert_eq!(lowest_and_others(&flows, u64::MAX).0.map(|view| view.id), Some(id));
+                carry(&mut flows[id.0 as usize], 1000);
+            }
+            prop_assert_eq!(lowest_and_others(&flows, u64::MAX).0.is_some(), others);
+        }
     }
 }
