@@ -121,6 +121,12 @@ pub struct Config {
     pub max_syn_retransmissions: u32,
     /// How losses are found.
     pub loss_recovery: LossRecovery,
+    /// Fast recovery after a fast retransmit (RFC 5681 §3.2). Without it the connection begins again with one segment, as
+    /// after a timeout (Jacobson 1988, "Tahoe").
+    pub fast_recovery: bool,
+    /// After every loss ssthresh is so many segments, whatever the algorithm says: for imitating simulators that mixed
+    /// octets and segments up.
+    pub ssthresh_after_loss: Option<u32>,
     /// Limited transmit (RFC 3042; part of RFC 6675).
     pub limited_transmit: bool,
     /// Proportional rate reduction (RFC 9937) instead of RFC 6675's / RFC 6582's window during recovery.
@@ -180,6 +186,8 @@ impl Config {
             max_retransmissions: 15,
             max_syn_retransmissions: 6,
             loss_recovery: LossRecovery::Rack,
+            fast_recovery: true,
+            ssthresh_after_loss: None,
             limited_transmit: true,
             prr: true,
             tail_loss_probe: true,
@@ -223,6 +231,8 @@ impl Config {
             max_retransmissions: 15,
             max_syn_retransmissions: 6,
             loss_recovery: LossRecovery::NewReno,
+            fast_recovery: true,
+            ssthresh_after_loss: None,
             limited_transmit: false,
             prr: false,
             tail_loss_probe: false,

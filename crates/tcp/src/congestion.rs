@@ -61,6 +61,8 @@ pub(crate) struct Controller {
     slow_start: SlowStart,
     initial_segments: u32,
     ssthresh_from_cwnd: bool,
+    /// Segments; instead of what the algorithm says.
+    ssthresh_after_loss: Option<u32>,
     /// RFC 3465 §2.3: in the slow start after a timeout one ACK adds one segment at most.
     after_timeout: bool,
     /// The window is still the initial one, which follows a change of SMSS.
@@ -100,6 +102,7 @@ impl Controller {
             slow_start,
             initial_segments: config.initial_window.max(1),
             ssthresh_from_cwnd: config.ssthresh_from_cwnd,
+            ssthresh_after_loss: config.ssthresh_after_loss,
             after_timeout: false,
             initial: true,
         }
@@ -245,7 +248,7 @@ impl Controller {
             }
             Algorithm::Coupled(coupled) => coupled.on_loss(&mut self.window, base),
         }
-        self.round_ssthresh();
+        self.settle_ssthresh();
         self.window.ssthresh
     }
 
@@ -265,7 +268,7 @@ impl Controller {
             if let Algorithm::Cubic(cubic, hystart) = &mut self.algorithm {
                 *hystart = None;
                 cubic.on_timeout(&mut self.window, base);
-                self.round_ssthresh();
+                self.settle_ssthresh();
             } else {
                 self.on_loss(flight);
             }
@@ -282,8 +285,10 @@ impl Controller {
     }
 
     /// Linux counts windows in segments. What a coupled algorithm lays down stands.
-    fn round_ssthresh(&mut self) {
-        if self.ssthresh_from_cwnd && !matches!(self.algorithm, Algorithm::Coupled(_)) {
+    fn settle_ssthresh(&mut self) {
+        if let Some(segments) = self.ssthresh_after_loss {
+            self.window.set_ssthresh(segments.saturating_mul(self.window.smss), 1);
+        } else if self.ssthresh_from_cwnd && !matches!(self.algorithm, Algorithm::Coupled(_)) {
             self.window.round_ssthresh();
         }
     }

@@ -559,6 +559,33 @@ mod recovering {
     }
 
     #[test]
+    fn without_fast_recovery_it_begins_again_with_one_segment() {
+        let mut s = ten(Config { fast_recovery: false, ..plain() });
+        s.run(
+            "
+            push 10000
+            +20 < . 1:1 ack 1
+            < . 1:1 ack 1
+            < . 1:1 ack 1
+            > . 1:1001
+            > nothing
+        ",
+        );
+        assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd()), (5000, 1000));
+        assert!(s.tcp.in_slow_start() && s.tcp.stats().timeouts == 0);
+        s.run("+20 < . 1:1 ack 10001\n > . 10001:11001\n > . 11001:12001\n > nothing");
+    }
+
+    #[test]
+    fn ssthresh_after_a_loss_can_be_nailed_down() {
+        let mut s = ten(Config { ssthresh_after_loss: Some(2), ..plain() });
+        s.run("+20 < . 1:1 ack 1\n < . 1:1 ack 1\n < . 1:1 ack 1\n > . 1:1001");
+        assert_eq!(s.tcp.ssthresh(), 2000);
+        s.run("+20 < . 1:1 ack 10001");
+        assert_eq!(s.tcp.cwnd(), 2000);
+    }
+
+    #[test]
     fn newreno_repairs_a_hole_per_partial_ack() {
         let mut s = ten(plain());
         s.run(

@@ -89,6 +89,12 @@ pub(crate) struct TcpTable {
     pub(crate) max_syn_retransmissions: Option<u32>,
     /// How losses are found: newreno (RFC 6582), sack (RFC 6675) or rack (RFC 8985).
     pub(crate) loss_recovery: Option<RecoveryName>,
+    /// Fast recovery after a fast retransmit (RFC 5681 §3.2); without it the connection begins again with one segment
+    /// ("Tahoe").
+    pub(crate) fast_recovery: Option<bool>,
+    /// After every loss ssthresh is so many segments, whatever the algorithm says: to imitate simulators that mixed octets
+    /// and segments up. Default: what the algorithm says.
+    pub(crate) ssthresh_after_loss: Option<u32>,
     /// Limited transmit (RFC 3042).
     pub(crate) limited_transmit: Option<bool>,
     /// Proportional rate reduction (RFC 9937).
@@ -181,6 +187,8 @@ impl TcpTable {
         set(&mut config.max_retransmissions, self.max_retransmissions);
         set(&mut config.max_syn_retransmissions, self.max_syn_retransmissions);
         set(&mut config.limited_transmit, self.limited_transmit);
+        set(&mut config.fast_recovery, self.fast_recovery);
+        config.ssthresh_after_loss = self.ssthresh_after_loss.or(config.ssthresh_after_loss);
         set(&mut config.prr, self.prr);
         set(&mut config.tail_loss_probe, self.tail_loss_probe);
         set(&mut config.spurious, self.spurious.as_ref().map(|list| list.0));
@@ -279,6 +287,8 @@ impl TcpTable {
             max_syn_retransmissions: Some(config.max_syn_retransmissions),
             loss_recovery: Some(loss_recovery),
             limited_transmit: Some(config.limited_transmit),
+            fast_recovery: Some(config.fast_recovery),
+            ssthresh_after_loss: config.ssthresh_after_loss,
             prr: Some(config.prr),
             tail_loss_probe: Some(config.tail_loss_probe),
             congestion_control: Some(congestion_control),

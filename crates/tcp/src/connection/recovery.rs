@@ -178,6 +178,9 @@ impl Connection {
 
     /// RFC 5681 §3.2 step 2, RFC 6582 §3.2 step 2, RFC 6675 §5 (4), RFC 9937 §6.
     pub(super) fn enter_fast_recovery(&mut self, delivered: u32, sacked_before: u32) {
+        if !self.config.fast_recovery {
+            return self.begin_again(false);
+        }
         let flight = self.flight().saturating_sub(self.recovery.limited);
         self.begin_detection(false);
         self.recovery.phase = Phase::Fast;

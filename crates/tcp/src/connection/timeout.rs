@@ -72,20 +72,23 @@ impl Connection {
         self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
         self.timers.early = Instant::MAX;
         self.probe = None;
-        self.enter_timeout_recovery();
+        self.begin_again(true);
         let (consecutive, rto) = (self.consecutive_timeouts, self.rtt.rto());
         self.event(Event::TimeoutFired { consecutive, rto });
         self.trace_window();
     }
 
-    /// RFC 5681 §3.1: everything unacknowledged may be lost; begin again with one segment.
-    fn enter_timeout_recovery(&mut self) {
+    /// RFC 5681 §3.1: everything unacknowledged may be lost; begin again with one segment. So after a timeout, and after
+    /// a fast retransmit where there is no fast recovery.
+    pub(super) fn begin_again(&mut self, by_timeout: bool) {
         let in_series = self.consecutive_timeouts > 1;
         // Linux does not reduce twice for one window; RFC 5681 §3.1 only looks at further timeouts of a segment.
         let reduced = self.config.ssthresh_from_cwnd && self.recovery.phase == Phase::Fast;
         let flight = self.flight().saturating_sub(self.recovery.limited);
-        self.begin_detection(true);
-        self.begin_frto();
+        self.begin_detection(by_timeout);
+        if by_timeout {
+            self.begin_frto();
+        }
         self.mark_losses_of_timeout();
         self.controller.on_timeout(flight, !in_series && !reduced);
         self.prr = None;
