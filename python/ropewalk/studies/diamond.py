@@ -176,10 +176,10 @@ class _Study:
             reason=(
                 "Two orthogonal channels double the airtime. Of that gain, an ACK per packet, which TCP does "
                 f"not send, takes it from {signed(correct)} to {signed(self._cause(cells.EVERY_PACKET))}, the "
-                f"shorter payload alone to {signed(self._cause(cells.HEADERS))}; without losses a low "
-                "ssthresh and an early first timeout take nothing lasting "
-                f"({signed(everything)} with all four). The rest of the way to +48 % is the published "
-                "simulator's own: subflow ACKs that wait for data of the other path, and headers of 52 "
+                f"shorter payload alone to {signed(self._cause(cells.HEADERS))}; where so little is "
+                "lost, a stuck ssthresh, no fast recovery and an early first timeout take nothing lasting "
+                f"({signed(everything)} with all five). The rest of the way to +48 % is very likely the "
+                "published simulator's own: subflow ACKs that wait for data of the other path, and headers of 52 "
                 "octets on every ACK."
             ),
         )
@@ -472,8 +472,7 @@ class _Study:
             "that delays its ACKs too and fills its packets; each cause that sets the paper's apart is "
             "switched on alone, then together.",
             "What is left between the last row and the published +48 % cannot be switched on here, because it "
-            "is no setting but a defect: subflow ACKs that wait for the order of data; no fast recovery; "
-            "ssthresh at two segments after every loss, here only at the beginning; a timeout that halves the "
+            "is no setting but a defect: subflow ACKs that wait for the order of data; a timeout that halves the "
             "window; a mapping counted twice on every segment and ACK. How little recovery and thresholds "
             "matter without frame errors shows in the segments that are sent again at all.",
         )

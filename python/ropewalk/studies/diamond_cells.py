@@ -68,22 +68,29 @@ AIRS: Final[dict[str, dict[str, object]]] = {
 
 EVERY_PACKET: Final = "an ACK per packet"
 HEADERS: Final = "payload of 1412 octets"
-THRESHOLD: Final = "ssthresh begins at two segments"
+THRESHOLD: Final = "ssthresh two segments, at first and after every loss"
+RECOVERY: Final = "no fast recovery"
 FIRST_TIMEOUT: Final = "first RTO 0.2 s"
 NONE: Final = "none: correct protocols, delayed ACKs"
 PAPERS: Final = "the first two: the paper's settings"
-ALL: Final = "all four"
+ALL: Final = "all five"
 
+STUCK: Final[dict[str, object]] = {
+    "connections.bulk.tcp.initial_ssthresh": "2824 B",
+    "connections.bulk.tcp.ssthresh_after_loss": 2,
+}
 CAUSES: Final[dict[str, dict[str, object]]] = {
     NONE: {},
     EVERY_PACKET: {"connections.bulk.tcp.delayed_ack.segments": 1},
     HEADERS: {"connections.bulk.tcp.mss": 1436},
-    THRESHOLD: {"connections.bulk.tcp.initial_ssthresh": "2824 B"},
+    THRESHOLD: STUCK,
+    RECOVERY: {"connections.bulk.tcp.fast_recovery": False},
     FIRST_TIMEOUT: {"connections.bulk.tcp.rto_initial": "200 ms"},
     PAPERS: PAPERS_MPTCP,
     ALL: {
         **PAPERS_MPTCP,
-        "connections.bulk.tcp.initial_ssthresh": "2824 B",
+        **STUCK,
+        "connections.bulk.tcp.fast_recovery": False,
         "connections.bulk.tcp.rto_initial": "200 ms",
     },
 }
