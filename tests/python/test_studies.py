@@ -21,6 +21,7 @@ from ropewalk.studies import (
     mesh_transport,
     mesh_transport_cells,
     reordering,
+    wireless,
 )
 
 if TYPE_CHECKING:
@@ -217,8 +218,8 @@ def test_the_first_deployments_of_each_length_are_run() -> None:
 
 def test_two_channels_are_worth_two_paths() -> None:
     rates = {}
-    for setup in (diamond_cells.TCP, diamond_cells.TWO):
-        source = diamond_cells.source("5 MB", diamond_cells.transport(setup, "uncoupled"))
+    for setup in (wireless.TCP, wireless.TWO):
+        source = diamond_cells.source("5 MB", wireless.transport(setup, "uncoupled"))
         result = ropewalk.run(source, compare=False, series=False)
         rates[setup] = result.connections["goodput_mbps"][0]
-    assert rates[diamond_cells.TWO] > 1.85 * rates[diamond_cells.TCP]
+    assert rates[wireless.TWO] > 1.85 * rates[wireless.TCP]
