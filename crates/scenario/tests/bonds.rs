@@ -1,0 +1,148 @@
+//! Bonds in scenarios: what a mistake says, what is drawn, what is counted, and what stays the same.
+
+use ropewalk_scenario::{Outcome, RunOptions, Scenario, ScenarioError, load, run};
+
+const BONDING: &str = include_str!("../../../scenarios/bonding.toml");
+
+fn pairs(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
+    overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+}
+
+fn scenario(overrides: &[(&str, &str)]) -> Scenario {
+    load(BONDING, None, &pairs(overrides)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn mistake(overrides: &[(&str, &str)]) -> ScenarioError {
+    match load(BONDING, None, &pairs(overrides)) {
+        Ok(_) => panic!("this is wrong, but was accepted: {overrides:?}"),
+        Err(error) => error,
+    }
+}
+
+fn outcome(overrides: &[(&str, &str)], options: &RunOptions<'_>) -> Outcome {
+    run(&scenario(overrides), options).expect("the run ends")
+}
+
+#[test]
+fn mistakes_name_their_key() {
+    let wrr = "{ kind = \"weighted-round-robin\" }";
+    for (overrides, key, word) in [
+        (&[("bonds.home.paths", "[]")][..], "bonds.home.paths", "cannot be used"),
+        (&[("bonds.home.paths", "[\"dsl\", \"lte\"]")], "bonds.home.paths[0].cost", "is missing"),
+        (&[("bonds.home.paths[1]", "{ link = \"lte\" }")], "bonds.home.paths[1].cost", "is missing"),
+        (&[("bonds.home.paths[1].cost", "1")], "bonds.home.paths[1].cost", "cannot be used"),
+        (&[("bonds.home.paths[1].max_weight", "101")], "bonds.home.paths[1].max_weight", "cannot be used"),
+        (&[("bonds.home.paths[1].link", "dsl")], "bonds.home.paths[1].link", "twice"),
+        (&[("bonds.home.paths[1].link", "lan")], "bonds.home.paths[1].link", "does not end at `hub`"),
+        (&[("bonds.home.paths[1].link", "ltee")], "bonds.home.paths[1].link", "no link"),
+        (&[("bonds.home.paths[1].link", "core")], "bonds.home.paths[1].link", "no way"),
+        (&[("bonds.home.between", "[\"hub\", \"hub\"]")], "bonds.home.between", "with itself"),
+        (&[("bonds.home.between[1]", "client")], "bonds.home.between[1]", "is a host"),
+        (&[("bonds.home.scheduler", "cheapest")], "bonds.home.scheduler", ""),
+        (
+            &[("bonds.home.scheduler", "{ kind = \"cost-first\", queue_target = \"2 s\" }")],
+            "bonds.home.scheduler.queue_target",
+            "cannot be used",
+        ),
+        (
+            &[("bonds.home.scheduler", wrr), ("bonds.home.scheduler.gain", "0.0")],
+            "bonds.home.scheduler.gain",
+            "cannot be used",
+        ),
+        (&[("bonds.home.report_interval", "2 s")], "bonds.home.report_interval", "cannot be used"),
+        (&[("bonds.home.resequencer.timeout", "11 s")], "bonds.home.resequencer.timeout", "cannot be used"),
+        (&[("bonds.home.keepalive.interval", "0 s")], "bonds.home.keepalive.interval", "cannot be used"),
+        (
+            &[("bonds.home.classes", "[{ dscp = 64, treatment = \"unordered\" }]")],
+            "bonds.home.classes[0].dscp",
+            "no code point 64",
+        ),
+        (&[("connections.video.dscp", "64")], "connections.video.dscp", "no code point 64"),
+    ] {
+        let error = mistake(overrides);
+        assert_eq!(error.key, key, "{overrides:?}: {error}");
+        assert!(error.message.contains(word), "{overrides:?}: {error}");
+        assert!(!error.expected.is_empty(), "{overrides:?}: {error}");
+    }
+    let renamed = BONDING.replace("[bonds.home]", "[bonds.dsl]");
+    let error = load(&renamed, None, &[]).expect_err("two things of one name");
+    assert_eq!(error.key, "bonds.dsl");
+}
+
+#[test]
+fn a_bond_is_explained_and_every_default_is_canonical() {
+    let text = scenario(&[]).explain();
+    assert!(text.contains("=== dsl and lte laid into one, cost first"), "{text}");
+    assert!(text.contains("dsl: RTT at least 13 ms, 64.00 Mbit/s"), "{text}");
+    assert!(text.contains("[server] --core-- (hub) --home-- (cpe) --lan-- [client]"), "{text}");
+    let canonical = scenario(&[]).canonical_json();
+    assert!(canonical.contains("\"queue_target\":\"8 ms\""), "{canonical}");
+    // What is a default and what says the same are one scenario.
+    let said = scenario(&[("bonds.home.order", "per-flow"), ("bonds.home.keepalive.interval", "50 ms")]);
+    assert_eq!(said.hash(), scenario(&[]).hash());
+    assert_ne!(scenario(&[("bonds.home.order", "off")]).hash(), scenario(&[]).hash());
+}
+
+#[test]
+fn what_goes_in_comes_out_or_is_counted_as_lost() {
+    let short = [("scenario.duration", "3 s")];
+    let outcome = outcome(&short, &RunOptions { series: true, ..RunOptions::default() });
+    let there: Vec<_> = outcome.bonds.iter().filter(|row| row.direction == "hub->cpe").collect();
+    let [whole, dsl, lte] = there.as_slice() else { panic!("{there:?}") };
+    let sent = outcome.connections[0].datagrams.expect("UDP").sent;
+    assert!(whole.traffic.sent_packets.abs_diff(sent) <= 8, "8 may be on the way to the hub");
+    assert_eq!(dsl.traffic.sent_packets + lte.traffic.sent_packets, whole.traffic.sent_packets);
+    for path in [dsl, lte] {
+        let gone = path.traffic.received_packets + path.lost;
+        let under_way = path.traffic.sent_packets - gone;
+        assert!(under_way < 400, "{path:?}");
+    }
+    let egress = whole.egress.expect("of the whole");
+    assert_eq!((egress.late, egress.duplicates, egress.unsent), (0, 0, 0));
+    // Six rows (two directions of the whole and two paths) at each of 30 times.
+    assert_eq!(outcome.bond_series.len(), 30 * 6);
+    let total: f64 = outcome
+        .bond_series
+        .iter()
+        .filter(|row| row.row == 0)
+        .map(|row| row.received_mbps * 0.1e6 / 8.0)
+        .sum();
+    assert!((total - whole.traffic.received_bytes as f64).abs() < 1.0, "{total}, {whole:?}");
+}
+
+#[test]
+fn classes_go_by_the_code_point() {
+    let classes = "[{ dscp = 46, treatment = \"duplicated\" }]";
+    let run = |dscp: &str| {
+        let overrides =
+            [("scenario.duration", "2 s"), ("bonds.home.classes", classes), ("connections.video.dscp", dscp)];
+        let slow = ("connections.video.application.rate", "5 Mbit/s");
+        outcome(&[&overrides[..], &[slow]].concat(), &RunOptions::default())
+    };
+    let copies = |outcome: &Outcome| outcome.bonds[0].egress.expect("of the whole").duplicates;
+    assert_eq!(copies(&run("0")), 0);
+    let duplicated = run("46");
+    let received = duplicated.connections[0].datagrams.expect("UDP");
+    assert!(copies(&duplicated) > received.received * 9 / 10, "each came twice at the gateway");
+    assert_eq!(duplicated.connections[0].duplicate_bytes, 0, "and once at the host");
+}
+
+#[test]
+fn mptcp_and_tcp_pass_a_bond_whole() {
+    for protocol in ["tcp", "mptcp"] {
+        let overrides = [
+            ("scenario.duration", "10 s"),
+            ("connections.video.protocol", protocol),
+            ("connections.video.application", "{ kind = \"bulk\", bytes = \"10 MB\" }"),
+        ];
+        let outcome = outcome(&overrides, &RunOptions::default());
+        assert!(outcome.connections[0].completed, "{:?}", outcome.connections[0]);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_rows() {
+    let short = [("scenario.duration", "2 s"), ("links.lte.loss", "1 %")];
+    let options = RunOptions { seed: Some(5), series: true, ..RunOptions::default() };
+    assert_eq!(outcome(&short, &options), outcome(&short, &options));
+}
