@@ -8,6 +8,7 @@ from ropewalk.errors import ScenarioError as ScenarioError
 class ArrowStream(Protocol):
     """A table in the Arrow PyCapsule interface: `polars.DataFrame(table)` takes it without a copy."""
 
+    def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 class Info:

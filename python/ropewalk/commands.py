@@ -134,10 +134,10 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
         for verdict in verdicts:
             typer.echo(verdict, err=True)
         return
-    from ropewalk.tables import heading, of_summary
+    from ropewalk.tables import heading, of_bonds, of_summary
 
     summary = result.runs[0] if len(result.runs) == 1 else result.combined
-    typer.echo("\n\n".join([heading(result), of_summary(summary), *verdicts]))
+    typer.echo("\n\n".join([heading(result), of_summary(summary), *of_bonds(result), *verdicts]))
     if result.files:
         typer.echo(f"\nwritten: {len(result.files)} files in {result.files[-1].parent}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ropewalk.statistics import Interval
+from ropewalk.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +42,15 @@ LINK_HEAD: Final = (
     "lost",
     "utilisation %",
 )
-
+BOND_HEAD: Final = (
+    "bond",
+    "direction",
+    "path",
+    "sent packets",
+    "part %",
+    "received packets",
+    "lost",
+)
 
 WHOLE_FROM: Final = 1000
 """From here on a mean is shown without what follows its point."""
@@ -120,6 +128,30 @@ def of_summary(summary: dict[str, Any]) -> str:
         render(LINK_HEAD, [_link(link) for link in summary["links"]]),
     ]
     return "\n\n".join(parts)
+
+
+def of_bonds(result: RunResult) -> list[str]:
+    """The table of a scenario's bonds, means over the seeds; none when it has no bonds."""
+    if not any(len(outcome.bonds) for outcome in result.outcomes):
+        return []
+    keys = ["name", "direction", "path"]
+    figures = ["sent_packets", "received_packets", "lost"]
+    means = {
+        key: [mean_interval(group[figure].to_list()) for figure in figures]
+        for key, group in result.bonds.group_by(keys, maintain_order=True)
+    }
+    rows: list[Sequence[Cell]] = []
+    for (name, direction, path), (sent, received, lost) in means.items():
+        whole = means[name, direction, None][0].mean
+        part = 100 * sent.mean / whole if whole and path is not None else None
+        label = "all" if path is None else str(path)
+        rows.append([str(name), str(direction), label, _one(sent), part, _one(received), _one(lost)])
+    return [render(BOND_HEAD, rows)]
+
+
+def _one(value: Interval) -> Cell:
+    """The figure itself where there is only one."""
+    return value if value.n > 1 else round(value.mean)
 
 
 def _connection(connection: dict[str, Any]) -> tuple[Cell, ...]:

@@ -106,6 +106,10 @@ class Outcome:
     def series(self) -> pl.DataFrame:
         return self._frame(time_s=[0.1])
 
+    @property
+    def bonds(self) -> pl.DataFrame:
+        return self._frame(name=["home"]).clear()
+
     def write(self, folder: str, stem: str) -> list[str]:
         self.disk.write()
         metadata = {"scenario_hash": self.digest, "seed": str(self.seed), "engine_version": VERSION}

@@ -57,6 +57,22 @@ def test_the_summary_has_exactly_the_documented_keys(two_paths: Path) -> None:
     assert [list(link) for link in summary["links"]] == [LINK_KEYS] * 4
 
 
+def test_bonds_are_shown_by_path() -> None:
+    scenario = Path(__file__).parents[2] / "scenarios" / "bonding.toml"
+    for replications in (1, 3):
+        arguments = ["--replications", replications, "--set", "scenario.duration=2 s"]
+        shown = command("run", scenario, *arguments).stdout.splitlines()
+        head = next(index for index, line in enumerate(shown) if line.startswith("bond "))
+        rows = [line.split() for line in shown[head + 2 : head + 8]]
+        assert [row[:3] for row in rows[:3]] == [["home", "hub->cpe", path] for path in ("all", "dsl", "lte")]
+        assert [row[1] for row in rows[3:]] == ["cpe->hub"] * 3
+    bonds = ropewalk.run(scenario, overrides={"scenario.duration": "2 s"}).bonds
+    there = bonds.filter(pl.col("direction") == "hub->cpe").sort("path", nulls_last=False)
+    whole, dsl, lte = there["sent_packets"].to_list()
+    assert whole == dsl + lte
+    assert lte < dsl
+
+
 def test_wireless_runs_have_tables_of_their_own() -> None:
     chain = Path(__file__).parents[2] / "scenarios" / "chain.toml"
     short = {"connections.bulk.application.bytes": "200 kB"}
