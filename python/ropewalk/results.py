@@ -29,47 +29,8 @@ Reference = tuple[str, str]
 """A connection and the single path that it used instead of all of its own."""
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """One scenario, run with one seed or several."""
-
-    scenario: str
-    """The scenario's name."""
-
-    hash: str
-    """The hash of the scenario with every default, which keys it in the store."""
-
-    outcomes: list[_core.Outcome] = field(repr=False)
-    """What each seed measured, in the order of `seeds`."""
-
-    multipath: dict[str, list[str]] = field(repr=False)
-    """The multipath connections as the scenario names them, each with the names of its copies in tables."""
-
-    references: dict[Reference, list[float]] = field(repr=False)
-    """Goodput of each multipath connection as TCP on each single path, Mbit/s, in the order of `seeds`."""
-
-    files: list[Path] = field(default_factory=list, repr=False)
-    """What was written, if an output folder was given."""
-
-    @cached_property
-    def runs(self) -> list[dict[str, Any]]:
-        """The summary of each seed, with the keys of `ropewalk run --json`."""
-        return [json.loads(outcome.summary()) for outcome in self.outcomes]
-
-    @property
-    def seeds(self) -> list[int]:
-        """The seeds."""
-        return [run["seed"] for run in self.runs]
-
-    @property
-    def combined(self) -> dict[str, Any]:
-        """The runs as one summary: every figure a mean with its 95 % interval (`Interval`)."""
-        return combine(self.runs)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """What `--json` prints: the one run, or of several `{runs, summary}`, each figure an `Interval`."""
-        return self.runs[0] if len(self.runs) == 1 else {"runs": self.runs, "summary": self.combined}
+class Tables:
+    """The tables of runs as frames, made on first use. Those that a scenario does not have are empty."""
 
     @cached_property
     def connections(self) -> pl.DataFrame:
@@ -116,6 +77,53 @@ class RunResult:
         """One row per seed and way that a wireless route has taken, by time."""
         return self._table("route_changes")
 
+    def _table(self, table: Table) -> pl.DataFrame:
+        """One table of all runs."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RunResult(Tables):
+    """One scenario, run with one seed or several."""
+
+    scenario: str
+    """The scenario's name."""
+
+    hash: str
+    """The hash of the scenario with every default, which keys it in the store."""
+
+    outcomes: list[_core.Outcome] = field(repr=False)
+    """What each seed measured, in the order of `seeds`."""
+
+    multipath: dict[str, list[str]] = field(repr=False)
+    """The multipath connections as the scenario names them, each with the names of its copies in tables."""
+
+    references: dict[Reference, list[float]] = field(repr=False)
+    """Goodput of each multipath connection as TCP on each single path, Mbit/s, in the order of `seeds`."""
+
+    files: list[Path] = field(default_factory=list, repr=False)
+    """What was written, if an output folder was given."""
+
+    @cached_property
+    def runs(self) -> list[dict[str, Any]]:
+        """The summary of each seed, with the keys of `ropewalk run --json`."""
+        return [json.loads(outcome.summary()) for outcome in self.outcomes]
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds."""
+        return [run["seed"] for run in self.runs]
+
+    @property
+    def combined(self) -> dict[str, Any]:
+        """The runs as one summary: every figure a mean with its 95 % interval (`Interval`)."""
+        return combine(self.runs)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `--json` prints: the one run, or of several `{runs, summary}`, each figure an `Interval`."""
+        return self.runs[0] if len(self.runs) == 1 else {"runs": self.runs, "summary": self.combined}
+
     def benefit(self) -> list[Benefit]:
         """Benefit or harm of each multipath connection against the best single path, paired by seed.
 
@@ -161,8 +169,12 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class SweepResult:
-    """A campaign's results. They lie in the store; the frames read them."""
+class SweepResult(Tables):
+    """A campaign's results. They lie in the store; the frames read them.
+
+    Each begins with a column for the point and one for each key of the grid; those of series are empty if the
+    campaign keeps none.
+    """
 
     campaign: Campaign
     """What was swept."""
@@ -181,51 +193,6 @@ class SweepResult:
 
     temporary: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
     """The store, if no output folder was given: it lives as long as this object."""
-
-    @cached_property
-    def connections(self) -> pl.DataFrame:
-        """As `RunResult.connections`, with a column for the point and one for each key of the grid."""
-        return self._table("connections")
-
-    @cached_property
-    def subflows(self) -> pl.DataFrame:
-        """As `RunResult.subflows`, with the grid's columns."""
-        return self._table("subflows")
-
-    @cached_property
-    def links(self) -> pl.DataFrame:
-        """As `RunResult.links`, with the grid's columns."""
-        return self._table("links")
-
-    @cached_property
-    def series(self) -> pl.DataFrame:
-        """As `RunResult.series`, with the grid's columns; empty if the campaign keeps none."""
-        return self._table("series")
-
-    @cached_property
-    def bonds(self) -> pl.DataFrame:
-        """As `RunResult.bonds`, with the grid's columns; empty without bonds."""
-        return self._table("bonds")
-
-    @cached_property
-    def bond_series(self) -> pl.DataFrame:
-        """As `RunResult.bond_series`, with the grid's columns; empty if the campaign keeps none."""
-        return self._table("bond_series")
-
-    @cached_property
-    def radios(self) -> pl.DataFrame:
-        """As `RunResult.radios`, with the grid's columns; empty without a wireless network."""
-        return self._table("radios")
-
-    @cached_property
-    def routes(self) -> pl.DataFrame:
-        """As `RunResult.routes`, with the grid's columns; empty without a wireless network."""
-        return self._table("routes")
-
-    @cached_property
-    def route_changes(self) -> pl.DataFrame:
-        """As `RunResult.route_changes`, with the grid's columns; empty without a wireless network."""
-        return self._table("route_changes")
 
     @cached_property
     def references(self) -> pl.DataFrame:
