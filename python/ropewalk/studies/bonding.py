@@ -194,8 +194,8 @@ class _Study:
             reason=(
                 "As printed, the weight falls by one per report (50 ms) once nothing was lost for T_dwd, and T_dwd "
                 "hardly matters. With one per T_dwd the losses order as published and come far nearer (see the "
-                "tables): the experiments very likely ran that. What is left may be the queue before the DSL line and "
-                "the shape of the demand, neither of which the paper gives in numbers."
+                "tables): the experiments very likely ran that. What is left may be the queue before the DSL "
+                "line and the shape of the demand, neither of which the paper gives in numbers."
             ),
         )
 
