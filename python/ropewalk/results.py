@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ Reference = tuple[str, str]
 """A connection and the single path that it used instead of all of its own."""
 
 
-class Tables:
+class Tables(ABC):
     """The tables of runs as frames, made on first use. Those that a scenario does not have are empty."""
 
     @cached_property
@@ -77,9 +78,9 @@ class Tables:
         """One row per seed and way that a wireless route has taken, by time."""
         return self._table("route_changes")
 
+    @abstractmethod
     def _table(self, table: Table) -> pl.DataFrame:
         """One table of all runs."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

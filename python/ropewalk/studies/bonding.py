@@ -161,6 +161,14 @@ class _Study:
         )
         return mean_interval(shares["value"].to_list())
 
+    def _least_share(self, condition: str, scheduler: str) -> Interval:
+        """Per cent of what was delivered that DSL could not have carried, had it been full all the time it was up."""
+        rows = self._rows("udp", "bonds", direction=DOWN, condition=condition, scheduler=scheduler)
+        up = made.dsl_seconds(condition, self.extent.beyond_s - 1)
+        room = made.DSL_MBPS * 1e6 / 8 * up * (made.PACKET - 48) / made.PACKET
+        delivered = rows.filter(rows["path"].is_null())["received_bytes"].to_list()
+        return mean_interval([100 * max(0.0, 1 - room / octets) for octets in delivered])
+
     # The paper's figure 3.
 
     def _ramp_loss(self, gain: float, delay: int, part: str = f"ramp {PAPERS}") -> Interval:
@@ -555,6 +563,7 @@ class _Study:
         return [
             scheduler,
             text_of(self._lte_share("udp", **where)),
+            text_of(self._least_share(condition, scheduler)),
             text_of(self._loss("udp", **where)),
             text_of(self._per_mille_reordered(**where)),
             text_of(self._column("udp", "delay_median_ms", "flow", **where)),
@@ -599,6 +608,7 @@ class _Study:
 UDP_HEAD: Final = [
     "scheduler",
     "octets by LTE (%)",
+    "least possible for what arrived (%)",
     "loss (%)",
     "out of order (‰)",
     "median delay (ms)",

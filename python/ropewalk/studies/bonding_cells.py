@@ -351,6 +351,16 @@ def traces() -> dict[str, Path]:
     return {label: folder / name for label, name in found.items() if (folder / name).is_file()}
 
 
+DEAD: Final = "DSL dead for 20 s"
+DEAD_FROM_S, DEAD_TO_S = 5, 25
+
+
+def dsl_seconds(condition: str, end_s: float) -> float:
+    """How long DSL was up until `end_s`."""
+    down = min(DEAD_TO_S, end_s) - min(DEAD_FROM_S, end_s) if condition == DEAD else 0
+    return end_s - down
+
+
 def conditions() -> dict[str, dict[str, object]]:
     """What the lines are like, beyond what the paper had: overrides of both topologies."""
     bad: dict[str, object] = {
@@ -360,13 +370,16 @@ def conditions() -> dict[str, dict[str, object]]:
         "links.lte.loss": "1 %",
     }
     dead: dict[str, object] = {
-        "links.dsl.changes": [{"at": "5 s", "state": "down"}, {"at": "25 s", "state": "up"}]
+        "links.dsl.changes": [
+            {"at": f"{DEAD_FROM_S} s", "state": "down"},
+            {"at": f"{DEAD_TO_S} s", "state": "up"},
+        ]
     }
     recorded: dict[str, dict[str, object]] = {
         label: {"links.lte.forward": {"trace": str(file), "queue": "300 packets"}}
         for label, file in traces().items()
     }
-    return {"steady lines": {}, **recorded, "a bad LTE line": bad, "DSL dead for 20 s": dead}
+    return {"steady lines": {}, **recorded, "a bad LTE line": bad, DEAD: dead}
 
 
 def _schedule(scheduler: str) -> dict[str, object]:
