@@ -134,10 +134,11 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
         for verdict in verdicts:
             typer.echo(verdict, err=True)
         return
-    from ropewalk.tables import heading, of_bonds, of_summary
+    from ropewalk.tables import heading, of_bonds, of_broadcasts, of_radios, of_summary
 
     summary = result.runs[0] if len(result.runs) == 1 else result.combined
-    typer.echo("\n\n".join([heading(result), of_summary(summary), *of_bonds(result), *verdicts]))
+    special = [*of_bonds(result), *of_radios(result), *of_broadcasts(result)]
+    typer.echo("\n\n".join([heading(result), of_summary(summary), *special, *verdicts]))
     if result.files:
         typer.echo(f"\nwritten: {len(result.files)} files in {result.files[-1].parent}")
 

@@ -69,6 +69,11 @@ class Tables(ABC):
         return self._table("radios")
 
     @cached_property
+    def broadcasts(self) -> pl.DataFrame:
+        """One row per seed, broadcast, sending station and station in its range: datagrams sent and heard."""
+        return self._table("broadcasts")
+
+    @cached_property
     def routes(self) -> pl.DataFrame:
         """One row per seed and wireless route: its way at the beginning, and how stable it was."""
         return self._table("routes")

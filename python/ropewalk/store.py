@@ -32,6 +32,7 @@ Table = Literal[
     "bonds",
     "bond_series",
     "radios",
+    "broadcasts",
     "routes",
     "route_changes",
 ]

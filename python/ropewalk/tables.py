@@ -51,6 +51,28 @@ BOND_HEAD: Final = (
     "received packets",
     "lost",
 )
+RADIO_HEAD: Final = (
+    "station",
+    "channel",
+    "data frames",
+    "retries",
+    "collisions",
+    "dropped",
+    "sending %",
+    "busy %",
+)
+BROADCAST_HEAD: Final = (
+    "broadcast",
+    "channel",
+    "from",
+    "heard by",
+    "sent",
+    "received",
+    "part %",
+)
+
+MOST_SHOWN: Final = 20
+"""Rows of a table that may have one for each station, or for each pair: the frames have them all."""
 
 WHOLE_FROM: Final = 1000
 """From here on a mean is shown without what follows its point."""
@@ -147,6 +169,46 @@ def of_bonds(result: RunResult) -> list[str]:
         label = "all" if path is None else str(path)
         rows.append([str(name), str(direction), label, _one(sent), part, _one(received), _one(lost)])
     return [render(BOND_HEAD, rows)]
+
+
+def of_radios(result: RunResult) -> list[str]:
+    """The radios that have sent data, those that sent most if there are many; none without a wireless network."""
+    if not any(len(outcome.radios) for outcome in result.outcomes):
+        return []
+    figures = ["data_sent", "retries", "collisions", "dropped", "sending", "busy"]
+    frame = result.radios
+    drops = frame["drops_retries"] + frame["drops_queue"] + frame["drops_lifetime"]
+    frame = frame.with_columns(drops.alias("dropped"))
+    rows: list[tuple[float, Sequence[Cell]]] = []
+    for (station, channel), group in frame.group_by(["station", "channel"], maintain_order=True):
+        means = [mean_interval(group[figure].to_list()) for figure in figures]
+        if means[0].mean:
+            counts = [_one(mean) for mean in means[:4]]
+            parts = [_percent(mean if mean.n > 1 else mean.mean) for mean in means[4:]]
+            rows.append((means[0].mean, [str(station), str(channel), *counts, *parts]))
+    return [_longest(RADIO_HEAD, rows, "radios")]
+
+
+def of_broadcasts(result: RunResult) -> list[str]:
+    """Who heard whom, means over the seeds; none when nothing is broadcast."""
+    if not any(len(outcome.broadcasts) for outcome in result.outcomes):
+        return []
+    rows: list[tuple[float, Sequence[Cell]]] = []
+    keys = ["name", "channel", "from", "to"]
+    for (name, channel, sender, receiver), group in result.broadcasts.group_by(keys, maintain_order=True):
+        sent, received = (mean_interval(group[figure].to_list()) for figure in ("sent", "received"))
+        part = 100 * received.mean / sent.mean if sent.mean else None
+        ends = [str(name), str(channel), str(sender), str(receiver)]
+        rows.append((0.0, [*ends, _one(sent), _one(received), part]))
+    return [_longest(BROADCAST_HEAD, rows, "broadcasts")]
+
+
+def _longest(head: Sequence[str], rows: list[tuple[float, Sequence[Cell]]], table: str) -> str:
+    """The rows of the greatest weight, in their own order, and how many are left out."""
+    most = sorted(range(len(rows)), key=lambda index: -rows[index][0])[:MOST_SHOWN]
+    text = render(head, [rows[index][1] for index in sorted(most)])
+    left = len(rows) - len(most)
+    return f"{text}\n… and {left} more: table `{table}`" if left else text
 
 
 def _one(value: Interval) -> Cell:

@@ -71,6 +71,12 @@ impl Outcome {
         table(self.0.radios_table())
     }
 
+    /// One row per broadcast, sending station and station in its range; no rows without broadcasts.
+    #[getter]
+    fn broadcasts(&self) -> PyResult<PyTable> {
+        table(self.0.broadcasts_table())
+    }
+
     /// One row per wireless route: its way at the beginning, and how stable it was.
     #[getter]
     fn routes(&self) -> PyResult<PyTable> {

@@ -18,9 +18,9 @@ mod world;
 
 pub use error::{Diagnostic, ScenarioError};
 pub use outcome::{
-    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, ConnectionRow, DatagramCounts,
-    ENGINE_VERSION, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow,
-    SubflowSample,
+    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
+    DatagramCounts, ENGINE_VERSION, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow,
+    SeriesRow, SubflowRow, SubflowSample,
 };
 pub use plan::Plan;
 pub use references::Reference;

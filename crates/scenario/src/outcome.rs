@@ -1,12 +1,12 @@
-//! What a run returns: a summary and four tables, each with its provenance.
+//! What a run returns: a summary and tables, each with its provenance.
 
 mod rows;
 mod summary;
 mod tables;
 
 pub use rows::{
-    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, ConnectionRow, DatagramCounts, LinkRow,
-    RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow, SubflowSample,
+    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
+    DatagramCounts, LinkRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow, SubflowSample,
 };
 
 use ropewalk_units::Duration;
@@ -46,6 +46,8 @@ pub struct Outcome {
     pub bond_series: Vec<BondSeriesRow>,
     /// One row per station and channel of the wireless network.
     pub radios: Vec<RadioRow>,
+    /// One row per broadcast, sending station and station that hears it.
+    pub broadcasts: Vec<BroadcastRow>,
     /// One row per wireless route.
     pub routes: Vec<RouteRow>,
     /// One row per way that a wireless route has taken, by time.

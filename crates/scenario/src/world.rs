@@ -1,8 +1,10 @@
 //! From a plan to a running world, and from there to an [`Outcome`].
 
 mod addresses;
+mod announcer;
 mod application;
 mod bonds;
+mod broadcasts;
 mod build;
 mod capture;
 mod collect;
@@ -94,12 +96,12 @@ pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> R
         Provenance { scenario: plan.name.clone(), scenario_hash: scenario_hash.to_owned(), seed };
     let run = Run { plan, provenance, options };
     let Some(wifi) = &plan.wifi else {
-        let radio = Radio { medium: NoMedium, entries: Vec::new() };
+        let radio = Radio { medium: NoMedium, entries: Vec::new(), ports: Vec::new() };
         return run.captured(radio, Wired);
     };
     let mut stage = wifi.stage(seed).map_err(|source| RunError::Wifi { seed, source })?;
     let motion = Motion::new(wifi, seed, &mut stage);
-    run.captured(Radio { medium: stage.network, entries: stage.entries }, motion)
+    run.captured(Radio { medium: stage.network, entries: stage.entries, ports: stage.ports }, motion)
 }
 
 /// Simulated time between two looks at [`RunOptions::stop`], at most.
@@ -139,7 +141,7 @@ impl Run<'_> {
             return self.simulate(&mut simulation, conductor);
         };
         let failed = |source| RunError::Capture { folder: folder.clone(), source };
-        let tap = CaptureTap::create(self.plan, folder).map_err(failed)?;
+        let tap = CaptureTap::create(self.plan, &radio.ports, folder).map_err(failed)?;
         let mut simulation = build(self.plan, seed, tap, radio);
         let outcome = self.simulate(&mut simulation, conductor)?;
         simulation.world.into_tap().finish().map_err(failed)?;
@@ -187,6 +189,7 @@ impl Run<'_> {
             links: collect::links(plan, simulation),
             bonds: bonds::rows(plan, simulation),
             radios: conductor.radios(simulation),
+            broadcasts: conductor.broadcasts(simulation),
             routes,
             route_changes,
             series,

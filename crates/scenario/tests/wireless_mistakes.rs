@@ -30,6 +30,9 @@ channel = 1
 from = "s"
 to = "r"
 loss = "1 %"
+[wifi.broadcasts.hello]
+from = ["s", "r"]
+interval = "1 s"
 [connections.bulk]
 from = "s"
 to = "d"
@@ -98,6 +101,7 @@ fn radios_that_cannot_be() {
     check("channels = [1]", "channels = [1, 36]", "wifi.stations.r.channels[1]", &["no channel 36"]);
     check("channels = [1]", "channels = [1, 1]", "wifi.stations.r.channels[1]", &["on channel 1 too"]);
     check("channels = [1]", "channels = []", "wifi.stations.r.channels", &["at least one"]);
+    check("channels = [1, 6]", "channels = []", "wifi.channels", &["at least one"]);
 }
 
 #[test]
@@ -180,6 +184,24 @@ fn errors_of_frames_that_cannot_be() {
         "wifi.errors[0].channel",
         &["do not both have a radio on channel 6"],
     );
+}
+
+#[test]
+fn broadcasts_that_cannot_be() {
+    let (from, interval) = ("from = [\"s\", \"r\"]", "interval = \"1 s\"");
+    let key = |key: &str| format!("wifi.broadcasts.hello.{key}");
+    check(from, "from = [\"x\"]", &key("from[0]"), &["no station `x`"]);
+    check(from, "from = []", &key("from"), &["no station would send"]);
+    check(from, "from = [\"s\", \"s\"]", &key("from[1]"), &["`s` is there twice"]);
+    check(from, "from = [\"r\"]\nchannel = 6", &key("from[0]"), &["`r` has no radio on channel 6"]);
+    check(from, "channel = 11", &key("channel"), &["no station has a radio on channel 11", "one of 1, 6"]);
+    check(interval, "interval = \"0 s\"", &key("interval"), &["no time between two datagrams"]);
+    check(interval, "packet_size = \"3 kB\"", &key("packet_size"), &["fit no frame", "2268 B"]);
+    check(interval, "start = \"10 s\"", &key("start"), &["the simulation ends at 10 s"]);
+    check(interval, "duration = \"0 s\"", &key("duration"), &["nothing would be sent"]);
+    check(interval, "intervall = \"1 s\"", &key("intervall"), &["did you mean `interval`"]);
+    let rate = "data_rate = \"11 Mbit/s\"";
+    check(rate, "broadcast_rate = \"3 Mbit/s\"", "wifi.broadcast_rate", &["one of 1, 2, 5.5, 11"]);
 }
 
 #[test]

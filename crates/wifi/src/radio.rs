@@ -102,6 +102,8 @@ pub(crate) struct Radio {
     pub(crate) nav_before_rts: Instant,
     pub(crate) nav_reset_at: Instant,
     pub(crate) station: u32,
+    /// The entry by which broadcasts come and go; none: they are not listened to.
+    pub(crate) broadcast_entry: Option<u32>,
     pub(crate) channel: Channel,
     pub(crate) timing: Timing,
     pub(crate) eifs: Duration,
@@ -141,6 +143,7 @@ impl Radio {
             nav_before_rts: Instant::ZERO,
             nav_reset_at: Instant::MAX,
             station,
+            broadcast_entry: None,
             channel,
             timing,
             eifs: phy::eifs(mac.standard),

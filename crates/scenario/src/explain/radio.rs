@@ -1,6 +1,7 @@
 //! The wireless network in characters: what its radios are, how far they reach, where the stations are.
 
-use crate::plan::wifi::{MobilityPlan, WayPlan};
+use crate::plan::Interval;
+use crate::plan::wifi::{BroadcastPlan, MobilityPlan, WayPlan};
 use crate::plan::{Plan, WifiPlan};
 use ropewalk_units::Duration;
 use ropewalk_units::Rate as Bits;
@@ -24,6 +25,7 @@ pub(super) fn network(plan: &Plan, wifi: &WifiPlan, text: &mut String) {
     Map::new(plan, stations).draw(wifi, text);
     text.push('\n');
     list(wifi, text);
+    broadcasts(wifi, text);
 }
 
 fn radios(wifi: &WifiPlan, text: &mut String) {
@@ -103,6 +105,22 @@ fn list(wifi: &WifiPlan, text: &mut String) {
             let _ =
                 writeln!(text, "  {} at ({x:.1}, {y:.1}) m, {plural} {}", station.name, channels.join(", "));
         }
+    }
+}
+
+fn broadcasts(wifi: &WifiPlan, text: &mut String) {
+    for plan in &wifi.broadcasts {
+        let from = plan.from.as_ref().map_or_else(|| "all stations".to_owned(), |from| from.join(", "));
+        let interval = match plan.interval {
+            Interval::Constant(time) => format!("each {time}"),
+            Interval::Exponential(mean) => format!("at random times, each {mean} on average"),
+        };
+        let BroadcastPlan { name, channel, packet, .. } = plan;
+        let _ = writeln!(
+            text,
+            "  broadcast {name}: {packet} B {interval} at {} on channel {channel} from {from}",
+            wifi.broadcast_rate()
+        );
     }
 }
 
@@ -211,6 +229,11 @@ impl WifiPlan {
     fn ack_rate(&self) -> Rate {
         let by_rule = || phy::control_rate(self.mac.basic_rates, self.greatest_data_rate());
         self.mac.control_rate.unwrap_or_else(by_rule)
+    }
+
+    fn broadcast_rate(&self) -> Rate {
+        let lowest = || self.mac.basic_rates.iter().next().unwrap_or(self.mac.standard.lowest_rate());
+        self.mac.broadcast_rate.unwrap_or_else(lowest)
     }
 
     /// From the medium's becoming idle to the end of a packet's ACK, with `slots` slots of backoff.

@@ -242,6 +242,25 @@ pub struct RadioRow {
     pub stats: RadioStats,
 }
 
+/// A broadcast of a station, as another hears it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BroadcastRow {
+    /// The broadcast's name.
+    pub name: String,
+    /// Its channel.
+    pub channel: u8,
+    /// The station that sends.
+    pub from: String,
+    /// The station that hears.
+    pub to: String,
+    /// Datagrams sent, those still in the sender's queue among them.
+    pub sent: u64,
+    /// Datagrams heard.
+    pub received: u64,
+    /// Their mean one-way delay in ms; `None` when none was heard.
+    pub mean_delay_ms: Option<f64>,
+}
+
 /// A wireless route over the whole run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RouteRow {

@@ -253,6 +253,20 @@ impl Outcome {
             .finish()
     }
 
+    /// One row per broadcast, sending station, and station that was in range at the end or has heard it.
+    pub fn broadcasts_table(&self) -> RecordBatch {
+        let rows = || self.broadcasts.iter();
+        Table::new(self, self.broadcasts.len())
+            .text("name", rows().map(|r| &r.name))
+            .u32("channel", rows().map(|r| u32::from(r.channel)))
+            .text("from", rows().map(|r| &r.from))
+            .text("to", rows().map(|r| &r.to))
+            .u64("sent", rows().map(|r| r.sent))
+            .u64("received", rows().map(|r| r.received))
+            .optional_f64("mean_delay_ms", rows().map(|r| r.mean_delay_ms))
+            .finish()
+    }
+
     /// One row per wireless route: its way at the beginning, and how stable it was.
     pub fn routes_table(&self) -> RecordBatch {
         let rows = || self.routes.iter();
@@ -284,6 +298,7 @@ impl Outcome {
             ("bonds", self.bonds_table()),
             ("bond_series", self.bond_series_table()),
             ("radios", self.radios_table()),
+            ("broadcasts", self.broadcasts_table()),
             ("routes", self.routes_table()),
             ("route_changes", self.route_changes_table()),
         ];

@@ -35,7 +35,8 @@ pub(super) fn connections(
     topology: &Topology,
     duration: Duration,
 ) -> Result<Vec<ConnectionPlan>, ScenarioError> {
-    if builder.file.connections.is_empty() {
+    let broadcasts = builder.file.wifi.as_ref().is_some_and(|wifi| !wifi.broadcasts.is_empty());
+    if builder.file.connections.is_empty() && !broadcasts {
         let message = "the scenario has no connection: nothing would happen";
         return Err(builder.wrong("connections", message, "a table such as [connections.bulk]"));
     }

@@ -1,5 +1,6 @@
 //! The wireless network of a scenario: what its stage is built from, for any seed.
 
+mod broadcasts;
 mod config;
 mod deployment;
 pub(crate) mod errors;
@@ -8,12 +9,13 @@ pub(crate) mod mobility;
 pub(crate) mod routes;
 mod stage;
 
+pub use broadcasts::BroadcastPlan;
 pub use deployment::{DeploymentPlan, EndPlan, LayoutPlan};
 pub use errors::ErrorPlan;
 pub(crate) use explicit::explicit;
 pub use mobility::{MobilityPlan, MovementPlan};
 pub use routes::{Algorithm, FindPlan, WayPlan, WirelessRoutePlan};
-pub use stage::{Scene, Stage, WifiError};
+pub use stage::{BroadcastPort, Scene, Stage, WifiError};
 
 use super::build::Builder;
 use super::{Carrier, LinkPlan, NodeIndex, NodePlan, link};
@@ -57,6 +59,8 @@ pub struct WifiPlan {
     pub routes: Vec<WirelessRoutePlan>,
     /// Frames that fail although nothing interferes.
     pub errors: Vec<ErrorPlan>,
+    /// What stations tell all that hear them, by name.
+    pub broadcasts: Vec<BroadcastPlan>,
     /// What this comes to with the plan's own seed.
     pub scene: Scene,
 }
@@ -115,6 +119,7 @@ pub(super) fn wifi(
         route_interval: interval(builder, "route_interval", table.route_interval.map(|time| time.0))?,
         routes: Vec::new(),
         errors: Vec::new(),
+        broadcasts: Vec::new(),
         scene: Scene::default(),
         mac,
         propagation,
@@ -127,6 +132,7 @@ pub(super) fn wifi(
     }
     plan.routes = routes::routes(builder, &plan, table, nodes)?;
     plan.errors = errors::errors(builder, &plan, table)?;
+    plan.broadcasts = broadcasts::broadcasts(builder, &plan, table)?;
     let stage = plan.stage(seed).map_err(|error| refused(builder, error))?;
     plan.scene = stage.scene;
     let links = links(builder, table, &plan, nodes, first)?;

@@ -1,9 +1,11 @@
 //! The wireless network: `[wifi]`.
 
+mod broadcast;
 mod deployment;
 mod errors;
 mod propagation;
 
+pub(crate) use broadcast::BroadcastTable;
 pub(crate) use deployment::{
     ConditionName, DeploymentTable, EndTable, GridLayoutTable, LayoutTable, TieName,
 };
@@ -35,6 +37,8 @@ pub(crate) struct WifiTable {
     pub(crate) basic_rates: Option<Vec<BitRate>>,
     /// The rate of ACK, CTS and RTS, whatever the basic rates say.
     pub(crate) ack_rate: Option<BitRate>,
+    /// The rate of broadcasts (default: the lowest basic rate).
+    pub(crate) broadcast_rate: Option<BitRate>,
     /// Longer data frames (36 octets more than the IP packet) are sent after RTS and CTS (default: none is).
     pub(crate) rts_threshold: Option<BufferSize>,
     /// Fragmentation is not modelled: any value is refused.
@@ -80,6 +84,9 @@ pub(crate) struct WifiTable {
     /// Frames that fail although nothing interferes.
     #[serde(default)]
     pub(crate) errors: Vec<ErrorsTable>,
+    /// What stations tell all that hear them, by name.
+    #[serde(default)]
+    pub(crate) broadcasts: BTreeMap<Name, BroadcastTable>,
 }
 
 /// The physical layer.

@@ -2,10 +2,26 @@
 
 use super::endpoint::EndPath;
 use super::packet::Socket;
-use crate::plan::AddressIndex;
+use crate::plan::{AddressIndex, Plan};
 use ropewalk_mptcp as mptcp;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// Every interface's address by its index; behind them the two that broadcasts know: nobody's, and everybody's.
+pub(crate) fn all(plan: &Plan) -> Vec<Ipv4Addr> {
+    let addresses = plan.links.iter().flat_map(|link| link.addresses);
+    addresses.chain([Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST]).collect()
+}
+
+/// The address of a station that has none.
+pub(crate) fn nobody(plan: &Plan) -> AddressIndex {
+    AddressIndex(2 * plan.links.len())
+}
+
+/// The address of all stations that hear a frame.
+pub(crate) fn everybody(plan: &Plan) -> AddressIndex {
+    AddressIndex(2 * plan.links.len() + 1)
+}
 
 /// Both directions of the mapping. Consulted when a connection or a subflow opens, never per packet.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! From a plan to a world.
 
-use super::addresses::AddressBook;
+use super::addresses::{self, AddressBook};
 use super::application::{Bulk, Paced, Periods, Requester, Responder, Sink, Source};
 use super::bonds;
+use super::broadcasts;
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::{EndPath, StreamEndpoint};
 use super::gateway::Gateway;
@@ -11,6 +12,7 @@ use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
 use super::router::{NextHop, Router};
 use super::transport::{FourTuple, Transport};
+use crate::plan::wifi::BroadcastPort;
 use crate::plan::{
     AddressIndex, Application, Carrier, ConnectionPlan, DataDirection, NodeKind, Plan, Protocol,
 };
@@ -41,12 +43,16 @@ pub(crate) struct Simulation<T: Tap<Packet>, M: Medium<Packet>> {
     pub(crate) links: Vec<[LinkId; 2]>,
     /// In the plan's order.
     pub(crate) bonds: Vec<bonds::BondEnds>,
+    /// The radios on channels with broadcasts, each with its announcer.
+    pub(crate) announcers: Vec<(BroadcastPort, NodeId)>,
 }
 
 /// A medium, and the entries of the plan's wireless links in their order.
 pub(crate) struct Radio<M> {
     pub(crate) medium: M,
     pub(crate) entries: Vec<[u32; 2]>,
+    /// Where broadcasts are sent and heard.
+    pub(crate) ports: Vec<BroadcastPort>,
 }
 
 /// Builds the world of a plan; `seed` replaces the plan's own. Link k of the plan has the
@@ -59,8 +65,7 @@ pub(crate) fn build<T: Tap<Packet>, M: Medium<Packet>>(
 ) -> Simulation<T, M> {
     let streams = Streams::new(seed);
     let mut world = World::with_medium(tap, radio.medium);
-    let addresses = plan.links.iter().flat_map(|link| link.addresses).collect();
-    let book = Arc::new(AddressBook::new(addresses));
+    let book = Arc::new(AddressBook::new(addresses::all(plan)));
     let bonds = || plan.links.iter().filter(|link| link.bond().is_some());
     let is_gateway = |node: usize| bonds().any(|link| link.ends.contains(&node));
     let nodes: Vec<NodeId> = plan
@@ -81,7 +86,8 @@ pub(crate) fn build<T: Tap<Packet>, M: Medium<Packet>>(
     let ends = (0..plan.connections.len())
         .map(|index| add_connection(&mut world, plan, &nodes, &streams, index))
         .collect();
-    Simulation { world, ends, links, bonds }
+    let announcers = broadcasts::attach(&mut world, plan, &streams, radio.ports);
+    Simulation { world, ends, links, bonds, announcers }
 }
 
 /// Ports at both ends of each wire and wireless route; the plan has them before the bonds.

@@ -1,6 +1,8 @@
 //! Captures: what passes each link and each host, as pcapng files that Wireshark reads.
 
+use super::addresses;
 use super::packet::{Body, Packet};
+use crate::plan::wifi::BroadcastPort;
 use crate::plan::{NodeKind, Plan};
 use ropewalk_sim::{DropReason, LinkId, Tap};
 use ropewalk_units::Instant;
@@ -45,8 +47,8 @@ struct Record {
 /// Where packets of one link direction are written.
 #[derive(Clone, Copy, Debug)]
 struct Direction {
-    /// File and interface of the link's own capture.
-    link: Place,
+    /// File and interface of the link's own capture; a broadcast has none.
+    link: Option<Place>,
     /// Those of the sending host's, unless it is a router.
     sender: Option<Place>,
     /// Those of the receiving host's.
@@ -68,7 +70,7 @@ pub(crate) struct CaptureTap {
 
 impl CaptureTap {
     /// Opens all files in `folder`.
-    pub(crate) fn create(plan: &Plan, folder: &Path) -> io::Result<Self> {
+    pub(crate) fn create(plan: &Plan, ports: &[BroadcastPort], folder: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let mut captures = Vec::new();
         let mut host_file = Vec::new();
@@ -94,13 +96,24 @@ impl CaptureTap {
                 let label = format!("{}->{}", name(direction), name(1 - direction));
                 let interface = captures[file].writer.add_interface(&label, "")?;
                 directions.push(Direction {
-                    link: (file, interface),
+                    link: Some((file, interface)),
                     sender: host_interface[direction],
                     receiver: host_interface[1 - direction],
                 });
             }
         }
-        let addresses = plan.links.iter().flat_map(|link| link.addresses).collect();
+        for port in ports {
+            let node = plan.nodes.iter().position(|node| node.name == port.name);
+            let place = match node.and_then(|node| host_file[node]) {
+                Some(file) => {
+                    let label = format!("broadcasts on channel {}", port.channel);
+                    Some((file, captures[file].writer.add_interface(&label, "")?))
+                }
+                None => None,
+            };
+            directions.push(Direction { link: None, sender: place, receiver: place });
+        }
+        let addresses = addresses::all(plan);
         Ok(Self { captures, directions, addresses, pending: Vec::new(), identification: 0, error: None })
     }
 
@@ -195,11 +208,11 @@ impl Tap<Packet> for CaptureTap {
             return;
         }
         let direction = self.directions[link.0 as usize];
+        let places = direction.sender.into_iter().chain(direction.link);
         let octets = self.emit(packet);
-        if let Some(place) = direction.sender {
+        for place in places {
             self.record(now, place, octets.clone(), "");
         }
-        self.record(now, direction.link, octets, "");
     }
 
     fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {

@@ -1,5 +1,6 @@
 //! The kinds of nodes, dispatched statically.
 
+use super::announcer::Announcer;
 use super::gateway::Gateway;
 use super::host::Host;
 use super::packet::Packet;
@@ -15,6 +16,8 @@ pub(crate) enum ScenarioNode {
     Router(Router),
     /// Forwards, and bonds.
     Gateway(Gateway),
+    /// A radio's part in broadcasts.
+    Announcer(Announcer),
 }
 
 impl ScenarioNode {
@@ -22,7 +25,7 @@ impl ScenarioNode {
     pub(crate) fn host(&self) -> &Host {
         match self {
             Self::Host(host) => host,
-            Self::Router(_) | Self::Gateway(_) => unreachable!("connections end at hosts"),
+            _ => unreachable!("connections end at hosts"),
         }
     }
 
@@ -30,7 +33,7 @@ impl ScenarioNode {
     pub(crate) fn host_mut(&mut self) -> &mut Host {
         match self {
             Self::Host(host) => host,
-            Self::Router(_) | Self::Gateway(_) => unreachable!("connections end at hosts"),
+            _ => unreachable!("connections end at hosts"),
         }
     }
 }
@@ -40,7 +43,7 @@ impl ScenarioNode {
     pub(crate) fn gateway(&self) -> &Gateway {
         match self {
             Self::Gateway(gateway) => gateway,
-            Self::Host(_) | Self::Router(_) => unreachable!("bonds begin and end at gateways"),
+            _ => unreachable!("bonds begin and end at gateways"),
         }
     }
 
@@ -48,14 +51,22 @@ impl ScenarioNode {
     pub(crate) fn gateway_mut(&mut self) -> &mut Gateway {
         match self {
             Self::Gateway(gateway) => gateway,
-            Self::Host(_) | Self::Router(_) => unreachable!("bonds begin and end at gateways"),
+            _ => unreachable!("bonds begin and end at gateways"),
         }
     }
 
-    /// The routes, unless it is a host.
+    /// The announcer; panics for any other.
+    pub(crate) fn announcer(&self) -> &Announcer {
+        match self {
+            Self::Announcer(announcer) => announcer,
+            _ => unreachable!("broadcast ports belong to announcers"),
+        }
+    }
+
+    /// The routes of a router or gateway.
     pub(crate) fn router_mut(&mut self) -> Option<&mut Router> {
         match self {
-            Self::Host(_) => None,
+            Self::Host(_) | Self::Announcer(_) => None,
             Self::Router(router) => Some(router),
             Self::Gateway(gateway) => Some(&mut gateway.router),
         }
@@ -71,6 +82,7 @@ impl Node for ScenarioNode {
             Self::Host(host) => host.handle_packet(context, port, id),
             Self::Router(router) => router.handle_packet(context, id),
             Self::Gateway(gateway) => gateway.handle_packet(context, id),
+            Self::Announcer(announcer) => announcer.handle_packet(context, id),
         }
     }
 
@@ -79,6 +91,7 @@ impl Node for ScenarioNode {
             Self::Host(host) => host.handle_timer(context, token),
             Self::Router(_) => {}
             Self::Gateway(gateway) => gateway.handle_timer(context, token),
+            Self::Announcer(announcer) => announcer.handle_timer(context, token),
         }
     }
 }

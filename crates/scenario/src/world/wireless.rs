@@ -1,8 +1,9 @@
 //! Time in worlds with radio: stations that move, and routes that are looked for anew.
 
+use super::broadcasts;
 use super::build::Simulation;
 use super::packet::Packet;
-use crate::outcome::{RadioRow, RouteChangeRow, RouteRow};
+use crate::outcome::{BroadcastRow, RadioRow, RouteChangeRow, RouteRow};
 use crate::plan::WifiPlan;
 use crate::plan::wifi::{Scene, Stage, WayPlan};
 use ropewalk_sim::{Medium, NoMedium, Tap};
@@ -23,6 +24,11 @@ pub(super) trait Conductor<M: Medium<Packet>> {
 
     /// Rows of the radios at the end.
     fn radios<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<RadioRow> {
+        Vec::new()
+    }
+
+    /// Rows of who heard whose broadcasts.
+    fn broadcasts<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<BroadcastRow> {
         Vec::new()
     }
 
@@ -193,6 +199,10 @@ impl Conductor<Network> for Motion<'_> {
             })
         };
         stations.flat_map(of).collect()
+    }
+
+    fn broadcasts<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<BroadcastRow> {
+        broadcasts::rows(self.plan, simulation)
     }
 
     fn routes(&mut self, end: Instant) -> (Vec<RouteRow>, Vec<RouteChangeRow>) {

@@ -78,7 +78,7 @@ impl Network {
     }
 
     fn receive_broadcast(&mut self, cx: &mut impl Engine, slot: u32, index: u32) {
-        let Some(port) = self.broadcast_entry(index) else { return };
+        let Some(port) = self.radios[index as usize].broadcast_entry else { return };
         let transmission = self.air.get_mut(slot);
         let Some(packet) = transmission.broadcast else { return };
         transmission.copies += 1;

@@ -77,16 +77,13 @@ impl Network {
     /// When the station does not exist, has no radio on the channel, or has such a port already.
     pub fn add_broadcast(&mut self, station: StationId, channel: u8) -> Result<u32, ConfigError> {
         let radio = self.require_radio(station, channel)?;
-        if self.broadcast_entry(radio).is_some() {
+        if self.radios[radio as usize].broadcast_entry.is_some() {
             return Err(ConfigError::new("broadcast", "the radio has a broadcast port already"));
         }
+        let entry = self.entries.len() as u32;
         self.entries.push(Entry::new(Way::Broadcast { radio }));
-        Ok(self.entries.len() as u32 - 1)
-    }
-
-    pub(super) fn broadcast_entry(&self, radio: u32) -> Option<u32> {
-        let way = Way::Broadcast { radio };
-        self.entries.iter().position(|entry| entry.way == way).map(|entry| entry as u32)
+        self.radios[radio as usize].broadcast_entry = Some(entry);
+        Ok(entry)
     }
 
     pub(super) fn require_radio(&self, station: StationId, channel: u8) -> Result<u32, ConfigError> {

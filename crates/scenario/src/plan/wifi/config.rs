@@ -72,6 +72,9 @@ pub(super) fn mac(builder: &Builder<'_>, table: &WifiTable) -> Result<MacConfig,
     if let Some(given) = table.ack_rate {
         mac.control_rate = Some(rate(builder, "wifi.ack_rate", standard, given)?);
     }
+    if let Some(given) = table.broadcast_rate {
+        mac.broadcast_rate = Some(rate(builder, "wifi.broadcast_rate", standard, given)?);
+    }
     mac.rts_threshold = table.rts_threshold.map(|size| size.0);
     mac.fragmentation_threshold = table.fragmentation_threshold.map(|size| size.0);
     mac.short_retry_limit = table.short_retry_limit.unwrap_or(mac.short_retry_limit);

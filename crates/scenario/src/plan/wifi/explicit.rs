@@ -1,19 +1,21 @@
 //! The table that would say everything.
 
-use super::{MobilityPlan, WifiPlan};
-use crate::schema::link::{BernoulliTable, NoKeys};
+use super::{BroadcastPlan, MobilityPlan, WifiPlan};
+use crate::plan::Interval;
+use crate::schema::connection::{ConstantTable, IntervalTable};
+use crate::schema::link::{BernoulliTable, ExponentialTable, NoKeys};
 use crate::schema::quantity::{
     Angle, BitRate, BufferSize, Chance, Coordinate, Decibels, Length, Limit, Name, Point, Power, Rectangle,
-    Speed, Time,
+    Size, Speed, Time,
 };
 use crate::schema::wifi::{
-    AlgorithmName, ConditionName, DataRate, DeploymentTable, DiskTable, ErrorsTable, FindTable,
-    FrameLossTable, GaussMarkovTable, GridLayoutTable, LayoutTable, LogDistanceTable, MobilityTable,
-    OverlapName, PerName, PreambleName, PropagationTable, RandomWaypointTable, StandardName, StationTable,
-    TieName, WifiTable, WirelessRouteTable,
+    AlgorithmName, BroadcastTable, ConditionName, DataRate, DeploymentTable, DiskTable, ErrorsTable,
+    FindTable, FrameLossTable, GaussMarkovTable, GridLayoutTable, LayoutTable, LogDistanceTable,
+    MobilityTable, OverlapName, PerName, PreambleName, PropagationTable, RandomWaypointTable, StandardName,
+    StationTable, TieName, WifiTable, WirelessRouteTable,
 };
 use ropewalk_sim::QueueLimit;
-use ropewalk_units::{Duration, Probability, Rate as Bits};
+use ropewalk_units::{Bytes, Duration, Instant, Probability, Rate as Bits};
 use ropewalk_wifi::RateControl;
 use ropewalk_wifi::phy::{Rate, Standard};
 use ropewalk_wifi::propagation::{Overlap, Propagation};
@@ -36,6 +38,7 @@ pub(crate) fn explicit(table: &WifiTable, plan: &WifiPlan) -> WifiTable {
         }),
         basic_rates: Some(mac.basic_rates.iter().map(bits).collect()),
         ack_rate: mac.control_rate.map(bits),
+        broadcast_rate: mac.broadcast_rate.map(bits),
         rts_threshold: table.rts_threshold,
         fragmentation_threshold: None,
         short_retry_limit: Some(mac.short_retry_limit),
@@ -62,6 +65,7 @@ pub(crate) fn explicit(table: &WifiTable, plan: &WifiPlan) -> WifiTable {
             .map(|((name, given), route)| (name.clone(), self::route(given, &route.channels)))
             .collect(),
         errors: table.errors.iter().map(errors).collect(),
+        broadcasts: plan.broadcasts.iter().map(broadcast).collect(),
     }
 }
 
@@ -121,6 +125,24 @@ fn mobility(plan: &MobilityPlan) -> MobilityTable {
             interval: Some(Time(model.interval)),
         }),
     }
+}
+
+fn broadcast(plan: &BroadcastPlan) -> (Name, BroadcastTable) {
+    let names = |names: &Vec<String>| names.iter().cloned().map(Name).collect();
+    let interval = match plan.interval {
+        Interval::Constant(time) => IntervalTable::Constant(ConstantTable { time: Time(time) }),
+        Interval::Exponential(mean) => IntervalTable::Exponential(ExponentialTable { mean: Time(mean) }),
+    };
+    let table = BroadcastTable {
+        from: plan.from.as_ref().map(names),
+        channel: Some(plan.channel),
+        packet_size: Some(Size(Bytes::new(u64::from(plan.packet)))),
+        interval: Some(interval),
+        start: Some(Time(plan.start - Instant::ZERO)),
+        spread: Some(Time(plan.spread)),
+        duration: plan.duration.map(Time),
+    };
+    (Name(plan.name.clone()), table)
 }
 
 fn deployment(given: &DeploymentTable, plan: &WifiPlan) -> DeploymentTable {

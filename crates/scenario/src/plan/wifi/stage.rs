@@ -7,7 +7,9 @@ use ropewalk_wifi::mobility::{
     GaussMarkov, GaussMarkovTrajectory, MobilityError, RandomWaypoint, Start, Trajectory, WaypointTrajectory,
 };
 use ropewalk_wifi::position::Position;
-use ropewalk_wifi::{ConfigError, Network, NetworkConfig, RadioConfig, RouteConfig, RouteId, StationConfig};
+use ropewalk_wifi::{
+    ConfigError, Network, NetworkConfig, RadioConfig, RouteConfig, RouteId, StationConfig, StationId,
+};
 use std::fmt;
 
 /// Stations and routes at the beginning.
@@ -29,10 +31,28 @@ pub struct Stage {
     pub routes: Vec<RouteId>,
     /// The entries of each route, there and back.
     pub entries: Vec<[u32; 2]>,
+    /// The radios on channels with broadcasts, by channel, then in the order of the stations.
+    pub ports: Vec<BroadcastPort>,
     /// How each station moves.
     pub trajectories: Vec<Trajectory>,
     /// Where everything is.
     pub scene: Scene,
+}
+
+/// A broadcast's packets carry their sender's number in a port's 16 bits.
+const MOST_STATIONS: u32 = 1 << 16;
+
+/// The broadcast port of a radio.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BroadcastPort {
+    /// The station's identity.
+    pub station: StationId,
+    /// Its name.
+    pub name: String,
+    /// The radio's channel.
+    pub channel: u8,
+    /// The port's entry.
+    pub entry: u32,
 }
 
 /// Why a plan has no stage.
@@ -104,7 +124,32 @@ impl WifiPlan {
             entries.push(pair);
             scene.routes.push(route);
         }
-        Ok(Stage { network, routes, entries, trajectories, scene })
+        let ports = self.broadcast_ports(&mut network)?;
+        Ok(Stage { network, routes, entries, ports, trajectories, scene })
+    }
+
+    /// A port for each radio on a channel with broadcasts: all that can hear them.
+    fn broadcast_ports(&self, network: &mut Network) -> Result<Vec<BroadcastPort>, WifiError> {
+        let mut channels: Vec<u8> = self.broadcasts.iter().map(|broadcast| broadcast.channel).collect();
+        channels.sort_unstable();
+        channels.dedup();
+        if !channels.is_empty() && network.stations() > MOST_STATIONS {
+            let message = format!("{} stations are too many for broadcasts", network.stations());
+            return Err(WifiError::new("wifi.broadcasts", message, format!("at most {MOST_STATIONS}")));
+        }
+        let mut ports = Vec::new();
+        for channel in channels {
+            for station in (0..network.stations()).map(StationId) {
+                if network.channels(station).any(|own| own == channel) {
+                    let entry = network.add_broadcast(station, channel);
+                    let entry = entry
+                        .map_err(|error| WifiError::new("wifi.broadcasts", error.problem, "a channel"))?;
+                    let name = network.name(station).to_owned();
+                    ports.push(BroadcastPort { station, name, channel, entry });
+                }
+            }
+        }
+        Ok(ports)
     }
 
     /// The named stations, then those of the deployment.
