@@ -110,6 +110,14 @@ class Outcome:
     def bonds(self) -> pl.DataFrame:
         return self._frame(name=["home"]).clear()
 
+    @property
+    def radios(self) -> pl.DataFrame:
+        return self._frame(station=["s"]).clear()
+
+    @property
+    def broadcasts(self) -> pl.DataFrame:
+        return self._frame(name=["hello"]).clear()
+
     def write(self, folder: str, stem: str) -> list[str]:
         self.disk.write()
         metadata = {"scenario_hash": self.digest, "seed": str(self.seed), "engine_version": VERSION}

@@ -86,6 +86,21 @@ def test_wireless_runs_have_tables_of_their_own() -> None:
         assert frame.columns[:3] == PROVENANCE
 
 
+def test_radios_and_broadcasts_are_shown_and_counted() -> None:
+    probes = Path(__file__).parents[2] / "scenarios" / "probes.toml"
+    shown = command("run", probes, "--set", "scenario.duration=5 s").stdout.splitlines()
+    for head, row in (("station ", "s "), ("broadcast ", "probe ")):
+        at = next(index for index, line in enumerate(shown) if line.startswith(head))
+        assert shown[at + 2].startswith(row), shown[at : at + 3]
+    result = ropewalk.run(probes, overrides={"scenario.duration": "5 s"})
+    heard = result.broadcasts
+    assert heard.columns[:3] == PROVENANCE
+    assert (heard["received"] <= heard["sent"]).all()
+    assert heard["from"].n_unique() == heard["to"].n_unique() == 9
+    left = heard.height - 20
+    assert f"… and {left} more: table `broadcasts`" in shown
+
+
 def test_tables_are_polars_frames_with_provenance(two_paths: Path) -> None:
     result = ropewalk.run(two_paths, replications=2)
     for frame in (result.connections, result.subflows, result.links, result.series):
