@@ -50,11 +50,20 @@ def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> Stud
     fewer = cells.first_of_each(chosen, extent.beyond_per_hops)
     runner = Runner((SEED,), workers, progress)
     results = {
-        "papers": runner.run(cells.papers_cells(chosen, extent.duration), "meshes"),
-        "air": runner.run(cells.air_cells(fewer, extent.duration), "meshes, settings"),
-        "modern": runner.run(cells.modern_cells(fewer, extent.duration), "meshes, modern stacks"),
+        "papers": runner.run(cells.papers_cells(chosen, extent.transfer), "meshes"),
+        "air": runner.run(cells.air_cells(fewer, extent.transfer), "meshes, settings"),
+        "modern": runner.run(cells.modern_cells(fewer, extent.transfer), "meshes, modern stacks"),
     }
     return _Study(out, extent, chosen, results).write()
+
+
+def _deployments(extent: Extent, count: int) -> str:
+    """Which deployments are run, as words."""
+    each = "all" if extent.per_hops is None else f"the first {extent.per_hops} for each number of hops"
+    return (
+        f"{count}: of {extent.drawn} drawn, {each}; beyond the papers' settings the first {extent.beyond_per_hops} "
+        "for each number of hops of the first route"
+    )
 
 
 def _differ(deployment: Deployment) -> bool:
@@ -95,9 +104,8 @@ class _Study:
             paper=PAPER,
             provenance={
                 "engine": f"ropewalk {_core.version()}",
-                "deployments": f"{len(chosen)}: of {extent.drawn} drawn, the first {extent.per_hops} for each "
-                "number of hops of the first route; of these the first {extent.beyond_per_hops} beyond the papers",
-                "run": f"{extent.duration} of a transfer without end, seed {SEED}",
+                "deployments": _deployments(extent, len(chosen)),
+                "run": f"{extent.transfer}, seed {SEED}",
                 "intervals": "95 % of the mean over the deployments, gains paired by deployment",
             },
         )
@@ -112,9 +120,8 @@ class _Study:
             "and delayed ACKs for TCP. Frames are lost by collision only, and a station two hops away is "
             "hidden; a frame that overlaps with an earlier one is lost, the earlier one is not, as in the "
             "papers' simulator.",
-            "The papers send 20 MB over each of 1000 deployments. Here a run takes a fixed time, so that long "
-            "routes cost no more than short ones, and no number of hops has more than a few deployments: most "
-            "have four to six, and hardly one in a hundred has two.",
+            f"{self.extent.transfer} go over each of {len(self.chosen)} deployments (published: 20 MB, 1000). Most "
+            "first routes have four to six hops, and hardly one in a hundred has two.",
         )
         self.report.heading("Published beside measured")
         self.report.claims(claims)

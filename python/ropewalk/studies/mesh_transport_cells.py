@@ -65,24 +65,27 @@ class Extent:
     drawn: int
     """Conditioned deployments that are drawn."""
 
-    per_hops: int
-    """Of these, at most so many with the same number of hops of the first route are run."""
+    per_hops: int | None
+    """Of these, at most so many with the same number of hops of the first route are run; `None`: all."""
 
     beyond_per_hops: int
     """The same for what the papers did not have."""
 
-    duration: str
-    """Simulated time of a run."""
+    transfer: str
+    """What each run transfers."""
 
 
-FULL: Final = Extent(1000, 15, 5, "30 s")
-QUICK: Final = Extent(100, 3, 1, "15 s")
+FULL: Final = Extent(1000, None, 5, "20 MB")
+QUICK: Final = Extent(100, 3, 1, "3 MB")
+
+LONGEST: Final = "3600 s"
+"""Simulated time by which every transfer is long over."""
 
 
 def deployments(extent: Extent, seed: int, workers: int | None) -> list[Deployment]:
     """The first of each number of hops, in the order in which they are drawn."""
     found = routes.conditioned(extent.drawn, seed=seed, algorithms=GREEDY, workers=workers)
-    return first_of_each(found, extent.per_hops)
+    return found if extent.per_hops is None else first_of_each(found, extent.per_hops)
 
 
 def first_of_each(found: list[Deployment], count: int) -> list[Deployment]:
@@ -102,7 +105,7 @@ def first_hops(deployment: Deployment) -> int:
     return len(deployment.routes["link"][0]) - 1
 
 
-def network(deployment: Deployment, algorithm: str, duration: str) -> dict[str, object]:
+def network(deployment: Deployment, algorithm: str, transfer: str) -> dict[str, object]:
     """Overrides with the stations that take part and the first two routes. Silent stations are left out."""
     ends = {deployment.source: "s", deployment.destination: "d"}
     pair = deployment.routes[algorithm][:2]
@@ -112,7 +115,8 @@ def network(deployment: Deployment, algorithm: str, duration: str) -> dict[str, 
         x, y = deployment.positions[node]
         stations[named[node]] = {"position": [f"{x!r} m", f"{y!r} m"]}
     return {
-        "scenario.duration": duration,
+        "scenario.duration": LONGEST,
+        "connections.bulk.application": {"kind": "bulk", "bytes": transfer},
         "wifi.stations": stations,
         "wifi.routes": {
             name: {"from": "s", "via": [named[node] for node in route[1:-1]], "to": "d", "channel": 1}
@@ -123,26 +127,26 @@ def network(deployment: Deployment, algorithm: str, duration: str) -> dict[str, 
 
 def _cell(
     deployment: Deployment,
-    duration: str,
+    transfer: str,
     parameters: dict[str, str],
     *overrides: dict[str, object],
     algorithm: str = "link",
 ) -> Cell:
-    merged = network(deployment, algorithm, duration)
+    merged = network(deployment, algorithm, transfer)
     for each in overrides:
         merged |= each
     return Cell({"draw": deployment.draw, **parameters}, Source(NETWORK).with_overrides(merged))
 
 
-def papers_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
+def papers_cells(chosen: list[Deployment], transfer: str) -> list[Cell]:
     """TCP over the first route, and both kinds of Multipath TCP over the routes of each algorithm."""
     cells = []
     for deployment in chosen:
-        cells.append(_cell(deployment, duration, {"setup": TCP, "algorithm": "link"}, papers(TCP)))
+        cells.append(_cell(deployment, transfer, {"setup": TCP, "algorithm": "link"}, papers(TCP)))
         cells += [
             _cell(
                 deployment,
-                duration,
+                transfer,
                 {"setup": setup, "algorithm": algorithm},
                 papers(setup, CONTROL),
                 algorithm=algorithm,
@@ -153,12 +157,12 @@ def papers_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
     return cells
 
 
-def air_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
+def air_cells(chosen: list[Deployment], transfer: str) -> list[Cell]:
     """The three setups over LD routes under other settings."""
     return [
         _cell(
             deployment,
-            duration,
+            transfer,
             {"air": air, "setup": setup},
             papers(setup, _coupling(air)),
             _fitting(air, setup),
@@ -178,17 +182,17 @@ def _fitting(air: str, setup: str) -> dict[str, object]:
     return {key: value for key, value in AIRS[air].items() if setup != TCP or "connections." not in key}
 
 
-def modern_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
+def modern_cells(chosen: list[Deployment], transfer: str) -> list[Cell]:
     """Today's stacks over LD routes: couplings under the preset's scheduler, schedulers under LIA."""
     cells = []
     for deployment in chosen:
         cells.append(
-            _cell(deployment, duration, {"kind": "TCP", "variant": TCP}, transport(TCP), MODERN),
+            _cell(deployment, transfer, {"kind": "TCP", "variant": TCP}, transport(TCP), MODERN),
         )
         cells += [
             _cell(
                 deployment,
-                duration,
+                transfer,
                 {"kind": "coupling", "variant": control},
                 transport(TWO, control),
                 MODERN,
@@ -198,7 +202,7 @@ def modern_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
         cells += [
             _cell(
                 deployment,
-                duration,
+                transfer,
                 {"kind": "scheduler", "variant": scheduler},
                 transport(TWO, "lia"),
                 {"connections.bulk.mptcp.scheduler": scheduler},
@@ -207,6 +211,6 @@ def modern_cells(chosen: list[Deployment], duration: str) -> list[Cell]:
             for scheduler in SCHEDULERS
         ]
         cells.append(
-            _cell(deployment, duration, {"kind": "coupling", "variant": ONE}, transport(ONE, "lia"), MODERN)
+            _cell(deployment, transfer, {"kind": "coupling", "variant": ONE}, transport(ONE, "lia"), MODERN)
         )
     return cells
