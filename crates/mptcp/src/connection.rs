@@ -133,6 +133,8 @@ pub struct Connection {
     /// All that the scheduler looks at is which subflows have room, and how fast they are.
     needs_room: bool,
     schedule_due: bool,
+    /// Subflows may have something to send that was not polled.
+    any_dirty: bool,
     timers: Timers,
     /// Without what the send queue and the reassembly count themselves.
     stats: Stats,
@@ -226,6 +228,7 @@ impl Connection {
             paced: matches!(config.scheduler, Linux | GoodputGuard(_)),
             needs_room: matches!(config.scheduler, RoundRobin | LowestRtt | WeightedRoundRobin { .. }),
             schedule_due: false,
+            any_dirty: true,
             timers: Timers::default(),
             stats: Stats::default(),
             events: VecDeque::new(),
@@ -258,6 +261,12 @@ impl Connection {
     /// This host's token: the peer's MP_JOINs name it, so that the host finds the connection.
     pub fn token(&self) -> Token {
         self.own_token
+    }
+
+    /// Has [`Self::poll_event`] anything to tell?
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
     }
 
     /// The next event, oldest first.

@@ -34,12 +34,19 @@ impl Mappings {
     /// Notes a mapping; those of data before `read` are forgotten. One that overlaps an earlier one keeps only what
     /// the earlier one leaves free: "the first one is kept" (RFC 8684 §3.3.1 asks senders never to change a
     /// mapping).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, mapping: Mapped, read: u64) {
         self.forget(read);
         if self.first.len == 0 {
             self.first = mapping;
-        } else if mapping.position < self.later.back().unwrap_or(&self.first).end() {
+        } else {
+            self.insert_later(mapping);
+        }
+    }
+
+    #[inline(never)]
+    fn insert_later(&mut self, mapping: Mapped) {
+        if mapping.position < self.later.back().unwrap_or(&self.first).end() {
             self.later.push_front(self.first);
             self.insert_before_end(mapping);
             self.first = self.later.pop_front().unwrap_or_default();
@@ -49,6 +56,7 @@ impl Mappings {
     }
 
     /// The same into `later`, which holds all of them meanwhile.
+    #[inline(never)]
     fn insert_anywhere(&mut self, mapping: Mapped) {
         match self.later.back() {
             Some(last) if mapping.position < last.end() => self.insert_before_end(mapping),
@@ -56,6 +64,7 @@ impl Mappings {
         }
     }
 
+    #[inline(never)]
     fn insert_before_end(&mut self, mut mapping: Mapped) {
         let at = self.later.partition_point(|m| m.end() <= mapping.position);
         let covering = self.later[at];

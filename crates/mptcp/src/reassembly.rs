@@ -126,13 +126,14 @@ impl Reassembly {
     }
 
     /// Delivers a chunk that begins at `next`, and what it connects to.
+    #[inline]
     fn fill_hole(&mut self, mut chunk: Chunk) {
         if let Some(first) = self.waiting.front()
             && first.data < chunk.end()
         {
             // The overlap is kept from the older copy; the chunk may reach beyond it and over several.
             let (head, rest) = (chunk.first(first.data - chunk.data), chunk.skip(first.data - chunk.data));
-            self.store(rest);
+            self.store_between(rest);
             chunk = head;
         }
         self.deliver(chunk);
@@ -164,13 +165,15 @@ impl Reassembly {
     fn store(&mut self, chunk: Chunk) {
         if self.waiting.back().is_none_or(|last| last.end() <= chunk.data) {
             // Beyond everything: nearly always.
-            self.put(self.waiting.len(), chunk);
+            self.waiting_octets += u64::from(chunk.payload.len);
+            self.waiting.push_back(chunk);
             self.waiting_max = self.waiting_max.max(self.waiting_octets);
         } else {
             self.store_between(chunk);
         }
     }
 
+    #[inline(never)]
     fn store_between(&mut self, mut chunk: Chunk) {
         let mut at = self.waiting.partition_point(|c| c.end() <= chunk.data);
         while chunk.payload.len > 0 {

@@ -110,9 +110,6 @@ pub struct Subflow {
     pub(crate) dirty: bool,
     /// What is out of date in the view of it.
     pub(crate) stale: Stale,
-    /// The next timer of its TCP, unless that is out of date.
-    pub(crate) timer: Option<(Instant, tcp::TimerKind)>,
-    pub(crate) timer_stale: bool,
     /// A timeout fired, and nothing was acknowledged since.
     pub(crate) timed_out: bool,
     /// Redundant scheduling: next octet of the connection that it carries.
@@ -170,8 +167,6 @@ impl Subflow {
             peer_reset: None,
             dirty: true,
             stale: Stale::ALL,
-            timer: None,
-            timer_stale: true,
             timed_out: false,
             pointer: 0,
             close_by: None,
@@ -240,20 +235,24 @@ impl Subflow {
     pub(crate) fn touch(&mut self) {
         self.dirty = true;
         self.stale = Stale::ALL;
-        self.timer_stale = true;
     }
 
-    /// When its TCP wants to be woken.
+    /// May its TCP have something to send? What it was given has been given because there is room for it.
     #[inline]
-    pub(crate) fn next_timer(&self) -> Option<(Instant, tcp::TimerKind)> {
-        if self.timer_stale { self.tcp.poll_timeout() } else { self.timer }
+    pub(crate) fn wants_to_transmit(&self) -> bool {
+        self.tcp.unsent() > 0 || self.tcp.wants_to_transmit()
+    }
+
+    /// Has its TCP something to tell, or ended?
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.tcp.has_events() || self.tcp.state() == tcp::State::Closed
     }
 
     /// A pure ACK at the next opportunity.
     pub(crate) fn request_ack(&mut self) {
         self.tcp.request_ack();
         self.dirty = true;
-        self.timer_stale = true;
     }
 
     /// An option on a pure ACK at the next opportunity.

@@ -102,17 +102,18 @@ impl<P> Context<'_, P> {
         self.forward(port, id);
     }
 
-    /// Sends the packets that `write` makes, until it makes none: each is written where it stays, since it is too large
-    /// to be moved about, over a packet that is gone if there is one. `write` returns the port it is to leave by.
+    /// Sends the packet that `write` makes, if it makes one, and returns whether it did: it is written where it stays,
+    /// since it is too large to be moved about, over a packet that is gone if there is one. `write` returns the port it
+    /// is to leave by.
     ///
     /// # Panics
     /// When the node has no such port, or nothing was written.
     #[inline]
-    pub fn send_written(&mut self, mut write: impl FnMut(&mut Option<P>) -> Option<Port>) {
-        while let Some(port) = write(self.packets.vacant()) {
-            let id = self.packets.claim();
-            self.forward(port, id);
-        }
+    pub fn send_written(&mut self, write: impl FnOnce(&mut Option<P>) -> Option<Port>) -> bool {
+        let Some(port) = write(self.packets.vacant()) else { return false };
+        let id = self.packets.claim();
+        self.forward(port, id);
+        true
     }
 
     /// Sends on a packet that came in, without moving it.

@@ -14,6 +14,7 @@ mod spurious;
 mod state;
 mod stats;
 mod timers;
+mod timestamp;
 
 pub use config::{Config, CongestionControl, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
 pub use congestion::Coupling;

@@ -22,6 +22,8 @@ pub(crate) struct RttEstimator {
     /// RTO without back-off.
     base: Duration,
     backoff: u32,
+    /// … with it, kept because every segment asks.
+    rto: Duration,
     granularity: Duration,
     rto_min: Duration,
     rto_max: Duration,
@@ -39,6 +41,7 @@ impl RttEstimator {
             // RFC 6298 §2.1.
             base: config.rto_initial.min(config.rto_max),
             backoff: 0,
+            rto: config.rto_initial.min(config.rto_max),
             granularity: config.clock_granularity,
             rto_min: config.rto_min,
             rto_max: config.rto_max,
@@ -74,19 +77,25 @@ impl RttEstimator {
             (srtt + variance).max(self.rto_min)
         };
         self.base = base.min(self.rto_max);
+        self.renew_rto();
     }
 
     /// RFC 6298 §5.5: twice the RTO, within its limit.
     pub(crate) fn back_off(&mut self) {
         if self.rto() < self.rto_max {
             self.backoff += 1;
+            self.renew_rto();
         }
     }
 
     /// New data was acknowledged: the RTO is what SRTT and RTTVAR say again (RFC 6298 §5.7's note, and every
     /// stack).
+    #[inline]
     pub(crate) fn reset_backoff(&mut self) {
-        self.backoff = 0;
+        if self.backoff > 0 {
+            self.backoff = 0;
+            self.renew_rto();
+        }
     }
 
     /// RFC 6298 §5.7: the SYN was sent again; without a measurement data starts with an RTO of 3 s.
@@ -95,11 +104,21 @@ impl RttEstimator {
         if self.srtt.is_none() {
             self.base = self.base.max(AFTER_SYN_TIMEOUT).min(self.rto_max);
         }
+        self.renew_rto();
+    }
+
+    #[inline]
+    fn renew_rto(&mut self) {
+        self.rto = match self.backoff {
+            0 => self.base.min(self.rto_max),
+            doublings => self.base.saturating_mul(1 << doublings.min(63)).min(self.rto_max),
+        };
     }
 
     /// The retransmission timeout now, backed off.
+    #[inline]
     pub(crate) fn rto(&self) -> Duration {
-        self.base.saturating_mul(1 << self.backoff.min(63)).min(self.rto_max)
+        self.rto
     }
 
     pub(crate) fn srtt(&self) -> Option<Duration> {

@@ -45,6 +45,12 @@ impl Timers {
         (next.0 != Instant::MAX).then_some(next)
     }
 
+    /// The first deadline's time, without the delayed ACK's.
+    #[inline]
+    pub(crate) fn first(&self) -> Instant {
+        self.retransmission.min(self.early).min(self.slow)
+    }
+
     /// Everything about data on its way stops.
     #[inline]
     pub(crate) fn stop_sending(&mut self) {

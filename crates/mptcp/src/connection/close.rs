@@ -11,6 +11,7 @@ impl Connection {
     /// Ends the connection at once: MP_FASTCLOSE on a RST of every subflow (RFC 8684 §3.5), as Linux does.
     pub fn abort(&mut self) {
         if self.end.is_none() {
+            self.any_dirty = true;
             for &at in &self.live {
                 self.subflows[at as usize].fast_close = true;
             }
@@ -138,6 +139,7 @@ impl Connection {
     }
 
     /// The peer has everything, our DATA_FIN (or FIN) included.
+    #[cold]
     pub(super) fn finish_acknowledged(&mut self) {
         if self.finish != Finish::Acknowledged {
             self.finish = Finish::Acknowledged;
@@ -156,6 +158,7 @@ impl Connection {
     }
 
     /// Takes the next step of the end, if one is due.
+    #[inline(never)]
     pub(super) fn progress_close(&mut self, now: Instant, at: usize) {
         self.follow_peer_fin(at);
         match self.mode {

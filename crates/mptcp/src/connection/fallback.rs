@@ -27,6 +27,7 @@ impl Connection {
             && segment.ack.before_eq(subflow.tcp.snd_nxt())
     }
 
+    #[cold]
     pub(super) fn options_lost(&mut self, at: usize) -> Admission {
         if at == 0 && self.is_one_stream() {
             let early = !self.confirmed;
@@ -50,6 +51,7 @@ impl Connection {
 
     /// After fallback with MP_FAIL: what was mapped before still comes with its mappings, and the infinite one
     /// itself is awaited.
+    #[inline(never)]
     pub(super) fn take_late_options(&mut self, now: Instant, at: usize, segment: &Segment) {
         let awaited = self.subflows[at].infinite_in.is_none() || self.subflows[at].discarding;
         if at != self.plain as usize || !awaited {
@@ -117,6 +119,7 @@ impl Connection {
     }
 
     /// Plain TCP: what the subflow acknowledges is what the peer has, and the window is relative to it.
+    #[inline(never)]
     pub(super) fn plain_progress(&mut self, now: Instant, segment: &Segment) {
         let plain = &self.subflows[self.plain as usize];
         let Some(infinite) = plain.infinite_out else { return };
@@ -134,6 +137,7 @@ impl Connection {
     }
 
     /// Stage *checksum*: gathers a mapping's octets and delivers them when the checksum agrees.
+    #[inline(never)]
     pub(super) fn verify(&mut self, now: Instant, at: usize, mapped: Mapped, part: Payload) {
         let subflow = &mut self.subflows[at];
         let unverified = &mut subflow.unverified;
@@ -193,6 +197,7 @@ impl Connection {
     }
 
     /// The peer maps everything from now on (RFC 8684 §3.7).
+    #[cold]
     pub(super) fn take_infinite_mapping(&mut self, at: usize, ssn: Ssn, data: u64) {
         let Some(position) = self.subflows[at].position_in(ssn) else { return };
         let data = if data > self.reassembly.next() { self.reassembly.next() } else { data };

@@ -83,6 +83,7 @@ impl Connection {
     }
 
     /// The client has proof that the server knows both keys: from now on it sends DSS only, and may join.
+    #[cold]
     pub(super) fn confirm(&mut self, now: Instant) {
         self.confirmed = true;
         self.established(now);
@@ -117,6 +118,7 @@ impl Connection {
 
     /// Answers a SYN with MP_JOIN; `None` if it must be answered with a RST: a wrong token, a connection that
     /// is closing, has fallen back or has too many subflows.
+    #[cold]
     pub fn accept_join(&mut self, now: Instant, path: Path, syn: &Segment) -> Option<SubflowId> {
         let (backup, remote_id, token, peer_nonce) =
             syn.options.mptcp.rare().iter().find_map(|option| match option {
@@ -129,6 +131,7 @@ impl Connection {
             return None;
         }
         let slot = self.free_slot()?;
+        self.any_dirty = true;
         let own_nonce = self.draws.nonce();
         let iss = self.draws.initial_sequence();
         let join = subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 };
@@ -240,6 +243,7 @@ impl Connection {
     }
 
     /// A joined subflow is fully established.
+    #[cold]
     pub(super) fn open_joined(&mut self, now: Instant, at: usize) {
         let subflow = &mut self.subflows[at];
         if subflow.phase != Phase::Opening {

@@ -29,6 +29,7 @@ impl Connection {
         let at = subflow.0 as usize;
         let Some(flow) = self.subflows.get_mut(at) else { return };
         flow.touch();
+        self.any_dirty = true;
         if flow.tcp.state() == State::Closed {
             return self.answer_stray(now, at, segment);
         }
@@ -85,6 +86,7 @@ impl Connection {
         admission
     }
 
+    #[cold]
     fn admit_opening(&mut self, now: Instant, at: usize, segment: &Segment) -> Admission {
         self.timers.slow_stale = true;
         if self.subflows[at].join.is_some() {
@@ -104,6 +106,7 @@ impl Connection {
     }
 
     /// The rare options of a segment.
+    #[cold]
     fn take_rare(&mut self, now: Instant, at: usize, segment: &Segment) {
         self.timers.slow_stale = true;
         let rare = segment.options.mptcp.rare();
@@ -157,7 +160,7 @@ impl Connection {
     }
 
     /// Stages *mapping* and *data_fin*.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_mapping(&mut self, at: usize, mapping: &Mapping, data_fin: bool) {
         let data = mapping.dsn.since(self.peer_first);
         let mut len = u64::from(mapping.len);
@@ -182,6 +185,7 @@ impl Connection {
     }
 
     /// Stage *data_fin*: acknowledged at once, however often it comes.
+    #[cold]
     fn take_data_fin(&mut self, at: usize, data: u64) {
         // A DATA_FIN below what has arrived contradicts it; the first one counts.
         if data >= self.reassembly.next() && self.peer_fin.is_none() {
@@ -298,6 +302,7 @@ impl Connection {
         self.reassembly.account(now);
     }
 
+    #[inline(never)]
     fn take_octets(&mut self, now: Instant, at: usize, mut payload: Payload) {
         while payload.len > 0 {
             let subflow = &mut self.subflows[at];
@@ -338,7 +343,7 @@ impl Connection {
     }
 
     /// Stage *reassemble*. What lies beyond the window that we offered is dropped; the peer sends it again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn reassemble(&mut self, now: Instant, data: u64, mut payload: Payload) {
         let end = data.wrapping_add(u64::from(payload.len));
         let edge = self.window.edge();
@@ -353,6 +358,7 @@ impl Connection {
         self.reassembly.insert(now, data, payload);
     }
 
+    #[cold]
     pub(super) fn take_tcp_event(&mut self, now: Instant, at: usize, event: tcp::Event) {
         self.timers.slow_stale = true;
         let id = self.subflows[at].id;
@@ -378,6 +384,7 @@ impl Connection {
         self.emit(Event::Subflow { id, event });
     }
 
+    #[cold]
     fn tcp_established(&mut self, now: Instant, at: usize) {
         let subflow = &mut self.subflows[at];
         match &mut subflow.join {
@@ -393,7 +400,7 @@ impl Connection {
 }
 
 /// The place of octets that one mapping without checksum covers, nearly all; they count as read then.
-#[inline]
+#[inline(always)]
 fn take_mapped(subflow: &mut Subflow, payload: Payload) -> Option<u64> {
     let (position, len) = (subflow.read, u64::from(payload.len));
     let special = subflow.discarding || subflow.infinite_in.is_some() || subflow.phase == Phase::Closed;

@@ -122,7 +122,6 @@ impl Connection {
         subflow.tcp.push(Payload { offset: data, len });
         subflow.pushed += u64::from(len);
         subflow.dirty = true;
-        subflow.timer_stale = true;
         let view = &mut self.views[at];
         view.unsent += u64::from(len);
         view.cwnd_space = view.cwnd_space.saturating_sub(len);

@@ -7,7 +7,7 @@ use crate::keys;
 use crate::path_manager::Role;
 use crate::subflow::{Infinite, Phase, Stale, Subflow};
 use ropewalk_tcp::State;
-use ropewalk_units::{Instant, Ssn};
+use ropewalk_units::{Dsn, Instant, Ssn};
 use ropewalk_wire::{
     DataAck, Dss, FastClose, Flags, Join, Mapping, MptcpOption, Options, Payload, ResetReason, Segment, Sum,
     dss_checksum, stream_sum,
@@ -30,33 +30,65 @@ impl Connection {
         while let Some(&at) = self.live.get(index) {
             let subflow = &mut self.subflows[at as usize];
             if subflow.dirty {
-                if subflow.tcp.transmit(now, segment) {
+                if subflow.wants_to_transmit() && subflow.tcp.transmit(now, segment) {
                     subflow.stale = Stale::ALL;
                     self.attach(at as usize, segment);
+                    self.look_ahead(index);
                     return Some(SubflowId(at));
                 }
                 subflow.dirty = false;
-                subflow.timer = subflow.tcp.poll_timeout();
-                subflow.timer_stale = false;
-                let mut state = subflow.tcp.state();
-                if subflow.tcp.has_events() {
-                    self.collect_events(now, at as usize);
-                    state = self.subflows[at as usize].tcp.state();
-                }
-                if state == State::Closed {
+                if subflow.has_news() && self.has_ended(now, at as usize) {
                     self.live.remove(index);
                     continue;
                 }
             }
             index += 1;
         }
-        // What was collected may have given others something to carry.
-        if self.schedule_due && self.live.iter().any(|&at| self.subflows[at as usize].phase == Phase::Open) {
+        if self.schedule_due {
+            return self.transmit_after_events(now, segment);
+        }
+        self.any_dirty = false;
+        self.keep_slow_timer();
+        None
+    }
+
+    /// May [`Self::transmit`] have a segment? When the answer is no, calling it would change nothing.
+    #[inline]
+    pub fn wants_to_transmit(&self) -> bool {
+        self.schedule_due || self.any_dirty
+    }
+
+    /// A segment of the subflow at `index` of the living leaves. Often it was the last one, and all others are at rest.
+    #[inline]
+    fn look_ahead(&mut self, index: usize) {
+        for &at in &self.live[index..] {
+            let subflow = &mut self.subflows[at as usize];
+            if subflow.dirty && (subflow.wants_to_transmit() || subflow.has_news()) {
+                return;
+            }
+            subflow.dirty = false;
+        }
+        self.any_dirty = false;
+        self.keep_slow_timer();
+    }
+
+    /// Tells what happened to a subflow that has nothing more to send. Returns whether it is over.
+    #[cold]
+    fn has_ended(&mut self, now: Instant, at: usize) -> bool {
+        self.collect_events(now, at);
+        self.subflows[at].tcp.state() == State::Closed
+    }
+
+    /// What was collected may have given others something to carry.
+    #[cold]
+    fn transmit_after_events(&mut self, now: Instant, segment: &mut Segment) -> Option<SubflowId> {
+        if self.live.iter().any(|&at| self.subflows[at as usize].phase == Phase::Open) {
             self.schedule(now);
             if self.live.iter().any(|&at| self.subflows[at as usize].dirty) {
                 return self.transmit(now, segment);
             }
         }
+        self.any_dirty = false;
         self.keep_slow_timer();
         None
     }
@@ -82,6 +114,7 @@ impl Connection {
         }
     }
 
+    #[cold]
     fn attach_syn(&mut self, at: usize, segment: &mut Segment) {
         segment.window = self.window.on_syn();
         let subflow = &mut self.subflows[at];
@@ -115,6 +148,7 @@ impl Connection {
     }
 
     /// RFC 8684 §3.6; on a fast close §3.5, on a failed checksum §3.7.
+    #[cold]
     fn attach_reset(&mut self, at: usize, segment: &mut Segment) {
         if self.mode != Mode::Multipath {
             return;
@@ -160,12 +194,13 @@ impl Connection {
     fn mapping_of(&self, payload: Payload, ssn: Ssn) -> Mapping {
         let dsn = self.queue.dsn(payload.offset);
         let len = payload.len as u16;
-        let checksum = self.checksum.then(|| dss_checksum(dsn, ssn, len, stream_sum(payload)));
+        let checksum = if self.checksum { Some(checksum_of(dsn, ssn, payload)) } else { None };
         Mapping { dsn, ssn, len, checksum }
     }
 
     /// MP_CAPABLE with both keys: the third ACK, and the first data until something of the peer proves that it
     /// arrived (RFC 8684 §3.1).
+    #[cold]
     fn attach_capable(&self, segment: &mut Segment, with_data: bool) {
         let data = with_data.then(|| {
             let mapping = self.mapping_of(segment.payload, Ssn::new(1));
@@ -191,25 +226,29 @@ impl Connection {
             return self.attach_capable(segment, false);
         }
         let subflow = &mut self.subflows[at];
+        let rare = !subflow.rare.is_empty();
         let data_fin = std::mem::take(&mut subflow.data_fin_due);
-        let mapping = data_fin.then(|| {
-            // RFC 8684 §3.3.3: without data, SSN 0 and a length of 1.
-            let (dsn, ssn) = (self.queue.dsn(self.queue.written()), Ssn::new(0));
-            let checksum = self.checksum.then(|| dss_checksum(dsn, ssn, 1, Sum::default()));
-            Mapping { dsn, ssn, len: 1, checksum }
-        });
-        let dss = Dss::new(Some(self.data_ack(true)), mapping, data_fin);
+        let dss = if data_fin { self.data_fin() } else { Dss::new(Some(self.data_ack(true)), None, false) };
         let options = &mut segment.options;
-        if self.subflows[at].rare.is_empty() {
-            options.mptcp.dss = Some(dss);
-        } else {
+        if rare {
             self.attach_rare(at, options, dss);
+        } else {
+            options.mptcp.dss = Some(dss);
         }
         fit_sack(options);
     }
 
+    /// RFC 8684 §3.3.3: without data, SSN 0 and a length of 1.
+    #[cold]
+    fn data_fin(&self) -> Dss {
+        let (dsn, ssn) = (self.queue.dsn(self.queue.written()), Ssn::new(0));
+        let checksum = self.checksum.then(|| dss_checksum(dsn, ssn, 1, Sum::default()));
+        Dss::new(Some(self.data_ack(true)), Some(Mapping { dsn, ssn, len: 1, checksum }), true)
+    }
+
     /// Nothing proves that the third ACK arrived, so that pure ACKs repeat its keys (RFC 8684 §3.1); a DATA_FIN
     /// has no room beside them and follows in an ACK of its own.
+    #[cold]
     fn keys_go_first(&mut self, at: usize) -> bool {
         let subflow = &mut self.subflows[at];
         if !subflow.data_fin_due {
@@ -223,6 +262,7 @@ impl Connection {
     }
 
     /// The third ACK of a MP_JOIN (RFC 8684 §3.2).
+    #[cold]
     fn attach_third_ack(&mut self, at: usize, segment: &mut Segment) -> bool {
         let (Some(join), Some(peer_key)) = (&self.subflows[at].join, self.peer_key) else { return false };
         let hmac = keys::join_hmac(self.own_key, peer_key, join.own_nonce, join.peer_nonce);
@@ -233,6 +273,7 @@ impl Connection {
 
     /// One waiting option, with the DSS if both fit. ADD_ADDR travels alone, as Linux sends it; the longest one
     /// displaces the timestamps.
+    #[cold]
     fn attach_rare(&mut self, at: usize, options: &mut Options, dss: Dss) {
         let subflow = &mut self.subflows[at];
         let Some(option) = subflow.rare.pop_front() else { return };
@@ -252,6 +293,7 @@ impl Connection {
 
     /// After fallback: no options, except the mappings of what was mapped before and the infinite one itself
     /// (RFC 8684 §3.7).
+    #[inline(never)]
     fn attach_plain(&mut self, at: usize, segment: &mut Segment) {
         let Some(Infinite { position, data, announced: true }) = self.subflows[at].infinite_out else {
             return;
@@ -281,12 +323,22 @@ impl Connection {
     }
 }
 
+/// RFC 8684 §3.3.1.
+#[cold]
+fn checksum_of(dsn: Dsn, ssn: Ssn, payload: Payload) -> u16 {
+    dss_checksum(dsn, ssn, payload.len as u16, stream_sum(payload))
+}
+
 /// Drops SACK blocks that do not fit behind the other options; the first are the newest (RFC 2018 §4).
-#[inline]
+#[inline(always)]
 fn fit_sack(options: &mut Options) {
-    if options.sack.is_empty() {
-        return;
+    if !options.sack.is_empty() {
+        cut_sack(options);
     }
+}
+
+#[cold]
+fn cut_sack(options: &mut Options) {
     let len = options.wire_len();
     if len > Options::SPACE {
         let blocks = options.sack.as_slice().len() as u32;

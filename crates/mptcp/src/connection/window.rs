@@ -111,11 +111,17 @@ impl Connection {
         let segment = u64::from(self.config.tcp.mss);
         let (read, next) = (self.reassembly.read_position(), self.reassembly.next());
         if self.window.wants_update(read, next, segment) {
-            for &at in &self.live {
-                let subflow = &mut self.subflows[at as usize];
-                if matches!(subflow.phase, Phase::Open | Phase::Closing) {
-                    subflow.request_ack();
-                }
+            self.update_window();
+        }
+    }
+
+    #[cold]
+    fn update_window(&mut self) {
+        self.any_dirty = true;
+        for &at in &self.live {
+            let subflow = &mut self.subflows[at as usize];
+            if matches!(subflow.phase, Phase::Open | Phase::Closing) {
+                subflow.request_ack();
             }
         }
     }

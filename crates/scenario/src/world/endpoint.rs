@@ -62,6 +62,7 @@ impl HostView<'_> {
 
 impl StreamEndpoint {
     /// Opens the connection from the client's side.
+    #[cold]
     pub(crate) fn open(&mut self, now: Instant, host: HostView<'_>) {
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
@@ -84,6 +85,7 @@ impl StreamEndpoint {
     }
 
     /// Accepts a connection on the server's side.
+    #[cold]
     fn accept(&mut self, now: Instant, path: EndPath, syn: &Segment, host: HostView<'_>) {
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
@@ -150,16 +152,13 @@ impl StreamEndpoint {
         }
     }
 
-    /// The earliest time at which something happens without a packet.
+    /// The earliest time at which something happens without a packet; [`Instant::MAX`] if nothing will.
     #[inline]
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Instant {
         if let Transport::Waiting = self.transport {
-            return Some(self.start);
+            return self.start;
         }
-        match (self.transport.poll_timeout(), self.source.deadline()) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        self.transport.deadline().min(self.source.deadline().unwrap_or(Instant::MAX))
     }
 
     /// The local ports in use by now.
@@ -187,7 +186,7 @@ struct Surroundings<'a> {
 impl Surroundings<'_> {
     fn drive<F: Flow>(&mut self, context: &mut Context<'_, Packet>, flow: &mut F) -> Opened {
         let now = context.now();
-        let mut opened = flow.poll_events(self.error, self.host);
+        let mut opened = Opened(flow.has_events() && flow.take_events(self.error, self.host).0);
         while let Some(payload) = flow.read() {
             self.sink.take(now, payload);
         }
@@ -195,32 +194,43 @@ impl Surroundings<'_> {
             self.sink.finish(now);
         }
         self.source.pump(now, self.sink, flow);
-        context.send_written(|place| {
+        let dscp = self.dscp;
+        let write = |flow: &mut F, place: &mut Option<Packet>| {
             let packet = place.get_or_insert_with(Packet::blank);
             let tuple = flow.transmit(now, packet.segment_to_write())?;
-            packet.address(tuple.local, tuple.remote, self.dscp);
+            packet.address(tuple.local, tuple.remote, dscp);
             Some(tuple.port)
-        });
-        opened.0 |= flow.poll_events(self.error, self.host).0;
+        };
+        while flow.wants_to_transmit() && context.send_written(|place| write(flow, place)) {}
+        opened.0 |= flow.has_events() && flow.take_events(self.error, self.host).0;
         opened
     }
 }
 
 /// What driving an endpoint asks of its transport.
 trait Flow: Writer {
+    /// Did something happen?
+    fn has_events(&self) -> bool;
     /// Takes note of what happened.
-    fn poll_events(&mut self, error: &mut Option<String>, host: HostView<'_>) -> Opened;
+    fn take_events(&mut self, error: &mut Option<String>, host: HostView<'_>) -> Opened;
     /// The next octets in order.
     fn read(&mut self) -> Option<Payload>;
     /// Has the end of the stream been read?
     fn peer_finished(&self) -> bool;
+    /// May there be a segment to send?
+    fn wants_to_transmit(&self) -> bool;
     /// Writes the next segment to send, and says where it goes.
     fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<&FourTuple>;
 }
 
 impl Flow for TcpStream {
     #[inline]
-    fn poll_events(&mut self, error: &mut Option<String>, _: HostView<'_>) -> Opened {
+    fn has_events(&self) -> bool {
+        self.connection.has_events()
+    }
+
+    #[cold]
+    fn take_events(&mut self, error: &mut Option<String>, _: HostView<'_>) -> Opened {
         while let Some(event) = self.connection.poll_event() {
             take_tcp_event(error, event);
         }
@@ -238,6 +248,11 @@ impl Flow for TcpStream {
     }
 
     #[inline]
+    fn wants_to_transmit(&self) -> bool {
+        self.connection.wants_to_transmit()
+    }
+
+    #[inline]
     fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<&FourTuple> {
         self.connection.transmit(now, segment).then_some(&self.tuple)
     }
@@ -245,7 +260,12 @@ impl Flow for TcpStream {
 
 impl Flow for MptcpStream {
     #[inline]
-    fn poll_events(&mut self, error: &mut Option<String>, host: HostView<'_>) -> Opened {
+    fn has_events(&self) -> bool {
+        self.connection.has_events()
+    }
+
+    #[cold]
+    fn take_events(&mut self, error: &mut Option<String>, host: HostView<'_>) -> Opened {
         let mut opened = Opened(false);
         while let Some(event) = self.connection.poll_event() {
             opened.0 |= take_mptcp_event(error, self, event, host);
@@ -264,13 +284,17 @@ impl Flow for MptcpStream {
     }
 
     #[inline]
+    fn wants_to_transmit(&self) -> bool {
+        self.connection.wants_to_transmit()
+    }
+
+    #[inline]
     fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<&FourTuple> {
         let subflow = self.connection.transmit(now, segment)?;
         Some(&self.tuples[subflow.0 as usize])
     }
 }
 
-#[cold]
 fn take_tcp_event(error: &mut Option<String>, event: tcp::Event) {
     if let tcp::Event::Closed(reason) = event
         && reason != tcp::CloseReason::Finished
@@ -280,7 +304,6 @@ fn take_tcp_event(error: &mut Option<String>, event: tcp::Event) {
 }
 
 /// Returns whether a subflow was opened.
-#[cold]
 fn take_mptcp_event(
     error: &mut Option<String>,
     stream: &mut MptcpStream,

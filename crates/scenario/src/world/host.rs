@@ -26,11 +26,11 @@ pub(crate) enum Endpoint {
 
 impl Endpoint {
     #[inline]
-    fn deadline(&self) -> Option<Instant> {
+    fn deadline(&self) -> Instant {
         match self {
             Self::Stream(endpoint) => endpoint.deadline(),
-            Self::UdpSender(sender) => sender.paced.deadline(),
-            Self::UdpReceiver(..) => None,
+            Self::UdpSender(sender) => sender.paced.deadline().unwrap_or(Instant::MAX),
+            Self::UdpReceiver(..) => Instant::MAX,
         }
     }
 }
@@ -75,9 +75,9 @@ impl Host {
     pub(crate) fn add_endpoint(&mut self, endpoint: Endpoint) -> (u32, Option<Instant>) {
         let index = self.slots.len() as u32;
         let first = endpoint.deadline();
-        self.slots.push(Slot { endpoint, armed: first.unwrap_or(Instant::MAX) });
+        self.slots.push(Slot { endpoint, armed: first });
         self.learn_ports(index);
-        (index, first)
+        (index, (first != Instant::MAX).then_some(first))
     }
 
     /// The endpoint with this index.
@@ -115,13 +115,11 @@ impl Host {
                     }
                     _ => false,
                 };
-                let refusal = if taken { None } else { refusal(path, segment) };
-                context.drop_packet(id);
-                if taken {
-                    self.drive(context, index);
-                } else if let Some(reset) = refusal {
-                    context.send(port, reset);
+                if !taken {
+                    return refuse(context, port, id, path);
                 }
+                context.drop_packet(id);
+                self.drive(context, index);
             }
             (Body::Udp(datagram), slot) => {
                 if let Some(Slot { endpoint: Endpoint::UdpReceiver(_, receiver), .. }) = slot {
@@ -148,7 +146,7 @@ impl Host {
         if let Endpoint::Stream(endpoint) = &mut slot.endpoint {
             if let Transport::Waiting = endpoint.transport {
                 endpoint.open(now, HostView { interfaces: &self.interfaces, book: &self.book });
-            } else if endpoint.transport.poll_timeout().is_some_and(|at| at <= now) {
+            } else if endpoint.transport.deadline() <= now {
                 endpoint.transport.handle_timeout(now);
             }
         }
@@ -171,9 +169,8 @@ impl Host {
             }
             Endpoint::UdpReceiver(..) => false,
         };
-        if let Some(at) = slot.endpoint.deadline()
-            && at < slot.armed
-        {
+        let at = slot.endpoint.deadline();
+        if at < slot.armed {
             // A deadline in the past would stop time; the transport gets its chance at once.
             let at = at.max(context.now());
             slot.armed = at;
@@ -185,8 +182,20 @@ impl Host {
     }
 }
 
-/// A reset for a segment that nobody expects (RFC 9293 §3.10.7.1, CLOSED); none for a reset.
+/// Drops a segment that nobody expects, and answers it.
 #[cold]
+fn refuse(context: &mut Context<'_, Packet>, port: Port, id: PacketId, path: EndPath) {
+    let reset = match &context.packet(id).body {
+        Body::Tcp(segment) => refusal(path, segment),
+        _ => None,
+    };
+    context.drop_packet(id);
+    if let Some(reset) = reset {
+        context.send(port, reset);
+    }
+}
+
+/// A reset for a segment that nobody expects (RFC 9293 §3.10.7.1, CLOSED); none for a reset.
 fn refusal(path: EndPath, segment: &Segment) -> Option<Packet> {
     if segment.flags.contains(Flags::RST) {
         return None;

@@ -111,13 +111,13 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// When the transport's next timer fires.
+    /// When the transport's next timer fires; [`Instant::MAX`] if none will.
     #[inline]
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+    pub(crate) fn deadline(&self) -> Instant {
         match self {
-            Self::Waiting | Self::Listening => None,
-            Self::Tcp(stream) => stream.connection.poll_timeout().map(|(at, _)| at),
-            Self::Mptcp(stream) => stream.connection.poll_timeout().map(|(at, _)| at),
+            Self::Waiting | Self::Listening => Instant::MAX,
+            Self::Tcp(stream) => stream.connection.deadline(),
+            Self::Mptcp(stream) => stream.connection.deadline(),
         }
     }
 

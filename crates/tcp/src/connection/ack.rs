@@ -5,6 +5,8 @@ use super::{Connection, Fin};
 use crate::congestion::AckSample;
 use crate::event::Event;
 use crate::send::Delivery;
+use crate::send::queue::Arrival;
+use crate::timestamp;
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Flags, SackBlocks, Segment};
 
@@ -35,23 +37,67 @@ impl Connection {
         if nothing_sent && segment.options.sack.is_empty() && self.probe.is_none() {
             return;
         }
+        if self.is_all_plain(segment) {
+            self.take_plain_ack(segment);
+        } else {
+            self.take_any_ack(segment);
+        }
+        self.trace_window();
+    }
+
+    /// Can the ACK only acknowledge data sent once, in order, outside any recovery? Nearly every one.
+    #[inline]
+    fn is_all_plain(&self, segment: &Segment) -> bool {
+        segment.ack.after(self.una)
+            && self.queue.is_plain()
+            && self.recovery.phase == Phase::Open
+            && self.recovery.duplicates == 0
+            && segment.options.sack.is_empty()
+            && self.probe.is_none()
+            && !(self.peer.ecn && segment.flags.contains(Flags::ECE))
+    }
+
+    /// What [`Self::take_any_ack`] comes to then.
+    #[inline]
+    fn take_plain_ack(&mut self, segment: &Segment) {
+        let Arrival { acked, oldest, newest } = self.queue.acknowledge_plain(segment.ack);
+        self.advance_to(segment.ack, acked);
+        if acked > 0 {
+            if oldest != Instant::MAX {
+                self.rtt_sample(self.now.saturating_since(oldest));
+            }
+            self.measure_rate(acked);
+        }
+        self.grow(acked, newest);
+        self.progress();
+    }
+
+    #[inline(never)]
+    fn take_any_ack(&mut self, segment: &Segment) {
         let ack = self.apply_ack(segment);
         if ack.delivery.delivered > 0 {
             self.measure(&ack);
         }
         if self.is_plain(&ack) {
-            self.grow(&ack);
+            self.grow(ack.delivery.acked, ack.delivery.newest);
         } else {
             self.recover(&ack);
         }
         if ack.advanced {
             self.progress();
         }
-        self.trace_window();
+    }
+
+    /// SND.UNA moves.
+    #[inline]
+    fn advance_to(&mut self, una: Seq, acked: u32) {
+        self.una = una;
+        self.consecutive_timeouts = 0;
+        self.rtt.reset_backoff();
+        self.stats.bytes_acked += u64::from(acked);
     }
 
     /// Updates SND.UNA and the scoreboard.
-    #[inline]
     fn apply_ack(&mut self, segment: &Segment) -> Ack {
         let echo = segment.options.timestamps.filter(|_| self.peer.timestamps).map(|t| t.echo);
         let min_rtt = self.rtt.min().unwrap_or(Duration::ZERO);
@@ -67,10 +113,7 @@ impl Connection {
         };
         if ack.advanced {
             self.queue.acknowledge(segment.ack, &mut ack.delivery);
-            self.una = segment.ack;
-            self.consecutive_timeouts = 0;
-            self.rtt.reset_backoff();
-            self.stats.bytes_acked += u64::from(ack.delivery.acked);
+            self.advance_to(segment.ack, ack.delivery.acked);
         }
         if self.peer.sack && !segment.options.sack.is_empty() {
             self.apply_sack(&segment.options.sack, &mut ack);
@@ -80,8 +123,7 @@ impl Connection {
         ack
     }
 
-    /// Nothing but new data acknowledged in order, and no recovery: nearly every ACK.
-    #[inline]
+    /// Nothing but new data acknowledged in order, and no recovery.
     fn is_plain(&self, ack: &Ack) -> bool {
         ack.advanced
             && self.recovery.phase == Phase::Open
@@ -131,7 +173,6 @@ impl Connection {
     }
 
     /// Round-trip time and delivery rate.
-    #[inline]
     fn measure(&mut self, ack: &Ack) {
         let delivery = &ack.delivery;
         // Karn's rule, RFC 6298 §3, as real stacks extend it: what arrived behind a hole is acknowledged only with
@@ -146,8 +187,13 @@ impl Connection {
             let sample = Duration::from_millis(self.now.as_millis().saturating_sub(echo).max(1));
             self.rtt_sample(sample);
         }
+        self.measure_rate(delivery.delivered);
+    }
+
+    #[inline]
+    fn measure_rate(&mut self, delivered: u32) {
         let app_limited = !self.usage.limited;
-        self.rate.on_delivered(self.now, delivery.delivered, self.rtt.srtt(), app_limited);
+        self.rate.on_delivered(self.now, delivered, self.rtt.srtt(), app_limited);
     }
 
     #[inline]
@@ -168,14 +214,13 @@ impl Connection {
         }
     }
 
-    /// The window grows.
+    /// The window grows: `acked` octets were acknowledged, the newest of them sent at `newest`.
     #[inline]
-    pub(super) fn grow(&mut self, ack: &Ack) {
-        let latest = ack.delivery.newest;
+    pub(super) fn grow(&mut self, acked: u32, newest: Instant) {
         let sample = AckSample {
-            newly_acked: ack.delivery.acked,
+            newly_acked: acked,
             srtt: self.rtt.srtt(),
-            latest_rtt: (latest != Instant::MAX).then(|| self.now.saturating_since(latest)),
+            latest_rtt: (newest != Instant::MAX).then(|| self.now.saturating_since(newest)),
             snd_una: self.una,
             snd_nxt: self.nxt,
             cwnd_limited: self.is_cwnd_limited(),
@@ -217,17 +262,15 @@ impl Connection {
         matches!(self.state, State::FinWait2 | State::TimeWait | State::Closed)
     }
 
-    /// The timestamp clock ticks every millisecond, as Linux's; 0 is never sent.
     #[inline]
     pub(super) fn timestamp(&self) -> u32 {
-        (self.now.as_millis() as u32).wrapping_add(1)
+        timestamp::value(self.now)
     }
 
     /// The millisecond at which the echoed timestamp was sent.
     #[inline]
     fn echo_millis(&self, echo: Option<u32>) -> Option<u64> {
         let echo = echo.filter(|echo| *echo != 0)?;
-        let age = self.timestamp().wrapping_sub(echo);
-        self.now.as_millis().checked_sub(u64::from(age))
+        self.now.as_millis().checked_sub(timestamp::age(self.now, echo).as_millis())
     }
 }

@@ -53,6 +53,7 @@ impl Connection {
     }
 
     /// RFC 9293 §3.10.7.3: SYN-SENT.
+    #[cold]
     fn arrives_in_syn_sent(&mut self, segment: &Segment) -> Stage {
         let has_ack = segment.flags.contains(Flags::ACK);
         let ack_ok = has_ack && segment.ack == self.iss + 1 && self.nxt == self.iss + 1;
@@ -118,6 +119,7 @@ impl Connection {
     }
 
     /// RFC 9293 §3.4: the four cases.
+    #[inline(never)]
     fn in_window(&self, seq: Seq, len: u32) -> bool {
         let (next, size) = (self.window.next(), self.window.size());
         let inside = |seq: Seq| seq.after_eq(next) && seq.before(next + size);
@@ -168,6 +170,7 @@ impl Connection {
     }
 
     /// The peer's SYN once more: our SYN/ACK was lost, or both SYN/ACKs of a simultaneous open crossed.
+    #[cold]
     fn syn_again(&mut self, segment: &Segment) {
         if segment.seq != self.irs {
             return self.challenge();
@@ -193,6 +196,7 @@ impl Connection {
     }
 
     /// A challenge ACK (RFC 5961 §3.2, §4.2), not too often.
+    #[cold]
     fn challenge(&mut self) {
         let recent = self.last_challenge.is_some_and(|at| self.now.saturating_since(at) < CHALLENGE_INTERVAL);
         if !recent {
@@ -204,9 +208,11 @@ impl Connection {
     /// Second: RST, with RFC 5961 §3.2 (RFC 9293 §3.10.7.4): only the exact number resets.
     #[inline]
     fn rst(&mut self, segment: &Segment) -> Stage {
-        if !segment.flags.contains(Flags::RST) {
-            return Continue(());
-        }
+        if segment.flags.contains(Flags::RST) { self.take_reset(segment) } else { Continue(()) }
+    }
+
+    #[cold]
+    fn take_reset(&mut self, segment: &Segment) -> Stage {
         if segment.seq == self.window.next() {
             let passive_open = self.state == State::SynReceived && !self.passive;
             self.close(if passive_open { CloseReason::Refused } else { CloseReason::Reset });
@@ -233,12 +239,7 @@ impl Connection {
             return Break(());
         }
         if self.state == State::SynReceived {
-            if segment.ack != self.iss + 1 || self.nxt != self.iss + 1 {
-                self.outbox.reset = Some((segment.ack, None));
-                return Break(());
-            }
-            self.establish(segment);
-            return Continue(());
+            return self.ack_of_syn(segment);
         }
         if segment.ack.after(self.nxt) {
             self.acks.at_once();
@@ -251,7 +252,19 @@ impl Connection {
         if self.state == State::Closed { Break(()) } else { Continue(()) }
     }
 
+    /// … in SYN-RECEIVED.
+    #[cold]
+    fn ack_of_syn(&mut self, segment: &Segment) -> Stage {
+        if segment.ack != self.iss + 1 || self.nxt != self.iss + 1 {
+            self.outbox.reset = Some((segment.ack, None));
+            return Break(());
+        }
+        self.establish(segment);
+        Continue(())
+    }
+
     /// RFC 5961 §5.2: an ACK below the window that we ever offered data in is an attack or very stale.
+    #[inline(never)]
     fn old_ack(&mut self, segment: &Segment) -> Stage {
         if self.owns_window() && self.una.since(segment.ack) > self.peer.max_window {
             self.challenge();
@@ -307,12 +320,13 @@ impl Connection {
         } else {
             self.take_trimmed(segment);
         }
-        let echo = self.receiver_round_trip(segment);
+        let echo = self.full_segments_echo(segment);
         self.window.tune(self.now, echo, self.acks.segment_size(1));
         Continue(())
     }
 
     /// RFC 3168 §6.1.3.
+    #[cold]
     fn notice_congestion(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::CWR) {
             self.ecn.echo = false;
@@ -325,20 +339,17 @@ impl Connection {
         }
     }
 
-    /// The age of the timestamp that a full-sized segment echoes: the round-trip time as a receiver sees it.
+    /// The timestamp that a full-sized segment echoes: its age is the round-trip time as a receiver sees it.
     #[inline]
-    fn receiver_round_trip(&self, segment: &Segment) -> Option<(u32, Duration)> {
+    fn full_segments_echo(&self, segment: &Segment) -> Option<u32> {
         let timestamps = segment.options.timestamps.filter(|_| self.peer.timestamps)?;
         let full = segment.payload.len >= self.acks.segment_size(1);
-        (full && timestamps.echo != 0).then(|| {
-            let age = self.timestamp().wrapping_sub(timestamps.echo);
-            (timestamps.echo, Duration::from_millis(u64::from(age)))
-        })
+        (full && timestamps.echo != 0).then_some(timestamps.echo)
     }
 
     #[inline]
     fn take_in_order(&mut self, segment: &Segment) {
-        let next = self.reassembly.insert_in_order(segment.seq, segment.payload);
+        let next = self.reassembly.append(segment.seq, segment.payload);
         self.received_up_to(next);
         self.acks.in_order(self.now, segment.payload.len, &self.config.delayed_ack, self.rtt.rto());
     }
@@ -351,6 +362,7 @@ impl Connection {
     }
 
     /// Data of which perhaps only a part is new, in the window, and in order.
+    #[inline(never)]
     fn take_trimmed(&mut self, segment: &Segment) {
         let (next, edge) = (self.window.next(), self.window.edge());
         let (mut seq, mut payload) = (segment.seq, segment.payload);
@@ -417,6 +429,14 @@ impl Connection {
     /// Eighth: the FIN, remembered until everything before it has arrived.
     #[inline]
     fn fin(&mut self, segment: &Segment) -> Stage {
+        if segment.flags.contains(Flags::FIN) || self.peer_fin.is_some() {
+            self.take_fin(segment);
+        }
+        Continue(())
+    }
+
+    #[cold]
+    fn take_fin(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::FIN) && self.state.takes_data() {
             let seq = segment.seq + segment.payload.len;
             let next = self.window.next();
@@ -432,7 +452,6 @@ impl Connection {
             self.sacks.advanced(self.window.next());
             self.take_peer_fin();
         }
-        Continue(())
     }
 
     /// A FIN without data arrived before the data: report it as any other octet.

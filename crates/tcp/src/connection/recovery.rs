@@ -171,7 +171,7 @@ impl Connection {
         if ack.advanced {
             self.recovery.limited = 0;
             if !reduced {
-                self.grow(ack);
+                self.grow(ack.delivery.acked, ack.delivery.newest);
             }
         }
     }
@@ -292,7 +292,7 @@ impl Connection {
         }
         let done = self.una.after_eq(self.recovery.recover);
         self.usage.limited = true;
-        self.grow(ack);
+        self.grow(ack.delivery.acked, ack.delivery.newest);
         if self.loss_recovery == LossRecovery::NewReno && !done {
             // Everything is marked lost already; a partial ACK only moves on.
             self.recovery.credit = 0;

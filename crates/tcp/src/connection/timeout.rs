@@ -47,6 +47,13 @@ impl Connection {
         self.timers.next(self.acks.deadline())
     }
 
+    /// When to call [`Self::handle_timeout`]; [`Instant::MAX`] if no timer runs. The time of [`Self::poll_timeout`], for
+    /// owners of many connections.
+    #[inline]
+    pub fn deadline(&self) -> Instant {
+        self.timers.first().min(self.acks.deadline())
+    }
+
     /// RFC 6298 §5.4 to §5.7 for a SYN.
     fn syn_timeout(&mut self) {
         self.consecutive_timeouts += 1;

@@ -39,6 +39,26 @@ impl Connection {
         (has_data && self.state.may_transmit() && self.transmit_data(segment)) || self.transmit_ack(segment)
     }
 
+    /// May [`Self::transmit`] have a segment? When the answer is no it has none, and calling it would change nothing:
+    /// a cheap question, so that most segments are not followed by a vain search for another.
+    #[inline]
+    pub fn wants_to_transmit(&self) -> bool {
+        !self.outbox.is_empty() || self.acks.is_due() || self.may_have_data() || self.owes_window_update()
+    }
+
+    /// May [`Self::transmit_data`] have a segment, or something to take note of?
+    #[inline]
+    fn may_have_data(&self) -> bool {
+        if self.queue.wants_retransmission() || self.recovery.phase != Phase::Open {
+            return true;
+        }
+        if self.stream.unsent() == 0 {
+            return self.fin == Fin::Wanted;
+        }
+        let held = self.is_held_by_congestion(self.next_len()) && self.usage.limited;
+        !held
+    }
+
     /// What leaves whatever the windows say.
     #[cold]
     fn transmit_due(&mut self, segment: &mut Segment) -> bool {
@@ -100,7 +120,7 @@ impl Connection {
     fn tail_probe(&mut self, segment: &mut Segment) -> bool {
         let flight = self.flight();
         let window = if self.owns_window() { self.peer.window.saturating_sub(flight) } else { u32::MAX };
-        let len = u64::from(self.smss).min(self.stream.front_len()) as u32;
+        let len = self.next_len();
         if len > 0 && len <= window && self.fin_allows_data() {
             self.send_new(segment, len);
             self.probe_sent(self.nxt, false);
@@ -138,6 +158,7 @@ impl Connection {
     }
 
     /// RFC 6675 §4 NextSeg (1).
+    #[inline(never)]
     fn transmit_lost(&mut self, segment: &mut Segment) -> bool {
         let Some(index) = self.next_repair() else { return false };
         self.recovery.fast_retransmit = false;
@@ -161,6 +182,7 @@ impl Connection {
     }
 
     /// RFC 6675 §4 NextSeg (3) and (4).
+    #[inline(never)]
     fn transmit_suspect(&mut self, segment: &mut Segment) -> bool {
         if self.pipe() + self.smss > self.controller.cwnd() {
             return false;
@@ -210,9 +232,8 @@ impl Connection {
         if unsent == 0 {
             return self.next_fin();
         }
-        let len = u64::from(self.smss).min(self.stream.front_len()) as u32;
-        let forced = self.detectors.new_segments > 0;
-        if !forced && self.outstanding() + len > self.controller.cwnd() {
+        let len = self.next_len();
+        if self.is_held_by_congestion(len) {
             return Err(Blocked::Congestion);
         }
         let len = self.fit_window(len)?;
@@ -220,6 +241,17 @@ impl Connection {
             return Err(Blocked::Nagle);
         }
         Ok(len)
+    }
+
+    /// Octets of the next new segment, if nothing else limits it.
+    #[inline]
+    fn next_len(&self) -> u32 {
+        u64::from(self.smss).min(self.stream.front_len()) as u32
+    }
+
+    #[inline]
+    fn is_held_by_congestion(&self, len: u32) -> bool {
+        self.detectors.new_segments == 0 && self.outstanding() + len > self.controller.cwnd()
     }
 
     /// A FIN alone is not held by cwnd.
@@ -264,7 +296,9 @@ impl Connection {
 
     /// Cuts and sends a new segment of `len` octets, with the FIN if it is the last.
     fn send_new(&mut self, segment: &mut Segment, len: u32) -> bool {
-        self.restart_if_idle();
+        if self.queue.is_empty() {
+            self.restart();
+        }
         let payload = self.stream.cut(len);
         let seq = self.nxt;
         let last = self.stream.unsent() == 0;
@@ -297,6 +331,7 @@ impl Connection {
     }
 
     /// RFC 3168 §6.1.2, §6.1.5: only new data is ECN-capable, and carries CWR.
+    #[cold]
     fn mark_ecn(&mut self, segment: &mut Segment) {
         segment.ecn = Ecn::Ect0;
         if std::mem::take(&mut self.ecn.reduced) {
@@ -305,11 +340,8 @@ impl Connection {
     }
 
     /// RFC 5681 §4.1: the window of an idle connection says nothing about the path any more.
-    #[inline]
-    fn restart_if_idle(&mut self) {
-        if !self.queue.is_empty() {
-            return;
-        }
+    #[cold]
+    fn restart(&mut self) {
         let idle = self.now.saturating_since(self.last_sent);
         let rto = self.rtt.rto();
         if self.config.idle_restart && idle > rto && self.stats.data_segments_sent > 0 {
@@ -320,6 +352,7 @@ impl Connection {
     }
 
     /// Sends a segment of the queue again.
+    #[inline(never)]
     fn send_again(&mut self, segment: &mut Segment, index: usize) -> bool {
         let now = self.now;
         let (seq, payload, end, fin) = self.queue.get(index).map_or_else(Default::default, |sent| {
@@ -373,21 +406,24 @@ impl Connection {
         if self.acks.is_due() && self.state.is_synchronized() {
             return self.pure_ack(segment);
         }
-        if self.state.takes_data() {
-            let segment_size = self.acks.segment_size(self.smss);
-            if self.window.wants_update(self.reassembly.readable(), segment_size) {
-                return self.pure_ack(segment);
-            }
-        }
-        false
+        self.owes_window_update() && self.pure_ack(segment)
     }
 
+    /// Has reading opened the window so far that the peer should know?
+    #[inline]
+    fn owes_window_update(&self) -> bool {
+        let segment_size = self.acks.segment_size(self.smss);
+        self.state.takes_data() && self.window.wants_update(self.reassembly.readable(), segment_size)
+    }
+
+    #[inline(never)]
     fn pure_ack(&mut self, segment: &mut Segment) -> bool {
         self.stats.acks_sent += 1;
         self.write(segment, self.nxt, Payload::default(), Flags::ACK)
     }
 
     /// Any segment of a synchronized connection: acknowledgement, window and options. True: there is one.
+    #[inline(always)]
     fn write(&mut self, segment: &mut Segment, seq: Seq, payload: Payload, flags: Flags) -> bool {
         self.stats.segments_sent += 1;
         let next = self.window.next();
@@ -413,6 +449,7 @@ impl Connection {
     }
 
     /// The blocks that fit beside `len` octets of data.
+    #[inline(never)]
     fn sack_blocks(&mut self, len: u32) -> SackBlocks {
         let timestamps = if self.peer.timestamps { 12 } else { 0 };
         let mut room = Options::SPACE - timestamps;

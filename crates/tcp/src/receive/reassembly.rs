@@ -76,8 +76,15 @@ impl Reassembly {
         !self.later.is_empty()
     }
 
-    /// Takes the octets at `next` = RCV.NXT and all that was waiting for them. Returns the new RCV.NXT.
+    /// As [`Self::insert_in_order`], while there is no hole.
     #[inline]
+    pub(crate) fn append(&mut self, next: Seq, payload: Payload) -> Seq {
+        self.append_ready(Run { seq: next, len: payload.len, offset: payload.offset });
+        next + payload.len
+    }
+
+    /// Takes the octets at `next` = RCV.NXT and all that was waiting for them. Returns the new RCV.NXT.
+    #[inline(never)]
     pub(crate) fn insert_in_order(&mut self, next: Seq, payload: Payload) -> Seq {
         self.append_ready(Run { seq: next, len: payload.len, offset: payload.offset });
         let mut next = next + payload.len;

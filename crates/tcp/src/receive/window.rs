@@ -1,5 +1,6 @@
 //! The receive window: what is advertised, and how large the buffer behind it has grown.
 
+use crate::timestamp;
 use ropewalk_units::{Duration, Instant, Seq};
 
 /// Receive buffer autotuning: "dynamic right-sizing" (Fisk & Feng 2001) as Linux does it. Twice what the
@@ -159,10 +160,10 @@ impl ReceiveWindow {
         }
     }
 
-    /// Data arrived: measures, and lets the buffer grow once per round-trip time. `echo_age` is the age of the
-    /// timestamp that a full-sized segment echoes.
+    /// Data arrived: measures, and lets the buffer grow once per round-trip time. `echo` is the timestamp
+    /// that a full-sized segment echoes.
     #[inline]
-    pub(crate) fn tune(&mut self, now: Instant, echo: Option<(u32, Duration)>, segment_size: u32) {
+    pub(crate) fn tune(&mut self, now: Instant, echo: Option<u32>, segment_size: u32) {
         let (next, edge, max) = (self.next, self.edge, self.max);
         if let Some(tuning) = &mut self.tuning {
             tuning.measure(now, next, edge, echo);
@@ -174,11 +175,11 @@ impl ReceiveWindow {
 }
 
 impl Autotuning {
-    fn measure(&mut self, now: Instant, next: Seq, edge: Seq, echo: Option<(u32, Duration)>) {
-        if let Some((value, age)) = echo {
-            if value != self.last_echo {
-                self.last_echo = value;
-                let age = age.max(Duration::from_millis(1));
+    fn measure(&mut self, now: Instant, next: Seq, edge: Seq, echo: Option<u32>) {
+        if let Some(echo) = echo {
+            if echo != self.last_echo {
+                self.last_echo = echo;
+                let age = timestamp::age(now, echo).max(Duration::from_millis(1));
                 self.rtt = Some(self.rtt.map_or(age, |rtt| (rtt * 7 + age) / 8));
             }
         } else if next.after_eq(self.rtt_edge) {
@@ -253,7 +254,7 @@ mod tests {
             assert!(w.size() >= octets, "round {round}: window {} for {octets}", w.size());
             w.advance(next);
             w.read(octets);
-            w.tune(now, Some((round, Duration::from_millis(100))), 1400);
+            w.tune(now, Some(timestamp::value(now) - 100), 1400);
             w.advertise(0, 1400);
             octets *= 2;
         }

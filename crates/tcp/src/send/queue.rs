@@ -38,6 +38,12 @@ impl Marks {
     fn clear(&mut self, other: Self) {
         self.0 &= !other.0;
     }
+
+    /// Sent once, and nothing heard of it.
+    #[inline]
+    const fn is_plain(self) -> bool {
+        self.0 & !Self::FIN.0 == 0
+    }
 }
 
 /// A segment that was sent and is not cumulatively acknowledged.
@@ -69,6 +75,25 @@ impl Sent {
     pub(crate) fn payload(&self) -> Payload {
         Payload { offset: self.offset, len: self.len - u32::from(self.marks.has(Marks::FIN)) }
     }
+
+    /// Part of it is acknowledged, since the peer cut the data anew: takes that off and returns its octets.
+    fn trim(&mut self, una: Seq) -> u32 {
+        let cut = una.since(self.seq);
+        self.seq = una;
+        self.len -= cut;
+        self.offset += u64::from(cut);
+        cut
+    }
+}
+
+/// What an ACK delivered of a queue without marks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    /// Octets of sequence space, all of them cumulatively.
+    pub(crate) acked: u32,
+    /// When the first and the last whole segment were sent; [`Instant::MAX`] if there is none.
+    pub(crate) oldest: Instant,
+    pub(crate) newest: Instant,
 }
 
 /// What one ACK delivered, gathered while the queue is walked.
@@ -164,6 +189,8 @@ pub(crate) struct SentQueue {
     retransmitted: u32,
     /// Segments that are lost and have no retransmission on its way.
     to_retransmit: u32,
+    /// Segments that bear a mark beside the FIN's.
+    marked: u32,
     /// No segment to retransmit lies below.
     retransmit_from: Seq,
     /// RFC 6675 loss marking, RACK's walk of first transmissions: everything below was judged.
@@ -255,7 +282,9 @@ impl SentQueue {
         while let Some(front) = self.segments.front_mut() {
             if front.end().after(una) {
                 if front.seq.before(una) {
-                    Self::trim(front, una, delivery);
+                    let (cut, sacked) = (front.trim(una), front.marks.has(Marks::SACKED));
+                    delivery.acked += cut;
+                    delivery.delivered += if sacked { 0 } else { cut };
                     self.recount();
                 }
                 break;
@@ -263,7 +292,7 @@ impl SentQueue {
             let sent = *front;
             self.segments.pop_front();
             delivery.acked += sent.len;
-            if sent.marks.0 & !Marks::FIN.0 == 0 {
+            if sent.marks.is_plain() {
                 delivery.note(&sent);
             } else {
                 self.forget(&sent, delivery);
@@ -276,8 +305,35 @@ impl SentQueue {
         }
     }
 
+    /// Is every segment in the queue as it was sent first: none SACKed, deemed lost or sent again?
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.marked == 0
+    }
+
+    /// [`Self::acknowledge`] for a queue that is plain: nearly always.
+    #[inline]
+    pub(crate) fn acknowledge_plain(&mut self, una: Seq) -> Arrival {
+        let mut arrival = Arrival { acked: 0, oldest: Instant::MAX, newest: Instant::MAX };
+        while let Some(front) = self.segments.front_mut() {
+            if front.end().after(una) {
+                if front.seq.before(una) {
+                    arrival.acked += front.trim(una);
+                }
+                return arrival;
+            }
+            arrival.acked += front.len;
+            arrival.newest = front.sent_at;
+            arrival.oldest = arrival.oldest.min(arrival.newest);
+            self.segments.pop_front();
+        }
+        self.drained(una);
+        arrival
+    }
+
     /// A marked segment leaves.
     fn forget(&mut self, sent: &Sent, delivery: &mut Delivery) {
+        self.marked -= 1;
         if sent.marks.has(Marks::SACKED) {
             self.sacked -= sent.len;
             self.sacked_segments -= 1;
@@ -298,18 +354,6 @@ impl SentQueue {
         if sent.marks.has(Marks::RETRANSMITTED) {
             self.retransmitted -= sent.len;
         }
-    }
-
-    /// Part of a segment is acknowledged: the peer cut the data anew.
-    fn trim(front: &mut Sent, una: Seq, delivery: &mut Delivery) {
-        let cut = una.since(front.seq);
-        delivery.acked += cut;
-        if !front.marks.has(Marks::SACKED) {
-            delivery.delivered += cut;
-        }
-        front.seq = una;
-        front.len -= cut;
-        front.offset += u64::from(cut);
     }
 
     /// Totals from scratch, after a segment changed its length.
@@ -385,6 +429,7 @@ impl SentQueue {
                     if self.sacked == 0 { sent.end() } else { self.highest_sacked.max(sent.end()) };
                 self.sacked += sent.len;
                 self.sacked_segments += 1;
+                self.marked += u32::from(sent.marks.is_plain());
                 let marks = &mut self.segments[index].marks;
                 marks.clear(Marks::LOST);
                 marks.clear(Marks::RETRANSMITTED);
@@ -400,6 +445,7 @@ impl SentQueue {
             return false;
         };
         let (seq, len) = (sent.seq, sent.len);
+        let was_plain = sent.marks.is_plain();
         if sent.marks.has(Marks::RETRANSMITTED) {
             sent.marks.clear(Marks::RETRANSMITTED);
             self.retransmitted -= len;
@@ -410,6 +456,7 @@ impl SentQueue {
             sent.marks.set(Marks::LOST);
             self.lost += len;
         }
+        self.marked += u32::from(was_plain);
         let lowest = self.to_retransmit == 0 || seq.before(self.retransmit_from);
         self.retransmit_from = if lowest { seq } else { self.retransmit_from };
         self.to_retransmit += 1;
@@ -428,6 +475,7 @@ impl SentQueue {
         for sent in &mut self.segments {
             sent.marks.clear(Marks::LOST);
         }
+        self.count_marked();
         self.lost = 0;
         self.to_retransmit = 0;
         self.judged = self.front().map_or(self.judged, |front| front.seq);
@@ -438,10 +486,16 @@ impl SentQueue {
         for sent in &mut self.segments {
             sent.marks.clear(Marks::SACKED);
         }
+        self.count_marked();
         self.sacked = 0;
         self.sacked_segments = 0;
         self.seen_len = 0;
         self.judged = self.front().map_or(self.judged, |front| front.seq);
+    }
+
+    /// After marks were taken off.
+    fn count_marked(&mut self) {
+        self.marked = self.segments.iter().filter(|sent| !sent.marks.is_plain()).count() as u32;
     }
 
     /// The lowest segment that is lost and not on its way again.
@@ -477,6 +531,7 @@ impl SentQueue {
     /// The segment was sent again.
     pub(crate) fn mark_retransmitted(&mut self, index: usize, now: Instant) {
         let sent = &mut self.segments[index];
+        self.marked += u32::from(sent.marks.is_plain());
         if sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED) {
             self.to_retransmit -= 1;
         }
@@ -614,6 +669,7 @@ impl SentQueue {
         assert_eq!(self.sacked, total(Marks::SACKED));
         assert_eq!(self.lost, total(Marks::LOST));
         assert_eq!(self.retransmitted, total(Marks::RETRANSMITTED));
+        assert_eq!(self.marked as usize, self.segments.iter().filter(|sent| !sent.marks.is_plain()).count());
         let waiting = |sent: &&Sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED);
         assert_eq!(self.to_retransmit as usize, self.segments.iter().filter(waiting).count());
         assert!(self.segments.iter().filter(waiting).all(|sent| sent.seq.after_eq(self.retransmit_from)));
