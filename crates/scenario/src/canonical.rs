@@ -112,7 +112,7 @@ impl Scenario {
             tcp: TcpTable::default(),
             mptcp: MptcpTable::default(),
             hosts: hosts.map(|node| (Name(node.name.clone()), host.clone())).collect(),
-            routers: routers.map(|node| (Name(node.name.clone()), NoKeys {})).collect(),
+            routers: routers.map(|node| (Name(node.name.clone()), node.strips.explicit())).collect(),
             links: plan.links.iter().filter_map(|link| self.link(link)).collect(),
             wifi: self.wifi(),
             bonds: plan.links.iter().filter_map(|link| self.bond(link)).collect(),

@@ -1,11 +1,13 @@
 //! The topology and the paths in characters.
 
 use super::radio;
+use crate::plan::router::StripFrom;
 use crate::plan::{
     Application, BondPlan, Carrier, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind,
     PathPlan, Plan, Protocol, WirePlan,
 };
 use crate::schema::quantity::Limit;
+use crate::schema::router::OptionName;
 use ropewalk_bonding::SchedulerConfig;
 use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue};
 use ropewalk_units::{Bytes, Duration, Instant, Probability, Rate};
@@ -20,8 +22,26 @@ fn node(plan: &Plan, index: NodeIndex) -> String {
     }
 }
 
+/// What routers take out of segments.
+fn strips(plan: &Plan, text: &mut String) {
+    for node in plan.nodes.iter().filter(|node| !node.strips.is_idle()) {
+        let names: Vec<&str> = node.strips.names().into_iter().map(OptionName::describe).collect();
+        let from = match node.strips.from {
+            StripFrom::All => "every segment",
+            StripFrom::Syn => "segments with SYN",
+            StripFrom::Established => "segments without SYN",
+        };
+        let _ = writeln!(text, "  ({}) strips {} from {from}", node.name, names.join(", "));
+    }
+}
+
 /// Each node with the links that start at it.
 pub(super) fn topology(plan: &Plan, text: &mut String) {
+    nodes(plan, text);
+    strips(plan, text);
+}
+
+fn nodes(plan: &Plan, text: &mut String) {
     for index in 0..plan.nodes.len() {
         let links: Vec<&LinkPlan> = plan.links.iter().filter(|link| link.ends[0] == index).collect();
         let name = node(plan, index);

@@ -6,7 +6,7 @@ use super::link;
 use super::route::{self, Topology};
 use super::trace::Traces;
 use super::wifi;
-use super::{NodeKind, NodePlan, Plan};
+use super::{NodeKind, NodePlan, Plan, StripPlan};
 use crate::document::Document;
 use crate::error::ScenarioError;
 use crate::schema::ScenarioFile;
@@ -87,15 +87,22 @@ impl Builder<'_> {
                 let message = "emulation with the Linux kernel's stack is not supported yet";
                 return Err(self.wrong(&key, message, "`ropewalk`"));
             }
-            nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Host });
+            let strips = StripPlan::default();
+            nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Host, strips });
         }
-        for name in self.file.routers.keys() {
+        for (name, router) in &self.file.routers {
             if self.file.hosts.contains_key(name) {
                 let message = format!("there is a host `{}` already", name.as_str());
                 let key = format!("routers.{}", name.as_str());
                 return Err(self.document.key_error(&key, message, "a name of its own"));
             }
-            nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Router });
+            if router.strips_from.is_some() && router.strips.is_none() {
+                let key = format!("routers.{}.strips_from", name.as_str());
+                let message = "nothing is stripped";
+                return Err(self.document.key_error(&key, message, "a key `strips` beside it"));
+            }
+            let strips = StripPlan::new(router);
+            nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Router, strips });
         }
         nodes.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(nodes)

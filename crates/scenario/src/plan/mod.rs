@@ -8,12 +8,14 @@ pub(crate) mod link;
 pub(crate) mod protocol;
 mod queue;
 pub(crate) mod route;
+pub mod router;
 pub(crate) mod trace;
 pub mod wifi;
 
 pub use bond::BondPlan;
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::{Duration, Instant, Rate};
+pub use router::StripPlan;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 pub use wifi::WifiPlan;
@@ -98,6 +100,8 @@ pub struct NodePlan {
     pub name: String,
     /// Host or router.
     pub kind: NodeKind,
+    /// TCP options that a router takes out of what it forwards.
+    pub strips: StripPlan,
 }
 
 /// One link between two nodes.

@@ -106,6 +106,9 @@ pub(super) fn wifi(
     let Some(table) = &builder.file.wifi else { return Ok((None, Vec::new())) };
     let mac = config::mac(builder, table)?;
     let channels = table.channels.clone().unwrap_or_else(|| vec![default_channel(table)]);
+    if channels.is_empty() {
+        return Err(builder.wrong("wifi.channels", "stations would have no radio", "at least one channel"));
+    }
     let propagation = config::propagation(table, &mac, &channels);
     let mobility = mobility::mobility(table.mobility.as_ref());
     let mut plan = WifiPlan {

@@ -1,6 +1,6 @@
 //! Connections and their applications: `[connections.NAME]`.
 
-use super::link::{ExponentialTable, NoKeys, time_schema};
+use super::link::{ExponentialTable, time_schema};
 use super::mptcp::MptcpTable;
 use super::quantity::{BitRate, Name, Quantity, Size, Time};
 use super::tagged::tagged;
@@ -191,9 +191,6 @@ pub(crate) struct HostTable {
     /// Which stack it runs (default ropewalk).
     pub(crate) stack: Option<Stack>,
 }
-
-/// A router: it forwards and has no connections. It has no keys.
-pub(crate) type RouterTable = NoKeys;
 
 /// A static route of a router. All others are shortest paths.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -145,7 +145,8 @@ fn set_routes<T: Tap<Packet>, M: Medium<Packet>>(
                 }
                 Carrier::Bond(_) => NextHop::Bond(bonds::index_at(plan, link, node)),
             };
-            router.set_routes(next.iter().map(|link| link.map_or(NextHop::None, hop)).collect());
+            let routes = next.iter().map(|link| link.map_or(NextHop::None, hop)).collect();
+            router.set_routes(routes, plan.nodes[node].strips);
         }
     }
 }

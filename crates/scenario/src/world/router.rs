@@ -1,7 +1,10 @@
 //! A router: static routes, and nothing else.
 
-use super::packet::Packet;
+use super::packet::{Body, Packet};
+use crate::plan::StripPlan;
+use crate::plan::router::StripFrom;
 use ropewalk_sim::{Context, PacketId, Port};
+use ropewalk_wire::{Flags, MptcpOptions, SackBlocks};
 
 /// Where a router sends the packets for an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,20 +23,26 @@ pub(crate) enum NextHop {
 pub(crate) struct Router {
     /// By destination address index.
     routes: Vec<NextHop>,
+    /// TCP options that it takes out.
+    strips: StripPlan,
     /// Packets without a route, or whose TTL ran out.
     pub(crate) discarded: u64,
 }
 
 impl Router {
-    /// A router with these routes.
-    pub(crate) fn set_routes(&mut self, routes: Vec<NextHop>) {
+    /// A router with these routes, which takes these options out.
+    pub(crate) fn set_routes(&mut self, routes: Vec<NextHop>, strips: StripPlan) {
         self.routes = routes;
+        self.strips = strips;
     }
 
     /// One hop less to live, and where the packet goes; nowhere when it has none left.
     #[inline]
     pub(crate) fn next_hop(&mut self, packet: &mut Packet) -> NextHop {
         packet.ttl = packet.ttl.saturating_sub(1);
+        if !self.strips.is_idle() {
+            strip(packet, &self.strips);
+        }
         let address = packet.destination.address().0;
         let hop = self.routes.get(address).copied().unwrap_or_default();
         if packet.ttl == 0 || hop == NextHop::None {
@@ -51,5 +60,32 @@ impl Router {
             NextHop::None => context.drop_packet(id),
             NextHop::Bond(_) => unreachable!("bonds begin and end at gateways"),
         }
+    }
+}
+
+/// Takes TCP options out of a segment.
+#[cold]
+fn strip(packet: &mut Packet, strips: &StripPlan) {
+    let Body::Tcp(segment) = &mut packet.body else { return };
+    let is_syn = segment.flags.contains(Flags::SYN);
+    if (strips.from == StripFrom::Syn && !is_syn) || (strips.from == StripFrom::Established && is_syn) {
+        return;
+    }
+    let options = &mut segment.options;
+    if strips.mptcp {
+        options.mptcp = MptcpOptions::default();
+    }
+    if strips.sack {
+        options.sack_permitted = false;
+        options.sack = SackBlocks::default();
+    }
+    if strips.timestamps {
+        options.timestamps = None;
+    }
+    if strips.window_scale {
+        options.window_scale = None;
+    }
+    if strips.mss {
+        options.mss = None;
     }
 }

@@ -92,10 +92,7 @@ impl Draft<'_> {
     }
 
     fn channel(&self) -> Result<u8, ScenarioError> {
-        let Some(channel) = self.table.channel else {
-            // A network without channels is refused with its stations.
-            return Ok(self.plan.channels.first().copied().unwrap_or_default());
-        };
+        let Some(channel) = self.table.channel else { return Ok(self.plan.channels[0]) };
         let own = self.plan.stations.iter().flat_map(|station| &station.channels);
         let mut known: Vec<u8> = own.copied().collect();
         if self.plan.deployment.is_some() {
@@ -134,6 +131,7 @@ impl Draft<'_> {
         let Some(channels) = self.plan.channels_of(name.as_str()) else {
             return Err(super::routes::unknown(self.builder, self.plan, &self.key(key), name));
         };
+        // A station without a radio is refused itself.
         if channels.contains(&channel) || channels.is_empty() {
             return Ok(());
         }
