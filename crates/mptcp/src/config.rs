@@ -141,6 +141,9 @@ pub struct Config {
     pub penalization: bool,
     /// Reinject on another subflow what a timed-out or dead subflow carried.
     pub reinjection: bool,
+    /// A subflow hears of data that arrive before those of other subflows only when its turn has come, so that a slow path
+    /// stalls a fast one. No stack should; receivers of early simulators did.
+    pub acks_wait_for_data_order: bool,
     /// How long an unanswered ADD_ADDR waits before it is sent again.
     pub add_address_timeout: Duration,
     /// Timeouts in a row after which a subflow counts as stale and gets no new data (Linux `stale_loss_cnt`).
@@ -163,6 +166,7 @@ impl Config {
             opportunistic_retransmission: false,
             penalization: false,
             reinjection: true,
+            acks_wait_for_data_order: false,
             add_address_timeout: Duration::from_secs(120),
             stale_after: 4,
             trace: false,
@@ -182,6 +186,7 @@ impl Config {
             opportunistic_retransmission: false,
             penalization: false,
             reinjection: false,
+            acks_wait_for_data_order: false,
             add_address_timeout: Duration::from_secs(120),
             stale_after: 4,
             trace: false,

@@ -14,6 +14,7 @@ mod congestion;
 mod fallback;
 mod handshake;
 mod opportunistic;
+mod order;
 mod receive;
 mod schedule;
 mod timers;
@@ -118,6 +119,8 @@ pub struct Connection {
     /// A second subflow has come up at some time.
     joined: bool,
     reassembly: Reassembly,
+    /// Segments that wait for the order of data.
+    held: order::Held,
     window: ReceiveWindow,
     /// DSN of the peer's first octet.
     peer_first: Dsn,
@@ -216,6 +219,7 @@ impl Connection {
             sent_apart: false,
             joined: false,
             reassembly: Reassembly::default(),
+            held: order::Held::default(),
             window: ReceiveWindow::new(config.receive_buffer, config.tcp.receive_autotuning),
             peer_first: Dsn::new(0),
             peer_fin: None,

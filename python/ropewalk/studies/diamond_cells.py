@@ -73,11 +73,20 @@ RECOVERY: Final = "no fast recovery"
 FIRST_TIMEOUT: Final = "first RTO 0.2 s"
 NONE: Final = "none: correct protocols, delayed ACKs"
 PAPERS: Final = "the first two: the paper's settings"
-ALL: Final = "all five"
+WAITING: Final = "subflow ACKs wait for the order of data"
+FIVE: Final = "all but the waiting ACKs"
+ALL: Final = "all six"
 
 STUCK: Final[dict[str, object]] = {
     "connections.bulk.tcp.initial_ssthresh": "2824 B",
     "connections.bulk.tcp.ssthresh_after_loss": 2,
+}
+WAIT: Final[dict[str, object]] = {"connections.bulk.mptcp.acks_wait_for_data_order": True}
+TOGETHER: Final[dict[str, object]] = {
+    **PAPERS_MPTCP,
+    **STUCK,
+    "connections.bulk.tcp.fast_recovery": False,
+    "connections.bulk.tcp.rto_initial": "200 ms",
 }
 CAUSES: Final[dict[str, dict[str, object]]] = {
     NONE: {},
@@ -86,13 +95,10 @@ CAUSES: Final[dict[str, dict[str, object]]] = {
     THRESHOLD: STUCK,
     RECOVERY: {"connections.bulk.tcp.fast_recovery": False},
     FIRST_TIMEOUT: {"connections.bulk.tcp.rto_initial": "200 ms"},
+    WAITING: WAIT,
     PAPERS: PAPERS_MPTCP,
-    ALL: {
-        **PAPERS_MPTCP,
-        **STUCK,
-        "connections.bulk.tcp.fast_recovery": False,
-        "connections.bulk.tcp.rto_initial": "200 ms",
-    },
+    FIVE: TOGETHER,
+    ALL: {**TOGETHER, **WAIT},
 }
 """What sets the paper's Multipath TCP apart from a correct one, as far as the stack has keys for it."""
 

@@ -236,8 +236,9 @@ impl Connection {
         }
     }
 
-    /// Is the end of either direction near, so that opening further subflows is pointless?
+    /// Has everything been delivered, both ways, so that opening further subflows is pointless? A DATA_FIN that came
+    /// before data of another subflow does not say so.
     pub(super) fn is_closing(&self) -> bool {
-        self.end.is_some() || matches!(self.finish, Finish::Acknowledged) && self.peer_fin.is_some()
+        self.end.is_some() || matches!(self.finish, Finish::Acknowledged) && self.peer_finished
     }
 }

@@ -25,7 +25,15 @@ pub(super) enum Admission {
 
 impl Connection {
     /// Takes a segment that arrived on a subflow.
+    #[inline]
     pub fn handle_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
+        if self.config.acks_wait_for_data_order {
+            return self.handle_in_data_order(now, subflow, segment);
+        }
+        self.take_segment(now, subflow, segment);
+    }
+
+    pub(super) fn take_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
         let at = subflow.0 as usize;
         let Some(flow) = self.subflows.get_mut(at) else { return };
         flow.touch();

@@ -40,6 +40,8 @@ pub(crate) struct MptcpTable {
     pub(crate) penalization: Option<bool>,
     /// Reinject on another subflow what a timed-out or dead subflow carried.
     pub(crate) reinjection: Option<bool>,
+    /// Subflow ACKs wait until the data of other subflows before theirs have come: a defect of early simulators.
+    pub(crate) acks_wait_for_data_order: Option<bool>,
     /// How long an unanswered ADD_ADDR waits before it is sent again.
     pub(crate) add_address_timeout: Option<Time>,
     /// Timeouts in a row after which a subflow gets no new data.
@@ -155,6 +157,7 @@ impl MptcpTable {
         set(&mut config.opportunistic_retransmission, self.opportunistic_retransmission);
         set(&mut config.penalization, self.penalization);
         set(&mut config.reinjection, self.reinjection);
+        set(&mut config.acks_wait_for_data_order, self.acks_wait_for_data_order);
         set(&mut config.add_address_timeout, self.add_address_timeout.map(|time| time.0));
         set(&mut config.stale_after, self.stale_after);
         set(&mut config.scheduler, self.scheduler.map(scheduler));
@@ -214,6 +217,7 @@ impl MptcpTable {
             opportunistic_retransmission: Some(config.opportunistic_retransmission),
             penalization: Some(config.penalization),
             reinjection: Some(config.reinjection),
+            acks_wait_for_data_order: Some(config.acks_wait_for_data_order),
             add_address_timeout: Some(Time(config.add_address_timeout)),
             stale_after: Some(config.stale_after),
         }

@@ -65,8 +65,9 @@ fn buffer() -> impl Strategy<Value = u32> {
 
 fn config() -> impl Strategy<Value = Config> {
     let switches = prop::array::uniform6(any::<bool>());
-    (scheduler(), coupling(), path_manager(), buffer(), buffer(), switches).prop_map(
-        |(scheduler, coupling, path_manager, receive_buffer, send_buffer, switches)| {
+    let waits = prop::bool::weighted(0.1);
+    (scheduler(), coupling(), path_manager(), buffer(), buffer(), (switches, waits)).prop_map(
+        |(scheduler, coupling, path_manager, receive_buffer, send_buffer, (switches, waits))| {
             let [linux, checksum, opportunistic_retransmission, penalization, reinjection, nagle] = switches;
             let mut config = if linux { Config::linux() } else { Config::classic() };
             config.tcp.nagle = nagle;
@@ -82,6 +83,7 @@ fn config() -> impl Strategy<Value = Config> {
                 opportunistic_retransmission,
                 penalization,
                 reinjection,
+                acks_wait_for_data_order: waits,
                 add_address_timeout: Duration::from_secs(2),
                 ..config
             }

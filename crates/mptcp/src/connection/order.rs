@@ -1,0 +1,67 @@
+//! Subflows that acknowledge in the order of the connection's data: a defect of some simulators, kept as a switch
+//! ([`crate::Config::acks_wait_for_data_order`]) so that what it does to their results can be seen.
+
+use super::{Connection, Mode};
+use crate::id::SubflowId;
+use ropewalk_units::Instant;
+use ropewalk_wire::Segment;
+
+/// Segments that arrived before their turn, so that their subflows have not heard of them yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held(Vec<Waiting>);
+
+#[derive(Clone, Debug)]
+struct Waiting {
+    subflow: SubflowId,
+    /// Place of its first octet in the connection's data.
+    data: u64,
+    segment: Segment,
+}
+
+impl Connection {
+    /// Takes a segment, or keeps it until the data before its own have come by whatever subflow.
+    #[cold]
+    pub(super) fn handle_in_data_order(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
+        if let Some(data) = self.data_ahead(subflow, segment) {
+            return self.held.0.push(Waiting { subflow, data, segment: segment.clone() });
+        }
+        // What is missing may come behind what waits for it, reinjected on the same subflow: then nothing waits any more.
+        if segment.payload.len > 0 {
+            self.release(now, |held| held.subflow == subflow);
+        }
+        self.take_segment(now, subflow, segment);
+        while self.release_next(now) {}
+    }
+
+    fn release_next(&mut self, now: Instant) -> bool {
+        let next = self.reassembly.next();
+        self.release(now, |held| held.data <= next)
+    }
+
+    /// Hands on the segments that `may_go`, in their order; was there one?
+    fn release(&mut self, now: Instant, may_go: impl Fn(&Waiting) -> bool) -> bool {
+        let (going, staying) = std::mem::take(&mut self.held.0).into_iter().partition(may_go);
+        self.held.0 = staying;
+        let going: Vec<Waiting> = going;
+        for held in &going {
+            self.take_segment(now, held.subflow, &held.segment);
+        }
+        !going.is_empty()
+    }
+
+    /// The place of a segment's data, if they are next on their subflow but not in the connection. What comes
+    /// after a hole of its own subflow does not wait: the duplicate acknowledgement for it goes out.
+    fn data_ahead(&self, subflow: SubflowId, segment: &Segment) -> Option<u64> {
+        let flow = self.subflows.get(subflow.0 as usize)?;
+        if self.mode != Mode::Multipath || segment.payload.len == 0 {
+            return None;
+        }
+        let mapping = segment.options.mptcp.dss.as_ref()?.mapping()?;
+        let behind = self.held.0.iter().filter(|held| held.subflow == subflow);
+        let next = behind.map(|held| held.segment.end()).last().unwrap_or(flow.tcp.rcv_nxt());
+        // RFC 8684 §3.3.1: subflow sequence numbers count from the initial one.
+        let within = segment.seq.get().wrapping_sub(flow.tcp.irs().get()).wrapping_sub(mapping.ssn.get());
+        let data = mapping.dsn.since(self.peer_first).wrapping_add(u64::from(within));
+        (segment.seq == next && data > self.reassembly.next()).then_some(data)
+    }
+}
