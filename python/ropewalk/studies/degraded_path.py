@@ -416,7 +416,7 @@ class _Study:
                 "B's data had arrived; with independent acknowledgements there is none. With acknowledgements that "
                 f"wait (`acks_wait_for_data_order`) A falls: {waiting[0].mean:.2f} at {losses[0]:g} %, "
                 f"{waiting[losses.index(3.0)].mean:.2f} at 3 %, {waiting[-1].mean:.2f} at {losses[-1]:g} %, "
-                "more than in that simulator, whose timeouts did not restart from one segment."
+                "from the first, and more than it did there."
             ),
         )
 
