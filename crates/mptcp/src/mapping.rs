@@ -36,17 +36,19 @@ impl Mappings {
     /// mapping).
     #[inline(always)]
     pub(crate) fn insert(&mut self, mapping: Mapped, read: u64) {
-        self.forget(read);
-        if self.first.len == 0 {
+        if self.later.is_empty() && self.first.end() <= read {
             self.first = mapping;
         } else {
-            self.insert_later(mapping);
+            self.insert_later(mapping, read);
         }
     }
 
     #[inline(never)]
-    fn insert_later(&mut self, mapping: Mapped) {
-        if mapping.position < self.later.back().unwrap_or(&self.first).end() {
+    fn insert_later(&mut self, mapping: Mapped, read: u64) {
+        self.forget(read);
+        if self.first.len == 0 {
+            self.first = mapping;
+        } else if mapping.position < self.later.back().unwrap_or(&self.first).end() {
             self.later.push_front(self.first);
             self.insert_before_end(mapping);
             self.first = self.later.pop_front().unwrap_or_default();

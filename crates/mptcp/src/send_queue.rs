@@ -30,6 +30,12 @@ impl Sent {
     pub(crate) const fn end(&self) -> u64 {
         self.start + self.len as u64
     }
+
+    /// Can it be prolonged by `len` octets for this subflow?
+    #[inline]
+    fn takes(&self, subflow: u32, slot: u8, len: u32) -> bool {
+        self.latest == subflow && self.carriers == 1 << slot && !self.queued && self.len + len <= ENTRY_MAX
+    }
 }
 
 /// Which subflow is given a range, and where it lands there.
@@ -115,10 +121,7 @@ impl SendQueue {
         let start = self.next;
         self.next += u64::from(len);
         if let Some(last) = self.sent.back_mut()
-            && last.latest == to.subflow
-            && last.carriers == 1 << to.slot
-            && !last.queued
-            && last.len + len <= ENTRY_MAX
+            && last.takes(to.subflow, to.slot, len)
         {
             last.len += len;
             last.position_end = to.position_end;
@@ -132,6 +135,13 @@ impl SendQueue {
             position_end: to.position_end,
             carriers: 1 << to.slot,
         });
+    }
+
+    /// Is it the same whether this subflow is given `len` octets twice, or twice as many at once?
+    #[inline]
+    pub(crate) fn takes_two_as_one(&self, subflow: u32, slot: u8, len: u32) -> bool {
+        let takes = |len| self.sent.back().is_some_and(|last| last.takes(subflow, slot, len));
+        takes(2 * len) || (2 * len <= ENTRY_MAX && !takes(len))
     }
 
     /// Takes a DATA_ACK up to `una`, which lies between the old one and `next`. Returns whether it moved.

@@ -157,6 +157,7 @@ impl Direction {
     }
 
     /// The same for a link that is down or under active queue management.
+    #[inline(never)]
     fn offer_managed<P: Packet, T: Tap<P>>(
         &mut self,
         queued: Queued,

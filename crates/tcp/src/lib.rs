@@ -18,7 +18,7 @@ mod timestamp;
 
 pub use config::{Config, CongestionControl, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
 pub use congestion::Coupling;
-pub use connection::Connection;
+pub use connection::{Connection, Room};
 pub use event::Event;
 pub use receive::Received;
 pub use state::{CloseReason, State, TimerKind};

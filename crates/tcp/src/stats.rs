@@ -13,6 +13,10 @@ pub struct Stats {
     pub bytes_sent: u64,
     /// Octets acknowledged cumulatively.
     pub bytes_acked: u64,
+    /// Octets taken in order for the first time.
+    pub bytes_received: u64,
+    /// Pure ACKs sent.
+    pub acks_sent: u64,
     /// Segments with data (or a FIN) sent again, for whatever reason.
     pub retransmissions: u64,
     /// Octets sent again.
@@ -31,14 +35,10 @@ pub struct Stats {
     pub undone: u64,
     /// Reductions of the window because of ECN-Echo.
     pub ecn_reductions: u64,
-    /// Octets taken in order for the first time.
-    pub bytes_received: u64,
     /// Octets received a second time, or outside the window.
     pub duplicate_bytes_received: u64,
     /// Segments that arrived above a hole.
     pub out_of_order_segments: u64,
-    /// Pure ACKs sent.
-    pub acks_sent: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks_received: u64,
 }

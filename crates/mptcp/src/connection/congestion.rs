@@ -89,10 +89,11 @@ impl Connection {
             view.usable =
                 subflow.phase == Phase::Open && tcp.consecutive_timeouts() < self.config.stale_after;
             view.backup = subflow.backup_own || subflow.backup_peer;
-            view.pipe = tcp.pipe();
-            view.cwnd_space = tcp.cwnd_space();
+            let room = tcp.room();
+            view.pipe = room.pipe;
+            view.cwnd_space = room.cwnd_space;
             view.unsent = tcp.unsent();
-            view.send_space = tcp.send_space();
+            view.send_space = room.send_space;
             view.smss = tcp.smss();
             view.srtt = tcp.srtt();
             view.in_timeout_recovery = tcp.in_timeout_recovery();

@@ -38,7 +38,7 @@ impl Connection {
 
     fn schedule_new(&mut self, now: Instant) {
         if matches!(self.scheduler, Scheduler::LowestRtt(_)) && self.schedule_runs() {
-            self.timers.scheduler = None;
+            self.timers.scheduler = Instant::MAX;
             return;
         }
         let nagle = self.config.tcp.nagle;
@@ -61,7 +61,7 @@ impl Connection {
                     self.place_copy(subflow.0 as usize, octets, reason);
                 }
                 Decision::Wait { until, .. } => {
-                    self.timers.scheduler = until;
+                    self.timers.scheduler = until.unwrap_or(Instant::MAX);
                     return;
                 }
             }
@@ -71,17 +71,21 @@ impl Connection {
     /// Lowest RTT first, as long as data and window are ample: the choice stands until the chosen subflow's room is
     /// used up, because giving it data takes room from nobody else. Returns whether nobody has room any more.
     fn schedule_runs(&mut self) -> bool {
-        while self.is_ample() {
+        while self.is_ample(0) {
             let (chosen, others) = lowest_rtt::lowest_and_others(&self.views, u64::MAX);
             let Some(at) = chosen.map(|view| view.id.0 as usize) else { return true };
             loop {
                 let view = &self.views[at];
                 let octets = u64::from(view.smss).min(view.send_space);
-                self.place_new(at, octets, lowest_rtt::ROOM);
+                // Nearly always an ACK makes room for two segments: both in one piece, where that is the same.
+                let both = 2 * octets;
+                let room = u64::from(view.cwnd_space) >= both && view.send_space > both;
+                let two = room && self.is_ample(octets) && self.places_two_as_one(at, octets);
+                self.place_new(at, if two { both } else { octets }, lowest_rtt::ROOM);
                 if !self.views[at].has_room(u64::MAX) {
                     break;
                 }
-                if !self.is_ample() {
+                if !self.is_ample(0) {
                     return false;
                 }
             }
@@ -92,11 +96,19 @@ impl Connection {
         false
     }
 
-    /// Neither what is left to send nor the window ends within a segment: none is longer than an IP packet.
+    /// Does the send queue become the same, and is nobody told of each?
     #[inline]
-    fn is_ample(&self) -> bool {
+    fn places_two_as_one(&self, at: usize, octets: u64) -> bool {
+        let subflow = &self.subflows[at];
+        !self.config.trace && self.queue.takes_two_as_one(subflow.id.0, subflow.slot, octets as u32)
+    }
+
+    /// Neither what is left to send nor the window ends within a segment, `beyond` octets from here: none is longer than
+    /// an IP packet.
+    #[inline]
+    fn is_ample(&self, beyond: u64) -> bool {
         let left = self.queue.written().min(self.send_edge);
-        left.saturating_sub(self.queue.next()) >= u64::from(u16::MAX)
+        left.saturating_sub(self.queue.next()) >= beyond + u64::from(u16::MAX)
     }
 
     /// The next octets of the stream go to a subflow.

@@ -19,31 +19,31 @@ const PROBES_ALONE: u32 = 6;
 /// Most doublings of the period.
 const BACKOFF_MAX: u32 = 10;
 
-/// When the connection's own timers fire.
+/// When the connection's own timers fire; [`Instant::MAX`] for those that do not run.
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
     /// Connection-level retransmission (RFC 8684 §3.3.6), DATA_FIN, window probes.
-    data: Option<Instant>,
+    data: Instant,
     backoff: u32,
     progress: Instant,
     /// The scheduler wants to be asked again.
-    pub(super) scheduler: Option<Instant>,
+    pub(super) scheduler: Instant,
     /// The path manager has been told that the connection may be joined.
     pub(super) managing: bool,
     /// The first of the timers that seldom change, unless that is out of date.
-    slow: Option<(Instant, TimerKind)>,
+    slow: (Instant, TimerKind),
     pub(super) slow_stale: bool,
 }
 
 impl Default for Timers {
     fn default() -> Self {
         Self {
-            data: None,
+            data: Instant::MAX,
             backoff: 0,
             progress: Instant::ZERO,
-            scheduler: None,
+            scheduler: Instant::MAX,
             managing: false,
-            slow: None,
+            slow: (Instant::MAX, TimerKind::Data),
             slow_stale: true,
         }
     }
@@ -62,8 +62,7 @@ impl Connection {
     /// The next time at which [`Connection::handle_timeout`] has something to do.
     #[inline]
     pub fn poll_timeout(&self) -> Option<(Instant, TimerKind)> {
-        let slow = if self.timers.slow_stale { self.slow_timer() } else { self.timers.slow };
-        let mut first = slow.unwrap_or((Instant::MAX, TimerKind::Data));
+        let mut first = if self.timers.slow_stale { self.slow_timer() } else { self.timers.slow };
         let mut consider = |at: Instant, kind: TimerKind| {
             if at < first.0 {
                 first = (at, kind);
@@ -75,12 +74,8 @@ impl Connection {
             }
         }
         if self.end.is_none() {
-            if let Some(at) = self.timers.data {
-                consider(at, TimerKind::Data);
-            }
-            if let Some(at) = self.timers.scheduler {
-                consider(at, TimerKind::Scheduler);
-            }
+            consider(self.timers.data, TimerKind::Data);
+            consider(self.timers.scheduler, TimerKind::Scheduler);
         }
         (first.0 != Instant::MAX).then_some(first)
     }
@@ -88,21 +83,19 @@ impl Connection {
     /// The time of [`Self::poll_timeout`]; [`Instant::MAX`] if there is none. Cheaper, since nobody asks for what.
     #[inline]
     pub fn deadline(&self) -> Instant {
-        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::MAX);
-        let slow = if self.timers.slow_stale { self.slow_timer() } else { self.timers.slow };
-        let mut first = or_never(slow.map(|(at, _)| at));
+        let mut first = if self.timers.slow_stale { self.slow_timer().0 } else { self.timers.slow.0 };
         for &at in &self.live {
             first = first.min(self.subflows[at as usize].tcp.deadline());
         }
         if self.end.is_none() {
-            first = first.min(or_never(self.timers.data)).min(or_never(self.timers.scheduler));
+            first = first.min(self.timers.data).min(self.timers.scheduler);
         }
         first
     }
 
     /// The first of the timers that seldom change.
     #[cold]
-    pub(super) fn slow_timer(&self) -> Option<(Instant, TimerKind)> {
+    pub(super) fn slow_timer(&self) -> (Instant, TimerKind) {
         let mut due: Vec<(Option<Instant>, TimerKind)> = Vec::new();
         for &at in &self.live {
             let subflow = &self.subflows[at as usize];
@@ -113,7 +106,8 @@ impl Connection {
             due.push((self.addresses.next_due(), TimerKind::AddAddress));
             due.push((self.path_manager.next_tick(), TimerKind::PathManager));
         }
-        due.into_iter().filter_map(|(at, kind)| Some((at?, kind))).min_by_key(|(at, _)| *at)
+        let first = due.into_iter().filter_map(|(at, kind)| Some((at?, kind))).min_by_key(|(at, _)| *at);
+        first.unwrap_or((Instant::MAX, TimerKind::Data))
     }
 
     /// Keeps the slow timers for the calls of `poll_timeout` to come.
@@ -137,11 +131,11 @@ impl Connection {
         if self.end.is_some() {
             return;
         }
-        if self.timers.data.is_some_and(|due| due <= now) {
+        if self.timers.data <= now {
             self.data_timeout(now);
         }
-        if self.timers.scheduler.is_some_and(|due| due <= now) {
-            self.timers.scheduler = None;
+        if self.timers.scheduler <= now {
+            self.timers.scheduler = Instant::MAX;
             self.schedule_due = true;
         }
         if self.mode == Mode::Multipath {
@@ -214,9 +208,9 @@ impl Connection {
     /// Starts the timer if something waits for the peer and it is not running.
     #[inline]
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
-        if self.timers.data.is_none() && self.waits_for_peer() {
+        if self.timers.data == Instant::MAX && self.waits_for_peer() {
             self.timers.progress = now;
-            self.timers.data = Some(now + self.data_period());
+            self.timers.data = now + self.data_period();
         }
     }
 
@@ -229,13 +223,13 @@ impl Connection {
     }
 
     fn data_timeout(&mut self, now: Instant) {
-        self.timers.data = None;
+        self.timers.data = Instant::MAX;
         if !self.waits_for_peer() {
             return;
         }
         let due = self.timers.progress.saturating_add(self.data_period());
         if due > now {
-            self.timers.data = Some(due);
+            self.timers.data = due;
             return;
         }
         self.timers.backoff += 1;
@@ -247,7 +241,7 @@ impl Connection {
             self.repeat_data_fin(now);
         }
         self.timers.progress = now;
-        self.timers.data = Some(now + self.data_period());
+        self.timers.data = now + self.data_period();
         self.schedule_due = true;
     }
 

@@ -4,7 +4,7 @@ use super::addresses::AddressBook;
 use super::application::{Sink, Source, Writer};
 use super::packet::{Packet, Socket};
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
-use crate::plan::Protocol;
+use crate::plan::{AddressIndex, Protocol};
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::{Context, Port, Stream};
 use ropewalk_tcp as tcp;
@@ -23,17 +23,19 @@ pub(crate) struct EndPath {
 
 /// One end of a TCP or Multipath TCP connection.
 #[derive(Debug)]
+// In this order in memory: what every packet needs, and then what only some do.
+#[repr(C)]
 pub(crate) struct StreamEndpoint {
-    pub(crate) protocol: Arc<Protocol>,
-    pub(crate) transport: Transport,
-    pub(crate) source: Source,
+    /// Code point of its packets.
+    pub(crate) dscp: u8,
     pub(crate) sink: Sink,
+    pub(crate) source: Source,
+    pub(crate) transport: Transport,
+    pub(crate) protocol: Arc<Protocol>,
     /// In the scenario's order; the first carries the initial subflow.
     pub(crate) paths: Vec<EndPath>,
     /// When a client opens the connection.
     pub(crate) start: Instant,
-    /// Code point of its packets.
-    pub(crate) dscp: u8,
     /// Why the connection failed, if it did.
     pub(crate) error: Option<String>,
     /// Initial sequence numbers and keys.
@@ -41,21 +43,38 @@ pub(crate) struct StreamEndpoint {
 }
 
 /// What the endpoint knows of the host it lives on.
-#[derive(Clone, Copy)]
-pub(crate) struct HostView<'a> {
+#[derive(Debug)]
+pub(crate) struct Interfaces {
     /// Outgoing interface by local address.
-    pub(crate) interfaces: &'a [(crate::plan::AddressIndex, Port)],
-    pub(crate) book: &'a AddressBook,
+    ports: Vec<(AddressIndex, Port)>,
+    book: Arc<AddressBook>,
 }
 
-impl HostView<'_> {
+impl Interfaces {
+    /// None yet.
+    pub(crate) fn new(book: Arc<AddressBook>) -> Self {
+        Self { ports: Vec::new(), book }
+    }
+
+    /// Adds one.
+    pub(crate) fn add(&mut self, address: AddressIndex, port: Port) {
+        self.ports.push((address, port));
+    }
+
+    /// Is this one of the host's addresses?
+    #[inline]
+    pub(crate) fn own(&self, address: AddressIndex) -> bool {
+        self.ports.iter().any(|(own, _)| *own == address)
+    }
+
+    /// The interface with this address.
+    pub(crate) fn port(&self, address: AddressIndex) -> Option<Port> {
+        self.ports.iter().find(|(own, _)| *own == address).map(|(_, port)| *port)
+    }
+
     fn tuple(&self, path: EndPath) -> FourTuple {
-        let port = self
-            .interfaces
-            .iter()
-            .find(|(address, _)| *address == path.local.address())
-            .map(|(_, port)| *port)
-            .expect("a host opens subflows from its own addresses only");
+        let port = self.port(path.local.address());
+        let port = port.expect("a host opens subflows from its own addresses only");
         FourTuple { local: path.local, remote: path.remote, port }
     }
 }
@@ -63,7 +82,7 @@ impl HostView<'_> {
 impl StreamEndpoint {
     /// Opens the connection from the client's side.
     #[cold]
-    pub(crate) fn open(&mut self, now: Instant, host: HostView<'_>) {
+    pub(crate) fn open(&mut self, now: Instant, host: &Interfaces) {
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
                 let iss = Seq::new(self.randomness.next_u32());
@@ -86,7 +105,7 @@ impl StreamEndpoint {
 
     /// Accepts a connection on the server's side.
     #[cold]
-    fn accept(&mut self, now: Instant, path: EndPath, syn: &Segment, host: HostView<'_>) {
+    fn accept(&mut self, now: Instant, path: EndPath, syn: &Segment, host: &Interfaces) {
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
                 let iss = Seq::new(self.randomness.next_u32());
@@ -116,7 +135,7 @@ impl StreamEndpoint {
         now: Instant,
         path: EndPath,
         segment: &Segment,
-        host: HostView<'_>,
+        host: &Interfaces,
     ) -> bool {
         use ropewalk_wire::Flags;
         let opens = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
@@ -141,8 +160,8 @@ impl StreamEndpoint {
     }
 
     /// Everything that follows an input: events, reading, writing, sending.
-    #[inline]
-    pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: HostView<'_>) -> Opened {
+    #[inline(always)]
+    pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: &Interfaces) -> Opened {
         let Self { transport, source, sink, error, dscp, .. } = self;
         let mut rest = Surroundings { source, sink, error, dscp: *dscp, host };
         match transport {
@@ -180,7 +199,7 @@ struct Surroundings<'a> {
     sink: &'a mut Sink,
     error: &'a mut Option<String>,
     dscp: u8,
-    host: HostView<'a>,
+    host: &'a Interfaces,
 }
 
 impl Surroundings<'_> {
@@ -212,7 +231,7 @@ trait Flow: Writer {
     /// Did something happen?
     fn has_events(&self) -> bool;
     /// Takes note of what happened.
-    fn take_events(&mut self, error: &mut Option<String>, host: HostView<'_>) -> Opened;
+    fn take_events(&mut self, error: &mut Option<String>, host: &Interfaces) -> Opened;
     /// The next octets in order.
     fn read(&mut self) -> Option<Payload>;
     /// Has the end of the stream been read?
@@ -230,7 +249,7 @@ impl Flow for TcpStream {
     }
 
     #[cold]
-    fn take_events(&mut self, error: &mut Option<String>, _: HostView<'_>) -> Opened {
+    fn take_events(&mut self, error: &mut Option<String>, _: &Interfaces) -> Opened {
         while let Some(event) = self.connection.poll_event() {
             take_tcp_event(error, event);
         }
@@ -265,7 +284,7 @@ impl Flow for MptcpStream {
     }
 
     #[cold]
-    fn take_events(&mut self, error: &mut Option<String>, host: HostView<'_>) -> Opened {
+    fn take_events(&mut self, error: &mut Option<String>, host: &Interfaces) -> Opened {
         let mut opened = Opened(false);
         while let Some(event) = self.connection.poll_event() {
             opened.0 |= take_mptcp_event(error, self, event, host);
@@ -308,7 +327,7 @@ fn take_mptcp_event(
     error: &mut Option<String>,
     stream: &mut MptcpStream,
     event: mptcp::Event,
-    host: HostView<'_>,
+    host: &Interfaces,
 ) -> bool {
     match event {
         mptcp::Event::SubflowCreated { path, .. } => {

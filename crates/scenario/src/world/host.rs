@@ -2,7 +2,7 @@
 
 use super::addresses::AddressBook;
 use super::datagrams::{UdpReceiver, UdpSender};
-use super::endpoint::{EndPath, HostView, StreamEndpoint};
+use super::endpoint::{EndPath, Interfaces, StreamEndpoint};
 use super::packet::{Body, Packet, Socket};
 use super::ports::PortTable;
 use super::transport::Transport;
@@ -47,8 +47,7 @@ struct Slot {
 /// A host with its endpoints.
 #[derive(Debug)]
 pub(crate) struct Host {
-    interfaces: Vec<(AddressIndex, Port)>,
-    book: Arc<AddressBook>,
+    interfaces: Interfaces,
     slots: Vec<Slot>,
     by_port: PortTable,
     /// Packets for addresses that are not this host's.
@@ -58,17 +57,18 @@ pub(crate) struct Host {
 impl Host {
     /// A host without endpoints.
     pub(crate) fn new(book: Arc<AddressBook>) -> Self {
-        Self { interfaces: Vec::new(), book, slots: Vec::new(), by_port: PortTable::default(), misrouted: 0 }
+        let interfaces = Interfaces::new(book);
+        Self { interfaces, slots: Vec::new(), by_port: PortTable::default(), misrouted: 0 }
     }
 
     /// Adds an interface.
     pub(crate) fn add_interface(&mut self, address: AddressIndex, port: Port) {
-        self.interfaces.push((address, port));
+        self.interfaces.add(address, port);
     }
 
     /// The interface with this address.
     pub(crate) fn interface(&self, address: AddressIndex) -> Option<Port> {
-        self.interfaces.iter().find(|(own, _)| *own == address).map(|(_, port)| *port)
+        self.interfaces.port(address)
     }
 
     /// Adds an endpoint; returns its timer token and when it wants its first timer.
@@ -100,39 +100,50 @@ impl Host {
     #[inline]
     pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, port: Port, id: PacketId) {
         let (now, packet) = (context.now(), context.packet(id));
-        if !self.interfaces.iter().any(|(address, _)| *address == packet.destination.address()) {
-            self.misrouted += 1;
-            return context.drop_packet(id);
-        }
         let index = self.by_port.get(packet.destination.port);
-        match (&packet.body, self.slots.get_mut(index as usize)) {
-            (Body::Tcp(segment), slot) => {
-                let path = EndPath { local: packet.destination, remote: packet.source };
-                let view = HostView { interfaces: &self.interfaces, book: &self.book };
-                let taken = match slot {
-                    Some(Slot { endpoint: Endpoint::Stream(endpoint), .. }) => {
-                        endpoint.handle_segment(now, path, segment, view)
-                    }
-                    _ => false,
-                };
-                if !taken {
-                    return refuse(context, port, id, path);
-                }
-                context.drop_packet(id);
-                self.drive(context, index);
-            }
-            (Body::Udp(datagram), slot) => {
-                if let Some(Slot { endpoint: Endpoint::UdpReceiver(_, receiver), .. }) = slot {
-                    receiver.receive(now, datagram);
-                }
-                context.drop_packet(id);
-            }
-            // A gateway's packets never go to a host.
-            (Body::Bonded(_) | Body::BondControl(_), _) => {
-                self.misrouted += 1;
-                context.drop_packet(id);
-            }
+        let Body::Tcp(segment) = &packet.body else { return self.handle_other(context, id, index) };
+        if !self.interfaces.own(packet.destination.address()) {
+            return self.misroute(context, id);
         }
+        let path = EndPath { local: packet.destination, remote: packet.source };
+        let Some(Slot { endpoint: Endpoint::Stream(endpoint), armed }) = self.slots.get_mut(index as usize)
+        else {
+            return refuse(context, port, id, path);
+        };
+        if !endpoint.handle_segment(now, path, segment, &self.interfaces) {
+            return refuse(context, port, id, path);
+        }
+        context.drop_packet(id);
+        let opened = endpoint.drive(context, &self.interfaces).0;
+        arm(armed, endpoint.deadline(), context, index);
+        if opened {
+            self.learn_ports(index);
+        }
+    }
+
+    /// A packet that is no segment.
+    #[inline(never)]
+    fn handle_other(&mut self, context: &mut Context<'_, Packet>, id: PacketId, index: u32) {
+        let (now, packet) = (context.now(), context.packet(id));
+        let Body::Udp(datagram) = &packet.body else {
+            // A gateway's packets never go to a host.
+            return self.misroute(context, id);
+        };
+        if !self.interfaces.own(packet.destination.address()) {
+            return self.misroute(context, id);
+        }
+        if let Some(Slot { endpoint: Endpoint::UdpReceiver(_, receiver), .. }) =
+            self.slots.get_mut(index as usize)
+        {
+            receiver.receive(now, datagram);
+        }
+        context.drop_packet(id);
+    }
+
+    #[cold]
+    fn misroute(&mut self, context: &mut Context<'_, Packet>, id: PacketId) {
+        self.misrouted += 1;
+        context.drop_packet(id);
     }
 
     /// A timer has fired.
@@ -145,7 +156,7 @@ impl Host {
         slot.armed = Instant::MAX;
         if let Endpoint::Stream(endpoint) = &mut slot.endpoint {
             if let Transport::Waiting = endpoint.transport {
-                endpoint.open(now, HostView { interfaces: &self.interfaces, book: &self.book });
+                endpoint.open(now, &self.interfaces);
             } else if endpoint.transport.deadline() <= now {
                 endpoint.transport.handle_timeout(now);
             }
@@ -153,14 +164,10 @@ impl Host {
         self.drive(context, index);
     }
 
-    #[inline]
     fn drive(&mut self, context: &mut Context<'_, Packet>, index: u32) {
         let slot = &mut self.slots[index as usize];
         let opened = match &mut slot.endpoint {
-            Endpoint::Stream(endpoint) => {
-                let view = HostView { interfaces: &self.interfaces, book: &self.book };
-                endpoint.drive(context, view).0
-            }
+            Endpoint::Stream(endpoint) => endpoint.drive(context, &self.interfaces).0,
             Endpoint::UdpSender(sender) => {
                 while let Some(packet) = sender.poll_transmit(context.now()) {
                     context.send(sender.tuple.port, packet);
@@ -169,16 +176,21 @@ impl Host {
             }
             Endpoint::UdpReceiver(..) => false,
         };
-        let at = slot.endpoint.deadline();
-        if at < slot.armed {
-            // A deadline in the past would stop time; the transport gets its chance at once.
-            let at = at.max(context.now());
-            slot.armed = at;
-            context.set_timer(at, index);
-        }
+        arm(&mut slot.armed, slot.endpoint.deadline(), context, index);
         if opened {
             self.learn_ports(index);
         }
+    }
+}
+
+/// Sets a timer for the endpoint if none is pending that fires early enough.
+#[inline]
+fn arm(armed: &mut Instant, deadline: Instant, context: &mut Context<'_, Packet>, index: u32) {
+    if deadline < *armed {
+        // A deadline in the past would stop time; the transport gets its chance at once.
+        let at = deadline.max(context.now());
+        *armed = at;
+        context.set_timer(at, index);
     }
 }
 

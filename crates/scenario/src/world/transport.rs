@@ -21,11 +21,13 @@ pub(crate) struct FourTuple {
 
 /// A TCP connection and how much of its stream has been written.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct TcpStream {
-    pub(crate) connection: tcp::Connection,
     pub(crate) tuple: FourTuple,
     written: u64,
     finished: bool,
+    // Last: it begins with what every packet needs.
+    pub(crate) connection: tcp::Connection,
 }
 
 impl TcpStream {
@@ -112,7 +114,7 @@ pub(crate) enum Transport {
 
 impl Transport {
     /// When the transport's next timer fires; [`Instant::MAX`] if none will.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deadline(&self) -> Instant {
         match self {
             Self::Waiting | Self::Listening => Instant::MAX,

@@ -198,7 +198,9 @@ impl Connection {
 
     #[inline]
     fn rtt_sample(&mut self, sample: Duration) {
-        if let Some((srtt, rttvar)) = self.detectors.late_rtt(sample) {
+        if std::mem::take(&mut self.recovery.late)
+            && let Some((srtt, rttvar)) = self.detectors.late_rtt(sample)
+        {
             self.rtt.on_sample(self.now, sample);
             self.rtt.set(srtt, rttvar);
         } else {

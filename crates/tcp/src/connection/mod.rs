@@ -10,6 +10,8 @@ mod timeout;
 mod transmit;
 mod views;
 
+pub use views::Room;
+
 use crate::config::{Config, LossRecovery, WindowOwner};
 use crate::congestion::{Controller, Coupling};
 use crate::delivery_rate::DeliveryRate;
@@ -112,61 +114,62 @@ struct Usage {
 /// `None`, `read` and `push`, then [`poll_transmit`](Self::poll_transmit) until `None`, and last
 /// [`poll_timeout`](Self::poll_timeout) once.
 #[derive(Clone, Debug)]
+// In this order in memory: what every segment needs, what a sender needs, what a receiver needs, and the rest. A
+// thousand connections do not fit the cache as a whole.
+#[repr(C)]
 pub struct Connection {
     /// Shared: a thousand connections would keep a thousand copies out of the cache.
     config: Arc<Config>,
-    state: State,
-    /// Opened by a SYN of the peer's.
-    passive: bool,
     /// The time of the last call.
     now: Instant,
-
-    iss: Seq,
     una: Seq,
     nxt: Seq,
     smss: u32,
-    stream: SendStream,
-    queue: SentQueue,
-    fin: Fin,
     /// The end of the last segment sent that was not full (Nagle).
     small_end: Seq,
-    last_sent: Instant,
-    usage: Usage,
-    peer: Peer,
-    outbox: Outbox,
-
-    irs: Seq,
-    window: ReceiveWindow,
-    reassembly: Reassembly,
-    sacks: SackGenerator,
-    acks: AckPolicy,
-    /// The sequence number of the peer's FIN.
-    peer_fin: Option<Seq>,
+    state: State,
+    loss_recovery: LossRecovery,
     /// The FIN is acknowledged: RCV.NXT is past it.
     peer_fin_taken: bool,
-    last_challenge: Option<Instant>,
-
-    controller: Controller,
-    loss_recovery: LossRecovery,
-    rtt: RttEstimator,
-    rate: DeliveryRate,
-    recovery: Recovery,
-    prr: Option<Prr>,
-    rack: Rack,
-    probe: Option<Probe>,
-    detectors: Detectors,
     ecn: EcnState,
-
-    timers: Timers,
-    consecutive_timeouts: u32,
-    /// The persist timer's back-off.
+    fin: Fin,
+    /// The sequence number of the peer's FIN.
+    peer_fin: Option<Seq>,
     persist_backoff: u32,
+    consecutive_timeouts: u32,
     /// Window probes without an answer.
     probes_unanswered: u32,
+    outbox: Outbox,
+    probe: Option<Probe>,
+    peer: Peer,
+    timers: Timers,
+    acks: AckPolicy,
+    window: ReceiveWindow,
+    events: VecDeque<Event>,
+    stats: Stats,
+
+    usage: Usage,
+    last_sent: Instant,
+    stream: SendStream,
+    queue: SentQueue,
+    recovery: Recovery,
+    rtt: RttEstimator,
+    rate: DeliveryRate,
+    controller: Controller,
+
+    sacks: SackGenerator,
+    reassembly: Reassembly,
+
+    detectors: Detectors,
+    rack: Rack,
+    prr: Option<Prr>,
+    iss: Seq,
+    irs: Seq,
+    /// Opened by a SYN of the peer's.
+    passive: bool,
+    last_challenge: Option<Instant>,
     syn_sent_at: Instant,
     syn_retransmissions: u32,
-    stats: Stats,
-    events: VecDeque<Event>,
 }
 
 impl Connection {

@@ -48,6 +48,10 @@ pub(super) struct Recovery {
     pub(super) rescue: bool,
     /// Octets sent by limited transmit: no part of FlightSize (RFC 3042 §2).
     pub(super) limited: u32,
+    /// F-RTO: new segments that may go out whatever cwnd says (RFC 5682 §3.1 (2b)).
+    pub(super) new_segments: u8,
+    /// RFC 4015 §3.2 (11) is still to be done at the next measurement.
+    pub(super) late: bool,
 }
 
 impl Recovery {
@@ -63,6 +67,8 @@ impl Recovery {
             hole_from: iss,
             rescue: false,
             limited: 0,
+            new_segments: 0,
+            late: false,
         }
     }
 

@@ -24,13 +24,11 @@ pub(super) struct Detectors {
     repaired: Vec<(Seq, Seq)>,
     /// Retransmissions counted as spurious already, whose DSACKs may still come, also during a later recovery.
     counted: u32,
-    /// F-RTO: new segments that may go out whatever cwnd says (RFC 5682 §3.1 (2b)).
-    pub(super) new_segments: u8,
 }
 
 impl Detectors {
     /// RFC 4015 §3.2 (11): SRTT and RTTVAR for the first measurement after a spurious timeout.
-    #[inline]
+    #[cold]
     pub(super) fn late_rtt(&mut self, sample: Duration) -> Option<(Duration, Duration)> {
         self.late.take().map(|memory| memory.rtt(sample))
     }
@@ -74,7 +72,7 @@ impl Connection {
 
     /// RFC 5682 §3.1 (1): after every timeout.
     pub(super) fn begin_frto(&mut self) {
-        self.detectors.new_segments = 0;
+        self.recovery.new_segments = 0;
         if self.config.spurious.frto && self.loss_recovery != LossRecovery::NewReno {
             self.detectors.frto.begin(self.una, self.nxt);
         }
@@ -84,7 +82,7 @@ impl Connection {
     pub(super) fn end_detection(&mut self) {
         self.detectors.eifel.end();
         self.detectors.frto.stop();
-        self.detectors.new_segments = 0;
+        self.recovery.new_segments = 0;
     }
 
     /// A segment was sent again.
@@ -108,7 +106,7 @@ impl Connection {
         if self.detectors.frto.is_active() && !matches!(verdict, Verdict::Spurious { .. }) {
             let action = self.ask_frto(ack);
             match action {
-                FrtoAction::SendNew => self.detectors.new_segments = 2,
+                FrtoAction::SendNew => self.recovery.new_segments = 2,
                 FrtoAction::Recover { segments } => limit = Some(segments * self.smss),
                 FrtoAction::Wait | FrtoAction::Spurious => {}
             }
@@ -167,6 +165,7 @@ impl Connection {
             }
         }
         self.detectors.late = self.detectors.timeout.take().filter(|_| by_timeout);
+        self.recovery.late = self.detectors.late.is_some();
         if !by_timeout {
             // The hint of RFC 3522 §3.2 (6).
             self.recovery.raise_threshold(self.recovery.overtaken + 1);

@@ -251,7 +251,7 @@ impl Connection {
 
     #[inline]
     fn is_held_by_congestion(&self, len: u32) -> bool {
-        self.detectors.new_segments == 0 && self.outstanding() + len > self.controller.cwnd()
+        self.recovery.new_segments == 0 && self.outstanding() + len > self.controller.cwnd()
     }
 
     /// A FIN alone is not held by cwnd.
@@ -320,7 +320,7 @@ impl Connection {
             self.small_end = self.nxt;
         }
         self.stats.bytes_sent += u64::from(len);
-        self.detectors.new_segments = self.detectors.new_segments.saturating_sub(1);
+        self.recovery.new_segments = self.recovery.new_segments.saturating_sub(1);
         self.after_data(len);
         self.measure_usage();
         self.write(segment, seq, payload, flags);
@@ -375,7 +375,9 @@ impl Connection {
     fn after_data(&mut self, len: u32) {
         self.stats.data_segments_sent += u64::from(len > 0);
         self.last_sent = self.now;
-        if let Some(prr) = &mut self.prr {
+        if self.recovery.phase == Phase::Fast
+            && let Some(prr) = &mut self.prr
+        {
             prr.on_sent(len);
         }
         // RFC 6298 §5.1.

@@ -7,6 +7,17 @@ use crate::state::State;
 use crate::stats::Stats;
 use ropewalk_units::{Duration, Rate, Seq};
 
+/// How much more a connection can take: see the methods of [`Connection`] of these names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// Octets that count against cwnd.
+    pub pipe: u32,
+    /// Octets that cwnd lets out beyond those that wait.
+    pub cwnd_space: u32,
+    /// Free octets of the send buffer.
+    pub send_space: u64,
+}
+
 impl Connection {
     /// The state of RFC 9293 §3.3.2.
     #[inline]
@@ -72,6 +83,29 @@ impl Connection {
             space = space.min(self.peer.window.saturating_sub(self.flight()));
         }
         space.saturating_sub(unsent)
+    }
+
+    /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, which share most of their reckoning: for a
+    /// scheduler that asks after every ACK.
+    #[inline]
+    pub fn room(&self) -> Room {
+        let plain = self.recovery.phase == Phase::Open
+            && self.queue.is_plain()
+            && self.config.limited_transmit
+            && self.loss_recovery != LossRecovery::NewReno
+            && self.state == State::Established
+            && !self.owns_window();
+        if !plain {
+            return Room { pipe: self.pipe(), cwnd_space: self.cwnd_space(), send_space: self.send_space() };
+        }
+        // Nothing is SACKed, lost or sent again.
+        let (flight, unsent) = (self.flight(), self.stream.unsent());
+        let space = self.controller.cwnd().saturating_sub(flight);
+        Room {
+            pipe: flight,
+            cwnd_space: space.saturating_sub(unsent.min(u64::from(u32::MAX)) as u32),
+            send_space: u64::from(self.config.send_buffer).saturating_sub(unsent + u64::from(flight)),
+        }
     }
 
     /// Octets of data in a full segment, options and the option reserve taken off.

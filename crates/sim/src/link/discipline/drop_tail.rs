@@ -27,7 +27,7 @@ impl DropTail {
         self.mark_above > 0 && self.limit.fits(super::Load::default(), bytes)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(in crate::link) fn enqueue(
         &mut self,
         queued: Queued,
