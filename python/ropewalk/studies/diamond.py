@@ -179,8 +179,8 @@ class _Study:
                 f"shorter payload alone to {signed(self._cause(cells.HEADERS))}; where so little is "
                 "lost, a stuck ssthresh, no fast recovery and an early first timeout take nothing lasting "
                 f"({signed(five)} with all five). Subflow ACKs that wait for data of the other path save air by "
-                f"themselves, as fewer are sent ({signed(self._cause(cells.WAITING))}), but stall windows that grow by "
-                f"a segment per round trip: {signed(everything)} with all six. What is left are the published "
+                f"themselves, as fewer are sent ({signed(self._cause(cells.WAITING))}), but stall windows that grow "
+                f"by a segment per round trip: {signed(everything)} with all six. What is left are the published "
                 "simulator's TCP, 3 % faster than here, and a mapping counted twice on every segment and ACK."
             ),
         )
@@ -474,9 +474,9 @@ class _Study:
             "switched on alone, then together.",
             "How little recovery and thresholds matter by themselves without frame errors shows in the segments that "
             "are sent again at all. They do matter where ACKs wait for the order of data, a defect of the paper's "
-            "simulator: a window then grows slowly while the other path holds its ACKs back. What remains between the "
-            "last row and the published +48 % cannot be switched on: a mapping counted twice on every segment and "
-            "ACK, and TCP itself, which has 2.62 Mbit/s there.",
+            "simulator: a window then grows slowly while the other path holds its ACKs back. What remains between "
+            "the last row and the published +48 % cannot be switched on: a mapping counted twice on every segment "
+            "and ACK, and TCP itself, which has 2.62 Mbit/s there.",
         )
         tcp = results.goodput(cause=cells.NONE, setup=TCP)
         rows = []

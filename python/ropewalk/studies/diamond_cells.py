@@ -10,10 +10,13 @@ from ropewalk.studies.cells import Cell
 from ropewalk.studies.wireless import (
     MODERN,
     PAPERS_MPTCP,
+    RECOVERY_DEFECTS,
     SETUPS,
+    STUCK_THRESHOLD,
     TCP,
     TRANSPORT,
     TWO,
+    WAITING_ACKS,
     papers,
     transport,
 )
@@ -77,28 +80,18 @@ WAITING: Final = "subflow ACKs wait for the order of data"
 FIVE: Final = "all but the waiting ACKs"
 ALL: Final = "all six"
 
-STUCK: Final[dict[str, object]] = {
-    "connections.bulk.tcp.initial_ssthresh": "2824 B",
-    "connections.bulk.tcp.ssthresh_after_loss": 2,
-}
-WAIT: Final[dict[str, object]] = {"connections.bulk.mptcp.acks_wait_for_data_order": True}
-TOGETHER: Final[dict[str, object]] = {
-    **PAPERS_MPTCP,
-    **STUCK,
-    "connections.bulk.tcp.fast_recovery": False,
-    "connections.bulk.tcp.rto_initial": "200 ms",
-}
+TOGETHER: Final[dict[str, object]] = {**PAPERS_MPTCP, **RECOVERY_DEFECTS}
 CAUSES: Final[dict[str, dict[str, object]]] = {
     NONE: {},
     EVERY_PACKET: {"connections.bulk.tcp.delayed_ack.segments": 1},
     HEADERS: {"connections.bulk.tcp.mss": 1436},
-    THRESHOLD: STUCK,
+    THRESHOLD: STUCK_THRESHOLD,
     RECOVERY: {"connections.bulk.tcp.fast_recovery": False},
     FIRST_TIMEOUT: {"connections.bulk.tcp.rto_initial": "200 ms"},
-    WAITING: WAIT,
+    WAITING: WAITING_ACKS,
     PAPERS: PAPERS_MPTCP,
     FIVE: TOGETHER,
-    ALL: {**TOGETHER, **WAIT},
+    ALL: {**TOGETHER, **WAITING_ACKS},
 }
 """What sets the paper's Multipath TCP apart from a correct one, as far as the stack has keys for it."""
 

@@ -10,7 +10,18 @@ from ropewalk import routes
 from ropewalk.routes import GREEDY, Deployment
 from ropewalk.source import Source
 from ropewalk.studies.cells import Cell
-from ropewalk.studies.wireless import MODERN, ONE, SETUPS, TCP, TRANSPORT, TWO, papers, transport
+from ropewalk.studies.wireless import (
+    MODERN,
+    ONE,
+    RECOVERY_DEFECTS,
+    SETUPS,
+    TCP,
+    TRANSPORT,
+    TWO,
+    WAITING_ACKS,
+    papers,
+    transport,
+)
 
 NETWORK: Final = (
     """
@@ -33,9 +44,11 @@ CONTROLS: Final = ("uncoupled", "cubic", "lia", "olia", "balia", "wvegas")
 SCHEDULERS: Final = ("round-robin", "lowest-rtt", "linux", "blest", "ecf", "goodput-guard", "redundant")
 
 PAPERS: Final = "the papers' settings"
+DEFECTS: Final = "MPTCP has the defects of the papers' simulator"
 DELAYED: Final = "MPTCP has delayed ACKs and full packets too"
 AIRS: Final[dict[str, dict[str, object]]] = {
     PAPERS: {},
+    DEFECTS: {**RECOVERY_DEFECTS, **WAITING_ACKS},
     DELAYED: {
         "connections.bulk.tcp.delayed_ack.segments": 2,
         "connections.bulk.tcp.mss": 1460,

@@ -57,6 +57,18 @@ PAPERS_MPTCP: Final[dict[str, object]] = {
 }
 """The papers' Multipath TCP acknowledges every packet, and carries 1412 octets in each: 1436 less 24 of a mapping."""
 
+STUCK_THRESHOLD: Final[dict[str, object]] = {
+    "connections.bulk.tcp.initial_ssthresh": "2824 B",
+    "connections.bulk.tcp.ssthresh_after_loss": 2,
+}
+RECOVERY_DEFECTS: Final[dict[str, object]] = {
+    **STUCK_THRESHOLD,
+    "connections.bulk.tcp.fast_recovery": False,
+    "connections.bulk.tcp.rto_initial": "200 ms",
+}
+WAITING_ACKS: Final[dict[str, object]] = {"connections.bulk.mptcp.acks_wait_for_data_order": True}
+"""What is wrong with the Multipath TCP of the papers' simulator, as far as the stack can be made to do it."""
+
 MODERN: Final[dict[str, object]] = {
     "tcp": {"preset": "linux"},
     "wifi.preamble": "short",
@@ -107,10 +119,13 @@ __all__ = [
     "PAPERS_MPTCP",
     "PAPER_000",
     "PAPER_003",
+    "RECOVERY_DEFECTS",
     "SETUPS",
+    "STUCK_THRESHOLD",
     "TCP",
     "TRANSPORT",
     "TWO",
+    "WAITING_ACKS",
     "gain",
     "mbps",
     "papers",
