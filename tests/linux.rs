@@ -1,5 +1,9 @@
 //! Agreement with Linux 6.18, whose figures were measured over emulated links with the same settings: path A
 //! 10 Mbit/s, 10 ms one way, a queue of 50 packets, MTU 1400, the preset `linux`.
+//!
+//! The emulated links took 0.09 ms longer each way than they were set to: in the captures of the same kernel over them, a
+//! SYN of 64 octets and its SYN/ACK of 72 take 20.26 to 20.42 ms, 20.30 at the median of six, where two delays of 10 ms and
+//! 10 Mbit/s make 20.11. Ours are therefore 10.09 ms long.
 
 use ropewalk_tests::{goodput, half_width, mean, simulate};
 
@@ -18,7 +22,7 @@ congestion_control = "newreno"
 [links.a]
 between = ["client", "server"]
 rate = "10 Mbit/s"
-delay = "10 ms"
+delay = "10.09 ms"
 mtu = 1400
 queue = { discipline = "drop-tail", limit = "50 packets" }
 
@@ -34,7 +38,7 @@ const PATH_B: &str = r#"
 [links.b]
 between = ["client", "server"]
 rate = "2 Mbit/s"
-delay = "10 ms"
+delay = "10.09 ms"
 mtu = 1400
 queue = { discipline = "drop-tail", limit = "50 packets" }
 "#;
@@ -48,16 +52,12 @@ fn assert_near(what: &str, ours: f64, theirs: f64, tolerance: f64) {
 
 #[test]
 fn transfer_times_without_loss_agree_within_two_per_cent() {
-    // The 10 kB row misses 2 % by a tenth of a point: ours are 0.4 to 0.8 ms shorter at every size, probably because a host
-    // takes no time here, and that weighs most on the shortest. Its own bound keeps it from growing.
-    for (bytes, milliseconds, tolerance) in
-        [("10 kB", 39.3, 0.022), ("100 kB", 123.8, 0.02), ("1 MB", 871.6, 0.02), ("4 MB", 3364.0, 0.02)]
-    {
+    for (bytes, milliseconds) in [("10 kB", 39.3), ("100 kB", 123.8), ("1 MB", 871.6), ("4 MB", 3364.0)] {
         let application = format!("{{ kind = \"bulk\", bytes = \"{bytes}\" }}");
         let outcome = simulate(PATH_A, &[("connections.bulk.application", &application)], 1);
         let connection = &outcome.connections[0];
         let time = connection.end.expect("the transfer completes") - connection.start;
-        assert_near(bytes, time.as_secs_f64() * 1e3, milliseconds, tolerance);
+        assert_near(bytes, time.as_secs_f64() * 1e3, milliseconds, 0.02);
     }
 }
 
