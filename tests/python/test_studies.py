@@ -193,7 +193,7 @@ def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: 
 def test_mesh_transport_makes_every_figure_and_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mesh_transport, "QUICK", mesh_transport_cells.Extent(5, 1, 1, "1 s"))
+    monkeypatch.setattr(mesh_transport, "QUICK", mesh_transport_cells.Extent(5, 1, 1, "200 kB"))
     written = []
     for workers in (1, 2):
         folder = tmp_path / str(workers)
