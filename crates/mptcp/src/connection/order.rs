@@ -57,8 +57,8 @@ impl Connection {
             return None;
         }
         let mapping = segment.options.mptcp.dss.as_ref()?.mapping()?;
-        let behind = self.held.0.iter().filter(|held| held.subflow == subflow);
-        let next = behind.map(|held| held.segment.end()).last().unwrap_or(flow.tcp.rcv_nxt());
+        let last = self.held.0.iter().rfind(|held| held.subflow == subflow);
+        let next = last.map_or(flow.tcp.rcv_nxt(), |held| held.segment.end());
         // RFC 8684 §3.3.1: subflow sequence numbers count from the initial one.
         let within = segment.seq.get().wrapping_sub(flow.tcp.irs().get()).wrapping_sub(mapping.ssn.get());
         let data = mapping.dsn.since(self.peer_first).wrapping_add(u64::from(within));
