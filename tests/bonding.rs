@@ -191,3 +191,41 @@ fn copies_on_both_lines_hide_the_death_of_one() {
     assert_eq!(lost, 0.0);
     assert!(back <= 1.0, "{back} s");
 }
+
+/// Goodput of one TCP flow with both lines, and with the better of the two alone, each through the tunnel.
+fn against_the_best(queues: [u32; 2], control: &str, seed: u64) -> (f64, f64) {
+    let queue = queues.map(|packets| format!("{packets} packets"));
+    let control = format!("{{ congestion_control = \"{control}\" }}");
+    let shallow: [(&str, &str); 3] =
+        [("links.dsl.queue", &queue[0]), ("links.lte.queue", &queue[1]), ("connections.video.tcp", &control)];
+    let overrides = [&TCP[..], &STEADY, &[("links.lte.jitter", WANDER)], &shallow].concat();
+    let bond = goodput(&simulate(LINES, &overrides, seed), "video");
+    let alone = ["dsl", "lte"].map(|name| {
+        let path = format!("[{{ link = \"{name}\", cost = 1 }}]");
+        // With one path, redundant does no more than number the packets.
+        let single = [("bonds.home.paths", &*path), ("bonds.home.scheduler", "redundant")];
+        goodput(&simulate(LINES, &[&overrides[..], &single].concat(), seed), "video")
+    });
+    (bond, alone[0].max(alone[1]))
+}
+
+/// A little delay that varies, so that seeds differ.
+const WANDER: &str = "{ distribution = \"wander\", max = \"0.5 ms\" }";
+
+#[test]
+fn a_shallow_buffer_never_makes_the_bond_worse_than_the_best_line() {
+    for packets in [5, 10, 20, 50, 100, 400] {
+        for queues in [[packets, 100], [100, packets], [packets, packets]] {
+            for control in ["cubic", "newreno"] {
+                let ratios = [1, 2].map(|seed| {
+                    let (bond, best) = against_the_best(queues, control, seed);
+                    println!(
+                        "{queues:?} packets, {control}, seed {seed}: {bond:.1}, best alone {best:.1} Mbit/s"
+                    );
+                    bond / best
+                });
+                assert!(least(&ratios) >= 1.0, "{queues:?} packets, {control}: {ratios:?}");
+            }
+        }
+    }
+}

@@ -32,7 +32,8 @@ use ropewalk_units::Instant;
 ///
 /// A driver hands in what comes ([`Self::ingress`], [`Self::handle_data`], [`Self::handle_control`]), then polls
 /// [`Self::poll_deliver`], [`Self::poll_transmit`] and [`Self::poll_event`] until they have nothing more, and calls
-/// [`Self::handle_timeout`] at the time that [`Self::poll_timeout`] names.
+/// [`Self::handle_timeout`] at the time that [`Self::poll_timeout`] names. It sends each copy of a packet when its
+/// [`Dispatch::departure`] says, those of one path in their order.
 pub struct Endpoint<P> {
     config: Config,
     /// The time of the last input.
@@ -70,7 +71,7 @@ impl<P> Endpoint<P> {
         ids().for_each(|id| usable.insert(id));
         let own = config.resequencer;
         Ok(Self {
-            outgoing: ids().map(|id| Outgoing::new(id, now)).collect(),
+            outgoing: ids().map(|id| Outgoing::new(id, now, AnyScheduler::paces(&config))).collect(),
             scheduler: AnyScheduler::new(&config, now),
             usable,
             next_global: GlobalSeq::new(0),

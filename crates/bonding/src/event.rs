@@ -42,6 +42,8 @@ pub enum Event {
     },
     /// A packet from the LAN was not sent, because every path is down.
     NoPath,
+    /// A packet from the LAN was not sent, because no path would have taken it within a round trip.
+    Full,
     /// Events were lost because nobody asked for them.
     Overrun {
         /// How many.

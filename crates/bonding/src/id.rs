@@ -54,6 +54,12 @@ impl PathSet {
         self.0.is_power_of_two()
     }
 
+    /// Those of both.
+    #[inline]
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// The lowest numbered.
     #[inline]
     pub(crate) const fn first(self) -> Option<PathId> {

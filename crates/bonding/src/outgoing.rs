@@ -5,14 +5,16 @@ mod base;
 mod capacity;
 mod limit;
 mod log;
+mod loss;
 mod queue;
 
 #[cfg(test)]
 mod tests;
 
+use crate::clock::micros;
 use crate::control::PathReport;
 use crate::event::PathState;
-use crate::id::{PathId, PathSeq};
+use crate::id::{GlobalSeq, PathId, PathSeq};
 use crate::liveness::Liveness;
 use base::BaseDelay;
 use capacity::{Capacity, FULL_PACKET};
@@ -58,6 +60,13 @@ pub(crate) struct Outgoing {
     base: BaseDelay,
     limit: QueueLimit,
     log: SentLog,
+    is_paced: bool,
+    /// The first packet sent since the buffer is given what it is now.
+    trial_from: PathSeq,
+    /// When the last packet leaves.
+    departs_at: Instant,
+    /// What had left before the packets that are held: the next numbers on the path and in the bond.
+    departed: (PathSeq, GlobalSeq),
     /// The number at which it went down, until the losses of that are counted.
     died_at: Option<PathSeq>,
     last: PathReport,
@@ -67,7 +76,7 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    pub(crate) fn new(id: PathId, now: Instant) -> Self {
+    pub(crate) fn new(id: PathId, now: Instant, is_paced: bool) -> Self {
         Self {
             id,
             liveness: Liveness::new(now),
@@ -83,6 +92,10 @@ impl Outgoing {
             base: BaseDelay::new(now),
             limit: QueueLimit::default(),
             log: SentLog::new(),
+            is_paced,
+            trial_from: PathSeq::new(0),
+            departs_at: now,
+            departed: (PathSeq::new(0), GlobalSeq::new(0)),
             died_at: None,
             last: PathReport::default(),
             at_last_report: (0, 0, now),
@@ -90,29 +103,51 @@ impl Outgoing {
         }
     }
 
-    /// A packet is sent; its number on the path.
+    /// A packet, the bond's number `global`, is sent: its number on the path, and when it is to leave.
     #[inline]
-    pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32) -> PathSeq {
+    pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, global: GlobalSeq) -> (PathSeq, Instant) {
         let seq = self.next;
         self.next = seq.next();
         self.sent_packets += 1;
         self.sent_bytes += u64::from(wire_len);
         let backlog = self.queue.backlog(now);
-        let backlog = self.limit.buffer().map_or(backlog, |buffer| backlog.min(buffer));
+        let backlog = if self.is_paced { backlog } else { self.limit.bounded(backlog) };
+        let departure = self.depart(now, backlog, seq, global);
+        let held = departure.saturating_since(now).as_nanos() as i64;
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
-        let (busy_bytes, busy_us) = self.queue.busy(now);
+        self.queue.note_held(held, wire_len);
+        let (busy_bytes, busy_us, held_bytes) = self.queue.busy(departure);
         self.log.push(
             seq,
             Entry {
                 bytes: self.sent_bytes as u32,
-                backlog: (backlog / 1000) as i32,
+                backlog: ((backlog - held).max(0) / 1000) as i32,
                 corrections: self.queue.corrections_us(),
                 len: wire_len,
                 busy_bytes,
                 busy_us,
+                held_bytes,
+                left_at: micros(departure),
             },
         );
-        seq
+        (seq, departure)
+    }
+
+    /// When a packet that finds `backlog` leaves: when what is before it in the path's own buffer is no more than that bears.
+    #[inline]
+    fn depart(&mut self, now: Instant, backlog: i64, seq: PathSeq, global: GlobalSeq) -> Instant {
+        let excess = if self.is_paced { (backlog - self.limit.in_buffer(backlog)).max(0) } else { 0 };
+        if excess > 0 && self.departs_at <= now {
+            self.departed = (seq, global);
+        }
+        let departure = now.saturating_add(Duration::from_nanos(excess as u64)).max(self.departs_at);
+        self.departs_at = departure;
+        departure
+    }
+
+    /// The next numbers on the path and in the bond, of which `next_global` is the latter's, that have not left yet.
+    pub(crate) fn departed(&self, now: Instant, next_global: GlobalSeq) -> (PathSeq, GlobalSeq) {
+        if self.departs_at <= now { (self.next, next_global) } else { self.departed }
     }
 
     /// Some packet of the bond was sent, on this path or not.
@@ -152,12 +187,37 @@ impl Outgoing {
         self.capacity.is_tried()
     }
 
-    /// May it be sent more before another path is tried? Not beyond the queue at which it loses packets; and as long as
-    /// nothing is known of its rate, no more than RFC 6928's initial window.
+    /// Of a path that has not carried enough: may it be sent more before it has reported? RFC 6928's initial window.
+    #[inline]
+    pub(crate) fn may_be_tried(&self) -> bool {
+        self.next.since(self.last.next) < INITIAL_WINDOW
+    }
+
+    /// May it be sent more before another path is tried? Not beyond the queue at which it loses packets, nor, if untried, beyond
+    /// the initial window.
     #[inline]
     pub(crate) fn has_room(&self, now: Instant, queue: i64) -> bool {
-        let is_known = self.capacity.is_tried() || self.next.since(self.last.next) < INITIAL_WINDOW;
-        is_known && self.backlog(now) < queue.min(self.queue_limit())
+        (self.is_tried() || self.may_be_tried()) && self.backlog(now) < queue.min(self.queue_limit())
+    }
+
+    /// Would a packet sent now wait longer than it need, if another path has room?
+    #[inline]
+    pub(crate) fn is_full(&self, now: Instant) -> bool {
+        self.backlog(now) >= self.allowance()
+    }
+
+    /// Would it wait longer than any should? As long as no loss has shown what the buffer bears, none does.
+    #[inline]
+    pub(crate) fn is_overfull(&self, now: Instant) -> bool {
+        self.limit.is_known() && self.is_full(now)
+    }
+
+    /// The longest queue, in the path's buffer and before it, in nanoseconds: what the buffer bears, but at least a round trip.
+    /// With less, a TCP flow that halves its window after a loss leaves the path idle.
+    #[inline]
+    fn allowance(&self) -> i64 {
+        let round_trip = self.liveness.srtt.map_or(0, |srtt| srtt.as_nanos() as i64);
+        self.limit.proven().max(round_trip)
     }
 
     /// The queue beyond which packets are expected to be lost, in nanoseconds; far away until losses show it.
@@ -166,10 +226,10 @@ impl Outgoing {
         self.limit.limit()
     }
 
-    /// The share of packets lost although the queue was short.
+    /// Losses without a full queue for each packet; those of a round trip count once.
     #[inline]
     pub(crate) fn random_loss(&self) -> f64 {
-        self.limit.random_loss()
+        self.limit.random_loss(self.capacity.time_of(FULL_PACKET))
     }
 
     /// Measured rate in bits per second; a guess until there is a measurement.
@@ -209,14 +269,25 @@ impl Outgoing {
         let lost = if self.is_of_a_death(report) { 0 } else { progress.lost_packets };
         let verdict =
             self.limit.on_report(now, lost, self.newly_received(report), self.capacity.time_of(FULL_PACKET));
-        if verdict == LossVerdict::Full {
+        if verdict == LossVerdict::Full && self.departs_at <= now {
             self.queue.bound(now, self.limit.limit());
         }
+        self.try_more(report, lost);
         if report.next != self.last.next {
             self.liveness.on_progress(now);
         }
         self.last = *report;
         progress
+    }
+
+    /// What the path's buffer is given doubles when a packet that had to wait for it has come and nothing was lost.
+    fn try_more(&mut self, report: &PathReport, lost: u32) {
+        let last = report.next.previous();
+        let is_held = |entry: Entry| entry.held_bytes > 0;
+        if lost == 0 && !last.before(self.trial_from) && self.log.get(last, self.next).is_some_and(is_held) {
+            self.limit.double();
+            self.trial_from = self.next;
+        }
     }
 
     /// Are the losses of this report what was under way when the path died?
@@ -286,12 +357,16 @@ impl Outgoing {
         let own = self.capacity.time_of(FULL_PACKET);
         self.limit.note_queue(now, (most - base) * 1000 - own);
         if has_data {
-            self.capacity.note(report, least - base);
             let Some(entry) = entry else { return };
+            self.capacity.note(report, least - base, relative(report.delay) - base, &entry);
             let taken = (relative(report.delay) - base).max(0);
             self.capacity.note_burst(entry.busy_bytes, i64::from(entry.busy_us) + taken);
             let waited = (taken - self.capacity.time_of(entry.len) / 1000).max(0);
             self.queue.correct(now, waited, &entry);
+            // All that was sent since is served after it.
+            let since = i64::from(micros(now).wrapping_sub(entry.left_at) as i32);
+            let left = self.capacity.time_of((self.sent_bytes as u32).wrapping_sub(entry.bytes));
+            self.queue.at_least(now, (left + (taken - since) * 1000).min(self.queue_limit()));
         } else if self.is_idle() {
             // Only keepalives came: what they waited for are others' packets.
             self.queue.set(now, (least - base).max(0) * 1000);

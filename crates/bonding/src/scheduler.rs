@@ -13,7 +13,7 @@ mod wrr;
 mod tests;
 
 use crate::config::{Config, SchedulerConfig};
-use crate::id::{PathId, PathSet};
+use crate::id::PathSet;
 use crate::outgoing::{Outgoing, Progress};
 use cost_first::CostFirst;
 use flow_aware::FlowAware;
@@ -35,11 +35,11 @@ pub(crate) struct Ask {
 
 /// What every scheduler can do.
 pub(crate) trait Scheduler {
-    /// The paths that get a copy: one, or more. Not empty, and of those in `ask.usable` only.
+    /// The paths that get a copy: one, or more; none if the packet is to be dropped. Of those in `ask.usable` only.
     fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet;
 
     /// The peer has reported; one [`Progress`] for each path.
-    fn on_report(&mut self, _now: Instant, _progress: &[Progress]) {}
+    fn on_report(&mut self, _now: Instant, _progress: &[Progress], _paths: &[Outgoing]) {}
 
     /// A path's weight; by default its share of the packets in percent.
     fn weight(&self, path: &Outgoing) -> u32 {
@@ -71,6 +71,14 @@ impl AnyScheduler {
     }
 }
 
+impl AnyScheduler {
+    /// Are packets held back until their path's buffer has room? Not by schedulers that know nothing of queues.
+    pub(crate) fn paces(config: &Config) -> bool {
+        use SchedulerConfig::{CostFirst, FlowAware, RateAware};
+        matches!(config.scheduler, RateAware(_) | CostFirst(_) | FlowAware(_))
+    }
+}
+
 impl Scheduler for AnyScheduler {
     #[inline]
     fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet {
@@ -83,13 +91,13 @@ impl Scheduler for AnyScheduler {
         }
     }
 
-    fn on_report(&mut self, now: Instant, progress: &[Progress]) {
+    fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
         match self {
-            Self::WeightedRoundRobin(own) => own.on_report(now, progress),
-            Self::CostFirst(own) => own.on_report(now, progress),
-            Self::RateAware(own) => own.on_report(now, progress),
-            Self::Redundant(own) => own.on_report(now, progress),
-            Self::FlowAware(own) => own.on_report(now, progress),
+            Self::WeightedRoundRobin(own) => own.on_report(now, progress, paths),
+            Self::CostFirst(own) => own.on_report(now, progress, paths),
+            Self::RateAware(own) => own.on_report(now, progress, paths),
+            Self::Redundant(own) => own.on_report(now, progress, paths),
+            Self::FlowAware(own) => own.on_report(now, progress, paths),
         }
     }
 
@@ -102,14 +110,4 @@ impl Scheduler for AnyScheduler {
             Self::FlowAware(own) => own.weight(path),
         }
     }
-}
-
-/// The path with the most of its queue limit left. For when all are full.
-fn emptiest(ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
-    let headroom = |path: &PathId| {
-        let path = &paths[path.index()];
-        path.queue_limit().saturating_sub(path.backlog(ask.now))
-    };
-    // The first of equals, as everywhere.
-    among.iter().reduce(|best, other| if headroom(&other) > headroom(&best) { other } else { best })
 }

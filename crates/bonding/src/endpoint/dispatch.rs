@@ -1,20 +1,29 @@
 //! What the ingress hands out.
 
+use crate::clock::micros;
 use crate::header::DataHeader;
 use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
+use ropewalk_units::Instant;
 
-/// Where copies of one packet go, each with the header to put before it. Empty when every path is down.
+/// Where copies of one packet go, each with the header to put before it, and when. Empty when the packet is to be dropped: every
+/// path is down, or full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispatch {
     /// What the copies have in common.
     common: DataHeader,
     paths: PathSet,
     path_seqs: [PathSeq; MAX_PATHS],
+    departures: [Instant; MAX_PATHS],
 }
 
 impl Dispatch {
     pub(super) fn new(common: DataHeader) -> Self {
-        Self { common, paths: PathSet::EMPTY, path_seqs: [PathSeq::new(0); MAX_PATHS] }
+        Self {
+            common,
+            paths: PathSet::EMPTY,
+            path_seqs: [PathSeq::new(0); MAX_PATHS],
+            departures: [Instant::ZERO; MAX_PATHS],
+        }
     }
 
     #[inline]
@@ -28,14 +37,22 @@ impl Dispatch {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, path: PathId, seq: PathSeq) {
+    pub(super) fn push(&mut self, path: PathId, seq: PathSeq, departure: Instant) {
         self.paths.insert(path);
         self.path_seqs[path.index()] = seq;
+        self.departures[path.index()] = departure;
     }
 
     /// How many copies.
     pub fn len(&self) -> usize {
         self.paths.iter().count()
+    }
+
+    /// When the driver is to send the copy on `path`: at once, or later if that path's buffer has no room yet. Copies on one path
+    /// never overtake each other.
+    #[inline]
+    pub fn departure(&self, path: PathId) -> Instant {
+        self.departures[path.index()]
     }
 
     /// Is there no path to send it on?
@@ -46,8 +63,12 @@ impl Dispatch {
     /// The copies: path and header.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (PathId, DataHeader)> + '_ {
-        let header =
-            |path: PathId| DataHeader { path, path_seq: self.path_seqs[path.index()], ..self.common };
+        let header = |path: PathId| DataHeader {
+            path,
+            path_seq: self.path_seqs[path.index()],
+            timestamp: micros(self.departures[path.index()]),
+            ..self.common
+        };
         self.paths.iter().map(move |path| (path, header(path)))
     }
 }

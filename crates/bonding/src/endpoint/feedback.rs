@@ -107,13 +107,12 @@ impl<P> Endpoint<P> {
         }
         if let Some(path) = feedback.keepalive_on.first() {
             feedback.keepalive_on.remove(path);
-            let keepalive = Keepalive {
-                path,
-                number: feedback.keepalives_sent,
-                timestamp: micros(now),
-                next_path_seq: self.outgoing[path.index()].next,
-                next_global_seq: self.next_global,
-            };
+            // It overtakes what the driver still holds.
+            let (next_path_seq, next_global_seq) =
+                self.outgoing[path.index()].departed(now, self.next_global);
+            let number = feedback.keepalives_sent;
+            let keepalive =
+                Keepalive { path, number, timestamp: micros(now), next_path_seq, next_global_seq };
             return Some((path, Control::Keepalive(keepalive)));
         }
         let path = feedback.report_on.first()?;
@@ -172,7 +171,7 @@ impl<P> Endpoint<P> {
             progress[place] = path.on_report(now, entry, |delay| reference.relative(delay));
             self.note_state(now, place, was);
         }
-        self.scheduler.on_report(now, &progress[..self.outgoing.len()]);
+        self.scheduler.on_report(now, &progress[..self.outgoing.len()], &self.outgoing);
         self.note_weights(&weights);
     }
 

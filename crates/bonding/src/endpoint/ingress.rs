@@ -31,7 +31,8 @@ impl SoloRun {
 }
 
 impl<P> Endpoint<P> {
-    /// A packet of `len` octets from the LAN side. Ingress holds no packet: the driver sends one copy for each entry.
+    /// A packet of `len` octets from the LAN side. Ingress holds no packet: the driver sends one copy for each entry, when
+    /// [`Dispatch::departure`] says.
     #[inline]
     pub fn ingress(&mut self, now: Instant, len: u32, flow: FlowKey) -> Dispatch {
         self.now = now;
@@ -50,20 +51,26 @@ impl<P> Endpoint<P> {
             self.events.push(Event::NoPath);
             return dispatch;
         }
-        self.next_global = self.next_global.next();
+        let wire_len = len + self.config.overhead;
+        let chosen = self.choose(&Ask { now, wire_len, bucket, usable: self.usable }, flow);
+        if chosen.is_empty() {
+            self.events.push(Event::Full);
+            return dispatch;
+        }
+        let number = self.next_global;
+        self.next_global = number.next();
         if flow.class.is_ordered() {
             let seq = &mut self.flow_seqs[usize::from(bucket)];
             dispatch.number(*seq);
             *seq = seq.next();
         }
-        let wire_len = len + self.config.overhead;
-        let chosen = self.choose(&Ask { now, wire_len, bucket, usable: self.usable }, flow);
         dispatch.set_solo(self.run.note(chosen));
         for path in &mut self.outgoing {
             let is_chosen = chosen.contains(path.id);
             path.note_share(is_chosen);
             if is_chosen {
-                dispatch.push(path.id, path.on_sent(now, wire_len));
+                let (seq, departure) = path.on_sent(now, wire_len, number);
+                dispatch.push(path.id, seq, departure);
             }
         }
         dispatch

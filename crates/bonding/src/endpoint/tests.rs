@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{Order, PathConfig, RateAwareConfig, SchedulerConfig};
+use crate::config::{CostFirstConfig, Order, PathConfig, SchedulerConfig};
 use crate::control::{Control, Keepalive, KeepaliveReply, PathReport, Report};
 use crate::flow::{Class, FlowKey};
 use crate::header::DataHeader;
@@ -7,9 +7,10 @@ use crate::id::PathSeq;
 use proptest::prelude::*;
 use ropewalk_units::Duration;
 
+/// Cost-first: rate-aware begins with copies.
 fn config(order: Order) -> Config {
     let paths = vec![PathConfig::new("a", Some(1)), PathConfig::new("b", Some(2))];
-    let mut config = Config::new(paths, SchedulerConfig::RateAware(RateAwareConfig::default()));
+    let mut config = Config::new(paths, SchedulerConfig::CostFirst(CostFirstConfig::default()));
     config.order = order;
     config
 }

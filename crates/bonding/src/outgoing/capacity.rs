@@ -1,5 +1,6 @@
 //! The rate that a path delivers.
 
+use super::log::Entry;
 use crate::control::PathReport;
 
 /// Assumed until there is a measurement, bits per second. Too little and the first packets are spread over paths that are not
@@ -12,6 +13,8 @@ const SAMPLE_MICROS: u32 = 15_000;
 const SAMPLE_MICROS_MOST: u32 = 1_000_000;
 /// Beyond its own transmission, a packet that waited this long shows that the path was busy, in µs.
 const BUSY_MICROS: i64 = 1_000;
+/// Below, a packet of a path of unknown rate has met no queue worth the name, in µs.
+const QUEUE_MICROS: i64 = 10_000;
 /// What a packet's own transmission is taken for, octets.
 pub(super) const FULL_PACKET: u32 = 1500;
 const GAIN_UP: f64 = 0.5;
@@ -42,6 +45,8 @@ struct Anchor {
     packets: u32,
     bytes: u32,
     arrived_at: u32,
+    /// Sent up to its last packet.
+    sent: u32,
 }
 
 impl Default for Capacity {
@@ -84,13 +89,18 @@ impl Capacity {
     }
 
     /// A report that says that data came; `least_wait`: how much longer than ever the quickest took, in µs.
-    pub(super) fn note(&mut self, report: &PathReport, least_wait: i64) {
+    pub(super) fn note(&mut self, report: &PathReport, least_wait: i64, last_wait: i64, last: &Entry) {
         let here = Anchor {
             packets: report.received_packets,
             bytes: report.received_bytes,
             arrived_at: report.arrived_at,
+            sent: last.bytes,
         };
-        let Some(start) = self.start else { return self.restart(here) };
+        let Some(start) = self.start else {
+            // So many within a report's interval: it is not slow.
+            self.is_tried = here.packets >= SAMPLE_PACKETS;
+            return self.restart(here);
+        };
         self.was_busy &= least_wait > BUSY_MICROS + self.time_of(FULL_PACKET) / 1000;
         let elapsed = here.arrived_at.wrapping_sub(start.arrived_at);
         if elapsed > SAMPLE_MICROS_MOST {
@@ -98,6 +108,10 @@ impl Capacity {
         }
         if here.packets.wrapping_sub(start.packets) >= SAMPLE_PACKETS && elapsed >= SAMPLE_MICROS {
             let bytes = here.bytes.wrapping_sub(start.bytes);
+            // All of it was held back before it left: so more was offered than the path was believed to carry.
+            self.was_busy |= last.held_bytes > here.sent.wrapping_sub(start.sent);
+            // With a queue that has just come, too little was offered to show the rate, and too much to show that it suffices.
+            self.is_tried |= last_wait <= QUEUE_MICROS;
             self.take(f64::from(bytes) * 8e6 / f64::from(elapsed));
             self.restart(here);
         }
@@ -120,7 +134,7 @@ impl Capacity {
     }
 
     fn take(&mut self, sample: f64) {
-        self.is_tried = true;
+        self.is_tried |= sample > self.bits_per_sec || self.was_busy;
         if sample > self.bits_per_sec {
             let gain = if self.is_measured { GAIN_UP } else { 1.0 };
             self.set(self.bits_per_sec + (sample - self.bits_per_sec) * gain);

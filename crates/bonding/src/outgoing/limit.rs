@@ -1,22 +1,26 @@
 //! How long a queue a path bears, and which losses were not a queue's.
 
+use super::loss::{EVENT, LossRate};
 use ropewalk_units::{Duration, Instant};
 
 /// A loss is put down to a full queue if the queue has been this long of late, in nanoseconds and in full packets.
-const QUEUE_LEAST: i64 = 1_000_000;
-const QUEUE_LEAST_PACKETS: i64 = 4;
+const QUEUE_LEAST: i64 = 300_000;
+const QUEUE_LEAST_PACKETS: i64 = 2;
 /// And this share of the longest that it bore.
 const NEARLY_FULL: f64 = 0.5;
 /// The limit, as a share of the queue at which packets were lost.
 const MARGIN: f64 = 0.9;
 /// By how much a limit grows in a second, in case the buffer has.
 const GROWTH_PER_SEC: f64 = 0.01;
+/// A limit that did not hold for this long was too high: it falls to this share.
+const PROOF: Duration = Duration::from_secs(3);
+const FALL: f64 = 0.7;
 /// How long a queue is remembered: losses are reported after their timeout.
 const PEAK_WINDOW: Duration = Duration::from_millis(200);
-/// Random loss is averaged over so many packets.
-const LOSS_WINDOW: f64 = 300.0;
-/// It fades to half in about this many seconds: a path that lost is tried again.
-const LOSS_HALF_LIFE: f64 = 30.0;
+/// As long as no limit is known, a path's buffer is given at first what four packets take at the rate assumed then, in nanoseconds.
+const TRIAL: i64 = 1_600_000;
+/// What does not fit that waits this long at most: the peer does not know that it is still to come.
+const TRIAL_WAIT: i64 = 10_000_000;
 /// No limit known: longer than any queue.
 const UNLIMITED: i64 = i64::MAX / 4;
 
@@ -34,11 +38,14 @@ pub(super) enum LossVerdict {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueLimit {
     limit: Option<i64>,
+    /// What the buffer has borne, as long as there is no limit.
+    trial: i64,
     /// Greatest queueing delay now and in the window before, and when this one began.
     peak: i64,
     peak_before: i64,
     since: Instant,
-    random_loss: f64,
+    losses: LossRate,
+    learnt_at: Instant,
     updated_at: Option<Instant>,
 }
 
@@ -46,10 +53,12 @@ impl Default for QueueLimit {
     fn default() -> Self {
         Self {
             limit: None,
+            trial: TRIAL,
             peak: 0,
             peak_before: 0,
             since: Instant::ZERO,
-            random_loss: 0.0,
+            losses: LossRate::default(),
+            learnt_at: Instant::ZERO,
             updated_at: None,
         }
     }
@@ -61,14 +70,37 @@ impl QueueLimit {
         self.limit.unwrap_or(UNLIMITED)
     }
 
-    /// The queue at which packets were lost, if that is known.
+    /// Has a loss shown it?
     #[inline]
-    pub(super) fn buffer(&self) -> Option<i64> {
-        self.limit.map(|limit| (limit as f64 / MARGIN) as i64)
+    pub(super) fn is_known(&self) -> bool {
+        self.limit.is_some()
     }
 
-    pub(super) fn random_loss(&self) -> f64 {
-        self.random_loss
+    /// A queue that the path bears.
+    #[inline]
+    pub(super) fn proven(&self) -> i64 {
+        self.limit.unwrap_or(self.trial)
+    }
+
+    /// How much of the queue is given to the path's buffer; the rest waits before it.
+    #[inline]
+    pub(super) fn in_buffer(&self, queue: i64) -> i64 {
+        self.limit.unwrap_or(self.trial.max(queue - TRIAL_WAIT))
+    }
+
+    /// The trial was used up, and nothing was lost: twice as much is tried.
+    pub(super) fn double(&mut self) {
+        self.trial = (2 * self.trial).min(UNLIMITED);
+    }
+
+    /// This queue, or that at which packets were lost.
+    #[inline]
+    pub(super) fn bounded(&self, queue: i64) -> i64 {
+        self.limit.map_or(queue, |limit| queue.min((limit as f64 / MARGIN) as i64))
+    }
+
+    pub(super) fn random_loss(&self, transmission: i64) -> f64 {
+        self.losses.share(transmission)
     }
 
     /// A queueing delay, in nanoseconds.
@@ -79,6 +111,7 @@ impl QueueLimit {
             self.since = now;
         }
         self.peak = self.peak.max(delay);
+        self.trial = self.trial.max(delay);
     }
 
     /// New losses and arrivals; a full packet takes `transmission` nanoseconds.
@@ -92,25 +125,38 @@ impl QueueLimit {
         let elapsed = self.updated_at.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
         self.updated_at = Some(now);
         let verdict = self.judge(lost, transmission);
+        // A buffer is found by filling it, now and then again.
+        let is_found = now.saturating_since(self.learnt_at) >= PROOF || self.limit.is_none();
         match verdict {
-            LossVerdict::Full => {
-                let seen = (self.peak.max(self.peak_before) as f64 * MARGIN) as i64;
-                self.limit = Some(seen);
-            }
+            LossVerdict::Full => self.learn(now),
             LossVerdict::None | LossVerdict::Random => {
                 let grown =
                     |limit: i64| ((limit as f64 * (1.0 + GROWTH_PER_SEC * elapsed)) as i64).min(UNLIMITED);
                 self.limit = self.limit.map(grown);
             }
         }
-        let random = if verdict == LossVerdict::Random { f64::from(lost) } else { 0.0 };
-        let packets = f64::from(lost) + f64::from(received);
-        self.random_loss *= (1.0 - elapsed * 0.5 / LOSS_HALF_LIFE).max(0.5);
-        if packets > 0.0 {
-            let weight = (packets / LOSS_WINDOW).min(1.0);
-            self.random_loss += (random / packets - self.random_loss) * weight;
-        }
+        let is_event = match verdict {
+            LossVerdict::None => false,
+            LossVerdict::Full => !is_found && self.learnt_at == now,
+            LossVerdict::Random => true,
+        };
+        self.losses.note(now, lost.saturating_add(received), is_event);
         verdict
+    }
+
+    /// Packets were lost at a queue.
+    fn learn(&mut self, now: Instant) {
+        let seen = self.peak.max(self.peak_before) as f64 * MARGIN;
+        let age = now.saturating_since(self.learnt_at);
+        let limit = match self.limit {
+            Some(limit) if age < EVENT => seen.min(limit as f64),
+            Some(limit) if age < PROOF => seen.min(limit as f64 * FALL),
+            _ => seen,
+        };
+        if self.limit.is_none() || age >= EVENT {
+            self.learnt_at = now;
+        }
+        self.limit = Some(limit as i64);
     }
 
     fn judge(&self, lost: u32, transmission: i64) -> LossVerdict {
@@ -120,6 +166,11 @@ impl QueueLimit {
         let peak = self.peak.max(self.peak_before);
         let known = self.limit.map_or(0.0, |limit| limit as f64 * NEARLY_FULL);
         let least = QUEUE_LEAST.max(QUEUE_LEAST_PACKETS * transmission);
-        if peak >= least && peak as f64 >= known { LossVerdict::Full } else { LossVerdict::Random }
+        let is_exhausted = self.limit.is_some_and(|limit| limit < least);
+        if peak >= least && peak as f64 >= known && !is_exhausted {
+            LossVerdict::Full
+        } else {
+            LossVerdict::Random
+        }
     }
 }

@@ -19,6 +19,10 @@ pub(super) struct Entry {
     /// Bytes sent since the queue was last believed empty, it included, and how long ago that was, in µs.
     pub(super) busy_bytes: u32,
     pub(super) busy_us: u32,
+    /// Bytes sent since packets are held, zero if it was not.
+    pub(super) held_bytes: u32,
+    /// When it left, in wrapping µs.
+    pub(super) left_at: u32,
 }
 
 /// The last [`CAPACITY`] packets.

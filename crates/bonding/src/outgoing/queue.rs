@@ -14,11 +14,12 @@ pub(super) struct QueueModel {
     /// Since when it has not been empty, and the bytes that have joined since.
     busy_since: Instant,
     busy_bytes: u32,
+    held_bytes: u32,
 }
 
 impl QueueModel {
     pub(super) fn new(now: Instant) -> Self {
-        Self { backlog: 0, at: now, corrections: 0, busy_since: now, busy_bytes: 0 }
+        Self { backlog: 0, at: now, corrections: 0, busy_since: now, busy_bytes: 0, held_bytes: 0 }
     }
 
     /// The queue at `now`.
@@ -39,10 +40,17 @@ impl QueueModel {
         self.at = now;
     }
 
-    /// Bytes since it was last empty, and for how many µs.
+    /// Of that packet, the driver holds back so much.
     #[inline]
-    pub(super) fn busy(&self, now: Instant) -> (u32, u32) {
-        (self.busy_bytes, now.saturating_since(self.busy_since).as_micros() as u32)
+    pub(super) fn note_held(&mut self, held: i64, bytes: u32) {
+        self.held_bytes = if held > 0 { self.held_bytes.saturating_add(bytes) } else { 0 };
+    }
+
+    /// Bytes since it was last empty, for how many µs, and bytes since packets are held.
+    #[inline]
+    pub(super) fn busy(&self, now: Instant) -> (u32, u32, u32) {
+        let micros = now.saturating_since(self.busy_since).as_micros() as u32;
+        (self.busy_bytes, micros, self.held_bytes)
     }
 
     #[inline]
@@ -57,6 +65,15 @@ impl QueueModel {
         let before = self.backlog(now);
         self.set(now, (before + error).max(0));
         self.corrections += self.backlog - before;
+    }
+
+    /// It cannot be shorter than this.
+    pub(super) fn at_least(&mut self, now: Instant, least: i64) {
+        let before = self.backlog(now);
+        if before < least {
+            self.set(now, least);
+            self.corrections += least - before;
+        }
     }
 
     /// It cannot be longer than this.

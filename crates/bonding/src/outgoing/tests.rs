@@ -13,12 +13,12 @@ struct Line {
 
 impl Line {
     fn new() -> Self {
-        Self { path: Outgoing::new(PathId(0), at(0)), report: PathReport::default(), free_at: 0 }
+        Self { path: Outgoing::new(PathId(0), at(0), false), report: PathReport::default(), free_at: 0 }
     }
 
     /// Sends a packet; when it will have arrived.
     fn send(&mut self, now: u64) -> u64 {
-        self.path.on_sent(at(now), 1500);
+        self.path.on_sent(at(now), 1500, GlobalSeq::new(0));
         self.free_at = self.free_at.max(now) + 1000;
         self.free_at + 10_000
     }
@@ -101,7 +101,7 @@ fn losses_with_a_queue_show_its_limit_and_those_without_are_random() {
     let arrivals: Vec<u64> = (0..20).map(|_| line.send(0)).collect();
     arrivals.iter().for_each(|&arrival| line.receive(0, arrival));
     line.report.next = line.report.next.next();
-    line.path.on_sent(at(0), 1500);
+    line.path.on_sent(at(0), 1500, GlobalSeq::new(0));
     line.report.lost_packets = 1;
     let progress = line.tell(50_000);
     assert_eq!(
@@ -119,6 +119,10 @@ fn losses_with_a_queue_show_its_limit_and_those_without_are_random() {
     line.send(0);
     (line.report.next, line.report.lost_packets) = (line.report.next.next(), 1);
     line.tell(50_000);
+    assert_eq!(line.path.random_loss(), 0.0, "one event may be chance");
+    line.send(300_000);
+    (line.report.next, line.report.lost_packets) = (line.report.next.next(), 2);
+    line.tell(350_000);
     assert!(line.path.random_loss() > 0.0);
     assert_eq!(line.path.queue_limit(), i64::MAX / 4);
 }

@@ -8,7 +8,8 @@ use super::rate_aware::RateAware;
 use super::{Ask, Scheduler};
 use crate::config::{Config, CostFirstConfig, RateAwareConfig};
 use crate::id::{MAX_PATHS, PathId, PathSet};
-use crate::outgoing::{Outgoing, WHOLE_SHARE};
+use crate::outgoing::{Outgoing, Progress, WHOLE_SHARE};
+use ropewalk_units::Instant;
 
 /// Of a queue at which packets were lost, this share is filled before the next path is used.
 const OF_LIMIT: f64 = 0.6;
@@ -66,7 +67,7 @@ impl CostFirst {
             let cheapest = *cheapest.get_or_insert(path);
             let limit = path.queue_limit();
             let room =
-                if left.is_empty() { limit } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
+                if left.is_empty() { i64::MAX } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
             // Until the cheapest has shown what it carries, nothing is known to be too much for it.
             let is_first = path.id == cheapest.id;
             let is_worth_it =
@@ -79,10 +80,10 @@ impl CostFirst {
     }
 
     /// All are full, or too slow to help: the earliest of those that may carry more.
-    fn least_bad(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
+    fn least_bad(&mut self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
         let mut allowed = PathSet::EMPTY;
         ask.usable.iter().filter(|id| self.is_allowed(&paths[id.index()])).for_each(|id| allowed.insert(id));
-        self.any.earliest(ask, paths, if allowed.is_empty() { ask.usable } else { allowed })
+        self.any.choose(ask, paths, if allowed.is_empty() { ask.usable } else { allowed })
     }
 }
 
@@ -90,7 +91,11 @@ impl Scheduler for CostFirst {
     #[inline]
     fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet {
         let chosen = self.first_with_room(ask, paths).or_else(|| self.least_bad(ask, paths));
-        chosen.map_or(ask.usable, PathSet::one)
+        chosen.map_or(PathSet::EMPTY, PathSet::one)
+    }
+
+    fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
+        self.any.on_report(now, progress, paths);
     }
 
     fn weight(&self, path: &Outgoing) -> u32 {

@@ -7,7 +7,7 @@ use super::rate_aware::RateAware;
 use super::{Ask, Scheduler};
 use crate::config::{Config, FlowAwareConfig, RateAwareConfig};
 use crate::id::{PathId, PathSet};
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Outgoing, Progress};
 use ropewalk_units::{Duration, Instant};
 
 /// Over how long a flow's rate is measured.
@@ -123,14 +123,18 @@ impl Scheduler for FlowAware {
                 if path.has_room(ask.now, room) {
                     Some(at)
                 } else {
-                    let chosen = self.any.earliest(ask, paths, ask.usable);
+                    let chosen = self.any.choose(ask, paths, ask.usable);
                     home = if is_large { home } else { chosen.or(home) };
                     chosen
                 }
             }
         };
         self.flows[place].home = home;
-        let chosen = chosen.or_else(|| self.any.earliest(ask, paths, ask.usable));
-        chosen.map_or(ask.usable, PathSet::one)
+        let chosen = if chosen.is_none() { self.any.choose(ask, paths, ask.usable) } else { chosen };
+        chosen.map_or(PathSet::EMPTY, PathSet::one)
+    }
+
+    fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
+        self.any.on_report(now, progress, paths);
     }
 }

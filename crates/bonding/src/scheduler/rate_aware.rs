@@ -1,16 +1,30 @@
 //! Each packet takes the path that is expected to deliver it first.
 //!
-//! Expected delivery = least one-way delay + queue + transmission + what losses cost. A path is not filled beyond the
-//! queue at which it was seen to lose packets while another would deliver not much later.
+//! Expected delivery = least one-way delay + queue + transmission. A path is not filled beyond its allowance while another would
+//! deliver not much later, and a path whose losses would cost a TCP flow more than its rate gains is used only for what
+//! the others drop.
 
-use super::{Ask, Scheduler, emptiest};
+use super::{Ask, Scheduler};
 use crate::config::RateAwareConfig;
-use crate::id::{PathId, PathSet};
-use crate::outgoing::Outgoing;
+use crate::event::PathState;
+use crate::id::{MAX_PATHS, PathId, PathSet};
+use crate::outgoing::{Outgoing, Progress};
+use ropewalk_units::{Duration, Instant};
 
-/// Has no state of its own: all of it is the paths'.
+/// A loss-based flow that meets losses for a share p of its packets has a window of about so many packets over √p (Mathis, Semke,
+/// Mahdavi, Ott 1997).
+const MATHIS: f64 = 1.22;
+/// Bits of its packets.
+const PACKET: f64 = 12_000.0;
+/// The share of packets dropped is averaged over so many.
+const DROP_WINDOW: f64 = 4096.0;
+
+/// Which paths are worth their losses.
 pub(crate) struct RateAware {
     loss_cost: f64,
+    admitted: PathSet,
+    /// The share of packets that found no room.
+    dropped: f64,
 }
 
 /// The best path and when it would deliver.
@@ -27,59 +41,155 @@ fn better(best: Option<Best>, path: PathId, delivery: i64) -> Option<Best> {
     }
 }
 
-impl RateAware {
-    pub(crate) fn new(config: RateAwareConfig) -> Self {
-        Self { loss_cost: config.loss_cost.as_nanos() as f64 }
+/// What a loss-based flow would get of some paths: their rates, as far as their losses let its window grow.
+#[derive(Clone, Copy, Default)]
+struct Together {
+    rate: f64,
+    lost: f64,
+    round_trip: f64,
+}
+
+impl Together {
+    fn with(self, path: &Outgoing) -> Self {
+        let rate = path.rate();
+        let round_trip = path.liveness.srtt.map_or(0.0, Duration::as_secs_f64);
+        Self {
+            rate: self.rate + rate,
+            lost: self.lost + rate * path.random_loss(),
+            round_trip: self.round_trip.max(round_trip),
+        }
     }
 
-    /// How much later another path may deliver what the full one would lose: by the queue that it bears (a round trip at most), and by its round
-    /// trip as far as the other adds to its rate. A loss costs a TCP flow round trips; a slow path's rate is no gain.
+    fn goodput(self) -> f64 {
+        let bound = MATHIS * PACKET / (self.round_trip * (self.lost / self.rate).sqrt());
+        // Without losses, or a round-trip time, there is no bound.
+        if bound < self.rate { bound } else { self.rate }
+    }
+}
+
+impl RateAware {
+    pub(crate) fn new(config: RateAwareConfig) -> Self {
+        Self { loss_cost: config.loss_cost.as_nanos() as f64, admitted: PathSet::EMPTY, dropped: 0.0 }
+    }
+
+    /// The paths that a loss-based flow gets most of, out of the usable ones: each alone, and the best so many by their losses.
+    fn admit(&mut self, paths: &[Outgoing]) {
+        let mut order = [0; MAX_PATHS];
+        let mut count = 0;
+        for (place, path) in paths.iter().enumerate() {
+            if path.liveness.state == PathState::Up {
+                let at = order[..count]
+                    .iter()
+                    .position(|&other: &usize| paths[other].random_loss() > path.random_loss());
+                let at = at.unwrap_or(count);
+                order.copy_within(at..count, at + 1);
+                order[at] = place;
+                count += 1;
+            }
+        }
+        let (mut best, mut most) = (PathSet::EMPTY, 0.0);
+        let (mut set, mut together) = (PathSet::EMPTY, Together::default());
+        for &place in &order[..count] {
+            set.insert(paths[place].id);
+            together = together.with(&paths[place]);
+            let alone = Together::default().with(&paths[place]).goodput();
+            if alone > most {
+                (best, most) = (PathSet::one(paths[place].id), alone);
+            }
+            if together.goodput() >= most {
+                (best, most) = (set, together.goodput());
+            }
+        }
+        self.admitted = best;
+    }
+
+    /// How much later another path may deliver what the full one would lose: by a round trip, and by another as far as the
+    /// other path adds to the rate. A loss costs a TCP flow round trips; a slow path's rate is no gain.
     fn patience(full: &Outgoing, other: &Outgoing) -> i64 {
         let round_trip = full.liveness.srtt.map_or(0.0, |srtt| srtt.as_nanos() as f64);
         let gain = (other.rate() / full.rate()).min(1.0);
-        full.queue_limit().min(round_trip as i64) + (round_trip * gain) as i64
-    }
-
-    /// The earliest of `among`.
-    #[inline]
-    pub(super) fn earliest(&self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
-        let (mut best, mut best_with_room) = (None, None);
-        for id in among.iter() {
-            let path = &paths[id.index()];
-            let delivery = self.delivery(ask, paths, path);
-            best = better(best, id, delivery);
-            if path.has_room(ask.now, i64::MAX) {
-                best_with_room = better(best_with_room, id, delivery);
-            }
-        }
-        let best = best?;
-        let Some(roomy) = best_with_room else { return emptiest(ask, paths, among) };
-        let patience = Self::patience(&paths[best.path.index()], &paths[roomy.path.index()]);
-        let is_worth_it = roomy.delivery - best.delivery <= patience;
-        Some(if is_worth_it { roomy.path } else { best.path })
-    }
-
-    /// When the packet would be delivered, plus what the path's losses cost.
-    #[inline]
-    pub(super) fn delivery(&self, ask: &Ask, paths: &[Outgoing], path: &Outgoing) -> i64 {
-        path.expected_delivery(ask.now, ask.wire_len) + self.cost_of_loss(ask, paths, path)
+        (round_trip + round_trip * gain) as i64
     }
 
     /// Losses count as far as other paths could carry the traffic instead.
     #[inline]
     fn cost_of_loss(&self, ask: &Ask, paths: &[Outgoing], path: &Outgoing) -> i64 {
-        if path.random_loss() <= 0.0 {
+        let lost = path.random_loss();
+        if lost <= 0.0 {
             return 0;
         }
         let others = ask.usable.iter().filter(|&id| id != path.id).map(|id| paths[id.index()].rate());
         let replaceable = (others.sum::<f64>() / path.rate()).min(1.0);
-        (path.random_loss() * replaceable * self.loss_cost) as i64
+        (lost * replaceable * self.loss_cost) as i64
+    }
+
+    /// The path for a packet; none if it is to be dropped.
+    #[inline]
+    pub(super) fn choose(&mut self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
+        let admitted = self.admitted.and(among);
+        let admitted = if admitted.is_empty() { among } else { admitted };
+        let chosen = self.earliest(ask, paths, admitted);
+        let target = if chosen.is_some() { 0.0 } else { 1.0 };
+        self.dropped += (target - self.dropped) * (1.0 / DROP_WINDOW);
+        if chosen.is_some() || admitted == among {
+            return chosen;
+        }
+        let mut tolerable = PathSet::EMPTY;
+        let dropped = self.dropped;
+        among
+            .iter()
+            .filter(|&id| paths[id.index()].random_loss() < dropped)
+            .for_each(|id| tolerable.insert(id));
+        self.earliest(ask, paths, tolerable)
+    }
+
+    /// The earliest of `among`; none if that is full and no other would do.
+    #[inline]
+    fn earliest(&self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
+        let (mut best, mut best_with_room) = (None, None);
+        for id in among.iter() {
+            let path = &paths[id.index()];
+            let delivery =
+                path.expected_delivery(ask.now, ask.wire_len) + self.cost_of_loss(ask, paths, path);
+            best = better(best, id, delivery);
+            if !path.is_full(ask.now) {
+                best_with_room = better(best_with_room, id, delivery);
+            }
+        }
+        let best = best?;
+        let earliest = &paths[best.path.index()];
+        if let Some(roomy) = best_with_room {
+            let patience = Self::patience(earliest, &paths[roomy.path.index()]);
+            if roomy.delivery - best.delivery <= patience {
+                return Some(roomy.path);
+            }
+        }
+        (!earliest.is_overfull(ask.now)).then_some(best.path)
     }
 }
 
 impl Scheduler for RateAware {
     #[inline]
     fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet {
-        self.earliest(ask, paths, ask.usable).map_or(ask.usable, PathSet::one)
+        let mut tried = PathSet::EMPTY;
+        ask.usable.iter().filter(|id| paths[id.index()].is_tried()).for_each(|id| tried.insert(id));
+        if tried == ask.usable {
+            return self.choose(ask, paths, tried).map_or(PathSet::EMPTY, PathSet::one);
+        }
+        // Copies try the others without risk.
+        let mut chosen = ask.usable;
+        if !tried.is_empty()
+            && let Some(sure) = self.choose(ask, paths, tried)
+        {
+            let may_not = |id: &PathId| !paths[id.index()].may_be_tried();
+            ask.usable.iter().filter(may_not).for_each(|id| chosen.remove(id));
+            tried.iter().for_each(|id| chosen.remove(id));
+            chosen.insert(sure);
+        }
+        chosen
+    }
+
+    fn on_report(&mut self, _now: Instant, _progress: &[Progress], paths: &[Outgoing]) {
+        self.admit(paths);
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::config::{DecrementPace, LossUnit, PathConfig, Turns, WeightArithmetic, WrrConfig};
+use crate::id::PathId;
 use ropewalk_units::Duration;
 
 const DSL: PathId = PathId(0);
@@ -10,7 +11,7 @@ fn at(millis: u64) -> Instant {
 }
 
 fn paths() -> Vec<Outgoing> {
-    vec![Outgoing::new(DSL, at(0)), Outgoing::new(LTE, at(0))]
+    vec![Outgoing::new(DSL, at(0), false), Outgoing::new(LTE, at(0), false)]
 }
 
 fn ask(usable: &[PathId]) -> Ask {
@@ -38,7 +39,7 @@ fn report(lost: u32, sent: u32) -> [Progress; 2] {
 /// The costlier path's weight after reports of (ms, lost, sent).
 fn weight_after(scheduler: &mut WeightedRoundRobin, reports: &[(u64, u32, u32)]) -> u32 {
     for &(when, lost, sent) in reports {
-        scheduler.on_report(at(when), &report(lost, sent));
+        scheduler.on_report(at(when), &report(lost, sent), &paths());
     }
     let paths = paths();
     assert_eq!(scheduler.weight(&paths[0]), 50, "the cheaper path's is fixed");

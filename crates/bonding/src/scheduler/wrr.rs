@@ -130,7 +130,7 @@ impl Scheduler for WeightedRoundRobin {
         if ask.usable.contains(chosen) { PathSet::one(chosen) } else { ask.usable }
     }
 
-    fn on_report(&mut self, now: Instant, progress: &[Progress]) {
+    fn on_report(&mut self, now: Instant, progress: &[Progress], _paths: &[Outgoing]) {
         let fixed = &progress[self.fixed.index()];
         if fixed.lost_packets == 0 {
             self.delayed_decrement(now);

@@ -136,6 +136,12 @@ struct Arrival {
     message: Message,
 }
 
+/// Something under way, or, with its octets, still before the path: at the side that sends it.
+enum Journey {
+    Held(Arrival, u32),
+    Under(Arrival),
+}
+
 /// The two gateways and what is between them. `links[path][side]` leads from that side.
 pub(crate) struct Bond {
     pub(crate) ends: [Endpoint<Packet>; 2],
@@ -150,7 +156,7 @@ pub(crate) struct Bond {
     /// Time and each path's view of side 0, sampled.
     random: Random,
     arrivals: BinaryHeap<Reverse<(Instant, u64)>>,
-    under_way: Vec<Option<Arrival>>,
+    under_way: Vec<Option<Journey>>,
     free: Vec<usize>,
     serial: u64,
     places: std::collections::BTreeMap<u64, usize>,
@@ -180,16 +186,19 @@ impl Bond {
     fn send(&mut self, side: usize, path: PathId, bytes: u32, message: impl Fn() -> Message) {
         let link = &mut self.links[path.index()][side];
         for at in link.send(self.now, bytes, &mut self.random) {
-            let arrival = Some(Arrival { side: 1 - side, path, message: message() });
-            let place = self.free.pop().unwrap_or_else(|| {
-                self.under_way.push(None);
-                self.under_way.len() - 1
-            });
-            self.under_way[place] = arrival;
-            self.serial += 1;
-            self.places.insert(self.serial, place);
-            self.arrivals.push(Reverse((at, self.serial)));
+            self.schedule(at, Journey::Under(Arrival { side: 1 - side, path, message: message() }));
         }
+    }
+
+    fn schedule(&mut self, at: Instant, journey: Journey) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.under_way.push(None);
+            self.under_way.len() - 1
+        });
+        self.under_way[place] = Some(journey);
+        self.serial += 1;
+        self.places.insert(self.serial, place);
+        self.arrivals.push(Reverse((at, self.serial)));
     }
 
     fn ingress(&mut self, side: usize, packet: Packet, flow: FlowKey) {
@@ -201,7 +210,13 @@ impl Bond {
             if side == 0 {
                 self.data_bytes[path.index()] += u64::from(bytes);
             }
-            self.send(side, path, bytes, || Message::Data(header, packet));
+            let departure = dispatch.departure(path);
+            if departure > self.now {
+                let message = Message::Data(header, packet);
+                self.schedule(departure, Journey::Held(Arrival { side, path, message }, bytes));
+            } else {
+                self.send(side, path, bytes, || Message::Data(header, packet));
+            }
         }
     }
 
@@ -233,8 +248,15 @@ impl Bond {
 
     fn arrive(&mut self, serial: u64, app: &mut dyn App) {
         let place = self.places.remove(&serial).expect("under way");
-        let arrival = self.under_way[place].take().expect("under way");
+        let journey = self.under_way[place].take().expect("under way");
         self.free.push(place);
+        let arrival = match journey {
+            Journey::Under(arrival) => arrival,
+            Journey::Held(Arrival { side, path, message: Message::Data(header, packet) }, bytes) => {
+                return self.send(side, path, bytes, || Message::Data(header, packet));
+            }
+            Journey::Held(..) => unreachable!("only data is held"),
+        };
         let end = &mut self.ends[arrival.side];
         match arrival.message {
             Message::Control(control) => end.handle_control(self.now, arrival.path, &control),

@@ -7,6 +7,7 @@ use ropewalk_bonding::{Class, Control, DataHeader, Endpoint, FlowKey, PathId};
 use ropewalk_sim::{Context, Packet as _, PacketId, Port};
 use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
+use std::collections::VecDeque;
 use std::fmt;
 
 /// One member of a bond, as this gateway sees it.
@@ -46,7 +47,9 @@ pub(crate) struct BondEnd {
     pub(crate) offered: Count,
     /// What came out of the bond here.
     pub(crate) delivered: Count,
-    /// Packets that found every path down.
+    /// By path: packets that are to leave later, and when.
+    held: Vec<VecDeque<(Instant, Packet)>>,
+    /// Packets that found every path down or full.
     pub(crate) unsent: u64,
     /// Time of the earliest pending timer, as in `Host`.
     armed: Instant,
@@ -62,7 +65,17 @@ impl BondEnd {
     /// An end without a timer.
     pub(crate) fn new(endpoint: Endpoint<PacketId>, members: Vec<Member>, classes: [Class; 64]) -> Self {
         let none = Count::default();
-        Self { endpoint, members, classes, offered: none, delivered: none, unsent: 0, armed: Instant::MAX }
+        let held = members.iter().map(|_| VecDeque::new()).collect();
+        Self {
+            endpoint,
+            members,
+            classes,
+            offered: none,
+            delivered: none,
+            held,
+            unsent: 0,
+            armed: Instant::MAX,
+        }
     }
 }
 
@@ -135,7 +148,14 @@ impl Gateway {
         let last = dispatch.len() - 1;
         for (copy, (path, header)) in dispatch.iter().enumerate() {
             let inner = if copy < last { context.packet(id).duplicate() } else { context.take(id) };
-            context.send(end.members[path.index()].port, encapsulate(end, &header, inner));
+            let packet = encapsulate(end, &header, inner);
+            let departure = dispatch.departure(path);
+            let is_late = departure > now || !end.held[path.index()].is_empty();
+            if is_late {
+                end.held[path.index()].push_back((departure, packet));
+            } else {
+                context.send(end.members[path.index()].port, packet);
+            }
         }
         self.drive(context, bond);
     }
@@ -176,9 +196,15 @@ impl Gateway {
             context.send(member.port, control_packet(member, control));
         }
         while end.endpoint.poll_event().is_some() {}
-        if let Some((at, _)) = end.endpoint.poll_timeout()
-            && at < end.armed
-        {
+        for (held, member) in end.held.iter_mut().zip(&end.members) {
+            while let Some((_, packet)) = held.pop_front_if(|(departure, _)| *departure <= now) {
+                context.send(member.port, packet);
+            }
+        }
+        let timer = end.endpoint.poll_timeout().map_or(Instant::MAX, |(at, _)| at);
+        let departures = end.held.iter().filter_map(|held| held.front()).map(|(departure, _)| *departure);
+        let at = departures.fold(timer, Instant::min);
+        if at < end.armed {
             let at = at.max(now);
             end.armed = at;
             context.set_timer(at, bond);
