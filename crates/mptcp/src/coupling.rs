@@ -51,7 +51,7 @@ impl CoupledControl {
     }
 
     /// Increase and decrease of `flows[index]` now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn coupling(&self, flows: &[SubflowView], index: usize) -> Coupling {
         let flow = &flows[index];
         let base = self.decrease_base(flow);
@@ -71,7 +71,7 @@ impl CoupledControl {
     }
 
     /// `flows[index]` has had `octets` acknowledged; the views are those after the ACK.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_acked(
         &mut self,
         flows: &[SubflowView],

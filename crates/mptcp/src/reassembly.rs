@@ -99,7 +99,7 @@ impl Reassembly {
 
     /// Takes octets that a subflow delivered, `data` being the position of the first. Octets that are there
     /// already are counted and dropped.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, now: Instant, data: u64, payload: Payload) {
         let chunk = Chunk { data, payload };
         if data == self.next && self.waiting.is_empty() {

@@ -130,7 +130,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Removes the first event if its time is not after `limit`.
-    #[inline]
+    #[inline(always)]
     pub fn pop_until(&mut self, limit: Instant) -> Option<(Instant, E)> {
         let limit = limit.as_nanos();
         loop {

@@ -108,7 +108,7 @@ impl<P> Context<'_, P> {
     ///
     /// # Panics
     /// When the node has no such port, or nothing was written.
-    #[inline]
+    #[inline(always)]
     pub fn send_written(&mut self, write: impl FnOnce(&mut Option<P>) -> Option<Port>) -> bool {
         let Some(port) = write(self.packets.vacant()) else { return false };
         let id = self.packets.claim();

@@ -7,7 +7,7 @@ use ropewalk_units::{Duration, Rate};
 
 impl Connection {
     /// Tells a subflow's TCP its increase and decrease, from the windows as they are before an ACK or timeout.
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_coupling(&mut self, at: usize) {
         self.refresh_windows();
         let coupling = self.coupled.coupling(&self.views, at);

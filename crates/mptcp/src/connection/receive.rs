@@ -249,7 +249,7 @@ impl Connection {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn hand_to_tcp(&mut self, now: Instant, at: usize, segment: &Segment) {
         let subflow = &mut self.subflows[at];
         let acknowledges = segment.payload.len == 0 || segment.ack != subflow.tcp.snd_una();

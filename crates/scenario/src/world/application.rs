@@ -49,7 +49,7 @@ pub(crate) enum Source {
 
 impl Source {
     /// Writes what is due and fits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pump(&mut self, now: Instant, sink: &Sink, writer: &mut impl Writer) {
         match self {
             Self::None => {

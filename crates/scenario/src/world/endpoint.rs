@@ -172,7 +172,7 @@ impl StreamEndpoint {
     }
 
     /// The earliest time at which something happens without a packet; [`Instant::MAX`] if nothing will.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deadline(&self) -> Instant {
         if let Transport::Waiting = self.transport {
             return self.start;
@@ -203,6 +203,7 @@ struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
+    #[inline(always)]
     fn drive<F: Flow>(&mut self, context: &mut Context<'_, Packet>, flow: &mut F) -> Opened {
         let now = context.now();
         let mut opened = Opened(flow.has_events() && flow.take_events(self.error, self.host).0);
@@ -214,13 +215,15 @@ impl Surroundings<'_> {
         }
         self.source.pump(now, self.sink, flow);
         let dscp = self.dscp;
-        let write = |flow: &mut F, place: &mut Option<Packet>| {
-            let packet = place.get_or_insert_with(Packet::blank);
-            let tuple = flow.transmit(now, packet.segment_to_write())?;
-            packet.address(tuple.local, tuple.remote, dscp);
-            Some(tuple.port)
-        };
-        while flow.wants_to_transmit() && context.send_written(|place| write(flow, place)) {}
+        let mut more = true;
+        while more && flow.wants_to_transmit() {
+            more = context.send_written(|place| {
+                let packet = place.get_or_insert_with(Packet::blank);
+                let tuple = flow.transmit(now, packet.segment_to_write())?;
+                packet.address(tuple.local, tuple.remote, dscp);
+                Some(tuple.port)
+            });
+        }
         opened.0 |= flow.has_events() && flow.take_events(self.error, self.host).0;
         opened
     }

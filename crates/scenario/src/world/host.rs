@@ -164,6 +164,7 @@ impl Host {
         self.drive(context, index);
     }
 
+    #[inline(never)]
     fn drive(&mut self, context: &mut Context<'_, Packet>, index: u32) {
         let slot = &mut self.slots[index as usize];
         let opened = match &mut slot.endpoint {

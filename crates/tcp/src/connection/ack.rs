@@ -58,7 +58,7 @@ impl Connection {
     }
 
     /// What [`Self::take_any_ack`] comes to then.
-    #[inline]
+    #[inline(always)]
     fn take_plain_ack(&mut self, segment: &Segment) {
         let Arrival { acked, oldest, newest } = self.queue.acknowledge_plain(segment.ack);
         self.advance_to(segment.ack, acked);
@@ -196,7 +196,7 @@ impl Connection {
         self.rate.on_delivered(self.now, delivered, self.rtt.srtt(), app_limited);
     }
 
-    #[inline]
+    #[inline(always)]
     fn rtt_sample(&mut self, sample: Duration) {
         if std::mem::take(&mut self.recovery.late)
             && let Some((srtt, rttvar)) = self.detectors.late_rtt(sample)
@@ -217,7 +217,7 @@ impl Connection {
     }
 
     /// The window grows: `acked` octets were acknowledged, the newest of them sent at `newest`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn grow(&mut self, acked: u32, newest: Instant) {
         let sample = AckSample {
             newly_acked: acked,
@@ -239,7 +239,7 @@ impl Connection {
     }
 
     /// SND.UNA advanced: timers, and our FIN.
-    #[inline]
+    #[inline(always)]
     fn progress(&mut self) {
         if self.queue.is_empty() {
             // RFC 6298 §5.2.

@@ -41,7 +41,7 @@ impl Connection {
 
     /// May [`Self::transmit`] have a segment? When the answer is no it has none, and calling it would change nothing:
     /// a cheap question, so that most segments are not followed by a vain search for another.
-    #[inline]
+    #[inline(always)]
     pub fn wants_to_transmit(&self) -> bool {
         !self.outbox.is_empty() || self.acks.is_due() || self.may_have_data() || self.owes_window_update()
     }
@@ -117,6 +117,7 @@ impl Connection {
     }
 
     /// RFC 8985 §7.3 TLP_send_probe.
+    #[inline(never)]
     fn tail_probe(&mut self, segment: &mut Segment) -> bool {
         let flight = self.flight();
         let window = if self.owns_window() { self.peer.window.saturating_sub(flight) } else { u32::MAX };
@@ -295,6 +296,7 @@ impl Connection {
     }
 
     /// Cuts and sends a new segment of `len` octets, with the FIN if it is the last.
+    #[inline(always)]
     fn send_new(&mut self, segment: &mut Segment, len: u32) -> bool {
         if self.queue.is_empty() {
             self.restart();
@@ -418,7 +420,7 @@ impl Connection {
         self.state.takes_data() && self.window.wants_update(self.reassembly.readable(), segment_size)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn pure_ack(&mut self, segment: &mut Segment) -> bool {
         self.stats.acks_sent += 1;
         self.write(segment, self.nxt, Payload::default(), Flags::ACK)
