@@ -102,18 +102,21 @@ impl<P> Context<'_, P> {
         self.forward(port, id);
     }
 
-    /// Sends the packet that `write` makes, if it makes one, and returns whether it did: it is written where it stays,
-    /// since it is too large to be moved about, over a packet that is gone if there is one. `write` returns the port it
-    /// is to leave by.
+    /// The place of the next packet to send, which is written where it stays, since it is too large to be moved about,
+    /// and over a packet that is gone if there is one. [`Self::send_placed`] sends it.
+    #[inline(always)]
+    pub fn place(&mut self) -> &mut Option<P> {
+        self.packets.vacant()
+    }
+
+    /// Sends the packet that was written into the [`Self::place`] of the moment.
     ///
     /// # Panics
-    /// When the node has no such port, or nothing was written.
+    /// When the node has no such port; in the link if nothing was written.
     #[inline(always)]
-    pub fn send_written(&mut self, write: impl FnOnce(&mut Option<P>) -> Option<Port>) -> bool {
-        let Some(port) = write(self.packets.vacant()) else { return false };
+    pub fn send_placed(&mut self, port: Port) {
         let id = self.packets.claim();
         self.forward(port, id);
-        true
     }
 
     /// Sends on a packet that came in, without moving it.

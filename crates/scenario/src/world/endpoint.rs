@@ -214,15 +214,12 @@ impl Surroundings<'_> {
             self.sink.finish(now);
         }
         self.source.pump(now, self.sink, flow);
-        let dscp = self.dscp;
-        let mut more = true;
-        while more && flow.wants_to_transmit() {
-            more = context.send_written(|place| {
-                let packet = place.get_or_insert_with(Packet::blank);
-                let tuple = flow.transmit(now, packet.segment_to_write())?;
-                packet.address(tuple.local, tuple.remote, dscp);
-                Some(tuple.port)
-            });
+        while flow.wants_to_transmit() {
+            let packet = context.place().get_or_insert_with(Packet::blank);
+            let Some(tuple) = flow.transmit(now, packet.segment_to_write()) else { break };
+            packet.address(tuple.local, tuple.remote, self.dscp);
+            let port = tuple.port;
+            context.send_placed(port);
         }
         opened.0 |= flow.has_events() && flow.take_events(self.error, self.host).0;
         opened
