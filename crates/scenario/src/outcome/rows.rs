@@ -193,7 +193,7 @@ pub struct BondEgress {
     pub added_delay_mean_ms: f64,
     /// Greatest such time in ms.
     pub added_delay_max_ms: f64,
-    /// Packets that found every path down.
+    /// Packets that found every path down or full.
     pub unsent: u64,
 }
 

@@ -197,7 +197,9 @@ impl Gateway {
         }
         while end.endpoint.poll_event().is_some() {}
         for (held, member) in end.held.iter_mut().zip(&end.members) {
-            while let Some((_, packet)) = held.pop_front_if(|(departure, _)| *departure <= now) {
+            while held.front().is_some_and(|(departure, _)| *departure <= now)
+                && let Some((_, packet)) = held.pop_front()
+            {
                 context.send(member.port, packet);
             }
         }
