@@ -4,14 +4,15 @@ use super::pair::{Channel, End, Pair};
 use crate::{Config, CongestionControl};
 use ropewalk_units::{Duration, Instant, Rate};
 
-/// 10 Mbit/s, 10 ms one way, 50 packets of queue, an MTU of 1400.
+/// 10 Mbit/s, 10 ms one way, 50 packets of queue, an MTU of 1400. The links of the measurement took 0.09 ms longer each
+/// way than they were set to: its captured SYNs and SYN/ACKs took 20.30 ms at the median instead of 20.11.
 fn path(loss: f64) -> [Channel; 2] {
     let direction = |loss| Channel {
         rate: Some(Rate::from_bits_per_sec(10_000_000)),
         queue: 50,
         loss,
         data_only: true,
-        ..Channel::ideal(Duration::from_millis(10))
+        ..Channel::ideal(Duration::from_micros(10_090))
     };
     [direction(loss), direction(0.0)]
 }
@@ -40,11 +41,8 @@ fn transfer_times_are_those_of_linux() {
         let pair = transfer(reno(), octets, 0.0, 1, Instant::MAX);
         let measured = pair.ends[1].last_octet_at.as_secs_f64() * 1e3;
         println!("{octets}: {measured:.2} ms, Linux {milliseconds} ms");
-        // Ours are 0.4 to 0.8 ms shorter at every size, probably because waking processes up takes Linux time. The
-        // shortest misses 2 % by that.
-        let tolerance = f64::max(0.02 * milliseconds, 0.022 * 39.3);
         assert!(
-            (measured - milliseconds).abs() < tolerance,
+            (measured / milliseconds - 1.0).abs() < 0.02,
             "{octets} octets took {measured} ms, Linux {milliseconds} ms"
         );
     }
