@@ -16,6 +16,8 @@ use ropewalk_units::{Duration, Instant};
 const MATHIS: f64 = 1.22;
 /// Bits of its packets.
 const PACKET: f64 = 12_000.0;
+/// A path of less than this part of the fastest one's rate is not worth the losses it may show: it carries what the others drop.
+const LEAST_GAIN: f64 = 1.0 / 8.0;
 /// The share of packets dropped is averaged over so many.
 const DROP_WINDOW: f64 = 4096.0;
 
@@ -74,10 +76,12 @@ impl RateAware {
 
     /// The paths that a loss-based flow gets most of, out of the usable ones: each alone, and the best so many by their losses.
     fn admit(&mut self, paths: &[Outgoing]) {
+        let up = |path: &&Outgoing| path.liveness.state == PathState::Up;
+        let fastest = paths.iter().filter(up).map(Outgoing::rate).fold(0.0, f64::max);
         let mut order = [0; MAX_PATHS];
         let mut count = 0;
         for (place, path) in paths.iter().enumerate() {
-            if path.liveness.state == PathState::Up {
+            if up(&path) && path.rate() >= LEAST_GAIN * fastest {
                 let at = order[..count]
                     .iter()
                     .position(|&other: &usize| paths[other].random_loss() > path.random_loss());
