@@ -323,25 +323,48 @@ def friendly_cells() -> list[Cell]:
     ]
 
 
+TAIL_DROP: Final = "tail drop"
+EARLY_DROP: Final = "early drop"
+CROSSED_QUEUES: Final[dict[str, dict[str, object]]] = {
+    TAIL_DROP: {},
+    EARLY_DROP: {
+        "links.dsl.queue": {
+            "discipline": "red",
+            "limit": "200 packets",
+            "min_threshold": 20,
+            "max_threshold": 100,
+            "max_probability": "10 %",
+        }
+    },
+}
+"""What the shaper of the DSL line may do, which the paper does not tell: RED around the 100 packets of elsewhere."""
+
+
+def _crossing(extent: Extent, flows: int, gain: float, reading: str, queue: str) -> Cell:
+    return Cell(
+        {"flows": flows, "gain": gain, "reading": reading, "queue": queue},
+        source(
+            CROSSED,
+            {
+                **papers_bond(gain, 500, 50, "bond", reading),
+                **CROSSED_QUEUES[queue],
+                "scenario.duration": f"{extent.cross_s} s",
+                "connections.video": udp(62),
+                **{f"connections.tcp{k}": _tcp(10) for k in range(flows)},
+            },
+        ),
+    )
+
+
 def crossing_cells(extent: Extent) -> list[Cell]:
     """§5.4: 62 Mbit/s of UDP, and one or two TCP flows from the tenth second on."""
-    return [
-        Cell(
-            {"flows": flows, "gain": gain, "reading": reading},
-            source(
-                CROSSED,
-                {
-                    **papers_bond(gain, 500, 50, "bond", reading),
-                    "scenario.duration": f"{extent.cross_s} s",
-                    "connections.video": udp(62),
-                    **{f"connections.tcp{k}": _tcp(10) for k in range(flows)},
-                },
-            ),
-        )
+    tail = [
+        _crossing(extent, flows, gain, reading, TAIL_DROP)
         for reading in (AS_PRINTED, LIKELIEST)
         for gain in (0.5, 1.0)
         for flows in (1, 2)
     ]
+    return [*tail, *(_crossing(extent, flows, 1.0, LIKELIEST, EARLY_DROP) for flows in (1, 2))]
 
 
 def traces() -> dict[str, Path]:
