@@ -206,10 +206,10 @@ impl Outgoing {
         self.backlog(now) >= self.allowance()
     }
 
-    /// Would it wait longer than any should? As long as no loss has shown what the buffer bears, none does.
+    /// Would it wait before the path longer than any should? As long as no loss has shown what the buffer bears, none does.
     #[inline]
     pub(crate) fn is_overfull(&self, now: Instant) -> bool {
-        self.limit.is_known() && self.is_full(now)
+        self.is_paced && self.limit.is_known() && self.is_full(now)
     }
 
     /// The longest queue, in the path's buffer and before it, in nanoseconds: what the buffer bears, but at least a round trip.

@@ -78,6 +78,18 @@ impl<P> Endpoint<P> {
 
     #[inline]
     fn choose(&mut self, ask: &Ask, flow: FlowKey) -> PathSet {
-        if flow.class.is_duplicated() { ask.usable } else { self.scheduler.pick(ask, &self.outgoing) }
+        if flow.class.is_duplicated() {
+            self.with_room(ask)
+        } else {
+            self.scheduler.pick(ask, &self.outgoing)
+        }
+    }
+
+    /// All usable paths before which not too much waits already: copies must not pile up there.
+    fn with_room(&self, ask: &Ask) -> PathSet {
+        let mut all = ask.usable;
+        let is_overfull = |id: &PathId| self.outgoing[id.index()].is_overfull(ask.now);
+        ask.usable.iter().filter(is_overfull).for_each(|id| all.remove(id));
+        all
     }
 }
