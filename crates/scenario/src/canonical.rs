@@ -338,7 +338,8 @@ fn codel_table(limit: Limit, codel: &CodelConfig) -> CodelTable {
     }
 }
 
-fn interval(interval: Interval) -> IntervalTable {
+/// As a file says it.
+pub(crate) fn interval(interval: Interval) -> IntervalTable {
     match interval {
         Interval::Constant(time) => IntervalTable::Constant(ConstantTable { time: Time(time) }),
         Interval::Exponential(mean) => IntervalTable::Exponential(ExponentialTable { mean: Time(mean) }),

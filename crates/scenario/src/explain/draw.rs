@@ -240,7 +240,7 @@ fn protocol(connection: &ConnectionPlan) -> String {
     }
 }
 
-fn interval(interval: Interval) -> String {
+pub(super) fn interval(interval: Interval) -> String {
     match interval {
         Interval::Constant(time) => time.to_string(),
         Interval::Exponential(mean) => format!("about {mean} (exponential)"),

@@ -1,6 +1,6 @@
 //! The wireless network in characters: what its radios are, how far they reach, where the stations are.
 
-use crate::plan::Interval;
+use super::draw;
 use crate::plan::wifi::{BroadcastPlan, MobilityPlan, WayPlan};
 use crate::plan::{Plan, WifiPlan};
 use ropewalk_units::Duration;
@@ -111,14 +111,11 @@ fn list(wifi: &WifiPlan, text: &mut String) {
 fn broadcasts(wifi: &WifiPlan, text: &mut String) {
     for plan in &wifi.broadcasts {
         let from = plan.from.as_ref().map_or_else(|| "all stations".to_owned(), |from| from.join(", "));
-        let interval = match plan.interval {
-            Interval::Constant(time) => format!("each {time}"),
-            Interval::Exponential(mean) => format!("at random times, each {mean} on average"),
-        };
+        let interval = draw::interval(plan.interval);
         let BroadcastPlan { name, channel, packet, .. } = plan;
         let _ = writeln!(
             text,
-            "  broadcast {name}: {packet} B {interval} at {} on channel {channel} from {from}",
+            "  broadcast {name}: {packet} B each {interval} at {} on channel {channel} from {from}",
             wifi.broadcast_rate()
         );
     }

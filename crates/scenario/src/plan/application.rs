@@ -11,7 +11,7 @@ use crate::schema::quantity::{BitRate, Size, Time};
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// IPv4 and UDP headers.
-const UDP_HEADERS: u32 = 28;
+pub(super) const UDP_HEADERS: u32 = 28;
 
 /// The application of a connection.
 pub(super) fn application(
@@ -148,12 +148,9 @@ impl Check<'_> {
         default: Interval,
         zero: bool,
     ) -> Result<Interval, ScenarioError> {
-        let (interval, length) = match table {
-            None => return Ok(default),
-            Some(IntervalTable::Constant(table)) => (Interval::Constant(table.time.0), table.time.0),
-            Some(IntervalTable::Exponential(table)) => (Interval::Exponential(table.mean.0), table.mean.0),
-        };
-        if length.is_zero() && !(zero && matches!(interval, Interval::Constant(_))) {
+        let Some(table) = table else { return Ok(default) };
+        let interval = Interval::new(table);
+        if interval.mean().is_zero() && !(zero && matches!(interval, Interval::Constant(_))) {
             return Err(self.wrong(key, "a time of zero cannot be here", "a time above zero"));
         }
         Ok(interval)

@@ -12,6 +12,7 @@ pub mod router;
 pub(crate) mod trace;
 pub mod wifi;
 
+use crate::schema::connection::IntervalTable;
 pub use bond::BondPlan;
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::{Duration, Instant, Rate};
@@ -272,6 +273,22 @@ pub enum Interval {
     Constant(Duration),
     /// Exponentially distributed with this mean.
     Exponential(Duration),
+}
+
+impl Interval {
+    /// Its mean.
+    pub const fn mean(self) -> Duration {
+        match self {
+            Self::Constant(time) | Self::Exponential(time) => time,
+        }
+    }
+
+    pub(crate) fn new(table: &IntervalTable) -> Self {
+        match table {
+            IntervalTable::Constant(table) => Self::Constant(table.time.0),
+            IntervalTable::Exponential(table) => Self::Exponential(table.mean.0),
+        }
+    }
 }
 
 /// What a connection transfers.

@@ -1,4 +1,4 @@
-//! A router: static routes, and nothing else.
+//! A router: static routes, and, if it is a middlebox, TCP options that it takes out.
 
 use super::packet::{Body, Packet};
 use crate::plan::StripPlan;
@@ -24,7 +24,7 @@ pub(crate) struct Router {
     /// By destination address index.
     routes: Vec<NextHop>,
     /// TCP options that it takes out.
-    strips: StripPlan,
+    strips: Option<StripPlan>,
     /// Packets without a route, or whose TTL ran out.
     pub(crate) discarded: u64,
 }
@@ -33,15 +33,15 @@ impl Router {
     /// A router with these routes, which takes these options out.
     pub(crate) fn set_routes(&mut self, routes: Vec<NextHop>, strips: StripPlan) {
         self.routes = routes;
-        self.strips = strips;
+        self.strips = (!strips.is_idle()).then_some(strips);
     }
 
     /// One hop less to live, and where the packet goes; nowhere when it has none left.
     #[inline]
     pub(crate) fn next_hop(&mut self, packet: &mut Packet) -> NextHop {
         packet.ttl = packet.ttl.saturating_sub(1);
-        if !self.strips.is_idle() {
-            strip(packet, &self.strips);
+        if let Some(strips) = &self.strips {
+            strip(packet, strips);
         }
         let address = packet.destination.address().0;
         let hop = self.routes.get(address).copied().unwrap_or_default();

@@ -3,14 +3,11 @@
 use super::WifiPlan;
 use crate::error::ScenarioError;
 use crate::plan::Interval;
+use crate::plan::application::UDP_HEADERS;
 use crate::plan::build::Builder;
-use crate::schema::connection::IntervalTable;
 use crate::schema::quantity::{Name, Time};
 use crate::schema::wifi::{BroadcastTable, WifiTable};
 use ropewalk_units::{Duration, Instant};
-
-/// IPv4 and UDP headers.
-const UDP_HEADERS: u32 = 28;
 
 /// Payload octets, unless the file says otherwise.
 const PACKET: u32 = 100;
@@ -67,7 +64,6 @@ impl Draft<'_> {
     fn broadcast(&self) -> Result<BroadcastPlan, ScenarioError> {
         let channel = self.channel()?;
         let interval = self.interval()?;
-        let (Interval::Constant(mean) | Interval::Exponential(mean)) = interval;
         if self.table.duration.is_some_and(|time| time.0.is_zero()) {
             return Err(self.wrong("duration", "nothing would be sent in no time", "a time above zero"));
         }
@@ -78,7 +74,7 @@ impl Draft<'_> {
             packet: self.packet()?,
             interval,
             start: Instant::ZERO + self.start()?,
-            spread: self.table.spread.map_or(mean, |time| time.0),
+            spread: self.table.spread.map_or(interval.mean(), |time| time.0),
             duration: self.table.duration.map(|time| time.0),
         })
     }
@@ -151,12 +147,8 @@ impl Draft<'_> {
     }
 
     fn interval(&self) -> Result<Interval, ScenarioError> {
-        let (interval, length) = match &self.table.interval {
-            None => return Ok(Interval::Constant(INTERVAL)),
-            Some(IntervalTable::Constant(table)) => (Interval::Constant(table.time.0), table.time.0),
-            Some(IntervalTable::Exponential(table)) => (Interval::Exponential(table.mean.0), table.mean.0),
-        };
-        if length.is_zero() {
+        let interval = self.table.interval.as_ref().map_or(Interval::Constant(INTERVAL), Interval::new);
+        if interval.mean().is_zero() {
             return Err(self.wrong("interval", "no time between two datagrams", "a time above zero"));
         }
         Ok(interval)

@@ -1,9 +1,8 @@
 //! The table that would say everything.
 
 use super::{BroadcastPlan, MobilityPlan, WifiPlan};
-use crate::plan::Interval;
-use crate::schema::connection::{ConstantTable, IntervalTable};
-use crate::schema::link::{BernoulliTable, ExponentialTable, NoKeys};
+use crate::canonical::interval;
+use crate::schema::link::{BernoulliTable, NoKeys};
 use crate::schema::quantity::{
     Angle, BitRate, BufferSize, Chance, Coordinate, Decibels, Length, Limit, Name, Point, Power, Rectangle,
     Size, Speed, Time,
@@ -129,15 +128,11 @@ fn mobility(plan: &MobilityPlan) -> MobilityTable {
 
 fn broadcast(plan: &BroadcastPlan) -> (Name, BroadcastTable) {
     let names = |names: &Vec<String>| names.iter().cloned().map(Name).collect();
-    let interval = match plan.interval {
-        Interval::Constant(time) => IntervalTable::Constant(ConstantTable { time: Time(time) }),
-        Interval::Exponential(mean) => IntervalTable::Exponential(ExponentialTable { mean: Time(mean) }),
-    };
     let table = BroadcastTable {
         from: plan.from.as_ref().map(names),
         channel: Some(plan.channel),
         packet_size: Some(Size(Bytes::new(u64::from(plan.packet)))),
-        interval: Some(interval),
+        interval: Some(interval(plan.interval)),
         start: Some(Time(plan.start - Instant::ZERO)),
         spread: Some(Time(plan.spread)),
         duration: plan.duration.map(Time),
