@@ -1,6 +1,7 @@
 //! Models of saturated stations that all hear each other.
 
 use ropewalk_sim::Stream;
+use std::cmp::Ordering;
 
 /// What a model says.
 #[derive(Clone, Copy, Debug)]
@@ -107,4 +108,85 @@ pub(crate) fn collisions_slot_by_slot(n: usize, times: Times, attempts: u64, str
         }
     }
     failed as f64 / sent as f64
+}
+
+/// The same process for two stations, exactly: its Markov chain over what an exchange leaves behind, instead of a draw of it.
+pub(crate) fn collisions_of_two_exactly(times: Times) -> f64 {
+    let chain = Pair { window: times.window as usize, top: times.stages as usize };
+    let mut weights = chain.nothing();
+    weights[chain.collided(0, 0)] = 1.0;
+    let mut collisions = 0.0;
+    // A station that waits longest is overtaken by some 64 exchanges: after a thousand nothing of the start is left.
+    for _ in 0..1_000 {
+        let mut next = chain.nothing();
+        let (mut sent, mut failed) = (0.0, 0.0);
+        for (state, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            chain.step(state, weight, |to, weight| {
+                next[to] += weight;
+                let both = to >= chain.collided(0, 0);
+                sent += if both { 2.0 * weight } else { weight };
+                failed += if both { 2.0 * weight } else { 0.0 };
+            });
+        }
+        (weights, collisions) = (next, failed / sent);
+    }
+    collisions
+}
+
+/// Two stations after an exchange. After a success the winner draws anew at stage 0 and the other has some slots left at its
+/// stage; after a collision both draw anew.
+struct Pair {
+    window: usize,
+    top: usize,
+}
+
+impl Pair {
+    fn drawn_from(&self, stage: usize) -> usize {
+        self.window << stage
+    }
+
+    /// One station has won; the other, at `stage`, has 1 or more slots left.
+    fn waits(&self, stage: usize, left: usize) -> usize {
+        stage * self.drawn_from(self.top) + left
+    }
+
+    /// Both have collided and are at these stages now.
+    fn collided(&self, one: usize, other: usize) -> usize {
+        self.waits(self.top + 1, 0) + one * (self.top + 1) + other
+    }
+
+    fn nothing(&self) -> Vec<f64> {
+        vec![0.0; self.collided(self.top, self.top) + 1]
+    }
+
+    /// What follows `state`, each with its share of `weight`.
+    fn step(&self, state: usize, weight: f64, mut to: impl FnMut(usize, f64)) {
+        let stages = self.top + 1;
+        if let Some(pair) = state.checked_sub(self.collided(0, 0)) {
+            let (one, other) = (pair / stages, pair % stages);
+            let (here, there) = (self.drawn_from(one), self.drawn_from(other));
+            let each = weight / (here * there) as f64;
+            to(self.after_collision(one, other), each * here.min(there) as f64);
+            for ahead in 1..there {
+                to(self.waits(other, ahead), each * here.min(there - ahead) as f64);
+            }
+            for ahead in 1..here {
+                to(self.waits(one, ahead), each * there.min(here - ahead) as f64);
+            }
+            return;
+        }
+        let (stage, left) = (state / self.drawn_from(self.top), state % self.drawn_from(self.top));
+        let each = weight / self.window as f64;
+        for drawn in 0..self.window {
+            match drawn.cmp(&left) {
+                Ordering::Less => to(self.waits(stage, left - drawn), each),
+                Ordering::Equal => to(self.after_collision(0, stage), each),
+                Ordering::Greater => to(self.waits(0, drawn - left), each),
+            }
+        }
+    }
+
+    fn after_collision(&self, one: usize, other: usize) -> usize {
+        self.collided((one + 1).min(self.top), (other + 1).min(self.top))
+    }
 }
