@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import tempfile
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import _core
-from ropewalk.executor import Executor, Finished, Job, LocalExecutor
-from ropewalk.progress import Finishing, Progress, Silent
+from ropewalk.executor import Executor, Job, LocalExecutor, carry_out, missing
+from ropewalk.progress import Progress, Silent
 from ropewalk.results import Reference, RunResult, SweepResult, goodput
 from ropewalk.source import Overrides, ScenarioLike, Source, resolve
 from ropewalk.store import Store, write_text
@@ -111,7 +110,7 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         alone[connection, path] = [
             Job(reference, seed, f"{label}, seed {seed}", series=False, keep=True) for seed in seeds
         ]
-    finished = _finished(
+    finished = carry_out(
         [*jobs, *(job for group in alone.values() for job in group)],
         executor or LocalExecutor(workers),
         progress or Silent(),
@@ -163,19 +162,6 @@ def _main_jobs(  # noqa: PLR0913 - the choices of `run`, by name
     ]
 
 
-def _finished(jobs: list[Job], executor: Executor, progress: Progress, what: str) -> dict[Job, Finished]:
-    """Every job with what came of it; the first failure ends all."""
-    finished: dict[Job, Finished] = {}
-    with Finishing(progress), closing(executor.run(jobs)) as ends:
-        progress.start(len(jobs), what)
-        for end in ends:
-            if end.error is not None:
-                raise end.error
-            finished[end.job] = end
-            progress.advance()
-    return finished
-
-
 def _write(result: RunResult, folder: Path, files: list[Path]) -> None:
     """Add the summary to the files that the runs have written."""
     summary = folder / "summary.json"
@@ -215,9 +201,10 @@ def sweep(
     store = Store(root, version())
     planned = sweeping.plan(loaded, store)
     store.prepare([root, *(key.folder for key in planned.jobs)])
-    todo = sweeping.missing(planned.jobs, said)
+    todo = missing(planned.jobs, said)
     sweeping.write_manifest(loaded, planned, root)
-    failures = sweeping.carry_out(todo, executor or LocalExecutor(workers), said, planned.name)
+    ended = carry_out(todo, executor or LocalExecutor(workers), said, planned.name, tolerant=True)
+    failures = {end.job.key: end.error for end in ended.values() if end.error and end.job.key}
     return SweepResult(
         campaign=loaded,
         samples=planned.samples,

@@ -183,21 +183,32 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and points: under a minute.")] = False,
     out: Annotated[Path, typer.Option(help="Where figures, tables and reports go.")] = DEFAULT_OUT,
     workers: WorkersOption = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Run everything anew, also what an interrupted one has run.")
+    ] = False,
 ) -> None:
-    """Make a paper's figures, published and measured side by side, in a report."""
+    """Make a paper's figures, published and measured side by side; stop with Ctrl-C and resume at will."""
     from ropewalk import studies
+    from ropewalk.studies.cells import Runner
 
-    with reporting(f"; what is finished is in {out}"):
-        chosen = [(name, studies.load(name)) for name in studies.names(study or [])]
+    with reporting(f"; every finished run is in {out}: the same command goes on from there"):
+        chosen = studies.names(study or [])
         count = LocalExecutor(workers).workers
         progress: Progress = for_terminal()
-        for name, module in chosen:
+        kept = {name: studies.Kept(out / name, quick) for name in chosen}
+        for name, runs in kept.items():
+            module = studies.load(name)
             typer.echo(f"{name}: {module.TITLE}")
-            result = module.run(out / name, quick, count, progress)
+            if fresh:
+                runs.forget()
+            result = module.run(out / name, quick, Runner(count, progress, runs.store))
             progress.finish()
             for finding in result.findings:
                 typer.echo(f"  - {finding}")
             typer.echo(f"report: {result.report}")
+        # Not before the last study is done: the same command goes on behind those that are.
+        for runs in kept.values():
+            runs.forget()
 
 
 @app.command()

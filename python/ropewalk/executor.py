@@ -1,4 +1,4 @@
-"""Where runs are carried out: here on threads, or wherever another `Executor` takes them."""
+"""Which runs are carried out, and where: here on threads, or wherever another `Executor` takes them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import os
 import queue
 import shutil
 import threading
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ropewalk import _core
-from ropewalk.errors import RopewalkError, RunError
-from ropewalk.store import TABLES, Key, Table, store_error
+from ropewalk.errors import RopewalkError, RunError, StoreError
+from ropewalk.progress import Finishing
+from ropewalk.store import TABLES, Key, Table, damage, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from ropewalk.progress import Progress
     from ropewalk.source import Source
 
 
@@ -114,6 +117,47 @@ class LocalExecutor:
             interrupt.set()
             for thread in threads:
                 thread.join()
+
+
+def missing(jobs: dict[Key, Job], progress: Progress) -> list[Job]:
+    """The jobs whose results the store does not have whole; damaged ones are reported and missing."""
+    todo = []
+    for key, job in jobs.items():
+        try:
+            reason = damage(key, job.tables)
+        except FileNotFoundError:
+            todo.append(job)
+            continue
+        except OSError as cause:
+            raise StoreError(f"cannot read the results in {key.folder}: {cause.strerror}") from cause
+        if reason is not None:
+            progress.note(f"{reason}; running it again")
+            todo.append(job)
+    return todo
+
+
+def carry_out(
+    jobs: Sequence[Job], executor: Executor, progress: Progress, what: str, *, tolerant: bool = False
+) -> dict[Job, Finished]:
+    """Carry out jobs and say how far it is. The first failure ends all, unless failures are tolerated and noted.
+
+    Raises:
+        RopewalkError: A job failed.
+        StoreError: Results cannot be written, so that going on would be useless, tolerant or not.
+    """
+    ended: dict[Job, Finished] = {}
+    if not jobs:
+        return ended
+    with Finishing(progress), closing(executor.run(jobs)) as finished:
+        progress.start(len(jobs), what)
+        for end in finished:
+            if end.error is not None:
+                if not tolerant or isinstance(end.error, StoreError):
+                    raise end.error
+                progress.note(f"{end.job.label} failed: {end.error}")
+            ended[end.job] = end
+            progress.advance()
+    return ended
 
 
 def perform(job: Job, interrupt: _core.Interrupt) -> Finished:

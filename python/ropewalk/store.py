@@ -137,7 +137,7 @@ def read(keys: Iterable[Key], table: Table) -> pl.DataFrame:
     if not files:
         return pl.DataFrame()
     try:
-        return pl.concat([pl.read_parquet(file) for file in files])
+        return pl.read_parquet(files, glob=False, hive_partitioning=False)
     except (pl.exceptions.PolarsError, OSError) as cause:
         reason = str(cause).splitlines()[0]
         raise StoreError(
@@ -161,8 +161,8 @@ def write_text(file: Path, text: str) -> None:
         raise store_error(file.parent, cause) from cause
 
 
-def write_parquet(table: pl.DataFrame, file: Path) -> Path:
-    """Write a table beside its place, then move it there, so that it is whole or absent.
+def write_parquet(table: pl.DataFrame, file: Path, metadata: dict[str, str] | None = None) -> Path:
+    """Write a table, and what is to be known of it, beside its place, then move it there: it is whole or absent.
 
     Raises:
         StoreError: It cannot be written.
@@ -170,7 +170,7 @@ def write_parquet(table: pl.DataFrame, file: Path) -> Path:
     beside = file.with_name(f".{file.name}.{os.getpid()}.partial")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        table.write_parquet(beside)
+        table.write_parquet(beside, metadata=metadata)
         beside.replace(file)
     except OSError as cause:
         beside.unlink(missing_ok=True)

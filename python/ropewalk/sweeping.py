@@ -1,19 +1,17 @@
-"""Carrying out a campaign: plan every run, skip what the store has, run the rest, write down the plan."""
+"""A campaign's plan: every run it needs, each of them once, and the plan written down."""
 
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import _core
-from ropewalk.errors import CampaignError, RopewalkError, ScenarioError, StoreError
-from ropewalk.executor import Executor, Job
-from ropewalk.progress import Finishing, Progress
+from ropewalk.errors import CampaignError, ScenarioError
+from ropewalk.executor import Job
 from ropewalk.results import Reference, Sample
 from ropewalk.source import Source
-from ropewalk.store import Key, Store, damage, file_name, write_text
+from ropewalk.store import Key, Store, file_name, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,45 +71,6 @@ def _sample(point: Point, campaign: Campaign, store: Store, jobs: dict[Key, Job]
 def describe(parameters: dict[str, Any]) -> str:
     """The values of a point for a message."""
     return ", ".join(f"{key} = {value}" for key, value in parameters.items())
-
-
-def missing(jobs: dict[Key, Job], progress: Progress) -> list[Job]:
-    """The jobs whose results the store does not have whole; damaged ones are reported and missing."""
-    todo = []
-    for key, job in jobs.items():
-        try:
-            reason = damage(key, job.tables)
-        except FileNotFoundError:
-            todo.append(job)
-            continue
-        except OSError as cause:
-            raise StoreError(f"cannot read the results in {key.folder}: {cause.strerror}") from cause
-        if reason is not None:
-            progress.note(f"{reason}; running it again")
-            todo.append(job)
-    return todo
-
-
-def carry_out(jobs: list[Job], executor: Executor, progress: Progress, what: str) -> dict[Key, RopewalkError]:
-    """Run jobs that write into the store and return those that failed.
-
-    Raises:
-        StoreError: Results cannot be written, so that going on would be useless. What was written stays.
-    """
-    failures: dict[Key, RopewalkError] = {}
-    if not jobs:
-        return failures
-    with Finishing(progress), closing(executor.run(jobs)) as finished:
-        progress.start(len(jobs), what)
-        for end in finished:
-            if isinstance(end.error, StoreError):
-                raise end.error
-            if end.error is not None:
-                progress.note(f"{end.job.label} failed: {end.error}")
-                if end.job.key is not None:
-                    failures[end.job.key] = end.error
-            progress.advance()
-    return failures
 
 
 def write_manifest(campaign: Campaign, planned: Plan, root: Path) -> Path:

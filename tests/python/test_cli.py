@@ -13,8 +13,9 @@ from typer.testing import CliRunner, Result
 from fake_core import FakeCore
 from ropewalk import studies
 from ropewalk.commands import app
-from ropewalk.progress import Progress
+from ropewalk.source import Source
 from ropewalk.studies import StudyResult
+from ropewalk.studies.cells import Cell, Runner
 
 RUN_KEYS = ["scenario", "seed", "version", "duration_s", "connections", "links"]
 
@@ -187,11 +188,11 @@ def test_reproduce_runs_studies_by_name(
 ) -> None:
     module = ModuleType("fake_study")
 
-    def run(out: Path, quick: bool, workers: int, progress: Progress) -> StudyResult:
+    def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
         out.mkdir(parents=True)
-        progress.start(1, "study")
-        progress.advance()
-        return StudyResult(out / "report.html", (), (f"quick is {quick} on {workers}",))
+        runner.progress.start(1, "study")
+        runner.progress.advance()
+        return StudyResult(out / "report.html", (), (f"quick is {quick} on {runner.workers}",))
 
     vars(module).update(TITLE="A study", PAPER="Nobody, never", run=run)
     monkeypatch.setitem(sys.modules, "fake_study", module)
@@ -202,6 +203,41 @@ def test_reproduce_runs_studies_by_name(
         assert result.exit_code == 0
         assert "quick is True on 3" in result.stdout
         assert f"report: {out / 'fake' / 'report.html'}" in result.stdout
+
+
+def test_reproduce_keeps_what_has_run_until_the_last_study_is_done(
+    fake: FakeCore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stops = [KeyboardInterrupt, None, KeyboardInterrupt, None]
+    for place in (0, 1):
+        module = ModuleType(f"fake_study_{place}")
+
+        def run(out: Path, quick: bool, runner: Runner, place: int = place) -> StudyResult:
+            cells = [Cell({"what": "cell"}, Source(f'name = "study-{place}"\n'))]
+            runner.run(cells, range(1, 5), f"study {place}")
+            stop = stops.pop(0) if place == 1 else None
+            if stop is not None:
+                raise stop
+            return StudyResult(out / "report.html")
+
+        vars(module).update(TITLE="A study", PAPER="Nobody, never", run=run)
+        monkeypatch.setitem(sys.modules, f"fake_study_{place}", module)
+    monkeypatch.setattr(studies, "REGISTRY", {"a": "fake_study_0", "b": "fake_study_1"})
+    out = tmp_path / "out"
+    stopped = ropewalk("reproduce", "--out", str(out))
+    assert stopped.exit_code == 130
+    assert f"stopped; every finished run is in {out}: the same command goes on from there" in stopped.stderr
+    assert len(fake.ran) == 8
+    resumed = ropewalk("reproduce", "--out", str(out))
+    assert resumed.exit_code == 0
+    for place in (0, 1):
+        assert f"study {place}: 4 of 4 runs taken over" in resumed.stderr
+    assert len(fake.ran) == 8
+    assert not list(out.rglob("*.parquet"))
+    assert ropewalk("reproduce", "--out", str(out)).exit_code == 130
+    fresh = ropewalk("reproduce", "--out", str(out), "--fresh")
+    assert "taken over" not in fresh.stderr
+    assert len(fake.ran) == 24
 
 
 def test_unknown_studies_are_suggested() -> None:

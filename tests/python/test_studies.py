@@ -12,6 +12,8 @@ from ropewalk import routes
 from ropewalk.progress import Silent
 from ropewalk.routes import GREEDY
 from ropewalk.studies import (
+    Kept,
+    StudyResult,
     bonding_cells,
     degraded_path,
     diamond,
@@ -23,6 +25,7 @@ from ropewalk.studies import (
     reordering,
     wireless,
 )
+from ropewalk.studies.cells import Runner
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +40,10 @@ def test_a_crossing_is_interpolated_and_may_be_missing() -> None:
     assert degraded_path.crossing([1, 2, 3], [9, 7, 5], 6) == pytest.approx(2.5)
     assert degraded_path.crossing([1, 2, 3], [9, 8, 7], 6) is None
     assert degraded_path.crossing([1, 2, 3], [5, 8, 9], 6) == 1
+
+
+def _run(study: str, out: Path, workers: int = 2) -> StudyResult:
+    return load(study).run(out, quick=True, runner=Runner(workers, Silent(), Kept(out, quick=True).store))
 
 
 class _Loaded(HTMLParser):
@@ -66,7 +73,7 @@ def test_degraded_path_makes_every_figure_and_its_report(
 ) -> None:
     tiny = degraded_path.Extent((0.5, 3.0, 7.0), (1, 2), "3 s", (64, 4000))
     monkeypatch.setattr(degraded_path, "QUICK", tiny)
-    result = load("degraded-path").run(tmp_path, quick=True, workers=2, progress=Silent())
+    result = _run("degraded-path", tmp_path)
     names = {path.name for path in result.files}
     for stem in ("figure-1-formula", "figure-4-threshold", "figure-5-subflows", "schedulers", "buffers"):
         assert {f"{stem}.png", f"{stem}.svg"} <= names
@@ -81,7 +88,7 @@ def test_equal_runs_make_equal_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     written = []
     for workers in (1, 2):
         folder = tmp_path / str(workers)
-        result = load("degraded-path").run(folder, quick=True, workers=workers, progress=Silent())
+        result = _run("degraded-path", folder, workers)
         written.append({path.name: path.read_bytes() for path in (*result.files, result.report)})
     assert written[0].keys() == written[1].keys()
     assert [name for name in written[0] if written[0][name] != written[1][name]] == []
@@ -91,7 +98,7 @@ def test_reordering_makes_every_figure_and_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reordering, "CONNECTION", reordering.CONNECTION.replace("10 MB", "1 MB"))
-    result = load("reordering").run(tmp_path, quick=True, workers=2, progress=Silent())
+    result = _run("reordering", tmp_path)
     names = {path.name for path in result.files}
     assert "figure-8-linked-increases-two-paths.png" in names
     assert "figure-9-uncoupled-three-paths.svg" in names
@@ -108,7 +115,7 @@ def test_mesh_routing_makes_every_figure_and_its_report(
     written = []
     for workers in (1, 2):
         folder = tmp_path / str(workers)
-        result = load("mesh-routing").run(folder, quick=True, workers=workers, progress=Silent())
+        result = _run("mesh-routing", folder, workers)
         written.append({path.name: path.read_bytes() for path in (*result.files, result.report)})
     assert [name for name in written[0] if written[0][name] != written[1][name]] == []
     for stem in ("figure-3-feasibility", "figure-4-number-of-routes", "figure-5-hops", "optimal-missed"):
@@ -132,7 +139,7 @@ def test_the_ramp_rises_by_equal_factors_and_falls_fast_at_first() -> None:
 def test_bonding_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bonding_cells, "QUICK", bonding_cells.Extent((1,), 2, 12))
     monkeypatch.setenv("ROPEWALK_TRACES", str(tmp_path))
-    result = load("bonding").run(tmp_path, quick=True, workers=2, progress=Silent())
+    result = _run("bonding", tmp_path)
     names = {path.name for path in result.files}
     stems = (
         "figure-3-k-05-dwd-250",
@@ -172,7 +179,7 @@ def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(
         diamond, "QUICK", diamond_cells.Extent((1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "300 kB")
     )
-    result = load("diamond").run(tmp_path, quick=True, workers=2, progress=Silent())
+    result = _run("diamond", tmp_path)
     names = {path.name for path in result.files}
     for stem in (
         "figure-3a-tcp",
@@ -197,7 +204,7 @@ def test_mesh_transport_makes_every_figure_and_its_report(
     written = []
     for workers in (1, 2):
         folder = tmp_path / str(workers)
-        result = load("mesh-transport").run(folder, quick=True, workers=workers, progress=Silent())
+        result = _run("mesh-transport", folder, workers)
         written.append({path.name: path.read_bytes() for path in (*result.files, result.report)})
     assert [name for name in written[0] if written[0][name] != written[1][name]] == []
     for stem in ("figure-6-throughput", "algorithms", "example"):

@@ -6,16 +6,19 @@ A study module has `TITLE`, `PAPER` and `run` (see `Study`). A new one is a modu
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
+import shutil
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
+from ropewalk import _core
 from ropewalk.errors import InputError
+from ropewalk.store import Store, store_error
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ropewalk.progress import Progress
+    from ropewalk.studies.cells import Runner
 
 REGISTRY: Final[dict[str, str]] = {
     "degraded-path": "ropewalk.studies.degraded_path",
@@ -51,9 +54,42 @@ class Study(Protocol):
     PAPER: str
     """The citation of the paper whose figures are made."""
 
-    def run(self, out: Path, quick: bool, workers: int, progress: Progress) -> StudyResult:
+    def run(self, out: Path, quick: bool, runner: Runner) -> StudyResult:
         """Run everything the study needs and write figures, tables and report into `out`."""
         ...
+
+
+class Kept:
+    """Where a study's runs are until nobody needs them again, so that an interrupted study can go on.
+
+    A run is found again by its scenario with every default, its seed, and the build of the engine.
+    """
+
+    def __init__(self, out: Path, quick: bool) -> None:
+        """Use a folder below the study's own. Nothing is touched yet."""
+        self._folder = out / "runs"
+        self._extent = "quick" if quick else "full"
+        self.store = Store(self._folder / f"{self._extent}-{build()}", _core.version())
+
+    def forget(self) -> None:
+        """Remove the runs of this extent, those of other builds too.
+
+        Raises:
+            StoreError: They cannot be removed.
+        """
+        try:
+            for folder in self._folder.glob(f"{self._extent}-*"):
+                shutil.rmtree(folder)
+            if self._folder.exists() and not any(self._folder.iterdir()):
+                self._folder.rmdir()
+        except OSError as cause:
+            raise store_error(self._folder, cause) from cause
+
+
+def build() -> str:
+    """What tells this build of the engine from every other, those of the same version too."""
+    with Path(_core.__file__).open("rb") as extension:
+        return hashlib.file_digest(extension, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
 
 
 def names(requested: list[str]) -> list[str]:

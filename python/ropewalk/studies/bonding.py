@@ -14,9 +14,9 @@ from ropewalk import _core
 from ropewalk.figures import Chart, Level, Line, save
 from ropewalk.report import Claim, Report
 from ropewalk.statistics import Interval, mean_interval
+from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
 from ropewalk.studies import bonding_cells as made
-from ropewalk.studies.cells import Results, Runner
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from ropewalk.progress import Progress
     from ropewalk.store import Table
+    from ropewalk.studies.cells import Results, Runner
 
 TITLE: Final = "Bonding DSL and LTE at layer 3"
 PAPER: Final = (
@@ -42,34 +42,35 @@ PUBLISHED_TWO_FLOWS: Final = 14.30
 """Mbit/s."""
 
 
-def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> StudyResult:
+def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = made.QUICK if quick else made.FULL
     out.mkdir(parents=True, exist_ok=True)
-    runner = Runner(extent.seeds, workers, progress)
-    one = Runner(extent.seeds[:1], workers, progress)
+    seeds, one = extent.seeds, extent.seeds[:1]
     study = _Study(extent, out)
     results = study.results
     for reading, (*_, words) in made.READINGS.items():
         results[f"ramp {reading}"] = runner.run(
-            made.ramp_cells(reading), f"bonding, one rising flow, {words}", tables=TABLES
+            made.ramp_cells(reading), seeds, f"bonding, one rising flow, {words}", tables=TABLES
         )
-    results["ramp series"] = one.run(
-        made.ramp_cells(PAPERS), "bonding, over time", series=True, tables=SAMPLED
+    results["ramp series"] = runner.run(
+        made.ramp_cells(PAPERS), one, "bonding, over time", series=True, tables=SAMPLED
     )
     for packets in (50, 200):
         results[f"queue {packets}"] = runner.run(
-            made.ramp_cells(PAPERS, packets), f"bonding, a DSL queue of {packets}", tables=TABLES
+            made.ramp_cells(PAPERS, packets), seeds, f"bonding, a DSL queue of {packets}", tables=TABLES
         )
-    results["flows"] = one.run(made.flows_cells(), "bonding, several flows", series=True, tables=SAMPLED)
-    results["friendly"] = one.run(
-        made.friendly_cells(), "bonding, TCP beside it", series=True, tables=SAMPLED
+    results["flows"] = runner.run(
+        made.flows_cells(), one, "bonding, several flows", series=True, tables=SAMPLED
+    )
+    results["friendly"] = runner.run(
+        made.friendly_cells(), one, "bonding, TCP beside it", series=True, tables=SAMPLED
     )
     results["crossing"] = runner.run(
-        made.crossing_cells(extent), "bonding, one and two TCP flows", tables=TABLES
+        made.crossing_cells(extent), seeds, "bonding, one and two TCP flows", tables=TABLES
     )
-    results["udp"] = runner.run(made.udp_cells(extent), "bonding, schedulers with UDP", tables=TABLES)
-    results["tcp"] = runner.run(made.tcp_cells(extent), "bonding, schedulers with TCP", tables=TABLES)
+    results["udp"] = runner.run(made.udp_cells(extent), seeds, "bonding, schedulers with UDP", tables=TABLES)
+    results["tcp"] = runner.run(made.tcp_cells(extent), seeds, "bonding, schedulers with TCP", tables=TABLES)
     return study.write()
 
 
@@ -610,10 +611,7 @@ class _Study:
                 if frame is None:
                     continue
                 path = self.out / f"{part.replace(' ', '-')}-{name}.parquet"
-                beside = path.with_name(path.name + ".partial")
-                frame.write_parquet(beside)
-                beside.replace(path)
-                self.files.append(path)
+                self.files.append(write_parquet(frame, path))
 
 
 UDP_HEAD: Final = [

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from contextlib import closing
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
-from ropewalk.executor import Job, LocalExecutor
-from ropewalk.progress import Finishing
+from ropewalk import _core
+from ropewalk.executor import Job, LocalExecutor, carry_out, missing
 from ropewalk.statistics import mean_interval
+from ropewalk.store import read, write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import polars as pl
 
     from ropewalk.progress import Progress
+    from ropewalk.routes import Layout, Statistics
     from ropewalk.source import Source
     from ropewalk.statistics import Interval
-    from ropewalk.store import Table
+    from ropewalk.store import Key, Store, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Results:
     subflows: pl.DataFrame
     series: pl.DataFrame | None
     tables: dict[Table, pl.DataFrame] = field(default_factory=dict)
-    """Whole tables, if the runner was asked for them: every column, and the parameters."""
+    """Further tables, if the runner was asked for them."""
 
     def goodput(self, **where: str | float) -> Interval:
         """Mean goodput of the runs with these parameters, with its interval over the seeds, in Mbit/s."""
@@ -68,69 +71,121 @@ def _mean(frame: pl.DataFrame, column: str, where: dict[str, str | float]) -> In
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs cells: with which seeds, on how many cores, and where it says how far it is."""
+    """Runs cells: on how many cores, where it says how far it is, and where it keeps what it has run.
 
-    seeds: Sequence[int]
+    A run that the store has is not run again, so that a study that was interrupted goes on from there.
+    """
+
     workers: int | None
     progress: Progress
+    store: Store
+    own: set[Key] = field(default_factory=set)
+    """What has run since the study began, as against what an interrupted one has left."""
 
     def run(
-        self, cells: Sequence[Cell], what: str, *, series: bool = False, tables: Sequence[Table] = ()
+        self,
+        cells: Sequence[Cell],
+        seeds: Sequence[int],
+        what: str,
+        *,
+        series: bool = False,
+        tables: Sequence[Table] = (),
     ) -> Results:
-        """Run every cell with every seed, and keep these tables whole.
+        """Run every cell with every seed, and keep these tables too.
 
         Raises:
             RunError: A run failed.
             ScenarioError: A cell's scenario is not valid.
+            StoreError: Results could not be written or read back.
         """
-        import polars as pl
+        jobs: dict[Key, Job] = {}
+        keys = [self._plan(cell, seeds, what, jobs, series=series) for cell in cells]
+        self.store.prepare(key.folder for key in jobs)
+        todo = missing(jobs, self.progress)
+        found = jobs.keys() - self.own - {job.key for job in todo}
+        if found:
+            self.progress.note(f"{what}: {len(found)} of {len(jobs)} runs taken over")
+        carry_out(todo, LocalExecutor(self.workers), self.progress, what)
+        self.own.update(jobs)
 
-        jobs: dict[Job, Cell] = {
-            Job(cell.source, seed, f"{what}, {cell.parameters}, seed {seed}", series=series, keep=True): cell
-            for cell in cells
-            for seed in self.seeds
-        }
-        connections: list[dict[str, Any]] = []
-        subflows: list[dict[str, Any]] = []
-        wanted: tuple[Table, ...] = (*tables, "series") if series else tuple(tables)
-        frames: dict[Table, list[pl.DataFrame]] = {table: [] for table in wanted}
-        with Finishing(self.progress), closing(LocalExecutor(self.workers).run(list(jobs))) as finished:
-            self.progress.start(len(jobs), what)
-            for end in finished:
-                if end.error is not None:
-                    raise end.error
-                cell = jobs[end.job]
-                if end.outcome is not None:
-                    key = {**cell.parameters, "seed": end.job.seed}
-                    _collect(json.loads(end.outcome.summary()), key, connections, subflows)
-                    columns = [pl.lit(value).alias(name) for name, value in cell.parameters.items()]
-                    for table, kept in frames.items():
-                        kept.append(pl.DataFrame(getattr(end.outcome, table)).with_columns(*columns))
-                self.progress.advance()
-        order = [*cells[0].parameters, "seed"]
-        whole = {
-            table: pl.concat(kept, how="vertical_relaxed").sort(
-                [*order, *(["time_s"] if "time_s" in kept[0].columns else [])], maintain_order=True
-            )
-            for table, kept in frames.items()
-        }
+        wanted: tuple[Table, ...] = ("connections", "subflows", *tables)
+        if series:
+            wanted = (*wanted, "series")
+        frames = {table: _together(cells, keys, table) for table in dict.fromkeys(wanted)}
         return Results(
-            connections=pl.DataFrame(connections).sort(order, maintain_order=True),
-            subflows=pl.DataFrame(subflows).sort(order, maintain_order=True),
-            series=whole.pop("series", None),
-            tables=whole,
+            connections=frames["connections"],
+            subflows=frames["subflows"],
+            series=frames.get("series"),
+            tables={table: frames[table] for table in tables},
         )
 
+    def statistics(self, count: int, layout: Layout, **search: Any) -> Statistics:
+        """The routes of many deployments, kept as runs are: `ropewalk.routes.statistics` with its arguments.
 
-def _collect(
-    summary: dict[str, Any],
-    key: dict[str, Any],
-    connections: list[dict[str, Any]],
-    subflows: list[dict[str, Any]],
-) -> None:
-    for connection in summary["connections"]:
-        figures = {name: value for name, value in connection.items() if name != "subflows"}
-        connections.append({**key, **figures})
-        subflows.extend(
-            {**key, "connection": connection["name"], **subflow} for subflow in connection["subflows"]
-        )
+        Raises:
+            InputError: The search has no such deployments.
+            StoreError: Results could not be written.
+        """
+        from ropewalk import routes
+
+        arguments = json.dumps({"count": count, "layout": asdict(layout), **search}, sort_keys=True)
+        name = hashlib.sha256(arguments.encode()).hexdigest()
+        file = self.store.root / "routes" / f"{name}.parquet"
+        kept = _searched(file, arguments)
+        if kept is not None:
+            self.progress.note(f"routes of {count} deployments: taken over")
+            return kept
+        found = routes.statistics(count, layout, workers=self.workers, progress=self.progress, **search)
+        about = {"arguments": arguments, "drawn": str(found.drawn), "connected": str(found.connected)}
+        write_parquet(found.table, file, about)
+        return found
+
+    def _plan(
+        self, cell: Cell, seeds: Sequence[int], what: str, jobs: dict[Key, Job], *, series: bool
+    ) -> list[Key]:
+        """Where a cell's runs are or will be; those that no other cell has listed are added to the jobs."""
+        info = _core.check(*cell.source.arguments())
+        keys = [self.store.key(info, seed) for seed in seeds]
+        for key in keys:
+            label = f"{what}, {cell.parameters}, seed {key.seed}"
+            jobs.setdefault(key, Job(cell.source, key.seed, label, series, key))
+        return keys
+
+
+def _together(cells: Sequence[Cell], keys: Sequence[Sequence[Key]], table: Table) -> pl.DataFrame:
+    """One table of the cells that have it, with their parameters before its columns, sorted by them and by seed."""
+    import polars as pl
+
+    frame = read(dict.fromkeys(key for runs in keys for key in runs), table)
+    if frame.is_empty():
+        return frame
+    of = pl.DataFrame(
+        [{**cell.parameters, HASH: runs[0].hash} for cell, runs in zip(cells, keys, strict=True)],
+        infer_schema_length=None,
+    )
+    # How categories are numbered depends on what has been read before, and so would the files that hold them.
+    frame = frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+    # Two cells may be the same scenario: its runs are the rows of both.
+    frame = frame.with_columns(pl.col("scenario_hash").alias(HASH))
+    whole = of.join(frame, on=HASH, maintain_order="left_right").drop(HASH)
+    order = [*cells[0].parameters, "seed", *(["time_s"] if "time_s" in whole.columns else [])]
+    return whole.sort(order, maintain_order=True)
+
+
+HASH: Final = "hash of the cell"
+"""A column that no parameter and no table has."""
+
+
+def _searched(file: Path, arguments: str) -> Statistics | None:
+    """The statistics kept in a file, if it is there, whole, and made with these arguments."""
+    import polars as pl
+
+    from ropewalk.routes import Statistics
+
+    try:
+        about = pl.read_parquet_metadata(file)
+        if about.get("arguments") != arguments:
+            return None
+        return Statistics(pl.read_parquet(file), int(about["drawn"]), int(about["connected"]))
+    except (pl.exceptions.PolarsError, OSError):
+        return None

@@ -15,6 +15,7 @@ from ropewalk.figures import Chart, Level, Line, save
 from ropewalk.report import Claim, Report
 from ropewalk.source import Source, inline
 from ropewalk.statistics import Interval, paired_difference
+from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
 from ropewalk.studies.cells import Cell, Results, Runner
 from ropewalk.tables import cell as text_of
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from ropewalk.progress import Progress
 
 TITLE: Final = "A degraded path beside a good one"
 PAPER: Final = (
@@ -255,7 +255,7 @@ def crossing(losses: Sequence[float], multipath: Sequence[float], single: float)
     return None
 
 
-def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> StudyResult:
+def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
     out.mkdir(parents=True, exist_ok=True)
@@ -267,9 +267,8 @@ def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> Stud
         "buffers": buffer_cells(extent),
         "formula": formula_cells(extent),
     }
-    runner = Runner(extent.seeds, workers, progress)
     for name, cells in parts.items():
-        study.results[name] = runner.run(cells, f"degraded-path, {name}")
+        study.results[name] = runner.run(cells, extent.seeds, f"degraded-path, {name}")
     return study.write()
 
 
@@ -300,11 +299,8 @@ class _Study:
         self._tables()
         for name, results in self.results.items():
             for table in ("connections", "subflows"):
-                path = self.out / f"{name}-{table}.parquet"
-                beside = path.with_name(path.name + ".partial")
-                getattr(results, table).write_parquet(beside)
-                beside.replace(path)
-                self.files.append(path)
+                frame = getattr(results, table)
+                self.files.append(write_parquet(frame, self.out / f"{name}-{table}.parquet"))
         page = self.report.write(self.out / "degraded-path.html")
         findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in claims)
         return StudyResult(report=page, files=tuple(self.files), findings=findings)

@@ -18,7 +18,6 @@ from ropewalk.statistics import Interval, mean_interval
 from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
 from ropewalk.studies import diamond_cells as cells
-from ropewalk.studies.cells import Results, Runner
 from ropewalk.studies.diamond_cells import FULL, QUICK, Extent
 from ropewalk.studies.wireless import ONE, PAPER_003, SETUPS, TCP, TWO, gain, mbps, signed
 
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ropewalk.progress import Progress
+    from ropewalk.studies.cells import Results, Runner
+
 
 TITLE: Final = "Congestion controls over a wireless diamond"
 PAPER: Final = f"{PAPER_003} (Figures 3 to 5)"
@@ -42,20 +42,19 @@ PERCENT_LABEL: Final = "frame error rate (%)"
 RATE_LABEL: Final = "throughput (Mbit/s)"
 
 
-def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> StudyResult:
+def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
     out.mkdir(parents=True, exist_ok=True)
-    usual = Runner(extent.seeds, workers, progress)
-    lossy = Runner(extent.lossy_seeds, workers, progress)
+    seeds, lossy = extent.seeds, extent.lossy_seeds
     results = {
-        "ideal": usual.run(cells.ideal_cells(extent), "diamond, no frame errors", series=True),
-        "lossy": lossy.run(cells.lossy_cells(extent), "diamond, both links lossy"),
-        "asymmetric": lossy.run(cells.asymmetric_cells(extent), "diamond, one link lossy"),
-        "causes": usual.run(cells.cause_cells(extent), "diamond, causes"),
-        "air": usual.run(cells.air_cells(extent), "diamond, preambles and ACK rates"),
-        "channels": usual.run(cells.channel_cells(extent), "diamond, bursts"),
-        "modern": usual.run(cells.modern_cells(extent), "diamond, modern stacks"),
+        "ideal": runner.run(cells.ideal_cells(extent), seeds, "diamond, no frame errors", series=True),
+        "lossy": runner.run(cells.lossy_cells(extent), lossy, "diamond, both links lossy"),
+        "asymmetric": runner.run(cells.asymmetric_cells(extent), lossy, "diamond, one link lossy"),
+        "causes": runner.run(cells.cause_cells(extent), seeds, "diamond, causes"),
+        "air": runner.run(cells.air_cells(extent), seeds, "diamond, preambles and ACK rates"),
+        "channels": runner.run(cells.channel_cells(extent), seeds, "diamond, bursts"),
+        "modern": runner.run(cells.modern_cells(extent), seeds, "diamond, modern stacks"),
     }
     return _Study(out, extent, results).write()
 

@@ -7,7 +7,7 @@ destination the one nearest to (80, 50). Disconnected deployments are drawn agai
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from ropewalk.figures import Chart, Level, Line, save
 from ropewalk.figures.chart import step
 from ropewalk.figures.deployment import save_deployment
 from ropewalk.report import Claim, Report
-from ropewalk.routes import GREEDY, TIES, Deployment, Statistics, cdf
+from ropewalk.routes import GREEDY, TIES, Deployment, Layout, Statistics, cdf
 from ropewalk.statistics import Interval, mean_interval, paired_difference, proportion_interval
 from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
@@ -25,7 +25,7 @@ from ropewalk.studies import StudyResult
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.progress import Progress
+    from ropewalk.studies.cells import Runner
 
 TITLE: Final = "Disjoint routes over random wireless meshes"
 PAPER: Final = (
@@ -74,11 +74,11 @@ FULL: Final = Extent((16, 20, 24, 28, 32, 36, 40, 48, 56, 64), 1000, 1000, 100_0
 QUICK: Final = Extent((20, 24, 28, 32, 40, 48), 200, 200, 5000, 100_000_000)
 
 
-def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> StudyResult:
+def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Draw everything and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
     out.mkdir(parents=True, exist_ok=True)
-    return _Study(extent, out, workers, progress).write()
+    return _Study(extent, out, runner).write()
 
 
 def percent(interval: Interval, digits: int = 1) -> str:
@@ -101,22 +101,20 @@ def hops(deployment: Deployment) -> tuple[int, ...]:
 class _Study:
     """The results, and what is made of them."""
 
-    def __init__(self, extent: Extent, out: Path, workers: int | None, progress: Progress) -> None:
+    def __init__(self, extent: Extent, out: Path, runner: Runner) -> None:
         self.extent = extent
         self.out = out
         self.files: list[Path] = []
-        self.effort: dict[str, Any] = {"workers": workers, "progress": progress, "seed": SEED}
+        self.runner = runner
         self.against_n = {
-            nodes: routes.statistics(extent.count, nodes=nodes, draws=10**10, **self.effort)
+            nodes: runner.statistics(extent.count, Layout(nodes), seed=SEED, draws=10**10)
             for nodes in extent.nodes
         }
-        self.conditioned = routes.statistics(
-            extent.conditioned, nodes=NODES, condition="all-multipath", **self.effort
+        self.conditioned = runner.statistics(
+            extent.conditioned, Layout(NODES), seed=SEED, condition="all-multipath"
         )
         self.by_rule = {
-            rule: routes.statistics(
-                extent.zone, nodes=NODES, ties=rule, optimal=rule == TIES[0], **self.effort
-            )
+            rule: runner.statistics(extent.zone, Layout(NODES), seed=SEED, ties=rule, optimal=rule == TIES[0])
             for rule in TIES
         }
         self.example = self._example()
@@ -138,7 +136,7 @@ class _Study:
 
         None, if it is not among so many draws.
         """
-        progress = self.effort["progress"]
+        progress = self.runner.progress
         first, last = 0, self.extent.example_draws
         progress.start(last, "draws for the example, at most")
         while first < last:
@@ -150,7 +148,8 @@ class _Study:
                     algorithms=GREEDY,
                     first=first,
                     draws=last - first,
-                    **{**self.effort, "progress": None},
+                    workers=self.runner.workers,
+                    seed=SEED,
                 )
             except InputError:
                 return None

@@ -20,14 +20,14 @@ from ropewalk.statistics import Interval, mean_interval
 from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
 from ropewalk.studies import mesh_transport_cells as cells
-from ropewalk.studies.cells import Results, Runner
 from ropewalk.studies.mesh_transport_cells import FULL, QUICK, Extent
 from ropewalk.studies.wireless import ONE, PAPER_000, PAPER_003, SETUPS, TCP, TWO, gain, mbps, signed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ropewalk.progress import Progress
+    from ropewalk.studies.cells import Results, Runner
+
 
 TITLE: Final = "TCP and Multipath TCP over random wireless meshes"
 PAPER: Final = f"{PAPER_000} (Figure 6); {PAPER_003} (Figure 10)"
@@ -42,17 +42,16 @@ PUBLISHED_HOPS: Final = 2
 """Where the papers say +50 %."""
 
 
-def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> StudyResult:
+def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
     out.mkdir(parents=True, exist_ok=True)
-    chosen = cells.deployments(extent, SEED, workers)
+    chosen = cells.deployments(extent, SEED, runner.workers)
     fewer = cells.first_of_each(chosen, extent.beyond_per_hops)
-    runner = Runner((SEED,), workers, progress)
     results = {
-        "papers": runner.run(cells.papers_cells(chosen, extent.transfer), "meshes"),
-        "air": runner.run(cells.air_cells(fewer, extent.transfer), "meshes, settings"),
-        "modern": runner.run(cells.modern_cells(fewer, extent.transfer), "meshes, modern stacks"),
+        "papers": runner.run(cells.papers_cells(chosen, extent.transfer), (SEED,), "meshes"),
+        "air": runner.run(cells.air_cells(fewer, extent.transfer), (SEED,), "meshes, settings"),
+        "modern": runner.run(cells.modern_cells(fewer, extent.transfer), (SEED,), "meshes, modern stacks"),
     }
     return _Study(out, extent, chosen, results).write()
 

@@ -13,6 +13,7 @@ from ropewalk.figures import Chart, Line, save
 from ropewalk.report import Claim, Report
 from ropewalk.source import Source, inline
 from ropewalk.statistics import Interval, paired_difference
+from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
 from ropewalk.studies.cells import Cell, Results, Runner
 from ropewalk.tables import cell as text_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from ropewalk.progress import Progress
 
 TITLE: Final = "Responses to reordering"
 PAPER: Final = (
@@ -111,13 +111,13 @@ def cells(kind: str) -> list[Cell]:
     ]
 
 
-def run(out: Path, quick: bool, workers: int | None, progress: Progress) -> StudyResult:
+def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     out.mkdir(parents=True, exist_ok=True)
     seeds = tuple(range(1, 4 if quick else 11))
     # Without random loss or jitter the seeds differ in keys and sequence numbers only: one is enough.
-    fixed = Runner((1,), workers, progress).run(cells(FIXED), "reordering, fixed delays", series=True)
-    jittered = Runner(seeds, workers, progress).run(cells(JITTER), "reordering, varying delays")
+    fixed = runner.run(cells(FIXED), (1,), "reordering, fixed delays", series=True)
+    jittered = runner.run(cells(JITTER), seeds, "reordering, varying delays")
     return _Study(out, seeds, fixed, jittered).write()
 
 
@@ -335,8 +335,4 @@ class _Study:
         for name, frame in frames.items():
             if frame is None:
                 continue
-            path = self.out / f"{name}.parquet"
-            beside = path.with_name(path.name + ".partial")
-            frame.write_parquet(beside)
-            beside.replace(path)
-            self.files.append(path)
+            self.files.append(write_parquet(frame, self.out / f"{name}.parquet"))
