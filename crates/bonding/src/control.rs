@@ -1,6 +1,6 @@
 //! What the gateways tell each other, and its bytes.
 
-use crate::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, REPORT, Reader, VERSION};
+use crate::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, PROBE, REPORT, Reader, VERSION};
 use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
 
 /// A control packet. Travels a path like any packet and may be lost like any.
@@ -13,6 +13,8 @@ pub enum Control {
     Keepalive(Keepalive),
     /// It is.
     KeepaliveReply(KeepaliveReply),
+    /// What does this path carry?
+    Probe(Probe),
 }
 
 /// What the egress received on every path since the session began. Totals rather than differences, so that a lost
@@ -75,8 +77,27 @@ pub struct KeepaliveReply {
     pub echoed: u32,
 }
 
+/// As long as a data packet and counted like one on its path, but nobody's: shows what a path carries before it carries anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// The path it was sent on.
+    pub path: PathId,
+    /// Its number on the path, among the data packets.
+    pub path_seq: PathSeq,
+    /// The number of the next packet of the bond.
+    pub next_global_seq: GlobalSeq,
+    /// The sender's clock in µs, wrapping.
+    pub timestamp: u32,
+}
+
+impl Probe {
+    /// Its octets on the wire. Less than IPv6's least MTU (RFC 8200 §5), which every path carries.
+    pub const LEN: u32 = 1_200;
+}
+
 const KEEPALIVE_LEN: u32 = 20;
 const REPLY_LEN: u32 = 12;
+const PROBE_FIELDS_LEN: u32 = 16;
 const REPORT_FIXED_LEN: u32 = 8;
 const REPORT_PATH_LEN: u32 = 32;
 
@@ -111,6 +132,7 @@ impl Control {
             Self::Report(report) => REPORT_FIXED_LEN + REPORT_PATH_LEN * u32::from(report.count),
             Self::Keepalive(_) => KEEPALIVE_LEN,
             Self::KeepaliveReply(_) => REPLY_LEN,
+            Self::Probe(_) => Probe::LEN,
         }
     }
 
@@ -135,6 +157,12 @@ impl Control {
                 octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE_REPLY, reply.path.0, 0, 0]);
                 put(octets, &[reply.number, reply.echoed]);
             }
+            Self::Probe(probe) => {
+                let end = octets.len() + Probe::LEN as usize;
+                octets.extend_from_slice(&[VERSION << 4 | PROBE, probe.path.0, 0, 0]);
+                put(octets, &[probe.path_seq.get(), probe.next_global_seq.get(), probe.timestamp]);
+                octets.resize(end, 0);
+            }
         }
     }
 
@@ -154,6 +182,14 @@ impl Control {
                 let (path, _) = (reader.path()?, reader.u16()?);
                 let (number, echoed) = (reader.u32()?, reader.u32()?);
                 Ok(Self::KeepaliveReply(KeepaliveReply { path, number, echoed }))
+            }
+            PROBE => {
+                let (path, _) = (reader.path()?, reader.u16()?);
+                let path_seq = PathSeq::new(reader.u32()?);
+                let next_global_seq = GlobalSeq::new(reader.u32()?);
+                let timestamp = reader.u32()?;
+                reader.skip(Probe::LEN - PROBE_FIELDS_LEN)?;
+                Ok(Self::Probe(Probe { path, path_seq, next_global_seq, timestamp }))
             }
             kind => Err(DecodeError::Kind(kind)),
         }

@@ -12,6 +12,7 @@ pub(crate) const DATA: u8 = 0;
 pub(crate) const REPORT: u8 = 1;
 pub(crate) const KEEPALIVE: u8 = 2;
 pub(crate) const KEEPALIVE_REPLY: u8 = 3;
+pub(crate) const PROBE: u8 = 4;
 
 const BUCKET_BITS: u32 = 12;
 const BUCKET_MASK: u16 = (1 << BUCKET_BITS) - 1;
@@ -97,6 +98,11 @@ impl Reader<'_> {
         let (head, rest) = self.0.split_first_chunk::<N>().ok_or(DecodeError::Truncated)?;
         self.0 = rest;
         Ok(*head)
+    }
+
+    pub(crate) fn skip(&mut self, octets: u32) -> Result<(), DecodeError> {
+        self.0 = self.0.get(octets as usize..).ok_or(DecodeError::Truncated)?;
+        Ok(())
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8, DecodeError> {

@@ -6,7 +6,7 @@ mod gaps;
 pub(crate) use delays::Extremes;
 
 use crate::clock::micros;
-use crate::control::{Keepalive, PathReport};
+use crate::control::{Keepalive, PathReport, Probe};
 use crate::header::DataHeader;
 use crate::id::{GlobalSeq, PathSeq};
 use delays::IntervalDelays;
@@ -64,14 +64,25 @@ impl Incoming {
     /// A data packet with its relative one-way delay in µs.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, header: &DataHeader, wire_len: u32, relative: i64) {
-        self.heard_at = now;
-        let delay = micros(now).wrapping_sub(header.timestamp);
-        self.interval.note(delay);
-        self.recent.note(now, relative);
         self.pass(header.global_seq);
         self.solo_from = header.global_seq.minus((1 << header.solo) - 1);
         self.solo_until = header.global_seq;
-        let seq = header.path_seq;
+        self.count(now, header.path_seq, header.timestamp, wire_len, relative);
+    }
+
+    /// A probe, likewise.
+    pub(crate) fn on_probe(&mut self, now: Instant, probe: &Probe, wire_len: u32, relative: i64) {
+        self.pass(probe.next_global_seq.previous());
+        self.count(now, probe.path_seq, probe.timestamp, wire_len, relative);
+    }
+
+    /// What has a number on the path.
+    #[inline]
+    fn count(&mut self, now: Instant, seq: PathSeq, timestamp: u32, wire_len: u32, relative: i64) {
+        self.heard_at = now;
+        let delay = micros(now).wrapping_sub(timestamp);
+        self.interval.note(delay);
+        self.recent.note(now, relative);
         if seq.before(self.next) {
             if !self.gaps.fill(seq) {
                 return;

@@ -30,7 +30,7 @@ pub use config::{
     Config, ConfigError, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit, Order,
     PathConfig, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
 };
-pub use control::{Control, Keepalive, KeepaliveReply, PathReport, Report};
+pub use control::{Control, Keepalive, KeepaliveReply, PathReport, Probe, Report};
 pub use endpoint::{Dispatch, Endpoint, Refusal, Refused};
 pub use event::{Event, PathState, TimerKind};
 pub use flow::{Class, FlowKey};

@@ -30,6 +30,8 @@ const SHARE_SHIFT: u32 = 8;
 
 /// Packets that a path of unknown rate is sent before it has reported.
 const INITIAL_WINDOW: u32 = 10;
+/// So many probes are sent as soon as they may be.
+const PROBES: u32 = 50;
 
 /// What a report says beyond the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,6 +63,7 @@ pub(crate) struct Outgoing {
     limit: QueueLimit,
     log: SentLog,
     is_paced: bool,
+    probes: u32,
     /// The first packet sent since the buffer is given what it is now.
     trial_from: PathSeq,
     /// When the last packet leaves.
@@ -93,6 +96,7 @@ impl Outgoing {
             limit: QueueLimit::default(),
             log: SentLog::new(),
             is_paced,
+            probes: 0,
             trial_from: PathSeq::new(0),
             departs_at: now,
             departed: (PathSeq::new(0), GlobalSeq::new(0)),
@@ -113,9 +117,29 @@ impl Outgoing {
         let backlog = self.queue.backlog(now);
         let backlog = if self.is_paced { backlog } else { self.limit.bounded(backlog) };
         let departure = self.depart(now, backlog, seq, global);
-        let held = departure.saturating_since(now).as_nanos() as i64;
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
-        self.queue.note_held(held, wire_len);
+        self.note(now, seq, wire_len, backlog, departure);
+        (seq, departure)
+    }
+
+    /// A probe is sent: its number on the path.
+    pub(crate) fn on_probe(&mut self, now: Instant, wire_len: u32) -> PathSeq {
+        let seq = self.next;
+        self.next = seq.next();
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(wire_len);
+        self.probes += 1;
+        let backlog = self.queue.backlog(now);
+        self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
+        self.note(now, seq, wire_len, backlog, now);
+        seq
+    }
+
+    /// Remembers what is to be known of a packet when the peer reports on it.
+    #[inline]
+    fn note(&mut self, now: Instant, seq: PathSeq, len: u32, backlog: i64, departure: Instant) {
+        let held = departure.saturating_since(now).as_nanos() as i64;
+        self.queue.note_held(held, len);
         let (busy_bytes, busy_us, held_bytes) = self.queue.busy(departure);
         self.log.push(
             seq,
@@ -123,14 +147,13 @@ impl Outgoing {
                 bytes: self.sent_bytes as u32,
                 backlog: ((backlog - held).max(0) / 1000) as i32,
                 corrections: self.queue.corrections_us(),
-                len: wire_len,
+                len,
                 busy_bytes,
                 busy_us,
                 held_bytes,
                 left_at: micros(departure),
             },
         );
-        (seq, departure)
     }
 
     /// When a packet that finds `backlog` leaves: when what is before it in the path's own buffer is no more than that bears.
@@ -185,6 +208,12 @@ impl Outgoing {
     #[inline]
     pub(crate) fn is_tried(&self) -> bool {
         self.capacity.is_tried()
+    }
+
+    /// Is it to be probed? Not often if that has not led to anything: perhaps it carries no packets as long as that.
+    pub(crate) fn wants_probe(&self, is_rare: bool) -> bool {
+        let may_be_probed = self.may_be_tried() && (is_rare || self.probes < PROBES);
+        self.is_paced && !self.is_tried() && may_be_probed && self.liveness.state == PathState::Up
     }
 
     /// Of a path that has not carried enough: may it be sent more before it has reported? RFC 6928's initial window.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ropewalk_bonding::{
     Class, Control, DataHeader, DecodeError, FlowSeq, GlobalSeq, Keepalive, KeepaliveReply, MAX_PATHS,
-    PathId, PathReport, PathSeq, Report,
+    PathId, PathReport, PathSeq, Probe, Report,
 };
 
 fn class() -> impl Strategy<Value = Class> {
@@ -64,7 +64,11 @@ fn control() -> impl Strategy<Value = Control> {
     let reply = (path(), any::<[u32; 2]>()).prop_map(|(path, [number, echoed])| {
         Control::KeepaliveReply(KeepaliveReply { path, number, echoed })
     });
-    prop_oneof![report, keepalive, reply]
+    let probe = (path(), any::<[u32; 3]>()).prop_map(|(path, [on_path, global, timestamp])| {
+        let (path_seq, next_global_seq) = (PathSeq::new(on_path), GlobalSeq::new(global));
+        Control::Probe(Probe { path, path_seq, next_global_seq, timestamp })
+    });
+    prop_oneof![report, keepalive, reply, probe]
 }
 
 proptest! {

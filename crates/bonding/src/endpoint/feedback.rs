@@ -3,13 +3,17 @@
 use super::Endpoint;
 use crate::clock::micros;
 use crate::config::Config;
-use crate::control::{Control, Keepalive, KeepaliveReply, PathReport, Report};
+use crate::control::{Control, Keepalive, KeepaliveReply, PathReport, Probe, Report};
 use crate::event::{Event, PathState, TimerKind};
+use crate::header::DataHeader;
 use crate::id::{MAX_PATHS, PathId, PathSet};
 use crate::incoming::Incoming;
 use crate::outgoing::{Outgoing, Progress};
 use crate::scheduler::Scheduler;
 use ropewalk_units::{Duration, Instant};
+
+/// A path that probes have told nothing of is probed with every so manieth keepalive.
+const RARE_PROBES: u32 = 20;
 
 /// What is to be sent, and when the next will be.
 pub(super) struct Feedback {
@@ -22,6 +26,7 @@ pub(super) struct Feedback {
     keepalive_on: PathSet,
     replies: [Option<KeepaliveReply>; MAX_PATHS],
     reply_on: PathSet,
+    probe_on: PathSet,
     last_heard: Option<u32>,
 }
 
@@ -37,6 +42,7 @@ impl Feedback {
             keepalive_on: PathSet::EMPTY,
             replies: [None; MAX_PATHS],
             reply_on: PathSet::EMPTY,
+            probe_on: PathSet::EMPTY,
             last_heard: None,
         }
     }
@@ -69,6 +75,9 @@ impl Feedback {
             self.keepalives_sent = self.keepalives_sent.wrapping_add(1);
             outgoing.iter().for_each(|path| self.keepalive_on.insert(path.id));
         }
+        let is_rare = self.keepalives_sent.is_multiple_of(RARE_PROBES);
+        let probed = outgoing.iter().filter(|path| path.wants_probe(is_rare));
+        probed.for_each(|path| self.probe_on.insert(path.id));
     }
 
     fn make_report(&mut self, now: Instant, config: &Config, incoming: &mut [Incoming]) {
@@ -88,6 +97,11 @@ impl Feedback {
         }
         is_news
     }
+}
+
+/// What a probe counts for on its path: as if it were a data packet, with what precedes that.
+fn probe_len(config: &Config) -> u32 {
+    Probe::LEN - DataHeader::LEN + config.overhead
 }
 
 /// The next time of a periodic timer; after a long sleep, from now.
@@ -115,9 +129,23 @@ impl<P> Endpoint<P> {
                 Keepalive { path, number, timestamp: micros(now), next_path_seq, next_global_seq };
             return Some((path, Control::Keepalive(keepalive)));
         }
-        let path = feedback.report_on.first()?;
-        feedback.report_on.remove(path);
-        feedback.report.map(|report| (path, Control::Report(report)))
+        if let Some(path) = feedback.report_on.first() {
+            feedback.report_on.remove(path);
+            return feedback.report.map(|report| (path, Control::Report(report)));
+        }
+        let path = feedback.probe_on.first()?;
+        let probe = self.probe(now, path);
+        if !self.outgoing[path.index()].may_be_tried() {
+            self.feedback.probe_on.remove(path);
+        }
+        Some((path, Control::Probe(probe)))
+    }
+
+    fn probe(&mut self, now: Instant, path: PathId) -> Probe {
+        let outgoing = &mut self.outgoing[path.index()];
+        let (_, next_global_seq) = outgoing.departed(now, self.next_global);
+        let path_seq = outgoing.on_probe(now, probe_len(&self.config));
+        Probe { path, path_seq, next_global_seq, timestamp: micros(now) }
     }
 
     /// A control packet that came by a path. Whatever comes twice, too late or is nonsense is ignored.
@@ -132,7 +160,8 @@ impl<P> Endpoint<P> {
                 self.handle_keepalive(now, keepalive);
             }
             Control::KeepaliveReply(reply) if reply.path == path => self.handle_reply(now, reply),
-            Control::Keepalive(_) | Control::KeepaliveReply(_) => {}
+            Control::Probe(probe) if probe.path == path => self.handle_probe(now, probe),
+            Control::Keepalive(_) | Control::KeepaliveReply(_) | Control::Probe(_) => {}
         }
     }
 
@@ -147,6 +176,11 @@ impl<P> Endpoint<P> {
             self.give_up_what_is_lost(now);
             self.note_given_up();
         }
+    }
+
+    fn handle_probe(&mut self, now: Instant, probe: &Probe) {
+        let delay = self.measured_reference.relative(micros(now).wrapping_sub(probe.timestamp));
+        self.incoming[probe.path.index()].on_probe(now, probe, probe_len(&self.config), delay);
     }
 
     fn handle_reply(&mut self, now: Instant, reply: &KeepaliveReply) {

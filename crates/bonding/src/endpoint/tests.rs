@@ -105,7 +105,14 @@ fn timers_say_what_they_are_for() {
     assert_eq!(end.poll_timeout(), Some((Instant::ZERO, TimerKind::Keepalive)));
     end.handle_timeout(Instant::ZERO);
     let sent: Vec<_> = std::iter::from_fn(|| end.poll_transmit(Instant::ZERO)).collect();
-    assert!(matches!(sent[..], [(PathId(0), Control::Keepalive(_)), (PathId(1), Control::Keepalive(_))]));
+    assert!(matches!(sent[0], (PathId(0), Control::Keepalive(_))));
+    assert!(matches!(sent[1], (PathId(1), Control::Keepalive(_))));
+    // Nothing is known of the paths: an initial window of probes on each.
+    let is_probe = |(path, control): &(PathId, Control), on: u8| {
+        *path == PathId(on) && matches!(control, Control::Probe(_))
+    };
+    let probes = |on: u8| sent.iter().filter(|sent| is_probe(sent, on)).count();
+    assert_eq!((sent.len(), probes(0), probes(1)), (22, 10, 10));
     let first_report = Instant::ZERO + Duration::from_millis(20);
     assert_eq!(end.poll_timeout(), Some((first_report, TimerKind::Report)));
     end.handle_timeout(first_report);

@@ -177,20 +177,14 @@ impl Scheduler for RateAware {
     fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet {
         let mut tried = PathSet::EMPTY;
         ask.usable.iter().filter(|id| paths[id.index()].is_tried()).for_each(|id| tried.insert(id));
-        if tried == ask.usable {
+        if !tried.is_empty() {
             return self.choose(ask, paths, tried).map_or(PathSet::EMPTY, PathSet::one);
         }
-        // Copies try the others without risk.
-        let mut chosen = ask.usable;
-        if !tried.is_empty()
-            && let Some(sure) = self.choose(ask, paths, tried)
-        {
-            let may_not = |id: &PathId| !paths[id.index()].may_be_tried();
-            ask.usable.iter().filter(may_not).for_each(|id| chosen.remove(id));
-            tried.iter().for_each(|id| chosen.remove(id));
-            chosen.insert(sure);
-        }
-        chosen
+        // Before anything is known, the first path, and a shorter one only once it is known to carry something: a flow that
+        // was quicker at first takes the longer way for a queue.
+        let has_answered = ask.usable.iter().any(|id| paths[id.index()].liveness.srtt.is_some());
+        let first = ask.usable.first().filter(|_| has_answered);
+        first.map_or(ask.usable, PathSet::one)
     }
 
     fn on_report(&mut self, _now: Instant, _progress: &[Progress], paths: &[Outgoing]) {
