@@ -11,7 +11,7 @@ import typer
 
 from ropewalk import api, routes_command
 from ropewalk.benefit import sentence
-from ropewalk.cli import INTERRUPTED
+from ropewalk.cli import STOPS, exit_code
 from ropewalk.errors import InputError, RopewalkError, ScenarioError, UnsupportedError
 from ropewalk.executor import LocalExecutor
 from ropewalk.progress import Progress, Silent, for_terminal
@@ -67,13 +67,14 @@ def reporting(resume: str = "") -> Iterator[None]:
     except RopewalkError as error:
         notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", []))
         complain(f"{error}{notes}", error.exit_code)
-    except KeyboardInterrupt:
-        complain(f"stopped{resume}", INTERRUPTED)
+    except STOPS as stop:
+        typer.echo(f"stopped{resume}", err=True)
+        raise typer.Exit(exit_code(stop)) from None
 
 
 def complain(message: str, code: int) -> NoReturn:
     """Print to standard error and end."""
-    prefix = "" if code == INTERRUPTED or message.startswith("error") else "error: "
+    prefix = "" if message.startswith("error") else "error: "
     typer.echo(prefix + message, err=True)
     raise typer.Exit(code)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 import subprocess
 import sys
 import time
@@ -290,59 +289,6 @@ def test_a_full_disk_leaves_nothing_behind(two_paths: Path, tmp_path: Path) -> N
     assert list(tmp_path.glob("stem*")) == []
 
 
-def long_scenario(folder: Path) -> Path:
-    file = folder / "long.toml"
-    file.write_text(TWO_PATHS.replace('duration = "3 s"', 'duration = "100000 s"'), encoding="utf-8")
-    return file
-
-
-def test_ctrl_c_stops_a_run_at_once(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "run", str(long_scenario(tmp_path)), "--out", str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(1.5)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=10)
-    assert process.returncode == 130
-    assert stdout == ""
-    assert "stopped" in stderr
-    assert "Traceback" not in stderr
-    assert files(tmp_path / "out") == {}
-
-
-def test_ctrl_c_during_a_sweep_keeps_finished_runs_and_it_resumes(tmp_path: Path) -> None:
-    (tmp_path / "s.toml").write_text(
-        TWO_PATHS.replace('duration = "3 s"', 'duration = "20 s"'), encoding="utf-8"
-    )
-    file = tmp_path / "c.toml"
-    file.write_text(
-        'scenario = "s.toml"\nseeds = { from = 1, to = 2000 }\nseries = false\n', encoding="utf-8"
-    )
-    out = tmp_path / "out"
-    process = subprocess.Popen(
-        [*COMMAND, "sweep", str(file), "--out", str(out)],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 60
-    while len(list(out.rglob("*.connections.parquet"))) < 3 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert f"every finished run is in {out}" in stderr
-    finished = len(list(out.rglob("*.connections.parquet")))
-    assert finished >= 3
-    assert not list(out.rglob("*.partial"))
-    few = {"scenario": tmp_path / "s.toml", "seeds": [1, 2], "series": False, "compare": False}
-    assert ropewalk.sweep(few, out=out).skipped >= 1
-
-
 def test_an_interrupt_that_is_set_stops_the_run() -> None:
     interrupt = _core.Interrupt()
     interrupt.set()
@@ -372,7 +318,7 @@ def test_threads_do_not_wait_for_each_other(two_paths: Path) -> None:
     import threading
 
     interrupt = _core.Interrupt()
-    text = long_scenario(two_paths.parent).read_text(encoding="utf-8")
+    text = TWO_PATHS.replace('duration = "3 s"', 'duration = "100000 s"')
     caught: list[BaseException] = []
 
     def work() -> None:

@@ -1,0 +1,106 @@
+"""Ctrl-C and SIGTERM: every long command ends at once, says how to go on, and keeps what is finished."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ropewalk
+from conftest import TWO_PATHS
+
+COMMAND = [sys.executable, "-m", "ropewalk"]
+
+both = pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+
+
+def stopped(
+    arguments: list[str | Path], stop: signal.Signals, ready: Callable[[], bool] | None = None
+) -> tuple[int, str, str]:
+    """Start a command, stop it when it is ready, by default after a while, and return how it ended."""
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 60
+        began = time.monotonic()
+        while not (ready() if ready is not None else time.monotonic() - began > 2):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(stop)
+        stdout, stderr = process.communicate(timeout=20)
+    assert "Traceback" not in stderr
+    return process.returncode, stdout, stderr
+
+
+def scenario(folder: Path, duration: str) -> Path:
+    file = folder / "s.toml"
+    file.write_text(TWO_PATHS.replace('duration = "3 s"', f'duration = "{duration}"'), encoding="utf-8")
+    return file
+
+
+def finished(out: Path) -> int:
+    return len(list(out.rglob("*.connections.parquet")))
+
+
+@both
+def test_a_run_writes_nothing(tmp_path: Path, stop: signal.Signals, code: int) -> None:
+    out = tmp_path / "out"
+    end, stdout, stderr = stopped(["run", scenario(tmp_path, "100000 s"), "--out", out], stop)
+    assert (end, stdout, stderr) == (code, "", "stopped; nothing of the unfinished runs has been written\n")
+    assert not [path for path in out.rglob("*") if path.is_file()]
+
+
+@both
+def test_a_sweep_keeps_finished_runs_and_resumes(tmp_path: Path, stop: signal.Signals, code: int) -> None:
+    file, out = tmp_path / "c.toml", tmp_path / "out"
+    base = scenario(tmp_path, "20 s")
+    file.write_text(
+        'scenario = "s.toml"\nseeds = { from = 1, to = 2000 }\nseries = false\n', encoding="utf-8"
+    )
+    end, _, stderr = stopped(["sweep", file, "--out", out], stop, lambda: finished(out) >= 3)
+    assert end == code
+    assert f"stopped; every finished run is in {out}: the same command goes on from there\n" in stderr
+    assert not list(out.rglob("*.partial"))
+    few = {"scenario": base, "seeds": [1, 2], "series": False, "compare": False}
+    assert ropewalk.sweep(few, out=out).skipped >= 1
+
+
+@both
+def test_a_study_keeps_finished_runs_and_resumes(tmp_path: Path, stop: signal.Signals, code: int) -> None:
+    arguments: list[str | Path] = ["reproduce", "degraded-path", "--workers", "1", "--out", tmp_path]
+    end, stdout, stderr = stopped(arguments, stop, lambda: finished(tmp_path) >= 3)
+    assert end == code
+    assert "report:" not in stdout
+    assert f"stopped; every finished run is in {tmp_path}: the same command goes on from there\n" in stderr
+    assert not list(tmp_path.rglob("*.partial"))
+    before = finished(tmp_path)
+    end, _, stderr = stopped(arguments, stop, lambda: finished(tmp_path) > before)
+    assert end == code
+    assert f"degraded-path, published: {before} of 100 runs taken over" in stderr
+
+
+@both
+def test_a_search_for_routes_ends(stop: signal.Signals, code: int) -> None:
+    for command in ("statistics", "show"):
+        end, stdout, stderr = stopped(["routes", command, "--range", "1"], stop)
+        assert (end, stdout, stderr) == (code, "", "stopped\n")
+
+
+def test_sigterm_stays_ignored_if_it_was(tmp_path: Path) -> None:
+    words = [*COMMAND, "run", str(scenario(tmp_path, "1000 s")), "--no-compare", "--json"]
+    with subprocess.Popen(
+        ["sh", "-c", 'trap "" TERM; exec "$@"', "sh", *words], stdout=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(0.3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(stdout)["duration_s"] == 1000
