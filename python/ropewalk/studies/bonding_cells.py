@@ -11,131 +11,94 @@ from typing import Any, Final
 from ropewalk.source import Source, inline
 from ropewalk.studies.cells import Cell
 
-LINES: Final = """
-[scenario]
+FAST: Final = """
+rate = "10 Gbit/s"
+queue = "1000 packets"
+"""
+"""A link that limits nothing."""
+
+DSL: Final = """
+rate = "64 Mbit/s"
+delay = "6.5 ms"
+"""
+"""13 ms RTT."""
+
+LTE: Final = """
+rate = "60 Mbit/s"
+delay = "12.5 ms"
+jitter = { distribution = "wander", max = "10 ms" }
+"""
+"""25 to 45 ms RTT: both directions wander between 12.5 and 22.5 ms."""
+
+
+def _topology(head: str, hosts: str, routers: str, links: dict[str, tuple[str, str, str]]) -> str:
+    """A scenario of hosts, routers and links, each link from where to where and of which kind."""
+    nodes = [f"[hosts.{name}]" for name in hosts.split()] + [f"[routers.{name}]" for name in routers.split()]
+    wires = [f'[links.{name}]\nbetween = ["{a}", "{b}"]{kind}' for name, (a, b, kind) in links.items()]
+    return "\n".join([f"[scenario]{head}", *nodes, "", *wires])
+
+
+def _bond(name: str, first: str) -> str:
+    """A bond of the link that leads to the DSL line, and the LTE line."""
+    paths = f'{{ link = "{first}", cost = 1 }}, {{ link = "lte", cost = 2 }}'
+    return f'\n[bonds.{name}]\nbetween = ["hub", "cpe"]\npaths = [ {paths} ]\n'
+
+
+LINES: Final = _topology(
+    """
 name = "bonding"
 duration = "40 s"
 sample_interval = "100 ms"
+""",
+    "server client",
+    "hub cpe",
+    {
+        "core": ("server", "hub", FAST),
+        "lan": ("client", "cpe", FAST),
+        "dsl": ("hub", "cpe", DSL),
+        "lte": ("hub", "cpe", LTE),
+    },
+) + _bond("home", "dsl")
+"""A bond of the DSL and the LTE line, a host on either side."""
 
-[hosts.server]
-[hosts.client]
-[routers.hub]
-[routers.cpe]
-
-[links.core]
-between = ["server", "hub"]
-rate = "10 Gbit/s"
-queue = "1000 packets"
-
-[links.lan]
-between = ["client", "cpe"]
-rate = "10 Gbit/s"
-queue = "1000 packets"
-
-[links.dsl]
-between = ["hub", "cpe"]
-rate = "64 Mbit/s"
-delay = "6.5 ms"
-
-[links.lte]
-between = ["hub", "cpe"]
-rate = "60 Mbit/s"
-delay = "12.5 ms"
-jitter = { distribution = "wander", max = "10 ms" }
-
-[bonds.home]
-between = ["hub", "cpe"]
-paths = [ { link = "dsl", cost = 1 }, { link = "lte", cost = 2 } ]
-"""
-"""DSL 64 Mbit/s, 13 ms RTT; LTE 60 Mbit/s, 25 to 45 ms: both directions wander between 12.5 and 22.5 ms."""
-
-CROSSED: Final = """
-[scenario]
+CROSSED: Final = _topology(
+    """
 name = "bonding-cross-traffic"
 duration = "180 s"
 sample_interval = "500 ms"
-
-[hosts.server]
-[hosts.client]
-[hosts.mirror]
-[hosts.pc]
-[routers.hub]
-[routers.dslam]
-[routers.modem]
-[routers.cpe]
-
-[links.core]
-between = ["server", "hub"]
-rate = "10 Gbit/s"
-queue = "1000 packets"
-
-[links.lan]
-between = ["client", "cpe"]
-rate = "10 Gbit/s"
-queue = "1000 packets"
-
-[links.internet]
-between = ["mirror", "dslam"]
-rate = "10 Gbit/s"
-delay = "18.5 ms"
-queue = "1000 packets"
-
-[links.home]
-between = ["pc", "modem"]
-rate = "10 Gbit/s"
-queue = "1000 packets"
-
-[links.to-dslam]
-between = ["hub", "dslam"]
-rate = "10 Gbit/s"
-queue = "1000 packets"
-
-[links.dsl]
-between = ["dslam", "modem"]
-rate = "64 Mbit/s"
-delay = "6.5 ms"
-
-[links.to-cpe]
-between = ["modem", "cpe"]
-rate = "10 Gbit/s"
-queue = "1000 packets"
-
-[links.lte]
-between = ["hub", "cpe"]
-rate = "60 Mbit/s"
-delay = "12.5 ms"
-jitter = { distribution = "wander", max = "10 ms" }
-
-[bonds.bond]
-between = ["hub", "cpe"]
-paths = [ { link = "to-dslam", cost = 1 }, { link = "lte", cost = 2 } ]
-"""
+""",
+    "server client mirror pc",
+    "hub dslam modem cpe",
+    {
+        "core": ("server", "hub", FAST),
+        "lan": ("client", "cpe", FAST),
+        "internet": ("mirror", "dslam", f'{FAST}delay = "18.5 ms"\n'),
+        "home": ("pc", "modem", FAST),
+        "to-dslam": ("hub", "dslam", FAST),
+        "dsl": ("dslam", "modem", DSL),
+        "to-cpe": ("modem", "cpe", FAST),
+        "lte": ("hub", "cpe", LTE),
+    },
+) + _bond("bond", "to-dslam")
 """The same with a host on either side of the DSL line alone, 50 ms apart there and back."""
 
-DIRECT: Final = """
-[scenario]
+DIRECT: Final = (
+    _topology(
+        """
 name = "bonding-direct"
 duration = "40 s"
-
-[hosts.server]
-[hosts.client]
-
-[links.dsl]
-between = ["server", "client"]
-rate = "64 Mbit/s"
-delay = "6.5 ms"
-
-[links.lte]
-between = ["server", "client"]
-rate = "60 Mbit/s"
-delay = "12.5 ms"
-jitter = { distribution = "wander", max = "10 ms" }
-
+""",
+        "server client",
+        "",
+        {"dsl": ("server", "client", DSL), "lte": ("server", "client", LTE)},
+    )
+    + """
 [connections.flow]
 from = "server"
 to = "client"
 application = { kind = "bulk" }
 """
+)
 """The lines without gateways, for hosts that have both."""
 
 PACKET: Final = 1492
