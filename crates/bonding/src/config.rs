@@ -10,6 +10,13 @@ pub use error::ConfigError;
 
 use ropewalk_units::Duration;
 
+/// w_fixed if not given: the paper's §5.1.
+const WEIGHT_FIXED: u32 = 50;
+/// w_mobilemax if not given: the paper's §5.4.
+const WEIGHT_MOST: u32 = 50;
+/// The greatest share if not given.
+const WHOLE_PERCENT: u32 = 100;
+
 /// One gateway's configuration. Both ends list the same paths in the same order; the rest may differ.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -41,11 +48,11 @@ pub struct PathConfig {
     /// Its rank of cost, cheaper lower: the order in which paths are filled. Needed by the weighted round robin and
     /// cost-first schedulers, no two alike.
     pub cost: Option<u32>,
-    /// Its weight at the start. Weighted round robin: w_fixed of the cheaper path (1 to 10 000, default 50) and where
-    /// the costlier one starts (default 0).
+    /// Its weight at the start, weighted round robin only: w_fixed of the cheapest path (1 to 10 000, default 50) and where
+    /// a costlier one starts (default 0).
     pub weight: Option<u32>,
-    /// The greatest weight, at most 10 000. Weighted round robin: w_mobilemax of the costlier path (default 50; not for
-    /// the cheaper one). Cost first: the greatest share of the packets in percent (default 100).
+    /// The greatest weight, at most 10 000. Weighted round robin: w_mobilemax of a costlier path (default 50; not for
+    /// the cheapest). Cost first: the greatest share of the packets in percent (default 100). No other scheduler has any.
     pub max_weight: Option<u32>,
 }
 
@@ -59,8 +66,8 @@ impl PathConfig {
 /// Which scheduler, and its parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SchedulerConfig {
-    /// Weighted round robin of two paths with adaptive weight increment, initial weight increment and delayed weight decrement,
-    /// as in the paper's §3.
+    /// Weighted round robin of two or more paths with adaptive weight increment, initial weight increment and delayed weight
+    /// decrement: of two, as in the paper's §3; of more, its generalisation in the order of their costs.
     WeightedRoundRobin(WrrConfig),
     /// Fill paths in the order of their costs, each up to the rate it is measured to deliver.
     CostFirst(CostFirstConfig),
@@ -273,6 +280,29 @@ impl Config {
             overhead: 48,
             keepalive: KeepaliveConfig::default(),
         }
+    }
+
+    /// A path with the weights in force where it has none: those of its scheduler, if it uses weights.
+    ///
+    /// # Panics
+    /// If there is no such path.
+    #[must_use]
+    pub fn explicit_path(&self, id: crate::PathId) -> PathConfig {
+        let mut path = self.paths[id.index()].clone();
+        match self.scheduler {
+            SchedulerConfig::WeightedRoundRobin(_) if self.by_cost().first() == Some(&id) => {
+                path.weight.get_or_insert(WEIGHT_FIXED);
+            }
+            SchedulerConfig::WeightedRoundRobin(_) => {
+                path.weight.get_or_insert(0);
+                path.max_weight.get_or_insert(WEIGHT_MOST);
+            }
+            SchedulerConfig::CostFirst(_) => {
+                path.max_weight.get_or_insert(WHOLE_PERCENT);
+            }
+            SchedulerConfig::RateAware(_) | SchedulerConfig::Redundant | SchedulerConfig::FlowAware(_) => {}
+        }
+        path
     }
 
     /// The paths from the cheapest to the costliest; those without a rank keep their place after the ranked.

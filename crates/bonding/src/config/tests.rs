@@ -51,7 +51,9 @@ fn errors_name_the_key() {
     assert_eq!(key_of(cost_first(), |c| c.paths[1].max_weight = Some(101)), "paths.lte.max_weight");
     assert_eq!(key_of(cost_first(), |c| c.paths[0].weight = Some(1)), "paths.dsl.weight");
     assert_eq!(key_of(wrr(), |c| c.paths[0].cost = None), "paths.dsl.cost");
-    assert_eq!(key_of(wrr(), |c| c.paths.push(PathConfig::new("x", Some(9)))), "paths");
+    assert_eq!(key_of(wrr(), |c| c.paths.truncate(1)), "paths");
+    assert_eq!(key_of(wrr(), |c| c.paths.push(PathConfig::new("x", Some(2)))), "paths.x.cost");
+    assert_eq!(key_of(wrr(), |c| c.paths[1].weight = Some(51)), "paths.lte.weight");
     assert_eq!(key_of(wrr(), |c| c.paths[0].weight = Some(0)), "paths.dsl.weight");
     assert_eq!(key_of(wrr(), |c| c.paths[0].max_weight = Some(60)), "paths.dsl.max_weight");
     assert_eq!(key_of(wrr(), |c| c.paths[1].max_weight = Some(10_001)), "paths.lte.max_weight");
@@ -69,6 +71,33 @@ fn errors_name_the_key() {
     assert_eq!(key_of(wrr(), |c| c.resequencer.timeout = Some(long)), "resequencer.timeout");
     assert_eq!(key_of(wrr(), |c| c.resequencer.min_timeout = long), "resequencer.min_timeout");
     assert_eq!(key_of(wrr(), |c| c.resequencer.max_timeout = long), "resequencer.max_timeout");
+}
+
+#[test]
+fn weights_that_no_one_would_heed_are_refused() {
+    let flow_aware = SchedulerConfig::FlowAware(FlowAwareConfig::default());
+    for scheduler in [rate_aware(), SchedulerConfig::Redundant, flow_aware] {
+        assert_eq!(key_of(scheduler, |c| c.paths[1].max_weight = Some(10)), "paths.lte.max_weight");
+        assert_eq!(key_of(scheduler, |c| c.paths[0].weight = Some(10)), "paths.dsl.weight");
+    }
+}
+
+#[test]
+fn weights_in_force_are_the_given_and_the_defaults() {
+    let weights = |config: &Config| -> Vec<(Option<u32>, Option<u32>)> {
+        let paths = (0..config.paths.len()).map(|place| config.explicit_path(PathId(place as u8)));
+        paths.map(|path| (path.weight, path.max_weight)).collect()
+    };
+    let mut paths = two();
+    paths.insert(0, PathConfig::new("satellite", Some(3)));
+    paths[0].max_weight = Some(7);
+    let mut config = Config::new(paths, wrr());
+    assert_eq!(config.validate(), Ok(()));
+    assert_eq!(weights(&config), [(Some(0), Some(7)), (Some(50), None), (Some(0), Some(50))]);
+    config.scheduler = cost_first();
+    assert_eq!(weights(&config), [(None, Some(7)), (None, Some(100)), (None, Some(100))]);
+    config.scheduler = rate_aware();
+    assert_eq!(weights(&config)[1..], [(None, None), (None, None)]);
 }
 
 #[test]

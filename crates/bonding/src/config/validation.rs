@@ -54,18 +54,40 @@ impl Config {
         Ok(())
     }
 
+    /// Weighted round robin.
+    fn validate_weights(&self) -> Result<(), ConfigError> {
+        let order = self.by_cost();
+        let fixed = &self.paths[order[0].index()];
+        let key = |field: &str| format!("paths.{}.{field}", fixed.name);
+        check(fixed.weight != Some(0), &key("weight"), "w_fixed of at least 1")?;
+        let expected = "none: the cheapest path's weight is fixed";
+        check(fixed.max_weight.is_none(), &key("max_weight"), expected)?;
+        for &id in &order[1..] {
+            let path = self.explicit_path(id);
+            let key = format!("paths.{}.weight", path.name);
+            check(path.weight <= path.max_weight, &key, "at most max_weight, which is 50 if not given")?;
+        }
+        Ok(())
+    }
+
+    /// Schedulers without weights: a bound that nothing keeps is a mistake.
+    fn validate_no_weights(&self) -> Result<(), ConfigError> {
+        for path in &self.paths {
+            let key = |field: &str| format!("paths.{}.{field}", path.name);
+            check(path.weight.is_none(), &key("weight"), "none: only weighted round robin has it")?;
+            let expected = "none: only weighted round robin and cost-first have it";
+            check(path.max_weight.is_none(), &key("max_weight"), expected)?;
+        }
+        Ok(())
+    }
+
     fn validate_scheduler(&self) -> Result<(), ConfigError> {
         let least = Duration::from_millis(1);
         match &self.scheduler {
             SchedulerConfig::WeightedRoundRobin(wrr) => {
-                let expected = "two paths: the cost-first scheduler takes any number";
-                check(self.paths.len() == 2, "paths", expected)?;
+                check(self.paths.len() >= 2, "paths", "two paths at least, to share out among")?;
                 self.validate_costs()?;
-                let fixed = &self.paths[self.by_cost()[0].index()];
-                let key = |field: &str| format!("paths.{}.{field}", fixed.name);
-                check(fixed.weight != Some(0), &key("weight"), "w_fixed of at least 1")?;
-                let expected = "none: the cheaper path's weight is fixed";
-                check(fixed.max_weight.is_none(), &key("max_weight"), expected)?;
+                self.validate_weights()?;
                 check(wrr.gain > 0.0 && wrr.gain <= 100.0, "scheduler.gain", "above 0, at most 100")?;
                 within(wrr.decrement_delay, Duration::ZERO, MINUTE, "scheduler.decrement_delay")
             }
@@ -81,10 +103,12 @@ impl Config {
                 within(cost_first.queue_target, least, SECOND, "scheduler.queue_target")
             }
             SchedulerConfig::RateAware(rate_aware) => {
+                self.validate_no_weights()?;
                 within(rate_aware.loss_cost, Duration::ZERO, MINUTE, "scheduler.loss_cost")
             }
-            SchedulerConfig::Redundant => Ok(()),
+            SchedulerConfig::Redundant => self.validate_no_weights(),
             SchedulerConfig::FlowAware(flow_aware) => {
+                self.validate_no_weights()?;
                 within(flow_aware.queue_target, least, SECOND, "scheduler.queue_target")?;
                 within(flow_aware.idle_after, Duration::ZERO, MINUTE, "scheduler.idle_after")
             }

@@ -1,151 +1,164 @@
-//! Weighted round robin with loss feedback: Bednarek et al. 2016, §3. The cheaper path's weight is fixed; the
-//! costlier one's follows the loss on the cheaper.
+//! Weighted round robin with loss feedback: Bednarek et al. 2016, §3, generalised to any number of paths in the order of
+//! their costs.
+//!
+//! The cheapest path's weight is fixed. Loss on a path says that it is full, and raises the weight of the next costlier
+//! one; without loss, the costliest path's weight falls first. Of two paths, this is the paper's rule. A *rank* is a path's
+//! place in the order of costs.
+
+mod round;
+
+#[cfg(test)]
+mod tests;
 
 use super::{Ask, Scheduler};
-use crate::config::{Config, DecrementPace, LossUnit, Turns, WeightArithmetic, WrrConfig};
-use crate::id::{PathId, PathSet};
+use crate::config::{Config, DecrementPace, LossUnit, WeightArithmetic, WrrConfig};
+use crate::event::PathState;
+use crate::id::{MAX_PATHS, PathId, PathSet};
 use crate::outgoing::{Outgoing, Progress};
 use ropewalk_units::Instant;
+use round::Round;
 
-/// w_fixed if not given: the paper's §5.1.
-const WEIGHT_FIXED: u32 = 50;
-/// w_mobilemax if not given: the paper's §5.4.
-const WEIGHT_MOST: u32 = 50;
-/// Credit of one packet: weights may have fractions.
-const UNIT: f64 = 1024.0;
-
-/// The paper's scheduler.
+/// The paper's scheduler, and its generalisation.
 pub(crate) struct WeightedRoundRobin {
     config: WrrConfig,
-    fixed: PathId,
-    mobile: PathId,
-    weight_fixed: u32,
-    weight_mobile: f64,
-    weight_mobile_most: f64,
+    ranks: Ranks,
+    round: Round,
+}
+
+/// The paths, cheapest first.
+struct Ranks(Vec<Rank>);
+
+struct Rank {
+    id: PathId,
+    /// w_fixed of the first.
+    weight: f64,
+    most: f64,
     lossless_since: Instant,
-    turn: Turn,
 }
 
-/// Where the round is.
-#[derive(Clone, Copy, Default)]
-struct Turn {
-    /// Spread: what the mobile path is owed, of `w_fixed + w_mobile`.
-    credit: f64,
-    /// Consecutive: packets left for either.
-    fixed_left: f64,
-    mobile_left: f64,
-}
-
-impl WeightedRoundRobin {
-    pub(crate) fn new(config: &Config, own: WrrConfig, now: Instant) -> Self {
-        let order = config.by_cost();
-        let (fixed, mobile) = (order[0], order[1]);
-        let of = |path: PathId| &config.paths[path.index()];
-        let most = of(mobile).max_weight.unwrap_or(WEIGHT_MOST);
-        Self {
-            config: own,
-            fixed,
-            mobile,
-            weight_fixed: of(fixed).weight.unwrap_or(WEIGHT_FIXED),
-            weight_mobile: f64::from(of(mobile).weight.unwrap_or(0).min(most)),
-            weight_mobile_most: f64::from(most),
-            lossless_since: now,
-            turn: Turn::default(),
-        }
+impl Ranks {
+    /// The usable ranks, cheapest first, with the weights they are used by.
+    #[inline]
+    fn shares(&self, usable: PathSet) -> impl Iterator<Item = (usize, f64)> + Clone {
+        let ranks = (0..self.0.len()).filter(move |&rank| usable.contains(self.0[rank].id));
+        ranks.enumerate().map(|(place, rank)| (rank, self.share(rank, place == 0)))
     }
 
-    /// §3.1, adaptive weight increment, equation 1.
-    fn adaptive_increment(&mut self, fixed: &Progress) {
-        let (lost, sent) = match self.config.loss_unit {
-            LossUnit::Packets => (fixed.lost_packets, fixed.sent_packets),
-            LossUnit::Bytes => (fixed.lost_bytes, fixed.sent_bytes),
+    /// The cheapest usable path stands in for the cheapest of all: something has to carry what no weight sends elsewhere.
+    #[inline]
+    fn share(&self, rank: usize, is_first: bool) -> f64 {
+        let own = self.0[rank].weight;
+        if is_first { own.max(self.0[0].weight) } else { own }
+    }
+}
+
+/// What a report says of one rank.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    /// Packets.
+    lost: u32,
+    /// Lost of sent, in the configured unit.
+    ratio: f64,
+    is_up: bool,
+}
+
+impl Told {
+    fn new(path: &Outgoing, progress: &Progress, unit: LossUnit) -> Self {
+        let (lost, sent) = match unit {
+            LossUnit::Packets => (progress.lost_packets, progress.sent_packets),
+            LossUnit::Bytes => (progress.lost_bytes, progress.sent_bytes),
         };
         // Losses reported when nothing was sent since are of an interval before: all of nothing.
         let ratio = f64::from(lost) / f64::from(sent.max(lost).max(1));
-        self.weight_mobile += self.config.gain * ratio * f64::from(self.weight_fixed);
+        Self { lost: progress.lost_packets, ratio, is_up: path.liveness.state == PathState::Up }
+    }
+}
+
+impl WeightedRoundRobin {
+    /// The configuration must be valid.
+    pub(crate) fn new(config: &Config, own: WrrConfig, now: Instant) -> Self {
+        let rank = |id: PathId| {
+            let path = config.explicit_path(id);
+            let [weight, most] = [path.weight, path.max_weight].map(|weight| f64::from(weight.unwrap_or(0)));
+            Rank { id, weight, most, lossless_since: now }
+        };
+        let ranks: Vec<Rank> = config.by_cost().into_iter().map(rank).collect();
+        Self { config: own, round: Round::new(own.turns, ranks.len()), ranks: Ranks(ranks) }
     }
 
-    /// §3.2, initial weight increment.
-    fn initial_increment(&mut self, fixed: &Progress) {
-        self.weight_mobile += f64::from(fixed.lost_packets);
+    /// Who takes what `rank` cannot carry: the next costlier path below its greatest weight, rather one that works and loses
+    /// nothing itself.
+    fn next_after(&self, rank: usize, told: &[Told]) -> Option<usize> {
+        let is_below = |&next: &usize| self.ranks.0[next].weight < self.ranks.0[next].most;
+        let mut below = (rank + 1..told.len()).filter(is_below);
+        below.clone().find(|&next| told[next].is_up && told[next].lost == 0).or_else(|| below.next())
     }
 
-    /// §3.3, delayed weight decrement: one for each T_report (or T_dwd), once there was no loss for T_dwd.
-    fn delayed_decrement(&mut self, now: Instant) {
-        if now.saturating_since(self.lossless_since) >= self.config.decrement_delay {
-            self.weight_mobile -= 1.0;
-            if self.config.decrement_pace == DecrementPace::EachDelay {
-                self.lossless_since = now;
-            }
+    fn increment(&mut self, next: usize, cause: Told, share: f64) {
+        let weight = &mut self.ranks.0[next].weight;
+        *weight += if *weight > 0.0 {
+            // §3.1, adaptive weight increment, equation 1.
+            self.config.gain * cause.ratio * share
+        } else {
+            // §3.2, initial weight increment.
+            f64::from(cause.lost)
+        };
+    }
+
+    /// §3.3, delayed weight decrement: one for each T_report (or T_dwd), of the costliest path that has a weight and before
+    /// which no path lost anything for T_dwd.
+    fn delayed_decrement(&mut self, now: Instant, told: &[Told]) {
+        let is_quiet = |rank: usize| {
+            let quiet_for = now.saturating_since(self.ranks.0[rank].lossless_since);
+            told[rank].lost == 0 && quiet_for >= self.config.decrement_delay
+        };
+        let behind_quiet = (1..told.len()).take_while(|&rank| is_quiet(rank - 1));
+        let Some(rank) = behind_quiet.filter(|&rank| self.ranks.0[rank].weight > 0.0).last() else { return };
+        self.ranks.0[rank].weight -= 1.0;
+        if self.config.decrement_pace == DecrementPace::EachDelay {
+            self.ranks.0.iter_mut().for_each(|rank| rank.lossless_since = now);
         }
     }
 
     fn clamp(&mut self) {
-        self.weight_mobile = match self.config.arithmetic {
-            WeightArithmetic::Whole => libm::floor(self.weight_mobile),
-            WeightArithmetic::Rounded => libm::round(self.weight_mobile),
-            WeightArithmetic::Fractional => self.weight_mobile,
-        };
-        self.weight_mobile = self.weight_mobile.clamp(0.0, self.weight_mobile_most);
-    }
-
-    #[inline]
-    fn is_mobiles_turn(&mut self) -> bool {
-        match self.config.turns {
-            Turns::Spread => self.spread(),
-            Turns::Consecutive => self.consecutive(),
+        for rank in &mut self.ranks.0[1..] {
+            let weight = match self.config.arithmetic {
+                WeightArithmetic::Whole => libm::floor(rank.weight),
+                WeightArithmetic::Rounded => libm::round(rank.weight),
+                WeightArithmetic::Fractional => rank.weight,
+            };
+            rank.weight = weight.clamp(0.0, rank.most);
         }
-    }
-
-    /// Each packet owes the mobile path its share; it gets one when it is owed a whole one.
-    #[inline]
-    fn spread(&mut self) -> bool {
-        let whole = (f64::from(self.weight_fixed) + self.weight_mobile) * UNIT;
-        self.turn.credit += self.weight_mobile * UNIT;
-        if self.turn.credit < whole {
-            return false;
-        }
-        self.turn.credit = (self.turn.credit - whole).min(whole);
-        true
-    }
-
-    fn consecutive(&mut self) -> bool {
-        if self.turn.fixed_left < 1.0 && self.turn.mobile_left < 1.0 {
-            self.turn.fixed_left += f64::from(self.weight_fixed);
-            self.turn.mobile_left += self.weight_mobile;
-        }
-        if self.turn.fixed_left >= 1.0 {
-            self.turn.fixed_left -= 1.0;
-            return false;
-        }
-        self.turn.mobile_left -= 1.0;
-        true
     }
 }
 
 impl Scheduler for WeightedRoundRobin {
     #[inline]
     fn pick(&mut self, ask: &Ask, _paths: &[Outgoing]) -> PathSet {
-        let chosen = if self.is_mobiles_turn() { self.mobile } else { self.fixed };
-        if ask.usable.contains(chosen) { PathSet::one(chosen) } else { ask.usable }
+        let due = self.round.next(self.ranks.shares(ask.usable));
+        due.map_or(PathSet::EMPTY, |rank| PathSet::one(self.ranks.0[rank].id))
     }
 
-    fn on_report(&mut self, now: Instant, progress: &[Progress], _paths: &[Outgoing]) {
-        let fixed = &progress[self.fixed.index()];
-        if fixed.lost_packets == 0 {
-            self.delayed_decrement(now);
-        } else {
-            self.lossless_since = now;
-            if self.weight_mobile > 0.0 {
-                self.adaptive_increment(fixed);
-            } else {
-                self.initial_increment(fixed);
+    fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
+        let mut told = [Told::default(); MAX_PATHS];
+        let told = &mut told[..self.ranks.0.len()];
+        for (told, rank) in told.iter_mut().zip(&self.ranks.0) {
+            let index = rank.id.index();
+            *told = Told::new(&paths[index], &progress[index], self.config.loss_unit);
+        }
+        let first = told.iter().position(|told| told.is_up);
+        for (rank, &cause) in told.iter().enumerate().filter(|(_, told)| told.lost > 0) {
+            self.ranks.0[rank].lossless_since = now;
+            if let Some(next) = self.next_after(rank, told) {
+                self.increment(next, cause, self.ranks.share(rank, first == Some(rank)));
             }
         }
+        self.delayed_decrement(now, told);
         self.clamp();
     }
 
     fn weight(&self, path: &Outgoing) -> u32 {
-        if path.id == self.fixed { self.weight_fixed } else { self.weight_mobile as u32 }
+        let rank = self.ranks.0.iter().find(|rank| rank.id == path.id);
+        rank.map_or(0, |rank| rank.weight as u32)
     }
 }

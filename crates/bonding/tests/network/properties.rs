@@ -57,9 +57,7 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
 }
 
 fn config(scheduler: SchedulerConfig, order: Order, max_packets: u32, paths: usize) -> Config {
-    let of_wrr = matches!(scheduler, SchedulerConfig::WeightedRoundRobin(_));
-    let count = if of_wrr { 2 } else { paths };
-    let paths = (0..count).map(|place| PathConfig::new(format!("p{place}"), Some(place as u32))).collect();
+    let paths = (0..paths).map(|place| PathConfig::new(format!("p{place}"), Some(place as u32))).collect();
     let mut config = Config::new(paths, scheduler);
     config.order = order;
     config.resequencer.max_packets = max_packets;

@@ -58,3 +58,38 @@ fn a_steeper_and_slower_reaction_loses_less() {
     assert!(loss(1.0, 250.0) < loss(0.1, 250.0));
     assert!(loss(0.5, 500.0) < loss(0.5, 50.0));
 }
+
+#[test]
+fn three_lines_are_filled_by_cost_and_left_in_reverse() {
+    let mut config = papers(0.5, 250.0);
+    config.paths.push(PathConfig::new("satellite", Some(3)));
+    let mut lines = links();
+    lines.push(lines[1].clone());
+    let mut bond = Bond::new(&config, lines, 1);
+    // 50 Mbit/s fit the first line, 100 the first two; 150 need all three.
+    let flow = |hash, from, to| Flow { start: at(from), stop: at(to), ..Flow::new(hash, 50.0, 1452) };
+    let mut app = ConstantRate::new(vec![flow(1, 0.0, 50.0), flow(2, 5.0, 35.0), flow(3, 15.0, 25.0)]);
+    let mut share = |until: f64| {
+        let before = bond.data_bytes.clone();
+        bond.run(at(until), &mut app);
+        let sent: Vec<u64> = bond.data_bytes.iter().zip(&before).map(|(now, before)| now - before).collect();
+        let whole: u64 = sent.iter().sum();
+        [0, 1, 2].map(|path| sent[path] as f64 / whole as f64)
+    };
+    assert_eq!(share(5.0)[1..], [0.0, 0.0]);
+    share(8.0);
+    let two = share(15.0);
+    share(16.0);
+    let three = share(25.0);
+    share(32.0);
+    let two_again = share(35.0);
+    share(42.0);
+    let one_again = share(50.0);
+    assert!(two[1] > 0.3 && two[2] < 0.1, "{two:?}");
+    assert!(three[1] > 0.25 && three[2] > 0.1, "{three:?}");
+    assert!(two_again[1] > 0.3 && two_again[2] < 0.05, "{two_again:?}");
+    assert_eq!(one_again[1..], [0.0, 0.0]);
+    let lost = app.tallies.iter().map(|tally| tally.sent - tally.delivered).sum::<u64>();
+    let sent = app.tallies.iter().map(|tally| tally.sent).sum::<u64>();
+    assert!((lost as f64) < 0.03 * sent as f64, "{lost} of {sent} lost");
+}

@@ -1,0 +1,55 @@
+//! How the packets of a round are laid out over the paths.
+
+use crate::config::Turns;
+
+/// Where the round is.
+pub(super) struct Round {
+    turns: Turns,
+    /// By rank. Spread: what a path is owed, in shares of a packet. Consecutive: packets left of its turn.
+    owed: Vec<f64>,
+}
+
+impl Round {
+    pub(super) fn new(turns: Turns, count: usize) -> Self {
+        Self { turns, owed: vec![0.0; count] }
+    }
+
+    /// Whose turn it is among those ranks, which come with their weights and cheapest first. The first one's weight is
+    /// at least one.
+    #[inline]
+    pub(super) fn next(&mut self, shares: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
+        match self.turns {
+            Turns::Spread => self.spread(shares),
+            Turns::Consecutive => self.consecutive(shares),
+        }
+    }
+
+    /// Each packet owes every costlier path its share, and goes to the one that is owed most of those owed a whole one. The
+    /// rest is the first path's.
+    #[inline]
+    fn spread(&mut self, mut shares: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
+        let whole: f64 = shares.clone().map(|(_, share)| share).sum();
+        let (first, _) = shares.next()?;
+        let (mut due, mut most) = (first, 0.0);
+        for (rank, share) in shares {
+            self.owed[rank] += share;
+            if self.owed[rank] >= whole && self.owed[rank] > most {
+                (due, most) = (rank, self.owed[rank]);
+            }
+        }
+        if due != first {
+            self.owed[due] = (most - whole).min(whole);
+        }
+        Some(due)
+    }
+
+    /// All of the first path's, then all of the next.
+    fn consecutive(&mut self, mut shares: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
+        if shares.clone().all(|(rank, _)| self.owed[rank] < 1.0) {
+            shares.clone().for_each(|(rank, share)| self.owed[rank] += share);
+        }
+        let (due, _) = shares.find(|&(rank, _)| self.owed[rank] >= 1.0)?;
+        self.owed[due] -= 1.0;
+        Some(due)
+    }
+}
