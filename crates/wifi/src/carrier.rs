@@ -51,9 +51,11 @@ impl Carrier {
         self.nav > now
     }
 
-    /// Did the medium become busy just now? Whoever is about to send in this instant cannot have sensed it.
-    pub(crate) fn may_send(&self, now: Instant) -> bool {
-        !self.is_sending && (self.sensed == 0 || self.busy_since == now) && self.nav <= now
+    /// Is the medium idle, and was it for as long as it must be? It may have become busy just now: whoever is about to send in
+    /// this instant cannot have sensed it.
+    pub(crate) fn may_send(&self, now: Instant, difs: Duration) -> bool {
+        let is_idle = self.sensed == 0 || self.busy_since == now;
+        !self.is_sending && is_idle && self.free_from(difs) <= now
     }
 
     /// A transmission begins to be sensed. Returns whether the medium was idle.

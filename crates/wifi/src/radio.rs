@@ -263,7 +263,7 @@ impl Radio {
             self.arm(index, cx);
             return false;
         }
-        debug_assert!(self.carrier.may_send(now), "a station sends although it must defer");
+        debug_assert!(self.carrier.may_send(now, self.timing.difs), "a station sends although it must defer");
         self.access_at = Instant::MAX;
         self.backoff.finish();
         true

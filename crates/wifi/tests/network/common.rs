@@ -121,10 +121,14 @@ impl Scene {
 
     /// Connects the ends of a route; returns it and the port at its beginning.
     pub(crate) fn route(&mut self, stations: &[u32]) -> (RouteId, Port) {
-        let config = route(stations);
-        let (id, entries) =
-            self.world.touch_medium(|network, _| network.add_route(&config)).expect("a route");
-        let ends = [stations[0], stations[stations.len() - 1]].map(|station| self.nodes[station as usize]);
+        self.route_over(&route(stations))
+    }
+
+    /// The same with channels.
+    pub(crate) fn route_over(&mut self, config: &RouteConfig) -> (RouteId, Port) {
+        let (id, entries) = self.world.touch_medium(|network, _| network.add_route(config)).expect("a route");
+        let stations = &config.stations;
+        let ends = [stations[0], stations[stations.len() - 1]].map(|station| self.nodes[station.0 as usize]);
         let (port, _, _) = self.world.connect_medium(ends[0], ends[1], entries);
         (id, port)
     }

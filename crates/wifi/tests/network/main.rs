@@ -5,5 +5,6 @@ mod exchanges;
 mod hidden;
 mod models;
 mod properties;
+mod rules;
 mod saturation;
 mod spectrum;
