@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from ropewalk.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     import polars as pl
@@ -145,8 +146,9 @@ def read(keys: Iterable[Key], table: Table) -> pl.DataFrame:
         ) from cause
 
 
-def write_text(file: Path, text: str) -> None:
-    """Write a text file beside its place, then move it there, so that it is whole or absent.
+@contextmanager
+def whole(file: Path) -> Iterator[Path]:
+    """Where to write a file: beside its place, whither it is moved when it is whole. It is never there in parts.
 
     Raises:
         StoreError: It cannot be written.
@@ -154,27 +156,33 @@ def write_text(file: Path, text: str) -> None:
     beside = file.with_name(f".{file.name}.{os.getpid()}.partial")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
+        yield beside
         beside.replace(file)
     except OSError as cause:
-        beside.unlink(missing_ok=True)
         raise store_error(file.parent, cause) from cause
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a text file, whole or not at all.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    with whole(file) as beside:
+        beside.write_text(text, encoding="utf-8")
 
 
 def write_parquet(table: pl.DataFrame, file: Path, metadata: dict[str, str] | None = None) -> Path:
-    """Write a table, and what is to be known of it, beside its place, then move it there: it is whole or absent.
+    """Write a table and what is to be known of it, whole or not at all.
 
     Raises:
         StoreError: It cannot be written.
     """
-    beside = file.with_name(f".{file.name}.{os.getpid()}.partial")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+    with whole(file) as beside:
         table.write_parquet(beside, metadata=metadata)
-        beside.replace(file)
-    except OSError as cause:
-        beside.unlink(missing_ok=True)
-        raise store_error(file.parent, cause) from cause
     return file
 
 

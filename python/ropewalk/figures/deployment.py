@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ropewalk.errors import InputError
 from ropewalk.figures.chart import COLOURS
-from ropewalk.figures.paper import STYLE
+from ropewalk.figures.paper import STYLE, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,15 +58,8 @@ def save_deployment(deployment: Deployment, paths: Sequence[Path], algorithms: S
             _panel(axes, deployment, algorithm)
             if place == 0:
                 axes.set_ylabel("y (m)")
-        for path in paths:
-            # No date and no version in the file, so that equal results are equal files.
-            metadata: dict[str, Any] = (
-                {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
-            )
-            beside = path.with_name(path.name + ".partial")
-            # Legends of many routes reach beyond what the layout leaves them.
-            figure.savefig(beside, format=path.suffix[1:], metadata=metadata, bbox_inches="tight")
-            beside.replace(path)
+        # Legends of many routes reach beyond what the layout leaves them.
+        write(figure, paths, bbox_inches="tight")
         plt.close(figure)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ropewalk.figures.chart import COLOURS
+from ropewalk.store import whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ropewalk.figures.chart import Chart
 
@@ -45,14 +47,20 @@ def save(chart: Chart, folder: Path, endings: Sequence[str] = (".png", ".svg")) 
         figure, axes = plt.subplots(layout="constrained")
         _draw(chart, axes)
         paths = [folder / f"{chart.stem}{ending}" for ending in endings]
-        for path in paths:
-            # No date and no version in the file, so that equal results are equal files.
-            metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
-            beside = path.with_name(path.name + ".partial")
-            figure.savefig(beside, format=path.suffix[1:], metadata=metadata)
-            beside.replace(path)
+        write(figure, paths)
         plt.close(figure)
     return paths
+
+
+def write(figure: Figure, paths: Sequence[Path], **options: Any) -> None:
+    """Write a figure to each path, PNG or SVG by its ending."""
+    for path in paths:
+        # No date and no version in the file, so that equal results are equal files.
+        metadata: dict[str, Any] = (
+            {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+        )
+        with whole(path) as beside:
+            figure.savefig(beside, format=path.suffix[1:], metadata=metadata, **options)
 
 
 def _draw(chart: Chart, axes: Axes) -> None:

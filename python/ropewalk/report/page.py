@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ropewalk.figures import fragment
+from ropewalk.store import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,7 +78,5 @@ class Report:
             loader=jinja2.PackageLoader("ropewalk.report", "."), autoescape=True, trim_blocks=True
         )
         html = environment.get_template("page.html.j2").render(report=self)
-        beside = path.with_name(path.name + ".partial")
-        beside.write_text(html, encoding="utf-8")
-        beside.replace(path)
+        write_text(path, html)
         return path

@@ -10,13 +10,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ropewalk import _core
-from ropewalk.figures import Chart, Level, Line, save
-from ropewalk.report import Claim, Report
+from ropewalk.figures import Chart, Level, Line
+from ropewalk.report import Claim
 from ropewalk.statistics import Interval, mean_interval
-from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
 from ropewalk.studies import bonding_cells as made
+from ropewalk.studies.output import Output
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ PUBLISHED_TWO_FLOWS: Final = 14.30
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = made.QUICK if quick else made.FULL
-    out.mkdir(parents=True, exist_ok=True)
     seeds, one = extent.seeds, extent.seeds[:1]
     study = _Study(extent, out)
     results = study.results
@@ -74,26 +72,18 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     return study.write()
 
 
-def _where(frame: pl.DataFrame, where: dict[str, str | float]) -> pl.DataFrame:
-    import polars as pl
-
-    return frame.filter(*(pl.col(key) == value for key, value in where.items()))
-
-
-class _Study:
+class _Study(Output):
     """The results, and what is made of them."""
 
     def __init__(self, extent: made.Extent, out: Path) -> None:
         self.extent = extent
-        self.out = out
         self.results: dict[str, Results] = {}
-        self.files: list[Path] = []
         seeds = extent.seeds
-        self.report = Report(
-            title=TITLE,
-            paper=PAPER,
-            provenance={
-                "engine": f"ropewalk {_core.version()}",
+        super().__init__(
+            out,
+            TITLE,
+            PAPER,
+            {
                 "seeds": f"{seeds[0]}…{seeds[-1]}",
                 "packets": f"{made.PACKET} octets on the line",
                 "LTE delay": "each way 12.5 ms and up to 10 ms more: a new target each second, reached linearly",
@@ -110,27 +100,25 @@ class _Study:
             self._two_flows(),
             self._gain_matters_not(),
         ]
-        self.report.text(
+        self.introduce(
+            claims,
             "Two gateways bond a DSL line and an LTE line. The paper's scheduler gives the DSL line a constant "
             "weight and lets that of LTE follow the loss that the other gateway reports. First its experiments, with "
-            "its parameters; then what it could not show: other schedulers, recorded and bad lines, a line that dies."
+            "its parameters; then what it could not show: other schedulers, recorded and bad lines, a line that "
+            "dies.",
         )
-        self.report.heading("Published beside measured")
-        self.report.claims(claims)
         self._ramp()
         self._flows()
         self._friendly()
         self._crossing()
         self._beyond()
         self._data()
-        page = self.report.write(self.out / "bonding.html")
-        findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in claims)
-        return StudyResult(report=page, files=tuple(self.files), findings=findings)
+        return self.finish("bonding")
 
     # Measures: one value per seed, then their mean.
 
     def _rows(self, part: str, table: Table, **where: str | float) -> pl.DataFrame:
-        return _where(self.results[part].tables[table], where)
+        return self.results[part].tables[table].filter(**where)
 
     def _loss(self, part: str, **where: str | float) -> Interval:
         """Per cent of the datagrams that did not arrive."""
@@ -281,12 +269,12 @@ class _Study:
                 title = f"Throughput of each line: k = {gain:g}, T_dwd = {delay} ms"
                 stem = f"figure-3-k-{gain:g}-dwd-{delay}".replace(".", "")
                 caption = "The dashed line is what an ideal scheduler would leave on DSL: all of it up to 64 Mbit/s."
-                self._add(self._lines_chart(stem, title, "ramp series", where, caption, ideal=True))
+                self.add(self._lines_chart(stem, title, "ramp series", where, caption, ideal=True))
 
     def _bond_series(self, part: str, path: str | None, where: dict[str, str | float]) -> pl.DataFrame:
         import polars as pl
 
-        rows = _where(self.results[part].tables["bond_series"], {"direction": DOWN, **where})
+        rows = self.results[part].tables["bond_series"].filter(direction=DOWN, **where)
         return rows.filter(pl.col("path").is_null() if path is None else pl.col("path") == path)
 
     def _lines_chart(  # noqa: PLR0913 - what the figures differ in
@@ -351,7 +339,7 @@ class _Study:
             "excess was 11 Mbit/s. We take 60 Mbit/s throughout, and 15, 30 and 45 Mbit/s more from 5 to 12, "
             "20 to 40, and 50 to 65 s."
         )
-        self._add(
+        self.add(
             self._lines_chart(
                 "figure-5-throughput",
                 "Throughput of each line, several flows, each 100 ms",
@@ -362,7 +350,7 @@ class _Study:
         )
         whole = self._bond_series("flows", None, {"reading": PAPERS})
         time = whole["time_s"].to_list()
-        self._add(
+        self.add(
             Chart(
                 "figure-5-order",
                 "What came by both lines, and what left the bond in order",
@@ -382,7 +370,7 @@ class _Study:
             )
         )
         dsl, lte = (self._bond_series("flows", path, {"reading": PAPERS}) for path in ("dsl", "lte"))
-        self._add(
+        self.add(
             Chart(
                 "figure-5-losses",
                 "Packets lost in each 100 ms",
@@ -395,7 +383,7 @@ class _Study:
                 caption="Bursts when a flow starts: the scheduler learns of it by loss.",
             )
         )
-        self._add(
+        self.add(
             Chart(
                 "figure-5-weight",
                 "Weight of LTE; DSL's is 50",
@@ -419,7 +407,7 @@ class _Study:
 
         series = self.results["friendly"].series
         assert series is not None  # noqa: S101 - the runner was asked for it
-        rows = _where(series, {"connection": "tcp", "decrement_ms": delay, "reading": reading}).filter(
+        rows = series.filter(connection="tcp", decrement_ms=delay, reading=reading).filter(
             pl.col("subflow").is_null(), pl.col("time_s") > start, pl.col("time_s") <= end
         )
         return float(rows["throughput_mbps"].mean() or 0.0)  # type: ignore[arg-type]
@@ -459,11 +447,11 @@ class _Study:
                 "UDP of 41.5 Mbit/s from 10 to 68.7 s, of 63 Mbit/s from 88.7 to 165.1 s; TCP throughout.",
                 dsl="to-dslam",
             )
-            tcp = _where(series, {"connection": "tcp", **where}).filter(pl.col("subflow").is_null())
+            tcp = series.filter(connection="tcp", **where).filter(pl.col("subflow").is_null())
             chart.lines.append(
                 Line("TCP on DSL", tcp["time_s"].to_list(), tcp["throughput_mbps"].to_list(), markers=False)
             )
-            self._add(chart)
+            self.add(chart)
 
     def _tcp_sum(
         self, flows: int, gain: float, reading: str = PAPERS, queue: str = made.TAIL_DROP
@@ -588,7 +576,7 @@ class _Study:
         lines = [Line.of(v, x, [self._tcp(v, condition) for condition in conditions]) for v in variants]
         named = "; ".join(f"{index + 1}: {condition}" for index, condition in enumerate(conditions))
         ceiling = Level("both lines, TCP payload", 124 * 1400 / 1500)
-        self._add(
+        self.add(
             Chart(
                 "beyond-tcp",
                 "One TCP flow over two lines",
@@ -600,18 +588,11 @@ class _Study:
             )
         )
 
-    def _add(self, chart: Chart) -> None:
-        self.files += save(chart, self.out)
-        self.report.chart(chart)
-
     def _data(self) -> None:
         for part, results in self.results.items():
-            frames: dict[str, pl.DataFrame | None] = {**results.tables, "series": results.series}  # type: ignore[dict-item]
-            for name, frame in frames.items():
-                if frame is None:
-                    continue
-                path = self.out / f"{part.replace(' ', '-')}-{name}.parquet"
-                self.files.append(write_parquet(frame, path))
+            stem = part.replace(" ", "-")
+            self.keep({f"{stem}-{name}": table for name, table in results.tables.items()})
+            self.keep({f"{stem}-series": results.series})
 
 
 UDP_HEAD: Final = [

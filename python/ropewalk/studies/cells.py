@@ -49,21 +49,15 @@ class Results:
 
     def goodputs(self, **where: str | float) -> list[float]:
         """Goodput by seed, in Mbit/s."""
-        return _select(self.connections, where).sort("seed")["goodput_mbps"].to_list()
+        return self.connections.filter(**where).sort("seed")["goodput_mbps"].to_list()
 
     def throughput(self, path: str, **where: str | float) -> Interval:
         """Mean throughput of the subflow on a path, likewise."""
         return _mean(self.subflows, "throughput_mbps", {**where, "path": path})
 
 
-def _select(frame: pl.DataFrame, where: dict[str, str | float]) -> pl.DataFrame:
-    import polars as pl
-
-    return frame.filter(*(pl.col(key) == value for key, value in where.items()))
-
-
 def _mean(frame: pl.DataFrame, column: str, where: dict[str, str | float]) -> Interval:
-    rows = _select(frame, where)
+    rows = frame.filter(**where)
     if rows.is_empty():
         raise LookupError(f"no run with {where}")
     return mean_interval(rows[column].to_list())

@@ -10,20 +10,19 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ropewalk import _core
-from ropewalk.figures import Chart, Level, Line, save
-from ropewalk.report import Claim, Report
+from ropewalk.figures import Chart, Level, Line
+from ropewalk.report import Claim
 from ropewalk.source import Source, inline
 from ropewalk.statistics import Interval, paired_difference
-from ropewalk.store import write_parquet
-from ropewalk.studies import StudyResult
 from ropewalk.studies.cells import Cell, Results, Runner
+from ropewalk.studies.output import Output
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from ropewalk.studies import StudyResult
 
 TITLE: Final = "A degraded path beside a good one"
 PAPER: Final = (
@@ -258,7 +257,6 @@ def crossing(losses: Sequence[float], multipath: Sequence[float], single: float)
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
-    out.mkdir(parents=True, exist_ok=True)
     study = _Study(extent, out)
     parts = {
         "published": published_cells(extent),
@@ -272,20 +270,18 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     return study.write()
 
 
-class _Study:
+class _Study(Output):
     """The results, and what is made of them."""
 
     def __init__(self, extent: Extent, out: Path) -> None:
         self.extent = extent
-        self.out = out
         self.results: dict[str, Results] = {}
-        self.files: list[Path] = []
         seeds = extent.seeds
-        self.report = Report(
-            title=TITLE,
-            paper=PAPER,
-            provenance={
-                "engine": f"ropewalk {_core.version()}",
+        super().__init__(
+            out,
+            TITLE,
+            PAPER,
+            {
                 "seeds": f"{seeds[0]}…{seeds[-1]}",
                 "simulated time of each run": extent.duration,
                 "intervals": "95 % of the mean over the seeds",
@@ -293,17 +289,18 @@ class _Study:
         )
 
     def write(self) -> StudyResult:
-        claims = self._claims()
-        self._summary(claims)
+        claims = [self._threshold(), self._always_below(), self._rise_and_fall(), self._formula()]
+        self.introduce(
+            claims,
+            "A connection has a good path A (10 Mbit/s, 10 ms, loss 0.5 %) and a path B (2 Mbit/s, 10 ms) whose "
+            "loss P grows. From which P on would it be better off without B? First with the settings of the "
+            "paper's simulator (preset classic), then with those of a current sender (preset linux).",
+        )
         self._figures()
         self._tables()
         for name, results in self.results.items():
-            for table in ("connections", "subflows"):
-                frame = getattr(results, table)
-                self.files.append(write_parquet(frame, self.out / f"{name}-{table}.parquet"))
-        page = self.report.write(self.out / "degraded-path.html")
-        findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in claims)
-        return StudyResult(report=page, files=tuple(self.files), findings=findings)
+            self.keep({f"{name}-connections": results.connections, f"{name}-subflows": results.subflows})
+        return self.finish("degraded-path")
 
     def _curve(self, part: str, variant: str) -> list[Interval]:
         return [self.results[part].goodput(variant=variant, loss=loss) for loss in self.extent.losses]
@@ -324,9 +321,6 @@ class _Study:
             if found is None
             else f"crossing at P = {found:.1f} %"
         )
-
-    def _claims(self) -> list[Claim]:
-        return [self._threshold(), self._always_below(), self._rise_and_fall(), self._formula()]
 
     def _threshold(self) -> Claim:
         delayed = self._single("published", CLASSIC_TCP)
@@ -436,33 +430,19 @@ class _Study:
             ),
         )
 
-    def _summary(self, claims: list[Claim]) -> None:
-        report = self.report
-        report.text(
-            "A connection has a good path A (10 Mbit/s, 10 ms, loss 0.5 %) and a path B (2 Mbit/s, 10 ms) whose "
-            "loss P grows. From which P on would it be better off without B? First with the settings of the "
-            "paper's simulator (preset classic), then with those of a current sender (preset linux)."
-        )
-        report.heading("Published beside measured")
-        report.claims(claims)
-
-    def _add(self, chart: Chart) -> None:
-        self.files += save(chart, self.out)
-        self.report.chart(chart)
-
     def _lines(self, part: str, variants: Iterable[str]) -> list[Line]:
         return [Line.of(name, self.extent.losses, self._curve(part, name)) for name in variants]
 
     def _figures(self) -> None:
         self.report.heading("The paper's figures")
-        self._add(self._figure1())
-        self._add(self._figure4())
-        self._add(self._figure5())
+        self.add(self._figure1())
+        self.add(self._figure4())
+        self.add(self._figure5())
         self.report.heading("What the paper could not show")
-        self._add(self._waiting())
-        self._add(self._settings())
-        self._add(self._schedulers())
-        self._add(self._buffers())
+        self.add(self._waiting())
+        self.add(self._settings())
+        self.add(self._schedulers())
+        self.add(self._buffers())
 
     def _figure1(self) -> Chart:
         grid = [0.001 * 10 ** (k / 30) for k in range(61)]

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from ropewalk import _core
-from ropewalk.figures import Chart, Level, Line, save
-from ropewalk.report import Claim, Report
+from ropewalk.figures import Chart, Level, Line
+from ropewalk.report import Claim
 from ropewalk.statistics import Interval, mean_interval
-from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
 from ropewalk.studies import diamond_cells as cells
 from ropewalk.studies.diamond_cells import FULL, QUICK, Extent
+from ropewalk.studies.output import Output
 from ropewalk.studies.wireless import ONE, PAPER_003, SETUPS, TCP, TWO, gain, mbps, signed
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ RATE_LABEL: Final = "throughput (Mbit/s)"
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
-    out.mkdir(parents=True, exist_ok=True)
     seeds, lossy = extent.seeds, extent.lossy_seeds
     results = {
         "ideal": runner.run(cells.ideal_cells(extent), seeds, "diamond, no frame errors", series=True),
@@ -70,20 +68,18 @@ def starving(times: Sequence[float], first: Sequence[float], second: Sequence[fl
     return sum(min(pair) < STARVING * sum(pair) for pair in busy) / len(busy) if busy else 0.0
 
 
-class _Study:
+class _Study(Output):
     """The results, and what is made of them."""
 
     def __init__(self, out: Path, extent: Extent, results: dict[str, Results]) -> None:
-        self.out = out
         self.extent = extent
         self.results = results
-        self.files: list[Path] = []
         seeds, lossy = extent.seeds, extent.lossy_seeds
-        self.report = Report(
-            title=TITLE,
-            paper=PAPER,
-            provenance={
-                "engine": f"ropewalk {_core.version()}",
+        super().__init__(
+            out,
+            TITLE,
+            PAPER,
+            {
                 "seeds": f"{seeds[0]}…{seeds[-1]}; lossy figures {lossy[0]}…{lossy[-1]}",
                 "transfer": f"{extent.ideal_size} in the figures over time, {extent.size} elsewhere",
                 "intervals": "95 % of the mean over the seeds",
@@ -101,24 +97,21 @@ class _Study:
             self._coupled_under_loss(),
             self._takes_over(),
         ]
-        self.report.text(
+        self.introduce(
+            claims,
             "s sends to d over two relays; all hear one another, so that nobody is hidden. 802.11b at 11 "
             "Mbit/s, long preambles, ACKs at 1 Mbit/s, four transmissions of a frame. TCP NewReno "
             "acknowledges every second segment; the paper's Multipath TCP every one, and carries 1412 octets "
             "of data in a packet where TCP carries 1460. These are the settings of the paper's simulator, "
-            "under correct protocols."
+            "under correct protocols.",
         )
-        self.report.heading("Published beside measured")
-        self.report.claims(claims)
         self._ideal_figures()
         self._lossy_figures()
         self._causes()
         self._bursts()
         self._today()
         self._data()
-        page = self.report.write(self.out / "diamond.html")
-        findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in claims)
-        return StudyResult(report=page, files=tuple(self.files), findings=findings)
+        return self.finish("diamond")
 
     # The claims.
 
@@ -335,10 +328,6 @@ class _Study:
 
     # The figures.
 
-    def _add(self, chart: Chart) -> None:
-        self.files += save(chart, self.out)
-        self.report.chart(chart)
-
     def _over_time(
         self, setup: str, control: str, seed: int, smooth: int = 1
     ) -> tuple[list[float], list[list[float]]]:
@@ -368,7 +357,7 @@ class _Study:
             both = [a + b for a, b in zip(*subflows, strict=True)]
             lines.append(Line("sum", x, both, markers=False))
         levels = [] if setup == TCP else [Level("TCP, mean", self._tcp().mean)]
-        self._add(Chart(stem, title, "time (s)", RATE_LABEL, lines, levels, caption))
+        self.add(Chart(stem, title, "time (s)", RATE_LABEL, lines, levels, caption))
 
     def _ideal_figures(self) -> None:
         self.report.heading("Figure 3: no frame errors, one run each")
@@ -429,7 +418,7 @@ class _Study:
         percents = [100 * error for error in errors]
         self.report.heading("Figures 4 and 5: lossy links")
         results = self.results["lossy"]
-        self._add(
+        self.add(
             Chart(
                 "figure-4-lossy-links",
                 "Figure 4: throughput against the frame error rate of both links from s",
@@ -460,7 +449,7 @@ class _Study:
             total = [results.goodput(control=control, fer=error) for error in errors]
             lines.append(Line.of("sum", percents, total))
             title = f"{name}; only the link to r2 fails"
-            self._add(Chart(stem, title, PERCENT_LABEL, RATE_LABEL, lines, [level], "Two channels."))
+            self.add(Chart(stem, title, PERCENT_LABEL, RATE_LABEL, lines, [level], "Two channels."))
 
     # What the paper did not have.
 
@@ -541,7 +530,7 @@ class _Study:
         ]
         caption = "Both links from s; the paper's settings, uncoupled."
         title = "Bernoulli against bursts at equal mean loss"
-        self._add(Chart("bursts", title, "mean " + PERCENT_LABEL, RATE_LABEL, lines, caption=caption))
+        self.add(Chart("bursts", title, "mean " + PERCENT_LABEL, RATE_LABEL, lines, caption=caption))
         rows = []
         for channel in cells.CHANNELS:
             for error in errors:
@@ -591,8 +580,6 @@ class _Study:
 
     def _data(self) -> None:
         for name, results in self.results.items():
-            frames = {"connections": results.connections, "subflows": results.subflows}
+            self.keep({f"{name}-connections": results.connections, f"{name}-subflows": results.subflows})
             if results.series is not None:
-                frames["series"] = results.series.filter(pl.col("throughput_mbps") > 0)
-            for kind, frame in frames.items():
-                self.files.append(write_parquet(frame, self.out / f"{name}-{kind}.parquet"))
+                self.keep({f"{name}-series": results.series.filter(pl.col("throughput_mbps") > 0)})

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from ropewalk import _core, routes
+from ropewalk import routes
 from ropewalk.errors import InputError
-from ropewalk.figures import Chart, Level, Line, save
+from ropewalk.figures import Chart, Level, Line
 from ropewalk.figures.chart import step
-from ropewalk.figures.deployment import save_deployment
-from ropewalk.report import Claim, Report
+from ropewalk.report import Claim
 from ropewalk.routes import GREEDY, TIES, Deployment, Layout, Statistics, cdf
 from ropewalk.statistics import Interval, mean_interval, paired_difference, proportion_interval
-from ropewalk.store import write_parquet
-from ropewalk.studies import StudyResult
+from ropewalk.studies.output import Output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ropewalk.studies import StudyResult
     from ropewalk.studies.cells import Runner
 
 TITLE: Final = "Disjoint routes over random wireless meshes"
@@ -77,7 +76,6 @@ QUICK: Final = Extent((20, 24, 28, 32, 40, 48), 200, 200, 5000, 100_000_000)
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Draw everything and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
-    out.mkdir(parents=True, exist_ok=True)
     return _Study(extent, out, runner).write()
 
 
@@ -98,13 +96,11 @@ def hops(deployment: Deployment) -> tuple[int, ...]:
     return tuple(len(route) - 1 for route in deployment.routes["link"])
 
 
-class _Study:
+class _Study(Output):
     """The results, and what is made of them."""
 
     def __init__(self, extent: Extent, out: Path, runner: Runner) -> None:
         self.extent = extent
-        self.out = out
-        self.files: list[Path] = []
         self.runner = runner
         self.against_n = {
             nodes: runner.statistics(extent.count, Layout(nodes), seed=SEED, draws=10**10)
@@ -118,11 +114,11 @@ class _Study:
             for rule in TIES
         }
         self.example = self._example()
-        self.report = Report(
-            title=TITLE,
-            paper=PAPER,
-            provenance={
-                "engine": f"ropewalk {_core.version()}",
+        super().__init__(
+            out,
+            TITLE,
+            PAPER,
+            {
                 "seed": str(SEED),
                 "connected deployments": f"{extent.count} for each N, {extent.zone} for N = {NODES}",
                 "conditioned deployments": str(extent.conditioned),
@@ -162,22 +158,19 @@ class _Study:
 
     def write(self) -> StudyResult:
         claims = [self._order(), self._zone(), self._numbers(), self._lengths(), self._picture_claim()]
-        self.report.text(
+        self.introduce(
+            claims,
             "How many routes are there between two nodes of a random mesh, if they may share no link (LD), "
             "no node (ND), or not even a neighbourhood (ZD)? The papers' algorithms are greedy: take the "
             "shortest route by hops, prune what later routes may not use, repeat. Below, their figures are "
             "drawn again, and then what they left open: how many routes a greedy algorithm misses that an "
-            "optimal one finds, and how much the choice among equally short routes matters."
+            "optimal one finds, and how much the choice among equally short routes matters.",
         )
-        self.report.heading("Published beside measured")
-        self.report.claims(claims)
         self._papers_figures()
         self._beyond()
         self._tables()
         self._data()
-        page = self.report.write(self.out / "mesh-routing.html")
-        findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in claims)
-        return StudyResult(report=page, files=tuple(self.files), findings=findings)
+        return self.finish("mesh-routing")
 
     # The claims.
 
@@ -304,10 +297,6 @@ class _Study:
 
     # The figures.
 
-    def _add(self, chart: Chart) -> None:
-        self.files += save(chart, self.out)
-        self.report.chart(chart)
-
     def _curve(self, label: str, of: str, *, dashed: bool = False) -> Line:
         values = [statistics.multipath(of) for statistics in self.against_n.values()]
         return Line.of(label, list(self.against_n), values, dashed=dashed)
@@ -316,16 +305,15 @@ class _Study:
         report = self.report
         report.heading("The papers' figures")
         if self.example is not None:
-            paths = [self.out / f"figure-2-example{ending}" for ending in (".png", ".svg")]
-            save_deployment(self.example, paths, GREEDY)
-            self.files += paths
-            report.picture(
-                paths[1],
+            self.picture(
+                "figure-2-example",
+                self.example,
+                GREEDY,
                 f"Figure 2 (003: Figure 6): {EXAMPLE_NODES} nodes; all three algorithms find the same two "
                 "routes.",
             )
         published = Level("ZD at N = 32, published", PUBLISHED_ZONE[0] / PUBLISHED_ZONE[1])
-        self._add(
+        self.add(
             Chart(
                 stem="figure-3-feasibility",
                 title="Figure 3: probability of two or more routes",
@@ -339,7 +327,7 @@ class _Study:
                 ),
             )
         )
-        self._add(
+        self.add(
             Chart(
                 stem="figure-4-number-of-routes",
                 title=f"Figure 4: cdf of the number of routes, N = {NODES}",
@@ -354,7 +342,7 @@ class _Study:
             )
         )
         first = step("first route, all three", *cdf(self.conditioned.hops("link", "first_hops")), dashed=True)
-        self._add(
+        self.add(
             Chart(
                 stem="figure-5-hops",
                 title=f"Figure 5: cdf of the hops of the two preferred routes, N = {NODES}",
@@ -389,7 +377,7 @@ class _Study:
             )
             for name in ("link", "node")
         ]
-        self._add(
+        self.add(
             Chart(
                 stem="optimal-missed",
                 title="How often greedy misses the second route",
@@ -406,7 +394,7 @@ class _Study:
             step("LD, greedy", *self._pair_cdf("link"), dashed=True),
             step("ND, greedy", *self._pair_cdf("node"), dashed=True),
         ]
-        self._add(
+        self.add(
             Chart(
                 stem="optimal-hops",
                 title=f"Hops of the pair of routes together, N = {NODES}, conditioned",
@@ -500,5 +488,4 @@ class _Study:
                 for rule, statistics in self.by_rule.items()
             ),
         }
-        for name, table in tables.items():
-            self.files.append(write_parquet(table, self.out / f"{name}.parquet"))
+        self.keep(tables)

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from ropewalk import _core
-from ropewalk.figures import Chart, Line, save
-from ropewalk.figures.deployment import save_deployment
-from ropewalk.report import Claim, Report
+from ropewalk.figures import Chart, Line
+from ropewalk.report import Claim
 from ropewalk.routes import GREEDY, Deployment
 from ropewalk.statistics import Interval, mean_interval
-from ropewalk.store import write_parquet
 from ropewalk.studies import StudyResult
 from ropewalk.studies import mesh_transport_cells as cells
 from ropewalk.studies.mesh_transport_cells import FULL, QUICK, Extent
+from ropewalk.studies.output import Output
 from ropewalk.studies.wireless import ONE, PAPER_000, PAPER_003, SETUPS, TCP, TWO, gain, mbps, signed
 
 if TYPE_CHECKING:
@@ -45,7 +43,6 @@ PUBLISHED_HOPS: Final = 2
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
-    out.mkdir(parents=True, exist_ok=True)
     chosen = cells.deployments(extent, SEED, runner.workers)
     fewer = cells.first_of_each(chosen, extent.beyond_per_hops)
     results = {
@@ -70,17 +67,15 @@ def _differ(deployment: Deployment) -> bool:
     return len({tuple(deployment.routes[name][1]) for name in GREEDY}) == len(GREEDY)
 
 
-class _Study:
+class _Study(Output):
     """The results, and what is made of them."""
 
     def __init__(
         self, out: Path, extent: Extent, chosen: list[Deployment], results: dict[str, Results]
     ) -> None:
-        self.out = out
         self.extent = extent
         self.chosen = chosen
         self.results = results
-        self.files: list[Path] = []
         self.routes = pl.DataFrame(
             [
                 {
@@ -98,11 +93,11 @@ class _Study:
             ]
         )
         self.hops: list[int] = sorted(self.routes["first_hops"].unique().to_list())
-        self.report = Report(
-            title=TITLE,
-            paper=PAPER,
-            provenance={
-                "engine": f"ropewalk {_core.version()}",
+        super().__init__(
+            out,
+            TITLE,
+            PAPER,
+            {
                 "deployments": _deployments(extent, len(chosen)),
                 "run": f"{extent.transfer}, seed {SEED}",
                 "intervals": "95 % of the mean over the deployments, gains paired by deployment",
@@ -111,7 +106,8 @@ class _Study:
 
     def write(self) -> StudyResult:
         claims = [self._two_radios(), self._below(), self._one_radio(), self._best_routes()]
-        self.report.text(
+        self.introduce(
+            claims,
             "Deployments of 32 nodes in which all three algorithms find two routes or more. TCP takes the "
             "first route; Multipath TCP (linked increases, the papers' choice) the first two: with one radio "
             "both on one channel, with two radios on a channel each. 802.11b and transport are those of the "
@@ -122,20 +118,16 @@ class _Study:
             f"{self.extent.transfer} go over each of {len(self.chosen)} deployments (published: 20 MB, 1000). Most "
             "first routes have four to six hops, and hardly one in a hundred has two.",
         )
-        self.report.heading("Published beside measured")
-        self.report.claims(claims)
         self._figures()
         self._tables()
         self._data()
-        page = self.report.write(self.out / "mesh-transport.html")
-        findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in claims)
-        return StudyResult(report=page, files=tuple(self.files), findings=findings)
+        return self.finish("mesh-transport")
 
     # What was measured.
 
     def _rates(self, of: str = "papers", hops: int | None = None, **where: str) -> pl.DataFrame:
         """Goodput by draw, and the routes' hops."""
-        rows = self.results[of].connections.filter(*(pl.col(key) == value for key, value in where.items()))
+        rows = self.results[of].connections.filter(**where)
         rows = rows.select("draw", "goodput_mbps").join(self.routes, on="draw").sort("draw")
         return rows if hops is None else rows.filter(pl.col("first_hops") == hops)
 
@@ -267,10 +259,6 @@ class _Study:
 
     # The figures.
 
-    def _add(self, chart: Chart) -> None:
-        self.files += save(chart, self.out)
-        self.report.chart(chart)
-
     def _extremes(self, label: str, **where: str) -> Line:
         """Mean, least and greatest by hops."""
         groups = [self._values(hops=hops, **where) for hops in self.hops]
@@ -285,7 +273,7 @@ class _Study:
     def _figures(self) -> None:
         report = self.report
         report.heading("The papers' figure")
-        self._add(
+        self.add(
             Chart(
                 "figure-6-throughput",
                 "Figure 6 (003: Figure 10): goodput against the hops of the first route, LD",
@@ -296,10 +284,9 @@ class _Study:
             )
         )
         example = next((found for found in self.chosen if _differ(found)), self.chosen[0])
-        paths = [self.out / f"example{ending}" for ending in (".png", ".svg")]
-        save_deployment(example, paths, GREEDY)
-        self.files += paths
-        report.picture(paths[1], f"One of the deployments, draw {example.draw}, and its routes.")
+        self.picture(
+            "example", example, GREEDY, f"One of the deployments, draw {example.draw}, and its routes."
+        )
         report.heading("Node- and zone-disjoint routes")
         lines = [
             Line.of(
@@ -312,7 +299,7 @@ class _Study:
             for name in GREEDY
         ]
         tcp = Line.of(TCP, self.hops, [mean_interval(self._tcp(hops)) for hops in self.hops])
-        self._add(
+        self.add(
             Chart(
                 "algorithms",
                 "Goodput over the routes of the three algorithms",
@@ -412,5 +399,4 @@ class _Study:
         for name, results in self.results.items():
             frames[f"{name}-connections"] = results.connections
             frames[f"{name}-subflows"] = results.subflows
-        for name, frame in frames.items():
-            self.files.append(write_parquet(frame, self.out / f"{name}.parquet"))
+        self.keep(frames)

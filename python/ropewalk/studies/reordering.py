@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ropewalk import _core
-from ropewalk.figures import Chart, Line, save
-from ropewalk.report import Claim, Report
+from ropewalk.figures import Chart, Line
+from ropewalk.report import Claim
 from ropewalk.source import Source, inline
 from ropewalk.statistics import Interval, paired_difference
-from ropewalk.store import write_parquet
-from ropewalk.studies import StudyResult
 from ropewalk.studies.cells import Cell, Results, Runner
+from ropewalk.studies.output import Output
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import polars as pl
+    from ropewalk.studies import StudyResult
 
 
 TITLE: Final = "Responses to reordering"
@@ -113,7 +111,6 @@ def cells(kind: str) -> list[Cell]:
 
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
-    out.mkdir(parents=True, exist_ok=True)
     seeds = tuple(range(1, 4 if quick else 11))
     # Without random loss or jitter the seeds differ in keys and sequence numbers only: one is enough.
     fixed = runner.run(cells(FIXED), (1,), "reordering, fixed delays", series=True)
@@ -121,19 +118,17 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     return _Study(out, seeds, fixed, jittered).write()
 
 
-class _Study:
+class _Study(Output):
     """The results, and what is made of them."""
 
     def __init__(self, out: Path, seeds: tuple[int, ...], fixed: Results, jittered: Results) -> None:
-        self.out = out
         self.fixed = fixed
         self.jittered = jittered
-        self.files: list[Path] = []
-        self.report = Report(
-            title=TITLE,
-            paper=PAPER,
-            provenance={
-                "engine": f"ropewalk {_core.version()}",
+        super().__init__(
+            out,
+            TITLE,
+            PAPER,
+            {
                 "seeds where delays vary": f"{seeds[0]}…{seeds[-1]}",
                 "transfer": "10 MB",
                 "intervals": "95 % of the mean over the seeds",
@@ -142,20 +137,17 @@ class _Study:
 
     def write(self) -> StudyResult:
         claims = [self._best(), self._eifel_and_frto(), self._unchanged()]
-        self.report.text(
+        self.introduce(
+            claims,
             "A connection of two or three paths carries 10 MB. Each of three detectors of spurious "
             "retransmissions, and none, runs under each of four congestion controls: first as the paper has it, "
             "over fixed delays without random loss; then over delays that vary enough to reorder packets within "
-            "a path, which is what the detectors are for."
+            "a path, which is what the detectors are for.",
         )
-        self.report.heading("Published beside measured")
-        self.report.claims(claims)
         self._figures()
         self._tables()
         self._data()
-        page = self.report.write(self.out / "reordering.html")
-        findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in claims)
-        return StudyResult(report=page, files=tuple(self.files), findings=findings)
+        return self.finish("reordering")
 
     def _goodput(self, paths: str, control: str, response: str) -> float:
         return self.fixed.goodput(paths=paths, control=control, response=response).mean
@@ -273,18 +265,12 @@ class _Study:
         for figure, control in (("figure-8", "linked-increases"), ("figure-9", "uncoupled")):
             for paths in PATHS:
                 stem = f"{figure}-{control}-{paths.replace(' ', '-')}"
-                self._add(self._chart(stem, paths, control, "goodput", same))
-                self._add(self._chart(f"{stem}-windows", paths, control, "window", estimate))
+                self.add(self._chart(stem, paths, control, "goodput", same))
+                self.add(self._chart(f"{stem}-windows", paths, control, "window", estimate))
         self.report.heading("The other congestion controls")
         for control in ("rtt-compensator", "fully-coupled"):
             for paths in PATHS:
-                self._add(
-                    self._chart(f"{control}-{paths.replace(' ', '-')}", paths, control, "goodput", same)
-                )
-
-    def _add(self, chart: Chart) -> None:
-        self.files += save(chart, self.out)
-        self.report.chart(chart)
+                self.add(self._chart(f"{control}-{paths.replace(' ', '-')}", paths, control, "goodput", same))
 
     def _tables(self) -> None:
         self.report.heading("Tables")
@@ -325,14 +311,12 @@ class _Study:
         return ", ".join(found) or ("none" if len(none) > 1 else "one run each")
 
     def _data(self) -> None:
-        frames: dict[str, pl.DataFrame | None] = {
-            "fixed-connections": self.fixed.connections,
-            "fixed-subflows": self.fixed.subflows,
-            "fixed-series": self.fixed.series,
-            "varying-connections": self.jittered.connections,
-            "varying-subflows": self.jittered.subflows,
-        }
-        for name, frame in frames.items():
-            if frame is None:
-                continue
-            self.files.append(write_parquet(frame, self.out / f"{name}.parquet"))
+        self.keep(
+            {
+                "fixed-connections": self.fixed.connections,
+                "fixed-subflows": self.fixed.subflows,
+                "fixed-series": self.fixed.series,
+                "varying-connections": self.jittered.connections,
+                "varying-subflows": self.jittered.subflows,
+            }
+        )
