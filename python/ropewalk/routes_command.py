@@ -308,12 +308,16 @@ def statistics(  # noqa: PLR0913 - one argument per option
             typer.echo(f"\nwritten: {out}")
 
 
+PRESENTATION: Final = frozenset({"workers", "json", "out", "picture"})
+"""Options that change what is shown and where, but no figure."""
+
+
 def _settings(values: dict[str, Any], count: int) -> dict[str, Any]:
+    """What the figures depend on."""
     unused = {"nodes"} if values["intensity"] is not None or values["grid"] is not None else set()
     units = {"area": "area_m", "range": "range_m", "intensity": "intensity_per_m2"}
-    kept = {
-        key: value for key, value in values.items() if key not in unused | {"workers"} and value is not None
-    }
+    left = PRESENTATION | unused
+    kept = {key: value for key, value in values.items() if key not in left and value is not None}
     return {"count": count, **{units.get(key, key): value for key, value in kept.items()}}
 
 

@@ -203,6 +203,29 @@ def test_cdf_command_as_table_json_and_picture(tmp_path: Path) -> None:
     assert tree["routes"]["node"]["cdf"][-1] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("statistics", {"--out": "routes.parquet"}),
+        ("cdf", {"--out": "routes.parquet"}),
+        ("cdf", {"--picture": "cdf.png"}),
+        ("cdf", {"--out": "routes.parquet", "--picture": "cdf.svg"}),
+    ],
+)
+def test_json_goes_together_with_files(command: str, written: dict[str, str], tmp_path: Path) -> None:
+    arguments = [command, "--nodes", "40", "--count", "20"]
+    files = {option: tmp_path / name for option, name in written.items()}
+    options = [part for option, file in files.items() for part in (option, str(file))]
+    result = ropewalk(*arguments, "--json", *options)
+    assert result.exit_code == 0, result.output
+    assert all(file.stat().st_size > 0 for file in files.values())
+    tree = json.loads(result.stdout)
+    assert tree == json.loads(ropewalk(*arguments, "--json", "--workers", "1").stdout)
+    # The settings are what the figures depend on, not where they went.
+    assert tree["settings"]["nodes"] == "40"
+    assert not tree["settings"].keys() & {"json", "out", "picture", "workers"}
+
+
 def test_show_command_draws_prints_and_reads_back(tmp_path: Path) -> None:
     picture, file = tmp_path / "a.png", tmp_path / "a.json"
     common = ["show", "--nodes", "36", "--number", "2", "--seed", "4"]
