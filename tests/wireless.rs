@@ -213,4 +213,7 @@ fn routes_follow_stations_that_move() {
     assert!(rarely.routes[0].changes <= 2 && rarely.routes[0].broken_s > row.broken_s, "{:?}", rarely.routes);
     let standing = scenario("mobile-mesh.toml", &[("wifi.mobility", "none")], 1);
     assert_eq!((standing.routes[0].changes, standing.routes[0].broken_s), (0, 0.0));
+    assert_eq!((standing.routes[0].first_broken_s, row.first_broken_s.is_some()), (None, true));
+    let first = rarely.routes[0].first_broken_s.expect("stations have walked out of range");
+    assert!(first > 0.0 && first + rarely.routes[0].broken_s <= 60.0, "{:?}", rarely.routes);
 }

@@ -130,15 +130,14 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
     """Print a run's result; the verdicts go beside the JSON, not into it."""
     verdicts = [sentence(benefit) for benefit in result.benefit()]
     if as_json:
-        single = len(result.outcomes) == 1
-        typer.echo(result.outcomes[0].summary() if single else to_json(result.summary))
+        typer.echo(to_json(result.summary))
         for verdict in verdicts:
             typer.echo(verdict, err=True)
         return
-    from ropewalk.tables import heading, of_bonds, of_broadcasts, of_radios, of_summary
+    from ropewalk.tables import heading, of_bonds, of_broadcasts, of_radios, of_routes, of_summary
 
     summary = result.runs[0] if len(result.runs) == 1 else result.combined
-    special = [*of_bonds(result), *of_radios(result), *of_broadcasts(result)]
+    special = [*of_routes(summary), *of_bonds(result), *of_radios(result), *of_broadcasts(result)]
     typer.echo("\n\n".join([heading(result), of_summary(summary), *special, *verdicts]))
     if result.files:
         typer.echo(f"\nwritten: {len(result.files)} files in {result.files[-1].parent}")

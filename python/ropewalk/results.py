@@ -113,7 +113,7 @@ class RunResult(Tables):
     @cached_property
     def runs(self) -> list[dict[str, Any]]:
         """The summary of each seed, with the keys of `ropewalk run --json`."""
-        return [json.loads(outcome.summary()) for outcome in self.outcomes]
+        return [summary_of(outcome) for outcome in self.outcomes]
 
     @property
     def seeds(self) -> list[int]:
@@ -153,6 +153,17 @@ class RunResult(Tables):
         import polars as pl
 
         return pl.concat([pl.DataFrame(getattr(outcome, table)) for outcome in self.outcomes])
+
+
+def summary_of(outcome: _core.Outcome) -> dict[str, Any]:
+    """A run's summary; of a wireless network with its `routes`, and how stable they were."""
+    summary: dict[str, Any] = json.loads(outcome.summary())
+    if len(outcome.routes):
+        import polars as pl
+
+        frame = pl.DataFrame(outcome.routes)
+        summary["routes"] = frame.drop("scenario", "scenario_hash", "seed").to_dicts()
+    return summary
 
 
 def goodput(summary: dict[str, Any], names: list[str]) -> float:

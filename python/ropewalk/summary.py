@@ -12,18 +12,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 IDENTITY: Final = ("name", "direction", "path", "protocol", "scenario", "version")
-"""Keys whose values name a thing; every other value is a figure."""
+"""Keys whose values name a thing; every other value is a figure, unless it is another text."""
 
 
 def combine(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The runs of several seeds as one summary in which every figure is an `Interval`.
 
-    The seeds are listed under `seeds`. A truth value counts as 1 or 0: its mean says in which part it held.
+    The seeds are listed under `seeds`. A truth value counts as 1 or 0: its mean says in which part it held. A text
+    that is no name, such as the way of a route, stays where all runs have the same, and is `None` elsewhere.
     """
     merged = {"scenario": runs[0]["scenario"], "seeds": [run["seed"] for run in runs]}
     merged |= {"version": runs[0]["version"], "duration_s": runs[0]["duration_s"]}
-    for key in ("connections", "links"):
-        merged[key] = _combine_lists([run[key] for run in runs])
+    for key in ("connections", "links", "routes"):
+        if key in runs[0]:
+            merged[key] = _combine_lists([run[key] for run in runs])
     return merged
 
 
@@ -47,6 +49,8 @@ def _combine_items(items: Sequence[dict[str, Any]]) -> dict[str, Any]:
             combined[key] = first
         elif isinstance(first, list):
             combined[key] = _combine_lists(values)
+        elif isinstance(first, str):
+            combined[key] = first if all(value == first for value in values) else None
         else:
             combined[key] = mean_interval(float(value) for value in values if value is not None)
     return combined

@@ -51,6 +51,15 @@ BOND_HEAD: Final = (
     "received packets",
     "lost",
 )
+ROUTE_HEAD: Final = (
+    "route",
+    "hops",
+    "way at first",
+    "changes",
+    "mean duration s",
+    "broken s",
+    "first broken s",
+)
 RADIO_HEAD: Final = (
     "station",
     "channel",
@@ -150,6 +159,17 @@ def of_summary(summary: dict[str, Any]) -> str:
         render(LINK_HEAD, [_link(link) for link in summary["links"]]),
     ]
     return "\n\n".join(parts)
+
+
+def of_routes(summary: dict[str, Any]) -> list[str]:
+    """The wireless routes and how stable they were, those that changed most if there are many; none without any."""
+    rows: list[tuple[float, Sequence[Cell]]] = []
+    for route in summary.get("routes", []):
+        figures = [route[key] for key in ("changes", "mean_duration_s", "broken_s", "first_broken_s")]
+        changes = figures[0].mean if isinstance(figures[0], Interval) else figures[0]
+        way = route["stations"] or "one for each seed"
+        rows.append((changes, [route["name"], route["hops"], way, *figures]))
+    return [_longest(ROUTE_HEAD, rows, "routes")] if rows else []
 
 
 def of_bonds(result: RunResult) -> list[str]:

@@ -118,6 +118,10 @@ class Outcome:
     def broadcasts(self) -> pl.DataFrame:
         return self._frame(name=["hello"]).clear()
 
+    @property
+    def routes(self) -> pl.DataFrame:
+        return self._frame(name=["mesh"]).clear()
+
     def write(self, folder: str, stem: str) -> list[str]:
         self.disk.write()
         metadata = {"scenario_hash": self.digest, "seed": str(self.seed), "engine_version": VERSION}

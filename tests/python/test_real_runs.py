@@ -85,6 +85,28 @@ def test_wireless_runs_have_tables_of_their_own() -> None:
         assert frame.columns[:3] == PROVENANCE
 
 
+def test_the_stability_of_wireless_routes_is_shown_and_in_the_summary(tmp_path: Path) -> None:
+    walk = Path(__file__).parents[2] / "scenarios" / "mobile-mesh.toml"
+    options = ["--no-compare", "--set", "scenario.duration=10 s"]
+    done = command("run", walk, *options, "--json", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    tree = json.loads(done.stdout)
+    (route,) = tree["routes"]
+    assert route["name"] == "mesh"
+    assert route["changes"] > 0
+    assert 0 < route["mean_duration_s"] < 10
+    assert 0 < route["first_broken_s"] < 10
+    table = pl.read_parquet(next(tmp_path.rglob("*.routes.parquet")))
+    assert table.drop(PROVENANCE).to_dicts() == [route]
+    assert json.loads(next(tmp_path.rglob("summary.json")).read_text(encoding="utf-8")) == tree
+    shown = command("run", walk, *options).stdout
+    assert route["stations"] in shown
+    assert "first broken s" in shown
+    both = json.loads(command("run", walk, *options, "--json", "--replications", "2").stdout)
+    assert both["runs"][0] == tree
+    assert both["summary"]["routes"][0]["changes"]["n"] == 2
+
+
 def test_radios_and_broadcasts_are_shown_and_counted() -> None:
     probes = Path(__file__).parents[2] / "scenarios" / "probes.toml"
     shown = command("run", probes, "--set", "scenario.duration=5 s").stdout.splitlines()

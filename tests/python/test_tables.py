@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from ropewalk.statistics import Interval, mean_interval
-from ropewalk.tables import cell, number, render
+from ropewalk.summary import combine
+from ropewalk.tables import MOST_SHOWN, cell, number, of_routes, render
 
 
 def test_numbers_keep_what_matters() -> None:
@@ -31,3 +32,43 @@ def test_words_stand_left_and_figures_right() -> None:
 
 def test_a_table_without_rows_is_its_head() -> None:
     assert render(["name"], []).splitlines() == ["name", "────"]
+
+
+def route(name: str, way: str, changes: int, first_broken: float | None) -> dict[str, object]:
+    return {
+        "name": name,
+        "hops": way.count(" "),
+        "stations": way,
+        "changes": changes,
+        "mean_duration_s": 2.5 if changes else None,
+        "broken_s": 0.5,
+        "first_broken_s": first_broken,
+    }
+
+
+def test_routes_of_one_run_and_of_several() -> None:
+    run = {"scenario": "mesh", "version": "1", "duration_s": 9.0, "connections": [], "links": []}
+    runs = [
+        {**run, "seed": 1, "routes": [route("a", "s 1 d", 3, 4.0), route("b", "s 7 d", 0, None)]},
+        {**run, "seed": 2, "routes": [route("a", "s 2 5 d", 1, 8.0), route("b", "s 7 d", 0, None)]},
+    ]
+    (one,) = of_routes(runs[0])
+    assert one.splitlines()[2].split() == ["a", "2", "s", "1", "d", "3", "2.500", "0.500", "4"]
+    assert one.splitlines()[3].split() == ["b", "2", "s", "7", "d", "0", "-", "0.500", "-"]
+    both = combine(runs)
+    assert both["routes"][0]["first_broken_s"].mean == 6.0
+    assert both["routes"][0]["stations"] is None
+    assert both["routes"][1]["stations"] == "s 7 d"
+    assert both["routes"][1]["mean_duration_s"].n == 0
+    (table,) = of_routes(both)
+    assert "one for each seed" in table.splitlines()[2]
+    assert of_routes({**run}) == []
+    assert "routes" not in combine([{**run, "seed": 1}])
+
+
+def test_of_many_routes_those_that_changed_most_are_shown() -> None:
+    routes = [route(f"r{k}", "s 1 d", k, 1.0) for k in range(MOST_SHOWN + 5)]
+    (table,) = of_routes({"routes": routes})
+    assert "r4 " not in table
+    assert "r5 " in table
+    assert "… and 5 more: table `routes`" in table

@@ -276,6 +276,9 @@ pub struct RouteRow {
     pub mean_duration_s: Option<f64>,
     /// Time in which a hop of it was out of range, as seen at the moves of the stations, in seconds.
     pub broken_s: f64,
+    /// When a hop of it was out of range for the first time, as seen at the moves of the stations; `None` when none ever
+    /// was. Without a search for routes this is how long the route lasted.
+    pub first_broken_s: Option<f64>,
 }
 
 /// A way that a wireless route took for some time.

@@ -277,6 +277,7 @@ impl Outcome {
             .u64("changes", rows().map(|r| r.changes))
             .optional_f64("mean_duration_s", rows().map(|r| r.mean_duration_s))
             .f64("broken_s", rows().map(|r| r.broken_s))
+            .optional_f64("first_broken_s", rows().map(|r| r.first_broken_s))
             .finish()
     }
 

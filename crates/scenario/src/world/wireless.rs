@@ -64,6 +64,7 @@ struct Watched {
     /// Time in which a hop of it was out of range, up to `seen`.
     broken: Duration,
     is_broken: bool,
+    first_broken: Option<Instant>,
     seen: Instant,
 }
 
@@ -77,6 +78,7 @@ impl<'a> Motion<'a> {
             since: Instant::ZERO,
             broken: Duration::ZERO,
             is_broken: false,
+            first_broken: None,
             seen: Instant::ZERO,
         };
         let is_mobile = plan.is_mobile();
@@ -158,6 +160,7 @@ impl Watched {
             self.broken += now - self.seen;
         }
         (self.seen, self.is_broken) = (now, is_broken);
+        self.first_broken = self.first_broken.or(is_broken.then_some(now));
     }
 }
 
@@ -223,6 +226,7 @@ impl Conductor<Network> for Motion<'_> {
                 changes: count,
                 mean_duration_s: (count > 0).then(|| ended.sum::<f64>() / count as f64),
                 broken_s: route.broken.as_secs_f64(),
+                first_broken_s: route.first_broken.map(|at| (at - Instant::ZERO).as_secs_f64()),
             });
             changes.push(last);
         }
