@@ -14,7 +14,6 @@ from ropewalk.routes import GREEDY
 from ropewalk.studies import (
     Kept,
     StudyResult,
-    bonding_cells,
     degraded_path,
     diamond,
     diamond_cells,
@@ -123,38 +122,6 @@ def test_mesh_routing_makes_every_figure_and_its_report(
     assert {"feasibility.parquet", "conditioned.parquet", "ties.parquet"} <= written[0].keys()
     assert len(result.findings) == 5
     _look_at(result.report, "fewest-metres", "Published beside measured", "95 %")
-
-
-def test_the_ramp_rises_by_equal_factors_and_falls_fast_at_first() -> None:
-    changes = bonding_cells.ramp()["application"]["changes"]
-    line = [
-        float(change["rate"].split()[0]) * bonding_cells.PACKET / bonding_cells.PAYLOAD for change in changes
-    ]
-    assert [line[74], line[-1]] == pytest.approx([105, 63], abs=0.4)
-    assert line[10] / line[9] == pytest.approx(line[70] / line[69], rel=1e-6)
-    assert line[75] - line[76] > line[-2] - line[-1]
-    assert [changes[0]["at"], changes[75]["at"]] == ["0.2 s", "25.2 s"]
-
-
-def test_bonding_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bonding_cells, "QUICK", bonding_cells.Extent((1,), 2, 12))
-    monkeypatch.setenv("ROPEWALK_TRACES", str(tmp_path))
-    result = _run("bonding", tmp_path)
-    names = {path.name for path in result.files}
-    stems = (
-        "figure-3-k-05-dwd-250",
-        "figure-5-throughput",
-        "figure-5-weight",
-        "figure-6-dwd-1000",
-        "beyond-tcp",
-    )
-    for stem in stems:
-        assert {f"{stem}.png", f"{stem}.svg"} <= names
-    assert {"ramp-slow-connections.parquet", "udp-bonds.parquet"} <= names
-    assert len(result.findings) == 6
-    _look_at(
-        result.report, "Published beside measured", "published 6.25", "Recorded LTE lines were not at hand"
-    )
 
 
 def test_the_papers_example_is_recognised() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from ropewalk.source import Source, inline
@@ -103,8 +101,12 @@ application = { kind = "bulk" }
 
 PACKET: Final = 1492
 """Octets of a packet on the line, all headers included, as in the paper."""
-PAYLOAD: Final = PACKET - 28 - 48
-"""What is left after UDP and IP, and the tunnel's 20 + 28."""
+TUNNEL: Final = 48
+"""Octets of the tunnel's headers: 20 of its own, 28 of UDP and IP."""
+PAYLOAD: Final = PACKET - 28 - TUNNEL
+"""What is left after UDP and IP, and the tunnel."""
+QUEUE_PACKETS: Final = 100
+"""The queue before DSL, which the paper does not tell."""
 DSL_MBPS: Final = 64.0
 
 GAINS: Final = (0.1, 0.5, 1.0)
@@ -122,8 +124,8 @@ PUBLISHED_LOSS: Final = {
 }
 """Per cent, by k and T_dwd in ms."""
 
-SCHEDULERS: Final = ("weighted-round-robin", "cost-first", "rate-aware", "flow-aware", "redundant")
-
+FRIENDLY_DELAYS_MS: Final = (50, 500, 1000)
+"""T_dwd in figure 6."""
 
 READINGS: Final = {
     "cut": ("whole", "each-report", "as printed, fractions cut off"),
@@ -225,7 +227,7 @@ def source(text: str, overrides: dict[str, object]) -> Source:
     return Source(text, None, tuple((key, inline(value, key)) for key, value in overrides.items()))
 
 
-def ramp_cells(reading: str, queue_packets: int = 100) -> list[Cell]:
+def ramp_cells(reading: str, queue_packets: int = QUEUE_PACKETS) -> list[Cell]:
     """Figure 3: every k and T_dwd."""
     common = {
         "connections.video": ramp(),
@@ -282,7 +284,7 @@ def friendly_cells() -> list[Cell]:
             ),
         )
         for reading in (AS_PRINTED, LIKELIEST)
-        for delay in (50, 500, 1000)
+        for delay in FRIENDLY_DELAYS_MS
     ]
 
 
@@ -328,82 +330,3 @@ def crossing_cells(extent: Extent) -> list[Cell]:
         for flows in (1, 2)
     ]
     return [*tail, *(_crossing(extent, flows, 1.0, LIKELIEST, EARLY_DROP) for flows in (1, 2))]
-
-
-def traces() -> dict[str, Path]:
-    """Recorded LTE lines, if they are at hand: where `ROPEWALK_TRACES` says, or in `../shared/traces`."""
-    folder = Path(os.environ.get("ROPEWALK_TRACES", "../shared/traces")).resolve()
-    found = {"LTE trace, T-Mobile": "TMobile-LTE-short.down", "LTE trace, Verizon": "Verizon-LTE-short.down"}
-    return {label: folder / name for label, name in found.items() if (folder / name).is_file()}
-
-
-DEAD: Final = "DSL dead for 20 s"
-DEAD_FROM_S, DEAD_TO_S = 5, 25
-
-
-def dsl_seconds(condition: str, end_s: float) -> float:
-    """How long DSL was up until `end_s`."""
-    down = min(DEAD_TO_S, end_s) - min(DEAD_FROM_S, end_s) if condition == DEAD else 0
-    return end_s - down
-
-
-def conditions() -> dict[str, dict[str, object]]:
-    """What the lines are like, beyond what the paper had: overrides of both topologies."""
-    bad: dict[str, object] = {
-        "links.lte.rate": "2 Mbit/s",
-        "links.lte.delay": "40 ms",
-        "links.lte.jitter": "none",
-        "links.lte.loss": "1 %",
-    }
-    dead: dict[str, object] = {
-        "links.dsl.changes": [
-            {"at": f"{DEAD_FROM_S} s", "state": "down"},
-            {"at": f"{DEAD_TO_S} s", "state": "up"},
-        ]
-    }
-    recorded: dict[str, dict[str, object]] = {
-        label: {"links.lte.forward": {"trace": str(file), "queue": "300 packets"}}
-        for label, file in traces().items()
-    }
-    return {"steady lines": {}, **recorded, "a bad LTE line": bad, DEAD: dead}
-
-
-def _schedule(scheduler: str) -> dict[str, object]:
-    return (
-        papers_bond(0.5, 250, 50)
-        if scheduler == "weighted-round-robin"
-        else {"bonds.home.scheduler": scheduler}
-    )
-
-
-def udp_cells(extent: Extent) -> list[Cell]:
-    """80 Mbit/s of UDP under every scheduler and condition."""
-    duration = {"scenario.duration": f"{extent.beyond_s} s"}
-    video = {"connections.flow": udp(80, 0, extent.beyond_s - 1)}
-    return [
-        Cell(
-            {"condition": condition, "scheduler": scheduler},
-            source(LINES, {**video, **lines, **_schedule(scheduler), **duration}),
-        )
-        for condition, lines in conditions().items()
-        for scheduler in SCHEDULERS
-    ]
-
-
-def tcp_cells(extent: Extent) -> list[Cell]:
-    """One TCP flow under every scheduler and condition; on each line alone; and Multipath TCP without gateways."""
-    duration = {"scenario.duration": f"{extent.beyond_s} s"}
-    flow = {"protocol": "tcp", "from": "server", "to": "client", "application": {"kind": "bulk"}}
-    cells = []
-    for condition, lines in conditions().items():
-        for scheduler in SCHEDULERS:
-            overrides = {"connections.flow": flow, **lines, **_schedule(scheduler), **duration}
-            cells.append(Cell({"condition": condition, "variant": scheduler}, source(LINES, overrides)))
-        for line in ("dsl", "lte"):
-            overrides = {"connections.flow.paths": [line], **lines, **duration}
-            cells.append(
-                Cell({"condition": condition, "variant": f"{line} alone"}, source(DIRECT, overrides))
-            )
-        overrides = {"connections.flow.protocol": "mptcp", **lines, **duration}
-        cells.append(Cell({"condition": condition, "variant": "MPTCP end to end"}, source(DIRECT, overrides)))
-    return cells
