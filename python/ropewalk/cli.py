@@ -12,34 +12,37 @@ if TYPE_CHECKING:
 INTERRUPTED: Final = 128 + signal.SIGINT
 """Exit code after Ctrl-C."""
 
-TERMINATED: Final = 128 + signal.SIGTERM
-"""Exit code after SIGTERM, which `kill`, `timeout`, batch systems and a machine that shuts down send."""
+
+class Stopped(BaseException):
+    """A signal has come that stops the command. Not a `KeyboardInterrupt`, which typer would end without a word."""
+
+    def __init__(self, number: int) -> None:
+        """Keep the signal's number."""
+        super().__init__(number)
+        self.exit_code = 128 + number
 
 
-class Terminated(BaseException):
-    """SIGTERM has come. Not a `KeyboardInterrupt`, which typer would take for Ctrl-C and end with its exit code."""
-
-
-STOPS: Final = (KeyboardInterrupt, Terminated)
+STOPS: Final = (KeyboardInterrupt, Stopped)
 """What stops a command from outside."""
 
 
 def exit_code(stop: BaseException) -> int:
     """The exit code after one of the `STOPS`."""
-    return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+    return stop.exit_code if isinstance(stop, Stopped) else INTERRUPTED
 
 
-def terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """Answer SIGTERM as Python answers SIGINT: by an exception in the main thread."""
-    raise Terminated
+def answer(number: int, _frame: FrameType | None) -> NoReturn:
+    """Answer a signal by an exception in the main thread, as Python itself answers Ctrl-C."""
+    raise Stopped(number)
 
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 a run failed, 2 the input is wrong, 130 or 143 stopped."""
     try:
-        # Who started this with SIGTERM ignored wants it ignored.
-        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, terminate)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # Who started this with a signal ignored wants it ignored.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, answer)
         from ropewalk.commands import app
 
         app(prog_name="ropewalk")

@@ -20,21 +20,35 @@ COMMAND = [sys.executable, "-m", "ropewalk"]
 both = pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 
 
+def wait_until(process: subprocess.Popen[str], ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not ready():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def disposition(process: subprocess.Popen[str], what: str) -> bool:
+    """Whether a process has SIGTERM among its caught (`SigCgt`) or ignored (`SigIgn`) signals."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
+    [mask] = [line.split()[1] for line in status.splitlines() if line.startswith(f"{what}:")]
+    return bool(int(mask, 16) >> (signal.SIGTERM - 1) & 1)
+
+
 def stopped(
     arguments: list[str | Path], stop: signal.Signals, ready: Callable[[], bool] | None = None
 ) -> tuple[int, str, str]:
-    """Start a command, stop it when it is ready, by default after a while, and return how it ended."""
+    """Start a command, stop it when it is ready, by default a second after it began, and return how it ended."""
     with subprocess.Popen(
         [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        deadline = time.monotonic() + 60
-        began = time.monotonic()
-        while not (ready() if ready is not None else time.monotonic() - began > 2):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(process, lambda: disposition(process, "SigCgt"))
+        if ready is None:
+            time.sleep(1)
+        else:
+            wait_until(process, ready)
         process.send_signal(stop)
-        stdout, stderr = process.communicate(timeout=20)
+        stdout, stderr = process.communicate(timeout=60)
     assert "Traceback" not in stderr
     return process.returncode, stdout, stderr
 
@@ -52,7 +66,8 @@ def finished(out: Path) -> int:
 @both
 def test_a_run_writes_nothing(tmp_path: Path, stop: signal.Signals, code: int) -> None:
     out = tmp_path / "out"
-    end, stdout, stderr = stopped(["run", scenario(tmp_path, "100000 s"), "--out", out], stop)
+    words: list[str | Path] = ["run", scenario(tmp_path, "100000 s"), "--out", out]
+    end, stdout, stderr = stopped(words, stop, out.exists)
     assert (end, stdout, stderr) == (code, "", "stopped; nothing of the unfinished runs has been written\n")
     assert not [path for path in out.rglob("*") if path.is_file()]
 
@@ -93,14 +108,19 @@ def test_a_search_for_routes_ends(stop: signal.Signals, code: int) -> None:
         assert (end, stdout, stderr) == (code, "", "stopped\n")
 
 
+@both
+def test_a_stop_is_answered_from_the_first_moment(stop: signal.Signals, code: int) -> None:
+    end, stdout, stderr = stopped(["routes", "show", "--range", "1"], stop, lambda: True)
+    assert (end, stdout, stderr) == (code, "", "stopped\n")
+
+
 def test_sigterm_stays_ignored_if_it_was(tmp_path: Path) -> None:
     words = [*COMMAND, "run", str(scenario(tmp_path, "1000 s")), "--no-compare", "--json"]
     with subprocess.Popen(
         ["sh", "-c", 'trap "" TERM; exec "$@"', "sh", *words], stdout=subprocess.PIPE, text=True
     ) as process:
-        time.sleep(0.3)
-        assert process.poll() is None
+        wait_until(process, lambda: disposition(process, "SigIgn"))
         process.send_signal(signal.SIGTERM)
-        stdout, _ = process.communicate(timeout=60)
+        stdout, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert json.loads(stdout)["duration_s"] == 1000
