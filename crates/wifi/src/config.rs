@@ -120,6 +120,18 @@ impl MacConfig {
     }
 }
 
+/// Where the MAC of ns-2 departs from the standard, rule by rule, for comparison with what was measured with it; see
+/// [`crate::Network::follow_ns2`]. None by default.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Ns2Rules {
+    /// A radio that senses anything, however weak, cannot lock on to what comes later, however strong.
+    pub energy_blocks: bool,
+    /// EIFS is kept after all that was sensed and not decoded, and as a NAV: no CTS is given, DIFS follows it, and no frame ends it.
+    pub eifs_after_energy: bool,
+    /// A CTS is given only if the medium is physically idle when it is due.
+    pub cts_needs_silence: bool,
+}
+
 /// A way through the network, seen by the world as one link between its two ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RouteConfig {

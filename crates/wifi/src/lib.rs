@@ -27,7 +27,8 @@ pub mod position;
 pub mod propagation;
 
 pub use config::{
-    ConfigError, MacConfig, NetworkConfig, RadioConfig, RateControl, RouteConfig, StationConfig, StationId,
+    ConfigError, MacConfig, NetworkConfig, Ns2Rules, RadioConfig, RateControl, RouteConfig, StationConfig,
+    StationId,
 };
 pub use frame::{FrameKind, MAX_PACKET};
 pub use monitor::FrameRecord;

@@ -10,7 +10,9 @@ mod transmit;
 mod watch;
 
 use crate::air::Air;
-use crate::config::{self, ConfigError, MacConfig, NetworkConfig, RateControl, StationConfig, StationId};
+use crate::config::{
+    self, ConfigError, MacConfig, NetworkConfig, Ns2Rules, RateControl, StationConfig, StationId,
+};
 use crate::engine::Engine;
 use crate::errors::FrameErrorProcess;
 use crate::monitor::FrameRecord;
@@ -45,6 +47,7 @@ pub struct Network {
     errors: Vec<FrameErrorProcess>,
     /// What was on the air, if anybody wants to know.
     frames: Option<Vec<FrameRecord>>,
+    ns2: Ns2Rules,
     streams: Streams,
 }
 
@@ -74,6 +77,7 @@ impl Network {
             routes: Vec::new(),
             errors: Vec::new(),
             frames: None,
+            ns2: Ns2Rules::default(),
             streams: *streams,
         };
         for station in &config.stations {
@@ -94,6 +98,11 @@ impl Network {
         self.stations.push(Station { name: station.name.clone(), radios: first..self.radios.len() as u32 });
         self.positions.push(station.position);
         Ok(())
+    }
+
+    /// From now on departs from the standard where ns-2 does.
+    pub fn follow_ns2(&mut self, rules: Ns2Rules) {
+        self.ns2 = rules;
     }
 
     /// The station of a name.

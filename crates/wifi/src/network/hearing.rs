@@ -26,8 +26,10 @@ impl Network {
         let radio = &mut self.radios[neighbour.radio as usize];
         let interference_mw = radio.interference();
         radio.heard.push(Heard { transmission: slot, power_mw: neighbour.power_mw });
-        let may_lock =
-            neighbour.is_decodable && radio.sending.is_none() && (radio.locked.is_none() || self.recapture);
+        let may_lock = neighbour.is_decodable
+            && radio.sending.is_none()
+            && (radio.locked.is_none() || self.recapture)
+            && !(self.ns2.energy_blocks && radio.carrier.is_busy());
         // The preamble is sent like the slowest frames.
         let lowest = radio.mac.standard.lowest_rate();
         if may_lock
@@ -53,30 +55,38 @@ impl Network {
     #[inline]
     pub(super) fn end_hearing(&mut self, cx: &mut impl Engine, slot: u32, neighbour: Neighbour) {
         let index = neighbour.radio;
+        let mut is_decoded = false;
         if neighbour.is_signal() {
             let radio = &mut self.radios[index as usize];
             if let Some(place) = radio.heard.iter().position(|heard| heard.transmission == slot) {
                 radio.heard.swap_remove(place);
             }
             if radio.locked.is_some_and(|locked| locked.transmission == slot) {
-                self.end_reception(cx, slot, index);
+                is_decoded = self.end_reception(cx, slot, index);
             }
         }
         let radio = &mut self.radios[index as usize];
+        if self.ns2.eifs_after_energy && neighbour.is_sensed && !is_decoded && radio.sending.is_none() {
+            radio.carrier.reserve(cx.now() + radio.eifs);
+        }
         if neighbour.is_sensed && radio.carrier.end_sensing(cx.now(), radio.eifs) {
             radio.resume(index, cx);
         }
     }
 
-    fn end_reception(&mut self, cx: &mut impl Engine, slot: u32, index: u32) {
+    /// Returns whether the frame was decoded.
+    fn end_reception(&mut self, cx: &mut impl Engine, slot: u32, index: u32) -> bool {
         let radio = &mut self.radios[index as usize];
-        let Some(Locked { power_mw, interference_mw, .. }) = radio.locked.take() else { return };
-        if self.propagation.receives(self.air.get(slot).frame.rate, power_mw, interference_mw) {
-            self.receive(cx, slot, index);
-        } else {
-            radio.stats.collisions += 1;
-            radio.carrier.garble();
-        }
+        let Some(Locked { power_mw, interference_mw, .. }) = radio.locked.take() else { return false };
+        let is_decoded =
+            if self.propagation.receives(self.air.get(slot).frame.rate, power_mw, interference_mw) {
+                self.receive(cx, slot, index)
+            } else {
+                radio.stats.collisions += 1;
+                radio.carrier.garble();
+                false
+            };
         self.give_up_if_deferred(cx, index);
+        is_decoded
     }
 }

@@ -9,15 +9,15 @@ use crate::radio::{AfterSifs, Phase};
 use crate::token::Token;
 
 impl Network {
-    /// A frame has arrived at a radio without interference.
-    pub(super) fn receive(&mut self, cx: &mut impl Engine, slot: u32, index: u32) {
+    /// A frame has arrived at a radio without interference. Returns whether the radio could decode it.
+    pub(super) fn receive(&mut self, cx: &mut impl Engine, slot: u32, index: u32) -> bool {
         let (frame, from) = {
             let transmission = self.air.get(slot);
             (transmission.frame, transmission.radio)
         };
         let is_for_me = frame.to == index || frame.to == BROADCAST;
         if frame.kind == FrameKind::Data && is_for_me && self.fails(cx.now(), from, index, frame) {
-            return;
+            return false;
         }
         self.note_reception(slot, index);
         let radio = &mut self.radios[index as usize];
@@ -38,6 +38,7 @@ impl Network {
                 }
             }
         }
+        true
     }
 
     /// A frame for others: the medium is theirs for as long as it says (IEEE 802.11-2020 §10.3.2.4).

@@ -88,6 +88,7 @@ impl Network {
                 let frame = Frame::control(FrameKind::Ack, to, rate, Duration::ZERO);
                 self.transmit(cx, index, frame, 0, None);
             }
+            AfterSifs::Cts { .. } if self.ns2.cts_needs_silence && radio.carrier.is_busy() => {}
             AfterSifs::Cts { to, rate, reserved } => {
                 radio.stats.cts_sent += 1;
                 let frame = Frame::control(FrameKind::Cts, to, rate, reserved);
