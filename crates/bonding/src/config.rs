@@ -223,8 +223,8 @@ pub struct ResequencerConfig {
     pub max_packets: u32,
     /// Flow buckets of the ingress, a power of two from 1 to 4096 (default 1024). The egress takes any.
     pub flow_buckets: u32,
-    /// How many packets a path may be out of order by: a gap is given up at once when on every path that many
-    /// packets sent later have come. 1 to 8 (default 3). Not with a timeout set by hand.
+    /// How many later packets must have come on a path, at least, before one that is missing there is not waited for. 1 to 8
+    /// (default 3). A path that reorders is given the time that it was seen to need, too. Not with a timeout set by hand.
     pub path_reordering: u8,
 }
 

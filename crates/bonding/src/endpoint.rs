@@ -42,6 +42,8 @@ pub struct Endpoint<P> {
     outgoing: Vec<Outgoing>,
     scheduler: AnyScheduler,
     usable: PathSet,
+    /// Is every path down?
+    is_dead: bool,
     next_global: GlobalSeq,
     run: SoloRun,
     flow_seqs: Vec<FlowSeq>,
@@ -74,6 +76,7 @@ impl<P> Endpoint<P> {
             outgoing: ids().map(|id| Outgoing::new(id, now, AnyScheduler::paces(&config))).collect(),
             scheduler: AnyScheduler::new(&config, now),
             usable,
+            is_dead: false,
             next_global: GlobalSeq::new(0),
             run: SoloRun::default(),
             flow_seqs: vec![FlowSeq::new(0); own.flow_buckets as usize],
@@ -99,8 +102,8 @@ impl<P> Endpoint<P> {
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
         self.check_paths(now);
-        self.feedback.tick(now, &self.config, &mut self.incoming, &self.outgoing);
-        self.resequencer.expire(now);
+        self.feedback.tick(now, &self.config, &mut self.incoming, &self.outgoing, self.usable);
+        self.give_up_in_time(now);
         self.note_given_up();
     }
 
@@ -178,6 +181,16 @@ impl<P> Endpoint<P> {
         }
         path.set_state(now, from);
         self.events.push(Event::PathStateChanged { path: path.id, from, to });
+        let was_alive = !self.is_dead;
+        self.find_usable();
+        if self.is_dead && was_alive {
+            self.events.push(Event::NoPath);
+        }
+    }
+
+    /// The paths that are up, else those suspected, else the one that showed a sign of life last: if any gets anything through, it
+    /// is likely that one, and there is nothing to lose.
+    fn find_usable(&mut self) {
         let in_state = |state: PathState| {
             let mut set = PathSet::EMPTY;
             let paths = self.outgoing.iter().filter(|path| path.liveness.state == state);
@@ -186,6 +199,11 @@ impl<P> Endpoint<P> {
         };
         let up = in_state(PathState::Up);
         self.usable = if up.is_empty() { in_state(PathState::Suspected) } else { up };
+        self.is_dead = self.usable.is_empty();
+        if self.is_dead {
+            let last = self.outgoing.iter().rev().max_by_key(|path| path.liveness.heard_at);
+            self.usable = last.map_or(PathSet::EMPTY, |path| PathSet::one(path.id));
+        }
     }
 
     fn note_given_up(&mut self) {

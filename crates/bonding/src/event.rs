@@ -9,7 +9,7 @@ pub enum PathState {
     Up,
     /// Proof is overdue: used only if no path is up.
     Suspected,
-    /// No proof for so long that nothing but keepalives is sent.
+    /// No proof for so long that nothing but keepalives is sent, unless every path is down.
     #[default]
     Down,
 }
@@ -40,7 +40,7 @@ pub enum Event {
         /// How many.
         packets: u32,
     },
-    /// A packet from the LAN was not sent, because every path is down.
+    /// Every path is down: until one returns, packets go on the one that showed a sign of life last.
     NoPath,
     /// A packet from the LAN was not sent, because no path would have taken it within a round trip.
     Full,

@@ -2,6 +2,7 @@
 
 mod delays;
 mod gaps;
+mod reordering;
 
 pub(crate) use delays::Extremes;
 
@@ -11,10 +12,11 @@ use crate::header::DataHeader;
 use crate::id::{GlobalSeq, PathSeq};
 use delays::IntervalDelays;
 use gaps::Gaps;
+use reordering::ReorderingWindow;
 use ropewalk_units::{Duration, Instant};
 
-/// The most packets that a path may be out of order by.
-const REORDERING_MOST: usize = 8;
+/// A path that has delivered data within this time is busy: what has not passed on it may be waiting before it.
+const BUSY: Duration = Duration::from_millis(20);
 
 /// A path's receiving side.
 pub(crate) struct Incoming {
@@ -22,22 +24,24 @@ pub(crate) struct Incoming {
     pub(crate) received_packets: u64,
     pub(crate) received_bytes: u64,
     gaps: Gaps,
+    window: ReorderingWindow,
+    /// The least number of later packets for a missing one not to be waited for.
+    reordering: u32,
     arrived_at: u32,
     delay: u32,
     interval: IntervalDelays,
     /// One-way delays of late, for the resequencer.
     pub(crate) recent: Extremes,
-    /// The last packets' global numbers: what came before all of them will not come any more.
-    latest: [GlobalSeq; REORDERING_MOST],
-    turn: u8,
-    reordering: u8,
-    /// How many of `latest` are known.
-    known: u8,
+    /// The bond's greatest number known to have been sent before or with what came.
+    highest: Option<GlobalSeq>,
     /// All packets of the bond from this one to the last data packet went on this path alone.
     solo_from: GlobalSeq,
     solo_until: GlobalSeq,
-    /// When anything came last.
+    /// When anything came last, and whether anything did.
     pub(crate) heard_at: Instant,
+    pub(crate) is_heard: bool,
+    /// When data came last.
+    data_at: Option<Instant>,
 }
 
 impl Incoming {
@@ -47,103 +51,127 @@ impl Incoming {
             received_packets: 0,
             received_bytes: 0,
             gaps: Gaps::default(),
+            window: ReorderingWindow::new(now),
+            reordering: u32::from(reordering),
             arrived_at: 0,
             delay: 0,
             interval: IntervalDelays::default(),
             recent: Extremes::new(now),
-            latest: [GlobalSeq::new(0); REORDERING_MOST],
-            turn: 0,
-            reordering: reordering.min(REORDERING_MOST as u8),
-            known: 0,
+            highest: None,
             solo_from: GlobalSeq::new(0),
             solo_until: GlobalSeq::new(0),
             heard_at: now,
+            is_heard: false,
+            data_at: None,
         }
     }
 
     /// A data packet with its relative one-way delay in µs.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, header: &DataHeader, wire_len: u32, relative: i64) {
-        self.pass(header.global_seq);
-        self.solo_from = header.global_seq.minus((1 << header.solo) - 1);
-        self.solo_until = header.global_seq;
-        self.count(now, header.path_seq, header.timestamp, wire_len, relative);
+        self.data_at = Some(now);
+        let numbers = (header.path_seq, header.global_seq);
+        if self.count(now, numbers, header.timestamp, wire_len, relative) {
+            self.solo_from = header.global_seq.minus((1 << header.solo) - 1);
+            self.solo_until = header.global_seq;
+        }
     }
 
     /// A probe, likewise.
     pub(crate) fn on_probe(&mut self, now: Instant, probe: &Probe, wire_len: u32, relative: i64) {
-        self.pass(probe.next_global_seq.previous());
-        self.count(now, probe.path_seq, probe.timestamp, wire_len, relative);
+        let numbers = (probe.path_seq, probe.next_global_seq.previous());
+        self.count(now, numbers, probe.timestamp, wire_len, relative);
     }
 
-    /// What has a number on the path.
+    /// What has a number on the path; whether none with a higher one had come.
     #[inline]
-    fn count(&mut self, now: Instant, seq: PathSeq, timestamp: u32, wire_len: u32, relative: i64) {
-        self.heard_at = now;
-        let delay = micros(now).wrapping_sub(timestamp);
-        self.interval.note(delay);
-        self.recent.note(now, relative);
-        if seq.before(self.next) {
-            if !self.gaps.fill(seq) {
-                return;
-            }
-        } else {
+    fn count(
+        &mut self,
+        now: Instant,
+        (seq, global): (PathSeq, GlobalSeq),
+        timestamp: u32,
+        wire_len: u32,
+        relative: i64,
+    ) -> bool {
+        self.hear(now, timestamp, relative);
+        let is_in_order = !seq.before(self.next);
+        if is_in_order {
             self.expect(seq, now);
             self.next = seq.next();
             self.arrived_at = micros(now);
-            self.delay = delay;
+            self.delay = micros(now).wrapping_sub(timestamp);
+            self.gaps.note_arrivals(1);
+            self.window.on_packet();
+            self.raise(global);
+        } else {
+            let Some(found) = self.gaps.fill(now, seq, global) else { return false };
+            self.window.note(now, found.late_by);
+            if found.is_lost {
+                return false;
+            }
         }
         self.received_packets += 1;
         self.received_bytes += u64::from(wire_len);
+        is_in_order
+    }
+
+    #[inline]
+    fn hear(&mut self, now: Instant, timestamp: u32, relative: i64) {
+        self.heard_at = now;
+        self.is_heard = true;
+        self.interval.note(micros(now).wrapping_sub(timestamp));
+        self.recent.note(now, relative);
     }
 
     /// A keepalive with its relative one-way delay in µs.
     pub(crate) fn on_keepalive(&mut self, now: Instant, keepalive: &Keepalive, relative: i64) {
-        self.heard_at = now;
-        self.interval.note(micros(now).wrapping_sub(keepalive.timestamp));
-        self.recent.note(now, relative);
+        self.hear(now, keepalive.timestamp, relative);
         let was_complete = !self.next.before(keepalive.next_path_seq);
         self.expect(keepalive.next_path_seq, now);
-        // Nothing of this path is under way, so there is nothing that this keepalive could have overtaken.
-        let passes = if was_complete { self.reordering } else { 1 };
-        for _ in 0..passes {
-            self.pass(keepalive.next_global_seq.previous());
-        }
+        // Nothing later is under way, so no more packets will show that what is missing does not come.
+        self.gaps.note_arrivals(if was_complete { self.reordering } else { 1 });
+        self.raise(keepalive.next_global_seq.previous());
     }
 
     /// Whatever comes before `seq` should have come.
     #[inline]
     fn expect(&mut self, seq: PathSeq, now: Instant) {
         if self.next.before(seq) {
-            self.gaps.open(self.next, seq, now);
+            self.gaps.open(self.next, seq, now, self.highest);
             self.next = seq;
         }
     }
 
     #[inline]
-    fn pass(&mut self, global: GlobalSeq) {
-        self.latest[usize::from(self.turn)] = global;
-        self.turn = if self.turn + 1 >= self.reordering { 0 } else { self.turn + 1 };
-        self.known = (self.known + 1).min(self.reordering);
+    fn raise(&mut self, global: GlobalSeq) {
+        if self.highest.is_none_or(|highest| highest.before(global)) {
+            self.highest = Some(global);
+        }
     }
 
-    /// Packets up to this one will not come on this path any more, reordering allowed for.
+    /// Packets up to this one will not come on this path any more, reordering allowed for: numbers on the path show that none is
+    /// missing, or none that is still waited for.
     #[inline]
-    pub(crate) fn passed(&self) -> Option<GlobalSeq> {
-        if self.known < self.reordering {
-            return None;
+    pub(crate) fn passed(&mut self, now: Instant) -> Option<GlobalSeq> {
+        match self.gaps.awaited(now, self.reordering, &mut self.window) {
+            Some(after) => after,
+            None => self.highest,
         }
-        let latest = &self.latest[..usize::from(self.reordering)];
-        latest.iter().copied().reduce(|a, b| if b.before(a) { b } else { a })
     }
 
     /// What was sent on this path alone and will not come any more: from, and up to.
     #[inline]
-    pub(crate) fn passed_alone(&self) -> Option<(GlobalSeq, GlobalSeq)> {
-        let passed = self.passed()?;
+    pub(crate) fn passed_alone(&mut self, now: Instant) -> Option<(GlobalSeq, GlobalSeq)> {
+        let passed = self.passed(now)?;
         // A keepalive passes packets of other paths, too.
         let passed = if self.solo_until.before(passed) { self.solo_until } else { passed };
         (!passed.before(self.solo_from)).then_some((self.solo_from, passed))
+    }
+
+    /// Is it delivering data, but not yet what was sent after `global`?
+    pub(crate) fn is_on_its_way_to(&mut self, now: Instant, global: GlobalSeq) -> bool {
+        let is_busy = self.data_at.is_some_and(|at| now.saturating_since(at) < BUSY);
+        is_busy && self.passed(now).is_none_or(|passed| passed.before(global))
     }
 
     /// Data packets given up as lost.
@@ -153,7 +181,8 @@ impl Incoming {
 
     /// Counts what is overdue, and closes the interval.
     pub(crate) fn report(&mut self, now: Instant, loss_timeout: Duration) -> PathReport {
-        self.gaps.expire(now, loss_timeout);
+        // What may still come does not count yet.
+        self.gaps.expire(now, loss_timeout.max(self.window.length(now)));
         let (least_delay, most_delay, is_fresh) = self.interval.take();
         PathReport {
             next: self.next,

@@ -7,21 +7,38 @@ use crate::config::KeepaliveConfig;
 use crate::event::PathState;
 use ropewalk_units::{Duration, Instant};
 
+/// A path that has not answered yet is up for so long: how long it is is not known.
+const START: Duration = Duration::from_secs(1);
+
 /// A path's state and what it rests on.
 #[derive(Clone, Debug)]
 pub(crate) struct Liveness {
     pub(crate) state: PathState,
     proven_at: Instant,
+    /// Has there been any proof?
+    is_proven: bool,
+    /// When the last sign of life came, whether it proves enough for a path that is down or not.
+    pub(crate) heard_at: Instant,
     /// Answers in a row while it is down.
     answers: u32,
     last_answered: Option<u32>,
     pub(crate) srtt: Option<Duration>,
+    rttvar: Duration,
 }
 
 impl Liveness {
     /// Up until proven otherwise, so that a bond works from its first packet.
     pub(crate) fn new(now: Instant) -> Self {
-        Self { state: PathState::Up, proven_at: now, answers: 0, last_answered: None, srtt: None }
+        Self {
+            state: PathState::Up,
+            proven_at: now,
+            is_proven: false,
+            heard_at: now,
+            answers: 0,
+            last_answered: None,
+            srtt: None,
+            rttvar: Duration::ZERO,
+        }
     }
 
     /// A keepalive was answered after `rtt`. Answers that come out of order prove nothing new.
@@ -32,8 +49,8 @@ impl Liveness {
         }
         let is_in_row = self.last_answered.is_some_and(|last| number.wrapping_sub(last) == 1);
         self.last_answered = Some(number);
-        // RFC 6298 §2.3: alpha = 1/8.
-        self.srtt = Some(self.srtt.map_or(rtt, |srtt| (srtt * 7 + rtt) / 8));
+        self.heard_at = now;
+        self.measure(rtt);
         if self.state != PathState::Down {
             return self.prove(now);
         }
@@ -43,8 +60,20 @@ impl Liveness {
         }
     }
 
+    /// RFC 6298 §2.2 and §2.3: alpha = 1/8, beta = 1/4.
+    fn measure(&mut self, rtt: Duration) {
+        let Some(srtt) = self.srtt else {
+            (self.srtt, self.rttvar) = (Some(rtt), rtt / 2);
+            return;
+        };
+        let error = if rtt > srtt { rtt - srtt } else { srtt - rtt };
+        self.rttvar = (self.rttvar * 3 + error) / 4;
+        self.srtt = Some((srtt * 7 + rtt) / 8);
+    }
+
     /// A report says that data got through.
     pub(crate) fn on_progress(&mut self, now: Instant) {
+        self.heard_at = now;
         if self.state != PathState::Down {
             self.prove(now);
         }
@@ -53,16 +82,27 @@ impl Liveness {
     fn prove(&mut self, now: Instant) {
         self.state = PathState::Up;
         self.proven_at = now;
+        self.is_proven = true;
         self.answers = 0;
+    }
+
+    /// How long a silence is borne that `configured` says is too long. Answers come as often as keepalives are sent, however long the
+    /// path is, but for what its round-trip time varies by: as RFC 6298 §2.3, four mean deviations, after two keepalives.
+    fn bearable(&self, configured: Duration, config: &KeepaliveConfig) -> Duration {
+        if self.is_proven {
+            configured.max(config.interval * 2 + self.rttvar * 4)
+        } else {
+            configured.max(START)
+        }
     }
 
     /// The state as of `now`.
     pub(crate) fn check(&mut self, now: Instant, config: &KeepaliveConfig) {
         let silence = now.saturating_since(self.proven_at);
-        if self.state == PathState::Up && silence >= config.suspect_after {
+        if self.state == PathState::Up && silence >= self.bearable(config.suspect_after, config) {
             self.state = PathState::Suspected;
         }
-        if self.state == PathState::Suspected && silence >= config.down_after {
+        if self.state == PathState::Suspected && silence >= self.bearable(config.down_after, config) {
             self.state = PathState::Down;
             self.answers = 0;
         }
@@ -70,11 +110,12 @@ impl Liveness {
 
     /// When the state changes if nothing comes.
     pub(crate) fn deadline(&self, config: &KeepaliveConfig) -> Option<Instant> {
-        match self.state {
-            PathState::Up => Some(self.proven_at.saturating_add(config.suspect_after)),
-            PathState::Suspected => Some(self.proven_at.saturating_add(config.down_after)),
-            PathState::Down => None,
-        }
+        let configured = match self.state {
+            PathState::Up => config.suspect_after,
+            PathState::Suspected => config.down_after,
+            PathState::Down => return None,
+        };
+        Some(self.proven_at.saturating_add(self.bearable(configured, config)))
     }
 }
 
@@ -88,10 +129,17 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
+    /// A path that has just been proven to be alive.
+    fn proven(config: &KeepaliveConfig) -> Liveness {
+        let mut path = Liveness::new(at(0));
+        path.on_answer(at(0), 1, RTT, config);
+        path
+    }
+
     #[test]
     fn silence_makes_it_suspected_then_down_and_answers_in_a_row_bring_it_back() {
         let config = KeepaliveConfig::default();
-        let mut path = Liveness::new(at(0));
+        let mut path = proven(&config);
         path.check(at(129), &config);
         assert_eq!(path.state, PathState::Up);
         assert_eq!(path.deadline(&config), Some(at(130)));
@@ -116,14 +164,50 @@ mod tests {
     }
 
     #[test]
-    fn progress_keeps_it_up_but_does_not_bring_it_back() {
+    fn a_path_that_has_not_answered_yet_has_a_second() {
         let config = KeepaliveConfig::default();
         let mut path = Liveness::new(at(0));
+        assert_eq!(path.deadline(&config), Some(at(1000)));
+        path.check(at(999), &config);
+        assert_eq!(path.state, PathState::Up);
+        path.check(at(1000), &config);
+        assert_eq!(path.state, PathState::Down);
+    }
+
+    #[test]
+    fn silence_is_measured_by_how_much_answers_vary() {
+        let config = KeepaliveConfig::default();
+        let mut path = Liveness::new(at(0));
+        path.on_answer(at(600), 1, Duration::from_millis(600), &config);
+        assert_eq!(path.deadline(&config), Some(at(600 + 2 * 50 + 4 * 300)), "RFC 6298: half of the first");
+        let mut now = 600;
+        for number in 2..40 {
+            now += 50;
+            path.on_answer(at(now), number, Duration::from_millis(600), &config);
+        }
+        assert_eq!(path.deadline(&config), Some(at(now + 130)), "a long path that does not vary");
+        for number in 40..80 {
+            now += 50;
+            let rtt = Duration::from_millis(if number % 2 == 0 { 500 } else { 700 });
+            path.on_answer(at(now), number, rtt, &config);
+        }
+        let rttvar = path.rttvar.as_secs_f64() * 1e3;
+        assert!((95.0..110.0).contains(&rttvar), "{rttvar} ms");
+        path.check(at(now + 400), &config);
+        assert_eq!(path.state, PathState::Up);
+        path.check(at(now + 600), &config);
+        assert_eq!(path.state, PathState::Down);
+    }
+
+    #[test]
+    fn progress_keeps_it_up_but_does_not_bring_it_back() {
+        let config = KeepaliveConfig::default();
+        let mut path = proven(&config);
         path.check(at(200), &config);
         path.on_progress(at(210));
         assert_eq!(path.state, PathState::Up);
         path.check(at(1000), &config);
         path.on_progress(at(1000));
-        assert_eq!(path.state, PathState::Down);
+        assert_eq!((path.state, path.heard_at), (PathState::Down, at(1000)));
     }
 }

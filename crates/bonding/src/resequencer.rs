@@ -230,11 +230,31 @@ impl<P> Resequencer<P> {
         self.next_deadline
     }
 
-    /// Gives up what was waited for long enough.
-    pub(crate) fn expire(&mut self, now: Instant) {
-        if now >= self.next_deadline {
-            self.give_up_where(now, |_, head| head.deadline <= now);
+    /// Gives up what was waited for long enough. `renewed`: until when a packet that arrived then, of this number, waits on all
+    /// the same.
+    pub(crate) fn expire(
+        &mut self,
+        now: Instant,
+        mut renewed: impl FnMut(Instant, GlobalSeq) -> Option<Instant>,
+    ) {
+        if now < self.next_deadline {
+            return;
         }
+        let mut place = 0;
+        while let Some(&id) = self.blocked.get(place) {
+            let first = self.buckets[usize::from(id)].head;
+            let head = self.pool.get(first);
+            if head.deadline > now {
+                place += 1;
+            } else if let Some(deadline) = renewed(head.arrived_at, head.global) {
+                self.pool.renew(first, deadline);
+                place += 1;
+            } else {
+                // Its place is another's now, or its own with another first packet: look at it again.
+                self.give_up(now, id);
+            }
+        }
+        self.find_next();
     }
 
     /// The packets up to `passed` will not come any more, or those from `from` on will not: what is missing of them
@@ -257,7 +277,7 @@ impl<P> Resequencer<P> {
         !self.blocked.is_empty()
     }
 
-    /// Gives up gaps before first packets for which `is_over`, and finds the next deadline and number anew.
+    /// Gives up gaps before first packets for which `is_over`.
     fn give_up_where(&mut self, now: Instant, is_over: impl Fn(&Bucket, &Waiting) -> bool) {
         let mut place = 0;
         while let Some(&id) = self.blocked.get(place) {
@@ -269,6 +289,11 @@ impl<P> Resequencer<P> {
                 place += 1;
             }
         }
+        self.find_next();
+    }
+
+    /// The next deadline and number, anew.
+    fn find_next(&mut self) {
         self.next_deadline = Instant::MAX;
         self.next_global = None;
         for place in 0..self.blocked.len() {

@@ -6,7 +6,7 @@ use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
 use ropewalk_units::Instant;
 
 /// Where copies of one packet go, each with the header to put before it, and when. Empty when the packet is to be dropped: every
-/// path is down, or full.
+/// path is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispatch {
     /// What the copies have in common.

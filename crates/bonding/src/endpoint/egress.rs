@@ -36,6 +36,12 @@ pub struct Refused<P> {
     pub reason: Refusal,
 }
 
+/// At least so long a path that has not been heard of yet is waited for: how long it is is not known.
+const START: Duration = Duration::from_secs(1);
+
+/// A time that is up is prolonged by so much while a path is still delivering what was sent before.
+const RENEWAL: Duration = Duration::from_millis(5);
+
 /// How long a packet with this relative one-way delay (µs) waits for a missing one: until the slowest path of late would have
 /// delivered what was sent before it, and a quarter of that time more. As long as may be while a path's delay is not known.
 pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own: i64) -> Duration {
@@ -54,7 +60,9 @@ pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own
 }
 
 fn is_live(config: &Config, path: &Incoming, now: Instant) -> bool {
-    now.saturating_since(path.heard_at) < config.keepalive.suspect_after
+    let own = config.keepalive.suspect_after;
+    let most = if path.is_heard { own } else { own.max(START) };
+    now.saturating_since(path.heard_at) < most
 }
 
 impl<P> Endpoint<P> {
@@ -130,20 +138,33 @@ impl<P> Endpoint<P> {
         if let Some(passed) = self.passed(now) {
             self.resequencer.on_passed(now, None, passed);
         }
-        for path in &self.incoming {
-            if let Some((from, passed)) = path.passed_alone() {
+        for path in &mut self.incoming {
+            if let Some((from, passed)) = path.passed_alone(now) {
                 self.resequencer.on_passed(now, Some(from), passed);
             }
         }
     }
 
     /// The number that every living path has passed; `None` if some path's is not known.
-    fn passed(&self, now: Instant) -> Option<GlobalSeq> {
+    fn passed(&mut self, now: Instant) -> Option<GlobalSeq> {
         let mut least: Option<GlobalSeq> = None;
-        for path in self.incoming.iter().filter(|path| is_live(&self.config, path, now)) {
-            let passed = path.passed()?;
+        for path in self.incoming.iter_mut().filter(|path| is_live(&self.config, path, now)) {
+            let passed = path.passed(now)?;
             least = Some(least.map_or(passed, |least| if passed.before(least) { passed } else { least }));
         }
         least
+    }
+
+    /// Gives up what was waited for long enough, unless it may be just behind what a path is delivering.
+    pub(super) fn give_up_in_time(&mut self, now: Instant) {
+        let bounds = self.config.resequencer;
+        let incoming = &mut self.incoming;
+        self.resequencer.expire(now, |arrived_at, global| {
+            let last = arrived_at.saturating_add(bounds.max_timeout);
+            let is_coming = bounds.timeout.is_none()
+                && now < last
+                && incoming.iter_mut().any(|path| path.is_on_its_way_to(now, global));
+            is_coming.then(|| now.saturating_add(RENEWAL).min(last))
+        });
     }
 }

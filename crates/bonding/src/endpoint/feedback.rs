@@ -62,13 +62,14 @@ impl Feedback {
         config: &Config,
         incoming: &mut [Incoming],
         outgoing: &[Outgoing],
+        usable: PathSet,
     ) {
         if now >= self.report_at {
             self.report_at = next(self.report_at, config.report_interval, now);
             self.make_report(now, config, incoming);
-            for path in outgoing.iter().filter(|path| path.liveness.state != PathState::Down) {
-                self.report_on.insert(path.id);
-            }
+            let is_told =
+                |path: &&Outgoing| path.liveness.state != PathState::Down || usable.contains(path.id);
+            outgoing.iter().filter(is_told).for_each(|path| self.report_on.insert(path.id));
         }
         if now >= self.keepalive_at {
             self.keepalive_at = next(self.keepalive_at, config.keepalive.interval, now);
@@ -189,6 +190,9 @@ impl<P> Endpoint<P> {
         let rtt = Duration::from_micros(u64::from(micros(now).wrapping_sub(reply.echoed)));
         self.outgoing[place].liveness.on_answer(now, reply.number, rtt, &self.config.keepalive);
         self.note_state(now, place, was);
+        if self.is_dead {
+            self.find_usable();
+        }
     }
 
     fn handle_report(&mut self, now: Instant, report: &Report) {

@@ -47,10 +47,6 @@ impl<P> Endpoint<P> {
             path_seq: PathSeq::new(0),
             timestamp: micros(now),
         });
-        if self.usable.is_empty() {
-            self.events.push(Event::NoPath);
-            return dispatch;
-        }
         let wire_len = len + self.config.overhead;
         let chosen = self.choose(&Ask { now, wire_len, bucket, usable: self.usable }, flow);
         if chosen.is_empty() {

@@ -1,11 +1,17 @@
-//! Numbers of one path that are missing, until they come or are given up as lost.
+//! Numbers of one path that are missing, until they come or are forgotten.
 
-use crate::id::PathSeq;
+use super::reordering::ReorderingWindow;
+use crate::id::{GlobalSeq, PathSeq};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The most gaps kept open; beyond, the oldest counts as lost.
-const GAPS_MOST: usize = 256;
+#[cfg(test)]
+mod tests;
+
+/// The most gaps kept; beyond, the oldest is forgotten.
+const GAPS_MOST: usize = 1024;
+/// What is missing that long is forgotten: if it still comes, nothing is learnt from it.
+const MEMORY: Duration = Duration::from_secs(1);
 
 /// Numbers from `from` up to but not including `until`, found missing at `at`.
 #[derive(Clone, Copy)]
@@ -13,96 +19,125 @@ struct Gap {
     from: PathSeq,
     until: PathSeq,
     at: Instant,
+    /// The bond's number of the packet before: what is missing was sent later. `None`: nothing came before.
+    after: Option<GlobalSeq>,
+    /// Packets that had come on the path before it was found.
+    arrivals: u32,
 }
 
-/// The open gaps, oldest first, and what has been lost for good.
+/// A missing number that came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Found {
+    /// How long after the first packet that overtook it.
+    pub(super) late_by: Duration,
+    /// It counts as lost already.
+    pub(super) is_lost: bool,
+}
+
+/// The gaps, oldest and lowest first, and what has been lost for good.
+///
+/// Of the first ones, nothing is waited for any more, and the first ones count as lost: two judgments of the same gaps.
+/// They are kept all the same, since what comes after all shows how far the path reorders.
 pub(super) struct Gaps {
-    open: VecDeque<Gap>,
+    all: VecDeque<Gap>,
+    /// So many of the first are not waited for.
+    passed: usize,
+    /// So many of the first count as lost.
+    counted: usize,
+    /// Packets that came in order, or were shown to be missing by.
+    arrivals: u32,
     pub(super) lost: u64,
 }
 
 impl Default for Gaps {
     fn default() -> Self {
-        Self { open: VecDeque::with_capacity(GAPS_MOST + 1), lost: 0 }
+        Self { all: VecDeque::with_capacity(GAPS_MOST + 1), passed: 0, counted: 0, arrivals: 0, lost: 0 }
     }
 }
 
 impl Gaps {
-    pub(super) fn open(&mut self, from: PathSeq, until: PathSeq, at: Instant) {
-        self.open.push_back(Gap { from, until, at });
+    /// Later packets have come.
+    #[inline]
+    pub(super) fn note_arrivals(&mut self, count: u32) {
+        self.arrivals = self.arrivals.wrapping_add(count);
+    }
+
+    pub(super) fn open(&mut self, from: PathSeq, until: PathSeq, at: Instant, after: Option<GlobalSeq>) {
+        self.all.push_back(Gap { from, until, at, after, arrivals: self.arrivals });
         self.bound();
     }
 
     fn bound(&mut self) {
-        if self.open.len() > GAPS_MOST {
-            self.lose_oldest();
+        if self.all.len() > GAPS_MOST {
+            self.forget_oldest();
         }
     }
 
-    fn lose_oldest(&mut self) {
-        if let Some(gap) = self.open.pop_front() {
+    fn forget_oldest(&mut self) {
+        let Some(gap) = self.all.pop_front() else { return };
+        if self.counted == 0 {
             self.lost += u64::from(gap.until.since(gap.from));
         }
+        self.counted = self.counted.saturating_sub(1);
+        self.passed = self.passed.saturating_sub(1);
     }
 
-    /// A missing number came. `false`: it was not missing, or given up.
-    pub(super) fn fill(&mut self, seq: PathSeq) -> bool {
-        let holds = |gap: &Gap| !seq.before(gap.from) && seq.before(gap.until);
-        let Some(place) = self.open.iter().position(holds) else { return false };
-        let gap = self.open[place];
+    /// A missing number came, the bond's number `global`. `None`: it was not missing, or is forgotten.
+    pub(super) fn fill(&mut self, now: Instant, seq: PathSeq, global: GlobalSeq) -> Option<Found> {
+        let place = self.all.partition_point(|gap| !seq.before(gap.until));
+        let gap = *self.all.get(place).filter(|gap| !seq.before(gap.from))?;
+        let found = Found { late_by: now.saturating_since(gap.at), is_lost: place < self.counted };
         let below = Gap { until: seq, ..gap };
-        let above = Gap { from: seq.next(), ..gap };
+        let above = Gap { from: seq.next(), after: Some(global), ..gap };
         match (below.from == below.until, above.from == above.until) {
-            (true, true) => drop(self.open.remove(place)),
-            (true, false) => self.open[place] = above,
-            (false, true) => self.open[place] = below,
+            (true, true) => {
+                self.all.remove(place);
+                self.passed -= usize::from(place < self.passed);
+                self.counted -= usize::from(place < self.counted);
+            }
+            (true, false) => self.all[place] = above,
+            (false, true) => self.all[place] = below,
             (false, false) => {
-                self.open[place] = above;
-                self.open.insert(place, below);
+                self.all[place] = above;
+                self.all.insert(place, below);
+                self.passed += usize::from(place < self.passed);
+                self.counted += usize::from(place < self.counted);
                 self.bound();
             }
         }
-        true
+        // Of a gap that counts as lost, this one does not become received: the counts are totals that have been told.
+        Some(found)
     }
 
     /// What has been missing for `timeout` is lost.
     pub(super) fn expire(&mut self, now: Instant, timeout: Duration) {
-        while self.open.front().is_some_and(|gap| now.saturating_since(gap.at) >= timeout) {
-            self.lose_oldest();
+        while let Some(gap) = self.all.get(self.counted)
+            && now.saturating_since(gap.at) >= timeout
+        {
+            self.lost += u64::from(gap.until.since(gap.from));
+            self.counted += 1;
+        }
+        while self.all.front().is_some_and(|gap| now.saturating_since(gap.at) >= MEMORY) {
+            self.forget_oldest();
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn seq(number: u32) -> PathSeq {
-        PathSeq::new(number)
-    }
-
-    #[test]
-    fn a_number_that_comes_in_time_is_not_lost() {
-        let mut gaps = Gaps::default();
-        gaps.open(seq(u32::MAX - 1), seq(3), Instant::ZERO);
-        for number in [0, u32::MAX - 1, 2] {
-            assert!(gaps.fill(seq(number)));
-            assert!(!gaps.fill(seq(number)), "it was filled");
+    /// What the first gap that is still waited for came after; `None`: none is. Gaps are not waited for once `reordering` packets
+    /// have come since, the one that showed it included, and the window is over.
+    #[inline]
+    pub(super) fn awaited(
+        &mut self,
+        now: Instant,
+        reordering: u32,
+        window: &mut ReorderingWindow,
+    ) -> Option<Option<GlobalSeq>> {
+        while let Some(gap) = self.all.get(self.passed) {
+            let since = self.arrivals.wrapping_sub(gap.arrivals);
+            if since < reordering || now.saturating_since(gap.at) < window.length(now) {
+                return Some(gap.after);
+            }
+            self.passed += 1;
         }
-        let timeout = Duration::from_millis(50);
-        gaps.expire(Instant::ZERO + timeout - Duration::from_nanos(1), timeout);
-        assert_eq!(gaps.lost, 0);
-        gaps.expire(Instant::ZERO + timeout, timeout);
-        assert_eq!(gaps.lost, 2);
-        assert!(!gaps.fill(seq(1)), "it was given up");
-    }
-
-    #[test]
-    fn the_oldest_of_too_many_gaps_is_lost() {
-        let mut gaps = Gaps::default();
-        for number in 0..=GAPS_MOST as u32 {
-            gaps.open(seq(2 * number), seq(2 * number + 1), Instant::ZERO);
-        }
-        assert_eq!((gaps.lost, gaps.open.len()), (1, GAPS_MOST));
+        None
     }
 }

@@ -56,6 +56,11 @@ impl<P> Pool<P> {
         &self.slots[slot as usize].waiting
     }
 
+    /// Has a packet wait until then.
+    pub(super) fn renew(&mut self, slot: u32, deadline: Instant) {
+        self.slots[slot as usize].waiting.deadline = deadline;
+    }
+
     /// Puts a packet into its place of a list, looked for from the end, since most come in order. Not into a full
     /// pool. Whether it is the first; the packet back if its number is there already.
     pub(super) fn insert(

@@ -60,16 +60,33 @@ fn a_gap_is_given_up_in_time_and_what_comes_later_is_refused() {
     bench.offer(20, 0, 6);
     bench.offer(30, 0, 7);
     assert_eq!(bench.0.deadline(), at(60));
-    bench.0.expire(at(59));
+    bench.0.expire(at(59), |_, _| None);
     assert_eq!(bench.out(), [0]);
-    bench.0.expire(at(60));
+    bench.0.expire(at(60), |_, _| None);
     assert_eq!(bench.out(), [3]);
     assert_eq!(bench.0.take_given_up(), 2);
     assert_eq!(bench.0.deadline(), at(70));
     assert!(!bench.offer(65, 0, 2));
-    bench.0.expire(at(80));
+    bench.0.expire(at(80), |_, _| None);
     assert_eq!(bench.out(), [6, 7]);
     assert_eq!((bench.view().given_up, bench.view().late), (4, 1));
+}
+
+#[test]
+fn a_time_that_is_up_may_be_prolonged() {
+    let mut bench = Bench::new(16);
+    bench.offer(0, 0, 3);
+    bench.offer(40, 0, 6);
+    let until = |limit: u64, number: u32| {
+        move |arrived_at: Instant, global: GlobalSeq| {
+            (arrived_at == at(0) && global.get() == 100 + number).then(|| at(limit))
+        }
+    };
+    bench.0.expire(at(50), until(55, 3));
+    assert_eq!((bench.out(), bench.0.deadline()), (vec![], at(55)));
+    bench.0.expire(at(55), until(60, 4));
+    assert_eq!((bench.out(), bench.0.deadline()), (vec![3], at(90)), "no longer the first one");
+    assert_eq!(bench.view().given_up, 3);
 }
 
 #[test]
@@ -82,9 +99,9 @@ fn buckets_do_not_wait_for_each_other() {
     assert_eq!(bench.out(), [0, 1, 2]);
     bench.offer(10, 900, 5);
     assert_eq!(bench.0.deadline(), at(50));
-    bench.0.expire(at(50));
+    bench.0.expire(at(50), |_, _| None);
     assert_eq!(bench.out(), [1], "and buckets that the ingress has more of are taken as they come");
-    bench.0.expire(at(60));
+    bench.0.expire(at(60), |_, _| None);
     assert_eq!(bench.out(), [5]);
 }
 
@@ -143,7 +160,7 @@ proptest! {
         for (bucket, number, pause, is_timeout) in steps {
             now += pause;
             if is_timeout {
-                bench.0.expire(at(now));
+                bench.0.expire(at(now), |_, _| None);
             }
             // Packets carry their bucket: 1000 per bucket.
             let packet = 1000 * u32::from(bucket) + number;
@@ -161,7 +178,7 @@ proptest! {
             }
             prop_assert!(bench.view().depth_packets <= most);
         }
-        bench.0.expire(at(now + 1000));
+        bench.0.expire(at(now + 1000), |_, _| None);
         delivered += bench.out().len() as u64;
         prop_assert_eq!(bench.view().depth_packets, 0);
         prop_assert_eq!(bench.view().delivered, delivered);

@@ -85,18 +85,26 @@ fn a_path_whose_way_back_is_dead_still_carries_data() {
 }
 
 #[test]
-fn nothing_is_sent_while_all_paths_are_down_and_it_is_said() {
+fn while_all_paths_are_down_packets_go_on_the_one_heard_last_and_it_is_said() {
     let mut links = links();
-    for link in links.iter_mut().flatten() {
-        link.dead.push((at(1.0), at(3.0)));
+    for (path, since) in [(0, 1.0), (1, 1.2)] {
+        for link in &mut links[path] {
+            link.dead.push((at(since), at(3.0)));
+        }
     }
     let mut bond = Bond::new(&config(SchedulerConfig::Redundant), links, 3);
     let mut app = ConstantRate::new(vec![steady(5.0)]);
     bond.run(at(6.0), &mut app);
-    let said = bond.events.iter().filter(|(_, _, event)| *event == Event::NoPath).count();
-    assert!(bond.unsent > 800, "{} not sent", bond.unsent);
-    assert_eq!(said as u64, bond.unsent);
-    assert!(app.tallies[0].seen[2000..].iter().all(Option::is_some), "all of it from the fourth second on");
+    let said: Vec<Instant> = (bond.events.iter())
+        .filter(|(_, side, event)| (*side, *event) == (0, Event::NoPath))
+        .map(|(when, ..)| *when)
+        .collect();
+    assert!(matches!(said[..], [when] if (at(1.4)..at(1.5)).contains(&when)), "once: {said:?}");
+    assert_eq!(bond.unsent, 0);
+    let sent = bond.links.iter().map(|[there, _]| there.dropped).collect::<Vec<_>>();
+    assert!(sent[1] > 700 && sent[0] < 250, "{sent:?} sent in vain");
+    // Three answers later both would be up again; this one had not to wait for them.
+    assert!(app.tallies[0].seen[1502..].iter().all(Option::is_some), "all of it as soon as they return");
 }
 
 #[test]

@@ -262,8 +262,8 @@ pub(crate) struct ResequencerTable {
     pub(crate) max_packets: Option<u32>,
     /// Flow buckets, a power of two from 1 to 65536 (default 1024).
     pub(crate) flow_buckets: Option<u32>,
-    /// How many packets a path may be out of order by: a gap is given up at once when so many packets sent later
-    /// have come on every path, 1 to 8 (default 3).
+    /// How many later packets must have come on a path, at least, before one missing there is not waited for, 1 to 8 (default 3).
+    /// A path that reorders is given the time that it was seen to need, too.
     pub(crate) path_reordering: Option<u8>,
 }
 

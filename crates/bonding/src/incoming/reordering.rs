@@ -1,0 +1,99 @@
+//! How far a path reorders: how long after a packet that overtook it another may still come.
+//!
+//! As RACK's reordering window (RFC 8985 §6.2, step 4), but measured: path numbers show of each packet how late it was.
+
+use ropewalk_units::{Duration, Instant};
+
+/// A window is so many times the greatest lateness seen.
+const MARGIN: u64 = 2;
+/// Every so often what was seen before counts half.
+const HALF_LIFE: Duration = Duration::from_secs(5);
+/// Less is none.
+const LEAST: Duration = Duration::from_micros(100);
+/// A path is new until it has carried so many packets …
+const TRIAL_PACKETS: u32 = 64;
+/// … and that long its window is at least this: nothing is known of its reordering yet.
+const TRIAL: Duration = Duration::from_millis(50);
+
+/// One path's window. None before it has reordered anything, but for its first packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReorderingWindow {
+    /// Greatest lateness of this period, and of those before, faded.
+    most: Duration,
+    before: Duration,
+    since: Instant,
+    trial_packets: u32,
+}
+
+impl ReorderingWindow {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { most: Duration::ZERO, before: Duration::ZERO, since: now, trial_packets: TRIAL_PACKETS }
+    }
+
+    /// A packet has come in order.
+    #[inline]
+    pub(super) fn on_packet(&mut self) {
+        self.trial_packets = self.trial_packets.saturating_sub(1);
+    }
+
+    /// A packet came so long after one that overtook it.
+    pub(super) fn note(&mut self, now: Instant, late_by: Duration) {
+        self.fade(now);
+        self.most = self.most.max(late_by);
+    }
+
+    fn fade(&mut self, now: Instant) {
+        while now.saturating_since(self.since) >= HALF_LIFE {
+            if self.most.max(self.before) < LEAST {
+                (self.most, self.before, self.since) = (Duration::ZERO, Duration::ZERO, now);
+                return;
+            }
+            self.before = self.most.max(self.before / 2);
+            self.most = Duration::ZERO;
+            self.since = self.since.saturating_add(HALF_LIFE);
+        }
+    }
+
+    /// How long a missing packet may still come after one that overtook it.
+    pub(super) fn length(&mut self, now: Instant) -> Duration {
+        self.fade(now);
+        let learnt = self.most.max(self.before) * MARGIN;
+        if self.trial_packets > 0 { learnt.max(TRIAL) } else { learnt }
+    }
+
+    #[cfg(test)]
+    pub(super) fn end_trial(&mut self) {
+        self.trial_packets = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn it_is_twice_the_greatest_lateness_and_fades() {
+        let mut window = ReorderingWindow::new(at(0));
+        assert_eq!(window.length(at(0)), TRIAL);
+        (0..TRIAL_PACKETS).for_each(|_| window.on_packet());
+        assert_eq!(window.length(at(1)), Duration::ZERO);
+        window.note(at(1000), ms(8));
+        window.note(at(1000), ms(4));
+        assert_eq!(window.length(at(9_999)), ms(16), "for five seconds at least");
+        assert_eq!(window.length(at(10_000)), ms(8));
+        window.note(at(14_000), ms(5));
+        assert_eq!(window.length(at(15_000)), ms(10));
+        // Ten half-lives on, nothing is left of it.
+        assert_eq!(window.length(at(70_000)), Duration::ZERO);
+        window.note(at(90_000), ms(3));
+        assert_eq!(window.length(at(90_000)), ms(6));
+    }
+}
