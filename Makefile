@@ -48,7 +48,7 @@ lint-python: $(VENV)/.tools
 
 bench: $(VENV)/.package
 	cargo run --locked --release -p ropewalk-benches
-	cargo bench --locked -p ropewalk-sim -p ropewalk-tcp
+	cargo bench --locked -p ropewalk-sim -p ropewalk-tcp -p ropewalk-bonding
 	benches/ns3/compare
 	$(BIN)/python benches/python_side.py
 

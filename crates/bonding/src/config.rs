@@ -6,7 +6,7 @@ mod validation;
 #[cfg(test)]
 mod tests;
 
-pub use error::ConfigError;
+pub use error::{ConfigError, Conflict};
 
 use ropewalk_units::Duration;
 

@@ -27,8 +27,9 @@ mod scheduler;
 mod view;
 
 pub use config::{
-    Config, ConfigError, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit, Order,
-    PathConfig, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
+    Config, ConfigError, Conflict, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig,
+    LossUnit, Order, PathConfig, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns,
+    WeightArithmetic, WrrConfig,
 };
 pub use control::{Control, Keepalive, KeepaliveReply, PathReport, Probe, Report};
 pub use endpoint::{Dispatch, Endpoint, Refusal, Refused};

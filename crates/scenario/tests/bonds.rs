@@ -70,6 +70,76 @@ fn mistakes_name_their_key() {
 }
 
 #[test]
+fn a_default_that_conflicts_with_a_key_is_named() {
+    for (overrides, key, message, expected) in [
+        (
+            &[("bonds.home.keepalive", "{ interval = \"100 ms\" }")][..],
+            "bonds.home.keepalive.suspect_after",
+            "`suspect_after` is not given, and its default (130 ms) conflicts with `interval`",
+            "more than 200 ms, twice `interval`, not 130 ms",
+        ),
+        (
+            &[("bonds.home.keepalive.suspect_after", "300 ms")],
+            "bonds.home.keepalive.down_after",
+            "`down_after` is not given, and its default (240 ms) conflicts with `suspect_after`",
+            "300 ms or more, as `suspect_after`, not 240 ms",
+        ),
+        (
+            &[("bonds.home.resequencer.max_timeout", "1 ms")],
+            "bonds.home.resequencer.min_timeout",
+            "`min_timeout` is not given, and its default (5 ms) conflicts with `max_timeout`",
+            "1 ms or less, as `max_timeout`, not 5 ms",
+        ),
+        (
+            &[("bonds.home.keepalive", "{ interval = \"100 ms\", suspect_after = \"150 ms\" }")],
+            "bonds.home.keepalive.suspect_after",
+            "`suspect_after` cannot be used",
+            "more than 200 ms, twice `interval`, not 150 ms",
+        ),
+        (
+            &[("bonds.home.resequencer.flow_buckets", "8192")],
+            "bonds.home.resequencer.flow_buckets",
+            "`flow_buckets` cannot be used",
+            "a power of two, at most 4096",
+        ),
+    ] {
+        let error = mistake(overrides);
+        assert_eq!((&*error.key, &*error.message, &*error.expected), (key, message, expected));
+    }
+}
+
+#[test]
+fn weights_that_would_not_be_heeded_are_refused() {
+    for scheduler in ["rate-aware", "redundant", "flow-aware"] {
+        for field in ["weight", "max_weight"] {
+            let key = format!("bonds.home.paths[1].{field}");
+            let error = mistake(&[("bonds.home.scheduler", scheduler), (&key, "10")]);
+            assert_eq!(error.key, key, "{error}");
+            assert_eq!(error.message, format!("`{field}` of the path `lte` cannot be used"));
+        }
+    }
+    let wrr = ("bonds.home.scheduler", "weighted-round-robin");
+    let error = mistake(&[wrr, ("bonds.home.paths[1].weight", "60")]);
+    assert_eq!(error.key, "bonds.home.paths[1].weight");
+    assert_eq!(error.expected, "at most max_weight, which is 50 if not given");
+    scenario(&[wrr, ("bonds.home.paths[1].weight", "60"), ("bonds.home.paths[1].max_weight", "60")]);
+}
+
+#[test]
+fn weights_in_force_are_told() {
+    let wrr = ("bonds.home.scheduler", "weighted-round-robin");
+    let shown = scenario(&[wrr]);
+    let text = shown.explain();
+    assert!(text.contains("dsl: RTT at least 13 ms, 64.00 Mbit/s, weight 50\n"), "{text}");
+    assert!(text.contains("60.00 Mbit/s, weight 0, at most 50\n"), "{text}");
+    let said = [("bonds.home.paths[0].weight", "50"), ("bonds.home.paths[1].max_weight", "50")];
+    assert_eq!(scenario(&[&[wrr], &said[..]].concat()).hash(), shown.hash(), "they are one scenario");
+    assert!(scenario(&[]).explain().contains("at most 100 % of the packets"), "of cost-first");
+    let rate_aware = scenario(&[("bonds.home.scheduler", "rate-aware")]).explain();
+    assert!(rate_aware.contains("dsl: RTT at least 13 ms, 64.00 Mbit/s\n"), "{rate_aware}");
+}
+
+#[test]
 fn a_bond_is_explained_and_every_default_is_canonical() {
     let text = scenario(&[]).explain();
     assert!(text.contains("=== dsl and lte laid into one, cost first"), "{text}");

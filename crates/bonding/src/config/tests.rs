@@ -118,3 +118,30 @@ fn an_error_says_what_was_expected() {
     let error = Config::new(Vec::new(), rate_aware()).validate().unwrap_err();
     assert_eq!(error.to_string(), "paths: expected 1 to 8 paths, not 0");
 }
+
+#[test]
+fn an_error_between_two_keys_tells_both() {
+    let error = |change: fn(&mut Config)| {
+        let mut config = Config::new(two(), rate_aware());
+        change(&mut config);
+        let error = config.validate().expect_err("they contradict each other");
+        let conflict = error.conflict().expect("with another key").clone();
+        (error.key().to_owned(), conflict.value, conflict.with)
+    };
+    let told = |key: &str, value: &str, with| (key.to_owned(), value.to_owned(), with);
+    assert_eq!(
+        error(|c| c.keepalive.interval = Duration::from_millis(65)),
+        told("keepalive.suspect_after", "130 ms", "keepalive.interval")
+    );
+    assert_eq!(
+        error(|c| c.keepalive.suspect_after = Duration::from_millis(241)),
+        told("keepalive.down_after", "240 ms", "keepalive.suspect_after")
+    );
+    assert_eq!(
+        error(|c| c.resequencer.max_timeout = Duration::from_millis(1)),
+        told("resequencer.min_timeout", "5 ms", "resequencer.max_timeout")
+    );
+    let mut config = Config::new(two(), rate_aware());
+    config.overhead = 257;
+    assert_eq!(config.validate().expect_err("too much").conflict(), None);
+}

@@ -123,7 +123,10 @@ impl ResequencerConfig {
             within(timeout, Duration::ZERO, most, "resequencer.timeout")?;
         }
         within(self.max_timeout, Duration::ZERO, most, "resequencer.max_timeout")?;
-        within(self.min_timeout, Duration::ZERO, self.max_timeout, "resequencer.min_timeout")?;
+        let (min, max) = (self.min_timeout, self.max_timeout);
+        let expected = format!("{max} or less, as `max_timeout`, not {min}");
+        check(min <= max, "resequencer.min_timeout", &expected)
+            .map_err(|error| error.against(min, "resequencer.max_timeout"))?;
         check((16..=65_536).contains(&self.max_packets), "resequencer.max_packets", "16 to 65536")?;
         let buckets = self.flow_buckets;
         let is_good = buckets.is_power_of_two() && buckets <= 4096;
@@ -135,9 +138,15 @@ impl ResequencerConfig {
 impl KeepaliveConfig {
     fn validate(&self) -> Result<(), ConfigError> {
         within(self.interval, Duration::from_millis(5), SECOND * 10, "keepalive.interval")?;
-        let expected = "more than two keepalive intervals";
-        check(self.suspect_after > self.interval * 2, "keepalive.suspect_after", expected)?;
-        within(self.down_after, self.suspect_after, MINUTE, "keepalive.down_after")?;
+        let twice = self.interval * 2;
+        let expected = format!("more than {twice}, twice `interval`, not {}", self.suspect_after);
+        check(self.suspect_after > twice, "keepalive.suspect_after", &expected)
+            .map_err(|error| error.against(self.suspect_after, "keepalive.interval"))?;
+        let (suspect, down) = (self.suspect_after, self.down_after);
+        let expected = format!("{suspect} or more, as `suspect_after`, not {down}");
+        check(down >= suspect, "keepalive.down_after", &expected)
+            .map_err(|error| error.against(down, "keepalive.suspect_after"))?;
+        within(down, Duration::ZERO, MINUTE, "keepalive.down_after")?;
         check((1..=100).contains(&self.answers_to_return), "keepalive.answers_to_return", "1 to 100")
     }
 }

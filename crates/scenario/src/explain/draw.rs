@@ -8,7 +8,7 @@ use crate::plan::{
 };
 use crate::schema::quantity::Limit;
 use crate::schema::router::OptionName;
-use ropewalk_bonding::SchedulerConfig;
+use ropewalk_bonding::{Config, PathId, SchedulerConfig};
 use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue};
 use ropewalk_units::{Bytes, Duration, Instant, Probability, Rate};
 use std::fmt::Write;
@@ -94,15 +94,27 @@ fn members(plan: &Plan, bond: &BondPlan, margin: &str, text: &mut String) {
     };
     let names: Vec<&str> = bond.paths.iter().map(|path| path.name.as_str()).collect();
     let _ = writeln!(text, "{margin}=== {} laid into one, {scheduler}", names.join(" and "));
-    for path in &bond.paths {
+    for (place, path) in bond.paths.iter().enumerate() {
         let figures = Figures::of_ways(plan, path, &path.forward);
         let _ = writeln!(
             text,
-            "{margin}    {}: RTT at least {}, {}",
+            "{margin}    {}: RTT at least {}, {}{}",
             path.name,
             figures.rtt,
-            round_rate(figures.rate)
+            round_rate(figures.rate),
+            weights(&bond.config, PathId(place as u8))
         );
+    }
+}
+
+/// The weights in force on a path of a bond, given or not.
+fn weights(config: &Config, id: PathId) -> String {
+    let path = config.explicit_path(id);
+    match (path.weight, path.max_weight) {
+        (Some(weight), Some(most)) => format!(", weight {weight}, at most {most}"),
+        (Some(weight), None) => format!(", weight {weight}"),
+        (None, Some(most)) => format!(", at most {most} % of the packets"),
+        (None, None) => String::new(),
     }
 }
 

@@ -52,13 +52,14 @@ pub(crate) struct MemberTable {
 pub(crate) struct MemberFields {
     /// The link at the first gateway that it begins with.
     pub(crate) link: Name,
-    /// Its rank of cost, the cheapest lowest. Required by cost-first and weighted-round-robin.
+    /// Its rank of cost, the cheapest lowest. Required by cost-first and weighted-round-robin;
+    /// flow-aware fills in its order if given, others do not use it.
     pub(crate) cost: Option<u32>,
-    /// Its weight at the start, weighted-round-robin only: of the cheaper path always (default 50), of the costlier
+    /// Its weight at the start, with weighted-round-robin only: of the cheapest path always (default 50), of a costlier
     /// one at first (default 0).
     pub(crate) weight: Option<u32>,
-    /// Its greatest weight: of the costlier path of weighted-round-robin (default 50); with cost-first the greatest
-    /// share of the packets in per cent (default 100).
+    /// Its greatest weight: of a costlier path of weighted-round-robin (default 50); with cost-first the greatest
+    /// share of the packets in per cent (default 100). Not with other schedulers.
     pub(crate) max_weight: Option<u32>,
 }
 
@@ -128,7 +129,7 @@ tagged! {
     enum SchedulerTable by "kind",
     expected "a scheduler such as \"rate-aware\" or { kind = \"weighted-round-robin\", gain = 0.5 }",
     short no_short as no_schema;
-    /// Weighted round robin whose weights follow the reported loss (Bednarek and others 2016, §3); two paths.
+    /// Weighted round robin of two or more paths by cost: weights follow reported loss (Bednarek and others 2016, §3).
     "weighted-round-robin" => WeightedRoundRobin(WeightedRoundRobinTable),
     /// Fill the paths in the order of their costs, each up to the rate it is measured to deliver.
     "cost-first" => CostFirst(CostFirstTable),
@@ -152,10 +153,10 @@ fn no_schema(_: &mut SchemaGenerator) -> Option<Schema> {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WeightedRoundRobinTable {
-    /// k: how steeply the costlier path's weight rises with the loss of the cheaper one, above 0 and at most 100
+    /// k: how steeply a costlier path's weight rises with the loss of the one before, above 0 and at most 100
     /// (default 0.5).
     pub(crate) gain: Option<f64>,
-    /// T_dwd: time without reported loss before that weight falls (default 250 ms).
+    /// T_dwd: time without reported loss before such a weight falls (default 250 ms).
     pub(crate) decrement_delay: Option<Time>,
     /// How fast it then falls (default each-report).
     pub(crate) decrement_pace: Option<PaceName>,
@@ -260,7 +261,7 @@ pub(crate) struct ResequencerTable {
     pub(crate) max_timeout: Option<Time>,
     /// The most packets held back, 16 to 65536 (default 8192).
     pub(crate) max_packets: Option<u32>,
-    /// Flow buckets, a power of two from 1 to 65536 (default 1024).
+    /// Flow buckets, a power of two from 1 to 4096 (default 1024).
     pub(crate) flow_buckets: Option<u32>,
     /// How many later packets must have come on a path, at least, before one missing there is not waited for, 1 to 8 (default 3).
     /// A path that reorders is given the time that it was seen to need, too.

@@ -11,7 +11,7 @@ use crate::schema::link::NoKeys;
 use crate::schema::quantity::{Name, Time};
 use ropewalk_bonding::{
     Class, Config, ConfigError, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit,
-    Order, PathConfig, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic,
+    Order, PathConfig, PathId, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic,
     WrrConfig,
 };
 use ropewalk_units::Duration;
@@ -51,7 +51,7 @@ fn set<T: Copy>(value: &mut T, given: Option<T>) {
 /// The core names a path by its name, the file by its place.
 fn refused(builder: &Builder<'_>, base: &str, table: &BondTable, error: &ConfigError) -> ScenarioError {
     let mut key = error.key().to_owned();
-    let mut subject = "this value".to_owned();
+    let mut subject = format!("`{}`", leaf(error.key()));
     for (index, member) in table.paths.iter().enumerate() {
         let name = member.fields().link.as_str();
         if let Some(field) = error.key().strip_prefix(&format!("paths.{name}.")) {
@@ -60,11 +60,20 @@ fn refused(builder: &Builder<'_>, base: &str, table: &BondTable, error: &ConfigE
         }
     }
     let key = format!("{base}.{key}");
-    let message = match builder.document.find(&key) {
-        Some(_) => format!("{subject} cannot be used"),
-        None => format!("{subject} is missing"),
+    let message = match (builder.document.find(&key), error.conflict()) {
+        (Some(_), _) => format!("{subject} cannot be used"),
+        (None, None) => format!("{subject} is missing"),
+        (None, Some(conflict)) => {
+            let (value, with) = (&conflict.value, leaf(conflict.with));
+            format!("{subject} is not given, and its default ({value}) conflicts with `{with}`")
+        }
     };
     builder.wrong(&key, message, error.expected())
+}
+
+/// The last part of a dotted key.
+fn leaf(key: &str) -> &str {
+    key.rsplit_once('.').map_or(key, |(_, leaf)| leaf)
 }
 
 fn scheduler(table: Option<&SchedulerTable>) -> SchedulerConfig {
@@ -156,8 +165,8 @@ const fn treatment(class: Class) -> Treatment {
 
 /// The table that would say everything.
 pub(crate) fn explicit(between: [Name; 2], config: &Config, classes: &[(u8, Class)]) -> BondTable {
-    let member = |path: &PathConfig| {
-        let PathConfig { name, cost, weight, max_weight } = path.clone();
+    let member = |place: usize| {
+        let PathConfig { name, cost, weight, max_weight } = config.explicit_path(PathId(place as u8));
         MemberTable::explicit(MemberFields { link: Name(name), cost, weight, max_weight })
     };
     let class = |&(dscp, class): &(u8, Class)| ClassTable { dscp, treatment: treatment(class) };
@@ -169,7 +178,7 @@ pub(crate) fn explicit(between: [Name; 2], config: &Config, classes: &[(u8, Clas
     let (resequencer, keepalive) = (&config.resequencer, &config.keepalive);
     BondTable {
         between,
-        paths: config.paths.iter().map(member).collect(),
+        paths: (0..config.paths.len()).map(member).collect(),
         scheduler: Some(explicit_scheduler(&config.scheduler)),
         order: Some(order),
         resequencer: ResequencerTable {
