@@ -5,6 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import ropewalk
@@ -16,15 +17,17 @@ from ropewalk.studies import (
     StudyResult,
     degraded_path,
     diamond,
+    diamond_causes,
     diamond_cells,
     load,
+    mesh_mobility,
     mesh_routing,
     mesh_transport,
     mesh_transport_cells,
     reordering,
     wireless,
 )
-from ropewalk.studies.cells import Runner
+from ropewalk.studies.cells import Results, Runner
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,17 +114,53 @@ def test_mesh_routing_makes_every_figure_and_its_report(
 ) -> None:
     tiny = mesh_routing.Extent((24, 32), 20, 20, 100, 1000)
     monkeypatch.setattr(mesh_routing, "QUICK", tiny)
+    monkeypatch.setattr(mesh_mobility, "QUICK", mesh_mobility.Extent((5.0, 20.0), 3))
     written = []
     for workers in (1, 2):
         folder = tmp_path / str(workers)
         result = _run("mesh-routing", folder, workers)
         written.append({path.name: path.read_bytes() for path in (*result.files, result.report)})
     assert [name for name in written[0] if written[0][name] != written[1][name]] == []
-    for stem in ("figure-3-feasibility", "figure-4-number-of-routes", "figure-5-hops", "optimal-missed"):
+    for stem in (
+        "figure-3-feasibility",
+        "figure-4-number-of-routes",
+        "figure-5-hops",
+        "optimal-missed",
+        "route-lives",
+    ):
         assert {f"{stem}.png", f"{stem}.svg"} <= written[0].keys()
-    assert {"feasibility.parquet", "conditioned.parquet", "ties.parquet"} <= written[0].keys()
+    data = {"feasibility.parquet", "conditioned.parquet", "ties.parquet", "moving-routes.parquet"}
+    assert data <= written[0].keys()
     assert len(result.findings) == 5
     _look_at(result.report, "fewest-metres", "Published beside measured", "95 %")
+
+
+def test_routes_over_stations_that_walk_last_as_their_speed_says(tmp_path: Path) -> None:
+    store = Kept(tmp_path, quick=True).store
+    extent = mesh_mobility.Extent((4.0, 16.0), 6)
+    moving = mesh_mobility.Moving(extent, Runner(1, Silent(), store))
+    assert moving.unbroken() == 0
+    for name in mesh_mobility.ROUTES:
+        slow, fast = (sum(moving.lives(name, speed)) for speed in extent.speeds)
+        # Four times the greatest speed, and a little less on average: the least is the same.
+        assert 2 < slow / fast < 6
+    for speed in extent.speeds:
+        first, pair = moving.lives("first", speed), moving.pairs("link", speed)
+        assert all(0 < a <= b for a, b in zip(first, pair, strict=True))
+    kept, searched = (
+        moving.table.filter(policy=policy) for policy in (mesh_mobility.KEPT, mesh_mobility.SEARCHED)
+    )
+    assert kept["changes"].sum() == 0
+    assert searched["changes"].sum() > 0
+    # Who looks for routes has a way for more of the time.
+    parts = [
+        (frame["broken_s"] / length).mean()
+        for frame, length in (
+            (kept.filter(name="first", speed=4.0), mesh_mobility.WALK_M / 4.0),
+            (searched.filter(name="first", speed=4.0), mesh_mobility.SEARCHED_S),
+        )
+    ]
+    assert parts[1] < parts[0]
 
 
 def test_the_papers_example_is_recognised() -> None:
@@ -137,14 +176,56 @@ def test_a_subflow_starves_below_a_tenth_of_both() -> None:
     times = [0.5 * k for k in range(1, 13)]
     # Stretches of 2 s: fair, starving, and one in which nothing flows, which counts for neither.
     first, second = [1.0] * 4 + [2.0] * 4 + [0.0] * 4, [1.0] * 4 + [0.1] * 4 + [0.0] * 4
-    assert diamond.starving(times, first, second) == pytest.approx(0.5)
-    assert diamond.starving(times, second, first) == pytest.approx(0.5)
-    assert diamond.starving([], [], []) == 0
+    assert diamond_causes.starving(times, first, second) == pytest.approx(0.5)
+    assert diamond_causes.starving(times, second, first) == pytest.approx(0.5)
+    assert diamond_causes.starving([], [], []) == 0
+
+
+def _causes(rates: dict[tuple[str, str, str], float]) -> diamond_causes.Causes:
+    """Runs with these rates, and 4.9 Mbit/s wherever none is given."""
+    rows = [
+        {"cause": cause, "setup": setup, "control": control, "seed": seed, "goodput_mbps": rate}
+        for cause in diamond_cells.CAUSES
+        for setup in wireless.SETUPS
+        for control in (*diamond_cells.CONTROLS, "newreno")
+        for seed, rate in enumerate(
+            rates.get((cause, setup, control), 4.9) + change for change in (-0.05, 0, 0.05)
+        )
+    ]
+    frame = pl.DataFrame(rows)
+    results = Results(frame.filter(control="uncoupled"), frame.clear(), None)
+    extent = diamond_cells.Extent((1, 2, 3), (1, 2, 3), (0.0,), (0.1,), "1 MB", "1 MB", "1 MB")
+    return diamond_causes.Causes(results, Results(frame, frame.clear(), None), results, results, extent)
+
+
+def test_a_cause_is_named_only_if_it_has_what_was_published() -> None:
+    two, uncoupled = wireless.TWO, "uncoupled"
+    nothing = _causes({})
+    assert nothing.explaining(two, uncoupled) == []
+    assert "not explained by its known defects" in nothing.said(two, uncoupled)
+    assert nothing.needed() == []
+    assert nothing.coupled(diamond_cells.ALL).mean == pytest.approx(0)
+    one = _causes({(diamond_cells.ALL, two, uncoupled): 3.9})
+    assert one.explaining(two, uncoupled) == [diamond_cells.ALL]
+    assert f"3.90 ± 0.12 ({diamond_cells.ALL})" in one.said(two, uncoupled)
+    # Without any one of them it is as if there were none: all are needed.
+    assert one.needed() == list(diamond_cells.SIX)
+    # A correct stack that has it too needs no cause.
+    both = _causes({(cause, two, uncoupled): 3.9 for cause in (diamond_cells.NONE, diamond_cells.ALL)})
+    assert both.explaining(two, uncoupled) == [diamond_cells.NONE]
+
+
+def test_all_but_one_of_the_causes_is_all_without_its_keys() -> None:
+    everything = diamond_cells.CAUSES[diamond_cells.ALL]
+    for cause, name in diamond_cells.WITHOUT.items():
+        rest = diamond_cells.CAUSES[name]
+        assert {**rest, **diamond_cells.SIX[cause]} == everything
+        assert not rest.keys() & diamond_cells.SIX[cause].keys()
 
 
 def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        diamond, "QUICK", diamond_cells.Extent((1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "300 kB")
+        diamond, "QUICK", diamond_cells.Extent((1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "400 kB", "300 kB")
     )
     result = _run("diamond", tmp_path)
     names = {path.name for path in result.files}
@@ -160,6 +241,7 @@ def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: 
     ):
         assert {f"{stem}.png", f"{stem}.svg"} <= names
     assert {"ideal-series.parquet", "causes-connections.parquet", "modern-subflows.parquet"} <= names
+    assert {"couplings-series.parquet", "caused-lossy-connections.parquet"} <= names
     assert len(result.findings) == 8
     _look_at(result.report, "balia", "ecf", "short preamble", "bursts of 20 ms", "Published beside measured")
 

@@ -10,7 +10,6 @@ from ropewalk.studies.cells import Cell
 from ropewalk.studies.wireless import (
     MODERN,
     PAPERS_MPTCP,
-    RECOVERY_DEFECTS,
     SETUPS,
     STUCK_THRESHOLD,
     TCP,
@@ -74,26 +73,55 @@ HEADERS: Final = "payload of 1412 octets"
 THRESHOLD: Final = "ssthresh two segments, at first and after every loss"
 RECOVERY: Final = "no fast recovery"
 FIRST_TIMEOUT: Final = "first RTO 0.2 s"
+WAITING: Final = "subflow ACKs wait for the order of data"
 NONE: Final = "none: correct protocols, delayed ACKs"
 PAPERS: Final = "the first two: the paper's settings"
-WAITING: Final = "subflow ACKs wait for the order of data"
-FIVE: Final = "all but the waiting ACKs"
 ALL: Final = "all six"
+EARLY: Final = "all six, and no RTO above 0.2 s"
+"""Stands for timeouts without back-off; more than that simulator did, whose RTO follows the round trip."""
 
-TOGETHER: Final[dict[str, object]] = {**PAPERS_MPTCP, **RECOVERY_DEFECTS}
-CAUSES: Final[dict[str, dict[str, object]]] = {
-    NONE: {},
+SIX: Final[dict[str, dict[str, object]]] = {
     EVERY_PACKET: {"connections.bulk.tcp.delayed_ack.segments": 1},
     HEADERS: {"connections.bulk.tcp.mss": 1436},
     THRESHOLD: STUCK_THRESHOLD,
     RECOVERY: {"connections.bulk.tcp.fast_recovery": False},
     FIRST_TIMEOUT: {"connections.bulk.tcp.rto_initial": "200 ms"},
     WAITING: WAITING_ACKS,
-    PAPERS: PAPERS_MPTCP,
-    FIVE: TOGETHER,
-    ALL: {**TOGETHER, **WAITING_ACKS},
 }
 """What sets the paper's Multipath TCP apart from a correct one, as far as the stack has keys for it."""
+
+
+def _together(*left_out: str) -> dict[str, object]:
+    return {key: value for cause, keys in SIX.items() if cause not in left_out for key, value in keys.items()}
+
+
+WITHOUT: Final = {cause: f"all six but: {cause}" for cause in SIX}
+"""What all six are called when one of them is left out."""
+
+FIVE: Final = WITHOUT[WAITING]
+
+CAUSES: Final[dict[str, dict[str, object]]] = {
+    NONE: {},
+    **SIX,
+    PAPERS: PAPERS_MPTCP,
+    **{name: _together(cause) for cause, name in WITHOUT.items()},
+    ALL: _together(),
+    EARLY: {**_together(), "connections.bulk.tcp.rto_max": "200 ms"},
+}
+"""One at a time, all but one, and together."""
+
+TOGETHERS: Final = (FIVE, ALL, EARLY)
+"""What all couplings and the lossy figures are run with once more."""
+
+COUPLED: Final = (NONE, PAPERS, *TOGETHERS)
+"""What all couplings are run under."""
+
+UNTESTED: Final = (
+    "a timeout that halves the window instead of beginning again",
+    "no back-off of a timeout that follows the round trip",
+    "a mapping counted twice on every segment and ACK",
+)
+"""Known of the published simulator, but no key of the stack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +143,9 @@ class Extent:
     ideal_size: str
     """Of a transfer in the figures over time."""
 
+    causes_size: str
+    """Of a transfer under the causes: a short one does not show what stalls later."""
+
     size: str
     """Of every other transfer."""
 
@@ -126,8 +157,9 @@ FULL: Final = Extent(
     (0.05, 0.1, 0.2, 0.3),
     "20 MB",
     "20 MB",
+    "20 MB",
 )
-QUICK: Final = Extent((1, 2, 3), (1, 2, 3), (0.0, 0.1, 0.3, 0.5), (0.1, 0.3), "20 MB", "3 MB")
+QUICK: Final = Extent((1, 2, 3), (1, 2, 3), (0.0, 0.1, 0.3, 0.5), (0.1, 0.3), "20 MB", "20 MB", "3 MB")
 
 
 def source(size: str, *overrides: dict[str, object]) -> Source:
@@ -201,16 +233,64 @@ def asymmetric_cells(extent: Extent) -> list[Cell]:
 def cause_cells(extent: Extent) -> list[Cell]:
     """The gain of two channels, with the causes of the published one switched on one at a time."""
     cells = [
-        Cell({"cause": cause, "setup": setup}, source(extent.size, transport(setup, "uncoupled"), overrides))
+        Cell(
+            {"cause": cause, "setup": setup},
+            source(extent.causes_size, transport(setup, "uncoupled"), overrides),
+        )
         for cause, overrides in CAUSES.items()
         for setup in SETUPS[1:]
     ]
     # TCP stays as it was in the paper; once with an ACK per packet too.
     cells += [
-        Cell({"cause": cause, "setup": TCP}, source(extent.size, transport(TCP), CAUSES[cause]))
+        Cell({"cause": cause, "setup": TCP}, source(extent.causes_size, transport(TCP), CAUSES[cause]))
         for cause in (NONE, EVERY_PACKET)
     ]
     return cells
+
+
+def coupling_cells(extent: Extent) -> list[Cell]:
+    """Figure 3 with every coupling under the causes, together and not at all."""
+    return [
+        Cell(
+            {"cause": cause, "setup": setup, "control": control},
+            source(extent.causes_size, transport(setup, control), CAUSES[cause]),
+        )
+        for cause in COUPLED
+        for setup in SETUPS[1:]
+        for control in CONTROLS
+    ]
+
+
+def caused_lossy_cells(extent: Extent) -> list[Cell]:
+    """Figure 4 with the causes together. TCP is the paper's in either case."""
+    size = extent.causes_size
+    cells = [
+        Cell({"cause": NONE, "setup": TCP, "fer": error}, source(size, papers(TCP), lossy(error, error)))
+        for error in extent.frame_errors
+    ]
+    cells += [
+        Cell(
+            {"cause": cause, "setup": setup, "fer": error},
+            source(size, transport(setup, "uncoupled"), CAUSES[cause], lossy(error, error)),
+        )
+        for cause in (PAPERS, *TOGETHERS)
+        for setup in SETUPS[1:]
+        for error in extent.frame_errors
+    ]
+    return cells
+
+
+def caused_asymmetric_cells(extent: Extent) -> list[Cell]:
+    """Figure 5 with the causes together."""
+    return [
+        Cell(
+            {"cause": cause, "control": control, "fer": error},
+            source(extent.causes_size, transport(TWO, control), CAUSES[cause], lossy(0, error)),
+        )
+        for cause in (PAPERS, *TOGETHERS)
+        for control in ("fully-coupled", "rtt-compensator")
+        for error in extent.frame_errors
+    ]
 
 
 def air_cells(extent: Extent) -> list[Cell]:

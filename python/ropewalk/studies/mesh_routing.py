@@ -18,6 +18,8 @@ from ropewalk.figures.chart import step
 from ropewalk.report import Claim
 from ropewalk.routes import GREEDY, TIES, Deployment, Layout, Statistics, cdf
 from ropewalk.statistics import Interval, mean_interval, paired_difference, proportion_interval
+from ropewalk.studies import mesh_mobility
+from ropewalk.studies.mesh_mobility import Moving
 from ropewalk.studies.output import Output
 
 if TYPE_CHECKING:
@@ -76,7 +78,8 @@ QUICK: Final = Extent((20, 24, 28, 32, 40, 48), 200, 200, 5000, 100_000_000)
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Draw everything and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
-    return _Study(extent, out, runner).write()
+    moving = Moving(mesh_mobility.QUICK if quick else mesh_mobility.FULL, runner)
+    return _Study(extent, out, runner, moving).write()
 
 
 def percent(interval: Interval, digits: int = 1) -> str:
@@ -99,8 +102,9 @@ def hops(deployment: Deployment) -> tuple[int, ...]:
 class _Study(Output):
     """The results, and what is made of them."""
 
-    def __init__(self, extent: Extent, out: Path, runner: Runner) -> None:
+    def __init__(self, extent: Extent, out: Path, runner: Runner, moving: Moving) -> None:
         self.extent = extent
+        self.moving = moving
         self.runner = runner
         self.against_n = {
             nodes: runner.statistics(extent.count, Layout(nodes), seed=SEED, draws=10**10)
@@ -164,10 +168,12 @@ class _Study(Output):
             "no node (ND), or not even a neighbourhood (ZD)? The papers' algorithms are greedy: take the "
             "shortest route by hops, prune what later routes may not use, repeat. Below, their figures are "
             "drawn again, and then what they left open: how many routes a greedy algorithm misses that an "
-            "optimal one finds, and how much the choice among equally short routes matters.",
+            "optimal one finds, how much the choice among equally short routes matters, and how long routes last "
+            "over stations that move.",
         )
         self._papers_figures()
         self._beyond()
+        self.moving.show(self)
         self._tables()
         self._data()
         return self.finish("mesh-routing")
@@ -487,5 +493,6 @@ class _Study(Output):
                 statistics.table.select(pl.lit(rule).alias("ties"), pl.all())
                 for rule, statistics in self.by_rule.items()
             ),
+            "moving-routes": self.moving.table,
         }
         self.keep(tables)
