@@ -98,13 +98,13 @@ pub enum RateControl {
 }
 
 impl MacConfig {
-    /// The standard's own settings with data at a fixed rate: all rates basic, no RTS, retry limits 7 and 4, a queue of
+    /// The standard's own settings with data at a fixed rate: the mandatory rates basic, no RTS, retry limits 7 and 4, a queue of
     /// 1000 frames.
     pub const fn new(standard: Standard, rate: Rate) -> Self {
         Self {
             standard,
             rate: RateControl::Fixed(rate),
-            basic_rates: standard.rates(),
+            basic_rates: standard.basic_rates(),
             control_rate: None,
             broadcast_rate: None,
             rts_threshold: None,

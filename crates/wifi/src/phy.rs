@@ -80,6 +80,12 @@ impl Standard {
         }
     }
 
+    /// The basic rates of a network that names none: those every station must have, all four of 802.11b, and 6, 12 and
+    /// 24 Mbit/s of OFDM. 802.11g is modelled without DSSS stations, so DSSS rates are none of its.
+    pub const fn basic_rates(self) -> RateSet {
+        RateSet::MANDATORY.intersection(self.rates())
+    }
+
     /// The rate every station receives: 1 Mbit/s, or 6 with OFDM.
     pub const fn lowest_rate(self) -> Rate {
         match self {

@@ -33,7 +33,7 @@ pub(crate) struct WifiTable {
     /// The rate of data frames, or "minstrel" (default: the standard's highest).
     pub(crate) data_rate: Option<DataRate>,
     /// The rates every station receives; ACK and CTS go at the highest of them that is not above the data rate
-    /// (default: all of the standard).
+    /// (default: those every station must have: 1, 2, 5.5 and 11 Mbit/s; 802.11a and g: 6, 12 and 24).
     pub(crate) basic_rates: Option<Vec<BitRate>>,
     /// The rate of ACK, CTS and RTS, whatever the basic rates say.
     pub(crate) ack_rate: Option<BitRate>,

@@ -68,6 +68,13 @@ fn responses_use_the_highest_basic_rate_not_above_the_frame() {
 }
 
 #[test]
+fn a_network_has_the_mandatory_rates_for_basic_ones() {
+    assert_eq!(LONG.basic_rates(), RateSet::DSSS);
+    let ofdm = RateSet::of(&[Rate::Mbps6, Rate::Mbps12, Rate::Mbps24]);
+    assert_eq!([Standard::OfdmA, Standard::OfdmG].map(Standard::basic_rates), [ofdm, ofdm]);
+}
+
+#[test]
 fn responses_keep_the_modulation_of_their_frame() {
     // 11 Mbit/s is basic and below 54, but not OFDM: the highest mandatory OFDM rate answers.
     let basic = RateSet::of(&[Rate::Mbps11]);

@@ -22,7 +22,10 @@ fn patient(rts_threshold: Option<u32>) -> MacConfig {
 fn run(n: u32, mac: &MacConfig, seed: u64, seconds: f64) -> (Saturation, Vec<f64>) {
     let positions: Vec<(f64, f64)> = (0..=n).map(|k| (f64::from(k) * 0.1, 0.0)).collect();
     let mut scene = Scene::new(&network(disk(50.0, 100.0), mac, &positions), seed);
-    let burst = (seconds * 1_500.0 / f64::from(n)) as u32 + 200;
+    // More than the fastest rate could carry without any overhead.
+    let most =
+        mac.standard.rates().iter().map(Rate::as_mbps).fold(0.0, f64::max) * 1e6 / f64::from(8 * PACKET);
+    let burst = (seconds * most / f64::from(n)) as u32 + 200;
     let routes: Vec<_> = (1..=n)
         .map(|sender| {
             let (route, port) = scene.route(&[sender, 0]);
@@ -97,6 +100,21 @@ fn fewer_octets_of_overhead_show_in_one_stations_cycle() {
         let data = preamble + 1_065.0;
         let expected = f64::from(PAYLOAD) * 8.0 / (DIFS + 310.0 + data + SIFS + ack);
         assert!(off(measured.throughput, expected) < 1.5e-3, "{measured:?}, by hand {expected}");
+    }
+}
+
+#[test]
+fn ofdm_stations_answer_at_24_mbps_unless_told_otherwise() {
+    // 802.11g: DIFS 28, 7.5 slots of 9, a preamble of 20, symbols of 4, 6 after each frame. 1464 octets at 54 Mbit/s are
+    // 55 symbols; an ACK is 2 symbols at 24 Mbit/s and 1 at 54.
+    let standard = phy::Standard::OfdmG;
+    let mac = MacConfig { queue_limit: None, ..MacConfig::new(standard, Rate::Mbps54) };
+    let every = MacConfig { basic_rates: standard.rates(), ..mac.clone() };
+    for (mac, symbols) in [(mac, 2.0), (every, 1.0)] {
+        let (measured, _) = run(1, &mac, 1, 60.0);
+        let cycle = 28.0 + 7.5 * 9.0 + (20.0 + 55.0 * 4.0 + 6.0) + 10.0 + (20.0 + symbols * 4.0 + 6.0);
+        let expected = f64::from(PAYLOAD) * 8.0 / cycle;
+        assert!(off(measured.throughput, expected) < 1e-3, "{measured:?}, by hand {expected}");
     }
 }
 
