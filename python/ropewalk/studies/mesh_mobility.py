@@ -140,6 +140,10 @@ class Moving:
         both = zip(self.lives(FIRST, speed), self.lives(name, speed), strict=True)
         return [max(lives) for lives in both]
 
+    def broken(self, name: str, speed: float) -> list[float]:
+        """Per cent of the time in which a route that is looked for was broken, or not there, by seed."""
+        return [100 * broken / SEARCHED_S for broken in self._rows(name, speed, SEARCHED)["broken_s"]]
+
     def unbroken(self) -> int:
         """How many routes never broke in their run, so that their lives are longer than counted."""
         return int(self.table.filter(policy=KEPT)["first_broken_s"].null_count())
@@ -156,7 +160,8 @@ class Moving:
             "all links, and keeps the old route where there is none.",
             *self.sentences(),
         )
-        output.add(self._chart())
+        output.add(self._lives_chart())
+        output.add(self._broken_chart())
         self._life_table(output)
         self._hops_table(output)
         self._search_table(output)
@@ -195,28 +200,39 @@ class Moving:
 
     # The figure and the tables.
 
-    def _chart(self) -> Chart:
+    def _lives_chart(self) -> Chart:
         speeds = self.extent.speeds
 
-        def line(label: str, lives: list[list[float]], *, dashed: bool = False) -> Line:
-            return Line.of(label, speeds, [mean_interval(values) for values in lives], dashed=dashed)
+        def line(text: str, of: Lives, name: str, *, dashed: bool = False) -> Line:
+            return Line.of(text, speeds, [mean_interval(of(name, speed)) for speed in speeds], dashed=dashed)
 
-        lines = [line("first route", [self.lives(FIRST, speed) for speed in speeds])]
-        for name in GREEDY:
-            lives = [self.lives(name, speed) for speed in speeds]
-            lines.append(line(f"second route, {SHORT[name]}", lives, dashed=True))
-        lines += [
-            line(f"until both have broken, {SHORT[name]}", [self.pairs(name, speed) for speed in speeds])
-            for name in GREEDY
-        ]
+        drawn = GREEDY[:2]
         return Chart(
             "route-lives",
             "How long routes last over stations that walk",
             SPEED_LABEL,
             "time until broken (s)",
-            lines,
-            caption=f"Random waypoint, means of {self.extent.seeds} deployments with 95 % intervals.",
-            log_x=True,
+            [
+                line(label(FIRST), self.lives, FIRST),
+                *(line(label(name), self.lives, name, dashed=True) for name in drawn),
+                *(line(f"until both have broken, {SHORT[name]}", self.pairs, name) for name in drawn),
+            ],
+            caption=f"Routes that are kept: means of {self.extent.seeds} deployments with 95 % intervals. ZD is in "
+            "the table.",
+        )
+
+    def _broken_chart(self) -> Chart:
+        speeds = self.extent.speeds
+        return Chart(
+            "routes-broken",
+            "Routes that are looked for every second",
+            SPEED_LABEL,
+            "broken or not there (% of the time)",
+            [
+                Line.of(label(name), speeds, [mean_interval(self.broken(name, speed)) for speed in speeds])
+                for name in ROUTES
+            ],
+            caption=f"Means of {self.extent.seeds} deployments with 95 % intervals.",
         )
 
     def _life_table(self, output: Output) -> None:
@@ -268,10 +284,10 @@ class Moving:
                 rows.append(
                     [
                         f"{speed:g}",
-                        "first" if name == FIRST else f"second, {SHORT[name]}",
+                        label(name),
                         seconds([changes / minutes for changes in found["changes"]]),
                         seconds(found["mean_duration_s"].drop_nulls().to_list()),
-                        seconds([100 * broken / SEARCHED_S for broken in found["broken_s"]]),
+                        seconds(self.broken(name, speed)),
                     ]
                 )
         output.report.table(
@@ -280,6 +296,11 @@ class Moving:
             [SPEED_LABEL, "route", "changes per minute", "mean duration (s)", "broken (% of the time)"],
             rows,
         )
+
+
+def label(name: str) -> str:
+    """A route as text."""
+    return "first route" if name == FIRST else f"second route, {SHORT[name]}"
 
 
 def seconds(values: list[float]) -> str:
