@@ -126,6 +126,16 @@ fn put(octets: &mut Vec<u8>, fields: &[u32]) {
 }
 
 impl Control {
+    /// The path that it is about; a report is about all.
+    pub const fn path(&self) -> Option<PathId> {
+        match self {
+            Self::Report(_) => None,
+            Self::Keepalive(keepalive) => Some(keepalive.path),
+            Self::KeepaliveReply(reply) => Some(reply.path),
+            Self::Probe(probe) => Some(probe.path),
+        }
+    }
+
     /// Its octets on the wire.
     pub fn wire_len(&self) -> u32 {
         match self {

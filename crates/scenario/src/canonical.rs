@@ -155,7 +155,7 @@ impl Scenario {
 
     fn bond(&self, link: &LinkPlan) -> Option<(Name, BondTable)> {
         let bond = link.bond()?;
-        let table = bond::config::explicit(self.ends(link), &bond.config, &bond.classes);
+        let table = bond::config::explicit(self.ends(link), bond, &self.plan.links);
         Some((Name(link.name.clone()), table))
     }
 

@@ -104,6 +104,9 @@ fn members(plan: &Plan, bond: &BondPlan, margin: &str, text: &mut String) {
             round_rate(figures.rate),
             weights(&bond.config, PathId(place as u8))
         );
+        let first = path.forward.first().map(|&(link, direction)| plan.links[link].ends[direction]);
+        let way = first.map(|gateway| chain(plan, gateway, path)).unwrap_or_default();
+        let _ = writeln!(text, "{margin}      {way}");
     }
 }
 
@@ -217,7 +220,7 @@ pub(super) fn connections(plan: &Plan, text: &mut String) {
         );
         let _ = writeln!(text, "    {}", application(plan, connection));
         for path in &connection.paths {
-            let _ = writeln!(text, "    path {}: {}", path.name, chain(plan, connection, path));
+            let _ = writeln!(text, "    path {}: {}", path.name, chain(plan, connection.source, path));
             let _ = writeln!(text, "      {}", figures(plan, connection, path));
         }
     }
@@ -305,8 +308,9 @@ fn rates(changes: &[(Instant, Rate)]) -> String {
     }
 }
 
-fn chain(plan: &Plan, connection: &ConnectionPlan, path: &PathPlan) -> String {
-    let mut text = node(plan, connection.source);
+/// The links of a path's way there.
+fn chain(plan: &Plan, source: NodeIndex, path: &PathPlan) -> String {
+    let mut text = node(plan, source);
     for &(link, direction) in &path.forward {
         let link = &plan.links[link];
         let _ = write!(text, " --{}-- {}", link.name, node(plan, link.ends[1 - direction]));
@@ -373,7 +377,7 @@ fn least_delay(plan: &Plan, link: usize, direction: usize) -> Duration {
     }
 }
 
-/// The rate of a link, of all paths of a bond together.
+/// The rate of a link. Of a bond: of all its paths together, where no link that they share is narrower.
 pub(super) fn greatest_rate(plan: &Plan, link: usize, direction: usize) -> Rate {
     match &plan.links[link].carrier {
         Carrier::Wire(wire) => wire.directions[direction].rate,
@@ -381,9 +385,16 @@ pub(super) fn greatest_rate(plan: &Plan, link: usize, direction: usize) -> Rate 
             plan.wifi.as_ref().map_or(Rate::ZERO, |wifi| wifi.hop_rate(plan.links[link].mtu))
         }
         Carrier::Bond(bond) => {
-            let hops = |path| member_way(path, direction).iter();
-            let rate = |path| hops(path).map(|&(l, d)| greatest_rate(plan, l, d).bits_per_sec()).min();
-            Rate::from_bits_per_sec(bond.paths.iter().filter_map(rate).fold(0, u64::saturating_add))
+            let rate = |&(l, d): &(usize, usize)| greatest_rate(plan, l, d).bits_per_sec();
+            let ways: Vec<_> = bond.paths.iter().map(|path| member_way(path, direction)).collect();
+            // What crosses a link is at most its rate; to this comes what does not cross it.
+            let past = |hop| {
+                let others = ways.iter().filter(|way| !way.contains(hop));
+                let rates = others.filter_map(|way| way.iter().map(rate).min());
+                rates.fold(rate(hop), u64::saturating_add)
+            };
+            let bounds = ways.iter().flat_map(|way| way.iter()).map(past);
+            Rate::from_bits_per_sec(bounds.min().unwrap_or(0))
         }
     }
 }

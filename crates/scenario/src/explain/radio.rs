@@ -248,7 +248,7 @@ impl WifiPlan {
     }
 
     /// The least time of a packet's way: an empty segment over each hop, without backoff.
-    pub(super) fn least_delay(&self, route: usize) -> Duration {
+    pub(crate) fn least_delay(&self, route: usize) -> Duration {
         let hops = self.scene.routes[route].stations.len() as u64 - 1;
         self.exchange(40, 0) * hops
     }

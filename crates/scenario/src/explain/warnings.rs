@@ -1,7 +1,7 @@
 //! What is allowed but seldom meant.
 
 use super::draw::{Figures, data_way, greatest_rate, groups};
-use crate::plan::{Application, ConnectionPlan, LinkPlan, NodeKind, Plan, Protocol};
+use crate::plan::{Application, ConnectionPlan, LinkPlan, NodeKind, PathPlan, Plan, Protocol};
 use crate::scenario::Scenario;
 use crate::schema::quantity::Limit;
 use ropewalk_sim::{DirectionConfig, Loss, Queue, QueueLimit};
@@ -25,6 +25,7 @@ impl Scenario {
             add(ecn(&self.plan, connection));
             add(too_fast(&self.plan, connection));
         }
+        warnings.extend(shared_members(&self.plan));
         warnings.extend(queues(&self.plan));
         warnings.extend(late_changes(&self.plan));
         warnings
@@ -79,6 +80,28 @@ fn shared_link(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
         let links = shared.join(", ");
         format!("its paths meet in the link {links}, which cannot carry what they bring together")
     })
+}
+
+/// Paths of a bond that meet in a link: they carry no more than it does, and die with it.
+fn shared_members(plan: &Plan) -> Vec<String> {
+    let bonds = plan.links.iter().filter_map(|link| Some((&link.name, &link.bond()?.paths)));
+    let mut warnings = Vec::new();
+    for (bond, paths) in bonds {
+        let has = |path: &PathPlan, link: usize| path.forward.iter().any(|&(other, _)| other == link);
+        let links: BTreeSet<usize> =
+            paths.iter().flat_map(|path| &path.forward).map(|&(link, _)| link).collect();
+        for link in links {
+            let sharing = paths.iter().filter(|path| has(path, link));
+            let names: Vec<&str> = sharing.map(|path| path.name.as_str()).collect();
+            if names.len() > 1 {
+                let (names, link) = (names.join(" and "), &plan.links[link].name);
+                warnings.push(format!(
+                    "bonds.{bond}: the paths {names} meet in the link {link}: they share its rate, and die with it"
+                ));
+            }
+        }
+    }
+    warnings
 }
 
 /// RFC 8684 §3.3.1 recommends the sum of the rates times the longest RTT; twice that survives one loss.

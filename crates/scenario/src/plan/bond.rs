@@ -2,16 +2,21 @@
 
 use super::build::Builder;
 use super::connection::MOST_DSCP;
-use super::route::{NoRoute, Topology};
-use super::{Carrier, LinkIndex, LinkPlan, NodeIndex, NodeKind, PathPlan, link};
+use super::route::Topology;
+use super::{Carrier, LinkIndex, LinkPlan, NodeIndex, NodeKind, PathPlan, WifiPlan, link};
 use crate::error::ScenarioError;
 use crate::schema::bond::BondTable;
+use crate::schema::quantity::Name;
 use ropewalk_bonding::{Class, Config, DataHeader};
 
 /// IPv4 and UDP headers of what the gateways exchange.
 const TUNNEL_HEADERS: u32 = 28;
 
 pub(crate) mod config;
+pub(super) mod routes;
+mod way;
+
+use way::{NoWay, Ways};
 
 /// A bond between two gateways.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,22 +30,24 @@ pub struct BondPlan {
 }
 
 /// All bonds, by name, as links behind those of the topology.
-pub(super) fn bonds(builder: &Builder<'_>, topology: &Topology) -> Result<Vec<LinkPlan>, ScenarioError> {
+pub(super) fn bonds(
+    builder: &Builder<'_>,
+    topology: &Topology,
+    wifi: Option<&WifiPlan>,
+) -> Result<Vec<LinkPlan>, ScenarioError> {
     let first = topology.links.len();
     let tables = builder.file.bonds.iter().enumerate();
     tables
-        .map(|(index, (name, table))| bond(builder, topology, first + index, name.as_str(), table))
+        .map(|(index, (name, table))| {
+            let name = name.as_str();
+            let draft = Draft { builder, topology, wifi, table, name, base: format!("bonds.{name}") };
+            bond(&draft, first + index)
+        })
         .collect()
 }
 
-fn bond(
-    builder: &Builder<'_>,
-    topology: &Topology,
-    index: LinkIndex,
-    name: &str,
-    table: &BondTable,
-) -> Result<LinkPlan, ScenarioError> {
-    let draft = Draft { builder, topology, table, base: format!("bonds.{name}") };
+fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> {
+    let Draft { builder, topology, table, name, .. } = *draft;
     if topology.links.iter().any(|link| link.name == name) {
         let message = format!("there is a link `{name}` already");
         return Err(builder.document.key_error(&draft.base, message, "a name of its own"));
@@ -64,7 +71,10 @@ fn bond(
 struct Draft<'a> {
     builder: &'a Builder<'a>,
     topology: &'a Topology,
+    /// Where wireless links have their delays from.
+    wifi: Option<&'a WifiPlan>,
     table: &'a BondTable,
+    name: &'a str,
     /// `bonds.NAME`.
     base: String,
 }
@@ -88,54 +98,117 @@ impl Draft<'_> {
     }
 
     fn paths(&self, ends: [NodeIndex; 2]) -> Result<Vec<PathPlan>, ScenarioError> {
-        let mut found: Vec<PathPlan> = Vec::new();
+        let mut ways: Vec<Vec<LinkIndex>> = Vec::new();
         for (index, member) in self.table.paths.iter().enumerate() {
-            let key = self.key(&format!("paths[{index}]"));
-            let key = if member.is_name() { key } else { format!("{key}.link") };
+            let key = member_key(self.builder, self.name, index);
             let name = member.fields().link.as_str();
-            let link = self.topology.link_at(self.builder, &key, name, ends[0])?;
-            if found.iter().any(|path| path.local.link() == link) {
+            let first = self.topology.link_at(self.builder, &key, name, ends[0])?;
+            if ways.iter().any(|way| way[0] == first) {
                 let message = format!("the path `{name}` is there twice");
                 return Err(self.builder.wrong(&key, message, "each path once"));
             }
-            let path =
-                self.path(ends, link, &found).map_err(|reason| self.unreachable(&key, link, &reason))?;
-            found.push(path);
+            let way = match &member.fields().via {
+                Some(via) => self.named_way(ends, first, via, &self.key(&format!("paths[{index}].via")))?,
+                None => Ways { topology: self.topology, wifi: self.wifi, ends, others: &ways }
+                    .shortest(first)
+                    .map_err(|reason| self.no_way(&key, first, &reason))?,
+            };
+            ways.push(way);
         }
-        Ok(found)
+        Ok(ways.into_iter().map(|way| self.path(ends, &way)).collect())
     }
 
-    fn unreachable(&self, key: &str, link: LinkIndex, reason: &NoRoute) -> ScenarioError {
-        let [from, to] = &self.table.between;
-        let why = self.topology.explain(reason);
-        let link = &self.topology.links[link].name;
-        let (from, to) = (from.as_str(), to.as_str());
-        let message = format!("no way from `{from}` to `{to}` and back over the link `{link}`: {why}");
-        self.builder.wrong(key, message, "a link that leads there")
-    }
-
-    /// The path that leaves the first gateway by `link`: to the second one's nearest interface that no other path
-    /// uses.
-    fn path(&self, ends: [NodeIndex; 2], link: LinkIndex, others: &[PathPlan]) -> Result<PathPlan, NoRoute> {
-        let local = self.topology.address(ends[0], link);
-        let mut best: Option<((bool, usize), PathPlan)> = None;
-        let mut reason = NoRoute::Unknown(self.topology.other(link, ends[0]));
-        for &last in self.topology.links_at(ends[1]) {
-            let remote = self.topology.address(ends[1], last);
-            let there = self.topology.walk(ends[0], link, remote);
-            match there.and_then(|there| Ok((there, self.topology.walk(ends[1], last, local)?))) {
-                Ok((forward, backward)) => {
-                    let taken = others.iter().any(|path| path.remote == remote);
-                    let rank = (taken, forward.len() + backward.len());
-                    if best.as_ref().is_none_or(|(least, _)| rank < *least) {
-                        let name = self.topology.links[link].name.clone();
-                        best = Some((rank, PathPlan { name, local, remote, forward, backward }));
-                    }
-                }
-                Err(error) => reason = error,
+    /// The way that the file names link by link.
+    fn named_way(
+        &self,
+        ends: [NodeIndex; 2],
+        first: LinkIndex,
+        via: &[Name],
+        key: &str,
+    ) -> Result<Vec<LinkIndex>, ScenarioError> {
+        let nodes = &self.topology.nodes;
+        let mut way = vec![first];
+        let mut seen = vec![ends[0]];
+        let mut node = self.topology.other(first, ends[0]);
+        for (index, name) in via.iter().enumerate() {
+            let key = format!("{key}[{index}]");
+            let here = &nodes[node].name;
+            if node == ends[1] {
+                let message = format!("the way is at `{here}` before `{}`", name.as_str());
+                return Err(self.builder.wrong(&key, message, "no link behind the gateway"));
+            }
+            if nodes[node].kind == NodeKind::Host {
+                let message = format!("the way leads to the host `{here}`, which forwards nothing");
+                return Err(self.builder.wrong(&key, message, "links between routers"));
+            }
+            let link = self.topology.link_at(self.builder, &key, name.as_str(), node)?;
+            seen.push(node);
+            way.push(link);
+            node = self.topology.other(link, node);
+            if seen.contains(&node) {
+                let message = format!("`{}` leads back to `{}`", name.as_str(), nodes[node].name);
+                return Err(self.builder.wrong(&key, message, "a way that comes to each router once"));
             }
         }
-        best.map(|(_, path)| path).ok_or(reason)
+        if node == ends[1] {
+            return Ok(way);
+        }
+        let message = format!("the way ends at `{}`", nodes[node].name);
+        Err(self.builder.wrong(key, message, format!("links up to `{}`", nodes[ends[1]].name)))
+    }
+
+    fn no_way(&self, key: &str, first: LinkIndex, reason: &NoWay) -> ScenarioError {
+        let [from, to] = [0, 1].map(|end| self.table.between[end].as_str());
+        let node = |index: NodeIndex| &self.topology.nodes[index].name;
+        let first = &self.topology.links[first].name;
+        let names = |way: &[LinkIndex]| -> Vec<&str> {
+            way[1..].iter().map(|&link| self.topology.links[link].name.as_str()).collect()
+        };
+        let no_way = format!("no way from `{from}` to `{to}` over the link `{first}`");
+        let leads_there = "a link that leads there";
+        match reason {
+            NoWay::Host(host) => {
+                let message =
+                    format!("{no_way}: it leads to the host `{}`, which forwards nothing", node(*host));
+                self.builder.wrong(key, message, leads_there)
+            }
+            NoWay::Cut(router) => {
+                let message =
+                    format!("{no_way}: `{}` knows none that does not lead back over `{from}`", node(*router));
+                self.builder.wrong(key, message, leads_there)
+            }
+            NoWay::Tie([one, other]) => {
+                let [one, other] = [names(one), names(other)];
+                let message = format!(
+                    "two ways from `{from}` to `{to}` over the link `{first}` are as short: by {} and by {}",
+                    one.join(", "),
+                    other.join(", ")
+                );
+                self.builder.wrong(
+                    key,
+                    message,
+                    format!("`link` and `via`, as {{ link = {first:?}, via = {one:?} }}"),
+                )
+            }
+        }
+    }
+
+    /// There by these links, and back by the same.
+    fn path(&self, ends: [NodeIndex; 2], way: &[LinkIndex]) -> PathPlan {
+        let (first, last) = (way[0], way[way.len() - 1]);
+        let mut forward = Vec::new();
+        let mut node = ends[0];
+        for &link in way {
+            forward.push((link, usize::from(self.topology.links[link].ends[1] == node)));
+            node = self.topology.other(link, node);
+        }
+        PathPlan {
+            name: self.topology.links[first].name.clone(),
+            local: self.topology.address(ends[0], first),
+            remote: self.topology.address(ends[1], last),
+            backward: forward.iter().rev().map(|&(link, direction)| (link, 1 - direction)).collect(),
+            forward,
+        }
     }
 
     fn classes(&self) -> Result<Vec<(u8, Class)>, ScenarioError> {
@@ -154,4 +227,12 @@ impl Draft<'_> {
         }
         Ok(classes)
     }
+}
+
+/// Where the file names the first link of a bond's path.
+fn member_key(builder: &Builder<'_>, bond: &str, index: usize) -> String {
+    let key = format!("bonds.{bond}.paths[{index}]");
+    let mut bonds = builder.file.bonds.iter().filter(|(name, _)| name.as_str() == bond);
+    let is_name = bonds.next().is_some_and(|(_, table)| table.paths[index].is_name());
+    if is_name { key } else { format!("{key}.link") }
 }

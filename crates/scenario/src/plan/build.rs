@@ -36,11 +36,12 @@ impl Builder<'_> {
         let (wifi, routes) = wifi::wifi(self, &nodes, links.len(), seed)?;
         links.extend(routes);
         let mut topology = Topology::new(nodes, links);
-        let bonds = bond::bonds(self, &topology)?;
+        let bonds = bond::bonds(self, &topology, wifi.as_ref())?;
         if !bonds.is_empty() {
             let Topology { nodes, mut links, .. } = topology;
             links.extend(bonds);
             topology = Topology::new(nodes, links);
+            bond::routes::lay(self, &mut topology)?;
         }
         route::static_routes(self, &mut topology)?;
         let connections = connection::connections(self, &topology, duration)?;

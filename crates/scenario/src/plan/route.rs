@@ -42,19 +42,18 @@ impl Topology {
         topology
     }
 
-    /// Shortest paths by hops to one address; ties to a bond, then to the link with the lower index. Hosts forward
-    /// nothing. A router's own address is where a bond's packets go: no bond leads there.
+    /// Shortest paths by hops to one address of a host; ties to a bond, then to the link with the lower index. Hosts
+    /// forward nothing. Only a bond's own packets go to a router: their ways are laid by the bond.
     fn shortest(&mut self, address: AddressIndex) {
         let owner = self.owner(address);
+        if self.nodes[owner].kind == NodeKind::Router {
+            return;
+        }
         let mut distance = vec![usize::MAX; self.nodes.len()];
         distance[owner] = 0;
         let mut queue = VecDeque::from([owner]);
         while let Some(node) = queue.pop_front() {
             for &link in &self.at[node] {
-                let bonded = self.links[link].bond().is_some();
-                if bonded && self.nodes[owner].kind == NodeKind::Router {
-                    continue;
-                }
                 // A host is reached at the address of the link on which the packet comes, and only there.
                 if self.nodes[node].kind == NodeKind::Host && (node != owner || link != address.link()) {
                     continue;
@@ -95,7 +94,7 @@ impl Topology {
         AddressIndex::new(link, usize::from(self.links[link].ends[1] == node))
     }
 
-    /// The way of a packet that leaves `from` by `link` towards `to`.
+    /// The way of a packet that leaves `from` by `link` towards a host's address.
     pub(crate) fn walk(
         &self,
         from: NodeIndex,
@@ -107,9 +106,8 @@ impl Topology {
         loop {
             way.push((link, usize::from(self.links[link].ends[1] == node)));
             node = self.other(link, node);
-            // A host takes a packet only on the interface that has the address, a router on any.
-            let router = self.nodes[node].kind == NodeKind::Router;
-            if node == self.owner(to) && (router || link == to.link()) {
+            // A host takes a packet only on the interface that has the address.
+            if node == self.owner(to) && link == to.link() {
                 return Ok(way);
             }
             if self.nodes[node].kind == NodeKind::Host {

@@ -52,6 +52,9 @@ pub(crate) struct MemberTable {
 pub(crate) struct MemberFields {
     /// The link at the first gateway that it begins with.
     pub(crate) link: Name,
+    /// The links behind it, in order, up to the second gateway (default: the way with the least delay, then with the
+    /// fewest links, then with the fewest that paths before it have). The way back is the same.
+    pub(crate) via: Option<Vec<Name>>,
     /// Its rank of cost, the cheapest lowest. Required by cost-first and weighted-round-robin;
     /// flow-aware fills in its order if given, others do not use it.
     pub(crate) cost: Option<u32>,
@@ -103,7 +106,7 @@ impl<'de> Visitor<'de> for MemberVisitor {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<MemberTable, E> {
         let link = Name::deserialize(StrDeserializer::new(text))?;
-        let fields = MemberFields { link, cost: None, weight: None, max_weight: None };
+        let fields = MemberFields { link, via: None, cost: None, weight: None, max_weight: None };
         Ok(MemberTable { fields, name_alone: true })
     }
 

@@ -92,12 +92,14 @@ impl Gateway {
     /// A packet has arrived.
     pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, id: PacketId) {
         let packet = context.packet(id);
-        match &packet.body {
-            Body::Bonded(_) | Body::BondControl(_) => match self.bond_at(packet.destination) {
-                Some((bond, path)) => self.receive(context, bond, path, id),
-                None => self.route(context, id),
-            },
-            Body::Tcp(_) | Body::Udp(_) => self.route(context, id),
+        let named = match &packet.body {
+            Body::Bonded(bonded) => Some(bonded.header.path),
+            Body::BondControl(control) => control.path(),
+            Body::Tcp(_) | Body::Udp(_) => return self.route(context, id),
+        };
+        match self.bond_at(packet.destination, named) {
+            Some((bond, path)) => self.receive(context, bond, path, id),
+            None => self.route(context, id),
         }
     }
 
@@ -114,14 +116,15 @@ impl Gateway {
         self.drive(context, bond);
     }
 
-    /// The bond and the path with this own address.
-    fn bond_at(&self, local: Socket) -> Option<(u32, PathId)> {
-        let ends = self.bonds.iter().enumerate();
-        ends.flat_map(|(bond, end)| {
-            end.members.iter().enumerate().map(move |(path, member)| (bond, path, member))
+    /// The bond and the path with this own address; of several paths that end on one interface, the one that the
+    /// packet names.
+    fn bond_at(&self, local: Socket, named: Option<PathId>) -> Option<(u32, PathId)> {
+        self.bonds.iter().enumerate().find_map(|(bond, end)| {
+            let is_at = |member: &Member| member.local == local;
+            let named = named.filter(|path| end.members.get(path.index()).is_some_and(is_at));
+            let first = || end.members.iter().position(is_at).map(|path| PathId(path as u8));
+            named.or_else(first).map(|path| (bond as u32, path))
         })
-        .find(|(.., member)| member.local == local)
-        .map(|(bond, path, _)| (bond as u32, PathId(path as u8)))
     }
 
     fn route(&mut self, context: &mut Context<'_, Packet>, id: PacketId) {

@@ -2,6 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::plan::build::Builder;
+use crate::plan::{BondPlan, LinkPlan, PathPlan};
 use crate::schema::bond::{
     ArithmeticName, BondTable, ClassTable, CostFirstTable, FlowAwareTable, KeepaliveTable, LossUnitName,
     MemberFields, MemberTable, OrderName, PaceName, RateAwareTable, ResequencerTable, SchedulerTable,
@@ -19,7 +20,7 @@ use ropewalk_units::Duration;
 /// What both gateways of a bond run; `base` is the table's place in the file.
 pub(super) fn config(builder: &Builder<'_>, base: &str, table: &BondTable) -> Result<Config, ScenarioError> {
     let paths = table.paths.iter().map(|member| {
-        let MemberFields { link, cost, weight, max_weight } = member.fields().clone();
+        let MemberFields { link, via: _, cost, weight, max_weight } = member.fields().clone();
         PathConfig { name: link.0, cost, weight, max_weight }
     });
     let mut config = Config::new(paths.collect(), scheduler(table.scheduler.as_ref()));
@@ -164,10 +165,14 @@ const fn treatment(class: Class) -> Treatment {
 }
 
 /// The table that would say everything.
-pub(crate) fn explicit(between: [Name; 2], config: &Config, classes: &[(u8, Class)]) -> BondTable {
-    let member = |place: usize| {
+pub(crate) fn explicit(between: [Name; 2], bond: &BondPlan, links: &[LinkPlan]) -> BondTable {
+    let config = &bond.config;
+    let member = |(place, path): (usize, &PathPlan)| {
         let PathConfig { name, cost, weight, max_weight } = config.explicit_path(PathId(place as u8));
-        MemberTable::explicit(MemberFields { link: Name(name), cost, weight, max_weight })
+        let via: Vec<Name> =
+            path.forward[1..].iter().map(|&(link, _)| Name(links[link].name.clone())).collect();
+        let via = (!via.is_empty()).then_some(via);
+        MemberTable::explicit(MemberFields { link: Name(name), via, cost, weight, max_weight })
     };
     let class = |&(dscp, class): &(u8, Class)| ClassTable { dscp, treatment: treatment(class) };
     let order = match config.order {
@@ -178,7 +183,7 @@ pub(crate) fn explicit(between: [Name; 2], config: &Config, classes: &[(u8, Clas
     let (resequencer, keepalive) = (&config.resequencer, &config.keepalive);
     BondTable {
         between,
-        paths: (0..config.paths.len()).map(member).collect(),
+        paths: bond.paths.iter().enumerate().map(member).collect(),
         scheduler: Some(explicit_scheduler(&config.scheduler)),
         order: Some(order),
         resequencer: ResequencerTable {
@@ -197,7 +202,7 @@ pub(crate) fn explicit(between: [Name; 2], config: &Config, classes: &[(u8, Clas
             down_after: Some(Time(keepalive.down_after)),
             answers_to_return: Some(keepalive.answers_to_return),
         },
-        classes: classes.iter().map(class).collect(),
+        classes: bond.classes.iter().map(class).collect(),
     }
 }
 
