@@ -165,24 +165,61 @@ fn the_links_of_each_path_are_explained() {
     assert!(!text.contains("meet in the link"), "{text}");
 }
 
-/// Cross traffic at the DSL line alone, as the study has it.
+/// A line that a host on either side of it shares with the bond: the topology of the study's cross traffic.
+const CROSSED: &str = r#"
+[scenario]
+name = "crossed"
+duration = "5 s"
+[hosts]
+server = {}
+client = {}
+mirror = {}
+pc = {}
+[routers]
+hub = {}
+dslam = {}
+modem = {}
+cpe = {}
+[links]
+core = { between = ["server", "hub"], rate = "10 Gbit/s" }
+lan = { between = ["client", "cpe"], rate = "10 Gbit/s" }
+internet = { between = ["mirror", "dslam"], rate = "10 Gbit/s", delay = "18.5 ms" }
+home = { between = ["pc", "modem"], rate = "10 Gbit/s" }
+to-dslam = { between = ["hub", "dslam"], rate = "10 Gbit/s" }
+dsl = { between = ["dslam", "modem"], rate = "64 Mbit/s", delay = "6.5 ms" }
+to-cpe = { between = ["modem", "cpe"], rate = "10 Gbit/s" }
+lte = { between = ["hub", "cpe"], rate = "60 Mbit/s", delay = "12.5 ms" }
+[bonds.bond]
+between = ["hub", "cpe"]
+paths = [ { link = "to-dslam", cost = 1 }, { link = "lte", cost = 2 } ]
+scheduler = "cost-first"
+[connections.video]
+protocol = "udp"
+from = "server"
+to = "client"
+data = "DIRECTION"
+application = { kind = "constant-rate", rate = "10 Mbit/s", duration = "4 s" }
+"#;
+
 #[test]
-fn the_topology_of_the_study_has_the_round_trips_of_its_lines() {
-    let study = include_str!("../../../python/ropewalk/studies/bonding_cells.py");
-    let (_, rest) = study.split_once("CROSSED: Final = \"\"\"").expect("the study has it");
-    let (crossed, _) = rest.split_once("\"\"\"").expect("it ends");
-    let text = format!(
-        "{crossed}\n[connections.u]\nprotocol = \"udp\"\nfrom = \"server\"\nto = \"client\"\n\
-         application = {{ kind = \"constant-rate\", rate = \"10 Mbit/s\" }}\n"
-    );
-    let explained = scenario(&text, &[]).explain();
-    assert!(explained.contains("to-dslam: RTT at least 13 ms, 64.00 Mbit/s"), "{explained}");
-    assert!(explained.contains("(hub) --to-dslam-- (dslam) --dsl-- (modem) --to-cpe-- (cpe)"), "{explained}");
-    assert!(explained.contains("lte: RTT at least 25 ms, 60.00 Mbit/s"), "{explained}");
-    let short = [("scenario.duration", "5 s"), ("bonds.bond.scheduler", "cost-first")];
-    let outcome = outcome(&text, &short);
-    assert!(octets(&outcome, "dsl", "dslam->modem") > 6_000_000);
-    assert!(octets(&outcome, "lte", "hub->cpe") < 200_000);
+fn a_line_that_cross_traffic_shares_carries_the_bond_in_both_directions() {
+    for (data, there, back) in [
+        ("forward", ["dslam->modem", "hub->cpe"], ["modem->dslam", "cpe->hub"]),
+        ("backward", ["modem->dslam", "cpe->hub"], ["dslam->modem", "hub->cpe"]),
+    ] {
+        let text = CROSSED.replace("DIRECTION", data);
+        let explained = scenario(&text, &[]).explain();
+        assert!(explained.contains("to-dslam: RTT at least 13 ms, 64.00 Mbit/s"), "{explained}");
+        let way = "(hub) --to-dslam-- (dslam) --dsl-- (modem) --to-cpe-- (cpe)";
+        assert!(explained.contains(way), "{explained}");
+        assert!(explained.contains("lte: RTT at least 25 ms, 60.00 Mbit/s"), "{explained}");
+        let outcome = outcome(&text, &[]);
+        assert!(octets(&outcome, "dsl", there[0]) > 5_000_000, "{data}");
+        for (link, direction) in [("lte", there[1]), ("dsl", back[0]), ("lte", back[1])] {
+            let octets = octets(&outcome, link, direction);
+            assert!((1_000..200_000).contains(&octets), "{data}, {link} {direction}: {octets}");
+        }
+    }
 }
 
 /// From the hub by `in` and `other` to the first of two routers, from there by `slow` or `fast` to the second, and by `out`.
