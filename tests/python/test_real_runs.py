@@ -16,6 +16,7 @@ import pytest
 import ropewalk
 from conftest import TWO_PATHS
 from ropewalk import ScenarioError, StoreError, _core
+from ropewalk.studies.bonding_cells import friendly_cells
 
 COMMAND = [sys.executable, "-m", "ropewalk"]
 
@@ -70,6 +71,15 @@ def test_bonds_are_shown_by_path() -> None:
     whole, dsl, lte = there["sent_packets"].to_list()
     assert whole == dsl + lte
     assert lte < dsl
+
+
+def test_the_bonding_study_shares_the_line_that_it_says() -> None:
+    for cell in friendly_cells():
+        shown = ropewalk.explain(cell.source)
+        assert "to-dslam: RTT at least 13 ms, 64.00 Mbit/s" in shown
+        assert "(hub) --to-dslam-- (dslam) --dsl-- (modem) --to-cpe-- (cpe)" in shown
+        assert "lte: RTT at least 25 ms, 60.00 Mbit/s" in shown
+        assert "path internet: [mirror] --internet-- (dslam) --dsl-- (modem) --home-- [pc]" in shown
 
 
 def test_wireless_runs_have_tables_of_their_own() -> None:
