@@ -34,6 +34,8 @@ pub(super) fn config(builder: &Builder<'_>, base: &str, table: &BondTable) -> Re
     resequencer(&mut config.resequencer, &table.resequencer);
     keepalive(&mut config.keepalive, &table.keepalive);
     config.validate().map_err(|error| refused(builder, base, table, &error))?;
+    // A default that is said is the same plan.
+    config.paths = (0..config.paths.len()).map(|place| config.explicit_path(PathId(place as u8))).collect();
     Ok(config)
 }
 

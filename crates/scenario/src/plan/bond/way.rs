@@ -47,17 +47,16 @@ impl Ways<'_> {
             return Err(NoWay::Host(start));
         }
         let last = self.last_links(start);
+        if last[self.ends[1]].is_empty() {
+            return Err(NoWay::Cut(start));
+        }
         let [way, other] = [0, 1].map(|choice| {
             let mut way = self.back(start, &last, choice);
             way.push(first);
             way.reverse();
             way
         });
-        match way {
-            _ if last[self.ends[1]].is_empty() => Err(NoWay::Cut(start)),
-            way if way == other => Ok(way),
-            way => Err(NoWay::Tie([way, other])),
-        }
+        if way == other { Ok(way) } else { Err(NoWay::Tie([way, other])) }
     }
 
     /// By node, the links that shortest ways from `start` come to it by (Dijkstra). Every link makes a way longer, so
