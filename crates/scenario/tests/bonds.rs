@@ -161,7 +161,9 @@ fn what_goes_in_comes_out_or_is_counted_as_lost() {
     let [whole, dsl, lte] = there.as_slice() else { panic!("{there:?}") };
     let sent = outcome.connections[0].datagrams.expect("UDP").sent;
     assert!(whole.traffic.sent_packets.abs_diff(sent) <= 8, "8 may be on the way to the hub");
-    assert_eq!(dsl.traffic.sent_packets + lte.traffic.sent_packets, whole.traffic.sent_packets);
+    // Probes are on paths, but of no packet; each of the two gets fifty at most at once, one a tenth of a second then.
+    let probes = dsl.traffic.sent_packets + lte.traffic.sent_packets - whole.traffic.sent_packets;
+    assert!(probes <= 2 * (50 + 30), "{probes} packets are nobody's");
     for path in [dsl, lte] {
         let gone = path.traffic.received_packets + path.lost;
         let under_way = path.traffic.sent_packets - gone;
