@@ -28,6 +28,12 @@ jitter = { distribution = "wander", max = "10 ms" }
 """
 """25 to 45 ms RTT: both directions wander between 12.5 and 22.5 ms."""
 
+INTERNET: Final = """
+delay = "18.25 ms"
+jitter = { distribution = "wander", max = "0.5 ms" }
+"""
+"""From a public server: with DSL 50 ms there and back, give or take half of one, so that seeds differ."""
+
 
 def _topology(head: str, hosts: str, routers: str, links: dict[str, tuple[str, str, str]]) -> str:
     """A scenario of hosts, routers and links, each link from where to where and of which kind."""
@@ -70,7 +76,7 @@ sample_interval = "500 ms"
     {
         "core": ("server", "hub", FAST),
         "lan": ("client", "cpe", FAST),
-        "internet": ("mirror", "dslam", f'{FAST}delay = "18.5 ms"\n'),
+        "internet": ("mirror", "dslam", FAST + INTERNET),
         "home": ("pc", "modem", FAST),
         "to-dslam": ("hub", "dslam", FAST),
         "dsl": ("dslam", "modem", DSL),
