@@ -181,7 +181,7 @@ def test_a_subflow_starves_below_a_tenth_of_both() -> None:
     assert diamond_causes.starving([], [], []) == 0
 
 
-def _causes(rates: dict[tuple[str, str, str], float]) -> diamond_causes.Causes:
+def _causes(rates: dict[tuple[str, str, str], float], spread: float = 0.05) -> diamond_causes.Causes:
     """Runs with these rates, and 4.9 Mbit/s wherever none is given."""
     rows = [
         {"cause": cause, "setup": setup, "control": control, "seed": seed, "goodput_mbps": rate}
@@ -189,7 +189,7 @@ def _causes(rates: dict[tuple[str, str, str], float]) -> diamond_causes.Causes:
         for setup in wireless.SETUPS
         for control in (*diamond_cells.CONTROLS, "newreno")
         for seed, rate in enumerate(
-            rates.get((cause, setup, control), 4.9) + change for change in (-0.05, 0, 0.05)
+            rates.get((cause, setup, control), 4.9) + change for change in (-spread, 0, spread)
         )
     ]
     frame = pl.DataFrame(rows)
@@ -210,6 +210,11 @@ def test_a_cause_is_named_only_if_it_has_what_was_published() -> None:
     assert f"3.90 ± 0.12 ({diamond_cells.ALL})" in one.said(two, uncoupled)
     # Without any one of them it is as if there were none: all are needed.
     assert one.needed() == list(diamond_cells.SIX)
+    # An interval that reaches it because it is wide explains nothing, nor what the paper's settings do already.
+    wide = _causes({(diamond_cells.ALL, two, uncoupled): 3.9}, spread=0.5)
+    assert wide.explaining(two, uncoupled) == []
+    alike = _causes({(cause, two, uncoupled): 3.9 for cause in (diamond_cells.PAPERS, diamond_cells.ALL)})
+    assert alike.explaining(two, uncoupled) == [diamond_cells.PAPERS]
     # A correct stack that has it too needs no cause.
     both = _causes({(cause, two, uncoupled): 3.9 for cause in (diamond_cells.NONE, diamond_cells.ALL)})
     assert both.explaining(two, uncoupled) == [diamond_cells.NONE]

@@ -132,7 +132,7 @@ class Extent:
     """Of everything but the paper's lossy figures."""
 
     lossy_seeds: tuple[int, ...]
-    """Of the paper's lossy figures."""
+    """Of the paper's lossy figures, and of the couplings under the causes, which vary much."""
 
     frame_errors: tuple[float, ...]
     """Of the paper's lossy figures."""
@@ -250,15 +250,18 @@ def cause_cells(extent: Extent) -> list[Cell]:
 
 def coupling_cells(extent: Extent) -> list[Cell]:
     """Figure 3 with every coupling under the causes, together and not at all."""
-    return [
+    size = extent.causes_size
+    cells = [Cell({"cause": NONE, "setup": TCP, "control": "newreno"}, source(size, papers(TCP)))]
+    cells += [
         Cell(
             {"cause": cause, "setup": setup, "control": control},
-            source(extent.causes_size, transport(setup, control), CAUSES[cause]),
+            source(size, transport(setup, control), CAUSES[cause]),
         )
         for cause in COUPLED
         for setup in SETUPS[1:]
         for control in CONTROLS
     ]
+    return cells
 
 
 def caused_lossy_cells(extent: Extent) -> list[Cell]:
