@@ -158,18 +158,19 @@ class Beyond:
     def harmed(self, singles: Iterable[str]) -> list[str]:
         """What is worse than the best of the single lines, and where."""
         lines = list(singles)
-        return [
-            f"{variant} ({at}, {signed(found.difference)} Mbit/s)"
-            for variant in made.SCHEDULERS
-            for at in self.conditions
-            if (found := self.benefit(variant, at, lines)).verdict == "harm"
-        ]
+        told = []
+        for variant in made.SCHEDULERS:
+            found = {at: self.benefit(variant, at, lines) for at in self.conditions}
+            where = [f"{at} ({signed(one.difference)})" for at, one in found.items() if one.verdict == "harm"]
+            if where:
+                told.append(f"{variant}: {', '.join(where)}")
+        return told
 
     def _harms(self) -> str:
         alone, through = (self.harmed(singles.values()) for singles in (made.ALONE, made.TUNNELLED))
         return (
-            f"Harm against the best line alone: {'; '.join(alone) or 'none'}. "
-            f"Harm against the best line through the tunnel: {'; '.join(through) or 'none'}."
+            f"Harm against the best line alone, Mbit/s: {'; '.join(alone) or 'none'}. "
+            f"Harm against the best line through the tunnel, Mbit/s: {'; '.join(through) or 'none'}."
         )
 
     def _tcp_chart(self) -> None:

@@ -584,7 +584,10 @@ def gain_matters_not(measured: Measured) -> Claim:
             }
         ),
         verdict=over_readings({reading: holds(by_gain) for reading, by_gain in values.items()}),
-        reason="A loss by TCP is seldom larger than the initial increment, which does not depend on k.",
+        reason=(
+            "Judged within a tenth, or the interval if that is wider. From a weight of zero a loss raises it by the "
+            "initial increment, which does not depend on k; from any other, by k times the loss ratio."
+        ),
     )
 
 
