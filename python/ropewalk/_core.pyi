@@ -99,6 +99,9 @@ class RouteReport:
         algorithms: list[str],
         *,
         channels: int = 1,
+        assign: str = "per-route",
+        radios: int = 1,
+        metric: str = "hops",
         interference: float = 2.0,
         bit_rate: float = 11e6,
         frame_octets: int = 1500,
@@ -149,7 +152,7 @@ class RouteSearch:
     def statistics(
         self,
         count: int,
-        draws: int,
+        draws: int | None,
         workers: int,
         optimal: bool = False,
         interrupt: Interrupt | None = None,
@@ -158,7 +161,7 @@ class RouteSearch:
     def deployments(
         self,
         count: int,
-        draws: int,
+        draws: int | None,
         workers: int,
         algorithms: list[str],
         interrupt: Interrupt | None = None,
@@ -178,4 +181,4 @@ def read_routes(
     seed: int = 1,
     algorithms: list[str] | None = None,
 ) -> RouteReport: ...
-def route_names() -> tuple[list[str], list[str], list[str]]: ...
+def route_names() -> list[list[str]]: ...

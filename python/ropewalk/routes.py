@@ -45,11 +45,14 @@ ALGORITHMS: Final = tuple(_NAMES[2])
 GREEDY: Final = ("link", "node", "zone")
 """The papers' algorithms: LD, ND, ZD."""
 
+METRICS: Final = tuple(_NAMES[3])
+"""By what `Deployment.judged` can choose routes."""
+
+ASSIGNMENTS: Final = ("per-route", "alternate", "radios")
+"""How `Deployment.judged` can give channels to hops, beside a list of channels."""
+
 SOURCE: Final = (20.0, 50.0)
 DESTINATION: Final = (80.0, 50.0)
-DRAWS: Final = 100_000_000
-"""After so many draws a search gives up."""
-
 POLL_S: Final = 0.1
 
 
@@ -94,6 +97,9 @@ class Deployment:
     links: tuple[tuple[int, int], ...]
     """Pairs of places in `names`."""
 
+    channels: tuple[tuple[int, ...], ...]
+    """The channels on which each node has a radio; empty when nobody knows."""
+
     range_m: float | None
     source: int
     destination: int
@@ -120,6 +126,7 @@ class Deployment:
         return cls(
             names=names,
             positions=positions,
+            channels=tuple(tuple(node["channels"]) for node in tree["nodes"] if "channels" in node),
             links=tuple((places[a], places[b]) for a, b in tree["links"]),
             range_m=tree.get("range_m"),
             source=places[tree["source"]],
@@ -143,21 +150,50 @@ class Deployment:
         """GraphML, which `load` and NetworkX read back."""
         return self.report.graphml()
 
-    def judged(self, *, seed: int = 1, **radio: Any) -> Deployment:
+    def judged(
+        self,
+        *,
+        seed: int = 1,
+        channels: int | None = None,
+        assign: str | Sequence[int] = "per-route",
+        radios: int | None = None,
+        metric: str = "hops",
+        **radio: Any,
+    ) -> Deployment:
         """The same with `radio`: ETX, ETT, WCETT and MIC of each route, and which of their links conflict.
 
-        Every route has a channel of its own, in turn. `seed` is the search's, for random ties.
-
         Args:
-            seed: The seed of the search.
-            radio: `channels` (1), `interference` (2.0 ranges), `bit_rate` (11e6 bit/s), `frame_octets` (1500),
-                `delivery` (1.0, per link and direction), `beta` (0.5, of WCETT), `switch_cost` (0.5) and
-                `stay_cost` (1.0, of MIC).
+            seed: The seed of the search, for random ties and drawn radios.
+            channels: How many there are; unless told otherwise one, or as many as the list in `assign` has.
+            assign: The channels of hops: `"per-route"` (one for all hops of a route, route by route in turn),
+                `"alternate"` (in turn along the hops), a list of channels for the first hop, the second and so on,
+                which begins again at its end, or `"radios"` (one on which both ends of the hop have a radio, the best
+                for the route).
+            radios: With `"radios"`: how many each node has, on channels that are drawn, where `channels` of the
+                deployment does not say it; two unless told otherwise, or one when there is one channel.
+            metric: By what routes are chosen: `"hops"`, or `"wcett"` or `"mic"`, by which the greedy algorithms take
+                the best route, prune, and take the next. The optimal algorithms are by hops and left out then.
+            radio: `interference` (2.0 ranges), `bit_rate` (11e6 bit/s), `frame_octets` (1500), `delivery` (1.0, per
+                link and direction), `beta` (0.5, of WCETT), `switch_cost` (0.5) and `stay_cost` (1.0, of MIC).
 
         Raises:
             InputError: A value makes no sense.
         """
-        return Deployment.of(self.report.judged(self.ties, seed, list(self.routes), **radio))
+        listed = assign if isinstance(assign, str) else ",".join(str(channel) for channel in assign)
+        if channels is None:
+            channels = 1 if isinstance(assign, str) else max(assign, default=0) + 1
+        algorithms = [name for name in self.routes if metric == "hops" or name in GREEDY]
+        report = self.report.judged(
+            self.ties,
+            seed,
+            algorithms,
+            channels=channels,
+            assign=listed,
+            radios=min(2, max(1, channels)) if radios is None else radios,
+            metric=metric,
+            **radio,
+        )
+        return Deployment.of(report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +261,7 @@ def search(  # noqa: PLR0913 - one argument per choice
     algorithms: Sequence[str] = ALGORITHMS,
     workers: int | None = None,
     first: int = 0,
-    draws: int = DRAWS,
+    draws: int | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Found:
@@ -240,7 +276,7 @@ def search(  # noqa: PLR0913 - one argument per choice
         algorithms: Which of `ALGORITHMS` to run on each.
         workers: Threads, one per CPU core unless told otherwise.
         first: The draw to begin with: one more than the last of an earlier search goes on where that ended.
-        draws: Give up after so many.
+        draws: Give up after so many; unless told otherwise after what takes about a minute on a core.
         progress: Where to say how far it is.
         settings: The attributes of `Layout`.
 
@@ -274,7 +310,7 @@ def statistics(  # noqa: PLR0913 - one argument per choice
     seed: int = 1,
     optimal: bool = True,
     workers: int | None = None,
-    draws: int = DRAWS,
+    draws: int | None = None,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Statistics:

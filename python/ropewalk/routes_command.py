@@ -12,7 +12,7 @@ import typer
 from ropewalk.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ropewalk.progress import Progress
     from ropewalk.routes import Deployment, Layout, Place, Statistics
@@ -28,6 +28,7 @@ app = typer.Typer(
 
 SCATTER: Final = "Deployments"
 SEARCH: Final = "Search"
+CHANNELS: Final = "Over several channels"
 
 NodesOption = Annotated[
     str, typer.Option("--nodes", metavar="N", help="How many nodes.", rich_help_panel=SCATTER)
@@ -106,7 +107,14 @@ SeedOption = Annotated[
     int, typer.Option("--seed", min=0, max=2**64 - 1, help="The seed.", rich_help_panel=SEARCH)
 ]
 DrawsOption = Annotated[
-    int, typer.Option("--draws", min=1, help="Give up after drawing so many.", rich_help_panel=SEARCH)
+    int | None,
+    typer.Option(
+        "--draws",
+        min=1,
+        help="Give up after drawing so many.",
+        show_default="10^8 up to 64 nodes, 5·10^8 through their number beyond",
+        rich_help_panel=SEARCH,
+    ),
 ]
 WorkersOption = Annotated[
     int | None,
@@ -120,12 +128,17 @@ ParquetOption = Annotated[
     typer.Option("--out", metavar="FILE.parquet", help="Write a row per deployment and algorithm."),
 ]
 
+JUDGING: Final = ("channels", "assign", "metric")
+"""Options of which any makes `show` judge the routes."""
+
+RADIO: Final = ("interference", "bit-rate", "frame", "delivery", "beta", "switch-cost")
+"""Options that say how."""
+
 NODES: Final = "32"
 AREA: Final = "100"
 RANGE: Final = 20.0
 SOURCE: Final = "20,50"
 DESTINATION: Final = "80,50"
-DRAWS: Final = 100_000_000
 COUNT: Final = 1000
 
 
@@ -275,6 +288,7 @@ def _write_table(found: dict[str, Statistics], path: Path | None) -> None:
 
 @app.command()
 def statistics(  # noqa: PLR0913 - one argument per option
+    context: typer.Context,
     *,
     nodes: SweepOption = "24:48:4",
     area: AreaOption = AREA,
@@ -288,14 +302,15 @@ def statistics(  # noqa: PLR0913 - one argument per option
     ties: TiesOption = "lowest-node",
     count: CountOption = COUNT,
     seed: SeedOption = 1,
-    draws: DrawsOption = DRAWS,
+    draws: DrawsOption = None,
     workers: WorkersOption = None,
     json: JsonOption = False,
     out: ParquetOption = None,
 ) -> None:
     """How often there are two routes or more, how long they are, and how often greedy misses one, against N."""
-    values = _values(locals())
+    values, given = _values(locals()), _given(context)
     with _reporting():
+        _refuse_layout(values, given)
         found = _measured(values, count)
         _write_table(found, out)
         if json:
@@ -401,6 +416,7 @@ def _statistics_table(found: dict[str, Statistics]) -> str:
 
 @app.command()
 def cdf(  # noqa: PLR0913 - one argument per option
+    context: typer.Context,
     *,
     nodes: NodesOption = NODES,
     area: AreaOption = AREA,
@@ -414,7 +430,7 @@ def cdf(  # noqa: PLR0913 - one argument per option
     ties: TiesOption = "lowest-node",
     count: CountOption = COUNT,
     seed: SeedOption = 1,
-    draws: DrawsOption = DRAWS,
+    draws: DrawsOption = None,
     workers: WorkersOption = None,
     json: JsonOption = False,
     out: ParquetOption = None,
@@ -423,8 +439,9 @@ def cdf(  # noqa: PLR0913 - one argument per option
     ] = None,
 ) -> None:
     """The cumulative distributions of the number of routes, and of the hops of the first and the second."""
-    values = _values(locals())
+    values, given = _values(locals()), _given(context)
     with _reporting():
+        _refuse_layout(values, given)
         if picture is not None:
             _ending(picture)
         whole("nodes", nodes)
@@ -507,6 +524,7 @@ def _draw_curves(curves: Curves, path: Path) -> None:
 
 @app.command()
 def show(  # noqa: PLR0913 - one argument per option
+    context: typer.Context,
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -555,7 +573,7 @@ def show(  # noqa: PLR0913 - one argument per option
         int, typer.Option("--number", min=1, help="Which of the deployments that meet the condition.")
     ] = 1,
     seed: SeedOption = 1,
-    draws: DrawsOption = DRAWS,
+    draws: DrawsOption = None,
     workers: WorkersOption = None,
     algorithm: Annotated[
         list[str] | None,
@@ -570,45 +588,58 @@ def show(  # noqa: PLR0913 - one argument per option
     ] = None,
     channels: Annotated[
         int | None,
-        typer.Option(min=1, help="Judge the routes over so many channels, each on its own in turn."),
+        typer.Option(min=1, help="Judge the routes over so many channels.", rich_help_panel=CHANNELS),
+    ] = None,
+    assign: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW|C,C,…",
+            help="The channels of hops: per-route, alternate along the hops, by the stations' radios, or a list.",
+            show_default="per-route",
+            rich_help_panel=CHANNELS,
+        ),
+    ] = None,
+    radios: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="With --assign radios: how many per node, on channels that are drawn.",
+            show_default="2, or what the file says",
+            rich_help_panel=CHANNELS,
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Choose routes by hops, wcett or mic.", show_default="hops", rich_help_panel=CHANNELS
+        ),
     ] = None,
     interference: Annotated[
-        float, typer.Option(help="Interference range over range.", rich_help_panel="With --channels")
+        float, typer.Option(help="Interference range over range.", rich_help_panel=CHANNELS)
     ] = 2.0,
     bit_rate: Annotated[
-        float,
-        typer.Option("--bit-rate", metavar="MBIT/S", help="For ETT.", rich_help_panel="With --channels"),
+        float, typer.Option("--bit-rate", metavar="MBIT/S", help="For ETT.", rich_help_panel=CHANNELS)
     ] = 11.0,
-    frame: Annotated[
-        int, typer.Option(metavar="OCTETS", help="For ETT.", rich_help_panel="With --channels")
-    ] = 1500,
+    frame: Annotated[int, typer.Option(metavar="OCTETS", help="For ETT.", rich_help_panel=CHANNELS)] = 1500,
     delivery: Annotated[
-        float, typer.Option(help="Probability per link and direction.", rich_help_panel="With --channels")
+        float, typer.Option(help="Probability per link and direction.", rich_help_panel=CHANNELS)
     ] = 1.0,
-    beta: Annotated[float, typer.Option(help="β of WCETT.", rich_help_panel="With --channels")] = 0.5,
+    beta: Annotated[float, typer.Option(help="β of WCETT.", rich_help_panel=CHANNELS)] = 0.5,
     switch_cost: Annotated[
-        float, typer.Option("--switch-cost", help="w1 of MIC; w2 is 1.", rich_help_panel="With --channels")
+        float, typer.Option("--switch-cost", help="w1 of MIC; w2 is 1.", rich_help_panel=CHANNELS)
     ] = 0.5,
 ) -> None:
     """One deployment and its routes: a table, JSON, GraphML or a picture."""
-    values = _values(locals())
+    values, given = _values(locals()), _given(context)
     with _reporting():
         if picture is not None:
             _ending(picture)
         if json and graphml:
             raise InputError("--graphml: choose one of --json and --graphml", key="graphml")
+        _refuse_unused(values, given)
         deployment = _loaded(values) if file is not None else _drawn(values, number)
-        if channels is not None:
-            deployment = deployment.judged(
-                seed=seed,
-                channels=channels,
-                interference=interference,
-                bit_rate=bit_rate * 1e6,
-                frame_octets=_octets(frame),
-                delivery=delivery,
-                beta=beta,
-                switch_cost=switch_cost,
-            )
+        if any(values[key] is not None for key in JUDGING):
+            deployment = _judged(deployment, values, given)
         if picture is not None:
             from ropewalk.figures.deployment import save_deployment
 
@@ -618,6 +649,80 @@ def show(  # noqa: PLR0913 - one argument per option
             typer.echo(deployment.json() if json else deployment.graphml())
         else:
             typer.echo(_deployment_table(deployment))
+
+
+def _judged(deployment: Deployment, values: dict[str, Any], given: set[str]) -> Deployment:
+    from ropewalk.routes import ASSIGNMENTS
+
+    assign: str | list[int] = values["assign"] or "per-route"
+    if assign not in ASSIGNMENTS:
+        try:
+            assign = [int(channel) for channel in str(assign).split(",")]
+        except ValueError as error:
+            raise _wrong(
+                "assign", str(assign), f"{', '.join(ASSIGNMENTS)}, or channels such as 0,1,0"
+            ) from error
+    if deployment.channels and assign == "radios":
+        _refuse(given, ("channels", "radios"), "the file says which radios the nodes have")
+    elif values["channels"] is None and assign in ("alternate", "radios"):
+        raise InputError(f"--assign {assign}: over how many --channels?", key="assign")
+    return deployment.judged(
+        seed=values["seed"],
+        channels=values["channels"],
+        assign=assign,
+        radios=values["radios"],
+        metric=values["metric"] or "hops",
+        interference=values["interference"],
+        bit_rate=values["bit-rate"] * 1e6,
+        frame_octets=_octets(values["frame"]),
+        delivery=values["delivery"],
+        beta=values["beta"],
+        switch_cost=values["switch-cost"],
+    )
+
+
+def _given(context: typer.Context) -> set[str]:
+    """The options that were written on the command line."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    written = (
+        name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"
+    )
+    return {name.rstrip("_").replace("_", "-") for name in written}
+
+
+def _refuse(given: set[str], options: Iterable[str], why: str) -> None:
+    """Options that change nothing are mistakes."""
+    for option in options:
+        if option in given:
+            raise InputError(f"--{option}: {why}", key=option)
+
+
+def _refuse_layout(values: dict[str, Any], given: set[str]) -> None:
+    for law in ("intensity", "grid"):
+        if values[law] is not None:
+            _refuse(given, ["nodes"], f"--{law} says how many nodes there are")
+    if values["grid"] is None:
+        _refuse(given, ["jitter"], "it belongs to --grid")
+
+
+def _refuse_unused(values: dict[str, Any], given: set[str]) -> None:
+    if values["file"] is not None:
+        drawing = ("nodes", "area", "intensity", "grid", "jitter", "condition", "number", "draws", "workers")
+        _refuse(given, drawing, "a deployment from a file is not drawn")
+        if values["ties"] != "random" and values["assign"] != "radios":
+            _refuse(given, ["seed"], "nothing is random here; --ties random and --assign radios are")
+    else:
+        _refuse_layout(values, given)
+    if all(values[key] is None for key in JUDGING):
+        missing = "say over which --channels, by which --assign or --metric the routes are judged"
+        _refuse(given, ("radios", *RADIO), missing)
+    if values["assign"] != "radios":
+        _refuse(given, ["radios"], "it belongs to --assign radios")
+    optimal = [name for name in values["algorithm"] or () if name.startswith("optimal-")]
+    if optimal and values["metric"] not in (None, "hops"):
+        raise InputError(
+            f"--algorithm {optimal[0]}: its routes have the fewest hops, by no metric", key="algorithm"
+        )
 
 
 def _octets(frame: int) -> int:
@@ -677,7 +782,7 @@ def _deployment_table(deployment: Deployment) -> str:
             if sets:
                 judged = sets[algorithm]["routes"][index]
                 row += [
-                    str(judged["channel"]),
+                    _channels(judged["channels"]),
                     f"{judged['etx']:.3g}",
                     f"{1e3 * judged['ett_s']:.3f}",
                     f"{1e3 * judged['wcett_s']:.3f}",
@@ -685,7 +790,7 @@ def _deployment_table(deployment: Deployment) -> str:
                 ]
             rows.append(row)
     head = ["algorithm", "route", "hops", "nodes"]
-    head += ["channel", "ETX", "ETT ms", "WCETT ms", "MIC"] if sets else []
+    head += ["channels", "ETX", "ETT ms", "WCETT ms", "MIC"] if sets else []
     title = (
         f"{len(names)} nodes, {len(deployment.links)} links, from {names[deployment.source]} "
         f"to {names[deployment.destination]}, draw {deployment.draw}, ties: {deployment.ties}"
@@ -695,7 +800,45 @@ def _deployment_table(deployment: Deployment) -> str:
         f"{judged['conflicts_between_routes']} between routes"
         for algorithm, judged in sets.items()
     ]
-    return "\n\n".join([title, render(head, rows), *(["\n".join(conflicts)] if conflicts else [])])
+    parts = [title, render(head, rows) if rows else _no_route(deployment)]
+    return "\n\n".join([*parts, *(["\n".join(conflicts)] if conflicts and rows else [])])
+
+
+def _channels(channels: list[int]) -> str:
+    """One per hop, or one that all hops use."""
+    return " ".join(str(channel) for channel in (channels if len(set(channels)) > 1 else channels[:1]))
+
+
+def _no_route(deployment: Deployment) -> str:
+    """Why there is none."""
+    ends = (deployment.source, deployment.destination)
+    source, destination = (deployment.names[end] for end in ends)
+    said = f"no route from {source} to {destination}: "
+    reached = [_reached(deployment, end) for end in ends]
+    if deployment.destination in reached[0]:
+        return said + "the nodes between have no radios on common channels"
+    return (
+        said + f"{source} is among {_nodes_said(reached[0])}, {destination} among {_nodes_said(reached[1])}"
+    )
+
+
+def _nodes_said(nodes: set[int]) -> str:
+    return "1 node that hears no other" if len(nodes) == 1 else f"{len(nodes)} that hear one another"
+
+
+def _reached(deployment: Deployment, start: int) -> set[int]:
+    """The nodes of its component."""
+    neighbours: dict[int, list[int]] = {}
+    for a, b in deployment.links:
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    reached, ahead = {start}, [start]
+    while ahead:
+        for node in neighbours.get(ahead.pop(), []):
+            if node not in reached:
+                reached.add(node)
+                ahead.append(node)
+    return reached
 
 
 def _ending(picture: Path) -> None:
@@ -705,7 +848,7 @@ def _ending(picture: Path) -> None:
 
 def _values(arguments: dict[str, Any]) -> dict[str, Any]:
     """A command's arguments by the names of their options."""
-    return {key.rstrip("_").replace("_", "-"): value for key, value in arguments.items()}
+    return {key.rstrip("_").replace("_", "-"): value for key, value in arguments.items() if key != "context"}
 
 
 OPTIONS: Final = {
@@ -714,13 +857,9 @@ OPTIONS: Final = {
     "show": (
         "algorithm",
         "picture",
-        "channels",
-        "interference",
-        "bit-rate",
-        "frame",
-        "delivery",
-        "beta",
-        "switch-cost",
+        *JUDGING,
+        "radios",
+        *RADIO,
     ),
 }
 """What the core's errors may be about, under the same names."""

@@ -252,7 +252,9 @@ def _link(link: dict[str, Any]) -> tuple[Cell, ...]:
     return (*(link[key] for key in keys), _percent(link["utilisation"]))
 
 
-def _percent(value: Interval | float) -> Cell:
+def _percent(value: Interval | float | None) -> Cell:
+    if value is None:
+        return None
     if isinstance(value, Interval):
         return Interval(100 * value.mean, 100 * value.low, 100 * value.high, value.n)
     return 100 * value

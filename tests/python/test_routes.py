@@ -171,6 +171,88 @@ def test_routes_are_judged_over_channels(diamond: Path) -> None:
     assert raised.value.key == "delivery"
 
 
+@pytest.fixture
+def chain(tmp_path: Path) -> Path:
+    file = tmp_path / "chain.csv"
+    file.write_text("name,x,y\na,0,0\nb,10,0\nc,20,0\nd,30,0\n", encoding="utf-8")
+    return file
+
+
+def test_channels_of_hops_decide_on_wcett_and_mic(chain: Path) -> None:
+    deployment = routes.load(chain, range_m=11, source="a", destination="d")
+    # 1500 octets at 6 Mbit/s take 2 ms. Nodes heard by the hops' ends: 1, 2, 1; N = 4.
+    settings: dict[str, Any] = {"interference": 1.0, "bit_rate": 6e6, "beta": 0.75, "switch_cost": 0.25}
+    for assign, channels, busiest, changes in (
+        ("per-route", 3, 3, 2.0),
+        ("alternate", 3, 1, 0.5),
+        ([0, 0, 1], None, 2, 1.25),
+    ):
+        radio = deployment.judged(assign=assign, channels=channels, **settings).radio
+        assert radio is not None
+        judged = radio["sets"]["node"]["routes"][0]
+        assert judged["wcett_s"] == pytest.approx(2e-3 * (0.25 * 3 + 0.75 * busiest)), assign
+        assert judged["mic"] == pytest.approx(4 / 4 + changes), assign
+
+
+def test_routes_are_chosen_by_a_metric(tmp_path: Path) -> None:
+    file = tmp_path / "square.csv"
+    # By way of c the second hop may be on channel 2.
+    file.write_text("name,x,y,channels\na,0,0,1\nb,9,0,1\nc,0,9,1 2\nd,9,9,1 2\n", encoding="utf-8")
+    deployment = routes.load(file, range_m=11, source="a", destination="d")
+    assert deployment.channels == ((1,), (1,), (1, 2), (1, 2))
+    taken = {}
+    for metric in routes.METRICS:
+        chosen = deployment.judged(assign="radios", metric=metric)
+        assert chosen.radio is not None
+        taken[metric] = (chosen.routes["link"][0][1], chosen.radio["sets"]["link"]["routes"][0]["channels"])
+    assert taken == {"hops": (1, [1, 1]), "wcett": (2, [1, 2]), "mic": (2, [1, 2])}
+    shown = ropewalk("show", str(file), "--range", "11", "--source", "a", "--destination", "d",
+                     "--assign", "radios", "--metric", "mic", "--algorithm", "node")  # fmt: skip
+    assert shown.exit_code == 0, shown.output
+    rows = [line.split() for line in shown.stdout.splitlines() if "→" in line]
+    assert [row[3:10] for row in rows] == [
+        ["a", "→", "c", "→", "d", "1", "2"],
+        ["a", "→", "b", "→", "d", "1", rows[1][9]],
+    ]
+
+
+def test_show_says_that_there_is_no_route(chain: Path) -> None:
+    with chain.open("a", encoding="utf-8") as file:
+        file.write("e,50,0\n")
+    ends = ["--range", "11", "--source", "a", "--destination", "e"]
+    shown = ropewalk("show", str(chain), *ends)
+    assert shown.exit_code == 0, shown.output
+    assert "no route from a to e: a is among 4 that hear one another, e among 1 node that hears no other" in (
+        shown.stdout
+    )
+    assert json.loads(ropewalk("show", str(chain), *ends, "--json").stdout)["routes"]["link"] == []
+    same = ropewalk("show", str(chain), *ends[:-1], "a")
+    assert same.exit_code == 2
+    assert '--destination: is the source too: node "a"' in same.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--nodes", "5"], "--nodes: a deployment from a file is not drawn"),
+        (["--condition", "connected"], "--condition: a deployment from a file is not drawn"),
+        (["--seed", "3"], "--seed: nothing is random here"),
+        (["--beta", "0.3"], "--beta: say over which --channels"),
+        (["--radios", "2", "--channels", "2"], "--radios: it belongs to --assign radios"),
+        (["--assign", "radios"], "--assign radios: over how many --channels?"),
+        (["--assign", "0,x"], "--assign 0,x: expected per-route, alternate, radios, or channels"),
+        (["--assign", "0,3", "--channels", "2"], "--assign: there is no channel 3"),
+        (["--metric", "etx"], '--metric: there is no "etx"; choose from hops, wcett, mic'),
+        (["--metric", "mic", "--algorithm", "optimal-node"], "--algorithm optimal-node: its routes"),
+    ],
+)
+def test_options_that_change_nothing_are_refused(chain: Path, arguments: list[str], said: str) -> None:
+    common = ["show", str(chain), "--range", "11", "--source", "a", "--destination", "d"]
+    result = ropewalk(*common, *arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+
+
 def test_statistics_command_as_table_json_and_parquet(tmp_path: Path) -> None:
     import polars as pl
 
@@ -265,6 +347,9 @@ def test_show_command_draws_prints_and_reads_back(tmp_path: Path) -> None:
             ["show", "--area", "900", "--draws", "5000"],
             "--draws: found 0 of 1 deployments that are all-multipath",
         ),
+        (["show", "--intensity", "0.01", "--nodes", "20"], "--nodes: --intensity says how many nodes"),
+        (["statistics", "--grid", "4x4", "--nodes", "20"], "--nodes: --grid says how many nodes"),
+        (["cdf", "--jitter", "0.5"], "--jitter: it belongs to --grid"),
         (["show", "absent.csv"], "absent.csv: cannot read this file"),
         (["statistics", "--nodes", "40:30"], "--nodes 40:30: expected FROM:TO:STEP"),
         (["statistics", "--nodes", "20,x"], "--nodes x: expected a whole number"),

@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use ropewalk_routing::{
-    Condition, Deployment, Disjoint, Effort, End, Format, Found, Layout, Method, Position, Progress, Radio,
-    Record, Report, RoutingError, Search, TieRule,
+    Condition, Deployment, Disjoint, Effort, End, Format, Found, Layout, Method, Metric, Position, Progress,
+    Radio, Record, Report, RoutingError, Search, TieRule,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -120,7 +120,7 @@ impl RouteSearch {
         &self,
         py: Python<'_>,
         count: usize,
-        draws: u64,
+        draws: Option<u64>,
         workers: usize,
         optimal: bool,
         interrupt: Option<&Bound<'_, Interrupt>>,
@@ -138,7 +138,7 @@ impl RouteSearch {
         &self,
         py: Python<'_>,
         count: usize,
-        draws: u64,
+        draws: Option<u64>,
         workers: usize,
         algorithms: Vec<String>,
         interrupt: Option<&Bound<'_, Interrupt>>,
@@ -171,7 +171,7 @@ impl RouteSearch {
 }
 
 fn effort<'a>(
-    draws: u64,
+    draws: Option<u64>,
     workers: usize,
     interrupt: Option<&'a Bound<'_, Interrupt>>,
     progress: Option<&'a Bound<'_, RouteProgress>>,
@@ -282,7 +282,7 @@ impl RouteReport {
     }
 
     /// Judged over radios: these settings of them, the others as they are by default.
-    #[pyo3(signature = (ties, seed, algorithms, *, channels=1, interference=2.0, bit_rate=11e6, frame_octets=1500, delivery=1.0, beta=0.5, switch_cost=0.5, stay_cost=1.0))]
+    #[pyo3(signature = (ties, seed, algorithms, *, channels=1, assign="per-route", radios=1, metric="hops", interference=2.0, bit_rate=11e6, frame_octets=1500, delivery=1.0, beta=0.5, switch_cost=0.5, stay_cost=1.0))]
     #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
     fn judged(
         &self,
@@ -291,6 +291,9 @@ impl RouteReport {
         seed: u64,
         algorithms: Vec<String>,
         channels: u32,
+        assign: &str,
+        radios: u32,
+        metric: &str,
         interference: f64,
         bit_rate: f64,
         frame_octets: u32,
@@ -299,9 +302,20 @@ impl RouteReport {
         switch_cost: f64,
         stay_cost: f64,
     ) -> PyResult<Self> {
-        let radio =
-            Radio { channels, interference, bit_rate, frame_octets, delivery, beta, switch_cost, stay_cost };
         let made = || {
+            let radio = Radio {
+                channels,
+                assignment: assign.parse()?,
+                radios,
+                metric: metric.parse()?,
+                interference,
+                bit_rate,
+                frame_octets,
+                delivery,
+                beta,
+                switch_cost,
+                stay_cost,
+            };
             let (methods, ties) = (methods(&algorithms)?, ties.parse::<TieRule>()?);
             Report::new(self.0.deployment().clone(), &methods, ties, seed, Some(radio)).map(Self)
         };
@@ -341,13 +355,14 @@ pub(crate) fn read_routes(
     made().map_err(|error| routing_error(py, &error))
 }
 
-/// The names that can be chosen: (conditions, tie rules, algorithms).
+/// The names that can be chosen: (conditions, tie rules, algorithms, metrics).
 #[pyfunction]
-pub(crate) fn route_names() -> (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>) {
+pub(crate) fn route_names() -> [Vec<&'static str>; 4] {
     let methods = Method::GREEDY.into_iter().chain(Method::OPTIMAL);
-    (
+    [
         Condition::ALL.map(Condition::name).to_vec(),
         TieRule::ALL.map(TieRule::name).to_vec(),
         methods.map(Method::name).collect(),
-    )
+        Metric::ALL.map(Metric::name).to_vec(),
+    ]
 }

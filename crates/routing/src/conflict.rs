@@ -2,7 +2,7 @@
 
 use crate::deployment::Deployment;
 use crate::error::RoutingError;
-use crate::shortest::Route;
+use crate::multichannel::ChannelRoute;
 
 /// The protocol interference model, both ways (Gupta and Kumar 2000; both ends of a link send and receive, as 802.11
 /// acknowledges): two links on one channel conflict when an end of one is closer to an end of the other than the
@@ -36,27 +36,25 @@ pub struct ConflictGraph {
 }
 
 impl ConflictGraph {
-    /// The conflict graph of routes, each on the channel of the same place in `channels`; when there are fewer
-    /// channels than routes they are used in turn. Links that share a node conflict on one channel whatever the ratio.
+    /// The conflict graph of routes. Links that share a node conflict on one channel whatever the ratio.
     ///
     /// # Errors
-    /// [`RoutingError::Setting`]: `interference` for a ratio below 1, `channels` when there is none, `range` for a
+    /// [`RoutingError::Setting`]: `interference` for a ratio below 1, `channels` when a hop has none, `range` for a
     /// deployment without positions or range.
     pub fn new(
         deployment: &Deployment,
-        routes: &[Route],
-        channels: &[u32],
+        routes: &[ChannelRoute],
         interference: Interference,
     ) -> Result<Self, RoutingError> {
         let zone = Zone::new(deployment, interference)?;
-        if channels.is_empty() {
-            return Err(RoutingError::setting("channels", "there must be at least one"));
-        }
         let mut links = Vec::new();
-        for (index, route) in routes.iter().enumerate() {
-            let channel = channels[index % channels.len()];
-            let hop = |(from, to)| RouteLink { route: index as u32, from, to, channel };
-            links.extend(route.links().map(hop));
+        for (index, ChannelRoute { route, channels }) in routes.iter().enumerate() {
+            if channels.len() != route.hops() as usize {
+                let message = format!("{} for the {} hops of a route", channels.len(), route.hops());
+                return Err(RoutingError::setting("channels", message));
+            }
+            let hop = |((from, to), &channel)| RouteLink { route: index as u32, from, to, channel };
+            links.extend(route.links().zip(channels).map(hop));
         }
         let conflict = |a: &RouteLink, b: &RouteLink| {
             let near = |x, y| zone.holds(x, y);
@@ -110,10 +108,14 @@ impl<'a> Zone<'a> {
         a == b || positions[a as usize].distance_squared(positions[b as usize]) < self.range_squared
     }
 
-    /// How many nodes a transmission over a link interferes with, its own ends not counted.
-    pub(crate) fn interfered(&self, from: u32, to: u32) -> u32 {
+    /// How many nodes a transmission over a link on a channel interferes with, its own ends not counted, nor nodes that
+    /// are known to have no radio on the channel.
+    pub(crate) fn interfered(&self, from: u32, to: u32, channel: u32) -> u32 {
         let nodes = 0..self.deployment.graph.nodes() as u32;
-        let others = nodes.filter(|&node| node != from && node != to);
+        let on = |node: u32| {
+            self.deployment.channels.get(node as usize).is_none_or(|channels| channels.contains(&channel))
+        };
+        let others = nodes.filter(|&node| node != from && node != to && on(node));
         others.filter(|&node| self.holds(node, from) || self.holds(node, to)).count() as u32
     }
 }

@@ -26,6 +26,8 @@ pub struct Deployment {
     pub names: Vec<String>,
     /// Where the nodes are; empty when nobody knows.
     pub positions: Vec<Position>,
+    /// The channels on which each node has a radio; empty when nobody knows.
+    pub channels: Vec<Vec<u32>>,
     /// Nodes closer than this many metres hear each other; `None` when the links came from a file.
     pub range: Option<f64>,
     /// Who hears whom.
@@ -50,11 +52,13 @@ impl Deployment {
         let from = nodes.find("source", source, None)?;
         let to = nodes.find("destination", destination, Some(from))?;
         if from == to {
-            let message = format!("is the source too: {destination:?}");
+            let name =
+                nodes.names.get(to as usize).map_or_else(|| to.to_string(), |name| format!("\"{name}\""));
+            let message = format!("is the source too: node {name}");
             return Err(RoutingError::setting("destination", message));
         }
-        let Nodes { names, positions, range } = nodes;
-        Ok(Self { draw: 0, names, positions, range, graph, source: from, destination: to })
+        let Nodes { names, positions, channels, range } = nodes;
+        Ok(Self { draw: 0, names, positions, channels, range, graph, source: from, destination: to })
     }
 
     /// A node's name.
@@ -109,6 +113,8 @@ pub struct Nodes {
     pub names: Vec<String>,
     /// Where they are; empty when nobody knows.
     pub positions: Vec<Position>,
+    /// The channels on which each has a radio; empty when nobody knows.
+    pub channels: Vec<Vec<u32>>,
     /// Nodes closer than this many metres hear each other.
     pub range: Option<f64>,
 }

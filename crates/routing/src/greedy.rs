@@ -50,31 +50,10 @@ pub(crate) fn routes(
     while found.len() < most
         && let Some(route) = finder.route()
     {
-        prune(&mut finder, graph, disjoint, &route);
+        finder.pruned.take(graph, disjoint, &route);
         found.push(route);
     }
     found
-}
-
-/// Takes out of the graph what no later route may use: "Link disjoint", "Node disjoint", "Zone disjoint" of the papers.
-fn prune(finder: &mut Finder<'_>, graph: &Graph, disjoint: Disjoint, route: &Route) {
-    // A direct link has no intermediate node to prune; without this it would be found for ever.
-    if disjoint == Disjoint::Link || route.hops() == 1 {
-        for (a, b) in route.links() {
-            finder.prune_link(a, b);
-        }
-    }
-    if disjoint == Disjoint::Link {
-        return;
-    }
-    for &node in route.intermediate() {
-        finder.prune_node(node);
-        if disjoint == Disjoint::Zone {
-            for &neighbour in graph.neighbours(node) {
-                finder.prune_node(neighbour);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -13,11 +13,11 @@ mod json;
 /// What a file is written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// Columns `x_m` and `y_m` (or `x`, `y`), and perhaps `name`; without a header line just x and y.
+    /// Columns `x_m` and `y_m` (or `x`, `y`), and perhaps `name` and `channels`; without a header line just x and y.
     Csv,
-    /// An object with `nodes`, and perhaps `links`, `range_m`, `source`, `destination`.
+    /// An object with `nodes`, each with `x_m`, `y_m`, `name` and `channels` as far as known, and perhaps `links`, `range_m`, `source`, `destination`.
     Json,
-    /// Nodes with the data `x_m` and `y_m` (or `x`, `y`), and edges.
+    /// Nodes with the data `x_m` and `y_m` (or `x`, `y`), and perhaps `channels`, and edges.
     Graphml,
 }
 
@@ -44,6 +44,8 @@ pub struct Topology {
     pub names: Vec<String>,
     /// Where the nodes are; empty when the file does not say.
     pub positions: Vec<Position>,
+    /// The channels on which each node has a radio; empty when the file does not say.
+    pub channels: Vec<Vec<u32>>,
     /// Number of nodes.
     pub nodes: usize,
     /// The links, if the file has them.
@@ -88,7 +90,8 @@ impl Topology {
         };
         let source = end("source", source, self.source)?;
         let destination = end("destination", destination, self.destination)?;
-        let nodes = Nodes { names: self.names, positions: self.positions, range: range.or(self.range) };
+        let range = range.or(self.range);
+        let nodes = Nodes { names: self.names, positions: self.positions, channels: self.channels, range };
         Deployment::new(nodes, graph, &source, &destination)
     }
 
@@ -136,11 +139,34 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// A coordinate, or why it is none.
-fn coordinate(text: &str) -> Result<f64, String> {
+/// A coordinate, or why it is none. `column` is what the file calls it.
+fn coordinate(column: &str, text: &str) -> Result<f64, String> {
     let text = text.trim();
-    let number: f64 = text.parse().map_err(|_| format!("\"{text}\" is no number of metres"))?;
-    if number.is_finite() { Ok(number) } else { Err(format!("a coordinate must be finite, not {text}")) }
+    let number: f64 = text.parse().map_err(|_| format!("{column} \"{text}\" is no number of metres"))?;
+    if number.is_finite() { Ok(number) } else { Err(format!("{column} must be finite, not {text}")) }
+}
+
+/// Channels, separated by blanks, or why they are none.
+fn channels(text: &str) -> Result<Vec<u32>, String> {
+    let channel = |word: &str| word.parse().map_err(|_| format!("\"{word}\" is no number of a channel"));
+    checked_channels(text.split_whitespace().map(channel).collect::<Result<_, _>>()?)
+}
+
+/// A radio is on one channel, and two radios of a node on two.
+fn checked_channels(mut channels: Vec<u32>) -> Result<Vec<u32>, String> {
+    channels.sort_unstable();
+    if channels.is_empty() {
+        return Err("a node needs a radio: no channel given".to_owned());
+    }
+    match channels.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two radios on channel {}", pair[0])),
+        None => Ok(channels),
+    }
+}
+
+/// What a node is called in messages, by its place.
+fn called(names: &[String], place: usize) -> String {
+    names.get(place).map_or_else(|| format!("node {place}"), |name| format!("node \"{name}\""))
 }
 
 /// A range, or why it is none.

@@ -51,6 +51,15 @@ impl Layout {
         }
     }
 
+    /// After how many draws a search gives up unless it is told: what takes about a minute on a core. A hundred million up
+    /// to 64 nodes, of which a fraction of a microsecond tells most disconnected ones; 500 million through the number of
+    /// nodes beyond.
+    pub fn default_draws(&self) -> u64 {
+        const SIEVED: f64 = 64.0;
+        let nodes = self.mean_nodes();
+        if nodes <= SIEVED { 100_000_000 } else { (500_000_000.0 / nodes).max(1.0) as u64 }
+    }
+
     /// Whether all draws are alike.
     pub(crate) fn is_certain(&self) -> bool {
         matches!(self, Self::Grid { jitter, .. } if *jitter <= 0.0)

@@ -4,7 +4,8 @@
 //! the disk [`Graph`] of who hears whom, a source and a destination. Over it run the greedy link-, node- and
 //! zone-disjoint algorithms of the papers 000 and 003 ([`Deployment::greedy`]), which are exact but for a [`TieRule`]
 //! that the papers leave open, and the optimal sets that the greedy ones may miss ([`Deployment::optimal`]).
-//! [`metrics`] and [`ConflictGraph`] say what routes are worth on several channels. Deployments are read from CSV, JSON
+//! [`metrics`] and [`ConflictGraph`] say what routes are worth on several channels, each hop on the channel of an
+//! [`Assignment`]; [`ChannelGraph`] finds those of least WCETT or MIC. Deployments are read from CSV, JSON
 //! and GraphML ([`read`]) and written as JSON and GraphML ([`Report`]).
 //!
 //! ```
@@ -20,6 +21,7 @@
 //! # Ok::<(), ropewalk_routing::RoutingError>(())
 //! ```
 
+mod assignment;
 mod condition;
 mod conflict;
 mod deployment;
@@ -27,18 +29,23 @@ mod error;
 mod graph;
 mod greedy;
 mod input;
+mod judge;
 mod layout;
 pub mod metrics;
+mod multichannel;
 mod names;
 mod optimal;
 mod output;
 mod position;
+mod pruned;
+mod radio;
 mod random;
 mod record;
 mod search;
 mod shortest;
 mod sieve;
 
+pub use assignment::Assignment;
 pub use condition::Condition;
 pub use conflict::{ConflictGraph, Interference, RouteLink};
 pub use deployment::{Deployment, End, Nodes};
@@ -47,9 +54,11 @@ pub use graph::Graph;
 pub use greedy::Disjoint;
 pub use input::{Format, Topology, read};
 pub use layout::Layout;
+pub use multichannel::{ChannelGraph, ChannelRoute, Criterion, Metric};
 pub use optimal::optimal_routes;
-pub use output::{Radio, Report};
+pub use output::Report;
 pub use position::Position;
+pub use radio::Radio;
 pub use record::{Method, Record, SetRecord};
 pub use search::{Effort, Found, Progress, Search};
 pub use shortest::{Route, TieRule};

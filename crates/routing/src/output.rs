@@ -1,79 +1,14 @@
 //! A deployment with its routes, written.
 
-use crate::conflict::{ConflictGraph, Interference, Zone};
 use crate::deployment::Deployment;
 use crate::error::RoutingError;
-use crate::greedy::Disjoint;
-use crate::metrics::{Hop, MicSetting, ett, etx, mic, wcett};
+use crate::judge::{Judge, Judged};
+use crate::radio::Radio;
 use crate::record::Method;
 use crate::shortest::{Route, TieRule};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// The radios over which routes are judged. Every route gets a channel of its own, in turn.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Radio {
-    /// Number of orthogonal channels.
-    pub channels: u32,
-    /// Interference range over transmission range.
-    #[serde(rename = "interference_ratio")]
-    pub interference: f64,
-    /// Bits per second.
-    pub bit_rate: f64,
-    /// Octets of the frame that ETT is about.
-    pub frame_octets: u32,
-    /// Probability that a frame arrives over one link, in each direction.
-    pub delivery: f64,
-    /// β of WCETT, from 0 to 1.
-    pub beta: f64,
-    /// w1 of MIC: the cost of changing the channel at a node.
-    pub switch_cost: f64,
-    /// w2 of MIC: the cost of keeping it.
-    pub stay_cost: f64,
-}
-
-impl Default for Radio {
-    /// One channel, interference twice as far as reception, 11 Mbit/s, frames of 1500 octets, no losses, β = 0.5,
-    /// w1 = 0.5, w2 = 1.
-    fn default() -> Self {
-        Self {
-            channels: 1,
-            interference: 2.0,
-            bit_rate: 11e6,
-            frame_octets: 1500,
-            delivery: 1.0,
-            beta: 0.5,
-            switch_cost: 0.5,
-            stay_cost: 1.0,
-        }
-    }
-}
-
-impl Radio {
-    fn validate(&self) -> Result<(), RoutingError> {
-        let ok = [
-            ("channels", self.channels >= 1, "must be at least 1"),
-            ("bit-rate", self.bit_rate > 0.0 && self.bit_rate.is_finite(), "must be positive"),
-            ("frame", self.frame_octets >= 1, "must be at least 1 octet"),
-            ("delivery", self.delivery > 0.0 && self.delivery <= 1.0, "must be above 0 and at most 1"),
-            ("beta", (0.0..=1.0).contains(&self.beta), "must be from 0 to 1"),
-            (
-                "switch-cost",
-                self.switch_cost >= 0.0 && self.stay_cost > self.switch_cost && self.stay_cost.is_finite(),
-                "must be at least 0 and below the cost of staying",
-            ),
-        ];
-        match ok.iter().find(|(_, holds, _)| !holds) {
-            Some((key, _, message)) => Err(RoutingError::setting(key, *message)),
-            None => Ok(()),
-        }
-    }
-
-    fn channel_list(&self) -> Vec<u32> {
-        (0..self.channels).collect()
-    }
-}
 
 /// A deployment with all its routes.
 #[derive(Clone, Debug)]
@@ -81,34 +16,30 @@ pub struct Report {
     deployment: Deployment,
     ties: TieRule,
     sets: Vec<(Method, Vec<Route>)>,
-    radio: Option<(Radio, Vec<Judged>)>,
+    radio: Option<Judgement>,
 }
 
-/// A set of routes, judged over radios.
-#[derive(Clone, Debug, Serialize)]
-struct Judged {
-    routes: Vec<JudgedRoute>,
-    conflicts_within_routes: usize,
-    conflicts_between_routes: usize,
-    /// Pairs of links.
-    conflicts: Vec<[[String; 2]; 2]>,
-}
-
-/// A route, judged over radios.
-#[derive(Clone, Debug, Serialize)]
-struct JudgedRoute {
-    channel: u32,
-    etx: f64,
-    ett_s: f64,
-    wcett_s: f64,
-    mic: f64,
+/// What came of a deployment's routes over radios.
+#[derive(Clone, Debug)]
+struct Judgement {
+    radio: Radio,
+    /// By set.
+    judged: Vec<Judged>,
+    /// The channels on which each node has a radio; empty when they do not matter.
+    node_channels: Vec<Vec<u32>>,
 }
 
 impl Report {
-    /// Finds the routes of a deployment, and what they are worth over radios.
+    /// Finds the routes of a deployment, and what they are worth over radios. With [`Assignment::Radios`] no route goes
+    /// over a link whose ends have no channel in common.
     ///
     /// # Errors
-    /// As [`Deployment::greedy`], [`ConflictGraph::new`], and [`RoutingError::Setting`] for a value of the radio's.
+    /// As [`Method::routes`], [`ConflictGraph::new`] and [`ChannelGraph::routes`], and [`RoutingError::Setting`] for a value
+    /// of the radio's, or for `ties` and `metric` that do not go together.
+    ///
+    /// [`Assignment::Radios`]: crate::Assignment::Radios
+    /// [`ConflictGraph::new`]: crate::ConflictGraph::new
+    /// [`ChannelGraph::routes`]: crate::ChannelGraph::routes
     pub fn new(
         deployment: Deployment,
         methods: &[Method],
@@ -116,24 +47,20 @@ impl Report {
         seed: u64,
         radio: Option<Radio>,
     ) -> Result<Self, RoutingError> {
-        let find = |&method: &Method| {
-            let routes = match method {
-                Method::Greedy(disjoint) => deployment.greedy(disjoint, ties, seed)?,
-                Method::Optimal(Disjoint::Zone) => {
-                    return Err(RoutingError::setting("algorithm", "there is no optimal zone-disjoint one"));
-                }
-                Method::Optimal(disjoint) => deployment.optimal(disjoint, usize::MAX),
-            };
-            Ok((method, routes))
+        let Some(radio) = radio else {
+            let find = |&method: &Method| Ok((method, method.routes(&deployment, ties, seed)?));
+            let sets = methods.iter().map(find).collect::<Result<_, RoutingError>>()?;
+            return Ok(Self { deployment, ties, sets, radio: None });
         };
-        let sets = methods.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        let judge = |radio: Radio| {
-            radio.validate()?;
-            let judged = sets.iter().map(|(_, routes)| judge(&deployment, routes, radio));
-            Ok((radio, judged.collect::<Result<Vec<_>, RoutingError>>()?))
-        };
-        let radio = radio.map(judge).transpose()?;
-        Ok(Self { deployment, ties, sets, radio })
+        let judge = Judge::new(&deployment, ties, seed, &radio)?;
+        let (mut sets, mut judged) = (Vec::new(), Vec::new());
+        for &method in methods {
+            let routes = judge.routes(method, ties, seed)?;
+            judged.push(judge.judge(&routes)?);
+            sets.push((method, routes.into_iter().map(|route| route.route).collect()));
+        }
+        let node_channels = judge.node_channels().to_vec();
+        Ok(Self { deployment, ties, sets, radio: Some(Judgement { radio, judged, node_channels }) })
     }
 
     /// The sets of routes, in the order in which they were asked for.
@@ -155,16 +82,7 @@ impl Report {
         let deployment = &self.deployment;
         let names = |nodes: &[u32]| nodes.iter().map(|&node| deployment.name(node)).collect::<Vec<_>>();
         let written = Written {
-            nodes: (0..deployment.graph.nodes() as u32)
-                .map(|node| {
-                    let position = deployment.positions.get(node as usize);
-                    WrittenNode {
-                        name: deployment.name(node),
-                        x_m: position.map(|at| at.x),
-                        y_m: position.map(|at| at.y),
-                    }
-                })
-                .collect(),
+            nodes: (0..deployment.graph.nodes() as u32).map(|node| self.written(node)).collect(),
             links: deployment.graph.links().iter().map(|&(a, b)| names(&[a, b])).collect(),
             range_m: deployment.range,
             source: deployment.name(deployment.source),
@@ -178,7 +96,7 @@ impl Report {
                     (method.name(), routes.iter().map(|route| names(&route.nodes)).collect())
                 })
                 .collect(),
-            radio: self.radio.as_ref().map(|(radio, judged)| WrittenRadio {
+            radio: self.radio.as_ref().map(|Judgement { radio, judged, .. }| WrittenRadio {
                 radio,
                 sets: self.sets.iter().map(|(method, _)| method.name()).zip(judged).collect(),
             }),
@@ -186,7 +104,23 @@ impl Report {
         serde_json::to_string(&written).expect("names and numbers can be written")
     }
 
-    /// As GraphML: nodes with `x_m` and `y_m`, edges with the `routes` over them, and `source`, `destination` and
+    fn written(&self, node: u32) -> WrittenNode<'_> {
+        let position = self.deployment.positions.get(node as usize);
+        WrittenNode {
+            name: self.deployment.name(node),
+            x_m: position.map(|at| at.x),
+            y_m: position.map(|at| at.y),
+            channels: self.node_channels().get(node as usize),
+        }
+    }
+
+    /// The channels on which each node has a radio; empty when nobody knows.
+    fn node_channels(&self) -> &[Vec<u32>] {
+        let judged = self.radio.as_ref().map_or(&[][..], |judgement| &judgement.node_channels);
+        if judged.is_empty() { &self.deployment.channels } else { judged }
+    }
+
+    /// As GraphML: nodes with `x_m`, `y_m` and the `channels` of their radios, edges with the `routes` over them, and `source`, `destination` and
     /// `range_m` of the graph. [`crate::read`] and NetworkX read it back.
     pub fn graphml(&self) -> String {
         let deployment = &self.deployment;
@@ -205,13 +139,14 @@ impl Report {
         }
         for node in 0..deployment.graph.nodes() as u32 {
             let name = escaped(&deployment.name(node));
-            match deployment.positions.get(node as usize) {
-                Some(at) => line(format_args!(
-                    "    <node id=\"{name}\"><data key=\"x_m\">{}</data><data key=\"y_m\">{}</data></node>",
-                    at.x, at.y
-                )),
-                None => line(format_args!("    <node id=\"{name}\"/>")),
-            }
+            let position = deployment.positions.get(node as usize).map_or_else(String::new, |at| {
+                format!("<data key=\"x_m\">{}</data><data key=\"y_m\">{}</data>", at.x, at.y)
+            });
+            let channels = self.node_channels().get(node as usize).map_or_else(String::new, |channels| {
+                let channels: Vec<_> = channels.iter().map(u32::to_string).collect();
+                format!("<data key=\"channels\">{}</data>", channels.join(" "))
+            });
+            line(format_args!("    <node id=\"{name}\">{position}{channels}</node>"));
         }
         for &(a, b) in deployment.graph.links() {
             let ends = [a, b].map(|node| escaped(&deployment.name(node)));
@@ -248,6 +183,7 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   <key id="range_m" for="graph" attr.name="range_m" attr.type="double"/>
   <key id="x_m" for="node" attr.name="x_m" attr.type="double"/>
   <key id="y_m" for="node" attr.name="y_m" attr.type="double"/>
+  <key id="channels" for="node" attr.name="channels" attr.type="string"/>
   <key id="routes" for="edge" attr.name="routes" attr.type="string"/>
   <graph edgedefault="undirected">
 "#;
@@ -259,7 +195,7 @@ fn escaped(text: &str) -> String {
 
 #[derive(Serialize)]
 struct Written<'a> {
-    nodes: Vec<WrittenNode>,
+    nodes: Vec<WrittenNode<'a>>,
     links: Vec<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     range_m: Option<f64>,
@@ -273,12 +209,14 @@ struct Written<'a> {
 }
 
 #[derive(Serialize)]
-struct WrittenNode {
+struct WrittenNode<'a> {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     x_m: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     y_m: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channels: Option<&'a Vec<u32>>,
 }
 
 #[derive(Serialize)]
@@ -286,44 +224,6 @@ struct WrittenRadio<'a> {
     #[serde(flatten)]
     radio: &'a Radio,
     sets: BTreeMap<&'static str, &'a Judged>,
-}
-
-/// The metrics and the conflict graph of a set of routes.
-fn judge(deployment: &Deployment, routes: &[Route], radio: Radio) -> Result<Judged, RoutingError> {
-    let interference = Interference { ratio: radio.interference };
-    let channels = radio.channel_list();
-    let graph = ConflictGraph::new(deployment, routes, &channels, interference)?;
-    let zone = Zone::new(deployment, interference)?;
-    let link_etx = etx(radio.delivery, radio.delivery);
-    let link_ett = ett(link_etx, radio.frame_octets, radio.bit_rate);
-    let setting = MicSetting {
-        nodes: deployment.graph.nodes() as u32,
-        least_ett: link_ett,
-        switches: radio.switch_cost,
-        stays: radio.stay_cost,
-    };
-    let judge_route = |(index, route): (usize, &Route)| {
-        let channel = channels[index % channels.len()];
-        let hop = |(from, to)| Hop { channel, ett: link_ett, interfered: zone.interfered(from, to) };
-        let hops: Vec<_> = route.links().map(hop).collect();
-        JudgedRoute {
-            channel,
-            etx: link_etx * hops.len() as f64,
-            ett_s: link_ett * hops.len() as f64,
-            wcett_s: wcett(&hops, radio.beta),
-            mic: mic(&hops, setting),
-        }
-    };
-    let named = |place: u32| {
-        let link = graph.links[place as usize];
-        [deployment.name(link.from), deployment.name(link.to)]
-    };
-    Ok(Judged {
-        routes: routes.iter().enumerate().map(judge_route).collect(),
-        conflicts_within_routes: graph.within_routes(),
-        conflicts_between_routes: graph.between_routes(),
-        conflicts: graph.conflicts.iter().map(|&(a, b)| [named(a), named(b)]).collect(),
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What statistics need to know of one deployment's routes.
 
 use crate::deployment::Deployment;
+use crate::error::RoutingError;
 use crate::greedy::Disjoint;
 use crate::shortest::{Route, TieRule};
 
@@ -27,6 +28,25 @@ impl Method {
             Self::Greedy(disjoint) => disjoint.name(),
             Self::Optimal(Disjoint::Link) => "optimal-link",
             Self::Optimal(_) => "optimal-node",
+        }
+    }
+
+    /// The routes that it finds in a deployment.
+    ///
+    /// # Errors
+    /// [`RoutingError::Setting`]: as for [`Deployment::greedy`], and `algorithm` for the optimal zone-disjoint set.
+    pub fn routes(
+        self,
+        deployment: &Deployment,
+        ties: TieRule,
+        seed: u64,
+    ) -> Result<Vec<Route>, RoutingError> {
+        match self {
+            Self::Greedy(disjoint) => deployment.greedy(disjoint, ties, seed),
+            Self::Optimal(Disjoint::Zone) => {
+                Err(RoutingError::setting("algorithm", "there is no optimal zone-disjoint one"))
+            }
+            Self::Optimal(disjoint) => Ok(deployment.optimal(disjoint, usize::MAX)),
         }
     }
 }

@@ -37,8 +37,8 @@ pub struct Search {
 pub struct Effort<'a> {
     /// The draw to begin with: one more than the last of an earlier search goes on where that ended.
     pub first: u64,
-    /// Give up after so many draws.
-    pub draws: u64,
+    /// Give up after so many draws; `None` for [`Layout::default_draws`].
+    pub draws: Option<u64>,
     /// Threads that draw.
     pub workers: usize,
     /// Stop when this is set.
@@ -47,14 +47,9 @@ pub struct Effort<'a> {
     pub progress: Option<&'a Progress>,
 }
 
-impl Effort<'_> {
-    /// The limit of draws unless another is given: a hundred million.
-    pub const DRAWS: u64 = 100_000_000;
-}
-
 impl Default for Effort<'_> {
     fn default() -> Self {
-        Self { first: 0, draws: Self::DRAWS, workers: 1, stop: None, progress: None }
+        Self { first: 0, draws: None, workers: 1, stop: None, progress: None }
     }
 }
 
@@ -156,7 +151,8 @@ impl Search {
     ) -> Result<Found<T>, RoutingError> {
         self.validate()?;
         // Every draw of a grid without jitter is the first.
-        let draws = if self.layout.is_certain() { effort.draws.min(count as u64) } else { effort.draws };
+        let draws = effort.draws.unwrap_or_else(|| self.layout.default_draws());
+        let draws = if self.layout.is_certain() { draws.min(count as u64) } else { draws };
         let limit = effort.first.saturating_add(draws);
         let size = ((CHUNK / self.layout.mean_nodes().max(1.0)) as u64).clamp(1, 4096);
         let (next, done) = (AtomicU64::new(effort.first), AtomicBool::new(count == 0));
@@ -315,7 +311,7 @@ impl<'a> Worker<'a> {
 
     /// With its ends; `None` when the draw has too few nodes for them.
     fn deployment(&self, draw: u64, positions: Vec<Position>, graph: Graph) -> Option<Deployment> {
-        let nodes = Nodes { names: Vec::new(), positions, range: Some(self.search.range) };
+        let nodes = Nodes { positions, range: Some(self.search.range), ..Nodes::default() };
         let made = Deployment::new(nodes, graph, &self.search.source, &self.search.destination);
         made.ok().map(|deployment| Deployment { draw, ..deployment })
     }

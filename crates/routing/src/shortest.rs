@@ -2,6 +2,7 @@
 
 use crate::graph::Graph;
 use crate::position::Position;
+use crate::pruned::Pruned;
 use crate::random::Draws;
 use serde::Serialize;
 use std::str::FromStr;
@@ -86,8 +87,7 @@ pub(crate) struct Finder<'a> {
     source: u32,
     destination: u32,
     ties: Ties<'a>,
-    pruned_nodes: Vec<bool>,
-    pruned_links: Vec<bool>,
+    pub(crate) pruned: Pruned,
     /// Hops to the destination.
     hops: Vec<u32>,
     /// The nodes reached, nearest to the destination first.
@@ -104,23 +104,10 @@ impl<'a> Finder<'a> {
             source,
             destination,
             ties,
-            pruned_nodes: vec![false; graph.nodes()],
-            pruned_links: vec![false; graph.links().len()],
+            pruned: Pruned::nothing(graph),
             hops: vec![FAR; graph.nodes()],
             queue: Vec::with_capacity(graph.nodes()),
             weight: vec![0.0; if weighs { graph.nodes() } else { 0 }],
-        }
-    }
-
-    /// Takes a node out. Source and destination stay.
-    pub(crate) fn prune_node(&mut self, node: u32) {
-        self.pruned_nodes[node as usize] = node != self.source && node != self.destination;
-    }
-
-    /// Takes a link out.
-    pub(crate) fn prune_link(&mut self, a: u32, b: u32) {
-        if let Some(link) = self.graph.link(a, b) {
-            self.pruned_links[link as usize] = true;
         }
     }
 
@@ -155,7 +142,7 @@ impl<'a> Finder<'a> {
             let further = self.hops[node as usize] + 1;
             for (neighbour, link) in self.graph.edges(node) {
                 let known = self.hops[neighbour as usize] != FAR;
-                if known || self.pruned_nodes[neighbour as usize] || self.pruned_links[link as usize] {
+                if known || self.pruned.nodes[neighbour as usize] || self.pruned.links[link as usize] {
                     continue;
                 }
                 self.hops[neighbour as usize] = further;
@@ -173,7 +160,7 @@ impl<'a> Finder<'a> {
     fn nearer(&self, node: u32) -> impl DoubleEndedIterator<Item = u32> {
         let wanted = self.hops[node as usize].wrapping_sub(1);
         let usable = move |&(neighbour, link): &(u32, u32)| {
-            self.hops[neighbour as usize] == wanted && !self.pruned_links[link as usize]
+            self.hops[neighbour as usize] == wanted && !self.pruned.links[link as usize]
         };
         self.graph.edges(node).filter(usable).map(|(neighbour, _)| neighbour)
     }

@@ -180,3 +180,63 @@ application = { kind = "bulk" }
         "{told}"
     );
 }
+
+/// A square with a relay in each of two corners: over r1 all stations share channel 1 alone, over r2 the second hop may
+/// use channel 6.
+const SQUARE: &str = r#"
+[scenario]
+name = "square"
+duration = "1 s"
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = { model = "disk", reception = "20 m" }
+[wifi.stations.s]
+position = ["0 m", "0 m"]
+[wifi.stations.r1]
+position = ["15 m", "0 m"]
+[wifi.stations.r2]
+position = ["0 m", "15 m"]
+channels = [1, 6]
+[wifi.stations.d]
+position = ["15 m", "15 m"]
+channels = [1, 6]
+[wifi.routes.w]
+from = "s"
+to = "d"
+find = FIND
+[connections.bulk]
+from = "s"
+to = "d"
+application = { kind = "bulk" }
+"#;
+
+#[test]
+fn routes_are_found_by_metrics_over_several_channels() {
+    let with = |find: &str| {
+        let text = SQUARE.replace("FIND", find);
+        load(&text, None, &[]).unwrap_or_else(|error| panic!("{find}: {error}"))
+    };
+    assert_tells(&with("{}").explain(), &["2 hops on channel 1: s ~ r1 ~ d, found (shortest 1)"]);
+    let mic = with("{ metric = \"mic\" }");
+    assert_tells(
+        &mic.explain(),
+        &["2 hops on channel 1, 6: s ~ r2 ~ d, found (shortest by MIC, switch cost 0.5, 1)"],
+    );
+    let wcett = with("{ metric = \"wcett\", beta = 0.9, algorithm = \"node-disjoint\", number = 2 }");
+    assert_tells(
+        &wcett.explain(),
+        &["2 hops on channel 1: s ~ r1 ~ d, found (node-disjoint by WCETT, beta 0.9, 2)"],
+    );
+    // Without weight on the busiest channel, all routes of two hops are alike.
+    assert_tells(&with("{ metric = \"wcett\", beta = 0.0 }").explain(), &["s ~ r1 ~ d"]);
+
+    let of = |scenario: &Scenario| {
+        let outcome = run(scenario, &RunOptions::default()).expect("it runs");
+        (outcome.links.iter().map(|link| link.utilisation).collect::<Vec<_>>(), outcome.connections[0].bytes)
+    };
+    let (utilisation, over_two) = of(&mic);
+    assert_eq!(utilisation, [None, None], "a wireless route has no utilisation");
+    let (_, over_one) = of(&with("{}"));
+    assert!(over_two > over_one * 3 / 2, "{over_two} octets over two channels, {over_one} over one");
+}

@@ -251,3 +251,95 @@ destination = {{ node = "d", near = ["80 m", "50 m"] }}
     );
     refused("kind = \"file\", file = \"missing.txt\"", "", "wifi.deployment.layout.file", &[".graphml"]);
 }
+
+#[test]
+fn path_losses_that_cannot_be() {
+    let propagation = "propagation = { model = \"disk\", reception = \"20 m\" }";
+    for (key, value, words) in [
+        ("exponent", "nan", "a number above 0"),
+        ("exponent", "0.0", "a number above 0"),
+        ("exponent", "-3.0", "a number above 0"),
+        ("exponent", "1e300", "at most 20"),
+        ("reference_distance", "\"0 m\"", "a distance above zero"),
+        ("shadowing", "\"-4 dB\"", "0 dB or more"),
+    ] {
+        let by = format!("propagation = {{ model = \"log-distance\", {key} = {value} }}");
+        check(propagation, &by, &format!("wifi.propagation.{key}"), &[words]);
+    }
+}
+
+#[test]
+fn metrics_that_cannot_be() {
+    let via = "via = [\"r\"]";
+    for (find, key, words) in [
+        ("metric = \"etx\"", "metric", "mic"),
+        ("metric = \"mic\", beta = 0.5", "beta", "it belongs to WCETT"),
+        ("switch_cost = 0.5", "switch_cost", "it belongs to MIC"),
+        ("metric = \"wcett\", beta = 1.5", "beta", "a number from 0 to 1"),
+        ("metric = \"mic\", switch_cost = 1.0", "switch_cost", "less than 1"),
+        ("metric = \"mic\", ties = \"random\"", "ties", "by a metric"),
+        ("metric = \"mic\", algorithm = \"optimal-node-disjoint\"", "metric", "have the fewest hops"),
+    ] {
+        let key = format!("wifi.routes.a.find.{key}");
+        check(via, &format!("find = {{ {find} }}"), &key, &[words]);
+    }
+}
+
+/// A deployment from a file, and what is wrong with the scenario around it.
+fn mistake_of_file(positions: &str, wifi: &str, overrides: &[(&str, &str)]) -> ScenarioError {
+    let folder = std::env::temp_dir().join(format!(
+        "ropewalk-camp-{}-{}",
+        std::process::id(),
+        positions.len() + wifi.len()
+    ));
+    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+    std::fs::write(folder.join("camp.csv"), positions).expect("writable");
+    let text = format!(
+        r#"
+[scenario]
+name = "test"
+duration = "1 s"
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = {{ model = "disk", reception = "20 m" }}
+{wifi}
+[wifi.deployment]
+layout = {{ kind = "file", file = "camp.csv" }}
+source = {{ node = "s", station = "a" }}
+destination = {{ node = "d", station = "b" }}
+[wifi.routes.w]
+from = "s"
+to = "d"
+"#
+    );
+    let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
+    let overrides: Vec<_> = overrides.iter().map(own).collect();
+    let error = load(&text, Some(&folder.join("test.toml")), &overrides).err();
+    std::fs::remove_dir_all(&folder).expect("still there");
+    error.expect("this is wrong")
+}
+
+#[test]
+fn deployments_that_do_not_fit_say_which_station() {
+    let camp = "name,x,y\na,0,0\nb,10,0\nc,47.751,5\n";
+    let error = mistake_of_file("name,x,y\na,0,0\nb,10,0\ns,5,5\n", "", &[]);
+    assert_eq!(error.key, "wifi.deployment.source.node");
+    assert!(error.message.contains("another station of the deployment is called `s` too"), "{error}");
+
+    let own = "[wifi.stations.c]\nposition = [\"1 m\", \"1 m\"]";
+    let error = mistake_of_file(camp, own, &[]);
+    assert_eq!(error.key, "wifi.stations.c");
+    assert!(error.message.contains("the deployment has a station `c` too"), "{error}");
+
+    let moving =
+        "mobility = { model = \"random-waypoint\", area = [\"40 m\", \"40 m\"], speed_max = \"2 m/s\" }";
+    let error = mistake_of_file(camp, moving, &[]);
+    assert_eq!(error.key, "wifi.mobility.area");
+    assert!(error.message.contains("the station `c` begins at x = 47.75 m, outside the area"), "{error}");
+
+    let error = mistake_of_file(camp, "", &[("wifi.propagation.reception", "\"0 m\"")]);
+    assert_eq!(error.key, "wifi.propagation.reception");
+    let shown = error.to_string();
+    assert!(shown.contains("reception=\"0 m\"") && !shown.contains("20 m"), "{shown}");
+}

@@ -3,6 +3,7 @@
 mod check;
 
 pub(crate) use check::check;
+pub use check::check_propagation;
 
 use crate::phy::{Rate, RateSet, Standard};
 use crate::position::Position;

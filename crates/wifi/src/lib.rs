@@ -28,7 +28,7 @@ pub mod propagation;
 
 pub use config::{
     ConfigError, MacConfig, NetworkConfig, Ns2Rules, RadioConfig, RateControl, RouteConfig, StationConfig,
-    StationId,
+    StationId, check_propagation,
 };
 pub use frame::{FrameKind, MAX_PACKET};
 pub use monitor::FrameRecord;

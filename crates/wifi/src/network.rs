@@ -174,6 +174,24 @@ impl Network {
         self.topology.reaches(&self.propagation, sender, receiver, rate)
     }
 
+    /// The stations that a transmission of a station on a channel disturbs, as they stand now: those with a radio that
+    /// senses it or, on [`crate::propagation::Disk`], loses frames by it. Channels that overlap count. None when it has no
+    /// radio there.
+    ///
+    /// # Panics
+    /// When there is no such station.
+    pub fn disturbed(&self, station: StationId, channel: u8) -> Vec<StationId> {
+        let Some(radio) = self.radio_on(station.0, channel) else { return Vec::new() };
+        let is_disk = matches!(self.propagation, crate::propagation::Propagation::Disk(_));
+        let matters = self.topology.of(radio).iter().filter(|neighbour| neighbour.is_sensed || is_disk);
+        let mut stations: Vec<StationId> =
+            matters.map(|neighbour| StationId(self.radios[neighbour.radio as usize].station)).collect();
+        stations.sort_unstable();
+        stations.dedup();
+        stations.retain(|&disturbed| disturbed != station);
+        stations
+    }
+
     /// What has happened to the packets of a route: in its direction, and back.
     ///
     /// # Panics

@@ -79,7 +79,7 @@ fn ladder() -> Deployment {
     let positions =
         vec![at(0.0, 0.0), at(10.0, 9.0), at(10.0, -1.0), at(20.0, -1.0), at(20.0, 9.0), at(30.0, 0.0)];
     let links = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 5), (4, 5)];
-    let nodes = Nodes { names: Vec::new(), positions, range: None };
+    let nodes = Nodes { positions, ..Nodes::default() };
     let end = |name: &str| End::Named(name.to_owned());
     Deployment::new(nodes, Graph::from_links(6, &links), &end("0"), &end("5")).expect("both are nodes")
 }

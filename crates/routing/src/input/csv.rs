@@ -1,6 +1,6 @@
 //! Positions from comma-separated values.
 
-use super::{Numbers, Topology, coordinate, not_empty};
+use super::{Numbers, Topology, called, channels, coordinate, not_empty};
 use crate::error::RoutingError;
 use crate::position::Position;
 
@@ -9,6 +9,7 @@ struct Columns {
     x: usize,
     y: usize,
     name: Option<usize>,
+    channels: Option<usize>,
 }
 
 impl Columns {
@@ -24,7 +25,7 @@ impl Columns {
         };
         Some(required(&["x_m", "x"]).and_then(|x| {
             let y = required(&["y_m", "y"])?;
-            Ok(Self { x, y, name: find(&["name", "node", "id"]) })
+            Ok(Self { x, y, name: find(&["name", "node", "id"]), channels: find(&["channels"]) })
         }))
     }
 }
@@ -47,7 +48,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Topology, RoutingError> {
             rest.next();
             columns.map_err(|reason| RoutingError::file(file, Some(number), reason))?
         }
-        None => Columns { x: 0, y: 1, name: None },
+        None => Columns { x: 0, y: 1, name: None, channels: None },
     };
     let mut topology = Topology::default();
     let mut numbers = Vec::new();
@@ -66,12 +67,19 @@ pub(super) fn read(text: &str, file: &str) -> Result<Topology, RoutingError> {
 
 fn row(line: &str, columns: &Columns, topology: &mut Topology) -> Result<(), String> {
     let fields: Vec<_> = fields(line).collect();
-    let wanted = columns.x.max(columns.y).max(columns.name.unwrap_or(0)) + 1;
+    let named = [columns.name, columns.channels].map(|column| column.unwrap_or(0));
+    let wanted = columns.x.max(columns.y).max(named[0]).max(named[1]) + 1;
     if fields.len() < wanted {
         return Err(format!("{wanted} columns expected, {} found", fields.len()));
     }
-    let position = Position::new(coordinate(fields[columns.x])?, coordinate(fields[columns.y])?);
-    topology.positions.push(position);
+    let place = topology.positions.len();
     topology.names.extend(columns.name.map(|name| fields[name].to_owned()));
+    let mut rest = || {
+        topology.channels.extend(columns.channels.map(|column| channels(fields[column])).transpose()?);
+        Ok(Position::new(coordinate("x_m", fields[columns.x])?, coordinate("y_m", fields[columns.y])?))
+    };
+    let position =
+        rest().map_err(|reason: String| format!("{}: {reason}", called(&topology.names, place)))?;
+    topology.positions.push(position);
     Ok(())
 }

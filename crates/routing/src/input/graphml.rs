@@ -1,6 +1,6 @@
 //! Deployments from GraphML, as [`crate::Report::graphml`] and NetworkX write it.
 
-use super::{Numbers, Topology, checked_range, coordinate, not_empty};
+use super::{Numbers, Topology, channels, checked_range, coordinate, not_empty};
 use crate::error::RoutingError;
 use crate::position::Position;
 use roxmltree::{Document, Node};
@@ -45,12 +45,13 @@ impl<'a> Reader<'a> {
             .collect::<Result<_, _>>()?;
         let own = Self::data(graph, &keys);
         let range = own.get("range_m").map(|&(text, node)| {
-            let number = coordinate(text).and_then(checked_range);
+            let number = coordinate("range_m", text).and_then(checked_range);
             number.map_err(|reason| (self.line(node), reason))
         });
         let said = |name| own.get(name).map(|&(text, _)| text.trim().to_owned());
         Ok(Topology {
             positions: self.positions(&nodes, &keys)?,
+            channels: self.channels(&nodes, &keys)?,
             nodes: nodes.len(),
             // A file of positions alone has no links: then they are the disk graph's.
             links: (!links.is_empty()).then_some(links),
@@ -90,6 +91,25 @@ impl<'a> Reader<'a> {
         numbers.link(&from, &to).map_err(|reason| (self.line(edge), reason))
     }
 
+    /// Either all nodes have channels, or none.
+    fn channels(
+        &self,
+        nodes: &[Node<'a, 'a>],
+        keys: &BTreeMap<&'a str, &'a str>,
+    ) -> Result<Vec<Vec<u32>>, Mistake> {
+        let data: Vec<_> = nodes.iter().map(|&node| Self::data(node, keys)).collect();
+        if !data.iter().any(|data| data.contains_key("channels")) {
+            return Ok(Vec::new());
+        }
+        let of = |(&node, data): (&Node<'_, '_>, &BTreeMap<_, (&str, Node<'_, '_>)>)| {
+            let Some(&(text, at)) = data.get("channels") else {
+                return Err((self.line(node), format!("{} has no channels", quoted(node))));
+            };
+            channels(text).map_err(|reason| (self.line(at), format!("{}: {reason}", quoted(node))))
+        };
+        nodes.iter().zip(&data).map(of).collect()
+    }
+
     /// Either all nodes have a position, or none.
     fn positions(
         &self,
@@ -103,15 +123,21 @@ impl<'a> Reader<'a> {
         }
         let metres = |node: Node<'_, '_>, data: &BTreeMap<_, (&str, Node<'_, '_>)>, names: [&str; 2]| {
             let Some(&(text, at)) = names.iter().find_map(|name| data.get(name)) else {
-                return Err((self.line(node), format!("a node without \"{}\"", names[0])));
+                return Err((self.line(node), format!("{} has no {}", quoted(node), names[0])));
             };
-            coordinate(text).map_err(|reason| (self.line(at), reason))
+            coordinate(names[0], text)
+                .map_err(|reason| (self.line(at), format!("{}: {reason}", quoted(node))))
         };
         let position = |(&node, data)| {
             Ok(Position::new(metres(node, data, ["x_m", "x"])?, metres(node, data, ["y_m", "y"])?))
         };
         nodes.iter().zip(&data).map(position).collect()
     }
+}
+
+/// What a node is called in messages.
+fn quoted(node: Node<'_, '_>) -> String {
+    format!("node \"{}\"", node.attribute("id").unwrap_or_default())
 }
 
 /// Whether it is an element of this name, whatever its namespace.

@@ -1,10 +1,11 @@
 //! Deployments from JSON: what [`crate::Report::json`] writes, and what `networkx.node_link_data` does.
 
-use super::{Numbers, Topology, checked_range, not_empty};
+use super::{Numbers, Topology, called, checked_channels, checked_range, not_empty};
 use crate::error::RoutingError;
 use crate::position::Position;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
 use std::fmt;
 
 #[derive(Deserialize)]
@@ -13,7 +14,7 @@ struct File {
     #[serde(alias = "edges")]
     links: Option<Vec<Link>>,
     #[serde(default, alias = "range")]
-    range_m: Option<f64>,
+    range_m: Option<Metres>,
     source: Option<Name>,
     destination: Option<Name>,
     #[serde(default)]
@@ -25,7 +26,7 @@ struct File {
 
 #[derive(Deserialize, Default)]
 struct Own {
-    range_m: Option<f64>,
+    range_m: Option<Metres>,
     source: Option<Name>,
     destination: Option<Name>,
 }
@@ -38,6 +39,7 @@ struct Node {
     x_m: Option<Metres>,
     #[serde(alias = "y")]
     y_m: Option<Metres>,
+    channels: Option<Vec<u32>>,
 }
 
 /// A name, which may be written as a number.
@@ -62,7 +64,35 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// A coordinate. JSON has no NaN; what writers put in its place is refused with the reason.
+/// Numbers that JSON does not have, as writers put them all the same: they are refused where it can be said whose they
+/// are.
+const NO_NUMBERS: [(&str, f64); 3] =
+    [("NaN", f64::NAN), ("-Infinity", f64::NEG_INFINITY), ("Infinity", f64::INFINITY)];
+
+/// The text with each of [`NO_NUMBERS`] that stands outside of a string put into quotes, and where the first stands.
+fn quoted(text: &str) -> (Cow<'_, str>, Option<usize>) {
+    let (mut quoted, mut first) = (String::new(), None);
+    let (mut is_string, mut is_escaped, mut copied, mut at) = (false, false, 0, 0);
+    while let Some(letter) = text[at..].chars().next() {
+        let word = NO_NUMBERS.iter().find(|(word, _)| !is_string && text[at..].starts_with(word));
+        if let Some((word, _)) = word {
+            first.get_or_insert(at);
+            quoted.extend([&text[copied..at], "\"", word, "\""]);
+            at += word.len();
+            copied = at;
+            continue;
+        }
+        is_string ^= letter == '"' && !is_escaped;
+        is_escaped = is_string && letter == '\\' && !is_escaped;
+        at += letter.len_utf8();
+    }
+    match first {
+        None => (Cow::Borrowed(text), None),
+        Some(_) => (Cow::Owned(quoted + &text[copied..]), first),
+    }
+}
+
+/// A number of metres, which may be none: see [`NO_NUMBERS`].
 struct Metres(f64);
 
 impl<'de> Deserialize<'de> for Metres {
@@ -75,6 +105,11 @@ impl<'de> Deserialize<'de> for Metres {
             }
             fn visit_f64<E: Error>(self, number: f64) -> Result<Metres, E> {
                 Ok(Metres(number))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Metres, E> {
+                let known = NO_NUMBERS.iter().find(|(word, _)| *word == text);
+                let number = known.map(|&(_, number)| Metres(number));
+                number.ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
             }
             fn visit_i64<E: Error>(self, number: i64) -> Result<Metres, E> {
                 Ok(Metres(number as f64))
@@ -120,13 +155,16 @@ impl<'de> Deserialize<'de> for Link {
 }
 
 pub(super) fn read(text: &str, file: &str) -> Result<Topology, RoutingError> {
-    let parsed: File = serde_json::from_str(text).map_err(|error| {
+    let (text, first) = quoted(text);
+    let parsed: File = serde_json::from_str(&text).map_err(|error| {
         let reason = error.to_string();
         // The line is said in front already.
         let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(reason, _)| reason);
         RoutingError::file(file, Some(error.line()).filter(|&line| line > 0), reason)
     })?;
-    let topology = topology(parsed).map_err(|reason| RoutingError::file(file, None, reason))?;
+    // Quotes add no line.
+    let line = first.map(|first| text[..first].matches('\n').count() + 1);
+    let topology = topology(parsed).map_err(|reason| RoutingError::file(file, line, reason))?;
     not_empty(topology, file)
 }
 
@@ -134,20 +172,22 @@ fn topology(file: File) -> Result<Topology, String> {
     if file.directed {
         return Err("the links must be undirected".to_owned());
     }
-    let called = |(place, node): (usize, &Node)| {
+    let name = |(place, node): (usize, &Node)| {
         node.name.as_ref().map_or_else(|| place.to_string(), |name| name.0.clone())
     };
-    let names: Vec<_> = file.nodes.iter().enumerate().map(called).collect();
+    let names: Vec<_> = file.nodes.iter().enumerate().map(name).collect();
     let numbers = Numbers::new(&names).map_err(|place| format!("a second node \"{}\"", names[place]))?;
     let links = file.links.map(|links| links.iter().map(|link| numbers.link(&link.0, &link.1)).collect());
     let links = links.transpose()?;
     let positions = positions(&file.nodes, &names)?;
-    let range = file.range_m.or(file.graph.range_m).map(checked_range).transpose()?;
+    let channels = channels(&file.nodes, &names)?;
+    let range = file.range_m.or(file.graph.range_m).map(|range| checked_range(range.0)).transpose()?;
     let nodes = names.len();
     let numbered = names.iter().enumerate().all(|(place, name)| *name == place.to_string());
     Ok(Topology {
         names: if numbered && !positions.is_empty() { Vec::new() } else { names },
         positions,
+        channels,
         nodes,
         links,
         range,
@@ -161,10 +201,28 @@ fn positions(nodes: &[Node], names: &[String]) -> Result<Vec<Position>, String> 
     if nodes.iter().all(|node| node.x_m.is_none() && node.y_m.is_none()) {
         return Ok(Vec::new());
     }
-    let position = |(node, name): (&Node, &String)| match (&node.x_m, &node.y_m) {
-        (Some(x), Some(y)) => Ok(Position::new(x.0, y.0)),
-        (None, _) => Err(format!("node \"{name}\" has no x_m")),
-        (_, None) => Err(format!("node \"{name}\" has no y_m")),
+    let metres = |place, column, given: &Option<Metres>| match given {
+        Some(Metres(number)) if number.is_finite() => Ok(*number),
+        Some(Metres(number)) => {
+            Err(format!("{}: {column} must be finite, not {number}", called(names, place)))
+        }
+        None => Err(format!("{} has no {column}", called(names, place))),
     };
-    nodes.iter().zip(names).map(position).collect()
+    let position = |(place, node): (usize, &Node)| {
+        Ok(Position::new(metres(place, "x_m", &node.x_m)?, metres(place, "y_m", &node.y_m)?))
+    };
+    nodes.iter().enumerate().map(position).collect()
+}
+
+/// Either all nodes have channels, or none.
+fn channels(nodes: &[Node], names: &[String]) -> Result<Vec<Vec<u32>>, String> {
+    if nodes.iter().all(|node| node.channels.is_none()) {
+        return Ok(Vec::new());
+    }
+    let of = |(place, node): (usize, &Node)| {
+        let given =
+            node.channels.clone().ok_or_else(|| format!("{} has no channels", called(names, place)))?;
+        checked_channels(given).map_err(|reason| format!("{}: {reason}", called(names, place)))
+    };
+    nodes.iter().enumerate().map(of).collect()
 }

@@ -49,10 +49,14 @@ fn csv_without_a_header_is_x_and_y() {
 #[test]
 fn csv_mistakes_are_told_with_their_line() {
     let cases = [
-        ("x,y\n1,2\nNaN,3\n", "camp.csv:3: a coordinate must be finite, not NaN"),
-        ("x,y\n1,inf\n", "camp.csv:2: a coordinate must be finite, not inf"),
+        ("x,y\n1,2\nNaN,3\n", "camp.csv:3: node 1: x_m must be finite, not NaN"),
+        ("x,y\n1,inf\n", "camp.csv:2: node 0: y_m must be finite, not inf"),
         ("x,y\n1,2\n1\n", "camp.csv:3: 2 columns expected, 1 found"),
-        ("x,y\n1,near\n", "camp.csv:2: \"near\" is no number of metres"),
+        ("x,y\n1,near\n", "camp.csv:2: node 0: y_m \"near\" is no number of metres"),
+        ("name,x,y\ngate,1,2\ntower,nan,2\n", "camp.csv:3: node \"tower\": x_m must be finite, not nan"),
+        ("x,y,channels\n1,2,1 6\n1,2,6 six\n", "camp.csv:3: node 1: \"six\" is no number of a channel"),
+        ("x,y,channels\n1,2,6 1 6\n", "camp.csv:2: node 0: two radios on channel 6"),
+        ("x,y,channels\n1,2,\n", "camp.csv:2: node 0: a node needs a radio: no channel given"),
         ("name,x\na,1\n", "camp.csv:1: no column \"y_m\" in the header line"),
         ("name,x,y\na,1,2\n\na,3,4\n", "camp.csv:4: a second node \"a\""),
         ("\n", "camp.csv: there is no node in it"),
@@ -89,10 +93,22 @@ fn json_as_networkx_writes_it() {
 #[test]
 fn json_mistakes_are_told() {
     let cases = [
-        ("{\"nodes\": [\n{\"x_m\": NaN, \"y_m\": 0}]}", "camp.json:2: expected value"),
+        (
+            "{\"nodes\": [\n{\"x_m\": NaN, \"y_m\": 0}]}",
+            "camp.json:2: node \"0\": x_m must be finite, not NaN",
+        ),
+        (
+            "{\"nodes\": [{\"name\": \"is \\\"NaN\", \"x_m\": 0, \"y_m\": 0},\n\n{\"name\": \"b\", \"x_m\": 1, \"y_m\": -Infinity}]}",
+            "camp.json:3: node \"b\": y_m must be finite, not -inf",
+        ),
+        (
+            "{\"range_m\": NaN, \"nodes\": [{}]}",
+            "camp.json:1: range_m must be a positive number of metres, not NaN",
+        ),
+        ("{\"nodes\": [{\"channels\": [1]}, {\"name\": \"b\"}]}", "camp.json: node \"b\" has no channels"),
         (
             "{\"nodes\": [\n{\"x_m\": \"NaN\", \"y_m\": 0}]}",
-            "camp.json:2: invalid type: string \"NaN\", expected a number of metres",
+            "camp.json: node \"0\": x_m must be finite, not NaN",
         ),
         ("{\"nodes\": [\n\n{\"x_m\": 1e999, \"y_m\": 0}]}", "camp.json:3: number out of range"),
         ("{\"nodes\": [{\"name\": \"a\", \"x_m\": 1}]}", "camp.json: node \"a\" has no y_m"),
@@ -135,9 +151,9 @@ fn graphml_mistakes_are_told_with_their_line() {
     };
     let (a, b) = (node("a", "0"), node("b", "nan"));
     let cases = [
-        (graph(&format!("{a}{b}")), "camp.graphml:6: a coordinate must be finite, not nan"),
+        (graph(&format!("{a}{b}")), "camp.graphml:6: node \"b\": x_m must be finite, not nan"),
         (graph(&format!("{a}{a}")), "camp.graphml:6: a second node \"a\""),
-        (graph(&format!("{a}<node id=\"c\"/>")), "camp.graphml:6: a node without \"x_m\""),
+        (graph(&format!("{a}<node id=\"c\"/>")), "camp.graphml:6: node \"c\" has no x_m"),
         (graph(&format!("{a}<node/>")), "camp.graphml:6: <node> without \"id\""),
         (
             graph(&format!("{a}<edge source=\"a\" target=\"z\"/>")),

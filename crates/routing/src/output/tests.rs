@@ -1,6 +1,12 @@
-use super::{Radio, Report};
+use super::Report;
+use crate::assignment::Assignment;
+use crate::deployment::{Deployment, End, Nodes};
+use crate::graph::Graph;
 use crate::greedy::Disjoint;
 use crate::input::{Format, read};
+use crate::multichannel::Metric;
+use crate::position::Position;
+use crate::radio::Radio;
 use crate::record::Method;
 use crate::search::{Effort, Search};
 use crate::shortest::TieRule;
@@ -74,6 +80,10 @@ fn json_has_routes_by_algorithm_and_what_they_are_worth() {
 fn radios_that_make_no_sense_are_refused_by_name() {
     let radios = [
         (Radio { channels: 0, ..Radio::default() }, "channels"),
+        (Radio { channels: 2, radios: 3, ..Radio::default() }, "radios"),
+        (Radio { assignment: Assignment::List(vec![1]), ..Radio::default() }, "assign"),
+        (Radio { assignment: Assignment::List(Vec::new()), ..Radio::default() }, "assign"),
+        (Radio { stay_cost: f64::INFINITY, ..Radio::default() }, "switch-cost"),
         (Radio { interference: 0.5, ..Radio::default() }, "interference"),
         (Radio { bit_rate: 0.0, ..Radio::default() }, "bit-rate"),
         (Radio { frame_octets: 0, ..Radio::default() }, "frame"),
@@ -94,4 +104,116 @@ fn an_optimal_zone_disjoint_set_is_refused() {
     let methods = [Method::Optimal(Disjoint::Zone)];
     let made = Report::new(report(None).deployment, &methods, TieRule::LowestNode, 1, None);
     assert!(made.expect_err("there is none").to_string().starts_with("algorithm: "));
+}
+
+/// Five nodes in a row, 10 m apart; each hears the next.
+fn chain() -> Deployment {
+    let positions: Vec<_> = (0..5).map(|node| Position::new(10.0 * f64::from(node), 0.0)).collect();
+    let graph = Graph::disk(&positions, 11.0);
+    let nodes = Nodes { positions, range: Some(11.0), ..Nodes::default() };
+    let end = |name: &str| End::Named(name.to_owned());
+    Deployment::new(nodes, graph, &end("0"), &end("4")).expect("both are nodes")
+}
+
+/// Channels, WCETT in transmission times of a frame, and MIC of the chain's only route.
+fn of_chain(radio: Radio) -> (Vec<u64>, f64, f64) {
+    // A frame of 1500 octets takes 2 ms.
+    let radio = Radio { interference: 1.0, bit_rate: 6e6, ..radio };
+    let report = Report::new(chain(), &Method::GREEDY[..1], TieRule::LowestNode, 1, Some(radio));
+    let text = report.expect("all is known").json();
+    let value: serde_json::Value = serde_json::from_str(&text).expect("own words");
+    let judged = &value["radio"]["sets"]["link"]["routes"][0];
+    let channels = judged["channels"].as_array().expect("a list");
+    let number = |key: &str| judged[key].as_f64().expect("a number");
+    (channels.iter().filter_map(serde_json::Value::as_u64).collect(), number("wcett_s") / 2e-3, number("mic"))
+}
+
+#[test]
+fn each_assignment_has_its_wcett_and_mic() {
+    // The hops' ends are heard by 1, 2, 2 and 1 other nodes: IRU adds up to 6/5. Three nodes in between.
+    let cases = [
+        (Assignment::PerRoute, vec![0, 0, 0, 0], 4.0, 1.2 + 3.0),
+        (Assignment::Alternate, vec![0, 1, 2, 0], 2.0, 1.2 + 3.0 * 0.25),
+        (Assignment::List(vec![0, 0, 1]), vec![0, 0, 1, 0], 3.0, 1.2 + 1.0 + 2.0 * 0.25),
+    ];
+    for (assignment, channels, busiest, mic) in cases {
+        for beta in [0.0, 0.5, 1.0] {
+            let radio = Radio {
+                channels: 3,
+                assignment: assignment.clone(),
+                beta,
+                switch_cost: 0.25,
+                ..Radio::default()
+            };
+            let (used, wcett, metric) = of_chain(radio);
+            assert_eq!(used, channels);
+            let expected = (1.0 - beta) * 4.0 + beta * busiest;
+            assert!((wcett - expected).abs() < 1e-9, "{assignment:?}, beta {beta}: {wcett}, not {expected}");
+            assert!((metric - mic).abs() < 1e-9, "{assignment:?}: {metric}, not {mic}");
+        }
+    }
+}
+
+#[test]
+fn radios_that_nodes_have_decide_on_channels_and_on_who_is_disturbed() {
+    let mut deployment = chain();
+    deployment.channels = vec![vec![1, 6], vec![1, 6], vec![6, 11], vec![6, 11], vec![11]];
+    let made = |metric| {
+        let radio = Radio { interference: 1.0, assignment: Assignment::Radios, metric, ..Radio::default() };
+        Report::new(deployment.clone(), &Method::GREEDY[..1], TieRule::LowestNode, 1, Some(radio))
+    };
+    for metric in Metric::ALL {
+        let text = made(metric).expect("all is known").json();
+        let value: serde_json::Value = serde_json::from_str(&text).expect("own words");
+        // 1 on the first hop alone, 11 on the last alone.
+        let judged = &value["radio"]["sets"]["link"]["routes"][0];
+        assert_eq!(judged["channels"], serde_json::json!([1, 6, 6, 11]), "{metric:?}");
+        // On 1 nobody else is disturbed, on 6 nodes 0 and 3, then 1 alone, on 11 node 2: 4/5, and two changes and one stay.
+        let mic = judged["mic"].as_f64().expect("a number");
+        assert!((mic - (0.8 + 2.0 * 0.5 + 1.0)).abs() < 1e-9, "{mic}");
+        assert_eq!(value["nodes"][2]["channels"], serde_json::json!([6, 11]));
+    }
+    let topology =
+        read(&made(Metric::Mic).expect("known").graphml(), "x.graphml", Format::Graphml).expect("own");
+    assert_eq!(topology.channels, deployment.channels);
+    deployment.channels[4] = vec![36];
+    let radio = Radio { assignment: Assignment::Radios, ..Radio::default() };
+    let report = Report::new(deployment, &methods(), TieRule::LowestNode, 1, Some(radio)).expect("known");
+    assert!(report.sets().iter().all(|(_, routes)| routes.is_empty()), "no channel leads to the last node");
+}
+
+#[test]
+fn a_metric_chooses_routes_that_hops_do_not() {
+    let search = Search::papers(32, 1);
+    let found = search.run(20, Effort::default(), |deployment| deployment).expect("1 in 100 is connected");
+    let mut differ = 0;
+    for deployment in found.items {
+        let made = |metric| {
+            let radio =
+                Radio { channels: 3, radios: 2, assignment: Assignment::Radios, metric, ..Radio::default() };
+            let report =
+                Report::new(deployment.clone(), &Method::GREEDY, TieRule::LowestNode, 1, Some(radio));
+            let text = report.expect("all is known").json();
+            let value: serde_json::Value = serde_json::from_str(&text).expect("own words");
+            let first = &value["radio"]["sets"]["link"]["routes"][0];
+            (first["mic"].as_f64(), first["wcett_s"].as_f64(), value["routes"]["link"][0].clone())
+        };
+        let (hops, wcett, mic) = (made(Metric::Hops), made(Metric::Wcett), made(Metric::Mic));
+        assert!(mic.0 <= hops.0 && mic.0 <= wcett.0, "{mic:?} is not the least of {hops:?}, {wcett:?}");
+        assert!(wcett.1 <= hops.1 && wcett.1 <= mic.1, "{wcett:?} is not the least of {hops:?}, {mic:?}");
+        differ += u32::from(mic.2 != hops.2);
+    }
+    assert!(differ > 0, "MIC never takes another way than the shortest");
+}
+
+#[test]
+fn what_no_metric_decides_is_refused() {
+    let made = |method, ties| {
+        let radio = Radio { metric: Metric::Mic, ..Radio::default() };
+        Report::new(chain(), &[method], ties, 1, Some(radio)).expect_err("refused").to_string()
+    };
+    let message = made(Method::Optimal(Disjoint::Node), TieRule::LowestNode);
+    assert_eq!(message, "metric: optimal-node has the fewest hops: no metric chooses its routes");
+    let message = made(Method::Greedy(Disjoint::Node), TieRule::Random);
+    assert!(message.starts_with("ties: with a metric, "), "{message}");
 }

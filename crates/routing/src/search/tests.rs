@@ -226,7 +226,7 @@ fn a_grid_that_never_moves_is_not_drawn_again_and_again() {
 
 #[test]
 fn hopeless_searches_end_and_say_how_rare_it_was() {
-    let effort = Effort { draws: 100_000, workers: 2, ..Effort::default() };
+    let effort = Effort { draws: Some(100_000), workers: 2, ..Effort::default() };
     let search = Search { range: 1.0, ..Search::papers(32, 1) };
     let error = search.run(3, effort, |_| ()).expect_err("nothing is connected at 1 m");
     let rare =
@@ -313,4 +313,14 @@ fn names_are_the_names_of_conditions_and_rules() {
         message.starts_with("condition: there is no \"conected\"; choose from any, connected, "),
         "{message}"
     );
+}
+
+#[test]
+fn the_default_limit_of_draws_falls_with_the_nodes() {
+    let size = crate::position::Position::new(100.0, 100.0);
+    let draws = |nodes| Layout::Uniform { nodes, size }.default_draws();
+    // The papers' rarest set, 1 000 connected deployments of 20 nodes, takes 2.6 million.
+    assert_eq!([draws(20), draws(32), draws(64)], [100_000_000; 3]);
+    assert_eq!([draws(100), draws(500), draws(100_000_000)], [5_000_000, 1_000_000, 5]);
+    assert_eq!(Layout::Poisson { intensity: 0.05, size }.default_draws(), 1_000_000);
 }

@@ -133,7 +133,7 @@ pub(super) fn way(wifi: &WifiPlan, index: usize) -> String {
     };
     let found = match &plan.way {
         WayPlan::Via(_) => String::new(),
-        WayPlan::Find(find) => format!(", found ({} {})", find.algorithm.describe(), find.number + 1),
+        WayPlan::Find(find) => format!(", found ({} {})", find.describe(), find.number + 1),
     };
     format!("{hops} on channel {}: {}{found}", channels.join(", "), names.join(" ~ "))
 }

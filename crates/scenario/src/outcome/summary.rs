@@ -45,7 +45,7 @@ struct Link<'a> {
     packets: u64,
     drops_queue: u64,
     drops_loss: u64,
-    utilisation: f64,
+    utilisation: Option<f64>,
 }
 
 impl<'a> From<&'a SubflowRow> for Subflow<'a> {

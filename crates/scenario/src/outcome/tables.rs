@@ -148,7 +148,7 @@ impl Outcome {
             .u64("packets", rows().map(|r| r.packets))
             .u64("drops_queue", rows().map(|r| r.drops_queue))
             .u64("drops_loss", rows().map(|r| r.drops_loss))
-            .f64("utilisation", rows().map(|r| r.utilisation))
+            .optional_f64("utilisation", rows().map(|r| r.utilisation))
             .u64("ecn_marks", rows().map(|r| r.ecn_marks))
             .u64("offered", rows().map(|r| r.offered))
             .u64("duplicates", rows().map(|r| r.duplicates))

@@ -14,7 +14,7 @@ pub use deployment::{DeploymentPlan, EndPlan, LayoutPlan};
 pub use errors::ErrorPlan;
 pub(crate) use explicit::explicit;
 pub use mobility::{MobilityPlan, MovementPlan};
-pub use routes::{Algorithm, FindPlan, WayPlan, WirelessRoutePlan};
+pub use routes::{Algorithm, FindMetric, FindPlan, WayPlan, WirelessRoutePlan};
 pub use stage::{BroadcastPort, Scene, Stage, WifiError};
 
 use super::build::Builder;
@@ -109,7 +109,7 @@ pub(super) fn wifi(
     if channels.is_empty() {
         return Err(builder.wrong("wifi.channels", "stations would have no radio", "at least one channel"));
     }
-    let propagation = config::propagation(table, &mac, &channels);
+    let propagation = config::propagation(builder, table, &mac, &channels)?;
     let mobility = mobility::mobility(table.mobility.as_ref());
     let mut plan = WifiPlan {
         deployment: deployment::deployment(builder, table, nodes, &propagation, &mac)?,

@@ -258,7 +258,7 @@ pub(crate) struct WirelessRouteTable {
     pub(crate) via: Option<Vec<Name>>,
     /// Find the stations between, instead of `via`.
     pub(crate) find: Option<FindTable>,
-    /// The channel of all hops (default: the first that both ends have).
+    /// The channel of all hops (default: the first that both ends have; found by a metric, those that suit it best).
     pub(crate) channel: Option<u8>,
     /// The channel of each hop, instead of `channel`; with `via` only.
     pub(crate) channels: Option<Vec<u8>>,
@@ -276,6 +276,25 @@ pub(crate) struct FindTable {
     pub(crate) number: Option<u32>,
     /// Which of several routes with equally few hops is taken (default lowest-node).
     pub(crate) ties: Option<TieName>,
+    /// By what routes are chosen (default hops). By WCETT or MIC a hop uses any channel on which both its stations have a
+    /// radio, unless the route has a `channel`.
+    pub(crate) metric: Option<MetricName>,
+    /// The weight of the busiest channel in WCETT, from 0 to 1 (default 0.5).
+    pub(crate) beta: Option<f64>,
+    /// What a change of channel costs in MIC, where keeping it costs 1 (default 0.5).
+    pub(crate) switch_cost: Option<f64>,
+}
+
+/// By what routes are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MetricName {
+    /// The fewest hops.
+    Hops,
+    /// The weighted cumulative expected transmission time (Draves, Padhye, Zill 2004).
+    Wcett,
+    /// The metric of interference and channel switching (Yang, Wang, Kravets 2005).
+    Mic,
 }
 
 /// A set of routes.

@@ -186,11 +186,7 @@ pub(crate) fn links<T: Tap<Packet>, M: Medium<Packet>>(
                 packets: stats.transmitted_packets,
                 drops_queue: stats.drops_queue,
                 drops_loss: stats.drops_loss,
-                utilisation: match link.wireless() {
-                    // The medium has no capacity of its own: the part of the time its frames were on the air.
-                    Some(_) => stats.busy.as_secs_f64() / plan.duration.as_secs_f64(),
-                    None => stats.utilisation(),
-                },
+                utilisation: link.wireless().is_none().then(|| stats.utilisation()),
                 ecn_marks: stats.marks,
                 offered: stats.offered,
                 duplicates: stats.duplicates,

@@ -2,7 +2,7 @@
 
 use super::{ConfigError, MacConfig, NetworkConfig, RadioConfig, RateControl, StationConfig};
 use crate::phy::{Rate, RateSet};
-use crate::propagation::{Channel, Propagation};
+use crate::propagation::{Channel, Disk, LogDistance, Propagation};
 
 type Checked = Result<(), ConfigError>;
 
@@ -14,33 +14,77 @@ pub(crate) fn check(config: &NetworkConfig) -> Checked {
     propagation(config)?;
     for (index, station) in config.stations.iter().enumerate() {
         if config.stations[..index].iter().any(|other| other.name == station.name) {
-            return Err(ConfigError::new(format!("stations.{}", station.name), "there are two of this name"));
+            return Err(ConfigError::new(
+                format!("stations.{}", station.name),
+                format!("there are two stations `{}`", station.name),
+            ));
         }
         self::station(station)?;
     }
     Ok(())
 }
 
-fn propagation(config: &NetworkConfig) -> Checked {
-    if let Propagation::Disk(disk) = &config.propagation {
-        for (name, range) in [
-            ("reception", disk.reception),
-            ("carrier_sense", disk.carrier_sense),
-            ("interference", disk.interference),
-        ] {
-            if !range.is_finite() || range <= 0.0 {
-                let problem = format!("{range} m; expected a range above zero");
-                return Err(ConfigError::new(format!("propagation.{name}"), problem));
-            }
-        }
-        if disk.carrier_sense < disk.reception {
-            let problem = format!(
-                "{} m is less than the reception range of {} m: who receives a frame senses it",
-                disk.carrier_sense, disk.reception
-            );
-            return Err(ConfigError::new("propagation.carrier_sense", problem));
+/// Is this a propagation that there can be?
+///
+/// # Errors
+/// The key, `propagation.` and the name of a value that makes no sense, and why.
+pub fn check_propagation(propagation: &Propagation) -> Checked {
+    match propagation {
+        Propagation::Disk(disk) => self::disk(disk),
+        Propagation::LogDistance(model) => log_distance(model),
+    }
+}
+
+fn disk(disk: &Disk) -> Checked {
+    for (name, range) in [
+        ("reception", disk.reception),
+        ("carrier_sense", disk.carrier_sense),
+        ("interference", disk.interference),
+    ] {
+        if !range.is_finite() || range <= 0.0 {
+            let problem = format!("a range of {range} m reaches nobody; expected a range above zero");
+            return Err(ConfigError::new(format!("propagation.{name}"), problem));
         }
     }
+    if disk.carrier_sense < disk.reception {
+        let problem = format!(
+            "{} m is less than the reception range of {} m: who receives a frame senses it",
+            disk.carrier_sense, disk.reception
+        );
+        return Err(ConfigError::new("propagation.carrier_sense", problem));
+    }
+    Ok(())
+}
+
+/// An exponent beyond any that was measured (2 in the open, up to 6 through walls).
+const STEEPEST: f64 = 20.0;
+
+fn log_distance(model: &LogDistance) -> Checked {
+    let values = [
+        ("power", model.power_dbm, f64::MIN..=f64::MAX, "a number of dBm"),
+        ("exponent", model.exponent, f64::MIN_POSITIVE..=STEEPEST, "a number above 0, at most 20"),
+        ("reference_loss", model.reference_loss_db, f64::MIN..=f64::MAX, "a number of dB"),
+        (
+            "reference_distance",
+            model.reference_distance,
+            f64::MIN_POSITIVE..=f64::MAX,
+            "a distance above zero",
+        ),
+        ("shadowing", model.shadowing_db, 0.0..=f64::MAX, "a standard deviation of 0 dB or more"),
+        ("noise", model.receiver.noise_dbm, f64::MIN..=f64::MAX, "a number of dBm"),
+        ("carrier_sense", model.receiver.carrier_sense_dbm, f64::MIN..=f64::MAX, "a number of dBm"),
+    ];
+    match values.iter().find(|(_, value, allowed, _)| !allowed.contains(value)) {
+        Some((name, value, _, expected)) => {
+            let problem = format!("{value} does not fit here; expected {expected}");
+            Err(ConfigError::new(format!("propagation.{name}"), problem))
+        }
+        None => Ok(()),
+    }
+}
+
+fn propagation(config: &NetworkConfig) -> Checked {
+    check_propagation(&config.propagation)?;
     let range = config.propagation.carrier_sense_range();
     if config.propagation_delay && range > FARTHEST_METRES {
         let problem = format!(

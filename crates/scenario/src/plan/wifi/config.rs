@@ -13,7 +13,7 @@ use ropewalk_wifi::position::Position;
 use ropewalk_wifi::propagation::{
     Channel, Disk, LogDistance, Overlap, Propagation, Receiver, free_space_loss_db,
 };
-use ropewalk_wifi::{MacConfig, RateControl};
+use ropewalk_wifi::{MacConfig, RateControl, check_propagation};
 
 /// Transmitted power in dBm and exponent of the path loss, unless the file says otherwise.
 pub(crate) const DEFAULT_POWER_DBM: f64 = 16.0;
@@ -96,10 +96,29 @@ pub(super) fn mac(builder: &Builder<'_>, table: &WifiTable) -> Result<MacConfig,
     Ok(mac)
 }
 
-pub(super) fn propagation(table: &WifiTable, mac: &MacConfig, channels: &[u8]) -> Propagation {
-    match &table.propagation {
+pub(super) fn propagation(
+    builder: &Builder<'_>,
+    table: &WifiTable,
+    mac: &MacConfig,
+    channels: &[u8],
+) -> Result<Propagation, ScenarioError> {
+    let propagation = match &table.propagation {
         PropagationTable::Disk(table) => Propagation::Disk(disk(table)),
         PropagationTable::LogDistance(table) => Propagation::LogDistance(log_distance(table, mac, channels)),
+    };
+    // Before anything is placed by the ranges that come of it.
+    check_propagation(&propagation).map_err(|error| {
+        let (message, expected) = split(&error.problem);
+        builder.wrong(&format!("wifi.{}", error.key), message, expected)
+    })?;
+    Ok(propagation)
+}
+
+/// The network's words: what was expected stands behind the problem.
+pub(super) fn split(problem: &str) -> (&str, &str) {
+    match problem.split_once("; ") {
+        Some((message, expected)) => (message, expected.trim_start_matches("expected ")),
+        None => (problem, ""),
     }
 }
 

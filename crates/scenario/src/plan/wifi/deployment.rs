@@ -15,8 +15,11 @@ use ropewalk_routing::{
 use ropewalk_wifi::propagation::Propagation;
 use ropewalk_wifi::{MacConfig, RateControl};
 
-/// Draws after which a condition counts as hopeless, unless the file says otherwise.
-pub(crate) const DEFAULT_DRAWS: u64 = 1_000_000;
+/// Draws after which a condition counts as hopeless, unless the file says otherwise: what takes about a second, a
+/// million up to 64 stations.
+pub(crate) fn default_draws(layout: &Layout) -> u64 {
+    (layout.default_draws() / 100).max(1)
+}
 
 /// Stations that are drawn, or come from a file.
 #[derive(Clone, PartialEq, Debug)]
@@ -92,7 +95,7 @@ impl DeploymentPlan {
                     ties: self.ties,
                     seed,
                 };
-                let effort = Effort { draws: self.draws, ..Effort::default() };
+                let effort = Effort { draws: Some(self.draws), ..Effort::default() };
                 let found =
                     search.run(1, effort, |deployment| deployment).map_err(|error| refused(&error))?;
                 let drawn = found.drawn;
@@ -133,6 +136,7 @@ fn refused(error: &RoutingError) -> WifiError {
         RoutingError::Interrupted { .. } => ("wifi.deployment", ""),
     };
     let message = match error {
+        RoutingError::Setting { key: "range", message } => format!("the range of data frames {message}"),
         RoutingError::Setting { message, .. } => message.clone(),
         other => other.to_string(),
     };
@@ -162,6 +166,10 @@ pub(super) fn deployment(
         RateControl::Fixed(rate) => rate,
         RateControl::Minstrel { .. } => mac.standard.lowest_rate(),
     };
+    let draws = given.draws.unwrap_or_else(|| match &layout {
+        LayoutPlan::Drawn(layout) => default_draws(layout),
+        LayoutPlan::Given(_) => 0,
+    });
     Ok(Some(DeploymentPlan {
         layout,
         source,
@@ -175,7 +183,7 @@ pub(super) fn deployment(
             Some(ConditionName::AllMultipath) => Condition::AllMultipath,
         },
         ties: routes::ties(given.ties),
-        draws: given.draws.unwrap_or(DEFAULT_DRAWS),
+        draws,
         range: propagation.reception_range(rate),
     }))
 }

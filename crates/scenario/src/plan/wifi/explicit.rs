@@ -9,7 +9,7 @@ use crate::schema::quantity::{
 };
 use crate::schema::wifi::{
     AlgorithmName, BroadcastTable, ConditionName, DataRate, DeploymentTable, DiskTable, ErrorsTable,
-    FindTable, FrameLossTable, GaussMarkovTable, GridLayoutTable, LayoutTable, LogDistanceTable,
+    FindTable, FrameLossTable, GaussMarkovTable, GridLayoutTable, LayoutTable, LogDistanceTable, MetricName,
     MobilityTable, OverlapName, PerName, PreambleName, PropagationTable, RandomWaypointTable, StandardName,
     StationTable, TieName, WifiTable, WirelessRouteTable,
 };
@@ -163,6 +163,8 @@ fn route(given: &WirelessRouteTable, channels: &[u8]) -> WirelessRouteTable {
         algorithm: Some(find.algorithm.unwrap_or(AlgorithmName::Shortest)),
         number: Some(find.number.unwrap_or(1)),
         ties: Some(find.ties.unwrap_or(TieName::LowestNode)),
+        metric: Some(find.metric.unwrap_or(MetricName::Hops)),
+        ..find.clone()
     });
     WirelessRouteTable {
         via: find.is_none().then(|| given.via.clone().unwrap_or_default()),

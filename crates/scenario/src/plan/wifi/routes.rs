@@ -1,12 +1,14 @@
 //! Routes: over named stations, or found among all of them.
 
+mod metric;
+
 use super::WifiPlan;
 use super::stage::WifiError;
 use crate::error::ScenarioError;
 use crate::plan::NodePlan;
 use crate::plan::build::Builder;
 use crate::schema::quantity::Name;
-use crate::schema::wifi::{AlgorithmName, FindTable, TieName, WifiTable, WirelessRouteTable};
+use crate::schema::wifi::{AlgorithmName, FindTable, MetricName, TieName, WifiTable, WirelessRouteTable};
 use ropewalk_routing::{Deployment, Disjoint, End, Graph, Nodes, Route, TieRule};
 use ropewalk_wifi::{Network, RouteConfig, StationId};
 
@@ -21,7 +23,7 @@ pub struct WirelessRoutePlan {
     pub to: String,
     /// The stations between.
     pub way: WayPlan,
-    /// The channel of each hop; a single one holds for all.
+    /// The channel of each hop; a single one holds for all. None when they are found with the stations.
     pub channels: Vec<u8>,
 }
 
@@ -35,7 +37,7 @@ pub enum WayPlan {
 }
 
 /// How a route is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FindPlan {
     /// Which set it is of.
     pub algorithm: Algorithm,
@@ -43,6 +45,25 @@ pub struct FindPlan {
     pub number: u32,
     /// Which of several routes with equally few hops is taken.
     pub ties: TieRule,
+    /// By what routes are chosen.
+    pub metric: FindMetric,
+}
+
+/// By what a route is chosen.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum FindMetric {
+    /// The fewest hops.
+    Hops,
+    /// The least WCETT.
+    Wcett {
+        /// The weight of the busiest channel.
+        beta: f64,
+    },
+    /// The least MIC, where keeping a channel costs 1.
+    Mic {
+        /// What a change costs.
+        switches: f64,
+    },
 }
 
 /// A set of routes.
@@ -174,7 +195,62 @@ impl Draft<'_> {
             let message = format!("there is no {} route {number}", algorithm.describe());
             return Err(self.builder.wrong(&self.key("find.number"), message, expected));
         }
-        Ok(FindPlan { algorithm, number: number - 1, ties: ties(table.ties) })
+        Ok(FindPlan {
+            algorithm,
+            number: number - 1,
+            ties: ties(table.ties),
+            metric: self.metric(table, algorithm)?,
+        })
+    }
+
+    fn metric(&self, table: &FindTable, algorithm: Algorithm) -> Result<FindMetric, ScenarioError> {
+        let name = table.metric.unwrap_or(MetricName::Hops);
+        for (key, given, of) in [
+            ("find.beta", table.beta, MetricName::Wcett),
+            ("find.switch_cost", table.switch_cost, MetricName::Mic),
+        ] {
+            if given.is_some() && name != of {
+                let (message, expected) = match of {
+                    MetricName::Wcett => ("it belongs to WCETT", "`metric = \"wcett\"`"),
+                    _ => ("it belongs to MIC", "`metric = \"mic\"`"),
+                };
+                return Err(self.builder.document.key_error(&self.key(key), message, expected));
+            }
+            // w2 > w1: a change costs less than no change, which costs 1.
+            let is_right = |cost: f64| (0.0..=1.0).contains(&cost) && (of == MetricName::Wcett || cost < 1.0);
+            if let Some(wrong) = given.filter(|&cost| !is_right(cost)) {
+                let expected =
+                    if of == MetricName::Wcett { "a number from 0 to 1" } else { "at least 0, less than 1" };
+                return Err(self.builder.wrong(
+                    &self.key(key),
+                    format!("{wrong} does not fit here"),
+                    expected,
+                ));
+            }
+        }
+        if name != MetricName::Hops {
+            if let Algorithm::Optimal(_) = algorithm {
+                let message = format!("{} routes have the fewest hops", algorithm.describe());
+                return Err(self.builder.wrong(
+                    &self.key("find.metric"),
+                    message,
+                    "another `algorithm`, or \"hops\"",
+                ));
+            }
+            if !matches!(table.ties, None | Some(TieName::LowestNode)) {
+                let message = "by a metric, of equally good routes that with the fewest hops, then the lowest stations is taken";
+                return Err(self.builder.wrong(
+                    &self.key("find.ties"),
+                    message,
+                    "\"lowest-node\", or no key `ties`",
+                ));
+            }
+        }
+        Ok(match name {
+            MetricName::Hops => FindMetric::Hops,
+            MetricName::Wcett => FindMetric::Wcett { beta: table.beta.unwrap_or(0.5) },
+            MetricName::Mic => FindMetric::Mic { switches: table.switch_cost.unwrap_or(0.5) },
+        })
     }
 
     fn channels(&self, from: &[u8], to: &[u8], way: &WayPlan) -> Result<Vec<u8>, ScenarioError> {
@@ -195,6 +271,7 @@ impl Draft<'_> {
                 Ok(channels.clone())
             }
             (None, Some(channel), _) => Ok(vec![channel]),
+            (None, None, WayPlan::Find(find)) if find.metric != FindMetric::Hops => Ok(Vec::new()),
             (None, None, _) => {
                 let common = from.iter().copied().find(|channel| to.contains(channel));
                 common.map(|channel| vec![channel]).ok_or_else(|| {
@@ -227,24 +304,26 @@ impl WirelessRoutePlan {
             network.station(name).ok_or_else(missing)
         };
         let (from, to) = (station(&self.from, ".from")?, station(&self.to, ".to")?);
-        let stations: Vec<StationId> = match &self.way {
+        let (stations, channels) = match &self.way {
             WayPlan::Via(names) => {
                 let via: Result<Vec<StationId>, _> = names.iter().map(|name| station(name, ".via")).collect();
-                std::iter::once(from).chain(via?).chain([to]).collect()
+                (std::iter::once(from).chain(via?).chain([to]).collect(), self.channels.clone())
             }
             WayPlan::Find(find) => {
-                let found = find.run(network, [from, to], self.channels[0], seed);
+                let found = find.run(network, [from, to], self.channels.first().copied(), seed);
                 found.map_err(|(message, expected)| WifiError::new(key(".find"), message, expected))?
             }
         };
         self.check_channels(network, &stations)?;
-        Ok(RouteConfig { stations, channels: self.channels.clone() })
+        Ok(RouteConfig { stations, channels })
     }
 
     /// Does every station have the radios it needs?
     fn check_channels(&self, network: &Network, stations: &[StationId]) -> Result<(), WifiError> {
         for (hop, pair) in stations.windows(2).enumerate() {
             let (part, channel) = match self.channels.as_slice() {
+                // Found on the stations' own channels.
+                [] => return Ok(()),
                 [only] => ("channel".to_owned(), *only),
                 several => (format!("channels[{hop}]"), several[hop]),
             };
@@ -269,30 +348,57 @@ impl WirelessRoutePlan {
 /// What is wrong, and what would have been right.
 type Missing = (String, &'static str);
 
+/// Stations and the channel of each hop; a single one holds for all.
+type Way = (Vec<StationId>, Vec<u8>);
+
 impl FindPlan {
+    /// The set in words, and by which metric.
+    pub fn describe(&self) -> String {
+        let set = self.algorithm.describe();
+        match self.metric {
+            FindMetric::Hops => set,
+            FindMetric::Wcett { beta } => format!("{set} by WCETT, beta {beta},"),
+            FindMetric::Mic { switches } => format!("{set} by MIC, switch cost {switches},"),
+        }
+    }
+
     fn run(
         &self,
         network: &Network,
-        [from, to]: [StationId; 2],
+        ends: [StationId; 2],
+        channel: Option<u8>,
+        seed: u64,
+    ) -> Result<Way, Missing> {
+        let expected = "another seed, a smaller number, or a `[wifi.deployment]` with `until`";
+        let routes = match (self.metric, channel) {
+            (FindMetric::Hops, Some(channel)) => self.by_hops(network, ends, channel, seed),
+            _ => metric::routes(self, network, ends, channel),
+        };
+        let mut routes = routes.map_err(|message| (message, expected))?;
+        if (self.number as usize) < routes.len() {
+            return Ok(routes.swap_remove(self.number as usize));
+        }
+        let (kind, [from, to]) = (self.algorithm.describe(), ends.map(|end| network.name(end)));
+        let count = match routes.len() {
+            0 => "no route".to_owned(),
+            1 => format!("only one {kind} route"),
+            count => format!("only {count} {kind} routes"),
+        };
+        let on = channel.map_or_else(String::new, |channel| format!(" on channel {channel}"));
+        Err((format!("there is {count} from `{from}` to `{to}`{on}"), expected))
+    }
+
+    fn by_hops(
+        &self,
+        network: &Network,
+        ends: [StationId; 2],
         channel: u8,
         seed: u64,
-    ) -> Result<Vec<StationId>, Missing> {
-        let expected = "another seed, a smaller number, or a `[wifi.deployment]` with `until`";
-        let deployment = graph(network, [from, to], channel).map_err(|message| (message, expected))?;
-        let routes = self.routes(&deployment, seed).map_err(|message| (message, expected))?;
-        match routes.get(self.number as usize) {
-            Some(route) => Ok(route.nodes.iter().copied().map(StationId).collect()),
-            None => {
-                let (kind, ends) = (self.algorithm.describe(), [from, to].map(|end| network.name(end)));
-                let count = match routes.len() {
-                    0 => "no route".to_owned(),
-                    1 => format!("only one {kind} route"),
-                    count => format!("only {count} {kind} routes"),
-                };
-                let [from, to] = ends;
-                Err((format!("there is {count} from `{from}` to `{to}` on channel {channel}"), expected))
-            }
-        }
+    ) -> Result<Vec<Way>, String> {
+        let deployment = graph(network, ends, channel)?;
+        let stations = |route: Route| route.nodes.into_iter().map(StationId).collect();
+        let routes = self.routes(&deployment, seed)?.into_iter();
+        Ok(routes.map(|route| (stations(route), vec![channel])).collect())
     }
 
     fn routes(&self, deployment: &Deployment, seed: u64) -> Result<Vec<Route>, String> {
@@ -318,7 +424,7 @@ fn graph(network: &Network, ends: [StationId; 2], channel: u8) -> Result<Deploym
     let nodes = Nodes {
         names: all.map(|station| network.name(StationId(station)).to_owned()).collect(),
         positions: positions.map(|at| ropewalk_routing::Position::new(at.x, at.y)).collect(),
-        range: None,
+        ..Nodes::default()
     };
     let [source, destination] = ends.map(|end| End::Named(network.name(end).to_owned()));
     let graph = Graph::from_links(network.stations() as usize, &links);

@@ -1,6 +1,6 @@
 //! A network with everything placed: what a seed makes of the plan.
 
-use super::{MobilityPlan, StationPlan, WifiPlan};
+use super::{EndPlan, MobilityPlan, StationPlan, WifiPlan, config};
 use ropewalk_sim::{Stream, Streams};
 use ropewalk_units::Instant;
 use ropewalk_wifi::mobility::{
@@ -10,6 +10,7 @@ use ropewalk_wifi::position::Position;
 use ropewalk_wifi::{
     ConfigError, Network, NetworkConfig, RadioConfig, RouteConfig, RouteId, StationConfig, StationId,
 };
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Stations and routes at the beginning.
@@ -163,7 +164,31 @@ impl WifiPlan {
             channels: self.channels.clone(),
             mobility: self.mobility.clone(),
         }));
-        Ok((stations, draws))
+        match second(&stations) {
+            Some(name) => Err(self.named_twice(name)),
+            None => Ok((stations, draws)),
+        }
+    }
+
+    /// Two stations have one name, of which at least one is of the deployment.
+    fn named_twice(&self, name: &str) -> WifiError {
+        let is_end = |end: &EndPlan| end.node == name;
+        let end = self.deployment.as_ref().and_then(|deployment| {
+            let ends = [("source", &deployment.source), ("destination", &deployment.destination)];
+            ends.into_iter().find(|(_, end)| is_end(end))
+        });
+        match end {
+            Some((end, _)) => WifiError::new(
+                format!("wifi.deployment.{end}.node"),
+                format!("another station of the deployment is called `{name}` too"),
+                "a host or router whose name no other station has",
+            ),
+            None => WifiError::new(
+                format!("wifi.stations.{name}"),
+                format!("the deployment has a station `{name}` too"),
+                "a name of its own",
+            ),
+        }
     }
 
     fn trajectory(&self, station: &StationPlan, streams: &Streams) -> Result<Trajectory, WifiError> {
@@ -215,11 +240,7 @@ impl WifiPlan {
             }
             (None, _) => format!("wifi.{}", error.key),
         };
-        // What was expected stands behind the problem.
-        let (message, expected) = match error.problem.split_once("; ") {
-            Some((message, expected)) => (message, expected.trim_start_matches("expected ")),
-            None => (error.problem.as_str(), ""),
-        };
+        let (message, expected) = config::split(&error.problem);
         WifiError::new(key, message, expected)
     }
 
@@ -230,14 +251,32 @@ impl WifiPlan {
             Some(_) => format!("wifi.stations.{}.mobility", station.name),
             None => "wifi.mobility".to_owned(),
         };
+        if let Some((_, axis)) = parameter.split_once("from.") {
+            let message = format!(
+                "the station `{}` begins at {axis} = {found:.2} m, outside the area in which it moves",
+                station.name
+            );
+            return match own {
+                Some(_) => {
+                    let key = format!("wifi.stations.{}.position", station.name);
+                    WifiError::new(key, message, "a position inside the area")
+                }
+                None => WifiError::new(format!("{base}.area"), message, "an area that holds the deployment"),
+            };
+        }
         let key = match *parameter {
             "area.width" | "area.height" => format!("{base}.area"),
             "speed_mean" => format!("{base}.speed"),
-            from if from.contains("from.") => format!("wifi.stations.{}.position", station.name),
             other => format!("{base}.{other}"),
         };
         WifiError::new(key, format!("{found} does not fit here"), *expected)
     }
+}
+
+/// A name that a station has and one before it too.
+fn second(stations: &[StationPlan]) -> Option<&str> {
+    let mut known = BTreeSet::new();
+    stations.iter().map(|station| station.name.as_str()).find(|name| !known.insert(*name))
 }
 
 fn moving(station: &StationPlan, stream: Stream) -> Result<Trajectory, MobilityError> {

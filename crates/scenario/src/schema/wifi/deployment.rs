@@ -21,7 +21,7 @@ pub(crate) struct DeploymentTable {
     pub(crate) until: Option<ConditionName>,
     /// Which of several routes with equally few hops the condition's algorithms take (default lowest-node).
     pub(crate) ties: Option<TieName>,
-    /// Give up after so many draws (default 1000000).
+    /// Give up after so many draws (default 1000000; beyond 64 stations 5000000 through their number).
     pub(crate) draws: Option<u64>,
 }
 
