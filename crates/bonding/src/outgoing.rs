@@ -3,6 +3,7 @@
 
 mod base;
 mod capacity;
+mod growth;
 mod limit;
 mod log;
 mod loss;
@@ -159,7 +160,7 @@ impl Outgoing {
     /// When a packet that finds `backlog` leaves: when what is before it in the path's own buffer is no more than that bears.
     #[inline]
     fn depart(&mut self, now: Instant, backlog: i64, seq: PathSeq, global: GlobalSeq) -> Instant {
-        let excess = if self.is_paced { (backlog - self.limit.in_buffer(backlog)).max(0) } else { 0 };
+        let excess = if self.is_paced { (backlog - self.limit.in_buffer(now, backlog)).max(0) } else { 0 };
         if excess > 0 && self.departs_at <= now {
             self.departed = (seq, global);
         }

@@ -1,5 +1,6 @@
 //! How long a queue a path bears, and which losses were not a queue's.
 
+use super::growth::Growth;
 use super::loss::{EVENT, LossRate};
 use ropewalk_units::{Duration, Instant};
 
@@ -10,8 +11,6 @@ const QUEUE_LEAST_PACKETS: i64 = 2;
 const NEARLY_FULL: f64 = 0.5;
 /// The limit, as a share of the queue at which packets were lost.
 const MARGIN: f64 = 0.9;
-/// By how much a limit grows in a second, in case the buffer has.
-const GROWTH_PER_SEC: f64 = 0.01;
 /// A limit that did not hold for this long was too high: it falls to this share.
 const PROOF: Duration = Duration::from_secs(3);
 const FALL: f64 = 0.7;
@@ -21,6 +20,8 @@ const PEAK_WINDOW: Duration = Duration::from_millis(200);
 const TRIAL: i64 = 1_600_000;
 /// What does not fit that waits this long at most: the peer does not know that it is still to come.
 const TRIAL_WAIT: i64 = 10_000_000;
+/// A path whose buffer is given this much, in nanoseconds, is not left idle by an error of the estimates.
+const ENOUGH: i64 = 5_000_000;
 /// No limit known: longer than any queue.
 const UNLIMITED: i64 = i64::MAX / 4;
 
@@ -46,7 +47,7 @@ pub(super) struct QueueLimit {
     since: Instant,
     losses: LossRate,
     learnt_at: Instant,
-    updated_at: Option<Instant>,
+    growth: Growth,
 }
 
 impl Default for QueueLimit {
@@ -59,7 +60,7 @@ impl Default for QueueLimit {
             since: Instant::ZERO,
             losses: LossRate::default(),
             learnt_at: Instant::ZERO,
-            updated_at: None,
+            growth: Growth::default(),
         }
     }
 }
@@ -84,8 +85,12 @@ impl QueueLimit {
 
     /// How much of the queue is given to the path's buffer; the rest waits before it.
     #[inline]
-    pub(super) fn in_buffer(&self, queue: i64) -> i64 {
-        self.limit.unwrap_or(self.trial.max(queue - TRIAL_WAIT))
+    pub(super) fn in_buffer(&self, now: Instant, queue: i64) -> i64 {
+        match self.limit {
+            None => self.trial.max(queue - TRIAL_WAIT),
+            Some(limit) if limit > 2 * ENOUGH => limit / 2,
+            Some(limit) => self.growth.applied(now, limit).min(ENOUGH),
+        }
     }
 
     /// The trial was used up, and nothing was lost: twice as much is tried.
@@ -122,17 +127,14 @@ impl QueueLimit {
         received: u32,
         transmission: i64,
     ) -> LossVerdict {
-        let elapsed = self.updated_at.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
-        self.updated_at = Some(now);
         let verdict = self.judge(lost, transmission);
         // A buffer is found by filling it, now and then again.
         let is_found = now.saturating_since(self.learnt_at) >= PROOF || self.limit.is_none();
         match verdict {
+            LossVerdict::Full if self.growth.took_the_blame(now) => {}
             LossVerdict::Full => self.learn(now),
             LossVerdict::None | LossVerdict::Random => {
-                let grown =
-                    |limit: i64| ((limit as f64 * (1.0 + GROWTH_PER_SEC * elapsed)) as i64).min(UNLIMITED);
-                self.limit = self.limit.map(grown);
+                self.limit = self.limit.map(|limit| self.growth.on_good_news(now, limit));
             }
         }
         let is_event = match verdict {
@@ -156,6 +158,7 @@ impl QueueLimit {
         if self.limit.is_none() || age >= EVENT {
             self.learnt_at = now;
         }
+        self.growth.restart(now);
         self.limit = Some(limit as i64);
     }
 

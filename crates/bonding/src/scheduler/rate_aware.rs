@@ -18,6 +18,8 @@ const MATHIS: f64 = 1.22;
 const PACKET: f64 = 12_000.0;
 /// A path of less than this part of the fastest one's rate is not worth the losses it may show: it carries what the others drop.
 const LEAST_GAIN: f64 = 1.0 / 8.0;
+/// Who does not slow down when so many are dropped wants them late rather than never.
+const UNHEEDED: f64 = 0.05;
 /// The share of packets dropped is averaged over so many.
 const DROP_WINDOW: f64 = 4096.0;
 
@@ -132,10 +134,11 @@ impl RateAware {
     pub(super) fn choose(&mut self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
         let admitted = self.admitted.and(among);
         let admitted = if admitted.is_empty() { among } else { admitted };
-        let chosen = self.earliest(ask, paths, admitted);
+        let chosen = self.earliest(ask, paths, admitted, Self::patience);
         let target = if chosen.is_some() { 0.0 } else { 1.0 };
         self.dropped += (target - self.dropped) * (1.0 / DROP_WINDOW);
-        if chosen.is_some() || admitted == among {
+        let is_unheeded = self.dropped > UNHEEDED;
+        if chosen.is_some() || (admitted == among && !is_unheeded) {
             return chosen;
         }
         let mut tolerable = PathSet::EMPTY;
@@ -144,12 +147,19 @@ impl RateAware {
             .iter()
             .filter(|&id| paths[id.index()].random_loss() < dropped)
             .for_each(|id| tolerable.insert(id));
-        self.earliest(ask, paths, tolerable)
+        let patience = if is_unheeded { |_: &Outgoing, _: &Outgoing| i64::MAX } else { Self::patience };
+        self.earliest(ask, paths, tolerable, patience)
     }
 
     /// The earliest of `among`; none if that is full and no other would do.
     #[inline]
-    fn earliest(&self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
+    fn earliest(
+        &self,
+        ask: &Ask,
+        paths: &[Outgoing],
+        among: PathSet,
+        patience: impl Fn(&Outgoing, &Outgoing) -> i64,
+    ) -> Option<PathId> {
         let (mut best, mut best_with_room) = (None, None);
         for id in among.iter() {
             let path = &paths[id.index()];
@@ -163,7 +173,7 @@ impl RateAware {
         let best = best?;
         let earliest = &paths[best.path.index()];
         if let Some(roomy) = best_with_room {
-            let patience = Self::patience(earliest, &paths[roomy.path.index()]);
+            let patience = patience(earliest, &paths[roomy.path.index()]);
             if roomy.delivery - best.delivery <= patience {
                 return Some(roomy.path);
             }
