@@ -355,7 +355,7 @@ class _Study(Output):
                 Line("TCP on DSL", tcp["time_s"].to_list(), tcp["throughput_mbps"].to_list(), markers=False)
             )
             self.add(chart)
-        stretches = ((95, 140), stated.LAST_THIRD_S)
+        stretches = ((95, 140), stated.LAST_THIRD_S, stated.LAST_S)
         self.report.table(
             "TCP beside 63 Mbit/s of UDP (Mbit/s)",
             ["T_dwd (ms)"]
