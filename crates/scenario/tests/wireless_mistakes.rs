@@ -184,6 +184,37 @@ fn errors_of_frames_that_cannot_be() {
         "wifi.errors[0].channel",
         &["do not both have a radio on channel 6"],
     );
+    // GOOD's stations stand 15 m apart in a row, and 20 m is the range.
+    check(
+        "to = \"r\"",
+        "to = \"d\"",
+        "wifi.errors[0].to",
+        &["no link from `s` to `d`", "30.0 m", "out of range"],
+    );
+    let apart =
+        GOOD.replace("position = [\"0 m\", \"30 m\"]", "position = [\"0 m\", \"30 m\"]\nchannels = [1]");
+    let apart = apart.replace(
+        "[wifi.routes.a]",
+        "[wifi.stations.x]\nposition = [\"1 m\", \"0 m\"]\nchannels = [6]\n[wifi.routes.a]",
+    );
+    let error = mistake(&apart.replace("from = \"s\"\nto = \"r\"", "from = \"r\"\nto = \"x\""));
+    assert_eq!(error.key, "wifi.errors[0].to");
+    assert!(error.to_string().contains("no common channel"), "{error}");
+}
+
+#[test]
+fn errors_of_frames_that_nobody_sends_are_warned_of() {
+    let warnings = |text: &str| load(text, None, &[]).unwrap_or_else(|error| panic!("{error}")).warnings();
+    // A relay at the side, in range of `s`, that no route uses.
+    let side =
+        GOOD.replace("[wifi.routes.a]", "[wifi.stations.x]\nposition = [\"5 m\", \"0 m\"]\n[wifi.routes.a]");
+    let side = side.replace("to = \"r\"\nloss", "to = \"x\"\nboth_ways = true\nloss");
+    let hello = "[wifi.broadcasts.hello]\nfrom = [\"s\", \"r\"]\ninterval = \"1 s\"\n";
+    let quiet = side.replace(hello, "");
+    assert_eq!(warnings(&quiet), ["wifi.errors[0]: no route leads over `s` and `x`, so no frame fails"]);
+    // Broadcasts go over every link, and a route over it uses the link.
+    assert!(warnings(&side).is_empty(), "{:?}", warnings(&side));
+    assert!(warnings(&quiet.replace("to = \"x\"", "to = \"r\"")).is_empty());
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! What is allowed but seldom meant.
 
 use super::draw::{Figures, data_way, greatest_rate, groups};
-use crate::plan::{Application, ConnectionPlan, LinkPlan, NodeKind, PathPlan, Plan, Protocol};
+use crate::plan::wifi::ErrorPlan;
+use crate::plan::{Application, ConnectionPlan, LinkPlan, NodeKind, PathPlan, Plan, Protocol, WifiPlan};
 use crate::scenario::Scenario;
 use crate::schema::quantity::Limit;
 use ropewalk_sim::{DirectionConfig, Loss, Queue, QueueLimit};
@@ -28,6 +29,7 @@ impl Scenario {
         warnings.extend(shared_members(&self.plan));
         warnings.extend(queues(&self.plan));
         warnings.extend(late_changes(&self.plan));
+        warnings.extend(self.plan.wifi.as_deref().map(idle_errors).unwrap_or_default());
         warnings
     }
 }
@@ -222,6 +224,38 @@ fn queue(plan: &Plan, link: usize, config: &DirectionConfig, bdp: u64) -> Option
         let base = format!("links.{name}: a queue of {limit} is long for a bandwidth-delay product of {bdp}");
         format!("{base}: full, it adds {delay} (bufferbloat)")
     })
+}
+
+/// Frame errors of links that no route uses now, and none will.
+fn idle_errors(wifi: &WifiPlan) -> Vec<String> {
+    if wifi.is_mobile() && wifi.route_interval.is_some() {
+        return Vec::new();
+    }
+    let seed = if wifi.deployment.is_some() { " (with this seed)" } else { "" };
+    let idle = wifi.errors.iter().filter(|plan| !are_met(wifi, plan));
+    let mut warnings: Vec<String> = idle
+        .map(|ErrorPlan { key, from, to, .. }| {
+            format!("{key}: no route leads over `{from}` and `{to}`, so no frame fails{seed}")
+        })
+        .collect();
+    // Both ways of one table.
+    warnings.dedup_by_key(|text| text.split(':').next().unwrap_or_default().to_owned());
+    warnings
+}
+
+/// Does a route, or a broadcast, lead over the link of these errors?
+fn are_met(wifi: &WifiPlan, plan: &ErrorPlan) -> bool {
+    let station = |name: &str| wifi.scene.stations.iter().position(|station| station.name == name);
+    let ends = [station(&plan.from), station(&plan.to)];
+    let is_route = wifi.scene.routes.iter().any(|route| {
+        route.stations.windows(2).enumerate().any(|(hop, pair)| {
+            let channel = route.channels.get(hop).or(route.channels.first());
+            let pair = [pair[0], pair[1]].map(|station| Some(station.0 as usize));
+            let is_there = pair == ends || pair == [ends[1], ends[0]];
+            is_there && channel.is_some_and(|channel| plan.channels.contains(channel))
+        })
+    });
+    is_route || wifi.broadcasts.iter().any(|broadcast| plan.channels.contains(&broadcast.channel))
 }
 
 fn late_changes(plan: &Plan) -> Vec<String> {

@@ -11,6 +11,8 @@ use ropewalk_wifi::errors::{ErrorModel, FrameErrors, GilbertElliott, HiddenMarko
 /// A model of frame errors from one station to another, on some channels.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ErrorPlan {
+    /// Its table in the file: `wifi.errors[0]`.
+    pub key: String,
     /// The station that sends.
     pub from: String,
     /// The station that receives.
@@ -34,6 +36,7 @@ pub(super) fn errors(
         let model = model(builder, &format!("{base}.loss"), &table.loss)?;
         let errors = FrameErrors { model, above: table.above.map_or(0, |size| size.0) };
         let one = |from: &str, to: &str| ErrorPlan {
+            key: base.clone(),
             from: from.to_owned(),
             to: to.to_owned(),
             channels: channels.clone(),

@@ -1,6 +1,6 @@
 //! A network with everything placed: what a seed makes of the plan.
 
-use super::{EndPlan, MobilityPlan, StationPlan, WifiPlan, config};
+use super::{EndPlan, ErrorPlan, LayoutPlan, MobilityPlan, StationPlan, WifiPlan, config};
 use ropewalk_sim::{Stream, Streams};
 use ropewalk_units::Instant;
 use ropewalk_wifi::mobility::{
@@ -125,6 +125,7 @@ impl WifiPlan {
             entries.push(pair);
             scene.routes.push(route);
         }
+        self.check_errors(&network)?;
         let ports = self.broadcast_ports(&mut network)?;
         Ok(Stage { network, routes, entries, ports, trajectories, scene })
     }
@@ -207,15 +208,47 @@ impl WifiPlan {
         for plan in &self.errors {
             let (Some(from), Some(to)) = (network.station(&plan.from), network.station(&plan.to)) else {
                 let message = format!("there is no link from `{}` to `{}`", plan.from, plan.to);
-                return Err(WifiError::new("wifi.errors", message, "stations of the deployment"));
+                return Err(WifiError::new(plan.key.clone(), message, "stations of the deployment"));
             };
             for &channel in &plan.channels {
                 network
                     .set_frame_errors(from, to, channel, plan.errors.clone(), Instant::ZERO)
-                    .map_err(|error| WifiError::new("wifi.errors", error.problem, "a channel of both"))?;
+                    .map_err(|error| WifiError::new(plan.key.clone(), error.problem, "a channel of both"))?;
             }
         }
         Ok(())
+    }
+
+    /// Errors of frames that can never arrive are a mistake, unless the stations move or other draws bring them together.
+    fn check_errors(&self, network: &Network) -> Result<(), WifiError> {
+        for plan in &self.errors {
+            let ErrorPlan { from, to, channels, .. } = plan;
+            let may_meet = !(self.stands_still(from) && self.stands_still(to));
+            let (Some(a), Some(b)) = (network.station(from), network.station(to)) else { continue };
+            let reaches = |&channel: &u8| network.reaches(a, b, channel);
+            let why = if channels.is_empty() {
+                "they have no common channel".to_owned()
+            } else if may_meet || channels.iter().any(reaches) {
+                continue;
+            } else {
+                let distance = network.position(a).distance(network.position(b));
+                format!("at {distance:.1} m it is out of range")
+            };
+            let message = format!("there is no link from `{from}` to `{to}`: {why}");
+            let expected = "a station within range, on one channel";
+            return Err(WifiError::new(format!("{}.to", plan.key), message, expected));
+        }
+        Ok(())
+    }
+
+    /// Is a station where it is for any seed, all the time?
+    fn stands_still(&self, name: &str) -> bool {
+        let is_placed = self.stations.iter().any(|station| station.name == name);
+        let is_given = || {
+            let layout = self.deployment.as_ref().map(|deployment| &deployment.layout);
+            matches!(layout, Some(LayoutPlan::Given(_)))
+        };
+        !self.is_mobile() && (is_placed || is_given())
     }
 
     /// The network's words, with the file's keys.
