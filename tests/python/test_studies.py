@@ -154,7 +154,7 @@ def test_routes_over_stations_that_walk_last_as_their_speed_says(tmp_path: Path)
     assert searched["changes"].sum() > 0
     # Who looks for routes has a way for more of the time.
     parts = [
-        (frame["broken_s"] / length).mean()
+        float(frame["broken_s"].sum()) / len(frame) / length
         for frame, length in (
             (kept.filter(name="first", speed=4.0), mesh_mobility.WALK_M / 4.0),
             (searched.filter(name="first", speed=4.0), mesh_mobility.SEARCHED_S),
