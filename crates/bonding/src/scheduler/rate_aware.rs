@@ -18,8 +18,9 @@ const MATHIS: f64 = 1.22;
 const PACKET: f64 = 12_000.0;
 /// A path of less than this part of the fastest one's rate is not worth the losses it may show: it carries what the others drop.
 const LEAST_GAIN: f64 = 1.0 / 8.0;
-/// Who does not slow down when so many are dropped wants them late rather than never.
+/// Who does not slow down although so many have been dropped for so long wants them late rather than never.
 const UNHEEDED: f64 = 0.05;
+const UNHEEDED_FOR: Duration = Duration::from_secs(1);
 /// The share of packets dropped is averaged over so many.
 const DROP_WINDOW: f64 = 4096.0;
 
@@ -29,6 +30,8 @@ pub(crate) struct RateAware {
     admitted: PathSet,
     /// The share of packets that found no room.
     dropped: f64,
+    /// Since when it has been too large.
+    unheeded_since: Option<Instant>,
 }
 
 /// The best path and when it would deliver.
@@ -73,7 +76,12 @@ impl Together {
 
 impl RateAware {
     pub(crate) fn new(config: RateAwareConfig) -> Self {
-        Self { loss_cost: config.loss_cost.as_nanos() as f64, admitted: PathSet::EMPTY, dropped: 0.0 }
+        Self {
+            loss_cost: config.loss_cost.as_nanos() as f64,
+            admitted: PathSet::EMPTY,
+            dropped: 0.0,
+            unheeded_since: None,
+        }
     }
 
     /// The paths that a loss-based flow gets most of, out of the usable ones: each alone, and the best so many by their losses.
@@ -137,7 +145,7 @@ impl RateAware {
         let chosen = self.earliest(ask, paths, admitted, Self::patience);
         let target = if chosen.is_some() { 0.0 } else { 1.0 };
         self.dropped += (target - self.dropped) * (1.0 / DROP_WINDOW);
-        let is_unheeded = self.dropped > UNHEEDED;
+        let is_unheeded = self.is_unheeded(ask.now);
         if chosen.is_some() || (admitted == among && !is_unheeded) {
             return chosen;
         }
@@ -149,6 +157,15 @@ impl RateAware {
             .for_each(|id| tolerable.insert(id));
         let patience = if is_unheeded { |_: &Outgoing, _: &Outgoing| i64::MAX } else { Self::patience };
         self.earliest(ask, paths, tolerable, patience)
+    }
+
+    #[inline]
+    fn is_unheeded(&mut self, now: Instant) -> bool {
+        if self.dropped <= UNHEEDED {
+            self.unheeded_since = None;
+            return false;
+        }
+        now.saturating_since(*self.unheeded_since.get_or_insert(now)) >= UNHEEDED_FOR
     }
 
     /// The earliest of `among`; none if that is full and no other would do.
