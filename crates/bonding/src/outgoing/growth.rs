@@ -6,7 +6,7 @@ use ropewalk_units::{Duration, Instant};
 const STEP: f64 = 0.01;
 /// How often, as long as that holds; half as often after each try that has not.
 const INTERVAL: Duration = Duration::from_secs(1);
-const RAREST: u32 = 5;
+const RAREST: u32 = 6;
 /// How long a try lasts.
 const TRY: Duration = Duration::from_millis(20);
 /// When a loss by it would have been reported: a long round trip, and the time after which a packet counts as lost.
@@ -72,7 +72,7 @@ impl Growth {
         if self.began_at.take().is_none() {
             return false;
         }
-        self.failures = (self.failures + 1).min(RAREST);
+        self.failures = (self.failures + 2).min(RAREST);
         self.wait(now);
         true
     }
