@@ -34,6 +34,8 @@ STYLE: Final[Any] = {
 MARKERS: Final = "osD^vP*Xh"
 MOST_BANDS: Final = 3
 """More curves than this would hide each other's bands: their intervals are drawn as bars."""
+MOST_WITHIN: Final = 7
+"""A legend of more entries hides curves: it stands beside them."""
 
 
 def save(chart: Chart, folder: Path, endings: Sequence[str] = (".png", ".svg")) -> list[Path]:
@@ -95,5 +97,11 @@ def _draw(chart: Chart, axes: Axes) -> None:
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     axes.set_title(chart.title)
-    if len(chart.lines) + len(chart.levels) > 1:
+    _legend(len(chart.lines) + len(chart.levels), axes)
+
+
+def _legend(named: int, axes: Axes) -> None:
+    if named > MOST_WITHIN:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    elif named > 1:
         axes.legend()
