@@ -111,10 +111,7 @@ impl Outgoing {
     /// A packet, the bond's number `global`, is sent: its number on the path, and when it is to leave.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, global: GlobalSeq) -> (PathSeq, Instant) {
-        let seq = self.next;
-        self.next = seq.next();
-        self.sent_packets += 1;
-        self.sent_bytes += u64::from(wire_len);
+        let seq = self.count(wire_len);
         let backlog = self.queue.backlog(now);
         let backlog = if self.is_paced { backlog } else { self.limit.bounded(backlog) };
         let departure = self.depart(now, backlog, seq, global);
@@ -125,14 +122,21 @@ impl Outgoing {
 
     /// A probe is sent: its number on the path.
     pub(crate) fn on_probe(&mut self, now: Instant, wire_len: u32) -> PathSeq {
-        let seq = self.next;
-        self.next = seq.next();
-        self.sent_packets += 1;
-        self.sent_bytes += u64::from(wire_len);
+        let seq = self.count(wire_len);
         self.probes += 1;
         let backlog = self.queue.backlog(now);
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
         self.note(now, seq, wire_len, backlog, now);
+        seq
+    }
+
+    /// The next number on the path is taken.
+    #[inline]
+    fn count(&mut self, wire_len: u32) -> PathSeq {
+        let seq = self.next;
+        self.next = seq.next();
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(wire_len);
         seq
     }
 

@@ -4,8 +4,9 @@ use ropewalk_units::{Duration, Instant};
 
 /// A known limit is tried to be raised by this share.
 const STEP: f64 = 0.01;
-/// How often, as long as that holds; half as often after each try that has not.
+/// How often, as long as that holds; a quarter as often after a try that has not, twice as often after one that has.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// The interval is doubled so often at most.
 const RAREST: u32 = 6;
 /// How long a try lasts.
 const TRY: Duration = Duration::from_millis(20);

@@ -30,15 +30,17 @@ impl Round {
     fn spread(&mut self, mut shares: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
         let whole: f64 = shares.clone().map(|(_, share)| share).sum();
         let (first, _) = shares.next()?;
-        let (mut due, mut most) = (first, 0.0);
+        let (mut due, mut most, mut costlier) = (first, 0.0, 0.0);
         for (rank, share) in shares {
+            costlier += 1.0;
             self.owed[rank] += share;
             if self.owed[rank] >= whole && self.owed[rank] > most {
                 (due, most) = (rank, self.owed[rank]);
             }
         }
         if due != first {
-            self.owed[due] = (most - whole).min(whole);
+            // Together they are never owed more than a packet each, unless weights have fallen: that is forgiven.
+            self.owed[due] = (most - whole).min(whole * costlier);
         }
         Some(due)
     }
