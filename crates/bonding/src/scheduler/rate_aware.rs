@@ -18,6 +18,8 @@ const MATHIS: f64 = 1.22;
 const PACKET: f64 = 12_000.0;
 /// A path of less than this part of the fastest one's rate is not worth the losses it may show: it carries what the others drop.
 const LEAST_GAIN: f64 = 1.0 / 8.0;
+/// As long as fewer than this share find no room, they wait for it all the same: it is who keeps coming that has to slow down.
+const SPARED: f64 = 1.0 / 1024.0;
 /// Who does not slow down although so many have been dropped for so long wants them late rather than never.
 const UNHEEDED: f64 = 0.05;
 const UNHEEDED_FOR: Duration = Duration::from_secs(1);
@@ -145,6 +147,11 @@ impl RateAware {
         let chosen = self.earliest(ask, paths, admitted, Self::patience);
         let target = if chosen.is_some() { 0.0 } else { 1.0 };
         self.dropped += (target - self.dropped) * (1.0 / DROP_WINDOW);
+        if chosen.is_none() && self.dropped < SPARED {
+            return admitted
+                .iter()
+                .min_by_key(|id| paths[id.index()].expected_delivery(ask.now, ask.wire_len));
+        }
         let is_unheeded = self.is_unheeded(ask.now);
         if chosen.is_some() || (admitted == among && !is_unheeded) {
             return chosen;
