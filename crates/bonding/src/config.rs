@@ -246,9 +246,9 @@ impl Default for ResequencerConfig {
 pub struct KeepaliveConfig {
     /// Time between keepalives on each path, 5 ms to 10 s (default 50 ms).
     pub interval: Duration,
-    /// Without proof for this long a path is suspected (default 130 ms; more than two intervals).
+    /// Without proof for this long, less half a round trip, a path is suspected (default 130 ms; more than two intervals).
     pub suspect_after: Duration,
-    /// Without proof for this long it is down (default 240 ms; not less than `suspect_after`, at most 1 min).
+    /// Without proof for this long, less half a round trip, it is down (default 240 ms; not less than `suspect_after`, at most 1 min).
     pub down_after: Duration,
     /// So many keepalives in a row must be answered before a path that was down is used: 1 to 100 (default 3).
     pub answers_to_return: u32,

@@ -86,23 +86,33 @@ impl Liveness {
         self.answers = 0;
     }
 
-    /// How long a silence is borne that `configured` says is too long. Answers come as often as keepalives are sent, however long the
-    /// path is, but for what its round-trip time varies by: as RFC 6298 §2.3, four mean deviations, after two keepalives.
-    fn bearable(&self, configured: Duration, config: &KeepaliveConfig) -> Duration {
-        if self.is_proven {
-            configured.max(config.interval * 2 + self.rttvar * 4)
-        } else {
-            configured.max(START)
+    /// How long a silence is borne that `configured` says is too long. Any proof is older than its arrival by the way back, about half
+    /// a round trip. Answers come as often as keepalives are sent, however long the path is, but for what its round-trip time
+    /// varies by: as RFC 6298 §2.3, four mean deviations, after the `answers` that at least must be missing.
+    fn bearable(&self, configured: Duration, answers: u64, config: &KeepaliveConfig) -> Duration {
+        if !self.is_proven {
+            return configured.max(START);
         }
+        let way_back = self.srtt.unwrap_or_default() / 2;
+        let least = (config.interval * answers).min(configured.max(config.interval * 2));
+        configured.saturating_sub(way_back).max(least + self.rttvar * 4)
+    }
+
+    fn suspected_after(&self, config: &KeepaliveConfig) -> Duration {
+        self.bearable(config.suspect_after, 2, config)
+    }
+
+    fn down_after(&self, config: &KeepaliveConfig) -> Duration {
+        self.bearable(config.down_after, 3, config)
     }
 
     /// The state as of `now`.
     pub(crate) fn check(&mut self, now: Instant, config: &KeepaliveConfig) {
         let silence = now.saturating_since(self.proven_at);
-        if self.state == PathState::Up && silence >= self.bearable(config.suspect_after, config) {
+        if self.state == PathState::Up && silence >= self.suspected_after(config) {
             self.state = PathState::Suspected;
         }
-        if self.state == PathState::Suspected && silence >= self.bearable(config.down_after, config) {
+        if self.state == PathState::Suspected && silence >= self.down_after(config) {
             self.state = PathState::Down;
             self.answers = 0;
         }
@@ -110,12 +120,12 @@ impl Liveness {
 
     /// When the state changes if nothing comes.
     pub(crate) fn deadline(&self, config: &KeepaliveConfig) -> Option<Instant> {
-        let configured = match self.state {
-            PathState::Up => config.suspect_after,
-            PathState::Suspected => config.down_after,
+        let bearable = match self.state {
+            PathState::Up => self.suspected_after(config),
+            PathState::Suspected => self.down_after(config),
             PathState::Down => return None,
         };
-        Some(self.proven_at.saturating_add(self.bearable(configured, config)))
+        Some(self.proven_at.saturating_add(bearable))
     }
 }
 
@@ -140,14 +150,15 @@ mod tests {
     fn silence_makes_it_suspected_then_down_and_answers_in_a_row_bring_it_back() {
         let config = KeepaliveConfig::default();
         let mut path = proven(&config);
-        path.check(at(129), &config);
+        // Half a round trip earlier than configured: the proof was as old when it came.
+        path.check(at(124), &config);
         assert_eq!(path.state, PathState::Up);
-        assert_eq!(path.deadline(&config), Some(at(130)));
-        path.check(at(130), &config);
+        assert_eq!(path.deadline(&config), Some(at(125)));
+        path.check(at(125), &config);
         assert_eq!(path.state, PathState::Suspected);
-        path.check(at(239), &config);
+        path.check(at(234), &config);
         assert_eq!(path.state, PathState::Suspected);
-        path.check(at(240), &config);
+        path.check(at(235), &config);
         assert_eq!((path.state, path.deadline(&config)), (PathState::Down, None));
         for (number, expected) in [
             (7, PathState::Down),
@@ -185,7 +196,10 @@ mod tests {
             now += 50;
             path.on_answer(at(now), number, Duration::from_millis(600), &config);
         }
-        assert_eq!(path.deadline(&config), Some(at(now + 130)), "a long path that does not vary");
+        let silence = path.deadline(&config).expect("up") - at(now);
+        let least = Duration::from_millis(100) + path.rttvar * 4;
+        assert_eq!(silence, least, "a long path that does not vary: two keepalives");
+        assert!(path.rttvar < Duration::from_millis(10), "{}", path.rttvar);
         for number in 40..80 {
             now += 50;
             let rtt = Duration::from_millis(if number % 2 == 0 { 500 } else { 700 });

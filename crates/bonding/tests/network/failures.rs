@@ -71,6 +71,28 @@ fn a_silent_death_costs_little_and_the_path_is_used_again() {
 }
 
 #[test]
+fn a_death_is_noticed_within_300_ms_however_long_the_path_is_up_to_200_ms() {
+    let mut worst = Duration::ZERO;
+    for delay in [1.0, 6.5, 25.0, 40.0, 75.0, 100.0] {
+        for (phase, is_sending) in (0..10).flat_map(|phase| [(phase, true), (phase, false)]) {
+            let dies = at(3.0 + 0.0073 * f64::from(phase));
+            let both = |link: Link| [link.clone(), link];
+            let mut links = vec![both(Link::new(64.0, delay)), both(Link::new(60.0, 17.5))];
+            links[0].iter_mut().for_each(|direction| direction.dead.push((dies, at(9.0))));
+            let mut bond = Bond::new(&config(SchedulerConfig::Redundant), links, 3);
+            let mut app = ConstantRate::new(vec![steady(if is_sending { 3.9 } else { 1.1 })]);
+            bond.run(at(4.0), &mut app);
+            let down = noted(&bond, dies, PathId(0), PathState::Down).expect("noticed");
+            assert!(down <= ms(300.0), "{delay} ms: down after {down}");
+            let false_alarm = noted(&bond, Instant::ZERO, PathId(0), PathState::Suspected);
+            assert!(false_alarm.is_some_and(|when| at(0.0) + when >= dies), "{delay} ms: suspected while it lived");
+            worst = worst.max(down);
+        }
+    }
+    println!("at most {worst}");
+}
+
+#[test]
 fn a_path_whose_way_back_is_dead_still_carries_data() {
     let mut links = links();
     links[0][1].dead.push((at(2.0), at(20.0)));

@@ -277,9 +277,9 @@ pub(crate) struct ResequencerTable {
 pub(crate) struct KeepaliveTable {
     /// Time between keepalives on each path, 5 ms to 10 s (default 50 ms).
     pub(crate) interval: Option<Time>,
-    /// Without a sign of life for so long a path is suspected (default 130 ms; more than two intervals).
+    /// Without a sign of life for so long, less half a round trip, a path is suspected (default 130 ms; more than two intervals).
     pub(crate) suspect_after: Option<Time>,
-    /// Without a sign of life for so long it is down, at most 1 min (default 240 ms).
+    /// Without a sign of life for so long, less half a round trip, it is down, at most 1 min (default 240 ms).
     pub(crate) down_after: Option<Time>,
     /// So many keepalives in a row are answered before a path that was down is used, 1 to 100 (default 3).
     pub(crate) answers_to_return: Option<u32>,
