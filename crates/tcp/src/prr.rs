@@ -25,12 +25,10 @@ pub(crate) struct PrrAck {
 }
 
 impl Prr {
-    /// Recovery begins, with `ssthresh` from the congestion control. `outstanding` is SND.NXT - SND.UNA before
-    /// the ACK that started it, `sacked` what had been selectively acknowledged before that ACK: neither can be
-    /// delivered again.
-    pub(crate) fn new(ssthresh: u32, outstanding: u32, sacked: u32) -> Self {
-        let recover_fs = u64::from(outstanding.saturating_sub(sacked).max(1));
-        Self { ssthresh, recover_fs, delivered: 0, out: 0 }
+    /// Recovery begins, with `ssthresh` from the congestion control. `undelivered` is RecoverFS (RFC 9937 §6): what was outstanding
+    /// and not selectively acknowledged before the ACK that started it; all of it, and no more, can still be delivered.
+    pub(crate) fn new(ssthresh: u32, undelivered: u32) -> Self {
+        Self { ssthresh, recover_fs: u64::from(undelivered.max(1)), delivered: 0, out: 0 }
     }
 
     /// RFC 9937 §7: how many octets may be sent now; cwnd is the inflight plus these.

@@ -14,8 +14,8 @@ use ropewalk_wire::{Flags, SackBlocks, Segment};
 #[derive(Clone, Debug)]
 pub(super) struct Ack {
     pub(super) delivery: Delivery,
-    /// What was SACKed before it.
-    pub(super) sacked_before: u32,
+    /// Octets that had been sent and not delivered before it, neither cumulatively nor selectively.
+    pub(super) undelivered_before: u32,
     /// SND.UNA advanced.
     pub(super) advanced: bool,
     /// RFC 5681 §2, RFC 6675 §2: a duplicate ACK.
@@ -104,7 +104,7 @@ impl Connection {
         let fack = self.rack.fack(self.una);
         let mut ack = Ack {
             delivery: Delivery::new(self.now, self.echo_millis(echo), min_rtt, fack),
-            sacked_before: self.queue.sacked(),
+            undelivered_before: self.flight().saturating_sub(self.queue.sacked()),
             advanced: segment.ack.after(self.una),
             duplicate: false,
             dsack: None,

@@ -172,7 +172,7 @@ impl Connection {
             self.queue.mark_lost(0);
         }
         if lost || by_duplicates || self.queue.wants_retransmission() {
-            return self.enter_fast_recovery(ack.delivery.delivered, ack.sacked_before);
+            return self.enter_fast_recovery(ack.delivery.delivered, ack.undelivered_before);
         }
         if ack.advanced {
             self.recovery.limited = 0;
@@ -183,7 +183,7 @@ impl Connection {
     }
 
     /// RFC 5681 §3.2 step 2, RFC 6582 §3.2 step 2, RFC 6675 §5 (4), RFC 9937 §6.
-    pub(super) fn enter_fast_recovery(&mut self, delivered: u32, sacked_before: u32) {
+    pub(super) fn enter_fast_recovery(&mut self, delivered: u32, undelivered_before: u32) {
         if !self.config.fast_recovery {
             return self.begin_again(false);
         }
@@ -204,7 +204,7 @@ impl Connection {
             self.recovery.credit = i64::from(self.recovery.duplicates) * i64::from(self.smss);
         }
         if self.config.prr {
-            self.prr = Some(Prr::new(ssthresh, self.flight(), sacked_before));
+            self.prr = Some(Prr::new(ssthresh, undelivered_before));
             self.reduce_proportionally(self.delivered_for_prr(delivered, 0), false);
         } else {
             self.controller.set_cwnd(ssthresh);

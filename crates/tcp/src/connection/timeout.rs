@@ -127,9 +127,9 @@ impl Connection {
 
     /// RFC 8985 §6.3: the reordering window is over.
     fn reordering_timeout(&mut self) {
-        let sacked = self.queue.sacked();
+        let undelivered = self.flight().saturating_sub(self.queue.sacked());
         if self.run_rack() && self.recovery.phase == Phase::Open {
-            self.enter_fast_recovery(0, sacked);
+            self.enter_fast_recovery(0, undelivered);
             self.trace_window();
         }
     }

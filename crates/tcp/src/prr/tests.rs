@@ -8,7 +8,7 @@ const SMSS: u32 = 1000;
 /// One recovery: `window` segments outstanding, those in `lost` lost, the ACKs of the others arriving one by one,
 /// each allowing what PRR says. Returns (octets sent in each step, pipe at the end, Prr).
 fn recover(window: u32, lost: &[u32], ssthresh: u32) -> (Vec<u32>, u32, Prr) {
-    let mut prr = Prr::new(ssthresh, window * SMSS, 0);
+    let mut prr = Prr::new(ssthresh, window * SMSS);
     let mut sent = Vec::new();
     // SACK told which are lost at the first ACK: pipe leaves them out until they are sent again.
     let lost_count = u32::try_from(lost.len()).expect("few");
@@ -56,7 +56,7 @@ fn heavy_loss_keeps_one_out_for_one_delivered() {
 
 #[test]
 fn progress_adds_a_segment_per_ack_up_to_ssthresh() {
-    let mut prr = Prr::new(10 * SMSS, 20 * SMSS, 0);
+    let mut prr = Prr::new(10 * SMSS, 20 * SMSS);
     let ack = |inflight, safe| PrrAck { delivered: SMSS, inflight, safe, smss: SMSS };
     assert_eq!(prr.on_ack(&ack(4 * SMSS, false)), SMSS);
     prr.on_sent(SMSS);
@@ -67,7 +67,7 @@ fn progress_adds_a_segment_per_ack_up_to_ssthresh() {
 
 #[test]
 fn an_ack_that_delivers_nothing_allows_nothing() {
-    let mut prr = Prr::new(10 * SMSS, 20 * SMSS, 0);
+    let mut prr = Prr::new(10 * SMSS, 20 * SMSS);
     prr.on_sent(SMSS);
     assert_eq!(prr.on_ack(&PrrAck { delivered: 0, inflight: 0, safe: true, smss: SMSS }), 0);
 }

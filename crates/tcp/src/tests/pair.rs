@@ -133,9 +133,24 @@ pub(crate) struct End {
     /// Finishes only after the peer did.
     pub(crate) finish_last: bool,
     pub(crate) last_octet_at: Instant,
+    /// cwnd, or what was outstanding if that was more, when it was last not in recovery.
+    window_before: u32,
 }
 
 impl End {
+    /// RFC 9937: a recovery takes the window down to ssthresh, and never beyond what it was, but for what limited transmit, a loss
+    /// probe and the fast retransmit add.
+    fn audit_recovery(&mut self) {
+        let Some(connection) = &self.connection else { return };
+        if !connection.in_recovery() {
+            self.window_before = connection.cwnd().max(connection.flight_size());
+        } else if self.config.prr {
+            let limit = self.window_before.max(connection.ssthresh()) + 4 * connection.smss();
+            let cwnd = connection.cwnd();
+            assert!(cwnd <= limit, "{cwnd} octets in recovery, {} before", self.window_before);
+        }
+    }
+
     pub(crate) fn new(config: Config, iss: u32, to_write: u64) -> Self {
         Self {
             connection: None,
@@ -152,6 +167,7 @@ impl End {
             next_read: Instant::ZERO,
             finish_last: false,
             last_octet_at: Instant::ZERO,
+            window_before: 0,
         }
     }
 
@@ -280,6 +296,7 @@ impl Pair {
             }
             if self.audit {
                 connection.audit();
+                end.audit_recovery();
             }
         }
     }
