@@ -8,6 +8,7 @@ mod limit;
 mod log;
 mod loss;
 mod queue;
+mod train;
 
 #[cfg(test)]
 mod tests;
@@ -19,10 +20,11 @@ use crate::id::{GlobalSeq, PathId, PathSeq};
 use crate::liveness::Liveness;
 use base::BaseDelay;
 use capacity::{Capacity, FULL_PACKET};
-use limit::{LossVerdict, QueueLimit};
+use limit::{Fullness, LossVerdict, News, QueueLimit};
 use log::{Entry, SentLog};
 use queue::QueueModel;
 use ropewalk_units::{Duration, Instant, Rate};
+use train::Train;
 
 /// One in the fixed-point share of packets.
 pub(crate) const WHOLE_SHARE: i32 = 1 << 20;
@@ -33,6 +35,8 @@ const SHARE_SHIFT: u32 = 8;
 const INITIAL_WINDOW: u32 = 10;
 /// So many probes are sent as soon as they may be.
 const PROBES: u32 = 50;
+/// The mean length of packets is that of about 2⁴.
+const LENGTH_SHIFT: u32 = 4;
 
 /// What a report says beyond the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,7 +68,12 @@ pub(crate) struct Outgoing {
     limit: QueueLimit,
     log: SentLog,
     is_paced: bool,
+    /// Of the packets sent of late, octets.
+    mean_len: i32,
     probes: u32,
+    train: Train,
+    /// The first packet that was not a probe.
+    first_data: Option<PathSeq>,
     /// The first packet sent since the buffer is given what it is now.
     trial_from: PathSeq,
     /// When the last packet leaves.
@@ -97,7 +106,10 @@ impl Outgoing {
             limit: QueueLimit::default(),
             log: SentLog::new(),
             is_paced,
+            mean_len: FULL_PACKET as i32,
             probes: 0,
+            train: Train::default(),
+            first_data: None,
             trial_from: PathSeq::new(0),
             departs_at: now,
             departed: (PathSeq::new(0), GlobalSeq::new(0)),
@@ -112,6 +124,11 @@ impl Outgoing {
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, global: GlobalSeq) -> (PathSeq, Instant) {
         let seq = self.count(wire_len);
+        if self.first_data.is_none() {
+            self.first_data = Some(seq);
+        }
+        self.train.on_data(wire_len);
+        self.mean_len += (wire_len as i32 - self.mean_len) >> LENGTH_SHIFT;
         let backlog = self.queue.backlog(now);
         let backlog = if self.is_paced { backlog } else { self.limit.bounded(backlog) };
         let departure = self.depart(now, backlog, seq, global);
@@ -124,6 +141,7 @@ impl Outgoing {
     pub(crate) fn on_probe(&mut self, now: Instant, wire_len: u32) -> PathSeq {
         let seq = self.count(wire_len);
         self.probes += 1;
+        self.train.on_probe(&self.last);
         let backlog = self.queue.backlog(now);
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
         self.note(now, seq, wire_len, backlog, now);
@@ -164,13 +182,23 @@ impl Outgoing {
     /// When a packet that finds `backlog` leaves: when what is before it in the path's own buffer is no more than that bears.
     #[inline]
     fn depart(&mut self, now: Instant, backlog: i64, seq: PathSeq, global: GlobalSeq) -> Instant {
-        let excess = if self.is_paced { (backlog - self.limit.in_buffer(now, backlog)).max(0) } else { 0 };
+        let excess = if self.is_paced {
+            (backlog - self.limit.in_buffer(now, backlog, self.fullness())).max(0)
+        } else {
+            0
+        };
         if excess > 0 && self.departs_at <= now {
             self.departed = (seq, global);
         }
         let departure = now.saturating_add(Duration::from_nanos(excess as u64)).max(self.departs_at);
         self.departs_at = departure;
         departure
+    }
+
+    /// How much of a full packet one of late is.
+    #[inline]
+    fn fullness(&self) -> Fullness {
+        Fullness::new(self.mean_len)
     }
 
     /// The next numbers on the path and in the bond, of which `next_global` is the latter's, that have not left yet.
@@ -215,10 +243,15 @@ impl Outgoing {
         self.capacity.is_tried()
     }
 
-    /// Is it to be probed? Not often if that has not led to anything: perhaps it carries no packets as long as that.
-    pub(crate) fn wants_probe(&self, is_rare: bool) -> bool {
-        let may_be_probed = self.may_be_tried() && (is_rare || self.probes < PROBES);
-        self.is_paced && !self.is_tried() && may_be_probed && self.liveness.state == PathState::Up
+    /// Is a train of probes to be sent? Not often if that has not led to anything: perhaps it carries no packets as long as that.
+    pub(crate) fn wants_probes(&self, is_rare: bool) -> bool {
+        let is_due = !self.train.is_under_way() && self.may_be_tried() && self.probes < PROBES || is_rare;
+        self.is_paced && !self.is_tried() && is_due && self.liveness.state == PathState::Up
+    }
+
+    /// May one more probe be sent with those just sent?
+    pub(crate) fn may_be_probed(&self) -> bool {
+        self.train.may_grow()
     }
 
     /// Of a path that has not carried enough: may it be sent more before it has reported? RFC 6928's initial window.
@@ -300,9 +333,18 @@ impl Outgoing {
         if report.is_fresh {
             self.measure(now, report, &mut relative);
         }
+        let delays = report.is_fresh.then(|| (relative(report.least_delay), relative(report.most_delay)));
+        if let Some((bytes, micros)) = self.train.on_report(report, delays, self.next) {
+            self.capacity.note_train(bytes, micros);
+        }
         let lost = if self.is_of_a_death(report) { 0 } else { progress.lost_packets };
-        let verdict =
-            self.limit.on_report(now, lost, self.newly_received(report), self.capacity.time_of(FULL_PACKET));
+        let news = News { lost, lost_bytes: progress.lost_bytes, received: self.newly_received(report) };
+        let own = self.capacity.time_of(FULL_PACKET);
+        let verdict = if self.is_of_probes(report) {
+            self.limit.on_probes(now, lost, own)
+        } else {
+            self.limit.on_report(now, news, own)
+        };
         if verdict == LossVerdict::Full && self.departs_at <= now {
             self.queue.bound(now, self.limit.limit());
         }
@@ -333,6 +375,11 @@ impl Outgoing {
             self.died_at = None;
         }
         true
+    }
+
+    /// Does this report speak of probes only?
+    fn is_of_probes(&self, report: &PathReport) -> bool {
+        self.first_data.is_none_or(|first| !first.before(report.next))
     }
 
     fn newly_received(&self, report: &PathReport) -> u32 {
@@ -389,12 +436,14 @@ impl Outgoing {
         self.base.note(now, least, was_idle);
         let base = self.base.micros();
         let own = self.capacity.time_of(FULL_PACKET);
-        self.limit.note_queue(now, (most - base) * 1000 - own);
+        self.limit.note_queue(now, (most - base) * 1000 - own, self.fullness());
         if has_data {
             let Some(entry) = entry else { return };
-            self.capacity.note(report, least - base, relative(report.delay) - base, &entry);
             let taken = (relative(report.delay) - base).max(0);
-            self.capacity.note_burst(entry.busy_bytes, i64::from(entry.busy_us) + taken);
+            if !self.train.is_under_way() {
+                self.capacity.note(report, least - base, relative(report.delay) - base, &entry);
+                self.capacity.note_burst(entry.busy_bytes, i64::from(entry.busy_us) + taken);
+            }
             let waited = (taken - self.capacity.time_of(entry.len) / 1000).max(0);
             self.queue.correct(now, waited, &entry);
             // All that was sent since is served after it.

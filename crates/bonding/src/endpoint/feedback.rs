@@ -75,10 +75,10 @@ impl Feedback {
             self.keepalive_at = next(self.keepalive_at, config.keepalive.interval, now);
             self.keepalives_sent = self.keepalives_sent.wrapping_add(1);
             outgoing.iter().for_each(|path| self.keepalive_on.insert(path.id));
+            let is_rare = self.keepalives_sent.is_multiple_of(RARE_PROBES);
+            let probed = outgoing.iter().filter(|path| path.wants_probes(is_rare));
+            probed.for_each(|path| self.probe_on.insert(path.id));
         }
-        let is_rare = self.keepalives_sent.is_multiple_of(RARE_PROBES);
-        let probed = outgoing.iter().filter(|path| path.wants_probe(is_rare));
-        probed.for_each(|path| self.probe_on.insert(path.id));
     }
 
     fn make_report(&mut self, now: Instant, config: &Config, incoming: &mut [Incoming]) {
@@ -136,7 +136,7 @@ impl<P> Endpoint<P> {
         }
         let path = feedback.probe_on.first()?;
         let probe = self.probe(now, path);
-        if !self.outgoing[path.index()].may_be_tried() {
+        if !self.outgoing[path.index()].may_be_probed() {
             self.feedback.probe_on.remove(path);
         }
         Some((path, Control::Probe(probe)))

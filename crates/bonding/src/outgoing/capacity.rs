@@ -128,6 +128,16 @@ impl Capacity {
         }
     }
 
+    /// A train of probes, so many octets, came within so many µs. That it is slower than assumed is believed; that it is faster,
+    /// of something as short, is not.
+    pub(super) fn note_train(&mut self, bytes: u32, micros: i64) {
+        self.is_tried = true;
+        let sample = f64::from(bytes) * 8e6 / micros.max(1) as f64;
+        if sample < self.bits_per_sec {
+            self.set(sample);
+        }
+    }
+
     fn restart(&mut self, here: Anchor) {
         self.start = Some(here);
         self.was_busy = true;

@@ -1,5 +1,6 @@
 //! How long a queue a path bears, and which losses were not a queue's.
 
+use super::capacity::FULL_PACKET;
 use super::growth::Growth;
 use super::loss::{EVENT, LossRate};
 use ropewalk_units::{Duration, Instant};
@@ -33,6 +34,47 @@ pub(super) enum LossVerdict {
     Full,
     /// They came without a queue.
     Random,
+}
+
+/// What small packets are of full ones, in 2⁻⁸: most buffers hold so many packets, not so many octets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fullness(i64);
+
+impl Fullness {
+    /// Packets of `octets` each.
+    #[inline]
+    pub(super) fn new(octets: i32) -> Self {
+        Self((i64::from(octets) * 256 / i64::from(FULL_PACKET)).clamp(8, 256))
+    }
+
+    /// How long such packets take that fit a buffer which full ones fill for so long.
+    #[inline]
+    fn of_buffer(self, nanos: i64) -> i64 {
+        nanos.saturating_mul(self.0) / 256
+    }
+
+    /// How long full packets would take, as many as take so long.
+    #[inline]
+    fn if_full(self, nanos: i64) -> i64 {
+        nanos.saturating_mul(256) / self.0
+    }
+}
+
+/// What a report says beyond the one before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    pub(super) lost: u32,
+    pub(super) lost_bytes: u32,
+    pub(super) received: u32,
+}
+
+impl News {
+    /// How much an event of these losses counts: as much as the packets lost were full. Who loses acknowledgements loses no rate, and a
+    /// buffer for a few packets is soon full of them.
+    fn weight(self) -> f64 {
+        let mean = f64::from(self.lost_bytes) / f64::from(self.lost.max(1));
+        (mean / f64::from(FULL_PACKET)).min(1.0)
+    }
 }
 
 /// Learned from the queueing delays around losses.
@@ -85,11 +127,11 @@ impl QueueLimit {
 
     /// How much of the queue is given to the path's buffer; the rest waits before it.
     #[inline]
-    pub(super) fn in_buffer(&self, now: Instant, queue: i64) -> i64 {
+    pub(super) fn in_buffer(&self, now: Instant, queue: i64, packets: Fullness) -> i64 {
         match self.limit {
-            None => self.trial.max(queue - TRIAL_WAIT),
-            Some(limit) if limit > 2 * ENOUGH => limit / 2,
-            Some(limit) => self.growth.applied(now, limit).min(ENOUGH),
+            None => packets.of_buffer(self.trial).max(queue - TRIAL_WAIT),
+            Some(limit) if limit > 2 * ENOUGH => packets.of_buffer(limit / 2),
+            Some(limit) => packets.of_buffer(self.growth.applied(now, limit).min(ENOUGH)),
         }
     }
 
@@ -109,25 +151,19 @@ impl QueueLimit {
     }
 
     /// A queueing delay, in nanoseconds.
-    pub(super) fn note_queue(&mut self, now: Instant, delay: i64) {
+    pub(super) fn note_queue(&mut self, now: Instant, delay: i64, packets: Fullness) {
         if now.saturating_since(self.since) >= PEAK_WINDOW {
             self.peak_before = self.peak;
             self.peak = 0;
             self.since = now;
         }
-        self.peak = self.peak.max(delay);
+        self.peak = self.peak.max(packets.if_full(delay));
         self.trial = self.trial.max(delay);
     }
 
     /// New losses and arrivals; a full packet takes `transmission` nanoseconds.
-    pub(super) fn on_report(
-        &mut self,
-        now: Instant,
-        lost: u32,
-        received: u32,
-        transmission: i64,
-    ) -> LossVerdict {
-        let verdict = self.judge(lost, transmission);
+    pub(super) fn on_report(&mut self, now: Instant, news: News, transmission: i64) -> LossVerdict {
+        let verdict = self.judge(news.lost, transmission);
         // A buffer is found by filling it, now and then again.
         let is_found = now.saturating_since(self.learnt_at) >= PROOF || self.limit.is_none();
         match verdict {
@@ -142,7 +178,21 @@ impl QueueLimit {
             LossVerdict::Full => !is_found && self.learnt_at == now,
             LossVerdict::Random => true,
         };
-        self.losses.note(now, lost.saturating_add(received), is_event);
+        self.losses.note(
+            now,
+            news.lost.saturating_add(news.received),
+            if is_event { news.weight() } else { 0.0 },
+        );
+        verdict
+    }
+
+    /// New losses of probes, which come in bursts that nobody would send: they may show how little the buffer holds, but not how
+    /// often others lose packets.
+    pub(super) fn on_probes(&mut self, now: Instant, lost: u32, transmission: i64) -> LossVerdict {
+        let verdict = self.judge(lost, transmission);
+        if verdict == LossVerdict::Full {
+            self.learn(now);
+        }
         verdict
     }
 

@@ -19,16 +19,16 @@ pub(super) struct LossRate {
 }
 
 impl LossRate {
-    /// So many packets were reported on; `is_event`: some were lost for no known reason.
-    pub(super) fn note(&mut self, now: Instant, packets: u32, is_event: bool) {
+    /// So many packets were reported on; if some were lost for no known reason, how much that counts.
+    pub(super) fn note(&mut self, now: Instant, packets: u32, event: f64) {
         let elapsed = self.updated_at.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
         self.updated_at = Some(now);
         let fading = (1.0 - elapsed * core::f64::consts::LN_2 / HALF_LIFE).max(0.5);
         self.events *= fading;
         self.packets = self.packets * fading + f64::from(packets);
-        if is_event && self.last_event.is_none_or(|at| now.saturating_since(at) >= EVENT) {
+        if event > 0.0 && self.last_event.is_none_or(|at| now.saturating_since(at) >= EVENT) {
             self.last_event = Some(now);
-            self.events += 1.0;
+            self.events += event;
         }
     }
 

@@ -85,7 +85,10 @@ fn a_death_is_noticed_within_300_ms_however_long_the_path_is_up_to_200_ms() {
             let down = noted(&bond, dies, PathId(0), PathState::Down).expect("noticed");
             assert!(down <= ms(300.0), "{delay} ms: down after {down}");
             let false_alarm = noted(&bond, Instant::ZERO, PathId(0), PathState::Suspected);
-            assert!(false_alarm.is_some_and(|when| at(0.0) + when >= dies), "{delay} ms: suspected while it lived");
+            assert!(
+                false_alarm.is_some_and(|when| at(0.0) + when >= dies),
+                "{delay} ms: suspected while it lived"
+            );
             worst = worst.max(down);
         }
     }
