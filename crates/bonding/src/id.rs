@@ -54,6 +54,11 @@ impl PathSet {
         self.0.is_power_of_two()
     }
 
+    /// Those that are not in the other.
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Those of both.
     #[inline]
     pub(crate) const fn and(self, other: Self) -> Self {

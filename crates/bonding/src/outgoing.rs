@@ -35,6 +35,10 @@ const SHARE_SHIFT: u32 = 8;
 const INITIAL_WINDOW: u32 = 10;
 /// So many probes are sent as soon as they may be.
 const PROBES: u32 = 50;
+/// So many packets it is sent if nothing else has room.
+const LAST_RESORT: u32 = 3 * INITIAL_WINDOW;
+/// Bursts show a rate if nothing was lost for so long.
+const CLEAN: Duration = Duration::from_secs(1);
 /// The mean length of packets is that of about 2⁴.
 const LENGTH_SHIFT: u32 = 4;
 
@@ -72,8 +76,9 @@ pub(crate) struct Outgoing {
     mean_len: i32,
     probes: u32,
     train: Train,
-    /// The first packet that was not a probe.
-    first_data: Option<PathSeq>,
+    /// The first packet sent since it has been tried.
+    tried_from: Option<PathSeq>,
+    lost_at: Option<Instant>,
     /// The first packet sent since the buffer is given what it is now.
     trial_from: PathSeq,
     /// When the last packet leaves.
@@ -109,7 +114,8 @@ impl Outgoing {
             mean_len: FULL_PACKET as i32,
             probes: 0,
             train: Train::default(),
-            first_data: None,
+            tried_from: None,
+            lost_at: None,
             trial_from: PathSeq::new(0),
             departs_at: now,
             departed: (PathSeq::new(0), GlobalSeq::new(0)),
@@ -124,10 +130,6 @@ impl Outgoing {
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, global: GlobalSeq) -> (PathSeq, Instant) {
         let seq = self.count(wire_len);
-        if self.first_data.is_none() {
-            self.first_data = Some(seq);
-        }
-        self.train.on_data(wire_len);
         self.mean_len += (wire_len as i32 - self.mean_len) >> LENGTH_SHIFT;
         let backlog = self.queue.backlog(now);
         let backlog = if self.is_paced { backlog } else { self.limit.bounded(backlog) };
@@ -141,7 +143,7 @@ impl Outgoing {
     pub(crate) fn on_probe(&mut self, now: Instant, wire_len: u32) -> PathSeq {
         let seq = self.count(wire_len);
         self.probes += 1;
-        self.train.on_probe(&self.last);
+        self.train.on_probe(seq, micros(now), &self.last);
         let backlog = self.queue.backlog(now);
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
         self.note(now, seq, wire_len, backlog, now);
@@ -245,7 +247,7 @@ impl Outgoing {
 
     /// Is a train of probes to be sent? Not often if that has not led to anything: perhaps it carries no packets as long as that.
     pub(crate) fn wants_probes(&self, is_rare: bool) -> bool {
-        let is_due = !self.train.is_under_way() && self.may_be_tried() && self.probes < PROBES || is_rare;
+        let is_due = !self.train.is_under_way() && self.may_be_tried() && (self.probes < PROBES || is_rare);
         self.is_paced && !self.is_tried() && is_due && self.liveness.state == PathState::Up
     }
 
@@ -257,7 +259,13 @@ impl Outgoing {
     /// Of a path that has not carried enough: may it be sent more before it has reported? RFC 6928's initial window.
     #[inline]
     pub(crate) fn may_be_tried(&self) -> bool {
-        self.next.since(self.last.next) < INITIAL_WINDOW
+        self.next.since(self.last.next) < INITIAL_WINDOW + self.train.len()
+    }
+
+    /// And if no other path has room either?
+    #[inline]
+    pub(crate) fn is_last_resort(&self) -> bool {
+        self.next.since(self.last.next) < LAST_RESORT
     }
 
     /// May it be sent more before another path is tried? Not beyond the queue at which it loses packets, nor, if untried, beyond
@@ -333,15 +341,17 @@ impl Outgoing {
         if report.is_fresh {
             self.measure(now, report, &mut relative);
         }
-        let delays = report.is_fresh.then(|| (relative(report.least_delay), relative(report.most_delay)));
-        if let Some((bytes, micros)) = self.train.on_report(report, delays, self.next) {
-            self.capacity.note_train(bytes, micros);
+        if let Some(arrival) = self.train.settle(report) {
+            self.capacity.note_train(arrival);
+        }
+        if progress.lost_packets > 0 {
+            self.lost_at = Some(now);
         }
         let lost = if self.is_of_a_death(report) { 0 } else { progress.lost_packets };
         let news = News { lost, lost_bytes: progress.lost_bytes, received: self.newly_received(report) };
         let own = self.capacity.time_of(FULL_PACKET);
-        let verdict = if self.is_of_probes(report) {
-            self.limit.on_probes(now, lost, own)
+        let verdict = if self.is_blind(report) {
+            self.limit.on_blind(now, lost, own)
         } else {
             self.limit.on_report(now, news, own)
         };
@@ -377,9 +387,12 @@ impl Outgoing {
         true
     }
 
-    /// Does this report speak of probes only?
-    fn is_of_probes(&self, report: &PathReport) -> bool {
-        self.first_data.is_none_or(|first| !first.before(report.next))
+    /// Does this report speak of what was sent when nothing was known of the path: probes, and what had nowhere else to go?
+    fn is_blind(&mut self, report: &PathReport) -> bool {
+        if self.is_tried() && self.tried_from.is_none() {
+            self.tried_from = Some(self.next);
+        }
+        self.tried_from.is_none_or(|from| !from.before(report.next))
     }
 
     fn newly_received(&self, report: &PathReport) -> u32 {
@@ -439,10 +452,15 @@ impl Outgoing {
         self.limit.note_queue(now, (most - base) * 1000 - own, self.fullness());
         if has_data {
             let Some(entry) = entry else { return };
-            let taken = (relative(report.delay) - base).max(0);
+            let delay = relative(report.delay);
+            let taken = (delay - base).max(0);
+            self.train.note(least, delay, &entry);
             if !self.train.is_under_way() {
-                self.capacity.note(report, least - base, relative(report.delay) - base, &entry);
-                self.capacity.note_burst(entry.busy_bytes, i64::from(entry.busy_us) + taken);
+                self.capacity.note(report, least - base, delay - base, &entry);
+                // What was lost was sent, but not delivered.
+                if self.lost_at.is_none_or(|at| now.saturating_since(at) >= CLEAN) {
+                    self.capacity.note_burst(entry.busy_bytes, i64::from(entry.busy_us) + taken);
+                }
             }
             let waited = (taken - self.capacity.time_of(entry.len) / 1000).max(0);
             self.queue.correct(now, waited, &entry);

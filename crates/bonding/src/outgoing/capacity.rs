@@ -1,6 +1,7 @@
 //! The rate that a path delivers.
 
 use super::log::Entry;
+use super::train::Arrival;
 use crate::control::PathReport;
 
 /// Assumed until there is a measurement, bits per second. Too little and the first packets are spread over paths that are not
@@ -128,13 +129,15 @@ impl Capacity {
         }
     }
 
-    /// A train of probes, so many octets, came within so many µs. That it is slower than assumed is believed; that it is faster,
-    /// of something as short, is not.
-    pub(super) fn note_train(&mut self, bytes: u32, micros: i64) {
+    /// A train of probes has come. That the path is slower than assumed is believed; that it is faster, of something as short,
+    /// is not.
+    pub(super) fn note_train(&mut self, Arrival(shown): Arrival) {
         self.is_tried = true;
-        let sample = f64::from(bytes) * 8e6 / micros.max(1) as f64;
-        if sample < self.bits_per_sec {
-            self.set(sample);
+        if let Some((bytes, micros)) = shown {
+            let sample = f64::from(bytes) * 8e6 / micros.max(1) as f64;
+            if sample < self.bits_per_sec {
+                self.set(sample);
+            }
         }
     }
 

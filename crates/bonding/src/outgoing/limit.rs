@@ -186,9 +186,9 @@ impl QueueLimit {
         verdict
     }
 
-    /// New losses of probes, which come in bursts that nobody would send: they may show how little the buffer holds, but not how
-    /// often others lose packets.
-    pub(super) fn on_probes(&mut self, now: Instant, lost: u32, transmission: i64) -> LossVerdict {
+    /// New losses of what was sent before anything was known, more at once than anybody would: they may show how little the buffer holds,
+    /// but not how often others lose packets.
+    pub(super) fn on_blind(&mut self, now: Instant, lost: u32, transmission: i64) -> LossVerdict {
         let verdict = self.judge(lost, transmission);
         if verdict == LossVerdict::Full {
             self.learn(now);

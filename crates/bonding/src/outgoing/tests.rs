@@ -42,6 +42,13 @@ impl Line {
         progress
     }
 
+    /// Sends a packet, of which the peer says that it is lost, as so many were.
+    fn lose(&mut self, now: u64, lost: u32) {
+        self.path.on_sent(at(now), 1500, GlobalSeq::new(0));
+        (self.report.next, self.report.lost_packets) = (self.path.next, lost);
+        self.tell(now + 50_000);
+    }
+
     /// One packet each `interval` µs for a second, reports each 20 ms that take 10 ms.
     fn run(&mut self, interval: u64) {
         let mut under_way = std::collections::VecDeque::new();
@@ -114,15 +121,14 @@ fn losses_with_a_queue_show_its_limit_and_those_without_are_random() {
     assert_eq!(line.path.random_loss(), 0.0);
 
     let mut line = Line::new();
-    let arrival = line.send(0);
-    line.receive(0, arrival);
-    line.send(0);
-    (line.report.next, line.report.lost_packets) = (line.report.next.next(), 1);
-    line.tell(50_000);
+    line.lose(0, 1);
+    line.lose(300_000, 2);
+    assert_eq!(line.path.random_loss(), 0.0, "nothing is known of the path yet");
+    let mut line = Line::new();
+    line.run(1100);
+    line.lose(1_000_000, 3);
     assert_eq!(line.path.random_loss(), 0.0, "one event may be chance");
-    line.send(300_000);
-    (line.report.next, line.report.lost_packets) = (line.report.next.next(), 2);
-    line.tell(350_000);
+    line.lose(1_300_000, 4);
     assert!(line.path.random_loss() > 0.0);
     assert_eq!(line.path.queue_limit(), i64::MAX / 4);
 }

@@ -68,10 +68,10 @@ impl CostFirst {
             let limit = path.queue_limit();
             let room =
                 if left.is_empty() { i64::MAX } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
-            // Until the cheapest has shown what it carries, nothing is known to be too much for it.
-            let is_first = path.id == cheapest.id;
-            let is_worth_it =
-                is_first || (cheapest.is_tried() && path.rate() >= cheapest.rate() * WORTHWHILE);
+            // Of paths that nothing is known of, as much is used as an initial window holds.
+            let is_worth_it = path.id == cheapest.id
+                || !path.is_tried()
+                || (cheapest.is_tried() && path.rate() >= cheapest.rate() * WORTHWHILE);
             if is_worth_it && path.has_room(ask.now, room) && self.is_allowed(path) {
                 return Some(id);
             }
@@ -83,7 +83,9 @@ impl CostFirst {
     fn least_bad(&mut self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
         let mut allowed = PathSet::EMPTY;
         ask.usable.iter().filter(|id| self.is_allowed(&paths[id.index()])).for_each(|id| allowed.insert(id));
-        self.any.choose(ask, paths, if allowed.is_empty() { ask.usable } else { allowed })
+        let among = if allowed.is_empty() { ask.usable } else { allowed };
+        let cheapest = self.order[..self.count].iter().copied().find(|&id| among.contains(id))?;
+        self.any.choose(ask, paths, among, cheapest)
     }
 }
 

@@ -55,13 +55,19 @@ impl FlowAware {
         }
     }
 
-    /// The first usable path whose queue is below the target. As long as nothing is known of it, it has room.
+    /// The first usable path whose queue is below the target. As long as nothing is known of it, it has room for an initial window.
     fn first_with_room(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
         let has_room = |id: &&PathId| {
             let path = &paths[id.index()];
-            ask.usable.contains(**id) && (!path.is_tried() || path.has_room(ask.now, self.target))
+            ask.usable.contains(**id) && path.has_room(ask.now, self.target)
         };
         self.order.iter().find(has_room).copied()
+    }
+
+    /// Packet by packet.
+    fn any_other(&mut self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
+        let first = self.order.iter().copied().find(|&id| ask.usable.contains(id))?;
+        self.any.choose(ask, paths, ask.usable, first)
     }
 
     /// Where a flow of this rate should go back to: an earlier path that could carry it too, or, if it fits none, the
@@ -123,14 +129,14 @@ impl Scheduler for FlowAware {
                 if path.has_room(ask.now, room) {
                     Some(at)
                 } else {
-                    let chosen = self.any.choose(ask, paths, ask.usable);
+                    let chosen = self.any_other(ask, paths);
                     home = if is_large { home } else { chosen.or(home) };
                     chosen
                 }
             }
         };
         self.flows[place].home = home;
-        let chosen = if chosen.is_none() { self.any.choose(ask, paths, ask.usable) } else { chosen };
+        let chosen = if chosen.is_none() { self.any_other(ask, paths) } else { chosen };
         chosen.map_or(PathSet::EMPTY, PathSet::one)
     }
 

@@ -23,6 +23,8 @@ const SPARED: f64 = 1.0 / 1024.0;
 /// Who does not slow down although so many have been dropped for so long wants them late rather than never.
 const UNHEEDED: f64 = 0.05;
 const UNHEEDED_FOR: Duration = Duration::from_secs(1);
+/// Before anything is known, as much of a queue is made on the first path, in nanoseconds at the rate assumed.
+const BLIND_WAIT: i64 = 10_000_000;
 /// The share of packets dropped is averaged over so many.
 const DROP_WINDOW: f64 = 4096.0;
 
@@ -139,9 +141,49 @@ impl RateAware {
         (lost * replaceable * self.loss_cost) as i64
     }
 
-    /// The path for a packet; none if it is to be dropped.
+    /// Before anything is known: the first path; once that would make packets wait, the others, as much as an initial window holds, a
+    /// few times that if need be. A shorter one only once it is known to carry something, since a flow that was quicker at
+    /// first takes the longer way for a queue.
+    fn blind(ask: &Ask, paths: &[Outgoing], among: PathSet, first: PathId) -> PathId {
+        if paths[first.index()].backlog(ask.now) <= BLIND_WAIT {
+            return first;
+        }
+        Self::untried(ask, paths, among).unwrap_or(first)
+    }
+
+    /// Of paths that nothing is known of, one that may be sent more: the one with the shortest queue.
+    fn untried(ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
+        let shortest = |may_take: fn(&Outgoing) -> bool| {
+            let open = among.iter().filter(|id| may_take(&paths[id.index()]));
+            open.min_by_key(|id| paths[id.index()].backlog(ask.now))
+        };
+        shortest(Outgoing::may_be_tried).or_else(|| shortest(Outgoing::is_last_resort))
+    }
+
+    /// The path for a packet, of those that have been tried, or, if they are full, that may be; none if it is to be dropped. The first
+    /// of them all carries it when nothing is known.
     #[inline]
-    pub(super) fn choose(&mut self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
+    pub(super) fn choose(
+        &mut self,
+        ask: &Ask,
+        paths: &[Outgoing],
+        among: PathSet,
+        first: PathId,
+    ) -> Option<PathId> {
+        let mut tried = PathSet::EMPTY;
+        among.iter().filter(|id| paths[id.index()].is_tried()).for_each(|id| tried.insert(id));
+        if tried.is_empty() {
+            return Some(Self::blind(ask, paths, among, first));
+        }
+        let chosen = self.choose_tried(ask, paths, tried);
+        if chosen.is_some() || tried == among {
+            return chosen;
+        }
+        Self::untried(ask, paths, among.without(tried))
+    }
+
+    #[inline]
+    fn choose_tried(&mut self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
         let admitted = self.admitted.and(among);
         let admitted = if admitted.is_empty() { among } else { admitted };
         let chosen = self.earliest(ask, paths, admitted, Self::patience);
@@ -209,16 +251,19 @@ impl RateAware {
 impl Scheduler for RateAware {
     #[inline]
     fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet {
-        let mut tried = PathSet::EMPTY;
-        ask.usable.iter().filter(|id| paths[id.index()].is_tried()).for_each(|id| tried.insert(id));
-        if !tried.is_empty() {
-            return self.choose(ask, paths, tried).map_or(PathSet::EMPTY, PathSet::one);
+        let Some(first) = ask.usable.first() else { return PathSet::EMPTY };
+        // As long as none has answered, it might not even be there.
+        let is_unknown =
+            |id: PathId| paths[id.index()].liveness.srtt.is_none() && !paths[id.index()].is_tried();
+        let mut copies = PathSet::EMPTY;
+        if ask.usable.iter().all(is_unknown) {
+            let may_be_tried = |id: &PathId| paths[id.index()].may_be_tried();
+            ask.usable.iter().filter(may_be_tried).for_each(|id| copies.insert(id));
         }
-        // Before anything is known, the first path, and a shorter one only once it is known to carry something: a flow that
-        // was quicker at first takes the longer way for a queue.
-        let has_answered = ask.usable.iter().any(|id| paths[id.index()].liveness.srtt.is_some());
-        let first = ask.usable.first().filter(|_| has_answered);
-        first.map_or(ask.usable, PathSet::one)
+        if !copies.is_empty() {
+            return copies;
+        }
+        self.choose(ask, paths, ask.usable, first).map_or(PathSet::EMPTY, PathSet::one)
     }
 
     fn on_report(&mut self, _now: Instant, _progress: &[Progress], paths: &[Outgoing]) {
