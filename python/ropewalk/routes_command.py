@@ -4,15 +4,63 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from ropewalk.errors import InputError
+from ropewalk.routes_options import (
+    AREA,
+    COUNT,
+    DESTINATION,
+    JUDGING,
+    NODES,
+    OPTIONS,
+    PRESENTATION,
+    RADIO,
+    RANGE,
+    SOURCE,
+    AlgorithmOption,
+    AreaOption,
+    AssignOption,
+    BetaOption,
+    BitRateOption,
+    ChannelsOption,
+    ConditionOption,
+    CountOption,
+    CurvesPictureOption,
+    DeliveryOption,
+    DeploymentPictureOption,
+    DestinationOption,
+    DrawsOption,
+    FileArgument,
+    FrameOption,
+    GraphmlOption,
+    GridOption,
+    IntensityOption,
+    InterferenceOption,
+    JitterOption,
+    JsonOption,
+    MetricOption,
+    NodesOption,
+    NumberOption,
+    ParquetOption,
+    RadiosOption,
+    RangeOption,
+    SeedOption,
+    ShowDestinationOption,
+    ShowRangeOption,
+    ShowSourceOption,
+    SourceOption,
+    SweepOption,
+    SwitchCostOption,
+    TiesOption,
+    WorkersOption,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from ropewalk.progress import Progress
     from ropewalk.routes import Deployment, Layout, Place, Statistics
@@ -25,121 +73,6 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-SCATTER: Final = "Deployments"
-SEARCH: Final = "Search"
-CHANNELS: Final = "Over several channels"
-
-NodesOption = Annotated[
-    str, typer.Option("--nodes", metavar="N", help="How many nodes.", rich_help_panel=SCATTER)
-]
-SweepOption = Annotated[
-    str,
-    typer.Option(
-        "--nodes",
-        metavar="N,N,…|FROM:TO[:STEP]",
-        help="How many nodes: several numbers.",
-        rich_help_panel=SCATTER,
-    ),
-]
-AreaOption = Annotated[
-    str,
-    typer.Option(
-        "--area", metavar="M|MxM", help="Side, or width and height, in metres.", rich_help_panel=SCATTER
-    ),
-]
-RangeOption = Annotated[
-    float, typer.Option("--range", metavar="M", help="Closer nodes hear each other.", rich_help_panel=SCATTER)
-]
-SourceOption = Annotated[
-    str,
-    typer.Option(
-        "--source", metavar="X,Y|NAME", help="The node nearest to a point, or named.", rich_help_panel=SCATTER
-    ),
-]
-DestinationOption = Annotated[
-    str, typer.Option("--destination", metavar="X,Y|NAME", help="Likewise.", rich_help_panel=SCATTER)
-]
-IntensityOption = Annotated[
-    float | None,
-    typer.Option(
-        "--intensity",
-        metavar="PER_M2",
-        help="Instead of --nodes: a Poisson process with so many nodes per square metre.",
-        rich_help_panel=SCATTER,
-    ),
-]
-GridOption = Annotated[
-    str | None,
-    typer.Option(
-        "--grid",
-        metavar="CxR",
-        help="Instead of --nodes: one node in each cell of a grid.",
-        rich_help_panel=SCATTER,
-    ),
-]
-JitterOption = Annotated[
-    float,
-    typer.Option(
-        "--jitter", help="How far from the middle of its cell: 0 to 1, its border.", rich_help_panel=SCATTER
-    ),
-]
-ConditionOption = Annotated[
-    str,
-    typer.Option(
-        "--condition",
-        help="any, connected, link-multipath, node-multipath, zone-multipath or all-multipath.",
-        rich_help_panel=SEARCH,
-    ),
-]
-TiesOption = Annotated[
-    str,
-    typer.Option(
-        "--ties",
-        help="Which of equally short routes: lowest-node, highest-node, fewest-metres or random.",
-        rich_help_panel=SEARCH,
-    ),
-]
-CountOption = Annotated[
-    int, typer.Option("--count", min=1, help="How many deployments.", rich_help_panel=SEARCH)
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, max=2**64 - 1, help="The seed.", rich_help_panel=SEARCH)
-]
-DrawsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--draws",
-        min=1,
-        help="Give up after drawing so many.",
-        show_default="10^8 up to 64 nodes, 5·10^8 through their number beyond",
-        rich_help_panel=SEARCH,
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", min=1, help="Threads.", show_default="one per CPU core", rich_help_panel=SEARCH
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-ParquetOption = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FILE.parquet", help="Write a row per deployment and algorithm."),
-]
-
-JUDGING: Final = ("channels", "assign", "metric")
-"""Options of which any makes `show` judge the routes."""
-
-RADIO: Final = ("interference", "bit-rate", "frame", "delivery", "beta", "switch-cost")
-"""Options that say how."""
-
-NODES: Final = "32"
-AREA: Final = "100"
-RANGE: Final = 20.0
-SOURCE: Final = "20,50"
-DESTINATION: Final = "80,50"
-COUNT: Final = 1000
 
 
 @contextmanager
@@ -323,10 +256,6 @@ def statistics(  # noqa: PLR0913 - one argument per option
             typer.echo(f"\nwritten: {out}")
 
 
-PRESENTATION: Final = frozenset({"workers", "json", "out", "picture"})
-"""Options that change what is shown and where, but no figure."""
-
-
 def _settings(values: dict[str, Any], count: int) -> dict[str, Any]:
     """What the figures depend on."""
     unused = {"nodes"} if values["intensity"] is not None or values["grid"] is not None else set()
@@ -434,9 +363,7 @@ def cdf(  # noqa: PLR0913 - one argument per option
     workers: WorkersOption = None,
     json: JsonOption = False,
     out: ParquetOption = None,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE.png|svg", help="Draw the cdfs of the routes' hops.")
-    ] = None,
+    picture: CurvesPictureOption = None,
 ) -> None:
     """The cumulative distributions of the number of routes, and of the hops of the first and the second."""
     values, given = _values(locals()), _given(context)
@@ -525,109 +452,36 @@ def _draw_curves(curves: Curves, path: Path) -> None:
 @app.command()
 def show(  # noqa: PLR0913 - one argument per option
     context: typer.Context,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FILE]", help="Positions or links from .csv, .json or .graphml instead of chance."
-        ),
-    ] = None,
+    file: FileArgument = None,
     *,
     nodes: NodesOption = NODES,
     area: AreaOption = AREA,
-    range_: Annotated[
-        float | None,
-        typer.Option(
-            "--range",
-            metavar="M",
-            help="Closer nodes hear each other.",
-            show_default="20, or what the file says",
-            rich_help_panel=SCATTER,
-        ),
-    ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--source",
-            metavar="X,Y|NAME",
-            help="The node nearest to a point, or named.",
-            show_default="20,50, or what the file says",
-            rich_help_panel=SCATTER,
-        ),
-    ] = None,
-    destination: Annotated[
-        str | None,
-        typer.Option(
-            "--destination",
-            metavar="X,Y|NAME",
-            help="Likewise.",
-            show_default="80,50, or what the file says",
-            rich_help_panel=SCATTER,
-        ),
-    ] = None,
+    range_: ShowRangeOption = None,
+    source: ShowSourceOption = None,
+    destination: ShowDestinationOption = None,
     intensity: IntensityOption = None,
     grid: GridOption = None,
     jitter: JitterOption = 0.0,
     condition: ConditionOption = "all-multipath",
     ties: TiesOption = "lowest-node",
-    number: Annotated[
-        int, typer.Option("--number", min=1, help="Which of the deployments that meet the condition.")
-    ] = 1,
+    number: NumberOption = 1,
     seed: SeedOption = 1,
     draws: DrawsOption = None,
     workers: WorkersOption = None,
-    algorithm: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="link, node, zone, optimal-link or optimal-node. Repeatable.", show_default="all of them"
-        ),
-    ] = None,
+    algorithm: AlgorithmOption = None,
     json: JsonOption = False,
-    graphml: Annotated[bool, typer.Option("--graphml", help="Print GraphML instead.")] = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE.png|svg", help="Draw nodes, links and routes.")
-    ] = None,
-    channels: Annotated[
-        int | None,
-        typer.Option(min=1, help="Judge the routes over so many channels.", rich_help_panel=CHANNELS),
-    ] = None,
-    assign: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOW|C,C,…",
-            help="The channels of hops: per-route, alternate along the hops, by the stations' radios, or a list.",
-            show_default="per-route",
-            rich_help_panel=CHANNELS,
-        ),
-    ] = None,
-    radios: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="With --assign radios: how many per node, on channels that are drawn.",
-            show_default="2, or what the file says",
-            rich_help_panel=CHANNELS,
-        ),
-    ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="Choose routes by hops, wcett or mic.", show_default="hops", rich_help_panel=CHANNELS
-        ),
-    ] = None,
-    interference: Annotated[
-        float, typer.Option(help="Interference range over range.", rich_help_panel=CHANNELS)
-    ] = 2.0,
-    bit_rate: Annotated[
-        float, typer.Option("--bit-rate", metavar="MBIT/S", help="For ETT.", rich_help_panel=CHANNELS)
-    ] = 11.0,
-    frame: Annotated[int, typer.Option(metavar="OCTETS", help="For ETT.", rich_help_panel=CHANNELS)] = 1500,
-    delivery: Annotated[
-        float, typer.Option(help="Probability per link and direction.", rich_help_panel=CHANNELS)
-    ] = 1.0,
-    beta: Annotated[float, typer.Option(help="β of WCETT.", rich_help_panel=CHANNELS)] = 0.5,
-    switch_cost: Annotated[
-        float, typer.Option("--switch-cost", help="w1 of MIC; w2 is 1.", rich_help_panel=CHANNELS)
-    ] = 0.5,
+    graphml: GraphmlOption = False,
+    picture: DeploymentPictureOption = None,
+    channels: ChannelsOption = None,
+    assign: AssignOption = None,
+    radios: RadiosOption = None,
+    metric: MetricOption = None,
+    interference: InterferenceOption = 2.0,
+    bit_rate: BitRateOption = 11.0,
+    frame: FrameOption = 1500,
+    delivery: DeliveryOption = 1.0,
+    beta: BetaOption = 0.5,
+    switch_cost: SwitchCostOption = 0.5,
 ) -> None:
     """One deployment and its routes: a table, JSON, GraphML or a picture."""
     values, given = _values(locals()), _given(context)
@@ -849,17 +703,3 @@ def _ending(picture: Path) -> None:
 def _values(arguments: dict[str, Any]) -> dict[str, Any]:
     """A command's arguments by the names of their options."""
     return {key.rstrip("_").replace("_", "-"): value for key, value in arguments.items() if key != "context"}
-
-
-OPTIONS: Final = {
-    "scatter": ("nodes", "area", "range", "source", "destination", "intensity", "grid", "jitter"),
-    "search": ("condition", "ties", "draws"),
-    "show": (
-        "algorithm",
-        "picture",
-        *JUDGING,
-        "radios",
-        *RADIO,
-    ),
-}
-"""What the core's errors may be about, under the same names."""
