@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +20,7 @@ from ropewalk.errors import InputError, UnsupportedError
 from ropewalk.progress import Progress, Silent
 from ropewalk.source import read_text
 from ropewalk.statistics import Interval, proportion_interval
+from ropewalk.waiting import waited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +53,6 @@ ASSIGNMENTS: Final = ("per-route", "alternate", "radios")
 
 SOURCE: Final = (20.0, 50.0)
 DESTINATION: Final = (80.0, 50.0)
-POLL_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,31 +450,16 @@ def _watched(
     """Search on another thread, so that Ctrl-C is answered, and say how far it is."""
     shown = progress or Silent()
     shown.start(count, what)
-    interrupt, how_far = _core.Interrupt(), _core.RouteProgress()
-    outcome: list[Result] = []
-    failure: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            outcome.append(call(interrupt, how_far))
-        except BaseException as error:  # noqa: BLE001 - it is raised again where it is waited for
-            failure.append(error)
-
-    thread = threading.Thread(target=work, name="routes", daemon=True)
-    thread.start()
+    how_far = _core.RouteProgress()
     said = 0
-    try:
-        while thread.is_alive():
-            thread.join(POLL_S)
-            found = how_far.found
-            if found > said:
-                shown.advance(found - said)
-            said = found
-        if said < count and not failure:
-            shown.advance(count - said)
-    finally:
-        interrupt.set()
-        thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
+
+    def look() -> None:
+        nonlocal said
+        if how_far.found > said:
+            shown.advance(how_far.found - said)
+            said = how_far.found
+
+    outcome = waited(lambda interrupt: call(interrupt, how_far), look)
+    if said < count:
+        shown.advance(count - said)
+    return outcome

@@ -31,7 +31,7 @@ impl From<Place> for End {
 /// How far a search is, for whoever waits for it on another thread.
 #[pyclass(frozen, module = "ropewalk._core")]
 #[derive(Default)]
-pub(crate) struct RouteProgress(Progress);
+pub(crate) struct RouteProgress(pub(crate) Progress);
 
 #[pymethods]
 impl RouteProgress {
@@ -45,6 +45,12 @@ impl RouteProgress {
     #[getter]
     fn drawn(&self) -> u64 {
         self.0.drawn.load(Ordering::Relaxed)
+    }
+
+    /// Draws after which it gives up.
+    #[getter]
+    fn limit(&self) -> u64 {
+        self.0.limit.load(Ordering::Relaxed)
     }
 
     /// Deployments found.
