@@ -121,6 +121,8 @@ class RouteReport:
         bit_rate: float = 11e6,
         frame_octets: int = 1500,
         delivery: float = 1.0,
+        edge_loss: float = 0.0,
+        edge_exponent: float = 4.0,
         beta: float = 0.5,
         switch_cost: float = 0.5,
         stay_cost: float = 1.0,

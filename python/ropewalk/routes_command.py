@@ -33,6 +33,8 @@ from ropewalk.routes_options import (
     DeploymentPictureOption,
     DestinationOption,
     DrawsOption,
+    EdgeExponentOption,
+    EdgeLossOption,
     FileArgument,
     FrameOption,
     GraphmlOption,
@@ -480,6 +482,8 @@ def show(  # noqa: PLR0913 - one argument per option
     bit_rate: BitRateOption = 11.0,
     frame: FrameOption = 1500,
     delivery: DeliveryOption = 1.0,
+    edge_loss: EdgeLossOption = 0.0,
+    edge_exponent: EdgeExponentOption = 4.0,
     beta: BetaOption = 0.5,
     switch_cost: SwitchCostOption = 0.5,
 ) -> None:
@@ -530,6 +534,8 @@ def _judged(deployment: Deployment, values: dict[str, Any], given: set[str]) -> 
         bit_rate=values["bit-rate"] * 1e6,
         frame_octets=_octets(values["frame"]),
         delivery=values["delivery"],
+        edge_loss=values["edge-loss"],
+        edge_exponent=values["edge-exponent"],
         beta=values["beta"],
         switch_cost=values["switch-cost"],
     )
@@ -560,6 +566,8 @@ def _refuse_layout(values: dict[str, Any], given: set[str]) -> None:
 
 
 def _refuse_unused(values: dict[str, Any], given: set[str]) -> None:
+    from ropewalk.routes import METRICS, SUMS
+
     if values["file"] is not None:
         drawing = ("nodes", "area", "intensity", "grid", "jitter", "condition", "number", "draws", "workers")
         _refuse(given, drawing, "a deployment from a file is not drawn")
@@ -573,10 +581,12 @@ def _refuse_unused(values: dict[str, Any], given: set[str]) -> None:
     if values["assign"] != "radios":
         _refuse(given, ["radios"], "it belongs to --assign radios")
     optimal = [name for name in values["algorithm"] or () if name.startswith("optimal-")]
-    if optimal and values["metric"] not in (None, "hops"):
-        raise InputError(
-            f"--algorithm {optimal[0]}: its routes have the fewest hops, by no metric", key="algorithm"
-        )
+    metric = values["metric"] or "hops"
+    if optimal and metric in METRICS and metric not in SUMS:
+        why = f"there is none by {metric}, which is no sum over links; --metric {' and '.join(SUMS)} are"
+        raise InputError(f"--algorithm {optimal[0]}: {why}", key="algorithm")
+    if values["edge-loss"] == 0:
+        _refuse(given, ["edge-exponent"], "it belongs to --edge-loss")
 
 
 def _octets(frame: int) -> int:

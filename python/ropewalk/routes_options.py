@@ -182,7 +182,9 @@ RadiosOption = Annotated[
 ]
 MetricOption = Annotated[
     str | None,
-    typer.Option(help="Choose routes by hops, wcett or mic.", show_default="hops", rich_help_panel=CHANNELS),
+    typer.Option(
+        help="Choose routes by hops, ett, wcett or mic.", show_default="hops", rich_help_panel=CHANNELS
+    ),
 ]
 InterferenceOption = Annotated[
     float, typer.Option(help="Interference range over range.", rich_help_panel=CHANNELS)
@@ -193,6 +195,19 @@ BitRateOption = Annotated[
 FrameOption = Annotated[int, typer.Option(metavar="OCTETS", help="For ETT.", rich_help_panel=CHANNELS)]
 DeliveryOption = Annotated[
     float, typer.Option(help="Probability per link and direction.", rich_help_panel=CHANNELS)
+]
+EdgeLossOption = Annotated[
+    float,
+    typer.Option(
+        "--edge-loss",
+        metavar="P",
+        help="Loss per direction at the end of the range, less nearer by: P (distance / range)^exponent.",
+        rich_help_panel=CHANNELS,
+    ),
+]
+EdgeExponentOption = Annotated[
+    float,
+    typer.Option("--edge-exponent", metavar="K", help="That exponent.", rich_help_panel=CHANNELS),
 ]
 BetaOption = Annotated[float, typer.Option(help="β of WCETT.", rich_help_panel=CHANNELS)]
 SwitchCostOption = Annotated[
@@ -205,7 +220,16 @@ CurvesPictureOption = Annotated[
 JUDGING: Final = ("channels", "assign", "metric")
 """Options of which any makes `show` judge the routes."""
 
-RADIO: Final = ("interference", "bit-rate", "frame", "delivery", "beta", "switch-cost")
+RADIO: Final = (
+    "interference",
+    "bit-rate",
+    "frame",
+    "delivery",
+    "edge-loss",
+    "edge-exponent",
+    "beta",
+    "switch-cost",
+)
 """Options that say how."""
 
 NODES: Final = "32"

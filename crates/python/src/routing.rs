@@ -288,7 +288,7 @@ impl RouteReport {
     }
 
     /// Judged over radios: these settings of them, the others as they are by default.
-    #[pyo3(signature = (ties, seed, algorithms, *, channels=1, assign="per-route", radios=1, metric="hops", interference=2.0, bit_rate=11e6, frame_octets=1500, delivery=1.0, beta=0.5, switch_cost=0.5, stay_cost=1.0))]
+    #[pyo3(signature = (ties, seed, algorithms, *, channels=1, assign="per-route", radios=1, metric="hops", interference=2.0, bit_rate=11e6, frame_octets=1500, delivery=1.0, edge_loss=0.0, edge_exponent=4.0, beta=0.5, switch_cost=0.5, stay_cost=1.0))]
     #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
     fn judged(
         &self,
@@ -304,6 +304,8 @@ impl RouteReport {
         bit_rate: f64,
         frame_octets: u32,
         delivery: f64,
+        edge_loss: f64,
+        edge_exponent: f64,
         beta: f64,
         switch_cost: f64,
         stay_cost: f64,
@@ -318,6 +320,8 @@ impl RouteReport {
                 bit_rate,
                 frame_octets,
                 delivery,
+                edge_loss,
+                edge_exponent,
                 beta,
                 switch_cost,
                 stay_cost,
