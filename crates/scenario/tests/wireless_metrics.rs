@@ -115,6 +115,9 @@ fn found(scenario: &Scenario, seed: u64) -> (Vec<usize>, Vec<Hop>) {
     (stations, hops)
 }
 
+/// What a route is worth.
+type Worth<'a> = &'a dyn Fn(&[Hop]) -> f64;
+
 fn ett(hops: &[Hop]) -> f64 {
     hops.iter().map(|hop| hop.ett).sum()
 }
@@ -127,7 +130,7 @@ fn the_route_found_has_the_least_metric_of_all_routes() {
         let least_ett =
             all.iter().flat_map(|(_, hops)| hops).map(|hop| hop.ett).min_by(f64::total_cmp).expect("links");
         let setting = MicSetting { nodes: 8, least_ett, switches: 0.5, stays: 1.0 };
-        let metrics: [(&str, &dyn Fn(&[Hop]) -> f64); 3] = [
+        let metrics: [(&str, Worth<'_>); 3] = [
             ("{ metric = \"ett\" }", &ett),
             ("{ metric = \"wcett\", beta = 0.6 }", &|hops| wcett(hops, 0.6)),
             ("{ metric = \"mic\" }", &|hops| mic(hops, setting)),
