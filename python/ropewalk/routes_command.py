@@ -103,12 +103,12 @@ def _wrong(option: str, text: str, expected: str) -> InputError:
     return InputError(f"--{option} {text}: expected {expected}", key=option, expected=expected)
 
 
-def whole(option: str, text: str) -> int:
+def whole(option: str, text: str, expected: str = "a whole number") -> int:
     """A whole number."""
     try:
         return int(text)
     except ValueError as error:
-        raise _wrong(option, text, "a whole number") from error
+        raise _wrong(option, text, expected) from error
 
 
 def numbers(text: str) -> list[int]:
@@ -126,7 +126,7 @@ def numbers(text: str) -> list[int]:
 
 
 def _nodes(text: str) -> int:
-    number = whole("nodes", text.strip())
+    number = whole("nodes", text.strip(), "numbers such as 32, or 20,24,32, or 16:48:4")
     if number < 0:
         raise _wrong("nodes", text, "numbers that are not negative")
     return number
@@ -164,6 +164,14 @@ def place(text: str) -> Place:
     return (x, y)
 
 
+def _drawn_place(option: str, text: str) -> Place:
+    """The same of nodes that are drawn, whose names are their numbers."""
+    found = place(text)
+    if isinstance(found, str) and not found.strip().isdigit():
+        raise _wrong(option, text, "a point in metres, as 20,50, or a node's number")
+    return found
+
+
 def _layout(values: dict[str, Any], nodes: int | None) -> Layout:
     from ropewalk.routes import Layout
 
@@ -173,8 +181,8 @@ def _layout(values: dict[str, Any], nodes: int | None) -> Layout:
         nodes=nodes,
         area_m=area(values["area"]),
         range_m=values["range"],
-        source=place(values["source"]),
-        destination=place(values["destination"]),
+        source=_drawn_place("source", values["source"]),
+        destination=_drawn_place("destination", values["destination"]),
         intensity=values["intensity"],
         grid=None if values["grid"] is None else grid(values["grid"]),
         jitter=values["jitter"],
@@ -246,6 +254,7 @@ def statistics(  # noqa: PLR0913 - one argument per option
     values, given = _values(locals()), _given(context)
     with _reporting():
         _refuse_layout(values, given)
+        _parquet(out)
         found = _measured(values, count)
         _write_table(found, out)
         if json:
@@ -373,6 +382,7 @@ def cdf(  # noqa: PLR0913 - one argument per option
         _refuse_layout(values, given)
         if picture is not None:
             _ending(picture)
+        _parquet(out)
         whole("nodes", nodes)
         found = _measured(values, count)
         _write_table(found, out)
@@ -492,6 +502,8 @@ def show(  # noqa: PLR0913 - one argument per option
     with _reporting():
         if picture is not None:
             _ending(picture)
+        if file is not None:
+            _readable(file)
         if json and graphml:
             raise InputError("--graphml: choose one of --json and --graphml", key="graphml")
         _refuse_unused(values, given)
@@ -703,6 +715,17 @@ def _reached(deployment: Deployment, start: int) -> set[int]:
                 reached.add(node)
                 ahead.append(node)
     return reached
+
+
+def _parquet(out: Path | None) -> None:
+    if out is not None and out.suffix != ".parquet":
+        raise _wrong("out", str(out), "a name that ends in .parquet")
+
+
+def _readable(file: Path) -> None:
+    if file.suffix.lower() not in (".csv", ".json", ".graphml"):
+        expected = "a name that ends in .csv, .json or .graphml (a point is written X,Y, without blanks)"
+        raise InputError(f"FILE {file}: expected {expected}", file=str(file), expected=expected)
 
 
 def _ending(picture: Path) -> None:

@@ -301,6 +301,33 @@ def test_options_that_change_nothing_are_refused(chain: Path, arguments: list[st
     assert said in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["show", "--source", "20", "50"],
+            "FILE 50: expected a name that ends in .csv, .json or .graphml (a point",
+        ),
+        (
+            ["show", "--source", "20;50"],
+            "--source 20;50: expected a point in metres, as 20,50, or a node's number",
+        ),
+        (["show", "--source", "40"], "--source: there is no node 40"),
+        (["show", "--algorithm", "zones"], "choose from link, node, zone, optimal-link, optimal-node"),
+        (
+            ["statistics", "--nodes", "20-30"],
+            "--nodes 20-30: expected numbers such as 32, or 20,24,32, or 16:48:4",
+        ),
+        (["statistics", "--out", "x.csv"], "--out x.csv: expected a name that ends in .parquet"),
+        (["cdf", "--out", "x.csv"], "--out x.csv: expected a name that ends in .parquet"),
+    ],
+)
+def test_mistakes_of_new_users_are_told_what_was_expected(arguments: list[str], said: str) -> None:
+    result = ropewalk(*arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+
+
 def test_statistics_command_as_table_json_and_parquet(tmp_path: Path) -> None:
     import polars as pl
 
@@ -400,7 +427,7 @@ def test_show_command_draws_prints_and_reads_back(tmp_path: Path) -> None:
         (["cdf", "--jitter", "0.5"], "--jitter: it belongs to --grid"),
         (["show", "absent.csv"], "absent.csv: cannot read this file"),
         (["statistics", "--nodes", "40:30"], "--nodes 40:30: expected FROM:TO:STEP"),
-        (["statistics", "--nodes", "20,x"], "--nodes x: expected a whole number"),
+        (["statistics", "--nodes", "20,x"], "--nodes x: expected numbers such as 32, or 20,24,32"),
         (["cdf", "--nodes", "20,30"], "--nodes 20,30: expected a whole number"),
     ],
 )

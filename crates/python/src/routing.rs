@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use ropewalk_routing::{
-    Condition, Deployment, Disjoint, Effort, End, Format, Found, Layout, Method, Metric, Position, Progress,
-    Radio, Record, Report, RoutingError, Search, TieRule,
+    Condition, Deployment, Effort, End, Format, Found, Layout, Method, Metric, Position, Progress, Radio,
+    Record, Report, RoutingError, Search, TieRule,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -188,11 +188,7 @@ fn effort<'a>(
 
 /// The methods of these names.
 fn methods(names: &[String]) -> Result<Vec<Method>, RoutingError> {
-    let method = |name: &String| match name.strip_prefix("optimal-") {
-        Some(disjoint) => Ok(Method::Optimal(disjoint.parse()?)),
-        None => Ok(Method::Greedy(name.parse::<Disjoint>()?)),
-    };
-    names.iter().map(method).collect()
+    names.iter().map(|name| name.parse()).collect()
 }
 
 /// The length of the routes of many deployments.
@@ -356,7 +352,7 @@ pub(crate) fn read_routes(
         };
         let methods = match algorithms {
             Some(names) => methods(&names)?,
-            None => Method::GREEDY.into_iter().chain(Method::OPTIMAL).collect(),
+            None => Method::ALL.to_vec(),
         };
         let topology = ropewalk_routing::read(text, file, format)?;
         let deployment = topology.deployment(range_m, source.map(End::from), destination.map(End::from))?;
@@ -368,11 +364,10 @@ pub(crate) fn read_routes(
 /// The names that can be chosen: (conditions, tie rules, algorithms, metrics).
 #[pyfunction]
 pub(crate) fn route_names() -> [Vec<&'static str>; 4] {
-    let methods = Method::GREEDY.into_iter().chain(Method::OPTIMAL);
     [
         Condition::ALL.map(Condition::name).to_vec(),
         TieRule::ALL.map(TieRule::name).to_vec(),
-        methods.map(Method::name).collect(),
+        Method::ALL.map(Method::name).to_vec(),
         Metric::ALL.map(Metric::name).to_vec(),
     ]
 }
