@@ -20,7 +20,7 @@ from ropewalk.errors import InputError, UnsupportedError
 from ropewalk.progress import Progress, Silent
 from ropewalk.source import read_text
 from ropewalk.statistics import Interval, proportion_interval
-from ropewalk.waiting import waited
+from ropewalk.waiting import Drawing, waited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -479,19 +479,28 @@ def _watched(
     progress: Progress | None,
     what: str,
 ) -> Result:
-    """Search on another thread, so that Ctrl-C is answered, and say how far it is."""
-    shown = progress or Silent()
-    shown.start(count, what)
-    how_far = _core.RouteProgress()
+    """Search on another thread, so that Ctrl-C is answered, and say how far it is.
+
+    Until the first is found, that is how many have been drawn.
+    """
+    shown, how_far = progress or Silent(), _core.RouteProgress()
+    drawing = Drawing(shown, how_far)
     said = 0
 
     def look() -> None:
         nonlocal said
+        if how_far.found == 0:
+            drawing.look()
+            return
+        if said == 0:
+            shown.start(count, what)
         if how_far.found > said:
             shown.advance(how_far.found - said)
             said = how_far.found
 
     outcome = waited(lambda interrupt: call(interrupt, how_far), look)
+    if said == 0:
+        shown.start(count, what)
     if said < count:
         shown.advance(count - said)
     return outcome

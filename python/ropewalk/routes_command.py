@@ -672,9 +672,10 @@ def _deployment_table(deployment: Deployment) -> str:
         f"to {names[deployment.destination]}, draw {deployment.draw}, ties: {deployment.ties}"
     )
     conflicts = [
-        f"{algorithm}: {judged['conflicts_within_routes']} pairs of links conflict within a route, "
-        f"{judged['conflicts_between_routes']} between routes"
-        for algorithm, judged in sets.items()
+        f"{algorithm}: {sets[algorithm]['conflicts_within_routes']} pairs of links conflict within a route, "
+        f"{sets[algorithm]['conflicts_between_routes']} between routes"
+        for algorithm in deployment.routes
+        if sets
     ]
     parts = [title, render(head, rows) if rows else _no_route(deployment)]
     return "\n\n".join([*parts, *(["\n".join(conflicts)] if conflicts and rows else [])])

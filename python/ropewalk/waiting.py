@@ -50,24 +50,35 @@ def waited(call: Callable[[_core.Interrupt], Result], look: Callable[[], None]) 
     return outcome[0]
 
 
+class Drawing:
+    """Says how many deployments have been drawn, once it takes long."""
+
+    def __init__(self, shown: Progress, how_far: _core.RouteProgress) -> None:
+        """Say nothing yet."""
+        self._shown = shown
+        self._how_far = how_far
+        self._began = time.monotonic()
+        self._said: int | None = None
+
+    def look(self) -> None:
+        """See how far it is."""
+        limit = self._how_far.limit
+        if self._said is None and limit > 0 and time.monotonic() - self._began > PATIENCE_S:
+            self._shown.start(limit, "deployments drawn, at most")
+            self._said = 0
+        if self._said is not None and self._how_far.drawn > self._said:
+            self._shown.advance(self._how_far.drawn - self._said)
+            self._said = self._how_far.drawn
+
+
 def drawn(
     call: Callable[[_core.Interrupt, _core.RouteProgress], Result], progress: Progress | None = None
 ) -> Result:
     """A call that reads a scenario. Drawing its stations until a rare condition holds can take minutes."""
     shown, how_far = progress or Silent(), _core.RouteProgress()
-    began, said = time.monotonic(), -1
-
-    def look() -> None:
-        nonlocal said
-        if said < 0 and how_far.limit > 0 and time.monotonic() - began > PATIENCE_S:
-            shown.start(how_far.limit, "deployments drawn, at most")
-            said = 0
-        if said >= 0 and how_far.drawn > said:
-            shown.advance(how_far.drawn - said)
-            said = how_far.drawn
-
+    drawing = Drawing(shown, how_far)
     with Finishing(shown):
-        return waited(lambda interrupt: call(interrupt, how_far), look)
+        return waited(lambda interrupt: call(interrupt, how_far), drawing.look)
 
 
 def check(source: Source, seed: int | None = None, progress: Progress | None = None) -> _core.Info:

@@ -194,6 +194,20 @@ def test_a_long_drawing_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0 < notes.steps <= 1_000_000
 
 
+def test_a_search_says_what_it_draws_until_it_finds_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ropewalk import routes, waiting
+
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.0)
+    notes = Notes()
+    with pytest.raises(ropewalk.InputError, match="among 1000000 drawn"):
+        routes.search(1, range_m=2, draws=1_000_000, progress=notes)
+    assert notes.began == [(1_000_000, "deployments drawn, at most")]
+    notes = Notes()
+    routes.search(40, progress=notes)
+    assert notes.began[-1] == (40, "connected deployments")
+    assert notes.steps >= 40
+
+
 def test_a_seed_whose_stations_cannot_be_is_found_before_anything_runs() -> None:
     rare = {"wifi.deployment.draws": 2}
     with pytest.raises(ropewalk.ScenarioError, match="among 2 drawn"):
