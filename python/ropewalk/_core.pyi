@@ -60,11 +60,24 @@ class Outcome:
 
 def version() -> str: ...
 def schema() -> str: ...
-def check(source: str, path: str | None, overrides: list[tuple[str, str]]) -> Info: ...
+def check(
+    source: str,
+    path: str | None,
+    overrides: list[tuple[str, str]],
+    seed: int | None = None,
+    interrupt: Interrupt | None = None,
+    progress: RouteProgress | None = None,
+) -> Info: ...
 def canonical(source: str, path: str | None, overrides: list[tuple[str, str]]) -> str: ...
-def explain(source: str, path: str | None, overrides: list[tuple[str, str]]) -> str: ...
+def explain(
+    source: str,
+    path: str | None,
+    overrides: list[tuple[str, str]],
+    interrupt: Interrupt | None = None,
+    progress: RouteProgress | None = None,
+) -> str: ...
 def references(
-    source: str, path: str | None, overrides: list[tuple[str, str]]
+    source: str, path: str | None, overrides: list[tuple[str, str]], interrupt: Interrupt | None = None
 ) -> list[tuple[str, str, str]]: ...
 def run(
     source: str,
@@ -86,6 +99,8 @@ class RouteProgress:
     def drawn(self) -> int: ...
     @property
     def found(self) -> int: ...
+    @property
+    def limit(self) -> int: ...
 
 class RouteReport:
     """A deployment with its routes."""
@@ -106,6 +121,8 @@ class RouteReport:
         bit_rate: float = 11e6,
         frame_octets: int = 1500,
         delivery: float = 1.0,
+        edge_loss: float = 0.0,
+        edge_exponent: float = 4.0,
         beta: float = 0.5,
         switch_cost: float = 0.5,
         stay_cost: float = 1.0,

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ropewalk import _core
+from ropewalk import _core, waiting
 from ropewalk.executor import Executor, Job, LocalExecutor, carry_out, missing
 from ropewalk.progress import Progress, Silent
 from ropewalk.results import Reference, RunResult, SweepResult, goodput
@@ -43,17 +43,21 @@ def check(scenario: ScenarioLike, overrides: Overrides | None = None) -> _core.I
     Raises:
         ScenarioError: It is not valid; the error says where and what was expected.
     """
-    return _core.check(*resolve(scenario, overrides).arguments())
+    return waiting.check(resolve(scenario, overrides))
 
 
-def explain(scenario: ScenarioLike | Source, overrides: Overrides | None = None) -> str:
+def explain(
+    scenario: ScenarioLike | Source,
+    overrides: Overrides | None = None,
+    progress: Progress | None = None,
+) -> str:
     """The scenario's topology, drawn, and every default made visible.
 
     Raises:
         ScenarioError: It is not valid.
     """
     source = scenario if isinstance(scenario, Source) else resolve(scenario)
-    return _core.explain(*source.with_overrides(overrides or {}).arguments())
+    return waiting.explain(source.with_overrides(overrides or {}), progress)
 
 
 def run(  # noqa: PLR0913 - all but the first are keywords
@@ -69,6 +73,7 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    drawing: Progress | None = None,
 ) -> RunResult:
     """Run a scenario with one seed or several.
 
@@ -84,6 +89,7 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         workers: How many runs at a time; by default one per CPU core.
         executor: Where to run, instead of on threads of this process.
         progress: Where to say how far it has come.
+        drawing: Where to say how many deployments have been drawn, if that takes long.
 
     Raises:
         ScenarioError: The scenario is not valid; nothing has run.
@@ -97,8 +103,8 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         raise ValueError("captures need an output folder: give `out`")
     source = scenario if isinstance(scenario, Source) else resolve(scenario)
     source = source.with_overrides(overrides or {})
-    info = _core.check(*source.arguments())
-    singles = _core.references(*source.arguments()) if compare and info.multipath else []
+    info = waiting.check(source, seed, drawing)
+    singles = waiting.references(source) if compare and info.multipath else []
     first = seed if seed is not None else info.seed
     seeds = range(first, first + replications)
     store = Store(Path(out), version()) if out is not None else None

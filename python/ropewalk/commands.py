@@ -91,6 +91,11 @@ def source_of(scenario: Path, settings: list[str] | None) -> Source:
     return Source(read_text(scenario, ScenarioError), str(scenario), tuple(pairs))
 
 
+def seen() -> Progress:
+    """A bar if somebody can see it."""
+    return for_terminal() if sys.stderr.isatty() else Silent()
+
+
 @app.command()
 def run(  # noqa: PLR0913 - one argument per option
     scenario: ScenarioArgument,
@@ -121,7 +126,8 @@ def run(  # noqa: PLR0913 - one argument per option
             out=folder,
             capture=pcap,
             workers=workers,
-            progress=for_terminal() if replications > 1 and sys.stderr.isatty() else Silent(),
+            progress=seen() if replications > 1 else Silent(),
+            drawing=seen(),
         )
         show_run(result, as_json=json)
 
@@ -215,7 +221,7 @@ def reproduce(
 def explain(scenario: ScenarioArgument, settings: SetOption = None) -> None:
     """Draw a scenario's topology and show every default."""
     with reporting():
-        typer.echo(api.explain(source_of(scenario, settings)))
+        typer.echo(api.explain(source_of(scenario, settings), progress=seen()))
 
 
 @app.command()

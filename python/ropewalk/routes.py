@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +20,7 @@ from ropewalk.errors import InputError, UnsupportedError
 from ropewalk.progress import Progress, Silent
 from ropewalk.source import read_text
 from ropewalk.statistics import Interval, proportion_interval
+from ropewalk.waiting import Drawing, waited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,12 +48,14 @@ GREEDY: Final = ("link", "node", "zone")
 METRICS: Final = tuple(_NAMES[3])
 """By what `Deployment.judged` can choose routes."""
 
+SUMS: Final = ("hops", "ett")
+"""Those of them that are sums over links, so that there are optimal sets by them."""
+
 ASSIGNMENTS: Final = ("per-route", "alternate", "radios")
 """How `Deployment.judged` can give channels to hops, beside a list of channels."""
 
 SOURCE: Final = (20.0, 50.0)
 DESTINATION: Final = (80.0, 50.0)
-POLL_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,9 @@ class Deployment:
     channels: tuple[tuple[int, ...], ...]
     """The channels on which each node has a radio; empty when nobody knows."""
 
+    quality: dict[tuple[int, int], dict[str, float]]
+    """What a file says of links: `etx` and `rate_mbps`."""
+
     range_m: float | None
     source: int
     destination: int
@@ -127,7 +132,14 @@ class Deployment:
             names=names,
             positions=positions,
             channels=tuple(tuple(node["channels"]) for node in tree["nodes"] if "channels" in node),
-            links=tuple((places[a], places[b]) for a, b in tree["links"]),
+            links=tuple((places[a], places[b]) for a, b in map(_ends, tree["links"])),
+            quality={
+                (places[link["source"]], places[link["target"]]): {
+                    key: link[key] for key in ("etx", "rate_mbps") if key in link
+                }
+                for link in tree["links"]
+                if isinstance(link, dict)
+            },
             range_m=tree.get("range_m"),
             source=places[tree["source"]],
             destination=places[tree["destination"]],
@@ -171,10 +183,13 @@ class Deployment:
                 for the route).
             radios: With `"radios"`: how many each node has, on channels that are drawn, where `channels` of the
                 deployment does not say it; two unless told otherwise, or one when there is one channel.
-            metric: By what routes are chosen: `"hops"`, or `"wcett"` or `"mic"`, by which the greedy algorithms take
-                the best route, prune, and take the next. The optimal algorithms are by hops and left out then.
+            metric: By what routes are chosen: `"hops"`, or `"ett"`, `"wcett"` or `"mic"`, by which the greedy
+                algorithms take the best route, prune, and take the next. By hops or ETT the optimal sets are those of
+                the least sum; WCETT and MIC are no sums over links: the optimal algorithms are left out with them.
             radio: `interference` (2.0 ranges), `bit_rate` (11e6 bit/s), `frame_octets` (1500), `delivery` (1.0, per
-                link and direction), `beta` (0.5, of WCETT), `switch_cost` (0.5) and `stay_cost` (1.0, of MIC).
+                link and direction), `edge_loss` (0.0: of frames in each direction at the end of the range, and that
+                times (distance / range) to the power of `edge_exponent`, 4.0, nearer by), `beta` (0.5, of WCETT),
+                `switch_cost` (0.5) and `stay_cost` (1.0, of MIC).
 
         Raises:
             InputError: A value makes no sense.
@@ -182,7 +197,7 @@ class Deployment:
         listed = assign if isinstance(assign, str) else ",".join(str(channel) for channel in assign)
         if channels is None:
             channels = 1 if isinstance(assign, str) else max(assign, default=0) + 1
-        algorithms = [name for name in self.routes if metric == "hops" or name in GREEDY]
+        algorithms = [name for name in self.routes if metric in SUMS or name in GREEDY]
         report = self.report.judged(
             self.ties,
             seed,
@@ -373,7 +388,8 @@ def to_networkx(deployment: Deployment) -> Any:
         at = deployment.positions[place] if deployment.positions else None
         graph.add_node(name, **({"x_m": at[0], "y_m": at[1]} if at else {}))
     graph.add_edges_from(
-        (deployment.names[a], deployment.names[b], {"routes": []}) for a, b in deployment.links
+        (deployment.names[a], deployment.names[b], {"routes": [], **deployment.quality.get((a, b), {})})
+        for a, b in deployment.links
     )
     for algorithm, found in deployment.routes.items():
         for index, route in enumerate(found):
@@ -384,7 +400,9 @@ def to_networkx(deployment: Deployment) -> Any:
 
 
 def from_networkx(graph: Any, **options: Any) -> Deployment:
-    """The routes over a NetworkX graph. Nodes may have `x_m` and `y_m` (or `x` and `y`, or `pos`).
+    """The routes over a NetworkX graph.
+
+    Nodes may have `x_m` and `y_m` (or `x` and `y`, or `pos`), edges `etx` or `loss`, and `rate_mbps`.
 
     Args:
         graph: An undirected graph. Its own data may say `source`, `destination` and `range_m`.
@@ -399,13 +417,26 @@ def from_networkx(graph: Any, **options: Any) -> Deployment:
     own = {key: graph.graph[key] for key in ("range_m", "source", "destination") if key in graph.graph}
     tree = {
         "nodes": [{"name": names[node], **_position(data)} for node, data in graph.nodes(data=True)],
-        "links": [[names[a], names[b]] for a, b in graph.edges() if a != b],
+        "links": [
+            {"source": names[a], "target": names[b], **_quality(data)}
+            for a, b, data in graph.edges(data=True)
+            if a != b
+        ],
         "directed": graph.is_directed(),
         "graph": {key: value if key == "range_m" else str(value) for key, value in own.items()},
     }
     options = {"algorithms": ALGORITHMS, **options}
     options["algorithms"] = list(options["algorithms"])
     return Deployment.of(_core.read_routes(json.dumps(tree), "the graph", "json", **options))
+
+
+def _quality(data: dict[str, Any]) -> dict[str, float]:
+    return {key: float(data[key]) for key in ("etx", "loss", "rate_mbps") if data.get(key) is not None}
+
+
+def _ends(link: dict[str, str] | list[str]) -> tuple[str, str]:
+    a, b = (link["source"], link["target"]) if isinstance(link, dict) else link
+    return a, b
 
 
 def _position(data: dict[str, Any]) -> dict[str, Any]:
@@ -448,34 +479,28 @@ def _watched(
     progress: Progress | None,
     what: str,
 ) -> Result:
-    """Search on another thread, so that Ctrl-C is answered, and say how far it is."""
-    shown = progress or Silent()
-    shown.start(count, what)
-    interrupt, how_far = _core.Interrupt(), _core.RouteProgress()
-    outcome: list[Result] = []
-    failure: list[BaseException] = []
+    """Search on another thread, so that Ctrl-C is answered, and say how far it is.
 
-    def work() -> None:
-        try:
-            outcome.append(call(interrupt, how_far))
-        except BaseException as error:  # noqa: BLE001 - it is raised again where it is waited for
-            failure.append(error)
-
-    thread = threading.Thread(target=work, name="routes", daemon=True)
-    thread.start()
+    Until the first is found, that is how many have been drawn.
+    """
+    shown, how_far = progress or Silent(), _core.RouteProgress()
+    drawing = Drawing(shown, how_far)
     said = 0
-    try:
-        while thread.is_alive():
-            thread.join(POLL_S)
-            found = how_far.found
-            if found > said:
-                shown.advance(found - said)
-            said = found
-        if said < count and not failure:
-            shown.advance(count - said)
-    finally:
-        interrupt.set()
-        thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
+
+    def look() -> None:
+        nonlocal said
+        if how_far.found == 0:
+            drawing.look()
+            return
+        if said == 0:
+            shown.start(count, what)
+        if how_far.found > said:
+            shown.advance(how_far.found - said)
+            said = how_far.found
+
+    outcome = waited(lambda interrupt: call(interrupt, how_far), look)
+    if said == 0:
+        shown.start(count, what)
+    if said < count:
+        shown.advance(count - said)
+    return outcome

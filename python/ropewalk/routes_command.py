@@ -4,15 +4,65 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from ropewalk.errors import InputError
+from ropewalk.routes_options import (
+    AREA,
+    COUNT,
+    DESTINATION,
+    JUDGING,
+    NODES,
+    OPTIONS,
+    PRESENTATION,
+    RADIO,
+    RANGE,
+    SOURCE,
+    AlgorithmOption,
+    AreaOption,
+    AssignOption,
+    BetaOption,
+    BitRateOption,
+    ChannelsOption,
+    ConditionOption,
+    CountOption,
+    CurvesPictureOption,
+    DeliveryOption,
+    DeploymentPictureOption,
+    DestinationOption,
+    DrawsOption,
+    EdgeExponentOption,
+    EdgeLossOption,
+    FileArgument,
+    FrameOption,
+    GraphmlOption,
+    GridOption,
+    IntensityOption,
+    InterferenceOption,
+    JitterOption,
+    JsonOption,
+    MetricOption,
+    NodesOption,
+    NumberOption,
+    ParquetOption,
+    RadiosOption,
+    RangeOption,
+    SeedOption,
+    ShowDestinationOption,
+    ShowRangeOption,
+    ShowSourceOption,
+    SourceOption,
+    SweepOption,
+    SwitchCostOption,
+    TiesOption,
+    WorkersOption,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from ropewalk.progress import Progress
     from ropewalk.routes import Deployment, Layout, Place, Statistics
@@ -25,121 +75,6 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-SCATTER: Final = "Deployments"
-SEARCH: Final = "Search"
-CHANNELS: Final = "Over several channels"
-
-NodesOption = Annotated[
-    str, typer.Option("--nodes", metavar="N", help="How many nodes.", rich_help_panel=SCATTER)
-]
-SweepOption = Annotated[
-    str,
-    typer.Option(
-        "--nodes",
-        metavar="N,N,…|FROM:TO[:STEP]",
-        help="How many nodes: several numbers.",
-        rich_help_panel=SCATTER,
-    ),
-]
-AreaOption = Annotated[
-    str,
-    typer.Option(
-        "--area", metavar="M|MxM", help="Side, or width and height, in metres.", rich_help_panel=SCATTER
-    ),
-]
-RangeOption = Annotated[
-    float, typer.Option("--range", metavar="M", help="Closer nodes hear each other.", rich_help_panel=SCATTER)
-]
-SourceOption = Annotated[
-    str,
-    typer.Option(
-        "--source", metavar="X,Y|NAME", help="The node nearest to a point, or named.", rich_help_panel=SCATTER
-    ),
-]
-DestinationOption = Annotated[
-    str, typer.Option("--destination", metavar="X,Y|NAME", help="Likewise.", rich_help_panel=SCATTER)
-]
-IntensityOption = Annotated[
-    float | None,
-    typer.Option(
-        "--intensity",
-        metavar="PER_M2",
-        help="Instead of --nodes: a Poisson process with so many nodes per square metre.",
-        rich_help_panel=SCATTER,
-    ),
-]
-GridOption = Annotated[
-    str | None,
-    typer.Option(
-        "--grid",
-        metavar="CxR",
-        help="Instead of --nodes: one node in each cell of a grid.",
-        rich_help_panel=SCATTER,
-    ),
-]
-JitterOption = Annotated[
-    float,
-    typer.Option(
-        "--jitter", help="How far from the middle of its cell: 0 to 1, its border.", rich_help_panel=SCATTER
-    ),
-]
-ConditionOption = Annotated[
-    str,
-    typer.Option(
-        "--condition",
-        help="any, connected, link-multipath, node-multipath, zone-multipath or all-multipath.",
-        rich_help_panel=SEARCH,
-    ),
-]
-TiesOption = Annotated[
-    str,
-    typer.Option(
-        "--ties",
-        help="Which of equally short routes: lowest-node, highest-node, fewest-metres or random.",
-        rich_help_panel=SEARCH,
-    ),
-]
-CountOption = Annotated[
-    int, typer.Option("--count", min=1, help="How many deployments.", rich_help_panel=SEARCH)
-]
-SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, max=2**64 - 1, help="The seed.", rich_help_panel=SEARCH)
-]
-DrawsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--draws",
-        min=1,
-        help="Give up after drawing so many.",
-        show_default="10^8 up to 64 nodes, 5·10^8 through their number beyond",
-        rich_help_panel=SEARCH,
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", min=1, help="Threads.", show_default="one per CPU core", rich_help_panel=SEARCH
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-ParquetOption = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FILE.parquet", help="Write a row per deployment and algorithm."),
-]
-
-JUDGING: Final = ("channels", "assign", "metric")
-"""Options of which any makes `show` judge the routes."""
-
-RADIO: Final = ("interference", "bit-rate", "frame", "delivery", "beta", "switch-cost")
-"""Options that say how."""
-
-NODES: Final = "32"
-AREA: Final = "100"
-RANGE: Final = 20.0
-SOURCE: Final = "20,50"
-DESTINATION: Final = "80,50"
-COUNT: Final = 1000
 
 
 @contextmanager
@@ -168,12 +103,12 @@ def _wrong(option: str, text: str, expected: str) -> InputError:
     return InputError(f"--{option} {text}: expected {expected}", key=option, expected=expected)
 
 
-def whole(option: str, text: str) -> int:
+def whole(option: str, text: str, expected: str = "a whole number") -> int:
     """A whole number."""
     try:
         return int(text)
     except ValueError as error:
-        raise _wrong(option, text, "a whole number") from error
+        raise _wrong(option, text, expected) from error
 
 
 def numbers(text: str) -> list[int]:
@@ -191,7 +126,7 @@ def numbers(text: str) -> list[int]:
 
 
 def _nodes(text: str) -> int:
-    number = whole("nodes", text.strip())
+    number = whole("nodes", text.strip(), "numbers such as 32, or 20,24,32, or 16:48:4")
     if number < 0:
         raise _wrong("nodes", text, "numbers that are not negative")
     return number
@@ -229,6 +164,14 @@ def place(text: str) -> Place:
     return (x, y)
 
 
+def _drawn_place(option: str, text: str) -> Place:
+    """The same of nodes that are drawn, whose names are their numbers."""
+    found = place(text)
+    if isinstance(found, str) and not found.strip().isdigit():
+        raise _wrong(option, text, "a point in metres, as 20,50, or a node's number")
+    return found
+
+
 def _layout(values: dict[str, Any], nodes: int | None) -> Layout:
     from ropewalk.routes import Layout
 
@@ -238,8 +181,8 @@ def _layout(values: dict[str, Any], nodes: int | None) -> Layout:
         nodes=nodes,
         area_m=area(values["area"]),
         range_m=values["range"],
-        source=place(values["source"]),
-        destination=place(values["destination"]),
+        source=_drawn_place("source", values["source"]),
+        destination=_drawn_place("destination", values["destination"]),
         intensity=values["intensity"],
         grid=None if values["grid"] is None else grid(values["grid"]),
         jitter=values["jitter"],
@@ -311,6 +254,7 @@ def statistics(  # noqa: PLR0913 - one argument per option
     values, given = _values(locals()), _given(context)
     with _reporting():
         _refuse_layout(values, given)
+        _parquet(out)
         found = _measured(values, count)
         _write_table(found, out)
         if json:
@@ -321,10 +265,6 @@ def statistics(  # noqa: PLR0913 - one argument per option
         typer.echo(_statistics_table(found))
         if out is not None:
             typer.echo(f"\nwritten: {out}")
-
-
-PRESENTATION: Final = frozenset({"workers", "json", "out", "picture"})
-"""Options that change what is shown and where, but no figure."""
 
 
 def _settings(values: dict[str, Any], count: int) -> dict[str, Any]:
@@ -434,9 +374,7 @@ def cdf(  # noqa: PLR0913 - one argument per option
     workers: WorkersOption = None,
     json: JsonOption = False,
     out: ParquetOption = None,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE.png|svg", help="Draw the cdfs of the routes' hops.")
-    ] = None,
+    picture: CurvesPictureOption = None,
 ) -> None:
     """The cumulative distributions of the number of routes, and of the hops of the first and the second."""
     values, given = _values(locals()), _given(context)
@@ -444,6 +382,7 @@ def cdf(  # noqa: PLR0913 - one argument per option
         _refuse_layout(values, given)
         if picture is not None:
             _ending(picture)
+        _parquet(out)
         whole("nodes", nodes)
         found = _measured(values, count)
         _write_table(found, out)
@@ -525,115 +464,46 @@ def _draw_curves(curves: Curves, path: Path) -> None:
 @app.command()
 def show(  # noqa: PLR0913 - one argument per option
     context: typer.Context,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FILE]", help="Positions or links from .csv, .json or .graphml instead of chance."
-        ),
-    ] = None,
+    file: FileArgument = None,
     *,
     nodes: NodesOption = NODES,
     area: AreaOption = AREA,
-    range_: Annotated[
-        float | None,
-        typer.Option(
-            "--range",
-            metavar="M",
-            help="Closer nodes hear each other.",
-            show_default="20, or what the file says",
-            rich_help_panel=SCATTER,
-        ),
-    ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--source",
-            metavar="X,Y|NAME",
-            help="The node nearest to a point, or named.",
-            show_default="20,50, or what the file says",
-            rich_help_panel=SCATTER,
-        ),
-    ] = None,
-    destination: Annotated[
-        str | None,
-        typer.Option(
-            "--destination",
-            metavar="X,Y|NAME",
-            help="Likewise.",
-            show_default="80,50, or what the file says",
-            rich_help_panel=SCATTER,
-        ),
-    ] = None,
+    range_: ShowRangeOption = None,
+    source: ShowSourceOption = None,
+    destination: ShowDestinationOption = None,
     intensity: IntensityOption = None,
     grid: GridOption = None,
     jitter: JitterOption = 0.0,
     condition: ConditionOption = "all-multipath",
     ties: TiesOption = "lowest-node",
-    number: Annotated[
-        int, typer.Option("--number", min=1, help="Which of the deployments that meet the condition.")
-    ] = 1,
+    number: NumberOption = 1,
     seed: SeedOption = 1,
     draws: DrawsOption = None,
     workers: WorkersOption = None,
-    algorithm: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="link, node, zone, optimal-link or optimal-node. Repeatable.", show_default="all of them"
-        ),
-    ] = None,
+    algorithm: AlgorithmOption = None,
     json: JsonOption = False,
-    graphml: Annotated[bool, typer.Option("--graphml", help="Print GraphML instead.")] = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE.png|svg", help="Draw nodes, links and routes.")
-    ] = None,
-    channels: Annotated[
-        int | None,
-        typer.Option(min=1, help="Judge the routes over so many channels.", rich_help_panel=CHANNELS),
-    ] = None,
-    assign: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOW|C,C,…",
-            help="The channels of hops: per-route, alternate along the hops, by the stations' radios, or a list.",
-            show_default="per-route",
-            rich_help_panel=CHANNELS,
-        ),
-    ] = None,
-    radios: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="With --assign radios: how many per node, on channels that are drawn.",
-            show_default="2, or what the file says",
-            rich_help_panel=CHANNELS,
-        ),
-    ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            help="Choose routes by hops, wcett or mic.", show_default="hops", rich_help_panel=CHANNELS
-        ),
-    ] = None,
-    interference: Annotated[
-        float, typer.Option(help="Interference range over range.", rich_help_panel=CHANNELS)
-    ] = 2.0,
-    bit_rate: Annotated[
-        float, typer.Option("--bit-rate", metavar="MBIT/S", help="For ETT.", rich_help_panel=CHANNELS)
-    ] = 11.0,
-    frame: Annotated[int, typer.Option(metavar="OCTETS", help="For ETT.", rich_help_panel=CHANNELS)] = 1500,
-    delivery: Annotated[
-        float, typer.Option(help="Probability per link and direction.", rich_help_panel=CHANNELS)
-    ] = 1.0,
-    beta: Annotated[float, typer.Option(help="β of WCETT.", rich_help_panel=CHANNELS)] = 0.5,
-    switch_cost: Annotated[
-        float, typer.Option("--switch-cost", help="w1 of MIC; w2 is 1.", rich_help_panel=CHANNELS)
-    ] = 0.5,
+    graphml: GraphmlOption = False,
+    picture: DeploymentPictureOption = None,
+    channels: ChannelsOption = None,
+    assign: AssignOption = None,
+    radios: RadiosOption = None,
+    metric: MetricOption = None,
+    interference: InterferenceOption = 2.0,
+    bit_rate: BitRateOption = 11.0,
+    frame: FrameOption = 1500,
+    delivery: DeliveryOption = 1.0,
+    edge_loss: EdgeLossOption = 0.0,
+    edge_exponent: EdgeExponentOption = 4.0,
+    beta: BetaOption = 0.5,
+    switch_cost: SwitchCostOption = 0.5,
 ) -> None:
     """One deployment and its routes: a table, JSON, GraphML or a picture."""
     values, given = _values(locals()), _given(context)
     with _reporting():
         if picture is not None:
             _ending(picture)
+        if file is not None:
+            _readable(file)
         if json and graphml:
             raise InputError("--graphml: choose one of --json and --graphml", key="graphml")
         _refuse_unused(values, given)
@@ -676,6 +546,8 @@ def _judged(deployment: Deployment, values: dict[str, Any], given: set[str]) -> 
         bit_rate=values["bit-rate"] * 1e6,
         frame_octets=_octets(values["frame"]),
         delivery=values["delivery"],
+        edge_loss=values["edge-loss"],
+        edge_exponent=values["edge-exponent"],
         beta=values["beta"],
         switch_cost=values["switch-cost"],
     )
@@ -706,6 +578,8 @@ def _refuse_layout(values: dict[str, Any], given: set[str]) -> None:
 
 
 def _refuse_unused(values: dict[str, Any], given: set[str]) -> None:
+    from ropewalk.routes import METRICS, SUMS
+
     if values["file"] is not None:
         drawing = ("nodes", "area", "intensity", "grid", "jitter", "condition", "number", "draws", "workers")
         _refuse(given, drawing, "a deployment from a file is not drawn")
@@ -719,10 +593,12 @@ def _refuse_unused(values: dict[str, Any], given: set[str]) -> None:
     if values["assign"] != "radios":
         _refuse(given, ["radios"], "it belongs to --assign radios")
     optimal = [name for name in values["algorithm"] or () if name.startswith("optimal-")]
-    if optimal and values["metric"] not in (None, "hops"):
-        raise InputError(
-            f"--algorithm {optimal[0]}: its routes have the fewest hops, by no metric", key="algorithm"
-        )
+    metric = values["metric"] or "hops"
+    if optimal and metric in METRICS and metric not in SUMS:
+        why = f"there is none by {metric}, which is no sum over links; --metric {' and '.join(SUMS)} are"
+        raise InputError(f"--algorithm {optimal[0]}: {why}", key="algorithm")
+    if values["edge-loss"] == 0:
+        _refuse(given, ["edge-exponent"], "it belongs to --edge-loss")
 
 
 def _octets(frame: int) -> int:
@@ -796,9 +672,10 @@ def _deployment_table(deployment: Deployment) -> str:
         f"to {names[deployment.destination]}, draw {deployment.draw}, ties: {deployment.ties}"
     )
     conflicts = [
-        f"{algorithm}: {judged['conflicts_within_routes']} pairs of links conflict within a route, "
-        f"{judged['conflicts_between_routes']} between routes"
-        for algorithm, judged in sets.items()
+        f"{algorithm}: {sets[algorithm]['conflicts_within_routes']} pairs of links conflict within a route, "
+        f"{sets[algorithm]['conflicts_between_routes']} between routes"
+        for algorithm in deployment.routes
+        if sets
     ]
     parts = [title, render(head, rows) if rows else _no_route(deployment)]
     return "\n\n".join([*parts, *(["\n".join(conflicts)] if conflicts and rows else [])])
@@ -841,6 +718,17 @@ def _reached(deployment: Deployment, start: int) -> set[int]:
     return reached
 
 
+def _parquet(out: Path | None) -> None:
+    if out is not None and out.suffix != ".parquet":
+        raise _wrong("out", str(out), "a name that ends in .parquet")
+
+
+def _readable(file: Path) -> None:
+    if file.suffix.lower() not in (".csv", ".json", ".graphml"):
+        expected = "a name that ends in .csv, .json or .graphml (a point is written X,Y, without blanks)"
+        raise InputError(f"FILE {file}: expected {expected}", file=str(file), expected=expected)
+
+
 def _ending(picture: Path) -> None:
     if picture.suffix not in (".png", ".svg"):
         raise _wrong("picture", str(picture), "a name that ends in .png or .svg")
@@ -849,17 +737,3 @@ def _ending(picture: Path) -> None:
 def _values(arguments: dict[str, Any]) -> dict[str, Any]:
     """A command's arguments by the names of their options."""
     return {key.rstrip("_").replace("_", "-"): value for key, value in arguments.items() if key != "context"}
-
-
-OPTIONS: Final = {
-    "scatter": ("nodes", "area", "range", "source", "destination", "intensity", "grid", "jitter"),
-    "search": ("condition", "ties", "draws"),
-    "show": (
-        "algorithm",
-        "picture",
-        *JUDGING,
-        "radios",
-        *RADIO,
-    ),
-}
-"""What the core's errors may be about, under the same names."""

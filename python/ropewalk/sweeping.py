@@ -12,6 +12,7 @@ from ropewalk.executor import Job
 from ropewalk.results import Reference, Sample
 from ropewalk.source import Source
 from ropewalk.store import Key, Store, file_name, write_text
+from ropewalk.waiting import check, references
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,8 +42,8 @@ def plan(campaign: Campaign, store: Store) -> Plan:
 
 def _sample(point: Point, campaign: Campaign, store: Store, jobs: dict[Key, Job]) -> Sample:
     try:
-        info = _core.check(*point.source.arguments())
-        singles = _core.references(*point.source.arguments()) if campaign.compare and info.multipath else []
+        info = check(point.source)
+        singles = references(point.source) if campaign.compare and info.multipath else []
     except ScenarioError as error:
         if point.parameters:
             error.add_note(f"at the point {describe(point.parameters)}")
@@ -60,12 +61,12 @@ def _sample(point: Point, campaign: Campaign, store: Store, jobs: dict[Key, Job]
 
     label = f"{info.name} ({describe(point.parameters)})" if point.parameters else info.name
     main = keys(point.source, info, label, reference=False)
-    references: dict[Reference, tuple[Key, ...]] = {}
+    alone: dict[Reference, tuple[Key, ...]] = {}
     for connection, path, text in singles:
         source = Source(text, point.source.path)
-        alone = f"{label}, {connection} on {path} alone"
-        references[connection, path] = keys(source, _core.check(*source.arguments()), alone, reference=True)
-    return Sample(point, info.name, info.hash, seeds, main, info.multipath, references)
+        name = f"{label}, {connection} on {path} alone"
+        alone[connection, path] = keys(source, check(source), name, reference=True)
+    return Sample(point, info.name, info.hash, seeds, main, info.multipath, alone)
 
 
 def describe(parameters: dict[str, Any]) -> str:

@@ -186,7 +186,7 @@ class FakeCore:
                 tree[key] = value
         return tree
 
-    def check(self, source: str, path: str | None, overrides: Pairs) -> Info:
+    def check(self, source: str, path: str | None, overrides: Pairs, *waiting: object) -> Info:
         tree = self._tree(source, overrides)
         digest = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()
         multipath = {"bulk": ["bulk"]} if tree["protocol"] == "mptcp" else {}
@@ -195,10 +195,12 @@ class FakeCore:
     def canonical(self, source: str, path: str | None, overrides: Pairs) -> str:
         return json.dumps(self._tree(source, overrides), sort_keys=True)
 
-    def explain(self, source: str, path: str | None, overrides: Pairs) -> str:
+    def explain(self, source: str, path: str | None, overrides: Pairs, *waiting: object) -> str:
         return self.canonical(source, path, overrides)
 
-    def references(self, source: str, path: str | None, overrides: Pairs) -> list[tuple[str, str, str]]:
+    def references(
+        self, source: str, path: str | None, overrides: Pairs, *waiting: object
+    ) -> list[tuple[str, str, str]]:
         tree = self._tree(source, overrides)
         b = tree.get("b", 2.0)
         return [

@@ -151,6 +151,11 @@ def test_networkx_graphs_without_positions_have_routes() -> None:
     deployment = routes.from_networkx(networkx.petersen_graph(), source="0", destination="7")
     assert len(deployment.routes["optimal-node"]) == 3
     assert deployment.positions == ()
+    weighted = networkx.Graph([("a", "b", {"loss": 0.5}), ("b", "c", {"etx": 2, "rate_mbps": 5.5})])
+    deployment = routes.from_networkx(weighted, source="a", destination="c")
+    assert deployment.quality == {(0, 1): {"etx": 4.0}, (1, 2): {"etx": 2.0, "rate_mbps": 5.5}}
+    edges = routes.to_networkx(deployment).edges
+    assert edges["b", "c"]["rate_mbps"] == 5.5
     with pytest.raises(InputError, match="undirected"):
         routes.from_networkx(networkx.DiGraph([(0, 1)]), source="0", destination="1")
 
@@ -205,7 +210,7 @@ def test_routes_are_chosen_by_a_metric(tmp_path: Path) -> None:
         chosen = deployment.judged(assign="radios", metric=metric)
         assert chosen.radio is not None
         taken[metric] = (chosen.routes["link"][0][1], chosen.radio["sets"]["link"]["routes"][0]["channels"])
-    assert taken == {"hops": (1, [1, 1]), "wcett": (2, [1, 2]), "mic": (2, [1, 2])}
+    assert taken == {"hops": (1, [1, 1]), "ett": (1, [1, 1]), "wcett": (2, [1, 2]), "mic": (2, [1, 2])}
     shown = ropewalk("show", str(file), "--range", "11", "--source", "a", "--destination", "d",
                      "--assign", "radios", "--metric", "mic", "--algorithm", "node")  # fmt: skip
     assert shown.exit_code == 0, shown.output
@@ -214,6 +219,44 @@ def test_routes_are_chosen_by_a_metric(tmp_path: Path) -> None:
         ["a", "→", "c", "→", "d", "1", "2"],
         ["a", "→", "b", "→", "d", "1", rows[1][9]],
     ]
+
+
+def test_link_qualities_decide_by_ett(tmp_path: Path) -> None:
+    # Over c in two hops of 19 m, or over b in three of 10 m.
+    file = tmp_path / "ways.csv"
+    file.write_text("name,x,y\na,0,0\nb,10,0\ne,20,0\nc,15,11.5\nd,30,0\n", encoding="utf-8")
+    ends = ["--range", "20", "--source", "a", "--destination", "d"]
+
+    def first(*arguments: str) -> tuple[list[str], dict[str, Any]]:
+        shown = ropewalk("show", str(file), *ends, "--json", *arguments)
+        assert shown.exit_code == 0, shown.output
+        tree = json.loads(shown.stdout)
+        for algorithm in ("node", "optimal-node"):
+            judged = tree["radio"]["sets"][algorithm]["routes"]
+            assert judged[0]["ett_s"] <= judged[1]["ett_s"], algorithm
+        return tree["routes"]["node"][0], tree["radio"]["sets"]["node"]["routes"][0]
+
+    nodes, judged = first("--metric", "ett")
+    assert nodes == ["a", "c", "d"]
+    assert judged["ett_s"] == pytest.approx(2 * 8 * 1500 / 11e6)
+    nodes, judged = first("--metric", "ett", "--edge-loss", "0.4", "--edge-exponent", "2")
+    assert nodes == ["a", "b", "e", "d"]
+    assert judged["etx"] == pytest.approx(3 / (1 - 0.4 / 4) ** 2)
+    rates = [("a", "b", 11), ("b", "e", 11), ("e", "d", 11), ("a", "c", 2), ("c", "d", 2)]
+    tree = {
+        "nodes": [{"name": name, "x_m": 0.0, "y_m": 0.0} for name in "abecd"],
+        "range_m": 20,
+        "links": [{"source": a, "target": b, "rate_mbps": rate} for a, b, rate in rates],
+        "source": "a",
+        "destination": "d",
+    }
+    file = tmp_path / "ways.json"
+    file.write_text(json.dumps(tree), encoding="utf-8")
+    ends = []
+    nodes, judged = first("--metric", "ett")
+    assert nodes == ["a", "b", "e", "d"]
+    assert judged["ett_s"] == pytest.approx(3 * 8 * 1500 / 11e6)
+    assert routes.load(file).quality[0, 1] == {"rate_mbps": 11}
 
 
 def test_show_says_that_there_is_no_route(chain: Path) -> None:
@@ -242,13 +285,45 @@ def test_show_says_that_there_is_no_route(chain: Path) -> None:
         (["--assign", "radios"], "--assign radios: over how many --channels?"),
         (["--assign", "0,x"], "--assign 0,x: expected per-route, alternate, radios, or channels"),
         (["--assign", "0,3", "--channels", "2"], "--assign: there is no channel 3"),
-        (["--metric", "etx"], '--metric: there is no "etx"; choose from hops, wcett, mic'),
-        (["--metric", "mic", "--algorithm", "optimal-node"], "--algorithm optimal-node: its routes"),
+        (["--metric", "etx"], '--metric: there is no "etx"; choose from hops, ett, wcett, mic'),
+        (
+            ["--metric", "mic", "--algorithm", "optimal-node"],
+            "--algorithm optimal-node: there is none by mic",
+        ),
+        (["--metric", "ett", "--edge-exponent", "2"], "--edge-exponent: it belongs to --edge-loss"),
+        (["--metric", "ett", "--edge-loss", "1"], "--edge-loss: must be at least 0 and below 1"),
     ],
 )
 def test_options_that_change_nothing_are_refused(chain: Path, arguments: list[str], said: str) -> None:
     common = ["show", str(chain), "--range", "11", "--source", "a", "--destination", "d"]
     result = ropewalk(*common, *arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["show", "--source", "20", "50"],
+            "FILE 50: expected a name that ends in .csv, .json or .graphml (a point",
+        ),
+        (
+            ["show", "--source", "20;50"],
+            "--source 20;50: expected a point in metres, as 20,50, or a node's number",
+        ),
+        (["show", "--source", "40"], "--source: there is no node 40"),
+        (["show", "--algorithm", "zones"], "choose from link, node, zone, optimal-link, optimal-node"),
+        (
+            ["statistics", "--nodes", "20-30"],
+            "--nodes 20-30: expected numbers such as 32, or 20,24,32, or 16:48:4",
+        ),
+        (["statistics", "--out", "x.csv"], "--out x.csv: expected a name that ends in .parquet"),
+        (["cdf", "--out", "x.csv"], "--out x.csv: expected a name that ends in .parquet"),
+    ],
+)
+def test_mistakes_of_new_users_are_told_what_was_expected(arguments: list[str], said: str) -> None:
+    result = ropewalk(*arguments)
     assert result.exit_code == 2, result.output
     assert said in result.stderr
 
@@ -352,7 +427,7 @@ def test_show_command_draws_prints_and_reads_back(tmp_path: Path) -> None:
         (["cdf", "--jitter", "0.5"], "--jitter: it belongs to --grid"),
         (["show", "absent.csv"], "absent.csv: cannot read this file"),
         (["statistics", "--nodes", "40:30"], "--nodes 40:30: expected FROM:TO:STEP"),
-        (["statistics", "--nodes", "20,x"], "--nodes x: expected a whole number"),
+        (["statistics", "--nodes", "20,x"], "--nodes x: expected numbers such as 32, or 20,24,32"),
         (["cdf", "--nodes", "20,30"], "--nodes 20,30: expected a whole number"),
     ],
 )

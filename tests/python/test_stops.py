@@ -14,6 +14,7 @@ import pytest
 
 import ropewalk
 from conftest import TWO_PATHS
+from ropewalk.progress import Silent
 
 COMMAND = [sys.executable, "-m", "ropewalk"]
 
@@ -124,3 +125,99 @@ def test_sigterm_stays_ignored_if_it_was(tmp_path: Path) -> None:
         stdout, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert json.loads(stdout)["duration_s"] == 1000
+
+
+MESH = """\
+[scenario]
+name = "mesh"
+duration = "1 s"
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = { model = "disk", reception = "20 m" }
+[wifi.deployment]
+layout = { kind = "uniform", stations = 32, area = ["100 m", "100 m"] }
+until = "connected"
+draws = 1000000000000
+source = { node = "s", near = ["20 m", "50 m"] }
+destination = { node = "d", near = ["80 m", "50 m"] }
+[wifi.routes.a]
+from = "s"
+to = "d"
+find = { algorithm = "link-disjoint", number = 1 }
+[connections.bulk]
+from = "s"
+to = "d"
+"""
+
+
+@both
+def test_the_drawing_of_a_hopeless_deployment_ends(tmp_path: Path, stop: signal.Signals, code: int) -> None:
+    file, campaign = tmp_path / "mesh.toml", tmp_path / "c.toml"
+    file.write_text(MESH.replace('"20 m" }\n', '"2 m" }\n'), encoding="utf-8")
+    campaign.write_text('scenario = "mesh.toml"\n', encoding="utf-8")
+    words: list[tuple[list[str | Path], str]] = [
+        (["run", file], "stopped; nothing of the unfinished runs has been written\n"),
+        (["explain", file], "stopped\n"),
+        (["sweep", campaign, "--out", tmp_path / "out"], "stopped; every finished run is in"),
+    ]
+    for command, said in words:
+        end, stdout, stderr = stopped(command, stop)
+        assert (end, stdout) == (code, "")
+        assert stderr.startswith(said)
+    assert not (tmp_path / "out").exists()
+
+
+class Notes(Silent):
+    """Keeps what is begun, and how far it came."""
+
+    def __init__(self) -> None:
+        self.began: list[tuple[int, str]] = []
+        self.steps = 0
+
+    def start(self, total: int, what: str) -> None:
+        self.began.append((total, what))
+
+    def advance(self, steps: int = 1) -> None:
+        self.steps += steps
+
+
+def test_a_long_drawing_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ropewalk import waiting
+
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.0)
+    hopeless = MESH.replace('"20 m" }\n', '"2 m" }\n').replace("draws = 1000000000000", "draws = 1000000")
+    notes = Notes()
+    with pytest.raises(ropewalk.ScenarioError, match="among 1000000 drawn"):
+        ropewalk.run(hopeless, drawing=notes)
+    assert notes.began == [(1_000_000, "deployments drawn, at most")]
+    assert 0 < notes.steps <= 1_000_000
+
+
+def test_a_search_says_what_it_draws_until_it_finds_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ropewalk import routes, waiting
+
+    monkeypatch.setattr(waiting, "PATIENCE_S", 0.0)
+    notes = Notes()
+    with pytest.raises(ropewalk.InputError, match="among 1000000 drawn"):
+        routes.search(1, range_m=2, draws=1_000_000, progress=notes)
+    assert notes.began == [(1_000_000, "deployments drawn, at most")]
+    notes = Notes()
+    routes.search(40, progress=notes)
+    assert notes.began[-1] == (40, "connected deployments")
+    assert notes.steps >= 40
+
+
+def test_a_seed_whose_stations_cannot_be_is_found_before_anything_runs() -> None:
+    rare = {"wifi.deployment.draws": 2}
+    with pytest.raises(ropewalk.ScenarioError, match="among 2 drawn"):
+        ropewalk.run(MESH, overrides=rare)
+    seeds = [seed for seed in range(1, 400) if _draws(seed) <= 2]
+    with pytest.raises(ropewalk.RunError, match="with seed"):
+        ropewalk.run(MESH, seed=1, overrides={**rare, "scenario.seed": seeds[0]})
+
+
+def _draws(seed: int) -> int:
+    from ropewalk import routes
+
+    return routes.search(1, seed=seed).drawn

@@ -209,7 +209,7 @@ def test_a_cause_is_named_only_if_it_has_what_was_published() -> None:
     assert one.explaining(two, uncoupled) == [diamond_cells.ALL]
     assert f"3.90 ± 0.12 ({diamond_cells.ALL})" in one.said(two, uncoupled)
     # Without any one of them it is as if there were none: all are needed.
-    assert one.needed() == list(diamond_cells.SIX)
+    assert one.needed() == list(diamond_cells.KNOWN)
     # An interval that reaches it because it is wide explains nothing, nor what the paper's settings do already.
     wide = _causes({(diamond_cells.ALL, two, uncoupled): 3.9}, spread=0.5)
     assert wide.explaining(two, uncoupled) == []
@@ -220,12 +220,21 @@ def test_a_cause_is_named_only_if_it_has_what_was_published() -> None:
     assert both.explaining(two, uncoupled) == [diamond_cells.NONE]
 
 
+def test_what_timeouts_add_is_said() -> None:
+    alike = _causes({})
+    assert "for none by more than its interval" in alike.of_timeouts()
+    less = _causes({(diamond_cells.ALL, wireless.TWO, "fully-coupled"): 2.9})
+    assert "-41 ± 1 % (fully-coupled): clear for fully-coupled." in less.of_timeouts()
+    # 32 octets over two hops at 11 Mbit/s, of 1412 at 4.9.
+    assert alike.untested() == pytest.approx(100 * 64 / 11 / (1412 / 4.9))
+
+
 def test_all_but_one_of_the_causes_is_all_without_its_keys() -> None:
     everything = diamond_cells.CAUSES[diamond_cells.ALL]
     for cause, name in diamond_cells.WITHOUT.items():
         rest = diamond_cells.CAUSES[name]
-        assert {**rest, **diamond_cells.SIX[cause]} == everything
-        assert not rest.keys() & diamond_cells.SIX[cause].keys()
+        assert {**rest, **diamond_cells.KNOWN[cause]} == everything
+        assert not rest.keys() & diamond_cells.KNOWN[cause].keys()
 
 
 def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,9 +47,7 @@ fn said(text: &str) -> Option<&str> {
 /// The exception for a run without an outcome.
 pub(crate) fn run_error(py: Python<'_>, error: RunError) -> PyErr {
     match error {
-        RunError::Interrupted { .. } => {
-            raised(INTERRUPTED.import(py, "ropewalk.errors", "InterruptedRunError"), &error.to_string())
-        }
+        RunError::Interrupted { .. } => interrupted(py, &error.to_string()),
         RunError::Wifi { .. } => {
             raised(RUN_ERROR.import(py, "ropewalk.errors", "RunError"), &error.to_string())
         }
@@ -57,12 +55,16 @@ pub(crate) fn run_error(py: Python<'_>, error: RunError) -> PyErr {
     }
 }
 
+/// The exception for what was stopped.
+pub(crate) fn interrupted(py: Python<'_>, message: &str) -> PyErr {
+    raised(INTERRUPTED.import(py, "ropewalk.errors", "InterruptedRunError"), message)
+}
+
 /// The exception for routes that cannot be found, with its parts as attributes.
 pub(crate) fn routing_error(py: Python<'_>, error: &RoutingError) -> PyErr {
     let (key, file, line) = match error {
         RoutingError::Interrupted { .. } => {
-            let class = INTERRUPTED.import(py, "ropewalk.errors", "InterruptedRunError");
-            return raised(class, &error.to_string());
+            return interrupted(py, &error.to_string());
         }
         RoutingError::Setting { key, .. } => (Some(*key), None, None),
         RoutingError::File { file, line, .. } => (None, Some(file), *line),

@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use ropewalk_routing::{
-    Condition, Deployment, Disjoint, Effort, End, Format, Found, Layout, Method, Metric, Position, Progress,
-    Radio, Record, Report, RoutingError, Search, TieRule,
+    Condition, Deployment, Effort, End, Format, Found, Layout, Method, Metric, Position, Progress, Radio,
+    Record, Report, RoutingError, Search, TieRule,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ impl From<Place> for End {
 /// How far a search is, for whoever waits for it on another thread.
 #[pyclass(frozen, module = "ropewalk._core")]
 #[derive(Default)]
-pub(crate) struct RouteProgress(Progress);
+pub(crate) struct RouteProgress(pub(crate) Progress);
 
 #[pymethods]
 impl RouteProgress {
@@ -45,6 +45,12 @@ impl RouteProgress {
     #[getter]
     fn drawn(&self) -> u64 {
         self.0.drawn.load(Ordering::Relaxed)
+    }
+
+    /// Draws after which it gives up.
+    #[getter]
+    fn limit(&self) -> u64 {
+        self.0.limit.load(Ordering::Relaxed)
     }
 
     /// Deployments found.
@@ -182,11 +188,7 @@ fn effort<'a>(
 
 /// The methods of these names.
 fn methods(names: &[String]) -> Result<Vec<Method>, RoutingError> {
-    let method = |name: &String| match name.strip_prefix("optimal-") {
-        Some(disjoint) => Ok(Method::Optimal(disjoint.parse()?)),
-        None => Ok(Method::Greedy(name.parse::<Disjoint>()?)),
-    };
-    names.iter().map(method).collect()
+    names.iter().map(|name| name.parse()).collect()
 }
 
 /// The length of the routes of many deployments.
@@ -282,7 +284,7 @@ impl RouteReport {
     }
 
     /// Judged over radios: these settings of them, the others as they are by default.
-    #[pyo3(signature = (ties, seed, algorithms, *, channels=1, assign="per-route", radios=1, metric="hops", interference=2.0, bit_rate=11e6, frame_octets=1500, delivery=1.0, beta=0.5, switch_cost=0.5, stay_cost=1.0))]
+    #[pyo3(signature = (ties, seed, algorithms, *, channels=1, assign="per-route", radios=1, metric="hops", interference=2.0, bit_rate=11e6, frame_octets=1500, delivery=1.0, edge_loss=0.0, edge_exponent=4.0, beta=0.5, switch_cost=0.5, stay_cost=1.0))]
     #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
     fn judged(
         &self,
@@ -298,6 +300,8 @@ impl RouteReport {
         bit_rate: f64,
         frame_octets: u32,
         delivery: f64,
+        edge_loss: f64,
+        edge_exponent: f64,
         beta: f64,
         switch_cost: f64,
         stay_cost: f64,
@@ -312,6 +316,8 @@ impl RouteReport {
                 bit_rate,
                 frame_octets,
                 delivery,
+                edge_loss,
+                edge_exponent,
                 beta,
                 switch_cost,
                 stay_cost,
@@ -346,7 +352,7 @@ pub(crate) fn read_routes(
         };
         let methods = match algorithms {
             Some(names) => methods(&names)?,
-            None => Method::GREEDY.into_iter().chain(Method::OPTIMAL).collect(),
+            None => Method::ALL.to_vec(),
         };
         let topology = ropewalk_routing::read(text, file, format)?;
         let deployment = topology.deployment(range_m, source.map(End::from), destination.map(End::from))?;
@@ -358,11 +364,10 @@ pub(crate) fn read_routes(
 /// The names that can be chosen: (conditions, tie rules, algorithms, metrics).
 #[pyfunction]
 pub(crate) fn route_names() -> [Vec<&'static str>; 4] {
-    let methods = Method::GREEDY.into_iter().chain(Method::OPTIMAL);
     [
         Condition::ALL.map(Condition::name).to_vec(),
         TieRule::ALL.map(TieRule::name).to_vec(),
-        methods.map(Method::name).collect(),
+        Method::ALL.map(Method::name).to_vec(),
         Metric::ALL.map(Metric::name).to_vec(),
     ]
 }

@@ -1,10 +1,11 @@
 //! Reading, checking and running scenarios.
 
-use crate::errors::{run_error, scenario_error};
+use crate::errors::{interrupted, run_error, scenario_error};
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
+use crate::routing::RouteProgress;
 use pyo3::prelude::*;
-use ropewalk_scenario::{Plan, RunOptions, Scenario};
+use ropewalk_scenario::{Plan, RunOptions, Scenario, Watch};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -26,8 +27,30 @@ pub(crate) struct Info {
     multipath: BTreeMap<String, Vec<String>>,
 }
 
-fn load(py: Python<'_>, source: &str, path: Option<&Path>, overrides: &Overrides) -> PyResult<Scenario> {
-    ropewalk_scenario::load(source, path, overrides).map_err(|error| scenario_error(py, &error))
+/// Reads a scenario without Python's lock: drawing its stations may take long.
+fn load(
+    py: Python<'_>,
+    source: &str,
+    path: Option<&Path>,
+    overrides: &Overrides,
+    watch: Watch<'_>,
+) -> PyResult<Scenario> {
+    py.detach(|| ropewalk_scenario::load_watched(source, path, overrides, watch)).map_err(|error| match watch
+        .is_stopped()
+    {
+        true => interrupted(py, "the drawing was interrupted"),
+        false => scenario_error(py, &error),
+    })
+}
+
+fn watch<'a>(
+    interrupt: Option<&'a Bound<'_, Interrupt>>,
+    progress: Option<&'a Bound<'_, RouteProgress>>,
+) -> Watch<'a> {
+    Watch {
+        stop: interrupt.map(|flag| flag.get().flag()),
+        progress: progress.map(|progress| &progress.get().0),
+    }
 }
 
 /// The engine's version.
@@ -42,15 +65,23 @@ pub(crate) fn schema() -> String {
     ropewalk_scenario::schema()
 }
 
-/// Validates a scenario and says what it is.
+/// Validates a scenario, with this seed too, and says what it is.
 #[pyfunction]
+#[pyo3(signature = (source, path, overrides, seed=None, interrupt=None, progress=None))]
 pub(crate) fn check(
     py: Python<'_>,
     source: &str,
     path: Option<PathBuf>,
     overrides: Overrides,
+    seed: Option<u64>,
+    interrupt: Option<&Bound<'_, Interrupt>>,
+    progress: Option<&Bound<'_, RouteProgress>>,
 ) -> PyResult<Info> {
-    let scenario = load(py, source, path.as_deref(), &overrides)?;
+    let watch = watch(interrupt, progress);
+    let scenario = load(py, source, path.as_deref(), &overrides, watch)?;
+    if let Some(seed) = seed.filter(|&seed| seed != scenario.seed()) {
+        py.detach(|| scenario.check_seed(seed, watch)).map_err(|error| run_error(py, error))?;
+    }
     let plan = scenario.plan();
     Ok(Info {
         name: scenario.name().to_owned(),
@@ -74,29 +105,34 @@ pub(crate) fn canonical(
     path: Option<PathBuf>,
     overrides: Overrides,
 ) -> PyResult<String> {
-    Ok(load(py, source, path.as_deref(), &overrides)?.canonical_json())
+    Ok(load(py, source, path.as_deref(), &overrides, Watch::default())?.canonical_json())
 }
 
 /// The topology drawn, and every default made visible.
 #[pyfunction]
+#[pyo3(signature = (source, path, overrides, interrupt=None, progress=None))]
 pub(crate) fn explain(
     py: Python<'_>,
     source: &str,
     path: Option<PathBuf>,
     overrides: Overrides,
+    interrupt: Option<&Bound<'_, Interrupt>>,
+    progress: Option<&Bound<'_, RouteProgress>>,
 ) -> PyResult<String> {
-    Ok(load(py, source, path.as_deref(), &overrides)?.explain())
+    Ok(load(py, source, path.as_deref(), &overrides, watch(interrupt, progress))?.explain())
 }
 
 /// `(connection, path, TOML)`: the scenario with one multipath connection as TCP on one of its paths.
 #[pyfunction]
+#[pyo3(signature = (source, path, overrides, interrupt=None))]
 pub(crate) fn references(
     py: Python<'_>,
     source: &str,
     path: Option<PathBuf>,
     overrides: Overrides,
+    interrupt: Option<&Bound<'_, Interrupt>>,
 ) -> PyResult<Vec<(String, String, String)>> {
-    let scenario = load(py, source, path.as_deref(), &overrides)?;
+    let scenario = load(py, source, path.as_deref(), &overrides, watch(interrupt, None))?;
     let references = scenario.references().into_iter();
     Ok(references.map(|reference| (reference.connection, reference.path, reference.source)).collect())
 }
@@ -115,7 +151,7 @@ pub(crate) fn run(
     capture: Option<PathBuf>,
     interrupt: Option<&Bound<'_, Interrupt>>,
 ) -> PyResult<Outcome> {
-    let scenario = load(py, source, path.as_deref(), &overrides)?;
+    let scenario = load(py, source, path.as_deref(), &overrides, watch(interrupt, None))?;
     let options = RunOptions { seed, series, capture, stop: interrupt.map(|flag| flag.get().flag()) };
     py.detach(|| ropewalk_scenario::run(&scenario, &options))
         .map(Outcome::from)

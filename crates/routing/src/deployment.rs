@@ -5,6 +5,7 @@ use crate::graph::Graph;
 use crate::greedy::{self, Disjoint};
 use crate::optimal::optimal_routes;
 use crate::position::{Position, nearest};
+use crate::quality::LinkQualities;
 use crate::random::Draws;
 use crate::shortest::{Route, TieRule, Ties};
 
@@ -30,6 +31,8 @@ pub struct Deployment {
     pub channels: Vec<Vec<u32>>,
     /// Nodes closer than this many metres hear each other; `None` when the links came from a file.
     pub range: Option<f64>,
+    /// How good links are, where somebody knows.
+    pub qualities: LinkQualities,
     /// Who hears whom.
     pub graph: Graph,
     /// The node that sends.
@@ -58,7 +61,17 @@ impl Deployment {
             return Err(RoutingError::setting("destination", message));
         }
         let Nodes { names, positions, channels, range } = nodes;
-        Ok(Self { draw: 0, names, positions, channels, range, graph, source: from, destination: to })
+        Ok(Self {
+            draw: 0,
+            names,
+            positions,
+            channels,
+            range,
+            qualities: LinkQualities::new(),
+            graph,
+            source: from,
+            destination: to,
+        })
     }
 
     /// A node's name.

@@ -4,6 +4,7 @@ use crate::deployment::{Deployment, End, Nodes};
 use crate::error::RoutingError;
 use crate::graph::Graph;
 use crate::position::Position;
+use crate::quality::LinkQualities;
 use std::collections::BTreeMap;
 
 mod csv;
@@ -15,9 +16,12 @@ mod json;
 pub enum Format {
     /// Columns `x_m` and `y_m` (or `x`, `y`), and perhaps `name` and `channels`; without a header line just x and y.
     Csv,
-    /// An object with `nodes`, each with `x_m`, `y_m`, `name` and `channels` as far as known, and perhaps `links`, `range_m`, `source`, `destination`.
+    /// An object with `nodes`, each with `x_m`, `y_m`, `name` and `channels` as far as known, and perhaps `links`, each a pair
+    /// of names or an object with `source`, `target` and perhaps `etx` or `loss`, and `rate_mbps`; `range_m`, `source`,
+    /// `destination`.
     Json,
-    /// Nodes with the data `x_m` and `y_m` (or `x`, `y`), and perhaps `channels`, and edges.
+    /// Nodes with the data `x_m` and `y_m` (or `x`, `y`), and perhaps `channels`, and edges, perhaps with `etx` or `loss`,
+    /// and `rate_mbps`.
     Graphml,
 }
 
@@ -50,6 +54,8 @@ pub struct Topology {
     pub nodes: usize,
     /// The links, if the file has them.
     pub links: Option<Vec<(u32, u32)>>,
+    /// How good they are, as far as the file says.
+    pub qualities: LinkQualities,
     /// The range in metres, if the file has it.
     pub range: Option<f64>,
     /// The source's name, if the file has it.
@@ -72,7 +78,7 @@ pub fn read(text: &str, file: &str, format: Format) -> Result<Topology, RoutingE
 
 impl Topology {
     /// A deployment of these nodes. The links are those of a given range, else the file's, else those of the file's
-    /// range. A given end goes before the file's.
+    /// range. A given end goes before the file's. What the file says of its links does not hold for others.
     ///
     /// # Errors
     /// [`RoutingError::Setting`]: `range` when there are neither links nor a range, or a range without positions;
@@ -84,6 +90,7 @@ impl Topology {
         destination: Option<End>,
     ) -> Result<Deployment, RoutingError> {
         let graph = self.graph(range)?;
+        let qualities = if range.is_none() { self.qualities } else { LinkQualities::new() };
         let end = |key, given: Option<End>, own: Option<String>| {
             let end = given.or_else(|| own.map(End::Named));
             end.ok_or_else(|| RoutingError::setting(key, "the file names none: give a point or a name"))
@@ -92,7 +99,7 @@ impl Topology {
         let destination = end("destination", destination, self.destination)?;
         let range = range.or(self.range);
         let nodes = Nodes { names: self.names, positions: self.positions, channels: self.channels, range };
-        Deployment::new(nodes, graph, &source, &destination)
+        Ok(Deployment { qualities, ..Deployment::new(nodes, graph, &source, &destination)? })
     }
 
     fn graph(&self, range: Option<f64>) -> Result<Graph, RoutingError> {

@@ -5,8 +5,10 @@ use crate::conflict::{ConflictGraph, Interference, Zone};
 use crate::deployment::Deployment;
 use crate::error::RoutingError;
 use crate::graph::Graph;
+use crate::greedy::Disjoint;
 use crate::metrics::{MicSetting, ett, etx, mic, wcett};
 use crate::multichannel::{ChannelGraph, ChannelRoute, Criterion, Metric};
+use crate::optimal::optimal_routes_by;
 use crate::radio::Radio;
 use crate::record::Method;
 use crate::shortest::{Route, TieRule};
@@ -38,8 +40,6 @@ pub(crate) struct Judge<'a> {
     /// With the links that some channel can use.
     deployment: Deployment,
     radio: &'a Radio,
-    link_etx: f64,
-    link_ett: f64,
 }
 
 impl<'a> Judge<'a> {
@@ -69,9 +69,25 @@ impl<'a> Judge<'a> {
         } else {
             usable.channels.clear();
         }
-        let link_etx = etx(radio.delivery, radio.delivery);
-        let link_ett = ett(link_etx, radio.frame_octets, radio.bit_rate);
-        Ok(Self { deployment: usable, radio, link_etx, link_ett })
+        Ok(Self { deployment: usable, radio })
+    }
+
+    /// The transmissions over a link: what the deployment says, or by its length.
+    fn etx(&self, a: u32, b: u32) -> f64 {
+        let Deployment { qualities, positions, range, .. } = &self.deployment;
+        let known = qualities.get(&(a.min(b), a.max(b)));
+        known.and_then(|quality| quality.etx).unwrap_or_else(|| {
+            let distance = positions[a as usize].distance_squared(positions[b as usize]).sqrt();
+            let delivery = self.radio.delivery_at(range.map_or(1.0, |range| distance / range));
+            etx(delivery, delivery)
+        })
+    }
+
+    /// The expected transmission time over a link, in seconds.
+    fn ett(&self, a: u32, b: u32) -> f64 {
+        let known = self.deployment.qualities.get(&(a.min(b), a.max(b)));
+        let rate = known.and_then(|quality| quality.bit_rate).unwrap_or(self.radio.bit_rate);
+        ett(self.etx(a, b), self.radio.frame_octets, rate)
     }
 
     /// The channels on which each node has a radio; empty when the radios do not matter.
@@ -87,47 +103,68 @@ impl<'a> Judge<'a> {
         seed: u64,
     ) -> Result<Vec<ChannelRoute>, RoutingError> {
         let graph = self.graph()?;
-        let pattern = |route| self.radio.assignment.pattern(route, self.radio.channels);
+        let ends = (self.deployment.source, self.deployment.destination);
         match (method, self.radio.metric) {
-            (_, Metric::Hops) => {
-                let routes = method.routes(&self.deployment, ties, seed)?;
-                let assigned = routes.into_iter().enumerate().map(|(k, route)| match pattern(k) {
-                    Some(pattern) => {
-                        let channels = pattern.iter().copied().cycle().take(route.hops() as usize).collect();
-                        Ok(ChannelRoute { route, channels })
-                    }
-                    None => self.best_channels(&graph, &route),
-                });
-                assigned.collect()
+            (_, Metric::Hops) => self.assigned(&graph, method.routes(&self.deployment, ties, seed)?),
+            (Method::Greedy(disjoint), Metric::Ett) => {
+                let alike =
+                    ChannelGraph::new(&self.deployment.graph, [0], |a, b, _| Some((self.ett(a, b), 0)));
+                let sum = Criterion::Wcett { beta: 0.0 };
+                let found = alike.routes(ends, disjoint, sum, |_| None, usize::MAX)?;
+                self.assigned(&graph, found.into_iter().map(|found| found.route).collect())
+            }
+            (Method::Optimal(disjoint @ (Disjoint::Link | Disjoint::Node)), Metric::Ett) => {
+                let ett = |a, b| self.ett(a, b);
+                let routes =
+                    optimal_routes_by(&self.deployment.graph, ends.0, ends.1, disjoint, usize::MAX, ett);
+                self.assigned(&graph, routes)
             }
             (Method::Greedy(disjoint), _) => {
-                let ends = (self.deployment.source, self.deployment.destination);
-                graph.routes(ends, disjoint, self.criterion(), pattern, usize::MAX)
+                let pattern = |route| self.radio.assignment.pattern(route, self.radio.channels);
+                graph.routes(ends, disjoint, self.criterion(&graph), pattern, usize::MAX)
             }
-            (Method::Optimal(_), _) => {
-                let message = format!("{} has the fewest hops: no metric chooses its routes", method.name());
+            (Method::Optimal(_), metric) => {
+                let why = metric.no_optimum().unwrap_or("there is no optimal zone-disjoint set");
+                let message = format!("{} with \"{}\": {why}", method.name(), metric.name());
                 Err(RoutingError::setting("metric", message))
             }
         }
     }
 
+    /// Routes found without their channels, with them.
+    fn assigned(
+        &self,
+        graph: &ChannelGraph<'_>,
+        routes: Vec<Route>,
+    ) -> Result<Vec<ChannelRoute>, RoutingError> {
+        let assign = |(k, route): (usize, Route)| {
+            let Some(pattern) = self.radio.assignment.pattern(k, self.radio.channels) else {
+                return self.best_channels(graph, &route);
+            };
+            let channels = pattern.iter().copied().cycle().take(route.hops() as usize).collect();
+            Ok(ChannelRoute { route, channels })
+        };
+        routes.into_iter().enumerate().map(assign).collect()
+    }
+
     fn best_channels(&self, graph: &ChannelGraph<'_>, route: &Route) -> Result<ChannelRoute, RoutingError> {
-        let assigned = graph.assign(route, self.criterion())?;
+        let assigned = graph.assign(route, self.criterion(graph))?;
         assigned.ok_or_else(|| RoutingError::setting("radios", "a link of a route has no common channel"))
     }
 
-    /// What channels are chosen by, and routes unless they are chosen by hops.
-    fn criterion(&self) -> Criterion {
+    /// What channels are chosen by, and routes unless they are chosen by hops or ETT.
+    fn criterion(&self, graph: &ChannelGraph<'_>) -> Criterion {
         match self.radio.metric {
-            Metric::Mic => Criterion::Mic(self.mic_setting()),
-            Metric::Hops | Metric::Wcett => Criterion::Wcett { beta: self.radio.beta },
+            Metric::Mic => Criterion::Mic(self.mic_setting(graph)),
+            Metric::Hops | Metric::Ett | Metric::Wcett => Criterion::Wcett { beta: self.radio.beta },
         }
     }
 
-    fn mic_setting(&self) -> MicSetting {
+    fn mic_setting(&self, graph: &ChannelGraph<'_>) -> MicSetting {
         MicSetting {
             nodes: self.deployment.graph.nodes() as u32,
-            least_ett: self.link_ett,
+            // Without a link there is no route to judge.
+            least_ett: graph.least_ett().unwrap_or(1.0),
             switches: self.radio.switch_cost,
             stays: self.radio.stay_cost,
         }
@@ -141,7 +178,7 @@ impl<'a> Judge<'a> {
             if has_radios { of_nodes.collect() } else { (0..self.radio.channels).collect() };
         let weigh = |a, b, channel| {
             let is_usable = !has_radios || common(&self.deployment, a, b).any(|one| one == channel);
-            is_usable.then(|| (self.link_ett, zone.interfered(a, b, channel)))
+            is_usable.then(|| (self.ett(a, b), zone.interfered(a, b, channel)))
         };
         Ok(ChannelGraph::new(&self.deployment.graph, channels, weigh))
     }
@@ -151,14 +188,15 @@ impl<'a> Judge<'a> {
         let interference = Interference { ratio: self.radio.interference };
         let conflicts = ConflictGraph::new(&self.deployment, routes, interference)?;
         let graph = self.graph()?;
+        let mic_setting = self.mic_setting(&graph);
         let judge = |route: &ChannelRoute| {
             let hops = graph.hops(route).unwrap_or_default();
             JudgedRoute {
                 channels: route.channels.clone(),
-                etx: self.link_etx * hops.len() as f64,
+                etx: route.route.links().map(|(a, b)| self.etx(a, b)).sum(),
                 ett_s: hops.iter().map(|hop| hop.ett).sum(),
                 wcett_s: wcett(&hops, self.radio.beta),
-                mic: mic(&hops, self.mic_setting()),
+                mic: mic(&hops, mic_setting),
             }
         };
         let named = |place: u32| {

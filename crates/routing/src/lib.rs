@@ -5,7 +5,7 @@
 //! zone-disjoint algorithms of the papers 000 and 003 ([`Deployment::greedy`]), which are exact but for a [`TieRule`]
 //! that the papers leave open, and the optimal sets that the greedy ones may miss ([`Deployment::optimal`]).
 //! [`metrics`] and [`ConflictGraph`] say what routes are worth on several channels, each hop on the channel of an
-//! [`Assignment`]; [`ChannelGraph`] finds those of least WCETT or MIC. Deployments are read from CSV, JSON
+//! [`Assignment`]; [`ChannelGraph`] finds those of least ETT, WCETT or MIC, [`optimal_routes_by`] sets of least ETT. Deployments are read from CSV, JSON
 //! and GraphML ([`read`]) and written as JSON and GraphML ([`Report`]).
 //!
 //! ```
@@ -38,6 +38,7 @@ mod optimal;
 mod output;
 mod position;
 mod pruned;
+mod quality;
 mod radio;
 mod random;
 mod record;
@@ -55,9 +56,10 @@ pub use greedy::Disjoint;
 pub use input::{Format, Topology, read};
 pub use layout::Layout;
 pub use multichannel::{ChannelGraph, ChannelRoute, Criterion, Metric};
-pub use optimal::optimal_routes;
+pub use optimal::{optimal_routes, optimal_routes_by};
 pub use output::Report;
 pub use position::Position;
+pub use quality::{LinkQualities, LinkQuality};
 pub use radio::Radio;
 pub use record::{Method, Record, SetRecord};
 pub use search::{Effort, Found, Progress, Search};

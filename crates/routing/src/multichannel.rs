@@ -20,6 +20,8 @@ pub enum Metric {
     /// The fewest hops.
     #[default]
     Hops,
+    /// The least sum of expected transmission times.
+    Ett,
     /// The least weighted cumulative expected transmission time.
     Wcett,
     /// The least metric of interference and channel switching.
@@ -28,12 +30,26 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics, the default first.
-    pub const ALL: [Self; 3] = [Self::Hops, Self::Wcett, Self::Mic];
+    pub const ALL: [Self; 4] = [Self::Hops, Self::Ett, Self::Wcett, Self::Mic];
+
+    /// Why no set of routes is the optimal one by this metric, in words; `None` for those for which one is.
+    ///
+    /// A set of least cost is a flow of least cost where the cost of a route is the sum of its links', each by itself.
+    pub const fn no_optimum(self) -> Option<&'static str> {
+        match self {
+            Self::Hops | Self::Ett => None,
+            Self::Wcett => {
+                Some("WCETT is no sum over links: what a hop adds depends on which channel bears most")
+            }
+            Self::Mic => Some("MIC is no sum over links: what a hop adds depends on the channel before it"),
+        }
+    }
 
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hops => "hops",
+            Self::Ett => "ett",
             Self::Wcett => "wcett",
             Self::Mic => "mic",
         }
@@ -168,6 +184,18 @@ impl<'a> ChannelGraph<'a> {
             self.hop(self.graph.link(a, b)?, place)
         })
         .collect()
+    }
+
+    /// The least ETT of any link on any channel; `None` without a usable link.
+    pub fn least_ett(&self) -> Option<f64> {
+        self.hops.iter().flatten().map(|hop| hop.ett).min_by(f64::total_cmp)
+    }
+
+    /// The least ETT of a link on any channel; infinite when it can use none, or there is no such link.
+    pub fn ett(&self, a: u32, b: u32) -> f64 {
+        let Some(link) = self.graph.link(a, b) else { return f64::INFINITY };
+        let hops = (0..self.channels.len()).filter_map(|channel| self.hop(link, channel));
+        hops.map(|hop| hop.ett).fold(f64::INFINITY, f64::min)
     }
 
     fn hop(&self, link: u32, channel: usize) -> Option<Hop> {

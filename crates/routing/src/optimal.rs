@@ -1,4 +1,4 @@
-//! Optimal sets of link- or node-disjoint routes: as many as there are, with the fewest hops in total.
+//! Optimal sets of link- or node-disjoint routes: as many as there are, with the fewest hops or the least cost in total.
 //!
 //! A minimum-cost flow of unit capacities, found by successive shortest augmenting paths: with two routes this is
 //! Bhandari's form of Suurballe's algorithm (Suurballe 1974; Bhandari 1999), an augmenting path may run backwards over
@@ -8,6 +8,7 @@ use crate::graph::Graph;
 use crate::greedy::Disjoint;
 use crate::shortest::Route;
 use std::collections::VecDeque;
+use std::ops::{Add, Neg};
 
 /// At most `most` routes between two nodes that are disjoint in links or nodes, and among all such sets of as many
 /// routes one with the fewest hops in total; fewer routes only when there are no more. The shortest comes first.
@@ -25,21 +26,73 @@ pub fn optimal_routes(
     most: usize,
 ) -> Vec<Route> {
     assert!(source != destination, "source and destination are one node");
-    let mut flow = Flow::new(graph, source, destination, disjoint != Disjoint::Link);
+    let mut flow = Flow::new(graph, (source, destination), disjoint != Disjoint::Link, |_, _| Some(1));
     while flow.value < most && flow.augment() {}
-    flow.routes()
+    let mut routes = flow.routes();
+    routes.sort_unstable_by(|a, b| (a.hops(), &a.nodes).cmp(&(b.hops(), &b.nodes)));
+    routes
+}
+
+/// As [`optimal_routes`], with the least sum of the links' costs in total, and among those the fewest hops; the cheapest
+/// route comes first. `cost` is asked for links (one node, its neighbour), the same in both directions, in seconds: it
+/// counts in whole picoseconds. Links whose cost is not finite carry no route.
+///
+/// # Panics
+/// As [`optimal_routes`].
+pub fn optimal_routes_by(
+    graph: &Graph,
+    source: u32,
+    destination: u32,
+    disjoint: Disjoint,
+    most: usize,
+    cost: impl Fn(u32, u32) -> f64,
+) -> Vec<Route> {
+    assert!(source != destination, "source and destination are one node");
+    // Behind each cost stands a hop: of equal costs the fewer hops are less.
+    let whole = |a, b| {
+        let seconds: f64 = cost(a, b);
+        seconds.is_finite().then(|| (libm::round(seconds.max(0.0) * PICOSECONDS) as i128) * MOST_HOPS + 1)
+    };
+    let mut flow = Flow::new(graph, (source, destination), disjoint != Disjoint::Link, whole);
+    while flow.value < most && flow.augment() {}
+    let total = |route: &Route| route.links().filter_map(|(a, b)| whole(a, b)).sum::<i128>();
+    let mut routes: Vec<_> = flow.routes().into_iter().map(|route| (total(&route), route)).collect();
+    routes.sort_unstable_by(|(a, one), (b, other)| (a, &one.nodes).cmp(&(b, &other.nodes)));
+    routes.into_iter().map(|(_, route)| route).collect()
+}
+
+/// In a second.
+const PICOSECONDS: f64 = 1e12;
+
+/// No set has more hops.
+const MOST_HOPS: i128 = 1 << 40;
+
+/// What an arc costs.
+trait Cost: Copy + Ord + Add<Output = Self> + Neg<Output = Self> {
+    const NOTHING: Self;
+    const NEVER: Self;
+}
+
+impl Cost for i32 {
+    const NOTHING: Self = 0;
+    const NEVER: Self = Self::MAX;
+}
+
+impl Cost for i128 {
+    const NOTHING: Self = 0;
+    const NEVER: Self = Self::MAX;
 }
 
 /// An arc of the flow network. Its reverse is the arc whose number differs in the last bit.
 #[derive(Clone, Copy)]
-struct Arc {
+struct Arc<C> {
     to: u32,
-    cost: i32,
+    cost: C,
     free: bool,
 }
 
-struct Flow {
-    arcs: Vec<Arc>,
+struct Flow<C> {
+    arcs: Vec<Arc<C>>,
     /// Numbers of the arcs that leave each vertex, in the order of their heads.
     leaving: Vec<Vec<u32>>,
     source: u32,
@@ -49,8 +102,14 @@ struct Flow {
     value: usize,
 }
 
-impl Flow {
-    fn new(graph: &Graph, source: u32, destination: u32, split: bool) -> Self {
+impl<C: Cost> Flow<C> {
+    /// With what `cost` says of a node and its neighbour; `None` when the link carries no route.
+    fn new(
+        graph: &Graph,
+        (source, destination): (u32, u32),
+        split: bool,
+        cost: impl Fn(u32, u32) -> Option<C>,
+    ) -> Self {
         let nodes = graph.nodes();
         let vertices = if split { 2 * nodes } else { nodes };
         let (from, sink) = if split { (2 * source + 1, 2 * destination) } else { (source, destination) };
@@ -65,18 +124,20 @@ impl Flow {
         for node in 0..nodes as u32 {
             if split {
                 // A node is passed once: through the arc from its entrance to its exit.
-                flow.join(2 * node, 2 * node + 1, 0);
+                flow.join(2 * node, 2 * node + 1, C::NOTHING);
             }
             for &neighbour in graph.neighbours(node) {
                 let (exit, entrance) = if split { (2 * node + 1, 2 * neighbour) } else { (node, neighbour) };
-                flow.join(exit, entrance, 1);
+                if let Some(cost) = cost(node, neighbour) {
+                    flow.join(exit, entrance, cost);
+                }
             }
         }
         flow
     }
 
     /// An arc of capacity 1 and its reverse, which is free once the arc is taken.
-    fn join(&mut self, from: u32, to: u32, cost: i32) {
+    fn join(&mut self, from: u32, to: u32, cost: C) {
         self.leaving[from as usize].push(self.arcs.len() as u32);
         self.arcs.push(Arc { to, cost, free: true });
         self.leaving[to as usize].push(self.arcs.len() as u32);
@@ -96,11 +157,11 @@ impl Flow {
 
     /// The arcs of a cheapest path from source to sink, last first. Costs may be negative: Bellman–Ford with a queue.
     fn cheapest(&self) -> Option<Vec<u32>> {
-        let mut cost = vec![i32::MAX; self.leaving.len()];
+        let mut cost = vec![C::NEVER; self.leaving.len()];
         let mut by = vec![u32::MAX; self.leaving.len()];
         let mut queued = vec![false; self.leaving.len()];
         let mut queue = VecDeque::from([self.source]);
-        cost[self.source as usize] = 0;
+        cost[self.source as usize] = C::NOTHING;
         while let Some(vertex) = queue.pop_front() {
             queued[vertex as usize] = false;
             for &number in &self.leaving[vertex as usize] {
@@ -116,7 +177,7 @@ impl Flow {
                 }
             }
         }
-        if cost[self.sink as usize] == i32::MAX {
+        if cost[self.sink as usize] == C::NEVER {
             return None;
         }
         let mut path = Vec::new();
@@ -131,9 +192,7 @@ impl Flow {
 
     /// The flow, taken apart into routes. A flow of least cost has no cycle, so no route meets a node twice.
     fn routes(mut self) -> Vec<Route> {
-        let mut routes: Vec<_> = (0..self.value).map(|_| self.follow()).collect();
-        routes.sort_unstable_by(|a, b| (a.hops(), &a.nodes).cmp(&(b.hops(), &b.nodes)));
-        routes
+        (0..self.value).map(|_| self.follow()).collect()
     }
 
     /// Follows the flow from the source, and takes what it passes out.

@@ -3,6 +3,7 @@
 use crate::deployment::Deployment;
 use crate::error::RoutingError;
 use crate::judge::{Judge, Judged};
+use crate::quality::LinkQuality;
 use crate::radio::Radio;
 use crate::record::Method;
 use crate::shortest::{Route, TieRule};
@@ -83,7 +84,7 @@ impl Report {
         let names = |nodes: &[u32]| nodes.iter().map(|&node| deployment.name(node)).collect::<Vec<_>>();
         let written = Written {
             nodes: (0..deployment.graph.nodes() as u32).map(|node| self.written(node)).collect(),
-            links: deployment.graph.links().iter().map(|&(a, b)| names(&[a, b])).collect(),
+            links: deployment.graph.links().iter().map(|&(a, b)| self.written_link(a, b)).collect(),
             range_m: deployment.range,
             source: deployment.name(deployment.source),
             destination: deployment.name(deployment.destination),
@@ -114,13 +115,24 @@ impl Report {
         }
     }
 
+    fn written_link(&self, a: u32, b: u32) -> WrittenLink {
+        let [source, target] = [a, b].map(|node| self.deployment.name(node));
+        match self.deployment.qualities.get(&(a, b)) {
+            None => WrittenLink::Ends([source, target]),
+            Some(&LinkQuality { etx, bit_rate }) => {
+                WrittenLink::Known { source, target, etx, rate_mbps: bit_rate.map(|rate| rate / 1e6) }
+            }
+        }
+    }
+
     /// The channels on which each node has a radio; empty when nobody knows.
     fn node_channels(&self) -> &[Vec<u32>] {
         let judged = self.radio.as_ref().map_or(&[][..], |judgement| &judgement.node_channels);
         if judged.is_empty() { &self.deployment.channels } else { judged }
     }
 
-    /// As GraphML: nodes with `x_m`, `y_m` and the `channels` of their radios, edges with the `routes` over them, and `source`, `destination` and
+    /// As GraphML: nodes with `x_m`, `y_m` and the `channels` of their radios, edges with the `routes` over them and what is known of
+    /// them (`etx`, `rate_mbps`), and `source`, `destination` and
     /// `range_m` of the graph. [`crate::read`] and NetworkX read it back.
     pub fn graphml(&self) -> String {
         let deployment = &self.deployment;
@@ -151,14 +163,24 @@ impl Report {
         for &(a, b) in deployment.graph.links() {
             let ends = [a, b].map(|node| escaped(&deployment.name(node)));
             line(format_args!(
-                "    <edge source=\"{}\" target=\"{}\"><data key=\"routes\">{}</data></edge>",
+                "    <edge source=\"{}\" target=\"{}\"><data key=\"routes\">{}</data>{}</edge>",
                 ends[0],
                 ends[1],
-                self.routes_over(a, b)
+                self.routes_over(a, b),
+                self.quality_data(a, b)
             ));
         }
         text.push_str("  </graph>\n</graphml>\n");
         text
+    }
+
+    /// What is known of a link, as data of GraphML.
+    fn quality_data(&self, a: u32, b: u32) -> String {
+        let quality = self.deployment.qualities.get(&(a, b)).copied().unwrap_or_default();
+        let data = |key: &str, value: Option<f64>| {
+            value.map_or_else(String::new, |value| format!("<data key=\"{key}\">{value}</data>"))
+        };
+        data("etx", quality.etx) + &data("rate_mbps", quality.bit_rate.map(|rate| rate / 1e6))
     }
 
     /// The routes over a link, as `link:0 node:0`.
@@ -185,6 +207,8 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   <key id="y_m" for="node" attr.name="y_m" attr.type="double"/>
   <key id="channels" for="node" attr.name="channels" attr.type="string"/>
   <key id="routes" for="edge" attr.name="routes" attr.type="string"/>
+  <key id="etx" for="edge" attr.name="etx" attr.type="double"/>
+  <key id="rate_mbps" for="edge" attr.name="rate_mbps" attr.type="double"/>
   <graph edgedefault="undirected">
 "#;
 
@@ -196,7 +220,7 @@ fn escaped(text: &str) -> String {
 #[derive(Serialize)]
 struct Written<'a> {
     nodes: Vec<WrittenNode<'a>>,
-    links: Vec<Vec<String>>,
+    links: Vec<WrittenLink>,
     #[serde(skip_serializing_if = "Option::is_none")]
     range_m: Option<f64>,
     source: String,
@@ -206,6 +230,21 @@ struct Written<'a> {
     routes: BTreeMap<&'static str, Vec<Vec<String>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     radio: Option<WrittenRadio<'a>>,
+}
+
+/// A pair of names, unless something is known of the link.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WrittenLink {
+    Ends([String; 2]),
+    Known {
+        source: String,
+        target: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        etx: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rate_mbps: Option<f64>,
+    },
 }
 
 #[derive(Serialize)]

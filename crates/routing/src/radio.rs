@@ -29,6 +29,11 @@ pub struct Radio {
     pub frame_octets: u32,
     /// Probability that a frame arrives over one link, in each direction.
     pub delivery: f64,
+    /// Probability that a frame is lost in each direction at the end of the range, beside that; nearer by it is this
+    /// times (distance / range) to the power of `edge_exponent`. For links of which the deployment does not say it.
+    pub edge_loss: f64,
+    /// How steeply the loss grows with distance.
+    pub edge_exponent: f64,
     /// β of WCETT, from 0 to 1.
     pub beta: f64,
     /// w1 of MIC: the cost of changing the channel at a node.
@@ -39,7 +44,7 @@ pub struct Radio {
 
 impl Default for Radio {
     /// One channel and one radio, routes by hops, interference twice as far as reception, 11 Mbit/s, frames of 1500
-    /// octets, no losses, β = 0.5, w1 = 0.5, w2 = 1.
+    /// octets, no losses (else by the fourth power of the distance), β = 0.5, w1 = 0.5, w2 = 1.
     fn default() -> Self {
         Self {
             channels: 1,
@@ -50,6 +55,8 @@ impl Default for Radio {
             bit_rate: 11e6,
             frame_octets: 1500,
             delivery: 1.0,
+            edge_loss: 0.0,
+            edge_exponent: 4.0,
             beta: 0.5,
             switch_cost: 0.5,
             stay_cost: 1.0,
@@ -58,6 +65,12 @@ impl Default for Radio {
 }
 
 impl Radio {
+    /// The probability that a frame arrives over a link of this part of the range, in each direction. What is farther
+    /// than the range counts as at its end.
+    pub fn delivery_at(&self, part: f64) -> f64 {
+        self.delivery * (1.0 - self.edge_loss * libm::pow(part.clamp(0.0, 1.0), self.edge_exponent))
+    }
+
     pub(crate) fn validate(&self) -> Result<(), RoutingError> {
         let ok = [
             ("channels", (1..=MOST_CHANNELS).contains(&self.channels), "must be from 1 to 256"),
@@ -69,6 +82,12 @@ impl Radio {
             ("bit-rate", self.bit_rate > 0.0 && self.bit_rate.is_finite(), "must be positive"),
             ("frame", self.frame_octets >= 1, "must be at least 1 octet"),
             ("delivery", self.delivery > 0.0 && self.delivery <= 1.0, "must be above 0 and at most 1"),
+            ("edge-loss", (0.0..1.0).contains(&self.edge_loss), "must be at least 0 and below 1"),
+            (
+                "edge-exponent",
+                self.edge_exponent >= 0.0 && self.edge_exponent.is_finite(),
+                "must be at least 0",
+            ),
             ("beta", (0.0..=1.0).contains(&self.beta), "must be from 0 to 1"),
             (
                 "switch-cost",

@@ -3,7 +3,9 @@
 use crate::deployment::Deployment;
 use crate::error::RoutingError;
 use crate::greedy::Disjoint;
+use crate::names::pick;
 use crate::shortest::{Route, TieRule};
+use std::str::FromStr;
 
 /// How a set of routes was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +23,10 @@ impl Method {
 
     /// The optimal sets that can be found.
     pub const OPTIMAL: [Self; 2] = [Self::Optimal(Disjoint::Link), Self::Optimal(Disjoint::Node)];
+
+    /// All of them: the greedy algorithms, then the optimal sets.
+    pub const ALL: [Self; 5] =
+        [Self::GREEDY[0], Self::GREEDY[1], Self::GREEDY[2], Self::OPTIMAL[0], Self::OPTIMAL[1]];
 
     /// Its name: `link`, `node`, `zone`, `optimal-link`, `optimal-node`.
     pub const fn name(self) -> &'static str {
@@ -48,6 +54,14 @@ impl Method {
             }
             Self::Optimal(disjoint) => Ok(deployment.optimal(disjoint, usize::MAX)),
         }
+    }
+}
+
+impl FromStr for Method {
+    type Err = RoutingError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        pick("algorithm", name, &Self::ALL, Self::name)
     }
 }
 

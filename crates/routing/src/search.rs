@@ -60,6 +60,8 @@ pub struct Progress {
     pub drawn: AtomicU64,
     /// Deployments found.
     pub found: AtomicU64,
+    /// Draws after which it gives up.
+    pub limit: AtomicU64,
 }
 
 /// What a search found.
@@ -153,6 +155,9 @@ impl Search {
         // Every draw of a grid without jitter is the first.
         let draws = effort.draws.unwrap_or_else(|| self.layout.default_draws());
         let draws = if self.layout.is_certain() { draws.min(count as u64) } else { draws };
+        if let Some(progress) = effort.progress {
+            progress.limit.store(draws, Ordering::Relaxed);
+        }
         let limit = effort.first.saturating_add(draws);
         let size = ((CHUNK / self.layout.mean_nodes().max(1.0)) as u64).clamp(1, 4096);
         let (next, done) = (AtomicU64::new(effort.first), AtomicBool::new(count == 0));

@@ -14,6 +14,7 @@ mod references;
 mod scenario;
 mod schema;
 mod suggest;
+mod watch;
 mod world;
 
 pub use error::{Diagnostic, ScenarioError};
@@ -24,7 +25,9 @@ pub use outcome::{
 };
 pub use plan::Plan;
 pub use references::Reference;
+pub use ropewalk_routing::Progress;
 pub use ropewalk_wifi::RadioStats;
-pub use scenario::{Scenario, load};
+pub use scenario::{Scenario, load, load_watched};
 pub use schema::schema;
+pub use watch::Watch;
 pub use world::{RunError, RunOptions, run, run_plan};

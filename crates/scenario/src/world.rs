@@ -23,8 +23,9 @@ mod wireless;
 
 use crate::outcome::{Outcome, Provenance};
 use crate::plan::Plan;
-use crate::plan::wifi::WifiError;
+use crate::plan::wifi::{Stage, WifiError, WifiPlan};
 use crate::scenario::Scenario;
+use crate::watch::Watch;
 use build::{Radio, Simulation, build};
 use capture::CaptureTap;
 use packet::Packet;
@@ -99,9 +100,17 @@ pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> R
         let radio = Radio { medium: NoMedium, entries: Vec::new(), ports: Vec::new() };
         return run.captured(radio, Wired);
     };
-    let mut stage = wifi.stage(seed).map_err(|source| RunError::Wifi { seed, source })?;
+    let mut stage = staged(wifi, seed, &Watch { stop: options.stop, progress: None })?;
     let motion = Motion::new(wifi, seed, &mut stage);
     run.captured(Radio { medium: stage.network, entries: stage.entries, ports: stage.ports }, motion)
+}
+
+/// The network with everything placed.
+pub(crate) fn staged(wifi: &WifiPlan, seed: u64, watch: &Watch<'_>) -> Result<Stage, RunError> {
+    wifi.stage(seed, watch).map_err(|source| match watch.is_stopped() {
+        true => RunError::Interrupted { at: Instant::ZERO },
+        false => RunError::Wifi { seed, source },
+    })
 }
 
 /// Simulated time between two looks at [`RunOptions::stop`], at most.

@@ -309,7 +309,9 @@ fn metrics_that_cannot_be() {
         ("metric = \"wcett\", beta = 1.5", "beta", "a number from 0 to 1"),
         ("metric = \"mic\", switch_cost = 1.0", "switch_cost", "less than 1"),
         ("metric = \"mic\", ties = \"random\"", "ties", "by a metric"),
-        ("metric = \"mic\", algorithm = \"optimal-node-disjoint\"", "metric", "have the fewest hops"),
+        ("metric = \"mic\", algorithm = \"optimal-node-disjoint\"", "metric", "MIC is no sum over links"),
+        ("metric = \"wcett\", algorithm = \"optimal-link-disjoint\"", "metric", "WCETT is no sum over links"),
+        ("metric = \"ett\", beta = 0.5", "beta", "it belongs to WCETT"),
     ] {
         let key = format!("wifi.routes.a.find.{key}");
         check(via, &format!("find = {{ {find} }}"), &key, &[words]);

@@ -113,6 +113,9 @@ pub struct Config {
     pub rto_floor_on_variance: bool,
     /// G of RFC 6298 §2: the least variance term.
     pub clock_granularity: Duration,
+    /// Each timeout doubles the RTO (RFC 6298 §5.5). Without it the RTO only follows the round trip: for imitating simulators
+    /// that forgot.
+    pub rto_backoff: bool,
     /// Greatest RTO after back-off (RFC 6298 §2.5: at least 60 s; Linux: 120 s).
     pub rto_max: Duration,
     /// A connection ends with an error after this many successive timeouts of one segment (RFC 9293 §3.8.3).
@@ -127,6 +130,8 @@ pub struct Config {
     /// After every loss ssthresh is so many segments, whatever the algorithm says: for imitating simulators that mixed
     /// octets and segments up.
     pub ssthresh_after_loss: Option<u32>,
+    /// A timeout leaves half of the window instead of one segment (RFC 5681 §3.1): for imitating simulators that did so.
+    pub timeout_halves_window: bool,
     /// Limited transmit (RFC 3042; part of RFC 6675).
     pub limited_transmit: bool,
     /// Proportional rate reduction (RFC 9937) instead of RFC 6675's / RFC 6582's window during recovery.
@@ -182,12 +187,14 @@ impl Config {
             rto_min: Duration::from_millis(200),
             rto_floor_on_variance: true,
             clock_granularity: Duration::from_millis(1),
+            rto_backoff: true,
             rto_max: Duration::from_secs(120),
             max_retransmissions: 15,
             max_syn_retransmissions: 6,
             loss_recovery: LossRecovery::Rack,
             fast_recovery: true,
             ssthresh_after_loss: None,
+            timeout_halves_window: false,
             limited_transmit: true,
             prr: true,
             tail_loss_probe: true,
@@ -227,12 +234,14 @@ impl Config {
             rto_min: Duration::from_millis(200),
             rto_floor_on_variance: false,
             clock_granularity: Duration::from_millis(1),
+            rto_backoff: true,
             rto_max: Duration::from_secs(60),
             max_retransmissions: 15,
             max_syn_retransmissions: 6,
             loss_recovery: LossRecovery::NewReno,
             fast_recovery: true,
             ssthresh_after_loss: None,
+            timeout_halves_window: false,
             limited_transmit: false,
             prr: false,
             tail_loss_probe: false,

@@ -27,6 +27,7 @@ pub(crate) struct RttEstimator {
     granularity: Duration,
     rto_min: Duration,
     rto_max: Duration,
+    backs_off: bool,
     floor_on_variance: bool,
 }
 
@@ -45,6 +46,7 @@ impl RttEstimator {
             granularity: config.clock_granularity,
             rto_min: config.rto_min,
             rto_max: config.rto_max,
+            backs_off: config.rto_backoff,
             floor_on_variance: config.rto_floor_on_variance,
         }
     }
@@ -80,9 +82,9 @@ impl RttEstimator {
         self.renew_rto();
     }
 
-    /// RFC 6298 §5.5: twice the RTO, within its limit.
+    /// RFC 6298 §5.5: twice the RTO, within its limit; unless the configuration says that nothing is backed off.
     pub(crate) fn back_off(&mut self) {
-        if self.rto() < self.rto_max {
+        if self.backs_off && self.rto() < self.rto_max {
             self.backoff += 1;
             self.renew_rto();
         }

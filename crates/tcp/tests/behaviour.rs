@@ -733,6 +733,21 @@ mod recovering {
     }
 
     #[test]
+    fn a_timeout_can_be_made_to_halve_the_window_and_to_back_off_never() {
+        let imitated = Config { timeout_halves_window: true, rto_backoff: false, ..plain() };
+        let mut s = ten(imitated);
+        let rto = s.tcp.rto();
+        for (timeouts, cwnd) in [(1, 5000), (2, 2500), (3, 1250), (4, 1000), (5, 1000)] {
+            let (at, _) = s.tcp.poll_timeout().expect("segments are outstanding");
+            s.tcp.handle_timeout(at);
+            while s.tcp.poll_transmit(at).is_some() {}
+            assert_eq!((s.tcp.stats().timeouts, s.tcp.cwnd()), (timeouts, cwnd));
+            assert_eq!((s.tcp.ssthresh(), s.tcp.rto()), (5000, rto), "after timeout {timeouts}");
+            assert!(s.tcp.in_timeout_recovery());
+        }
+    }
+
+    #[test]
     fn the_timeout_backs_off_and_starts_anew() {
         let mut s = ten(plain());
         s.run(

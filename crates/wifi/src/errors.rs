@@ -209,6 +209,17 @@ impl FrameErrorProcess {
         payload > self.above && !matches!(self.state, State::Never) && self.draw(now)
     }
 
+    /// The part of the attempts with this payload that fails in the long run.
+    pub fn mean_loss(&self, payload: u32) -> f64 {
+        match &self.state {
+            _ if payload <= self.above => 0.0,
+            State::Never => 0.0,
+            State::Bernoulli(p) => *p,
+            State::GilbertElliott { chain, .. } => chain.mean_loss(),
+            State::HiddenMarkov { chain, .. } => chain.mean_loss(),
+        }
+    }
+
     #[inline(never)]
     fn draw(&mut self, now: Instant) -> bool {
         let stream = &mut self.stream;

@@ -232,6 +232,24 @@ impl Network {
         radios.find(|&radio| self.radios[radio as usize].channel.number() == channel)
     }
 
+    /// The highest rate at which a radio of one station may send on a channel and another station receives it, as they
+    /// stand and without interference; `None` when it receives nothing.
+    ///
+    /// # Panics
+    /// When one of them does not exist.
+    pub fn best_rate(&self, from: StationId, to: StationId, channel: u8) -> Option<Rate> {
+        let (sender, receiver) = (self.radio_on(from.0, channel)?, self.radio_on(to.0, channel)?);
+        let MacConfig { standard, rate, .. } = &self.radios[sender as usize].mac;
+        let received = |&rate: &Rate| self.topology.reaches(&self.propagation, sender, receiver, rate);
+        match rate {
+            RateControl::Fixed(rate) => Some(*rate).filter(received),
+            RateControl::Minstrel { rates } => {
+                let usable = rates.intersection(standard.rates());
+                usable.iter().filter(received).max_by_key(|rate| rate.bits_per_sec())
+            }
+        }
+    }
+
     /// The rate a link must bear: the slowest of rate control.
     fn data_rate(&self, radio: u32) -> Rate {
         let MacConfig { standard, rate, .. } = &self.radios[radio as usize].mac;

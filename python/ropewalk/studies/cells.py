@@ -7,10 +7,10 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ropewalk import _core
 from ropewalk.executor import Job, LocalExecutor, carry_out, missing
 from ropewalk.statistics import mean_interval
 from ropewalk.store import read, write_parquet
+from ropewalk.waiting import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ class Runner:
         self, cell: Cell, seeds: Sequence[int], what: str, jobs: dict[Key, Job], *, series: bool
     ) -> list[Key]:
         """Where a cell's runs are or will be; those that no other cell has listed are added to the jobs."""
-        info = _core.check(*cell.source.arguments())
+        info = check(cell.source)
         keys = [self.store.key(info, seed) for seed in seeds]
         for key in keys:
             label = f"{what}, {cell.parameters}, seed {key.seed}"

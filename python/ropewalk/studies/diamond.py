@@ -177,7 +177,7 @@ class _Study(Output):
         depends = correct.mean - with_settings.mean > 10  # noqa: PLR2004
         alone = [
             f"{signed(causes.over_tcp(cause))} with “{cause}” alone"
-            for cause in cells.SIX
+            for cause in cells.KNOWN
             if abs(causes.over_tcp(cause).mean - correct.mean) > SHOWN
         ]
         return Claim(

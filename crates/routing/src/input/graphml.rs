@@ -3,6 +3,7 @@
 use super::{Numbers, Topology, channels, checked_range, coordinate, not_empty};
 use crate::error::RoutingError;
 use crate::position::Position;
+use crate::quality::{Links, SaidOfLink};
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 
@@ -38,11 +39,10 @@ impl<'a> Reader<'a> {
         let names = nodes.iter().map(|&node| self.attribute(node, "id")).collect::<Result<Vec<_>, _>>()?;
         let numbers = Numbers::new(&names)
             .map_err(|place| (self.line(nodes[place]), format!("a second node \"{}\"", names[place])))?;
-        let links: Vec<_> = graph
-            .children()
-            .filter(|node| is(*node, "edge"))
-            .map(|edge| self.link(edge, &numbers))
-            .collect::<Result<_, _>>()?;
+        let mut links = Links::default();
+        for edge in graph.children().filter(|node| is(*node, "edge")) {
+            self.link(edge, &keys, &numbers, &mut links)?;
+        }
         let own = Self::data(graph, &keys);
         let range = own.get("range_m").map(|&(text, node)| {
             let number = coordinate("range_m", text).and_then(checked_range);
@@ -54,7 +54,8 @@ impl<'a> Reader<'a> {
             channels: self.channels(&nodes, &keys)?,
             nodes: nodes.len(),
             // A file of positions alone has no links: then they are the disk graph's.
-            links: (!links.is_empty()).then_some(links),
+            links: (!links.ends.is_empty()).then_some(links.ends),
+            qualities: links.qualities,
             range: range.transpose()?,
             source: said("source"),
             destination: said("destination"),
@@ -86,9 +87,26 @@ impl<'a> Reader<'a> {
         found.ok_or_else(|| (self.line(node), format!("<{}> without \"{name}\"", node.tag_name().name())))
     }
 
-    fn link(&self, edge: Node<'_, '_>, numbers: &Numbers<'_>) -> Result<(u32, u32), Mistake> {
+    fn link(
+        &self,
+        edge: Node<'a, 'a>,
+        keys: &BTreeMap<&'a str, &'a str>,
+        numbers: &Numbers<'_>,
+        links: &mut Links,
+    ) -> Result<(), Mistake> {
         let (from, to) = (self.attribute(edge, "source")?, self.attribute(edge, "target")?);
-        numbers.link(&from, &to).map_err(|reason| (self.line(edge), reason))
+        let data = Self::data(edge, keys);
+        let number = |name: &str| {
+            let number = |&(text, at): &(&str, Node<'_, '_>)| {
+                let no_number = || (self.line(at), format!("{name} \"{text}\" is no number"));
+                text.trim().parse::<f64>().map_err(|_| no_number())
+            };
+            data.get(name).map(number).transpose()
+        };
+        let said = SaidOfLink { etx: number("etx")?, loss: number("loss")?, rate_mbps: number("rate_mbps")? };
+        let ends = numbers.link(&from, &to).map_err(|reason| (self.line(edge), reason))?;
+        let told = |reason| (self.line(edge), format!("the link from \"{from}\" to \"{to}\": {reason}"));
+        links.push(ends, said).map_err(told)
     }
 
     /// Either all nodes have channels, or none.

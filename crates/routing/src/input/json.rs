@@ -3,6 +3,7 @@
 use super::{Numbers, Topology, called, checked_channels, checked_range, not_empty};
 use crate::error::RoutingError;
 use crate::position::Position;
+use crate::quality::{Links, SaidOfLink};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
@@ -122,8 +123,8 @@ impl<'de> Deserialize<'de> for Metres {
     }
 }
 
-/// A link: `["a", "b"]` or `{"source": "a", "target": "b"}`.
-struct Link(String, String);
+/// A link: `["a", "b"]` or `{"source": "a", "target": "b"}`, and what is said of it.
+struct Link(String, String, SaidOfLink);
 
 impl<'de> Deserialize<'de> for Link {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -131,6 +132,9 @@ impl<'de> Deserialize<'de> for Link {
         struct Ends {
             source: Name,
             target: Name,
+            etx: Option<f64>,
+            loss: Option<f64>,
+            rate_mbps: Option<f64>,
         }
         struct Either;
         impl<'de> Visitor<'de> for Either {
@@ -141,13 +145,14 @@ impl<'de> Deserialize<'de> for Link {
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Link, A::Error> {
                 let ends = (seq.next_element::<Name>()?, seq.next_element::<Name>()?);
                 match (ends, seq.next_element::<serde::de::IgnoredAny>()?) {
-                    ((Some(from), Some(to)), None) => Ok(Link(from.0, to.0)),
+                    ((Some(from), Some(to)), None) => Ok(Link(from.0, to.0, SaidOfLink::default())),
                     _ => Err(A::Error::custom("a link has two ends")),
                 }
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Link, A::Error> {
                 let ends = Ends::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                Ok(Link(ends.source.0, ends.target.0))
+                let Ends { source, target, etx, loss, rate_mbps } = ends;
+                Ok(Link(source.0, target.0, SaidOfLink { etx, loss, rate_mbps }))
             }
         }
         deserializer.deserialize_any(Either)
@@ -177,8 +182,8 @@ fn topology(file: File) -> Result<Topology, String> {
     };
     let names: Vec<_> = file.nodes.iter().enumerate().map(name).collect();
     let numbers = Numbers::new(&names).map_err(|place| format!("a second node \"{}\"", names[place]))?;
-    let links = file.links.map(|links| links.iter().map(|link| numbers.link(&link.0, &link.1)).collect());
-    let links = links.transpose()?;
+    let links = file.links.map(|links| self::links(&links, &numbers)).transpose()?;
+    let (links, qualities) = links.map(|links| (links.ends, links.qualities)).unzip();
     let positions = positions(&file.nodes, &names)?;
     let channels = channels(&file.nodes, &names)?;
     let range = file.range_m.or(file.graph.range_m).map(|range| checked_range(range.0)).transpose()?;
@@ -190,10 +195,20 @@ fn topology(file: File) -> Result<Topology, String> {
         channels,
         nodes,
         links,
+        qualities: qualities.unwrap_or_default(),
         range,
         source: file.source.or(file.graph.source).map(|name| name.0),
         destination: file.destination.or(file.graph.destination).map(|name| name.0),
     })
+}
+
+fn links(given: &[Link], numbers: &Numbers<'_>) -> Result<Links, String> {
+    let mut links = Links::default();
+    for Link(from, to, said) in given {
+        let pushed = links.push(numbers.link(from, to)?, *said);
+        pushed.map_err(|reason| format!("the link from \"{from}\" to \"{to}\": {reason}"))?;
+    }
+    Ok(links)
 }
 
 /// Either all nodes have a position, or none.

@@ -94,6 +94,19 @@ fn json_as_networkx_writes_it() {
 fn json_mistakes_are_told() {
     let cases = [
         (
+            r#"{"nodes": [{"name": "a"}, {"name": "b"}], "links": [{"source": "a", "target": "b", "loss": 1}]}"#,
+            "camp.json: the link from \"a\" to \"b\": loss must be a probability, at least 0 and below 1, not 1",
+        ),
+        (
+            r#"{"nodes": [{"name": "a"}, {"name": "b"}], "links": [{"source": "a", "target": "b", "loss": 0.1, "etx": 2}]}"#,
+            "camp.json: the link from \"a\" to \"b\": etx and loss say the same: give one of them",
+        ),
+        (
+            r#"{"nodes": [{"name": "a"}, {"name": "b"}],
+                "links": [{"source": "a", "target": "b", "etx": 2}, {"source": "b", "target": "a", "etx": 3}]}"#,
+            "camp.json: the link from \"b\" to \"a\": the link is given twice, with two qualities",
+        ),
+        (
             "{\"nodes\": [\n{\"x_m\": NaN, \"y_m\": 0}]}",
             "camp.json:2: node \"0\": x_m must be finite, not NaN",
         ),
@@ -158,6 +171,20 @@ fn graphml_mistakes_are_told_with_their_line() {
         (
             graph(&format!("{a}<edge source=\"a\" target=\"z\"/>")),
             "camp.graphml:6: a link to \"z\", which is no node",
+        ),
+        (
+            graph(&format!(
+                "{a}{}<edge source=\"a\" target=\"b\">\n<data key=\"etx\">two</data></edge>",
+                node("b", "1")
+            )),
+            "camp.graphml:8: etx \"two\" is no number",
+        ),
+        (
+            graph(&format!(
+                "{a}{}<edge source=\"a\" target=\"b\"><data key=\"rate_mbps\">0</data></edge>",
+                node("b", "1")
+            )),
+            "camp.graphml:7: the link from \"a\" to \"b\": rate_mbps must be a positive number of Mbit/s, not 0",
         ),
         (graphml("<graph edgedefault=\"directed\"/>"), "camp.graphml:4: the links must be undirected"),
         (graphml(""), "camp.graphml: there is no graph in it"),

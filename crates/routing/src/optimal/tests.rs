@@ -1,4 +1,4 @@
-use super::optimal_routes;
+use super::{optimal_routes, optimal_routes_by};
 use crate::graph::Graph;
 use crate::greedy::{Disjoint, routes};
 use crate::shortest::{Route, Ties};
@@ -65,14 +65,20 @@ fn compatible(a: &Route, b: &Route, disjoint: Disjoint) -> bool {
             || !a.intermediate().iter().any(|node| b.intermediate().contains(node)))
 }
 
-/// The fewest hops of each number of disjoint routes, by trying all sets; the place is the number.
-fn brute_force(all: &[Route], disjoint: Disjoint) -> Vec<u32> {
-    fn extend(all: &[Route], chosen: &mut Vec<usize>, hops: u32, disjoint: Disjoint, best: &mut Vec<u32>) {
+/// What each number of disjoint routes costs at least, by trying all sets; the place is the number.
+fn brute_force(all: &[(Route, u32)], disjoint: Disjoint) -> Vec<u32> {
+    fn extend(
+        all: &[(Route, u32)],
+        chosen: &mut Vec<usize>,
+        cost: u32,
+        disjoint: Disjoint,
+        best: &mut Vec<u32>,
+    ) {
         let first = chosen.last().map_or(0, |&last| last + 1);
-        for (index, route) in all.iter().enumerate().skip(first) {
-            if chosen.iter().all(|&other| compatible(&all[other], route, disjoint)) {
+        for (index, (route, own)) in all.iter().enumerate().skip(first) {
+            if chosen.iter().all(|&other| compatible(&all[other].0, route, disjoint)) {
                 chosen.push(index);
-                let total = hops + route.hops();
+                let total = cost + own;
                 if best.len() <= chosen.len() {
                     best.push(total);
                 }
@@ -104,7 +110,8 @@ proptest! {
         let to = graph.nodes() as u32 - 1;
         let mut all = Vec::new();
         all_routes(&graph, &mut vec![0], to, &mut all);
-        let best = brute_force(&all, disjoint);
+        let costs: Vec<_> = all.iter().map(|route| (route.clone(), route.hops())).collect();
+        let best = brute_force(&costs, disjoint);
         for (most, &hops) in best.iter().enumerate() {
             let found = optimal_routes(&graph, 0, to, disjoint, most);
             prop_assert_eq!(found.len(), most);
@@ -115,6 +122,41 @@ proptest! {
             }
         }
         prop_assert_eq!(optimal_routes(&graph, 0, to, disjoint, usize::MAX).len(), best.len() - 1);
+    }
+
+    #[test]
+    fn no_set_is_larger_or_cheaper(
+        graph in graphs(),
+        link in any::<bool>(),
+        costs in prop::collection::vec(prop_oneof![4 => (0..9u32).prop_map(Some), 1 => Just(None)], 13),
+    ) {
+        let disjoint = if link { Disjoint::Link } else { Disjoint::Node };
+        let to = graph.nodes() as u32 - 1;
+        // Quarters of a second, which are exact; a hop more counts as a thousandth of the least difference.
+        let of = |a, b| costs[graph.link(a, b).expect("a link") as usize];
+        let seconds = |a, b| of(a, b).map_or(f64::INFINITY, |quarters| 0.25 * f64::from(quarters));
+        let worth = |route: &Route| {
+            let each: Option<Vec<u32>> = route.links().map(|(a, b)| of(a, b)).collect();
+            each.map(|each| each.iter().map(|cost| 1000 * cost + 1).sum::<u32>())
+        };
+        let mut all = Vec::new();
+        all_routes(&graph, &mut vec![0], to, &mut all);
+        let usable: Vec<_> = all.into_iter().filter_map(|route| worth(&route).map(|own| (route, own))).collect();
+        let best = brute_force(&usable, disjoint);
+        for (most, &least) in best.iter().enumerate() {
+            let found = optimal_routes_by(&graph, 0, to, disjoint, most, seconds);
+            prop_assert_eq!(found.len(), most);
+            let each: Vec<u32> = found.iter().filter_map(worth).collect();
+            prop_assert_eq!(each.iter().sum::<u32>(), least);
+            prop_assert!(each.is_sorted(), "the cheapest comes first: {:?}", each);
+            for (index, route) in found.iter().enumerate() {
+                prop_assert!(found[index + 1..].iter().all(|other| compatible(route, other, disjoint)));
+            }
+        }
+        prop_assert_eq!(
+            optimal_routes_by(&graph, 0, to, disjoint, usize::MAX, seconds).len(),
+            best.len() - 1
+        );
     }
 
     #[test]

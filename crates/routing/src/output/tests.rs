@@ -88,6 +88,8 @@ fn radios_that_make_no_sense_are_refused_by_name() {
         (Radio { bit_rate: 0.0, ..Radio::default() }, "bit-rate"),
         (Radio { frame_octets: 0, ..Radio::default() }, "frame"),
         (Radio { delivery: 0.0, ..Radio::default() }, "delivery"),
+        (Radio { edge_loss: 1.0, ..Radio::default() }, "edge-loss"),
+        (Radio { edge_exponent: -1.0, ..Radio::default() }, "edge-exponent"),
         (Radio { beta: f64::NAN, ..Radio::default() }, "beta"),
         (Radio { switch_cost: 2.0, ..Radio::default() }, "switch-cost"),
     ];
@@ -208,12 +210,85 @@ fn a_metric_chooses_routes_that_hops_do_not() {
 
 #[test]
 fn what_no_metric_decides_is_refused() {
-    let made = |method, ties| {
-        let radio = Radio { metric: Metric::Mic, ..Radio::default() };
+    let made = |method, metric, ties| {
+        let radio = Radio { metric, ..Radio::default() };
         Report::new(chain(), &[method], ties, 1, Some(radio)).expect_err("refused").to_string()
     };
-    let message = made(Method::Optimal(Disjoint::Node), TieRule::LowestNode);
-    assert_eq!(message, "metric: optimal-node has the fewest hops: no metric chooses its routes");
-    let message = made(Method::Greedy(Disjoint::Node), TieRule::Random);
+    let message = made(Method::Optimal(Disjoint::Node), Metric::Mic, TieRule::LowestNode);
+    assert!(message.starts_with("metric: optimal-node with \"mic\": MIC is no sum over links"), "{message}");
+    let message = made(Method::Optimal(Disjoint::Link), Metric::Wcett, TieRule::LowestNode);
+    assert!(message.starts_with("metric: optimal-link with \"wcett\": WCETT is no sum"), "{message}");
+    let message = made(Method::Greedy(Disjoint::Node), Metric::Mic, TieRule::Random);
     assert!(message.starts_with("ties: with a metric, "), "{message}");
+}
+
+/// Six nodes: from a to f over b and c, over d and e, or from b straight to e.
+fn camp(links: &str) -> Deployment {
+    let nodes = [("a", 0, 0), ("b", 10, 0), ("c", 20, 0), ("d", 0, 10), ("e", 10, 10), ("f", 20, 10)];
+    let node =
+        |(name, x, y): &(&str, i32, i32)| format!("{{\"name\": \"{name}\", \"x_m\": {x}, \"y_m\": {y}}}");
+    let nodes: Vec<_> = nodes.iter().map(node).collect();
+    let text = format!(
+        "{{\"nodes\": [{}], \"range_m\": 15.0, \"source\": \"a\", \"destination\": \"f\", \"links\": [{links}]}}",
+        nodes.join(", ")
+    );
+    let topology = read(&text, "camp.json", Format::Json).expect("well formed");
+    topology.deployment(None, None, None).expect("all is said")
+}
+
+#[test]
+fn etx_and_rates_of_a_file_decide_and_are_written_back() {
+    let deployment = camp(
+        r#"["a", "b"], ["c", "b"], ["c", "f"], {"source": "e", "target": "b", "loss": 0.5},
+           {"source": "a", "target": "d", "rate_mbps": 5.5}, {"source": "d", "target": "e", "etx": 1.5},
+           {"source": "f", "target": "e", "etx": 1.0, "rate_mbps": 22}"#,
+    );
+    // In times of a frame at 11 Mbit/s: a-b-e-f 1 + 4 + 1/2, a-b-c-f 3, a-d-e-f 2 + 1.5 + 1/2.
+    let methods = [Method::Greedy(Disjoint::Node), Method::Optimal(Disjoint::Node)];
+    let radio = Radio { metric: Metric::Ett, ..Radio::default() };
+    let report = Report::new(deployment, &methods, TieRule::LowestNode, 1, Some(radio)).expect("known");
+    let value: serde_json::Value = serde_json::from_str(&report.json()).expect("own words");
+    let expected = serde_json::json!([["a", "b", "c", "f"], ["a", "d", "e", "f"]]);
+    assert_eq!(value["routes"]["node"], expected);
+    assert_eq!(value["routes"]["optimal-node"], expected);
+    let judged = &value["radio"]["sets"]["node"]["routes"];
+    let frame = 8.0 * 1500.0 / 11e6;
+    for (route, etx, frames) in [(0, 3.0, 3.0), (1, 1.0 + 1.5 + 1.0, 2.0 + 1.5 + 0.5)] {
+        let number = |key: &str| judged[route][key].as_f64().expect("a number");
+        assert!((number("etx") - etx).abs() < 1e-9, "{judged}");
+        assert!((number("ett_s") / frame - frames).abs() < 1e-9, "{judged}");
+    }
+    for (text, format) in [(report.json(), Format::Json), (report.graphml(), Format::Graphml)] {
+        let again = read(&text, "camp", format).expect("own words").deployment(None, None, None);
+        let qualities = again.expect("all is said").qualities;
+        assert_eq!(qualities.len(), 4);
+        assert_eq!(qualities, report.deployment().qualities);
+    }
+}
+
+#[test]
+fn loss_grows_with_distance() {
+    // 10 m of 15, and 14.14 m of 15 across.
+    let deployment = camp(
+        r#"["a", "b"], ["b", "c"], ["c", "f"], ["a", "e"], ["e", "f"], ["a", "d"], {"source": "d", "target": "e", "etx": 1}"#,
+    );
+    let made = |edge_loss, metric| {
+        let radio = Radio { metric, edge_loss, edge_exponent: 3.0, delivery: 0.9, ..Radio::default() };
+        let report = Report::new(deployment.clone(), &methods()[..1], TieRule::LowestNode, 1, Some(radio));
+        let text = report.expect("known").json();
+        let value: serde_json::Value = serde_json::from_str(&text).expect("own words");
+        let names = value["routes"]["link"][0].as_array().expect("a list").clone();
+        let first = value["radio"]["sets"]["link"]["routes"][0]["etx"].as_f64().expect("a number");
+        (names.len() - 1, first)
+    };
+    let near = 0.9 * (1.0 - 0.8 * 8.0 / 27.0);
+    let across = 0.9 * (1.0 - 0.8 * f64::powi(200f64.sqrt() / 15.0, 3));
+    let (hops, etx) = made(0.8, Metric::Hops);
+    assert_eq!(hops, 2);
+    assert!((etx - (1.0 / (across * across) + 1.0 / (near * near))).abs() < 1e-9, "{etx}");
+    // What the file says of d-e holds whatever its length.
+    let (hops, etx) = made(0.8, Metric::Ett);
+    assert_eq!(hops, 3);
+    assert!((etx - (2.0 / (near * near) + 1.0)).abs() < 1e-9, "{etx}");
+    assert_eq!(made(0.0, Metric::Ett), (2, 2.0 / (0.9 * 0.9)));
 }

@@ -11,6 +11,7 @@ use crate::document::Document;
 use crate::error::ScenarioError;
 use crate::schema::ScenarioFile;
 use crate::schema::connection::Stack;
+use crate::watch::Watch;
 use ropewalk_units::Duration;
 use std::path::Path;
 
@@ -24,6 +25,8 @@ pub(crate) struct Builder<'a> {
     /// Trace files are relative to it.
     pub(crate) folder: Option<&'a Path>,
     pub(crate) traces: Traces,
+    /// Who waits for it.
+    pub(crate) watch: Watch<'a>,
 }
 
 impl Builder<'_> {

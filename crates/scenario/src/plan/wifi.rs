@@ -3,6 +3,7 @@
 mod broadcasts;
 mod config;
 mod deployment;
+mod drawn;
 pub(crate) mod errors;
 mod explicit;
 pub(crate) mod mobility;
@@ -136,7 +137,7 @@ pub(super) fn wifi(
     plan.routes = routes::routes(builder, &plan, table, nodes)?;
     plan.errors = errors::errors(builder, &plan, table)?;
     plan.broadcasts = broadcasts::broadcasts(builder, &plan, table)?;
-    let stage = plan.stage(seed).map_err(|error| refused(builder, error))?;
+    let stage = plan.stage(seed, &builder.watch).map_err(|error| refused(builder, error))?;
     plan.scene = stage.scene;
     let links = links(builder, table, &plan, nodes, first)?;
     Ok((Some(plan), links))

@@ -81,6 +81,9 @@ pub(crate) struct TcpTable {
     pub(crate) clock_granularity: Option<Time>,
     /// The handshake's round-trip time is the first measurement; otherwise the first data segment's is.
     pub(crate) handshake_rtt: Option<bool>,
+    /// Each timeout doubles the retransmission timeout; without it that only follows the round trip, to imitate simulators that
+    /// forgot.
+    pub(crate) rto_backoff: Option<bool>,
     /// Greatest retransmission timeout.
     pub(crate) rto_max: Option<Time>,
     /// Successive timeouts of one segment after which the connection ends with an error.
@@ -95,6 +98,8 @@ pub(crate) struct TcpTable {
     /// After every loss ssthresh is so many segments, whatever the algorithm says: to imitate simulators that mixed octets
     /// and segments up. Default: what the algorithm says.
     pub(crate) ssthresh_after_loss: Option<u32>,
+    /// A timeout leaves half of the window instead of one segment: to imitate simulators that did so.
+    pub(crate) timeout_halves_window: Option<bool>,
     /// Limited transmit (RFC 3042).
     pub(crate) limited_transmit: Option<bool>,
     /// Proportional rate reduction (RFC 9937).
@@ -183,12 +188,14 @@ impl TcpTable {
         set(&mut config.rto_floor_on_variance, self.rto_floor_on_variance);
         set(&mut config.clock_granularity, self.clock_granularity.map(|time| time.0));
         set(&mut config.handshake_rtt, self.handshake_rtt);
+        set(&mut config.rto_backoff, self.rto_backoff);
         set(&mut config.rto_max, self.rto_max.map(|time| time.0));
         set(&mut config.max_retransmissions, self.max_retransmissions);
         set(&mut config.max_syn_retransmissions, self.max_syn_retransmissions);
         set(&mut config.limited_transmit, self.limited_transmit);
         set(&mut config.fast_recovery, self.fast_recovery);
         config.ssthresh_after_loss = self.ssthresh_after_loss.or(config.ssthresh_after_loss);
+        set(&mut config.timeout_halves_window, self.timeout_halves_window);
         set(&mut config.prr, self.prr);
         set(&mut config.tail_loss_probe, self.tail_loss_probe);
         set(&mut config.spurious, self.spurious.as_ref().map(|list| list.0));
@@ -282,6 +289,7 @@ impl TcpTable {
             rto_floor_on_variance: Some(config.rto_floor_on_variance),
             clock_granularity: Some(Time(config.clock_granularity)),
             handshake_rtt: Some(config.handshake_rtt),
+            rto_backoff: Some(config.rto_backoff),
             rto_max: Some(Time(config.rto_max)),
             max_retransmissions: Some(config.max_retransmissions),
             max_syn_retransmissions: Some(config.max_syn_retransmissions),
@@ -289,6 +297,7 @@ impl TcpTable {
             limited_transmit: Some(config.limited_transmit),
             fast_recovery: Some(config.fast_recovery),
             ssthresh_after_loss: config.ssthresh_after_loss,
+            timeout_halves_window: Some(config.timeout_halves_window),
             prr: Some(config.prr),
             tail_loss_probe: Some(config.tail_loss_probe),
             congestion_control: Some(congestion_control),

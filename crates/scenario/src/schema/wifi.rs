@@ -276,8 +276,8 @@ pub(crate) struct FindTable {
     pub(crate) number: Option<u32>,
     /// Which of several routes with equally few hops is taken (default lowest-node).
     pub(crate) ties: Option<TieName>,
-    /// By what routes are chosen (default hops). By WCETT or MIC a hop uses any channel on which both its stations have a
-    /// radio, unless the route has a `channel`.
+    /// By what routes are chosen (default hops). By ETT, WCETT or MIC a hop uses any channel on which both its stations have
+    /// a radio, unless the route has a `channel`.
     pub(crate) metric: Option<MetricName>,
     /// The weight of the busiest channel in WCETT, from 0 to 1 (default 0.5).
     pub(crate) beta: Option<f64>,
@@ -291,6 +291,9 @@ pub(crate) struct FindTable {
 pub(crate) enum MetricName {
     /// The fewest hops.
     Hops,
+    /// The sum of the expected transmission times of the hops (Draves, Padhye, Zill 2004): of a packet of 1500 octets, by the
+    /// losses of `[[wifi.errors]]` in both directions and the rate that both ends receive.
+    Ett,
     /// The weighted cumulative expected transmission time (Draves, Padhye, Zill 2004).
     Wcett,
     /// The metric of interference and channel switching (Yang, Wang, Kravets 2005).
@@ -309,8 +312,8 @@ pub(crate) enum AlgorithmName {
     NodeDisjoint,
     /// The shortest, then the shortest without its relays and their neighbours, and so on.
     ZoneDisjoint,
-    /// The greatest set without a common link, with the fewest hops in all.
+    /// The greatest set without a common link, with the fewest hops in all; or the least ETT.
     OptimalLinkDisjoint,
-    /// The greatest set without a common relay, with the fewest hops in all.
+    /// The greatest set without a common relay, with the fewest hops in all; or the least ETT.
     OptimalNodeDisjoint,
 }

@@ -85,7 +85,8 @@ impl Connection {
         self.trace_window();
     }
 
-    /// RFC 5681 §3.1: everything unacknowledged may be lost; begin again with one segment. So after a timeout, and after
+    /// RFC 5681 §3.1: everything unacknowledged may be lost; begin again with one segment (but see
+    /// [`crate::Config::timeout_halves_window`]). So after a timeout, and after
     /// a fast retransmit where there is no fast recovery.
     pub(super) fn begin_again(&mut self, by_timeout: bool) {
         let in_series = self.consecutive_timeouts > 1;
@@ -97,7 +98,11 @@ impl Connection {
             self.begin_frto();
         }
         self.mark_losses_of_timeout();
+        let half = self.controller.cwnd() / 2;
         self.controller.on_timeout(flight, !in_series && !reduced);
+        if by_timeout && self.config.timeout_halves_window {
+            self.controller.set_cwnd(half.max(self.controller.cwnd()));
+        }
         self.prr = None;
         self.recovery.close();
         self.recovery.phase = Phase::Timeout;

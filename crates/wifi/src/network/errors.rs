@@ -36,6 +36,17 @@ impl Network {
         Ok(())
     }
 
+    /// The part of the data frames with this payload, in octets, that configured errors make fail from one station to
+    /// another in the long run.
+    pub fn mean_loss(&self, from: StationId, to: StationId, channel: u8, payload: u32) -> f64 {
+        let (Some(sender), Some(receiver)) = (self.radio_on(from.0, channel), self.radio_on(to.0, channel))
+        else {
+            return 0.0;
+        };
+        let known = self.radios[receiver as usize].incoming_errors.iter().find(|(from, _)| *from == sender);
+        known.map_or(0.0, |&(_, process)| self.errors[process as usize].mean_loss(payload))
+    }
+
     /// Does a data frame fail on its way to the radio it is for? Then the station has heard one it could not decode.
     #[inline]
     pub(super) fn fails(&mut self, now: Instant, from: u32, index: u32, frame: Frame) -> bool {

@@ -1,16 +1,16 @@
 //! Stations that are drawn from the seed, or come from a file.
 
 use super::stage::WifiError;
-use super::{config, routes};
+use super::{config, drawn, routes};
 use crate::error::{Diagnostic, ScenarioError};
 use crate::plan::NodePlan;
 use crate::plan::build::Builder;
 use crate::plan::trace;
 use crate::schema::quantity::Rectangle;
 use crate::schema::wifi::{ConditionName, DeploymentTable, EndTable, LayoutTable, WifiTable};
+use crate::watch::Watch;
 use ropewalk_routing::{
-    Condition, Deployment, Effort, End, Format, Layout, Position, RoutingError, Search, TieRule, Topology,
-    read,
+    Condition, Deployment, End, Format, Layout, Position, RoutingError, Search, TieRule, Topology, read,
 };
 use ropewalk_wifi::propagation::Propagation;
 use ropewalk_wifi::{MacConfig, RateControl};
@@ -78,7 +78,11 @@ impl DeploymentPlan {
     }
 
     /// Names and positions of all stations with a seed, and how many deployments were drawn.
-    pub(super) fn place(&self, seed: u64) -> Result<(Vec<(String, Position)>, u64), WifiError> {
+    pub(super) fn place(
+        &self,
+        seed: u64,
+        watch: &Watch<'_>,
+    ) -> Result<(Vec<(String, Position)>, u64), WifiError> {
         let (source, destination) = (self.source.end.clone(), self.destination.end.clone());
         let (deployment, draws) = match &self.layout {
             LayoutPlan::Given(topology) => {
@@ -95,12 +99,7 @@ impl DeploymentPlan {
                     ties: self.ties,
                     seed,
                 };
-                let effort = Effort { draws: Some(self.draws), ..Effort::default() };
-                let found =
-                    search.run(1, effort, |deployment| deployment).map_err(|error| refused(&error))?;
-                let drawn = found.drawn;
-                let first = found.items.into_iter().next();
-                (first.ok_or_else(|| WifiError::new("wifi.deployment", "nothing was drawn", ""))?, drawn)
+                drawn::first(&search, self.draws, watch).map_err(|error| refused(&error))?
             }
         };
         Ok((self.named(&deployment), draws))

@@ -9,7 +9,7 @@ use crate::plan::NodePlan;
 use crate::plan::build::Builder;
 use crate::schema::quantity::Name;
 use crate::schema::wifi::{AlgorithmName, FindTable, MetricName, TieName, WifiTable, WirelessRouteTable};
-use ropewalk_routing::{Deployment, Disjoint, End, Graph, Nodes, Route, TieRule};
+use ropewalk_routing::{Deployment, Disjoint, End, Graph, Metric, Nodes, Route, TieRule};
 use ropewalk_wifi::{Network, RouteConfig, StationId};
 
 /// A wireless route.
@@ -54,6 +54,8 @@ pub struct FindPlan {
 pub enum FindMetric {
     /// The fewest hops.
     Hops,
+    /// The least sum of ETT.
+    Ett,
     /// The least WCETT.
     Wcett {
         /// The weight of the busiest channel.
@@ -73,7 +75,7 @@ pub enum Algorithm {
     Shortest,
     /// What a greedy algorithm finds.
     Greedy(Disjoint),
-    /// The greatest set with the fewest hops.
+    /// The greatest set with the fewest hops, or the least sum of ETT.
     Optimal(Disjoint),
 }
 
@@ -229,13 +231,16 @@ impl Draft<'_> {
             }
         }
         if name != MetricName::Hops {
-            if let Algorithm::Optimal(_) = algorithm {
-                let message = format!("{} routes have the fewest hops", algorithm.describe());
-                return Err(self.builder.wrong(
-                    &self.key("find.metric"),
-                    message,
-                    "another `algorithm`, or \"hops\"",
-                ));
+            let metric = match name {
+                MetricName::Hops => Metric::Hops,
+                MetricName::Ett => Metric::Ett,
+                MetricName::Wcett => Metric::Wcett,
+                MetricName::Mic => Metric::Mic,
+            };
+            if let (Algorithm::Optimal(_), Some(why)) = (algorithm, metric.no_optimum()) {
+                let message = format!("no set of {} routes is the best: {why}", algorithm.describe());
+                let expected = "\"hops\" or \"ett\", which are sums, or another `algorithm`";
+                return Err(self.builder.wrong(&self.key("find.metric"), message, expected));
             }
             if !matches!(table.ties, None | Some(TieName::LowestNode)) {
                 let message = "by a metric, of equally good routes that with the fewest hops, then the lowest stations is taken";
@@ -248,6 +253,7 @@ impl Draft<'_> {
         }
         Ok(match name {
             MetricName::Hops => FindMetric::Hops,
+            MetricName::Ett => FindMetric::Ett,
             MetricName::Wcett => FindMetric::Wcett { beta: table.beta.unwrap_or(0.5) },
             MetricName::Mic => FindMetric::Mic { switches: table.switch_cost.unwrap_or(0.5) },
         })
@@ -357,6 +363,7 @@ impl FindPlan {
         let set = self.algorithm.describe();
         match self.metric {
             FindMetric::Hops => set,
+            FindMetric::Ett => format!("{set} by ETT,"),
             FindMetric::Wcett { beta } => format!("{set} by WCETT, beta {beta},"),
             FindMetric::Mic { switches } => format!("{set} by MIC, switch cost {switches},"),
         }

@@ -1,6 +1,7 @@
 //! A network with everything placed: what a seed makes of the plan.
 
 use super::{EndPlan, ErrorPlan, LayoutPlan, MobilityPlan, StationPlan, WifiPlan, config};
+use crate::watch::Watch;
 use ropewalk_sim::{Stream, Streams};
 use ropewalk_units::Instant;
 use ropewalk_wifi::mobility::{
@@ -89,10 +90,10 @@ impl WifiPlan {
     /// Places everything for a seed.
     ///
     /// # Errors
-    /// When nothing of what is drawn meets the conditions, or a route cannot be.
-    pub fn stage(&self, seed: u64) -> Result<Stage, WifiError> {
+    /// When nothing of what is drawn meets the conditions, a route cannot be, or `watch` stops the drawing.
+    pub fn stage(&self, seed: u64, watch: &Watch<'_>) -> Result<Stage, WifiError> {
         let streams = Streams::new(seed);
-        let (stations, draws) = self.all_stations(seed)?;
+        let (stations, draws) = self.all_stations(seed, watch)?;
         let mut trajectories = Vec::new();
         let mut configs = Vec::new();
         for station in &stations {
@@ -155,10 +156,10 @@ impl WifiPlan {
     }
 
     /// The named stations, then those of the deployment.
-    fn all_stations(&self, seed: u64) -> Result<(Vec<StationPlan>, u64), WifiError> {
+    fn all_stations(&self, seed: u64, watch: &Watch<'_>) -> Result<(Vec<StationPlan>, u64), WifiError> {
         let mut stations = self.stations.clone();
         let Some(deployment) = &self.deployment else { return Ok((stations, 0)) };
-        let (placed, draws) = deployment.place(seed)?;
+        let (placed, draws) = deployment.place(seed, watch)?;
         stations.extend(placed.into_iter().map(|(name, at)| StationPlan {
             name,
             position: Some(Position::new(at.x, at.y)),
