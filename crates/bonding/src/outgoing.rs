@@ -245,6 +245,12 @@ impl Outgoing {
         self.capacity.is_tried()
     }
 
+    /// Has a queue shown its rate?
+    #[inline]
+    pub(crate) fn is_measured(&self) -> bool {
+        self.capacity.is_measured()
+    }
+
     /// Is a train of probes to be sent? Not often if that has not led to anything: perhaps it carries no packets as long as that.
     pub(crate) fn wants_probes(&self, is_rare: bool) -> bool {
         let is_due = !self.train.is_under_way() && self.may_be_tried() && (self.probes < PROBES || is_rare);

@@ -15,9 +15,14 @@ use ropewalk_units::{Duration, Instant};
 /// A path that probes have told nothing of is probed with every so manieth keepalive.
 const RARE_PROBES: u32 = 20;
 
+/// A probe is reported this soon: who sends it knows nothing yet. No more often than this, though.
+const SOON: Duration = Duration::from_millis(2);
+const SOONEST: Duration = Duration::from_millis(5);
+
 /// What is to be sent, and when the next will be.
 pub(super) struct Feedback {
     report_at: Instant,
+    reported_at: Instant,
     keepalive_at: Instant,
     report: Option<Report>,
     reports_sent: u32,
@@ -34,6 +39,7 @@ impl Feedback {
     pub(super) fn new(config: &Config, now: Instant) -> Self {
         Self {
             report_at: now.saturating_add(config.report_interval),
+            reported_at: now,
             keepalive_at: now,
             report: None,
             reports_sent: 0,
@@ -66,6 +72,7 @@ impl Feedback {
     ) {
         if now >= self.report_at {
             self.report_at = next(self.report_at, config.report_interval, now);
+            self.reported_at = now;
             self.make_report(now, config, incoming);
             let is_told =
                 |path: &&Outgoing| path.liveness.state != PathState::Down || usable.contains(path.id);
@@ -79,6 +86,12 @@ impl Feedback {
             let probed = outgoing.iter().filter(|path| path.wants_probes(is_rare));
             probed.for_each(|path| self.probe_on.insert(path.id));
         }
+    }
+
+    /// There is something to report that the peer waits for.
+    fn hasten(&mut self, now: Instant) {
+        let soon = now.saturating_add(SOON).max(self.reported_at.saturating_add(SOONEST));
+        self.report_at = self.report_at.min(soon);
     }
 
     fn make_report(&mut self, now: Instant, config: &Config, incoming: &mut [Incoming]) {
@@ -182,6 +195,7 @@ impl<P> Endpoint<P> {
     fn handle_probe(&mut self, now: Instant, probe: &Probe) {
         let delay = self.measured_reference.relative(micros(now).wrapping_sub(probe.timestamp));
         self.incoming[probe.path.index()].on_probe(now, probe, probe_len(&self.config), delay);
+        self.feedback.hasten(now);
     }
 
     fn handle_reply(&mut self, now: Instant, reply: &KeepaliveReply) {

@@ -52,8 +52,8 @@ impl CostFirst {
         most >= 100 || i64::from(path.share) * 100 < i64::from(most) * i64::from(WHOLE_SHARE)
     }
 
-    /// The first path by cost with room. The last one has room until its own buffer is full: beyond it there is
-    /// nothing to move on to.
+    /// The first path by cost with room. The last one has room until its own buffer is full: beyond it there is nothing to move on to, and
+    /// only a rate that was measured can tell that a cheaper one is full indeed.
     #[inline]
     fn first_with_room(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
         let mut left = ask.usable;
@@ -66,8 +66,8 @@ impl CostFirst {
             let path = &paths[id.index()];
             let cheapest = *cheapest.get_or_insert(path);
             let limit = path.queue_limit();
-            let room =
-                if left.is_empty() { i64::MAX } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
+            let is_last = left.is_empty() && path.is_measured();
+            let room = if is_last { i64::MAX } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
             // Of paths that nothing is known of, as much is used as an initial window holds.
             let is_worth_it = path.id == cheapest.id
                 || !path.is_tried()

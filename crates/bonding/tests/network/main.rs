@@ -5,5 +5,6 @@ mod bars;
 mod failures;
 mod net;
 mod properties;
+mod starts;
 mod tcp;
 mod wrr;

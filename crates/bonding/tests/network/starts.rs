@@ -1,0 +1,67 @@
+//! Datagrams that do not wait for anything to be known.
+
+use crate::apps::{ConstantRate, Flow};
+use crate::net::{Bond, Link, at};
+use ropewalk_bonding::{
+    Config, CostFirstConfig, FlowAwareConfig, PathConfig, RateAwareConfig, SchedulerConfig,
+};
+
+/// Lines of (Mbit/s, round trip in ms), and the greatest loads in Mbit/s of which nothing is lost: once the bond is up, and from
+/// its own first moment on.
+type Case = (Vec<(f64, f64)>, f64, f64);
+
+fn cases() -> Vec<Case> {
+    let eight = (0..8).map(|place| (10.0, 10.0 + 6.0 * f64::from(place))).collect();
+    vec![
+        (vec![(64.0, 13.0), (60.0, 35.0)], 110.0, 90.0),
+        (eight, 72.0, 68.0),
+        (vec![(64.0, 13.0), (2.0, 80.0)], 60.0, 60.0),
+        (vec![(20.0, 13.0), (60.0, 80.0)], 60.0, 40.0),
+    ]
+}
+
+fn schedulers() -> [SchedulerConfig; 3] {
+    [
+        SchedulerConfig::CostFirst(CostFirstConfig::default()),
+        SchedulerConfig::RateAware(RateAwareConfig::default()),
+        SchedulerConfig::FlowAware(FlowAwareConfig::default()),
+    ]
+}
+
+/// Datagrams lost and dropped of a load that begins at `start`.
+fn lost(lines: &[(f64, f64)], scheduler: SchedulerConfig, mbps: f64, start: f64) -> u64 {
+    let paths = (0..lines.len()).map(|place| PathConfig::new(format!("p{place}"), Some(place as u32)));
+    let both = |&(mbps, rtt): &(f64, f64)| [Link::new(mbps, rtt / 2.0), Link::new(mbps, rtt / 2.0)];
+    let config = Config::new(paths.collect(), scheduler);
+    let mut bond = Bond::new(&config, lines.iter().map(both).collect(), 1);
+    let flow = Flow { start: at(start), stop: at(start + 3.0), ..Flow::new(1, mbps, 1428) };
+    let mut app = ConstantRate::new(vec![flow]);
+    bond.run(at(start + 4.0), &mut app);
+    let tally = &app.tallies[0];
+    assert_eq!(tally.out_of_order + tally.duplicates, 0);
+    tally.sent - tally.delivered
+}
+
+#[test]
+fn a_bond_that_is_up_loses_nothing_of_a_start() {
+    for (lines, most, _) in cases() {
+        for (scheduler, share) in
+            schedulers().into_iter().flat_map(|it| [0.3, 0.6, 0.8, 1.0].map(|share| (it, share)))
+        {
+            let lost = lost(&lines, scheduler, most * share, 2.0);
+            assert_eq!(lost, 0, "of {} Mbit/s over {lines:?} with {scheduler:?}", most * share);
+        }
+    }
+}
+
+#[test]
+fn a_bond_that_knows_nothing_loses_nothing_of_a_moderate_start() {
+    for (lines, _, most) in cases() {
+        for (scheduler, share) in
+            schedulers().into_iter().flat_map(|it| [0.3, 0.6, 0.8, 1.0].map(|share| (it, share)))
+        {
+            let lost = lost(&lines, scheduler, most * share, 0.0);
+            assert_eq!(lost, 0, "of {} Mbit/s over {lines:?} with {scheduler:?}", most * share);
+        }
+    }
+}
