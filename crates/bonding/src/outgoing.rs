@@ -372,11 +372,15 @@ impl Outgoing {
         progress
     }
 
-    /// What the path's buffer is given doubles when a packet that had to wait for it has come and nothing was lost.
+    /// What the path's buffer is given doubles when a packet that had to wait for it has come and nothing was lost, nor is missing.
     fn try_more(&mut self, report: &PathReport, lost: u32) {
         let last = report.next.previous();
         let is_held = |entry: Entry| entry.held_bytes > 0;
-        if lost == 0 && !last.before(self.trial_from) && self.log.get(last, self.next).is_some_and(is_held) {
+        if lost == 0
+            && missing(report) == 0
+            && !last.before(self.trial_from)
+            && self.log.get(last, self.next).is_some_and(is_held)
+        {
             self.limit.double();
             self.trial_from = self.next;
         }
@@ -385,9 +389,7 @@ impl Outgoing {
     /// Are the losses of this report what was under way when the path died?
     fn is_of_a_death(&mut self, report: &PathReport) -> bool {
         let Some(died_at) = self.died_at else { return false };
-        let missing =
-            report.next.get().wrapping_sub(report.received_packets).wrapping_sub(report.lost_packets);
-        if died_at.before(report.next) && missing == 0 {
+        if died_at.before(report.next) && missing(report) == 0 {
             self.died_at = None;
         }
         true
@@ -484,4 +486,9 @@ impl Outgoing {
     fn is_idle(&self) -> bool {
         self.last.next == self.next
     }
+}
+
+/// Packets that have not come and do not count as lost yet.
+fn missing(report: &PathReport) -> u32 {
+    report.next.get().wrapping_sub(report.received_packets).wrapping_sub(report.lost_packets)
 }
