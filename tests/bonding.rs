@@ -205,13 +205,34 @@ fn copies_on_both_lines_hide_the_death_of_one() {
     assert!(back <= 1.0, "{back} s");
 }
 
+/// Two lines: Mbit/s, round trip in ms and packets of buffer each; what the second one loses.
+struct Pair {
+    mbps: [u32; 2],
+    rtt: [f64; 2],
+    queues: [u32; 2],
+    loss: &'static str,
+}
+
+impl Pair {
+    fn overrides(&self) -> Vec<(String, String)> {
+        let mut all = vec![("links.lte.loss".into(), self.loss.into())];
+        for (place, line) in ["dsl", "lte"].iter().enumerate() {
+            let key = |name: &str| format!("links.{line}.{name}");
+            all.push((key("rate"), format!("{} Mbit/s", self.mbps[place])));
+            all.push((key("delay"), format!("{} ms", self.rtt[place] / 2.0)));
+            all.push((key("queue"), format!("{} packets", self.queues[place])));
+        }
+        all
+    }
+}
+
 /// Goodput of one TCP flow with both lines, and with the better of the two alone, each through the tunnel.
-fn against_the_best(queues: [u32; 2], control: &str, seed: u64) -> (f64, f64) {
-    let queue = queues.map(|packets| format!("{packets} packets"));
+fn against_the_best(pair: &Pair, more: &[(&str, &str)], control: &str, seed: u64) -> (f64, f64) {
     let control = format!("{{ congestion_control = \"{control}\" }}");
-    let shallow: [(&str, &str); 3] =
-        [("links.dsl.queue", &queue[0]), ("links.lte.queue", &queue[1]), ("connections.video.tcp", &control)];
-    let overrides = [&TCP[..], &STEADY, &WANDERING, &shallow].concat();
+    let lines = pair.overrides();
+    let lines: Vec<(&str, &str)> = lines.iter().map(|(key, value)| (&**key, &**value)).collect();
+    let overrides =
+        [&TCP[..], &STEADY, &WANDERING, &lines, more, &[("connections.video.tcp", &*control)]].concat();
     let bond = goodput(&simulate(LINES, &overrides, seed), "video");
     let alone = ["dsl", "lte"].map(|name| {
         let path = format!("[{{ link = \"{name}\", cost = 1 }}]");
@@ -219,23 +240,58 @@ fn against_the_best(queues: [u32; 2], control: &str, seed: u64) -> (f64, f64) {
         let single = [("bonds.home.paths", &*path), ("bonds.home.scheduler", "redundant")];
         goodput(&simulate(LINES, &[&overrides[..], &single].concat(), seed), "video")
     });
+    println!(
+        "{:?} Mbit/s, {:?} ms, {:?} packets, {control}, seed {seed}: {bond:.1}, alone {alone:.1?} Mbit/s",
+        pair.mbps, pair.rtt, pair.queues
+    );
     (bond, alone[0].max(alone[1]))
+}
+
+fn ratios(pair: &Pair, more: &[(&str, &str)], control: &str) -> [f64; 2] {
+    [1, 2].map(|seed| {
+        let (bond, best) = against_the_best(pair, more, control, seed);
+        bond / best
+    })
 }
 
 #[test]
 fn a_shallow_buffer_never_makes_the_bond_worse_than_the_best_line() {
     for packets in [5, 10, 20, 50, 100, 400] {
         for queues in [[packets, 100], [100, packets], [packets, packets]] {
+            let pair = Pair { mbps: [64, 60], rtt: [13.0, 35.0], queues, loss: "none" };
             for control in ["cubic", "newreno"] {
-                let ratios = [1, 2].map(|seed| {
-                    let (bond, best) = against_the_best(queues, control, seed);
-                    println!(
-                        "{queues:?} packets, {control}, seed {seed}: {bond:.1}, best alone {best:.1} Mbit/s"
-                    );
-                    bond / best
-                });
+                let ratios = ratios(&pair, &[], control);
                 assert!(least(&ratios) >= 1.0, "{queues:?} packets, {control}: {ratios:?}");
             }
+        }
+    }
+}
+
+/// Pairs over which small buffers, long ways for acknowledgements, slow lines taken for fast ones or losses once made the bond worse.
+#[test]
+fn a_bond_that_is_up_is_never_worse_than_the_best_line() {
+    let pairs = [
+        ([64, 60], [13.0, 80.0], [5, 100], "none"),
+        ([64, 60], [13.0, 80.0], [5, 5], "none"),
+        ([64, 60], [25.0, 25.0], [100, 5], "none"),
+        ([64, 10], [13.0, 80.0], [5, 5], "none"),
+        ([64, 10], [35.0, 13.0], [100, 5], "none"),
+        ([64, 10], [25.0, 25.0], [400, 400], "none"),
+        ([64, 2], [13.0, 80.0], [5, 100], "1 %"),
+        ([64, 2], [13.0, 80.0], [100, 100], "1 %"),
+        ([64, 2], [25.0, 25.0], [100, 5], "1 %"),
+        ([20, 60], [13.0, 80.0], [5, 100], "none"),
+        ([20, 60], [13.0, 80.0], [20, 20], "none"),
+        ([20, 60], [13.0, 35.0], [5, 100], "none"),
+    ];
+    let later = [("connections.video.start", "2 s"), ("scenario.duration", "22 s")];
+    for (mbps, rtt, queues, loss) in pairs {
+        for control in ["cubic", "newreno"] {
+            let ratios = ratios(&Pair { mbps, rtt, queues, loss }, &later, control);
+            assert!(
+                least(&ratios) >= 0.985,
+                "{mbps:?} Mbit/s, {rtt:?} ms, {queues:?} packets, {control}: {ratios:?}"
+            );
         }
     }
 }
