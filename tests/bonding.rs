@@ -295,3 +295,18 @@ fn a_bond_that_is_up_is_never_worse_than_the_best_line() {
         }
     }
 }
+
+/// Lines too slow to be worth their losses, and some that are just fast enough, with half a second of buffer: what they take of the
+/// overflow must not make the flow wait for them.
+#[test]
+fn a_second_line_of_any_rate_brings_what_it_can() {
+    let delays = [("links.dsl.jitter", "none"), ("links.lte.delay", "12.5 ms")];
+    let lte = "{ distribution = \"wander\", max = \"10 ms\" }";
+    for (mbps, gain) in
+        [("3 Mbit/s", 0.3), ("7.5 Mbit/s", 2.0), ("8 Mbit/s", 2.0), ("10 Mbit/s", 5.0), ("16 Mbit/s", 11.0)]
+    {
+        let lines = [("links.lte.rate", mbps), ("links.lte.queue", "300 packets"), ("links.lte.jitter", lte)];
+        let got = each(mbps, &[&TCP[..], &delays, &lines].concat(), |outcome| goodput(outcome, "video"));
+        assert!(least(&got) >= 59.5 + gain, "{mbps}: {got:?}");
+    }
+}

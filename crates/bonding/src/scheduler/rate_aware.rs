@@ -23,6 +23,8 @@ const SPARED: f64 = 1.0 / 1024.0;
 /// Who does not slow down although so many have been dropped for so long wants them late rather than never.
 const UNHEEDED: f64 = 0.05;
 const UNHEEDED_FOR: Duration = Duration::from_secs(1);
+/// That is believed for twice as long, and again twice after each trial that confirms it, so many times.
+const UNHEEDED_MOST: u32 = 6;
 /// Before anything is known, as much of a queue is made on the first path, in nanoseconds at the rate assumed.
 const BLIND_WAIT: i64 = 10_000_000;
 /// The share of packets dropped is averaged over so many.
@@ -32,10 +34,14 @@ const DROP_WINDOW: f64 = 4096.0;
 pub(crate) struct RateAware {
     loss_cost: f64,
     admitted: PathSet,
-    /// The share of packets that found no room.
-    dropped: f64,
-    /// Since when it has been too large.
+    /// The share of packets that found no room on the admitted paths.
+    overflow: f64,
+    /// The share of those for which no other would do either.
+    unserved: f64,
+    /// Since when that has been too large, until when it is believed that nobody slows down, and how often that has been confirmed.
     unheeded_since: Option<Instant>,
+    unheeded_until: Option<Instant>,
+    unheeded_times: u32,
 }
 
 /// The best path and when it would deliver.
@@ -43,6 +49,13 @@ pub(crate) struct RateAware {
 struct Best {
     path: PathId,
     delivery: i64,
+}
+
+/// Counts one more packet.
+#[inline]
+fn average(share: &mut f64, is_one: bool) {
+    let target = if is_one { 1.0 } else { 0.0 };
+    *share += (target - *share) * (1.0 / DROP_WINDOW);
 }
 
 fn better(best: Option<Best>, path: PathId, delivery: i64) -> Option<Best> {
@@ -83,8 +96,11 @@ impl RateAware {
         Self {
             loss_cost: config.loss_cost.as_nanos() as f64,
             admitted: PathSet::EMPTY,
-            dropped: 0.0,
+            overflow: 0.0,
+            unserved: 0.0,
             unheeded_since: None,
+            unheeded_until: None,
+            unheeded_times: 0,
         }
     }
 
@@ -187,34 +203,64 @@ impl RateAware {
         let admitted = self.admitted.and(among);
         let admitted = if admitted.is_empty() { among } else { admitted };
         let chosen = self.earliest(ask, paths, admitted, Self::patience);
-        let target = if chosen.is_some() { 0.0 } else { 1.0 };
-        self.dropped += (target - self.dropped) * (1.0 / DROP_WINDOW);
-        if chosen.is_none() && self.dropped < SPARED {
-            return admitted
-                .iter()
-                .min_by_key(|id| paths[id.index()].expected_delivery(ask.now, ask.wire_len));
+        let is_full = chosen.is_none();
+        average(&mut self.overflow, is_full);
+        let late = if is_full { self.late_choice(ask, paths, admitted, among) } else { None };
+        average(&mut self.unserved, is_full && late.is_none());
+        if chosen.or(late).is_none() && self.is_unheeded(ask.now) {
+            let tolerable = self.tolerable(paths, among);
+            return self.earliest(ask, paths, tolerable, |_, _| i64::MAX);
         }
-        let is_unheeded = self.is_unheeded(ask.now);
-        if chosen.is_some() || (admitted == among && !is_unheeded) {
-            return chosen;
-        }
-        let mut tolerable = PathSet::EMPTY;
-        let dropped = self.dropped;
-        among
-            .iter()
-            .filter(|&id| paths[id.index()].random_loss() < dropped)
-            .for_each(|id| tolerable.insert(id));
-        let patience = if is_unheeded { |_: &Outgoing, _: &Outgoing| i64::MAX } else { Self::patience };
-        self.earliest(ask, paths, tolerable, patience)
+        chosen.or(late)
     }
 
-    #[inline]
+    /// The path for a packet for which the admitted ones have no room: one of them all the same, if that happens seldom; else one that was
+    /// left out, if that is not too late.
+    fn late_choice(
+        &self,
+        ask: &Ask,
+        paths: &[Outgoing],
+        admitted: PathSet,
+        among: PathSet,
+    ) -> Option<PathId> {
+        if self.overflow < SPARED {
+            let expected = |id: &PathId| paths[id.index()].expected_delivery(ask.now, ask.wire_len);
+            return admitted.iter().min_by_key(expected);
+        }
+        if admitted == among {
+            return None;
+        }
+        self.earliest(ask, paths, self.tolerable(paths, among), Self::patience)
+    }
+
+    /// The paths that lose less than finds no room on those admitted.
+    fn tolerable(&self, paths: &[Outgoing], among: PathSet) -> PathSet {
+        let mut tolerable = PathSet::EMPTY;
+        let is_tolerable = |id: &PathId| paths[id.index()].random_loss() < self.overflow;
+        among.iter().filter(is_tolerable).for_each(|id| tolerable.insert(id));
+        tolerable
+    }
+
+    /// Has nobody slowed down? That is believed for a while, then tried again: who gets everything late instead of dropped has no
+    /// reason to slow down.
     fn is_unheeded(&mut self, now: Instant) -> bool {
-        if self.dropped <= UNHEEDED {
-            self.unheeded_since = None;
+        if let Some(until) = self.unheeded_until {
+            if now < until {
+                return true;
+            }
+            (self.unheeded_until, self.unheeded_since) = (None, Some(now));
+            self.unserved = UNHEEDED;
+        }
+        if self.unserved < UNHEEDED {
+            (self.unheeded_since, self.unheeded_times) = (None, 0);
             return false;
         }
-        now.saturating_since(*self.unheeded_since.get_or_insert(now)) >= UNHEEDED_FOR
+        if now.saturating_since(*self.unheeded_since.get_or_insert(now)) < UNHEEDED_FOR {
+            return false;
+        }
+        self.unheeded_times = (self.unheeded_times + 1).min(UNHEEDED_MOST);
+        self.unheeded_until = Some(now.saturating_add(UNHEEDED_FOR * (1 << self.unheeded_times)));
+        true
     }
 
     /// The earliest of `among`; none if that is full and no other would do.
