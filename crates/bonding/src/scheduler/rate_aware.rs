@@ -20,13 +20,13 @@ const PACKET: f64 = 12_000.0;
 const LEAST_GAIN: f64 = 1.0 / 8.0;
 /// As long as fewer than this share find no room, they wait for it all the same: it is who keeps coming that has to slow down.
 const SPARED: f64 = 1.0 / 1024.0;
+/// Before anything is known, as much of a queue is made on the first path, in nanoseconds at the rate assumed.
+const BLIND_WAIT: i64 = 10_000_000;
 /// Who does not slow down although so many have been dropped for so long wants them late rather than never.
 const UNHEEDED: f64 = 0.05;
 const UNHEEDED_FOR: Duration = Duration::from_secs(1);
-/// That is believed for twice as long, and again twice after each trial that confirms it, so many times.
-const UNHEEDED_MOST: u32 = 6;
-/// Before anything is known, as much of a queue is made on the first path, in nanoseconds at the rate assumed.
-const BLIND_WAIT: i64 = 10_000_000;
+/// That is, by a path however long, but not after a longer queue than this, in nanoseconds: a flow that would slow down still hears of it.
+const UNHEEDED_QUEUE: i64 = 20_000_000;
 /// The share of packets dropped is averaged over so many.
 const DROP_WINDOW: f64 = 4096.0;
 
@@ -38,10 +38,8 @@ pub(crate) struct RateAware {
     overflow: f64,
     /// The share of those for which no other would do either.
     unserved: f64,
-    /// Since when that has been too large, until when it is believed that nobody slows down, and how often that has been confirmed.
+    /// Since when that has been too large.
     unheeded_since: Option<Instant>,
-    unheeded_until: Option<Instant>,
-    unheeded_times: u32,
 }
 
 /// The best path and when it would deliver.
@@ -99,8 +97,6 @@ impl RateAware {
             overflow: 0.0,
             unserved: 0.0,
             unheeded_since: None,
-            unheeded_until: None,
-            unheeded_times: 0,
         }
     }
 
@@ -208,8 +204,9 @@ impl RateAware {
         let late = if is_full { self.late_choice(ask, paths, admitted, among) } else { None };
         average(&mut self.unserved, is_full && late.is_none());
         if chosen.or(late).is_none() && self.is_unheeded(ask.now) {
-            let tolerable = self.tolerable(paths, among);
-            return self.earliest(ask, paths, tolerable, |_, _| i64::MAX);
+            let expected = |id: &PathId| paths[id.index()].expected_delivery(ask.now, ask.wire_len);
+            let is_open = |id: &PathId| paths[id.index()].backlog(ask.now) < UNHEEDED_QUEUE;
+            return self.tolerable(paths, among).iter().filter(is_open).min_by_key(expected);
         }
         chosen.or(late)
     }
@@ -241,26 +238,13 @@ impl RateAware {
         tolerable
     }
 
-    /// Has nobody slowed down? That is believed for a while, then tried again: who gets everything late instead of dropped has no
-    /// reason to slow down.
+    /// Has nobody slowed down?
     fn is_unheeded(&mut self, now: Instant) -> bool {
-        if let Some(until) = self.unheeded_until {
-            if now < until {
-                return true;
-            }
-            (self.unheeded_until, self.unheeded_since) = (None, Some(now));
-            self.unserved = UNHEEDED;
-        }
-        if self.unserved < UNHEEDED {
-            (self.unheeded_since, self.unheeded_times) = (None, 0);
+        if self.unserved <= UNHEEDED {
+            self.unheeded_since = None;
             return false;
         }
-        if now.saturating_since(*self.unheeded_since.get_or_insert(now)) < UNHEEDED_FOR {
-            return false;
-        }
-        self.unheeded_times = (self.unheeded_times + 1).min(UNHEEDED_MOST);
-        self.unheeded_until = Some(now.saturating_add(UNHEEDED_FOR * (1 << self.unheeded_times)));
-        true
+        now.saturating_since(*self.unheeded_since.get_or_insert(now)) >= UNHEEDED_FOR
     }
 
     /// The earliest of `among`; none if that is full and no other would do.
