@@ -54,7 +54,16 @@ impl PathSet {
         self.0.is_power_of_two()
     }
 
+    /// Those of which this is true.
+    #[inline]
+    pub(crate) fn filter(self, is_wanted: impl Fn(PathId) -> bool) -> Self {
+        let mut set = Self::EMPTY;
+        self.iter().filter(|&id| is_wanted(id)).for_each(|id| set.insert(id));
+        set
+    }
+
     /// Those that are not in the other.
+    #[inline]
     pub(crate) const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }

@@ -83,9 +83,6 @@ impl<P> Endpoint<P> {
 
     /// All usable paths before which not too much waits already: copies must not pile up there.
     fn with_room(&self, ask: &Ask) -> PathSet {
-        let mut all = ask.usable;
-        let is_overfull = |id: &PathId| self.outgoing[id.index()].is_overfull(ask.now);
-        ask.usable.iter().filter(is_overfull).for_each(|id| all.remove(id));
-        all
+        ask.usable.filter(|id| !self.outgoing[id.index()].is_overfull(ask.now))
     }
 }

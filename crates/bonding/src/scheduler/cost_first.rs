@@ -81,8 +81,7 @@ impl CostFirst {
 
     /// All are full, or too slow to help: the earliest of those that may carry more.
     fn least_bad(&mut self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
-        let mut allowed = PathSet::EMPTY;
-        ask.usable.iter().filter(|id| self.is_allowed(&paths[id.index()])).for_each(|id| allowed.insert(id));
+        let allowed = ask.usable.filter(|id| self.is_allowed(&paths[id.index()]));
         let among = if allowed.is_empty() { ask.usable } else { allowed };
         let cheapest = self.order[..self.count].iter().copied().find(|&id| among.contains(id))?;
         self.any.choose(ask, paths, among, cheapest)

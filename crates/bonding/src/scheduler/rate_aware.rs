@@ -182,8 +182,7 @@ impl RateAware {
         among: PathSet,
         first: PathId,
     ) -> Option<PathId> {
-        let mut tried = PathSet::EMPTY;
-        among.iter().filter(|id| paths[id.index()].is_tried()).for_each(|id| tried.insert(id));
+        let tried = among.filter(|id| paths[id.index()].is_tried());
         if tried.is_empty() {
             return Some(Self::blind(ask, paths, among, first));
         }
@@ -198,7 +197,7 @@ impl RateAware {
     fn choose_tried(&mut self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
         let admitted = self.admitted.and(among);
         let admitted = if admitted.is_empty() { among } else { admitted };
-        let chosen = self.earliest(ask, paths, admitted, Self::patience);
+        let chosen = self.earliest(ask, paths, admitted);
         let is_full = chosen.is_none();
         average(&mut self.overflow, is_full);
         let late = if is_full { self.late_choice(ask, paths, admitted, among) } else { None };
@@ -227,15 +226,12 @@ impl RateAware {
         if admitted == among {
             return None;
         }
-        self.earliest(ask, paths, self.tolerable(paths, among), Self::patience)
+        self.earliest(ask, paths, self.tolerable(paths, among))
     }
 
     /// The paths that lose less than finds no room on those admitted.
     fn tolerable(&self, paths: &[Outgoing], among: PathSet) -> PathSet {
-        let mut tolerable = PathSet::EMPTY;
-        let is_tolerable = |id: &PathId| paths[id.index()].random_loss() < self.overflow;
-        among.iter().filter(is_tolerable).for_each(|id| tolerable.insert(id));
-        tolerable
+        among.filter(|id| paths[id.index()].random_loss() < self.overflow)
     }
 
     /// Has nobody slowed down?
@@ -249,13 +245,7 @@ impl RateAware {
 
     /// The earliest of `among`; none if that is full and no other would do.
     #[inline]
-    fn earliest(
-        &self,
-        ask: &Ask,
-        paths: &[Outgoing],
-        among: PathSet,
-        patience: impl Fn(&Outgoing, &Outgoing) -> i64,
-    ) -> Option<PathId> {
+    fn earliest(&self, ask: &Ask, paths: &[Outgoing], among: PathSet) -> Option<PathId> {
         let (mut best, mut best_with_room) = (None, None);
         for id in among.iter() {
             let path = &paths[id.index()];
@@ -269,7 +259,7 @@ impl RateAware {
         let best = best?;
         let earliest = &paths[best.path.index()];
         if let Some(roomy) = best_with_room {
-            let patience = patience(earliest, &paths[roomy.path.index()]);
+            let patience = Self::patience(earliest, &paths[roomy.path.index()]);
             if roomy.delivery - best.delivery <= patience {
                 return Some(roomy.path);
             }
@@ -285,13 +275,11 @@ impl Scheduler for RateAware {
         // As long as none has answered, it might not even be there.
         let is_unknown =
             |id: PathId| paths[id.index()].liveness.srtt.is_none() && !paths[id.index()].is_tried();
-        let mut copies = PathSet::EMPTY;
         if ask.usable.iter().all(is_unknown) {
-            let may_be_tried = |id: &PathId| paths[id.index()].may_be_tried();
-            ask.usable.iter().filter(may_be_tried).for_each(|id| copies.insert(id));
-        }
-        if !copies.is_empty() {
-            return copies;
+            let copies = ask.usable.filter(|id| paths[id.index()].may_be_tried());
+            if !copies.is_empty() {
+                return copies;
+            }
         }
         self.choose(ask, paths, ask.usable, first).map_or(PathSet::EMPTY, PathSet::one)
     }
