@@ -16,6 +16,7 @@ mod node;
 mod packet;
 mod ports;
 mod router;
+mod run_up;
 mod sample;
 mod transport;
 mod view;
@@ -31,6 +32,8 @@ use capture::CaptureTap;
 use packet::Packet;
 use ropewalk_sim::{Medium, NoMedium, NoTap, Tap};
 use ropewalk_units::{Duration, Instant};
+use ropewalk_wifi::Network;
+use run_up::RunUp;
 use sample::Sampler;
 use std::io;
 use std::path::PathBuf;
@@ -95,14 +98,25 @@ pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> R
     let seed = options.seed.unwrap_or(plan.seed);
     let provenance =
         Provenance { scenario: plan.name.clone(), scenario_hash: scenario_hash.to_owned(), seed };
+    let watch = Watch { stop: options.stop, progress: None };
     let run = Run { plan, provenance, options };
+    let has_run_up = !run_up::length(plan).is_zero();
     let Some(wifi) = &plan.wifi else {
-        let radio = Radio { medium: NoMedium, entries: Vec::new(), ports: Vec::new() };
-        return run.captured(radio, Wired);
+        let radio = || Radio { medium: NoMedium, entries: Vec::new(), ports: Vec::new() };
+        let run_up = has_run_up.then(|| RunUp::new(plan, seed, radio(), &watch)).transpose()?;
+        return run.captured(radio(), Wired, run_up);
     };
-    let mut stage = staged(wifi, seed, &Watch { stop: options.stop, progress: None })?;
+    let run_up = match has_run_up {
+        true => Some(RunUp::new(plan, seed, radio(staged(wifi, seed, &watch)?), &watch)?),
+        false => None,
+    };
+    let mut stage = staged(wifi, seed, &watch)?;
     let motion = Motion::new(wifi, seed, &mut stage);
-    run.captured(Radio { medium: stage.network, entries: stage.entries, ports: stage.ports }, motion)
+    run.captured(radio(stage), motion, run_up)
+}
+
+fn radio(stage: Stage) -> Radio<Network> {
+    Radio { medium: stage.network, entries: stage.entries, ports: stage.ports }
 }
 
 /// The network with everything placed.
@@ -143,18 +157,32 @@ impl Run<'_> {
         self,
         radio: Radio<M>,
         conductor: impl Conductor<M>,
+        run_up: Option<RunUp<M>>,
     ) -> Result<Outcome, RunError> {
-        let seed = self.provenance.seed;
         let Some(folder) = &self.options.capture else {
-            let mut simulation = build(self.plan, seed, NoTap, radio);
+            let mut simulation = self.begin(NoTap, radio, run_up);
             return self.simulate(&mut simulation, conductor);
         };
         let failed = |source| RunError::Capture { folder: folder.clone(), source };
         let tap = CaptureTap::create(self.plan, &radio.ports, folder).map_err(failed)?;
-        let mut simulation = build(self.plan, seed, tap, radio);
+        let mut simulation = self.begin(tap, radio, run_up);
         let outcome = self.simulate(&mut simulation, conductor)?;
         simulation.world.into_tap().finish().map_err(failed)?;
         Ok(outcome)
+    }
+
+    /// The world at its beginning, with its bonds as they have come up.
+    fn begin<T: Tap<Packet>, M: Medium<Packet>>(
+        &self,
+        tap: T,
+        radio: Radio<M>,
+        run_up: Option<RunUp<M>>,
+    ) -> Simulation<T, M> {
+        let mut simulation = build(self.plan, self.provenance.seed, tap, radio);
+        if let Some(run_up) = run_up {
+            run_up.move_on(self.plan, &mut simulation);
+        }
+        simulation
     }
 
     fn simulate<T: PausingTap, M: Medium<Packet>>(

@@ -203,6 +203,20 @@ impl Direction {
         Some(id)
     }
 
+    /// Takes out what is on its way to the receiver, with its arrivals: it has left the link, which is what `delivered`
+    /// counts.
+    pub(crate) fn take_flying(&mut self) -> impl Iterator<Item = (Instant, PacketId)> {
+        let flying = self.medium.take_flying();
+        self.counters.delivered += flying.len() as u64;
+        flying
+    }
+
+    /// A packet that another world's transmitter has sent is on its way.
+    pub(crate) fn put_flying(&mut self, arrival: Instant, id: PacketId) {
+        self.counters.offered += 1;
+        self.medium.put_flying(arrival, id);
+    }
+
     /// Is an event of time `now` the pending one? Then it no longer is.
     #[inline]
     pub(crate) fn expects(&mut self, now: Instant) -> bool {

@@ -1,6 +1,7 @@
 //! Reading Mahimahi traces.
 
 use crate::config::Trace;
+use ropewalk_units::Duration;
 use std::fmt;
 use std::str::FromStr;
 
@@ -78,6 +79,32 @@ impl Trace {
     }
 }
 
+impl Trace {
+    /// What a link with this trace played before it began, since the trace repeats: the last `length` before its beginning,
+    /// in whole milliseconds, as a trace of its own.
+    ///
+    /// # Panics
+    /// When the trace lasts no time.
+    #[must_use]
+    pub fn preceding(&self, length: Duration) -> Self {
+        let period = self.opportunities_ms[self.opportunities_ms.len() - 1];
+        let length = length.as_nanos().div_ceil(1_000_000);
+        // So much of the trace is over when this one begins.
+        let over = (period - length % period) % period;
+        let repetitions = (0..).map(|number| number * period);
+        let times = repetitions.flat_map(|shift| self.opportunities_ms.iter().map(move |time| shift + time));
+        let mut times = times.skip_while(|&time| time < over).map(|time| time - over);
+        let mut preceding = Vec::new();
+        // One beyond its end, so that it does not repeat within it.
+        while preceding.last().is_none_or(|&time| time <= length)
+            && let Some(time) = times.next()
+        {
+            preceding.push(time);
+        }
+        Self { opportunities_ms: preceding.into() }
+    }
+}
+
 fn parse_line(content: &str, before: u64) -> Result<u64, TraceProblem> {
     let here: u64 = content.trim().parse().map_err(|_| TraceProblem::NotATime(excerpt(content)))?;
     if here < before {
@@ -111,6 +138,19 @@ mod tests {
         let trace = Trace::parse("0\n0\n 3 \r\n7\n\n").unwrap();
         assert_eq!(&*trace.opportunities_ms, [0, 0, 3, 7]);
         assert_eq!("5".parse::<Trace>().unwrap().opportunities_ms.len(), 1);
+    }
+
+    #[test]
+    fn what_precedes_a_trace_is_its_end() {
+        let trace = Trace::parse("0\n2\n3\n10\n").unwrap();
+        let preceding = |ms: u64| trace.preceding(Duration::from_millis(ms)).opportunities_ms.to_vec();
+        // From 4 ms on: 10 and the next 0, at 6; then the 2 behind the end.
+        assert_eq!(preceding(6), [6, 6, 8]);
+        assert_eq!(preceding(10), [0, 2, 3, 10, 10, 12]);
+        // A repetition and what came 3 ms before it, at 10 and 0.
+        assert_eq!(preceding(13), [3, 3, 5, 6, 13, 13, 15]);
+        assert_eq!(trace.preceding(Duration::from_micros(5_500)).opportunities_ms.to_vec(), preceding(6));
+        assert_eq!(preceding(0), [0, 2]);
     }
 
     #[test]

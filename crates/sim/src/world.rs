@@ -162,6 +162,42 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         self.events.push(at.max(self.now), Event::Change(index));
     }
 
+    /// Takes out of a link what is between its transmitter and its receiver: each packet with the time at which it would
+    /// have arrived, in that order. For the link they are delivered, though no node and no tap hears of them. What is
+    /// queued or in transmission stays.
+    ///
+    /// # Panics
+    /// When the link does not exist, or the medium carries it.
+    pub fn take_flying(&mut self, link: LinkId) -> Vec<(Instant, N::Packet)> {
+        assert!(self.entry(link).is_none(), "the medium carries {link:?}");
+        self.settle(link);
+        let Self { links, packets, .. } = self;
+        let flying = links[link.0 as usize].take_flying();
+        flying.map(|(arrival, id)| (arrival, packets.take(id))).collect()
+    }
+
+    /// Puts a packet on its way over a link, to arrive at `arrival`, or at once if that has passed, behind what arrives
+    /// then already. It counts as offered, but not as transmitted, and takes nothing of the link's capacity; without
+    /// reordering, what is sent later does not overtake it.
+    ///
+    /// # Panics
+    /// When the link does not exist, or the medium carries it.
+    pub fn put_flying(&mut self, link: LinkId, arrival: Instant, packet: N::Packet) {
+        assert!(self.entry(link).is_none(), "the medium carries {link:?}");
+        let id = self.packets.insert(packet);
+        let direction = &mut self.links[link.0 as usize];
+        direction.put_flying(arrival.max(self.now), id);
+        if let Some(at) = direction.reschedule() {
+            self.events.push(at, Event::Arrival(link));
+        }
+    }
+
+    /// The medium's entry of a link that it carries.
+    fn entry(&self, link: LinkId) -> Option<u32> {
+        let place = self.carried.binary_search_by_key(&link, |&(link, _)| link).ok()?;
+        Some(self.carried[place].1)
+    }
+
     /// Processes all events up to and including `until`; then it is `until`.
     pub fn run_until(&mut self, until: Instant) {
         while self.step(until) {}
@@ -264,9 +300,9 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
     /// When it does not exist.
     pub fn link(&mut self, id: LinkId) -> LinkStats {
         if M::ACTIVE
-            && let Ok(place) = self.carried.binary_search_by_key(&id, |&(link, _)| link)
+            && let Some(entry) = self.entry(id)
         {
-            return self.medium.stats(self.carried[place].1, self.now);
+            return self.medium.stats(entry, self.now);
         }
         self.settle(id);
         self.links[id.0 as usize].stats(self.now)

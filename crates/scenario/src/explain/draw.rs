@@ -93,7 +93,11 @@ fn members(plan: &Plan, bond: &BondPlan, margin: &str, text: &mut String) {
         SchedulerConfig::FlowAware(_) => "flow aware",
     };
     let names: Vec<&str> = bond.paths.iter().map(|path| path.name.as_str()).collect();
-    let _ = writeln!(text, "{margin}=== {} laid into one, {scheduler}", names.join(" and "));
+    let up = match bond.run_up {
+        Duration::ZERO => "up with the scenario".to_owned(),
+        run_up => format!("up {run_up} before the scenario"),
+    };
+    let _ = writeln!(text, "{margin}=== {} laid into one, {scheduler}, {up}", names.join(" and "));
     for (place, path) in bond.paths.iter().enumerate() {
         let figures = Figures::of_ways(plan, path, &path.forward);
         let _ = writeln!(

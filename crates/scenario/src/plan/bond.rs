@@ -8,9 +8,14 @@ use crate::error::ScenarioError;
 use crate::schema::bond::BondTable;
 use crate::schema::quantity::Name;
 use ropewalk_bonding::{Class, Config, DataHeader};
+use ropewalk_units::Duration;
 
 /// IPv4 and UDP headers of what the gateways exchange.
 const TUNNEL_HEADERS: u32 = 28;
+/// A bond is up for so long before its scenario begins, if the file says nothing else: on real lines nobody waits for it.
+const RUN_UP: Duration = Duration::from_secs(5);
+/// Whatever is learnt without traffic is known by then; more would only take time.
+const LONGEST_RUN_UP: Duration = Duration::from_secs(60);
 
 pub(crate) mod config;
 pub(super) mod routes;
@@ -27,6 +32,8 @@ pub struct BondPlan {
     pub config: Config,
     /// How packets with a code point are treated; all others are in order.
     pub classes: Vec<(u8, Class)>,
+    /// How long it has been up when the scenario begins.
+    pub run_up: Duration,
 }
 
 /// All bonds, by name, as links behind those of the topology.
@@ -57,7 +64,7 @@ fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> 
     let ways = paths.iter().flat_map(|path| path.forward.iter().chain(&path.backward));
     let mtu = ways.map(|&(link, _)| topology.links[link].mtu).min().unwrap_or(u32::from(u16::MAX));
     let config = config::config(builder, &draft.base, table)?;
-    let plan = BondPlan { paths, config, classes: draft.classes()? };
+    let plan = BondPlan { paths, config, classes: draft.classes()?, run_up: draft.run_up()? };
     Ok(LinkPlan {
         name: name.to_owned(),
         ends,
@@ -209,6 +216,19 @@ impl Draft<'_> {
             backward: forward.iter().rev().map(|&(link, direction)| (link, 1 - direction)).collect(),
             forward,
         }
+    }
+
+    fn run_up(&self) -> Result<Duration, ScenarioError> {
+        let run_up = self.table.run_up.map_or(RUN_UP, |time| time.0);
+        if run_up > LONGEST_RUN_UP {
+            let message = "`run_up` cannot be used";
+            return Err(self.builder.wrong(
+                &self.key("run_up"),
+                message,
+                format!("at most {LONGEST_RUN_UP}"),
+            ));
+        }
+        Ok(run_up)
     }
 
     fn classes(&self) -> Result<Vec<(u8, Class)>, ScenarioError> {

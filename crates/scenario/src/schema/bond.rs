@@ -34,6 +34,9 @@ pub(crate) struct BondTable {
     /// How paths are found dead and alive.
     #[serde(default)]
     pub(crate) keepalive: KeepaliveTable,
+    /// How long it has been up when the scenario begins, at most 1 min (default 5 s), without traffic and over its lines as they are
+    /// at the beginning; with 0 s its gateways begin with the scenario.
+    pub(crate) run_up: Option<Time>,
     /// Code points whose packets are treated specially; all others are normal.
     #[serde(default)]
     pub(crate) classes: Vec<ClassTable>,

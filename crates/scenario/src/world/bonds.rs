@@ -1,14 +1,15 @@
 //! The bonds of a world: built from the plan, and read for results.
 
 use super::build::{LinkPorts, Simulation};
-use super::gateway::{BondEnd, Member};
+use super::gateway::{Before, BondEnd, Count, Member};
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
+use super::run_up::Period;
 use crate::outcome::{BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic};
 use crate::plan::{BondPlan, LinkPlan, NodeIndex, Plan};
 use ropewalk_bonding::{Class, Endpoint, PathState, PathView};
 use ropewalk_sim::{Medium, NodeId, Tap, World};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::Duration;
 
 /// UDP port of both gateways of a bond; the k-th bond of the plan has the k-th from here.
 const FIRST_BOND_PORT: u16 = 5_600;
@@ -34,18 +35,23 @@ pub(crate) fn connect<T: Tap<Packet>, M: Medium<Packet>>(
     plan: &Plan,
     nodes: &[NodeId],
     ports: &LinkPorts,
+    period: Period,
 ) -> Vec<BondEnds> {
     let mut all = Vec::new();
     for (number, (_, link, bond)) in planned(plan).enumerate() {
+        let begin = period.begin(bond.run_up);
         let ends = [0, 1].map(|end| {
             let members = members(bond, end, FIRST_BOND_PORT + number as u16, ports);
-            let endpoint = Endpoint::new(bond.config.clone(), Instant::ZERO).expect("the plan was checked");
+            let endpoint =
+                Endpoint::new(bond.config.clone(), begin.unwrap_or_default()).expect("the plan was checked");
             let node = nodes[link.ends[end]];
             let bonds = &mut world.node_mut(node).gateway_mut().bonds;
             let index = bonds.len() as u32;
             bonds.push(BondEnd::new(endpoint, members, classes(bond)));
-            // The first keepalives leave at once.
-            world.set_timer(node, Instant::ZERO, index);
+            if let Some(begin) = begin {
+                // The first keepalives leave at once.
+                world.set_timer(node, begin, index);
+            }
             (node, index)
         });
         all.push(BondEnds(ends));
@@ -100,12 +106,16 @@ fn ways<'a, T: Tap<Packet>, M: Medium<Packet>>(
 impl Way<'_> {
     /// Sent as the sender's view of a path counts it, received as the receiver's does.
     fn path_traffic(&self, sent: &PathView, received: &PathView) -> BondTraffic {
+        let path = sent.id.index();
+        let (sent_before, received_before) = (self.from.before[path].sent, self.to.before[path].received);
         let overhead = |packets: u64| packets * u64::from(self.bond.config.overhead);
+        let sent_packets = sent.sent_packets - sent_before.packets;
+        let received_packets = received.received_packets - received_before.packets;
         BondTraffic {
-            sent_packets: sent.sent_packets,
-            sent_bytes: sent.sent_bytes - overhead(sent.sent_packets),
-            received_packets: received.received_packets,
-            received_bytes: received.received_bytes - overhead(received.received_packets),
+            sent_packets,
+            sent_bytes: sent.sent_bytes - sent_before.bytes - overhead(sent_packets),
+            received_packets,
+            received_bytes: received.received_bytes - received_before.bytes - overhead(received_packets),
         }
     }
 
@@ -121,7 +131,8 @@ impl Way<'_> {
         let given_up = self.to.endpoint.resequencer().given_up;
         let mut all = vec![(whole, given_up)];
         for (sent, received) in self.from.endpoint.paths().zip(self.to.endpoint.paths()) {
-            all.push((self.path_traffic(&sent, &received), received.lost_received));
+            let lost = received.lost_received - self.to.before[received.id.index()].lost;
+            all.push((self.path_traffic(&sent, &received), lost));
         }
         all
     }
@@ -135,6 +146,49 @@ impl Way<'_> {
             added_delay_mean_ms: view.mean_added_delay.as_secs_f64() * 1e3,
             added_delay_max_ms: view.max_added_delay.as_secs_f64() * 1e3,
             unsent: self.from.unsent,
+        }
+    }
+}
+
+/// What the paths of an end have counted by now, with the other end's views of them. What is on its way is left to count: it
+/// comes later.
+fn counted(own: &BondEnd, other: &BondEnd) -> Vec<Before> {
+    let count = |(own, other): (PathView, PathView)| {
+        let over = other.received_packets + other.lost_received;
+        let packets = own.sent_packets.min(over);
+        // Without traffic all are probes, which are of one size.
+        let size = own.sent_bytes.checked_div(own.sent_packets).unwrap_or(0);
+        Before {
+            sent: Count { packets, bytes: packets * size },
+            received: Count { packets: own.received_packets, bytes: own.received_bytes },
+            lost: own.lost_received,
+        }
+    };
+    own.endpoint.paths().zip(other.endpoint.paths()).map(count).collect()
+}
+
+/// Moves the bonds that are up in a world into another of the same plan, which begins `lead` after it.
+pub(super) fn move_on<T: Tap<Packet>, U: Tap<Packet>, M: Medium<Packet>>(
+    plan: &Plan,
+    lead: Duration,
+    from: &mut Simulation<U, M>,
+    to: &mut Simulation<T, M>,
+) {
+    let bonds = planned(plan).zip(&to.bonds);
+    for (_, BondEnds(ends)) in bonds.filter(|((_, _, bond), _)| !bond.run_up.is_zero()) {
+        let before = [0, 1].map(|end| {
+            let [own, other] = [end, 1 - end].map(|end| {
+                let (node, index) = ends[end];
+                &from.world.node(node).gateway().bonds[index as usize]
+            });
+            counted(own, other)
+        });
+        for (&(node, index), before) in ends.iter().zip(before) {
+            let old = &mut from.world.node_mut(node).gateway_mut().bonds[index as usize];
+            let new = &mut to.world.node_mut(node).gateway_mut().bonds[index as usize];
+            // The timer of the one that begins here serves the other, too.
+            std::mem::swap(old, new);
+            new.move_on(lead, before);
         }
     }
 }

@@ -11,6 +11,7 @@ use super::host::{Endpoint, Host};
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
 use super::router::{NextHop, Router};
+use super::run_up::Period;
 use super::transport::{FourTuple, Transport};
 use crate::plan::wifi::BroadcastPort;
 use crate::plan::{
@@ -64,7 +65,25 @@ pub(crate) fn build<T: Tap<Packet>, M: Medium<Packet>>(
     radio: Radio<M>,
 ) -> Simulation<T, M> {
     let streams = Streams::new(seed);
-    let mut world = World::with_medium(tap, radio.medium);
+    let (mut simulation, nodes) =
+        build_lines(plan, &streams, tap, (radio.medium, &radio.entries), Period::Scenario);
+    let world = &mut simulation.world;
+    simulation.ends = (0..plan.connections.len())
+        .map(|index| add_connection(world, plan, &nodes, &streams, index))
+        .collect();
+    simulation.announcers = broadcasts::attach(world, plan, &streams, radio.ports);
+    simulation
+}
+
+/// The same without anybody who sends: nodes, links and bonds, in a period. Also the nodes, by index in the plan.
+pub(super) fn build_lines<T: Tap<Packet>, M: Medium<Packet>>(
+    plan: &Plan,
+    streams: &Streams,
+    tap: T,
+    (medium, entries): (M, &[[u32; 2]]),
+    period: Period,
+) -> (Simulation<T, M>, Vec<NodeId>) {
+    let mut world = World::with_medium(tap, medium);
     let book = Arc::new(AddressBook::new(addresses::all(plan)));
     let bonds = || plan.links.iter().filter(|link| link.bond().is_some());
     let is_gateway = |node: usize| bonds().any(|link| link.ends.contains(&node));
@@ -80,14 +99,10 @@ pub(crate) fn build<T: Tap<Packet>, M: Medium<Packet>>(
             })
         })
         .collect();
-    let (links, ports) = connect_links(&mut world, plan, &nodes, &streams, &radio.entries);
-    let bonds = bonds::connect(&mut world, plan, &nodes, &ports);
+    let (links, ports) = connect_links(&mut world, plan, &nodes, streams, entries, period);
+    let bonds = bonds::connect(&mut world, plan, &nodes, &ports, period);
     set_routes(&mut world, plan, &nodes, &ports);
-    let ends = (0..plan.connections.len())
-        .map(|index| add_connection(&mut world, plan, &nodes, &streams, index))
-        .collect();
-    let announcers = broadcasts::attach(&mut world, plan, &streams, radio.ports);
-    Simulation { world, ends, links, bonds, announcers }
+    (Simulation { world, ends: Vec::new(), links, bonds, announcers: Vec::new() }, nodes)
 }
 
 /// Ports at both ends of each wire and wireless route; the plan has them before the bonds.
@@ -99,6 +114,7 @@ fn connect_links<T: Tap<Packet>, M: Medium<Packet>>(
     nodes: &[NodeId],
     streams: &Streams,
     entries: &[[u32; 2]],
+    period: Period,
 ) -> (Vec<[LinkId; 2]>, LinkPorts) {
     let mut links = Vec::new();
     let mut ports = Vec::new();
@@ -108,11 +124,11 @@ fn connect_links<T: Tap<Packet>, M: Medium<Packet>>(
             Carrier::Wire(wire) => {
                 let setup = |direction: usize, suffix: &str| LinkSetup {
                     name: format!("{}/{suffix}", link.name),
-                    config: wire.directions[direction].clone(),
+                    config: period.line(&wire.directions[direction]),
                     streams: *streams,
                 };
                 let connected = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
-                for change in &wire.changes {
+                for change in period.changes(wire) {
                     world.schedule_change(change.at, connected.2[change.direction], change.change.clone());
                 }
                 connected

@@ -5,7 +5,7 @@ use super::packet::{Body, Bonded, Datagram, Packet, Socket};
 use super::router::{NextHop, Router};
 use ropewalk_bonding::{Class, Control, DataHeader, Endpoint, FlowKey, PathId};
 use ropewalk_sim::{Context, Packet as _, PacketId, Port};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
 use std::fmt;
@@ -35,6 +35,34 @@ impl Count {
     }
 }
 
+/// The clock of a bond that was up before its world began. An endpoint, and all times that come of it, are on this clock.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    lead: Duration,
+}
+
+impl Clock {
+    /// The bond's time at a time of the world.
+    #[inline]
+    fn of(self, world: Instant) -> Instant {
+        world.saturating_add(self.lead)
+    }
+
+    /// The world's time at a time of the bond that is not before the world.
+    #[inline]
+    fn in_world(self, own: Instant) -> Instant {
+        Instant::ZERO + own.saturating_since(Instant::ZERO + self.lead)
+    }
+}
+
+/// What a path had counted before its world began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Before {
+    pub(crate) sent: Count,
+    pub(crate) received: Count,
+    pub(crate) lost: u64,
+}
+
 /// One end of a bond.
 pub(crate) struct BondEnd {
     /// Numbers, schedules, resequences. Packets wait in the world's arena.
@@ -47,11 +75,14 @@ pub(crate) struct BondEnd {
     pub(crate) offered: Count,
     /// What came out of the bond here.
     pub(crate) delivered: Count,
+    /// By path: what is not of this world.
+    pub(crate) before: Vec<Before>,
+    clock: Clock,
     /// By path: packets that are to leave later, and when.
     held: Vec<VecDeque<(Instant, Packet)>>,
     /// Packets that found every path down or full.
     pub(crate) unsent: u64,
-    /// Time of the earliest pending timer, as in `Host`.
+    /// The bond's time of the earliest pending timer, as in `Host`.
     armed: Instant,
 }
 
@@ -68,6 +99,8 @@ impl BondEnd {
         let held = members.iter().map(|_| VecDeque::new()).collect();
         Self {
             endpoint,
+            before: vec![Before::default(); members.len()],
+            clock: Clock::default(),
             members,
             classes,
             offered: none,
@@ -76,6 +109,16 @@ impl BondEnd {
             unsent: 0,
             armed: Instant::MAX,
         }
+    }
+
+    /// Moves into a world that begins `lead` after the one in which it was until now, and has no timer there. `before`: what its
+    /// paths have counted.
+    pub(crate) fn move_on(&mut self, lead: Duration, before: Vec<Before>) {
+        debug_assert!(self.held.iter().all(VecDeque::is_empty), "packets stay in their world");
+        debug_assert_eq!(self.endpoint.resequencer().depth_packets, 0, "packets stay in their world");
+        self.clock.lead += lead;
+        self.before = before;
+        self.armed = Instant::MAX;
     }
 }
 
@@ -105,7 +148,8 @@ impl Gateway {
 
     /// A timer of a bond has fired.
     pub(crate) fn handle_timer(&mut self, context: &mut Context<'_, Packet>, bond: u32) {
-        let (now, end) = (context.now(), &mut self.bonds[bond as usize]);
+        let end = &mut self.bonds[bond as usize];
+        let now = end.clock.of(context.now());
         if end.armed != now && end.armed != Instant::MAX {
             return;
         }
@@ -137,7 +181,8 @@ impl Gateway {
 
     /// Ingress: the bond says by which paths the packet goes.
     fn send(&mut self, context: &mut Context<'_, Packet>, bond: u32, id: PacketId) {
-        let (now, end) = (context.now(), &mut self.bonds[bond as usize]);
+        let end = &mut self.bonds[bond as usize];
+        let now = end.clock.of(context.now());
         let packet = context.packet(id);
         let flow = FlowKey { hash: packet.flow_hash(), class: end.classes[usize::from(packet.dscp & 63)] };
         let len = packet.wire_len();
@@ -165,7 +210,8 @@ impl Gateway {
 
     /// Egress.
     fn receive(&mut self, context: &mut Context<'_, Packet>, bond: u32, path: PathId, id: PacketId) {
-        let (now, end) = (context.now(), &mut self.bonds[bond as usize]);
+        let end = &mut self.bonds[bond as usize];
+        let now = end.clock.of(context.now());
         let slot = context.packet_mut(id);
         match std::mem::replace(&mut slot.body, hollow()) {
             Body::Bonded(bonded) => {
@@ -187,8 +233,9 @@ impl Gateway {
 
     /// Everything that follows an input.
     fn drive(&mut self, context: &mut Context<'_, Packet>, bond: u32) {
-        let now = context.now();
         let index = bond as usize;
+        let clock = self.bonds[index].clock;
+        let now = clock.of(context.now());
         while let Some(id) = self.bonds[index].endpoint.poll_deliver(now) {
             self.bonds[index].delivered.add(context.packet(id).wire_len());
             self.route(context, id);
@@ -212,7 +259,7 @@ impl Gateway {
         if at < end.armed {
             let at = at.max(now);
             end.armed = at;
-            context.set_timer(at, bond);
+            context.set_timer(clock.in_world(at), bond);
         }
     }
 }

@@ -126,6 +126,17 @@ impl Medium {
         self.flight.pop_front().map(|flying| flying.packet)
     }
 
+    /// Takes out what is on its way, in order of arrival.
+    pub(super) fn take_flying(&mut self) -> impl ExactSizeIterator<Item = (Instant, PacketId)> {
+        std::mem::take(&mut self.flight).into_iter().map(|flying| (flying.arrival, flying.packet))
+    }
+
+    /// A packet is on its way here without having come through the transmitter.
+    pub(super) fn put_flying(&mut self, arrival: Instant, packet: PacketId) {
+        self.overtake(arrival, packet);
+        self.last_arrival = self.last_arrival.max(arrival);
+    }
+
     /// A packet has left the transmitter at `at`.
     #[inline(always)]
     pub(super) fn carry<P: Packet, T: Tap<P>>(

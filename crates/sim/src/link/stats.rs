@@ -26,7 +26,7 @@ pub(super) struct Counters {
 /// `offered + duplicates = delivered + drops_queue + drops_loss + queued + in_flight`, always.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct LinkStats {
-    /// Packets that nodes sent into it.
+    /// Packets that nodes sent into it, or that were on their way already ([`crate::World::put_flying`]).
     pub offered: u64,
     /// Copies it made of its own.
     pub duplicates: u64,
@@ -34,7 +34,7 @@ pub struct LinkStats {
     pub transmitted_packets: u64,
     /// Their octets.
     pub transmitted_bytes: u64,
-    /// Packets that arrived.
+    /// Packets that arrived, or were taken out on their way ([`crate::World::take_flying`]).
     pub delivered: u64,
     /// Packets dropped by the queue: full, or by active queue management.
     pub drops_queue: u64,

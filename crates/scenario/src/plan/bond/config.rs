@@ -204,6 +204,7 @@ pub(crate) fn explicit(between: [Name; 2], bond: &BondPlan, links: &[LinkPlan]) 
             down_after: Some(Time(keepalive.down_after)),
             answers_to_return: Some(keepalive.answers_to_return),
         },
+        run_up: Some(Time(bond.run_up)),
         classes: bond.classes.iter().map(class).collect(),
     }
 }
