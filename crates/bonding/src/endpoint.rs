@@ -119,6 +119,7 @@ impl<P> Endpoint<P> {
         for path in &self.outgoing {
             let deadline = path.liveness.deadline(&self.config.keepalive);
             consider(deadline.unwrap_or(Instant::MAX), TimerKind::PathState);
+            consider(path.next_probes_at().unwrap_or(Instant::MAX), TimerKind::Probe);
         }
         Some(first)
     }
@@ -139,6 +140,7 @@ impl<P> Endpoint<P> {
             id,
             state: outgoing.liveness.state,
             sent_packets: outgoing.sent_packets,
+            probes: u64::from(outgoing.probes),
             sent_bytes: outgoing.sent_bytes,
             received_packets: incoming.received_packets,
             received_bytes: incoming.received_bytes,

@@ -58,6 +58,8 @@ pub enum TimerKind {
     Report,
     /// To send keepalives.
     Keepalive,
+    /// To send more probes of a train.
+    Probe,
     /// To suspect a path or declare it down.
     PathState,
     /// To give up on a missing packet.

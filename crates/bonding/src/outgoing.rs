@@ -37,6 +37,10 @@ const INITIAL_WINDOW: u32 = 10;
 const PROBES: u32 = 50;
 /// So many packets it is sent if nothing else has room.
 const LAST_RESORT: u32 = 3 * INITIAL_WINDOW;
+/// Fewer probes lost of a long train show no full buffer.
+const FEW: u32 = 3;
+/// A path on which nobody has sent for so long may be probed.
+const QUIET: Duration = Duration::from_millis(200);
 /// Bursts show a rate if nothing was lost for so long.
 const CLEAN: Duration = Duration::from_secs(1);
 /// The mean length of packets is that of about 2⁴.
@@ -74,7 +78,7 @@ pub(crate) struct Outgoing {
     is_paced: bool,
     /// Of the packets sent of late, octets.
     mean_len: i32,
-    probes: u32,
+    pub(crate) probes: u32,
     train: Train,
     /// The first packet sent since it has been tried.
     tried_from: Option<PathSeq>,
@@ -130,6 +134,7 @@ impl Outgoing {
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, global: GlobalSeq) -> (PathSeq, Instant) {
         let seq = self.count(wire_len);
+        self.train.spoil();
         self.mean_len += (wire_len as i32 - self.mean_len) >> LENGTH_SHIFT;
         let backlog = self.queue.backlog(now);
         let backlog = if self.is_paced { backlog } else { self.limit.bounded(backlog) };
@@ -143,7 +148,10 @@ impl Outgoing {
     pub(crate) fn on_probe(&mut self, now: Instant, wire_len: u32) -> PathSeq {
         let seq = self.count(wire_len);
         self.probes += 1;
-        self.train.on_probe(seq, micros(now), &self.last);
+        if !self.train.is_under_way() {
+            self.tried_from = None;
+        }
+        self.train.on_probe(now, micros(now), seq, wire_len, &self.last);
         let backlog = self.queue.backlog(now);
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
         self.note(now, seq, wire_len, backlog, now);
@@ -251,15 +259,33 @@ impl Outgoing {
         self.capacity.is_measured()
     }
 
-    /// Is a train of probes to be sent? Not often if that has not led to anything: perhaps it carries no packets as long as that.
-    pub(crate) fn wants_probes(&self, is_rare: bool) -> bool {
-        let is_due = !self.train.is_under_way() && self.may_be_tried() && (self.probes < PROBES || is_rare);
-        self.is_paced && !self.is_tried() && is_due && self.liveness.state == PathState::Up
+    /// Is a train of probes to be sent? Over a path that nothing is known of, not often if that has not led to anything: perhaps it
+    /// carries no packets as long as that. Once it is known to carry some, only while nobody uses it.
+    pub(crate) fn wants_probes(&self, now: Instant, is_rare: bool) -> bool {
+        if !self.is_paced || self.train.is_under_way() || self.liveness.state != PathState::Up {
+            return false;
+        }
+        if !self.is_tried() {
+            return self.may_be_tried() && (self.probes < PROBES || is_rare);
+        }
+        let has_data = self.sent_packets > u64::from(self.probes);
+        let is_quiet = !has_data || now.saturating_since(self.departs_at) >= QUIET;
+        self.train.is_wanted() && !self.is_measured() && is_quiet && self.is_idle()
     }
 
-    /// May one more probe be sent with those just sent?
-    pub(crate) fn may_be_probed(&self) -> bool {
-        self.train.may_grow()
+    /// Is one more probe due?
+    pub(crate) fn is_probe_due(&self, now: Instant) -> bool {
+        self.train.next_at().is_none_or(|at| at <= now)
+    }
+
+    /// Are all probes of the train sent?
+    pub(crate) fn is_train_complete(&self) -> bool {
+        self.train.is_complete()
+    }
+
+    /// When its next probes are to be sent.
+    pub(crate) fn next_probes_at(&self) -> Option<Instant> {
+        self.train.next_at().map(Train::tick)
     }
 
     /// Of a path that has not carried enough: may it be sent more before it has reported? RFC 6928's initial window.
@@ -347,8 +373,9 @@ impl Outgoing {
         if report.is_fresh {
             self.measure(now, report, &mut relative);
         }
-        if let Some(arrival) = self.train.settle(report) {
-            self.capacity.note_train(arrival);
+        if let Some(shown) = self.train.settle(report) {
+            self.capacity.note_train(shown);
+            self.train.climb(shown, self.capacity.bits_per_sec());
         }
         if progress.lost_packets > 0 {
             self.lost_at = Some(now);
@@ -357,7 +384,9 @@ impl Outgoing {
         let news = News { lost, lost_bytes: progress.lost_bytes, received: self.newly_received(report) };
         let own = self.capacity.time_of(FULL_PACKET);
         let verdict = if self.is_blind(report) {
-            self.limit.on_blind(now, lost, own)
+            // A few of many may be chance; of the first train, none is many.
+            let is_chance = lost < FEW && !self.train.is_first();
+            self.limit.on_blind(now, if is_chance { 0 } else { lost }, own)
         } else {
             self.limit.on_report(now, news, own)
         };
@@ -397,7 +426,7 @@ impl Outgoing {
 
     /// Does this report speak of what was sent when nothing was known of the path: probes, and what had nowhere else to go?
     fn is_blind(&mut self, report: &PathReport) -> bool {
-        if self.is_tried() && self.tried_from.is_none() {
+        if self.is_tried() && self.tried_from.is_none() && !self.train.is_under_way() {
             self.tried_from = Some(self.next);
         }
         self.tried_from.is_none_or(|from| !from.before(report.next))

@@ -12,17 +12,19 @@ pub struct PathView {
     pub id: PathId,
     /// Whether packets get through.
     pub state: PathState,
-    /// Data packets sent, copies included.
+    /// Packets sent that have a number on the path: data, copies included, and probes.
     pub sent_packets: u64,
+    /// Those of them that were probes: they carry nobody's data.
+    pub probes: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Data packets received from the peer on this path, without duplicates.
+    /// Packets received from the peer on this path that have a number there, without duplicates.
     pub received_packets: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Data packets of the peer's that did not arrive within the loss timeout.
+    /// Such packets of the peer's that did not arrive within the loss timeout.
     pub lost_received: u64,
-    /// Data packets of ours that the peer reports as lost.
+    /// Such packets of ours that the peer reports as lost.
     pub lost_reported: u64,
     /// Their bytes, as far as reported.
     pub lost_reported_bytes: u64,

@@ -83,7 +83,7 @@ impl Feedback {
             self.keepalives_sent = self.keepalives_sent.wrapping_add(1);
             outgoing.iter().for_each(|path| self.keepalive_on.insert(path.id));
             let is_rare = self.keepalives_sent.is_multiple_of(RARE_PROBES);
-            let probed = outgoing.iter().filter(|path| path.wants_probes(is_rare));
+            let probed = outgoing.iter().filter(|path| path.wants_probes(now, is_rare));
             probed.for_each(|path| self.probe_on.insert(path.id));
         }
     }
@@ -147,9 +147,9 @@ impl<P> Endpoint<P> {
             feedback.report_on.remove(path);
             return feedback.report.map(|report| (path, Control::Report(report)));
         }
-        let path = feedback.probe_on.first()?;
+        let path = feedback.probe_on.filter(|id| self.outgoing[id.index()].is_probe_due(now)).first()?;
         let probe = self.probe(now, path);
-        if !self.outgoing[path.index()].may_be_probed() {
+        if self.outgoing[path.index()].is_train_complete() {
             self.feedback.probe_on.remove(path);
         }
         Some((path, Control::Probe(probe)))

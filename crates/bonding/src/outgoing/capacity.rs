@@ -1,7 +1,7 @@
 //! The rate that a path delivers.
 
 use super::log::Entry;
-use super::train::Arrival;
+use super::train::Shown;
 use crate::control::PathReport;
 
 /// Assumed until there is a measurement, bits per second. Too little and the first packets are spread over paths that are not
@@ -129,14 +129,17 @@ impl Capacity {
         }
     }
 
-    /// A train of probes has come. That the path is slower than assumed is believed; that it is faster, of something as short,
-    /// is not.
-    pub(super) fn note_train(&mut self, Arrival(shown): Arrival) {
+    /// A train of probes has come.
+    pub(super) fn note_train(&mut self, shown: Shown) {
         self.is_tried = true;
-        if let Some((bytes, micros)) = shown {
-            let sample = f64::from(bytes) * 8e6 / micros.max(1) as f64;
-            if sample < self.bits_per_sec {
-                self.set(sample);
+        match shown {
+            Shown::Little => {}
+            // Something as short is believed if the path is slower than assumed, not if it is faster.
+            Shown::Hint(rate) => self.set(rate.min(self.bits_per_sec)),
+            Shown::AtLeast(rate) => self.set(rate.max(self.bits_per_sec)),
+            Shown::Rate(rate) => {
+                self.set(rate);
+                self.is_measured = true;
             }
         }
     }

@@ -1,25 +1,75 @@
-//! A train of probes: sent at once over a path that nothing is known of, it comes as fast as the path is.
+//! Trains of probes: what is sent faster than the path is comes as fast as the path is.
+//!
+//! Over a path of which nothing is known the first train is sent at once. It is short; if it shows no slow path, longer
+//! ones follow while nobody else uses the path, each twice as fast as the path is known to be, until one comes slower than it was sent.
 
 use super::log::Entry;
 use crate::control::PathReport;
 use crate::id::PathSeq;
+use ropewalk_units::{Duration, Instant};
 
-/// Probes in a train: RFC 6928's initial window.
+/// Probes in the first train: RFC 6928's initial window.
 const LENGTH: u32 = 10;
+/// How long the others are, in seconds, and the first must have taken to come for its rate to be believed, in µs.
+const SPAN: f64 = 0.01;
+const LONG_MICROS: i64 = 10_000;
+/// So much faster than the path is known to be.
+const FASTER: f64 = 2.0;
+/// A train that came at this share of the rate that it was sent at was carried.
+const CARRIED: f64 = 0.9;
+/// None is sent faster than this, in bits per second.
+const FASTEST: f64 = 250e6;
+/// Probes that are due within this time leave together.
+const TICK: Duration = Duration::from_micros(250);
+/// So many trains in which others meddled, and no more are sent.
+const SPOILT: u32 = 5;
 /// What followed the train has kept the path busy until its end if the last of it waited so long, in µs.
 const BUSY_MICROS: i64 = 2_000;
 
-/// The train under way, if there is one.
+/// What a train has shown of the path's rate, in bits per second.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Shown {
+    /// Only that something comes.
+    Little,
+    /// This, of ten packets: hardly more, perhaps less.
+    Hint(f64),
+    /// At least this.
+    AtLeast(f64),
+    /// This.
+    Rate(f64),
+}
+
+/// What is to be sent next.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+enum Stage {
+    #[default]
+    First,
+    /// A train at so many bits per second.
+    At(f64),
+    Done,
+}
+
+/// The train under way, if there is one, and what follows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Train {
     under_way: Option<UnderWay>,
+    stage: Stage,
+    spoilt: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
+    /// How many have been sent, and will be.
     probes: u32,
-    /// The number after its last.
+    length: u32,
+    began_at: Instant,
+    /// Nanoseconds from one to the next; 0: all at once.
+    gap: u64,
+    /// Have others sent on the path since it began?
+    is_spoilt: bool,
+    /// The number after its last, and the octets of one.
     end: PathSeq,
+    probe_len: u32,
     /// The sender's clock in µs.
     left_at: u32,
     /// What the peer had received before it.
@@ -31,18 +81,47 @@ struct UnderWay {
     last_left_at: u32,
 }
 
-/// What a train has shown: so many octets came within so many µs, or nothing but that the path is not slow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Arrival(pub(super) Option<(u32, i64)>);
+impl UnderWay {
+    fn is_complete(&self) -> bool {
+        self.probes >= self.length
+    }
+
+    /// When the next probe is due.
+    fn next_at(&self) -> Instant {
+        self.began_at.saturating_add(Duration::from_nanos(self.gap * u64::from(self.probes)))
+    }
+
+    /// Octets that came, and in how many µs, from the arrival of the first on. What came after it counts too, if the path was
+    /// busy with it.
+    fn arrival(&self, report: &PathReport) -> Option<(u32, i64)> {
+        let bytes = report.received_bytes.wrapping_sub(self.received_bytes);
+        let waited = self.delay - self.least;
+        let sent_later = i64::from(self.last_left_at.wrapping_sub(self.left_at) as i32);
+        // The first train left behind a keepalive, which is taken for its first packet.
+        let first = if self.gap > 0 { self.probe_len } else { 0 };
+        let is_busy = self.gap > 0 || sent_later <= 0 || waited > BUSY_MICROS;
+        is_busy.then_some((bytes.saturating_sub(first), sent_later.max(0) + waited))
+    }
+}
 
 impl Train {
-    /// May one more probe be sent at once?
-    pub(super) fn may_grow(&self) -> bool {
-        self.under_way.is_none_or(|train| train.probes < LENGTH)
+    /// Has no more been sent than the first train?
+    pub(super) fn is_first(&self) -> bool {
+        self.stage == Stage::First
     }
 
     pub(super) fn is_under_way(&self) -> bool {
         self.under_way.is_some()
+    }
+
+    /// Are all of its probes sent?
+    pub(super) fn is_complete(&self) -> bool {
+        self.under_way.is_none_or(|train| train.is_complete())
+    }
+
+    /// Is another faster one to be sent, if nobody uses the path?
+    pub(super) fn is_wanted(&self) -> bool {
+        self.under_way.is_none() && matches!(self.stage, Stage::At(_))
     }
 
     /// Its probes, while it is under way.
@@ -50,11 +129,39 @@ impl Train {
         self.under_way.map_or(0, |train| train.probes)
     }
 
-    /// A probe, number `seq`, leaves at `left_at`; `last`: the report before.
-    pub(super) fn on_probe(&mut self, seq: PathSeq, left_at: u32, last: &PathReport) {
+    /// When its next probe is due; `None` without any to come.
+    pub(super) fn next_at(&self) -> Option<Instant> {
+        let train = self.under_way.filter(|train| !train.is_complete())?;
+        Some(train.next_at())
+    }
+
+    /// Somebody else uses the path.
+    pub(super) fn spoil(&mut self) {
+        if let Some(train) = &mut self.under_way
+            && train.gap > 0
+        {
+            train.is_spoilt = true;
+            train.length = train.probes;
+        }
+    }
+
+    /// A probe of `len` octets, number `seq`, leaves; `last`: the report before.
+    pub(super) fn on_probe(&mut self, now: Instant, left_at: u32, seq: PathSeq, len: u32, last: &PathReport) {
+        let (length, gap) = match self.stage {
+            Stage::First | Stage::Done => (LENGTH, 0),
+            Stage::At(rate) => {
+                let length = (rate * SPAN / (8.0 * f64::from(len))) as u32;
+                (length.max(LENGTH), (f64::from(len) * 8e9 / rate) as u64)
+            }
+        };
         let begun = UnderWay {
             probes: 0,
+            length,
+            began_at: now,
+            gap,
+            is_spoilt: false,
             end: seq,
+            probe_len: len,
             left_at,
             received_bytes: last.received_bytes,
             least: i64::MAX,
@@ -66,6 +173,11 @@ impl Train {
         train.end = seq.next();
     }
 
+    /// The time at which what is due by `at` is sent.
+    pub(super) fn tick(at: Instant) -> Instant {
+        at.saturating_add(TICK)
+    }
+
     /// A report that something came: the least delay and that of the last packet, in µs, and what is known of that packet.
     pub(super) fn note(&mut self, least: i64, delay: i64, last: &Entry) {
         if let Some(train) = &mut self.under_way {
@@ -75,18 +187,35 @@ impl Train {
         }
     }
 
-    /// Once the whole train has come, or is lost, what it has shown, if anything of it came. It left at once, behind a keepalive that is
-    /// taken for its first; what came after it counts too, if the path was busy with it.
-    pub(super) fn settle(&mut self, report: &PathReport) -> Option<Arrival> {
-        let train = self.under_way.filter(|train| !report.next.before(train.end))?;
+    /// Once the whole train has come, or is lost, what it has shown, if anything of it came.
+    pub(super) fn settle(&mut self, report: &PathReport) -> Option<Shown> {
+        let is_over = |train: &UnderWay| train.is_complete() && !report.next.before(train.end);
+        let train = self.under_way.filter(is_over)?;
         self.under_way = None;
-        let bytes = report.received_bytes.wrapping_sub(train.received_bytes);
-        if bytes == 0 {
+        if train.is_spoilt {
+            self.spoilt += 1;
+            if self.spoilt >= SPOILT {
+                self.stage = Stage::Done;
+            }
             return None;
         }
-        let waited = train.delay - train.least;
-        let sent_later = i64::from(train.last_left_at.wrapping_sub(train.left_at) as i32);
-        let is_busy = sent_later <= 0 || waited > BUSY_MICROS;
-        Some(Arrival(is_busy.then_some((bytes, sent_later.max(0) + waited))))
+        if report.received_bytes == train.received_bytes {
+            return None;
+        }
+        let Some((bytes, micros)) = train.arrival(report) else { return Some(Shown::Little) };
+        let rate = f64::from(bytes) * 8e6 / micros.max(1) as f64;
+        Some(match self.stage {
+            Stage::At(sent_at) if rate < sent_at * CARRIED => Shown::Rate(rate),
+            Stage::At(_) => Shown::AtLeast(rate),
+            Stage::First | Stage::Done if micros >= LONG_MICROS => Shown::Rate(rate),
+            Stage::First | Stage::Done => Shown::Hint(rate),
+        })
+    }
+
+    /// After a train that has shown so much, the path's rate being taken for `bits_per_sec`: how fast will the next one be?
+    pub(super) fn climb(&mut self, shown: Shown, bits_per_sec: f64) {
+        let next = bits_per_sec * FASTER;
+        let is_over = matches!(shown, Shown::Rate(_)) || next > FASTEST || self.stage == Stage::Done;
+        self.stage = if is_over { Stage::Done } else { Stage::At(next) };
     }
 }
