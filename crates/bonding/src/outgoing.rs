@@ -491,7 +491,7 @@ impl Outgoing {
             let Some(entry) = entry else { return };
             let delay = relative(report.delay);
             let taken = (delay - base).max(0);
-            self.train.note(least, delay, &entry);
+            self.train.note(report, least, delay, &entry);
             if !self.train.is_under_way() {
                 self.capacity.note(report, least - base, delay - base, &entry);
                 // What was lost was sent, but not delivered.

@@ -19,10 +19,12 @@ const FASTER: f64 = 2.0;
 const CARRIED: f64 = 0.9;
 /// None is sent faster than this, in bits per second.
 const FASTEST: f64 = 250e6;
+/// Less of it than this, in µs, shows no rate.
+const SHORT_MICROS: i64 = 4_000;
 /// Probes that are due within this time leave together.
 const TICK: Duration = Duration::from_micros(250);
-/// So many trains in which others meddled, and no more are sent.
-const SPOILT: u32 = 5;
+/// After so many that showed nothing, of which others used the path for instance, no more are sent.
+const FRUITLESS: u32 = 5;
 /// What followed the train has kept the path busy until its end if the last of it waited so long, in µs.
 const BUSY_MICROS: i64 = 2_000;
 
@@ -54,7 +56,7 @@ enum Stage {
 pub(super) struct Train {
     under_way: Option<UnderWay>,
     stage: Stage,
-    spoilt: u32,
+    fruitless: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -67,9 +69,8 @@ struct UnderWay {
     gap: u64,
     /// Have others sent on the path since it began?
     is_spoilt: bool,
-    /// The number after its last, and the octets of one.
+    /// The number after its last.
     end: PathSeq,
-    probe_len: u32,
     /// The sender's clock in µs.
     left_at: u32,
     /// What the peer had received before it.
@@ -79,6 +80,16 @@ struct UnderWay {
     delay: i64,
     /// When what came last left.
     last_left_at: u32,
+    /// What the first report since and the last one say.
+    first: Option<Mark>,
+    last: Mark,
+}
+
+/// Octets received by a time in µs, the peer's.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    bytes: u32,
+    at: u32,
 }
 
 impl UnderWay {
@@ -91,17 +102,34 @@ impl UnderWay {
         self.began_at.saturating_add(Duration::from_nanos(self.gap * u64::from(self.probes)))
     }
 
-    /// Octets that came, and in how many µs, from the arrival of the first on. What came after it counts too, if the path was
-    /// busy with it.
-    fn arrival(&self, report: &PathReport) -> Option<(u32, i64)> {
-        let bytes = report.received_bytes.wrapping_sub(self.received_bytes);
+    /// What the first train, sent at once, has shown: the time from the least delay to that of the last. It left behind a keepalive, which
+    /// is taken for its first packet. What came after it counts too, if the path was busy with it.
+    fn at_once(&self, report: &PathReport) -> Shown {
         let waited = self.delay - self.least;
         let sent_later = i64::from(self.last_left_at.wrapping_sub(self.left_at) as i32);
-        // The first train left behind a keepalive, which is taken for its first packet.
-        let first = if self.gap > 0 { self.probe_len } else { 0 };
-        let is_busy = self.gap > 0 || sent_later <= 0 || waited > BUSY_MICROS;
-        is_busy.then_some((bytes.saturating_sub(first), sent_later.max(0) + waited))
+        if sent_later > 0 && waited <= BUSY_MICROS {
+            return Shown::Little;
+        }
+        let micros = sent_later.max(0) + waited;
+        let rate = rate(report.received_bytes.wrapping_sub(self.received_bytes), micros);
+        if micros >= LONG_MICROS { Shown::Rate(rate) } else { Shown::Hint(rate) }
     }
+
+    /// What a train sent at this rate has shown: how fast it came from the first report of it to the last, so that neither a report
+    /// lost on the way nor a delay that varies matters much.
+    fn sent_at(&self, sent_at: f64) -> Shown {
+        let Some(first) = self.first else { return Shown::Little };
+        let micros = i64::from(self.last.at.wrapping_sub(first.at));
+        if micros < SHORT_MICROS {
+            return Shown::Little;
+        }
+        let rate = rate(self.last.bytes.wrapping_sub(first.bytes), micros);
+        if rate < sent_at * CARRIED { Shown::Rate(rate) } else { Shown::AtLeast(rate) }
+    }
+}
+
+fn rate(bytes: u32, micros: i64) -> f64 {
+    f64::from(bytes) * 8e6 / micros.max(1) as f64
 }
 
 impl Train {
@@ -161,12 +189,13 @@ impl Train {
             gap,
             is_spoilt: false,
             end: seq,
-            probe_len: len,
             left_at,
             received_bytes: last.received_bytes,
             least: i64::MAX,
             delay: 0,
             last_left_at: left_at,
+            first: None,
+            last: Mark::default(),
         };
         let train = self.under_way.get_or_insert(begun);
         train.probes += 1;
@@ -179,8 +208,10 @@ impl Train {
     }
 
     /// A report that something came: the least delay and that of the last packet, in µs, and what is known of that packet.
-    pub(super) fn note(&mut self, least: i64, delay: i64, last: &Entry) {
+    pub(super) fn note(&mut self, report: &PathReport, least: i64, delay: i64, last: &Entry) {
         if let Some(train) = &mut self.under_way {
+            train.last = Mark { bytes: report.received_bytes, at: report.arrived_at };
+            train.first.get_or_insert(train.last);
             train.least = train.least.min(least);
             train.delay = delay;
             train.last_left_at = last.left_at;
@@ -192,28 +223,30 @@ impl Train {
         let is_over = |train: &UnderWay| train.is_complete() && !report.next.before(train.end);
         let train = self.under_way.filter(is_over)?;
         self.under_way = None;
-        if train.is_spoilt {
-            self.spoilt += 1;
-            if self.spoilt >= SPOILT {
+        if train.is_spoilt || report.received_bytes == train.received_bytes {
+            self.count_fruitless();
+            return None;
+        }
+        Some(match self.stage {
+            Stage::At(sent_at) => train.sent_at(sent_at),
+            Stage::First | Stage::Done => train.at_once(report),
+        })
+    }
+
+    fn count_fruitless(&mut self) {
+        if let Stage::At(_) = self.stage {
+            self.fruitless += 1;
+            if self.fruitless >= FRUITLESS {
                 self.stage = Stage::Done;
             }
-            return None;
         }
-        if report.received_bytes == train.received_bytes {
-            return None;
-        }
-        let Some((bytes, micros)) = train.arrival(report) else { return Some(Shown::Little) };
-        let rate = f64::from(bytes) * 8e6 / micros.max(1) as f64;
-        Some(match self.stage {
-            Stage::At(sent_at) if rate < sent_at * CARRIED => Shown::Rate(rate),
-            Stage::At(_) => Shown::AtLeast(rate),
-            Stage::First | Stage::Done if micros >= LONG_MICROS => Shown::Rate(rate),
-            Stage::First | Stage::Done => Shown::Hint(rate),
-        })
     }
 
     /// After a train that has shown so much, the path's rate being taken for `bits_per_sec`: how fast will the next one be?
     pub(super) fn climb(&mut self, shown: Shown, bits_per_sec: f64) {
+        if shown == Shown::Little {
+            self.count_fruitless();
+        }
         let next = bits_per_sec * FASTER;
         let is_over = matches!(shown, Shown::Rate(_)) || next > FASTEST || self.stage == Stage::Done;
         self.stage = if is_over { Stage::Done } else { Stage::At(next) };
