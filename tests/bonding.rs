@@ -284,7 +284,9 @@ fn a_bond_that_is_up_is_never_worse_than_the_best_line() {
         ([20, 60], [13.0, 80.0], [20, 20], "none"),
         ([20, 60], [13.0, 35.0], [5, 100], "none"),
     ];
-    let later = [("connections.video.start", "2 s"), ("scenario.duration", "22 s")];
+    // It begins with the scenario: so it has been up for two seconds when the flow begins.
+    let later =
+        [("bonds.home.run_up", "0 s"), ("connections.video.start", "2 s"), ("scenario.duration", "22 s")];
     for (mbps, rtt, queues, loss) in pairs {
         for control in ["cubic", "newreno"] {
             let ratios = ratios(&Pair { mbps, rtt, queues, loss }, &later, control);

@@ -118,6 +118,24 @@ fn a_run_up_longer_than_a_minute_is_refused() {
     scenario(LINES, &[("bonds.home.run_up", "60 s")]);
 }
 
+#[test]
+fn a_weight_at_first_is_one_of_the_scenario() {
+    let of = |weight: &str, more: &[(&str, &str)]| {
+        let paths = format!(
+            "[{{ link = \"dsl\", cost = 1 }}, {{ link = \"satellite\", cost = 2, weight = {weight} }}]"
+        );
+        let own = [("bonds.home.scheduler", "weighted-round-robin"), ("bonds.home.paths", paths.as_str())];
+        let explained = scenario(LINES, &[&own[..], more].concat()).explain();
+        let outcome = outcome(&silent(), &[&own[..], more].concat());
+        (first(&outcome, "satellite").weight, explained.contains("up with the scenario"))
+    };
+    assert_eq!(of("40", &[]), (40.0, true));
+    assert_eq!(of("0", &[]), (0.0, false));
+    let up = ("bonds.home.run_up", "1 s");
+    let (weight, begins) = of("40", &[up]);
+    assert!(weight < 40.0 && !begins, "it has fallen to {weight}");
+}
+
 /// Everything that a bond counts follows from what it was offered since the beginning; every packet on a line is somewhere.
 fn assert_consistent(outcome: &Outcome) {
     for row in &outcome.links {
@@ -153,8 +171,9 @@ fn nothing_is_counted_at_the_beginning() {
                 assert!(row.traffic.sent_packets <= most, "{row:?}");
             }
             for row in start.links.iter().filter(|row| row.name == "dsl" || row.name == "satellite") {
-                let dropped = (row.drops_queue, row.drops_loss, row.duplicates);
-                assert_eq!((row.packets, row.bytes, row.delivered, dropped), (0, 0, 0, (0, 0, 0)), "{row:?}");
+                let counted = (row.offered, row.packets, row.bytes, row.delivered, row.queued);
+                // Gateways that begin with the scenario send at once.
+                assert!(run_up == "0 s" || counted == (0, 0, 0, 0, 0), "{row:?}");
             }
             for duration in ["1 ms", "20 ms", "300 ms", "2 s"] {
                 assert_consistent(&outcome(

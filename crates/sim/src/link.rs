@@ -198,22 +198,20 @@ impl Direction {
     /// The first packet that has arrived by `now`.
     #[inline]
     pub(crate) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
-        let id = self.medium.arrived(now)?;
-        self.counters.delivered += 1;
+        let (id, is_own) = self.medium.arrived(now)?;
+        self.counters.delivered += u64::from(is_own);
         Some(id)
     }
 
     /// Takes out what is on its way to the receiver, with its arrivals: it has left the link, which is what `delivered`
     /// counts.
     pub(crate) fn take_flying(&mut self) -> impl Iterator<Item = (Instant, PacketId)> {
-        let flying = self.medium.take_flying();
-        self.counters.delivered += flying.len() as u64;
-        flying
+        self.counters.delivered += self.medium.in_flight() as u64;
+        self.medium.take_flying()
     }
 
     /// A packet that another world's transmitter has sent is on its way.
     pub(crate) fn put_flying(&mut self, arrival: Instant, id: PacketId) {
-        self.counters.offered += 1;
         self.medium.put_flying(arrival, id);
     }
 

@@ -177,8 +177,8 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
     }
 
     /// Puts a packet on its way over a link, to arrive at `arrival`, or at once if that has passed, behind what arrives
-    /// then already. It counts as offered, but not as transmitted, and takes nothing of the link's capacity; without
-    /// reordering, what is sent later does not overtake it.
+    /// then already. No statistic counts it, though a tap hears of its arrival; without reordering, what is sent later does
+    /// not overtake it.
     ///
     /// # Panics
     /// When the link does not exist, or the medium carries it.

@@ -64,7 +64,8 @@ fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> 
     let ways = paths.iter().flat_map(|path| path.forward.iter().chain(&path.backward));
     let mtu = ways.map(|&(link, _)| topology.links[link].mtu).min().unwrap_or(u32::from(u16::MAX));
     let config = config::config(builder, &draft.base, table)?;
-    let plan = BondPlan { paths, config, classes: draft.classes()?, run_up: draft.run_up()? };
+    let run_up = draft.run_up(&config)?;
+    let plan = BondPlan { paths, config, classes: draft.classes()?, run_up };
     Ok(LinkPlan {
         name: name.to_owned(),
         ends,
@@ -218,8 +219,10 @@ impl Draft<'_> {
         }
     }
 
-    fn run_up(&self) -> Result<Duration, ScenarioError> {
-        let run_up = self.table.run_up.map_or(RUN_UP, |time| time.0);
+    fn run_up(&self, config: &Config) -> Result<Duration, ScenarioError> {
+        // A weight at first falls as long as nothing is lost: after a run-up it would be as if it had not been said.
+        let usual = if config::has_first_weights(config) { Duration::ZERO } else { RUN_UP };
+        let run_up = self.table.run_up.map_or(usual, |time| time.0);
         if run_up > LONGEST_RUN_UP {
             let message = "`run_up` cannot be used";
             return Err(self.builder.wrong(

@@ -34,8 +34,9 @@ pub(crate) struct BondTable {
     /// How paths are found dead and alive.
     #[serde(default)]
     pub(crate) keepalive: KeepaliveTable,
-    /// How long it has been up when the scenario begins, at most 1 min (default 5 s), without traffic and over its lines as they are
-    /// at the beginning; with 0 s its gateways begin with the scenario.
+    /// How long it has been up when the scenario begins, at most 1 min, without traffic and over its lines as they are at the
+    /// beginning (default 5 s; 0 s if a costlier path of weighted-round-robin has a weight at first); with 0 s its gateways begin
+    /// with the scenario.
     pub(crate) run_up: Option<Time>,
     /// Code points whose packets are treated specially; all others are normal.
     #[serde(default)]
@@ -62,7 +63,7 @@ pub(crate) struct MemberFields {
     /// flow-aware fills in its order if given, others do not use it.
     pub(crate) cost: Option<u32>,
     /// Its weight at the start, with weighted-round-robin only: of the cheapest path always (default 50), of a costlier
-    /// one at first (default 0).
+    /// one at first (default 0), from which it falls while nothing is lost, in `run_up` too.
     pub(crate) weight: Option<u32>,
     /// Its greatest weight: of a costlier path of weighted-round-robin (default 50); with cost-first the greatest
     /// share of the packets in per cent (default 100). Not with other schedulers.

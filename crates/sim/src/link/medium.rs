@@ -50,6 +50,8 @@ impl Wandering {
 struct Flying {
     arrival: Instant,
     packet: PacketId,
+    /// Did it leave this link's transmitter? What was put on its way is counted nowhere.
+    is_own: bool,
 }
 
 pub(super) struct Medium {
@@ -61,6 +63,8 @@ pub(super) struct Medium {
     duplicate: f64,
     /// Sorted by arrival; those of one time in order of departure.
     flight: VecDeque<Flying>,
+    /// How many in it are not this link's own.
+    guests: usize,
     /// Without reordering nothing arrives before this.
     last_arrival: Instant,
 }
@@ -75,6 +79,7 @@ impl Medium {
             loss: LossProcess::new(config.loss.clone()),
             duplicate: config.duplicate.get(),
             flight: VecDeque::new(),
+            guests: 0,
             last_arrival: Instant::ZERO,
         }
     }
@@ -100,7 +105,7 @@ impl Medium {
     }
 
     pub(super) fn in_flight(&self) -> usize {
-        self.flight.len()
+        self.flight.len() - self.guests
     }
 
     /// When the link must be looked at again, if the packet in transmission leaves at `departure`: at the first
@@ -117,23 +122,27 @@ impl Medium {
         first.min(unsent)
     }
 
-    /// The first packet that has arrived by `now`.
+    /// The first packet that has arrived by `now`, and whether it is the link's own.
     #[inline]
-    pub(super) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
+    pub(super) fn arrived(&mut self, now: Instant) -> Option<(PacketId, bool)> {
         if self.flight.front()?.arrival > now {
             return None;
         }
-        self.flight.pop_front().map(|flying| flying.packet)
+        let flying = self.flight.pop_front()?;
+        self.guests -= usize::from(!flying.is_own);
+        Some((flying.packet, flying.is_own))
     }
 
     /// Takes out what is on its way, in order of arrival.
-    pub(super) fn take_flying(&mut self) -> impl ExactSizeIterator<Item = (Instant, PacketId)> {
+    pub(super) fn take_flying(&mut self) -> impl Iterator<Item = (Instant, PacketId)> {
+        self.guests = 0;
         std::mem::take(&mut self.flight).into_iter().map(|flying| (flying.arrival, flying.packet))
     }
 
     /// A packet is on its way here without having come through the transmitter.
     pub(super) fn put_flying(&mut self, arrival: Instant, packet: PacketId) {
-        self.overtake(arrival, packet);
+        self.guests += 1;
+        self.overtake(Flying { arrival, packet, is_own: false });
         self.last_arrival = self.last_arrival.max(arrival);
     }
 
@@ -181,18 +190,18 @@ impl Medium {
     fn fly(&mut self, departure: Instant, packet: PacketId, streams: &mut LinkStreams) {
         let mut arrival = departure.saturating_add(self.travel(departure, streams));
         if self.reorder {
-            self.overtake(arrival, packet);
+            self.overtake(Flying { arrival, packet, is_own: true });
         } else {
             arrival = arrival.max(self.last_arrival);
-            self.flight.push_back(Flying { arrival, packet });
+            self.flight.push_back(Flying { arrival, packet, is_own: true });
         }
         self.last_arrival = self.last_arrival.max(arrival);
     }
 
     #[inline(never)]
-    fn overtake(&mut self, arrival: Instant, packet: PacketId) {
-        let place = self.flight.partition_point(|flying| flying.arrival <= arrival);
-        self.flight.insert(place, Flying { arrival, packet });
+    fn overtake(&mut self, flying: Flying) {
+        let place = self.flight.partition_point(|before| before.arrival <= flying.arrival);
+        self.flight.insert(place, flying);
     }
 
     #[inline]

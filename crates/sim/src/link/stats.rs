@@ -23,10 +23,11 @@ pub(super) struct Counters {
 
 /// What one direction of a link has done so far.
 ///
-/// `offered + duplicates = delivered + drops_queue + drops_loss + queued + in_flight`, always.
+/// `offered + duplicates = delivered + drops_queue + drops_loss + queued + in_flight`, always. What was put on its
+/// way ([`crate::World::put_flying`]) is counted nowhere.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct LinkStats {
-    /// Packets that nodes sent into it, or that were on their way already ([`crate::World::put_flying`]).
+    /// Packets that nodes sent into it.
     pub offered: u64,
     /// Copies it made of its own.
     pub duplicates: u64,

@@ -39,6 +39,13 @@ pub(super) fn config(builder: &Builder<'_>, base: &str, table: &BondTable) -> Re
     Ok(config)
 }
 
+/// Does a costlier path of weighted round robin begin with a weight?
+pub(super) fn has_first_weights(config: &Config) -> bool {
+    let cheapest = config.paths.iter().map(|path| path.cost).min().flatten();
+    let has_one = |path: &PathConfig| path.cost > cheapest && path.weight > Some(0);
+    matches!(config.scheduler, SchedulerConfig::WeightedRoundRobin(_)) && config.paths.iter().any(has_one)
+}
+
 fn set_time(value: &mut Duration, given: Option<Time>) {
     if let Some(time) = given {
         *value = time.0;
