@@ -198,8 +198,8 @@ impl Direction {
     /// The first packet that has arrived by `now`.
     #[inline]
     pub(crate) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
-        let (id, is_own) = self.medium.arrived(now)?;
-        self.counters.delivered += u64::from(is_own);
+        let id = self.medium.arrived(now)?;
+        self.counters.delivered += 1;
         Some(id)
     }
 
@@ -370,7 +370,8 @@ impl Direction {
             capacity += self.transmitter.capacity(now);
         }
         let sending = self.sending.map_or(Duration::ZERO, |sending| now.saturating_since(sending.since));
-        self.counters.view(self.medium.in_flight(), self.counters.busy + sending, capacity)
+        let stats = self.counters.view(self.medium.in_flight(), self.counters.busy + sending, capacity);
+        LinkStats { delivered: stats.delivered - self.medium.guests_arrived(), ..stats }
     }
 }
 

@@ -63,8 +63,8 @@ pub(super) struct Medium {
     duplicate: f64,
     /// Sorted by arrival; those of one time in order of departure.
     flight: VecDeque<Flying>,
-    /// How many in it are not this link's own.
-    guests: usize,
+    /// How many were put into it that are not this link's own.
+    guests: u64,
     /// Without reordering nothing arrives before this.
     last_arrival: Instant,
 }
@@ -105,7 +105,12 @@ impl Medium {
     }
 
     pub(super) fn in_flight(&self) -> usize {
-        self.flight.len() - self.guests
+        self.flight.iter().filter(|flying| flying.is_own).count()
+    }
+
+    /// How many have arrived that are not this link's own. Looked up here, so that an arrival need not ask.
+    pub(super) fn guests_arrived(&self) -> u64 {
+        self.guests - (self.flight.len() - self.in_flight()) as u64
     }
 
     /// When the link must be looked at again, if the packet in transmission leaves at `departure`: at the first
@@ -122,20 +127,18 @@ impl Medium {
         first.min(unsent)
     }
 
-    /// The first packet that has arrived by `now`, and whether it is the link's own.
+    /// The first packet that has arrived by `now`.
     #[inline]
-    pub(super) fn arrived(&mut self, now: Instant) -> Option<(PacketId, bool)> {
+    pub(super) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
         if self.flight.front()?.arrival > now {
             return None;
         }
-        let flying = self.flight.pop_front()?;
-        self.guests -= usize::from(!flying.is_own);
-        Some((flying.packet, flying.is_own))
+        self.flight.pop_front().map(|flying| flying.packet)
     }
 
     /// Takes out what is on its way, in order of arrival.
     pub(super) fn take_flying(&mut self) -> impl Iterator<Item = (Instant, PacketId)> {
-        self.guests = 0;
+        self.guests = self.guests_arrived();
         std::mem::take(&mut self.flight).into_iter().map(|flying| (flying.arrival, flying.packet))
     }
 
