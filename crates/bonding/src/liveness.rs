@@ -71,6 +71,11 @@ impl Liveness {
         self.srtt = Some((srtt * 7 + rtt) / 8);
     }
 
+    /// By how much the round-trip time varies (RTTVAR), and the number of the last keepalive answered; `None` before any was.
+    pub(crate) fn deviation(&self) -> Option<(Duration, u32)> {
+        self.last_answered.map(|number| (self.rttvar, number))
+    }
+
     /// A report says that data got through.
     pub(crate) fn on_progress(&mut self, now: Instant) {
         self.heard_at = now;

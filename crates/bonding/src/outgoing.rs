@@ -151,7 +151,7 @@ impl Outgoing {
         if !self.train.is_under_way() {
             self.tried_from = None;
         }
-        self.train.on_probe(now, micros(now), seq, wire_len, &self.last);
+        self.train.on_probe(now, seq, wire_len, self.train_span().unwrap_or_default(), &self.last);
         let backlog = self.queue.backlog(now);
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
         self.note(now, seq, wire_len, backlog, now);
@@ -244,7 +244,7 @@ impl Outgoing {
     /// queue, transmission.
     #[inline]
     pub(crate) fn expected_delivery(&self, now: Instant, wire_len: u32) -> i64 {
-        self.base.nanos(self.liveness.srtt) + self.backlog(now) + self.transmission(wire_len)
+        self.least_delay() + self.backlog(now) + self.transmission(wire_len)
     }
 
     /// Has it carried enough to be measured?
@@ -270,7 +270,13 @@ impl Outgoing {
         }
         let has_data = self.sent_packets > u64::from(self.probes);
         let is_quiet = !has_data || now.saturating_since(self.departs_at) >= QUIET;
-        self.train.is_wanted() && !self.is_measured() && is_quiet && self.is_idle()
+        let is_wanted = self.train.is_wanted() && !self.is_measured() && self.train_span().is_some();
+        is_wanted && is_quiet && self.is_idle()
+    }
+
+    fn train_span(&self) -> Option<Duration> {
+        let (deviation, answers) = self.liveness.deviation()?;
+        train::span(deviation, answers)
     }
 
     /// Is one more probe due?
@@ -307,24 +313,32 @@ impl Outgoing {
         (self.is_tried() || self.may_be_tried()) && self.backlog(now) < queue.min(self.queue_limit())
     }
 
-    /// Would a packet sent now wait longer than it need, if another path has room?
+    /// Would a packet sent now wait longer than it need, if another path has room? `longest`: the least one-way delay of the longest path
+    /// used beside it, in nanoseconds.
     #[inline]
-    pub(crate) fn is_full(&self, now: Instant) -> bool {
-        self.backlog(now) >= self.allowance()
+    pub(crate) fn is_full(&self, now: Instant, longest: i64) -> bool {
+        self.backlog(now) >= self.allowance(longest)
     }
 
     /// Would it wait before the path longer than any should? As long as no loss has shown what the buffer bears, none does.
     #[inline]
-    pub(crate) fn is_overfull(&self, now: Instant) -> bool {
-        self.is_paced && self.limit.is_known() && self.is_full(now)
+    pub(crate) fn is_overfull(&self, now: Instant, longest: i64) -> bool {
+        self.is_paced && self.limit.is_known() && self.is_full(now, longest)
     }
 
-    /// The longest queue, in the path's buffer and before it, in nanoseconds: what the buffer bears, but at least a round trip.
-    /// With less, a TCP flow that halves its window after a loss leaves the path idle.
+    /// The longest queue, in the path's buffer and before it, in nanoseconds: what the buffer bears, but at least a round trip. With
+    /// less, a TCP flow that halves its window after a loss leaves the path idle. Beside a longer path it is as much more as that
+    /// takes longer: what waits no longer than that comes sooner than by the other.
     #[inline]
-    fn allowance(&self) -> i64 {
+    fn allowance(&self, longest: i64) -> i64 {
         let round_trip = self.liveness.srtt.map_or(0, |srtt| srtt.as_nanos() as i64);
-        self.limit.proven().max(round_trip)
+        self.limit.proven().max(round_trip + (longest - self.least_delay()).max(0))
+    }
+
+    /// The least one-way delay, in nanoseconds on a scale common to all paths.
+    #[inline]
+    pub(crate) fn least_delay(&self) -> i64 {
+        self.base.nanos(self.liveness.srtt)
     }
 
     /// The queue beyond which packets are expected to be lost, in nanoseconds; far away until losses show it.
@@ -376,6 +390,9 @@ impl Outgoing {
         if let Some(shown) = self.train.settle(report) {
             self.capacity.note_train(shown);
             self.train.climb(shown, self.capacity.bits_per_sec());
+            if self.is_measured() {
+                self.limit.settle_for(now);
+            }
         }
         if progress.lost_packets > 0 {
             self.lost_at = Some(now);

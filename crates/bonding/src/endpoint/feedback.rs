@@ -19,6 +19,9 @@ const RARE_PROBES: u32 = 20;
 const SOON: Duration = Duration::from_millis(2);
 const SOONEST: Duration = Duration::from_millis(5);
 
+/// So far apart are reports and keepalives.
+const APART: Duration = Duration::from_millis(3);
+
 /// What is to be sent, and when the next will be.
 pub(super) struct Feedback {
     report_at: Instant,
@@ -72,6 +75,7 @@ impl Feedback {
     ) {
         if now >= self.report_at {
             self.report_at = next(self.report_at, config.report_interval, now);
+            self.step_aside();
             self.reported_at = now;
             self.make_report(now, config, incoming);
             let is_told =
@@ -85,6 +89,15 @@ impl Feedback {
             let is_rare = self.keepalives_sent.is_multiple_of(RARE_PROBES);
             let probed = outgoing.iter().filter(|path| path.wants_probes(now, is_rare));
             probed.for_each(|path| self.probe_on.insert(path.id));
+        }
+    }
+
+    /// Reports and keepalives do not leave together: a buffer of a few packets has no room for both beside data.
+    fn step_aside(&mut self) {
+        let from = self.keepalive_at.saturating_since(Instant::ZERO);
+        let at = self.report_at.saturating_since(Instant::ZERO);
+        if from.abs_diff(at) < APART {
+            self.report_at = self.keepalive_at.saturating_add(APART);
         }
     }
 

@@ -83,6 +83,6 @@ impl<P> Endpoint<P> {
 
     /// All usable paths before which not too much waits already: copies must not pile up there.
     fn with_room(&self, ask: &Ask) -> PathSet {
-        ask.usable.filter(|id| !self.outgoing[id.index()].is_overfull(ask.now))
+        ask.usable.filter(|id| !self.outgoing[id.index()].is_overfull(ask.now, i64::MIN))
     }
 }

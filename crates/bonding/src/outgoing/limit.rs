@@ -135,6 +135,15 @@ impl QueueLimit {
         }
     }
 
+    /// The path's rate is known, and its buffer has borne a queue at which it is not left idle: what it could bear beyond that need not
+    /// be known, since packets can as well wait before it. So nothing is lost to find out.
+    pub(super) fn settle_for(&mut self, now: Instant) {
+        if self.limit.is_none() && self.trial >= ENOUGH {
+            self.limit = Some(self.trial);
+            self.learnt_at = now;
+        }
+    }
+
     /// The trial was used up, and nothing was lost: twice as much is tried.
     pub(super) fn double(&mut self) {
         self.trial = (2 * self.trial).min(UNLIMITED);

@@ -1,24 +1,30 @@
 //! Trains of probes: what is sent faster than the path is comes as fast as the path is.
 //!
-//! Over a path of which nothing is known the first train is sent at once. It is short; if it shows no slow path, longer
-//! ones follow while nobody else uses the path, each twice as fast as the path is known to be, until one comes slower than it was sent.
+//! Over a path of which nothing is known the first train is sent at once. It is short; longer ones follow while nobody else uses the
+//! path, each faster than the path is known to be, until one comes slower than it was sent.
 
 use super::log::Entry;
+use crate::clock::micros;
 use crate::control::PathReport;
 use crate::id::PathSeq;
 use ropewalk_units::{Duration, Instant};
 
 /// Probes in the first train: RFC 6928's initial window.
 const LENGTH: u32 = 10;
-/// How long the others are, in seconds, and the first must have taken to come for its rate to be believed, in µs.
-const SPAN: f64 = 0.01;
-const LONG_MICROS: i64 = 10_000;
-/// So much faster than the path is known to be.
-const FASTER: f64 = 2.0;
+/// And in others, at most.
+const LENGTH_MOST: u32 = 512;
+/// How long the others are: so many mean deviations of the path's round trip, which pass for rate else, but within these bounds.
+const DEVIATIONS: u64 = 4;
+const SPAN: Duration = Duration::from_millis(10);
+const SPAN_MOST: Duration = Duration::from_millis(20);
+/// Before so many keepalives, the deviation of a steady path is not known to be no less than it seems.
+const KEEPALIVES: u32 = 20;
+/// They are so much faster than the path is known to be that they would fill a queue of this length.
+const QUEUE: Duration = Duration::from_micros(7_500);
 /// A train that came at this share of the rate that it was sent at was carried.
 const CARRIED: f64 = 0.9;
-/// None is sent faster than this, in bits per second.
-const FASTEST: f64 = 250e6;
+/// Beyond this rate, in bits per second, no faster one is tried.
+const FASTEST: f64 = 150e6;
 /// Less of it than this, in µs, shows no rate.
 const SHORT_MICROS: i64 = 4_000;
 /// Probes that are due within this time leave together.
@@ -33,7 +39,7 @@ const BUSY_MICROS: i64 = 2_000;
 pub(super) enum Shown {
     /// Only that something comes.
     Little,
-    /// This, of ten packets: hardly more, perhaps less.
+    /// This, of ten packets: hardly more, unless delays vary.
     Hint(f64),
     /// At least this.
     AtLeast(f64),
@@ -41,13 +47,20 @@ pub(super) enum Shown {
     Rate(f64),
 }
 
+/// How long a train is to be over a path whose round-trip time deviates so much on the mean, of as many keepalives; none if
+/// none would be long enough, or that is not known yet.
+pub(super) fn span(deviation: Duration, keepalives: u32) -> Option<Duration> {
+    let span = (deviation * DEVIATIONS).max(SPAN);
+    (span == SPAN || (span <= SPAN_MOST && keepalives >= KEEPALIVES)).then_some(span)
+}
+
 /// What is to be sent next.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Stage {
     #[default]
     First,
-    /// A train at so many bits per second.
-    At(f64),
+    /// A train faster than so many bits per second.
+    Beyond(f64),
     Done,
 }
 
@@ -69,8 +82,9 @@ struct UnderWay {
     gap: u64,
     /// Have others sent on the path since it began?
     is_spoilt: bool,
-    /// The number after its last.
+    /// The number after its last, and the octets of each.
     end: PathSeq,
+    probe_len: u32,
     /// The sender's clock in µs.
     left_at: u32,
     /// What the peer had received before it.
@@ -110,20 +124,20 @@ impl UnderWay {
         if sent_later > 0 && waited <= BUSY_MICROS {
             return Shown::Little;
         }
-        let micros = sent_later.max(0) + waited;
-        let rate = rate(report.received_bytes.wrapping_sub(self.received_bytes), micros);
-        if micros >= LONG_MICROS { Shown::Rate(rate) } else { Shown::Hint(rate) }
+        let bytes = report.received_bytes.wrapping_sub(self.received_bytes);
+        Shown::Hint(rate(bytes, sent_later.max(0) + waited))
     }
 
     /// What a train sent at this rate has shown: how fast it came from the first report of it to the last, so that neither a report
     /// lost on the way nor a delay that varies matters much.
-    fn sent_at(&self, sent_at: f64) -> Shown {
+    fn paced(&self) -> Shown {
         let Some(first) = self.first else { return Shown::Little };
         let micros = i64::from(self.last.at.wrapping_sub(first.at));
         if micros < SHORT_MICROS {
             return Shown::Little;
         }
         let rate = rate(self.last.bytes.wrapping_sub(first.bytes), micros);
+        let sent_at = f64::from(self.probe_len) * 8e9 / self.gap as f64;
         if rate < sent_at * CARRIED { Shown::Rate(rate) } else { Shown::AtLeast(rate) }
     }
 }
@@ -149,7 +163,7 @@ impl Train {
 
     /// Is another faster one to be sent, if nobody uses the path?
     pub(super) fn is_wanted(&self) -> bool {
-        self.under_way.is_none() && matches!(self.stage, Stage::At(_))
+        self.under_way.is_none() && matches!(self.stage, Stage::Beyond(_))
     }
 
     /// Its probes, while it is under way.
@@ -173,15 +187,25 @@ impl Train {
         }
     }
 
-    /// A probe of `len` octets, number `seq`, leaves; `last`: the report before.
-    pub(super) fn on_probe(&mut self, now: Instant, left_at: u32, seq: PathSeq, len: u32, last: &PathReport) {
+    /// A probe of `len` octets, number `seq`, leaves. Of a train that begins, `span` is its length in time (the first's is none), `last` the
+    /// report before.
+    pub(super) fn on_probe(
+        &mut self,
+        now: Instant,
+        seq: PathSeq,
+        len: u32,
+        span: Duration,
+        last: &PathReport,
+    ) {
         let (length, gap) = match self.stage {
             Stage::First | Stage::Done => (LENGTH, 0),
-            Stage::At(rate) => {
-                let length = (rate * SPAN / (8.0 * f64::from(len))) as u32;
-                (length.max(LENGTH), (f64::from(len) * 8e9 / rate) as u64)
+            Stage::Beyond(known) => {
+                let rate = known * (1.0 + QUEUE.as_secs_f64() / span.as_secs_f64());
+                let length = (rate * span.as_secs_f64() / (8.0 * f64::from(len))) as u32;
+                (length.clamp(LENGTH, LENGTH_MOST), (f64::from(len) * 8e9 / rate) as u64)
             }
         };
+        let left_at = micros(now);
         let begun = UnderWay {
             probes: 0,
             length,
@@ -189,6 +213,7 @@ impl Train {
             gap,
             is_spoilt: false,
             end: seq,
+            probe_len: len,
             left_at,
             received_bytes: last.received_bytes,
             least: i64::MAX,
@@ -228,13 +253,13 @@ impl Train {
             return None;
         }
         Some(match self.stage {
-            Stage::At(sent_at) => train.sent_at(sent_at),
+            Stage::Beyond(_) => train.paced(),
             Stage::First | Stage::Done => train.at_once(report),
         })
     }
 
     fn count_fruitless(&mut self) {
-        if let Stage::At(_) = self.stage {
+        if let Stage::Beyond(_) = self.stage {
             self.fruitless += 1;
             if self.fruitless >= FRUITLESS {
                 self.stage = Stage::Done;
@@ -242,13 +267,12 @@ impl Train {
         }
     }
 
-    /// After a train that has shown so much, the path's rate being taken for `bits_per_sec`: how fast will the next one be?
+    /// After a train that has shown so much, the path's rate being taken for `bits_per_sec`: what is next?
     pub(super) fn climb(&mut self, shown: Shown, bits_per_sec: f64) {
         if shown == Shown::Little {
             self.count_fruitless();
         }
-        let next = bits_per_sec * FASTER;
-        let is_over = matches!(shown, Shown::Rate(_)) || next > FASTEST || self.stage == Stage::Done;
-        self.stage = if is_over { Stage::Done } else { Stage::At(next) };
+        let is_over = matches!(shown, Shown::Rate(_)) || bits_per_sec > FASTEST || self.stage == Stage::Done;
+        self.stage = if is_over { Stage::Done } else { Stage::Beyond(bits_per_sec) };
     }
 }

@@ -34,6 +34,8 @@ const DROP_WINDOW: f64 = 4096.0;
 pub(crate) struct RateAware {
     loss_cost: f64,
     admitted: PathSet,
+    /// The least one-way delay of the longest of them, in nanoseconds.
+    longest: i64,
     /// The share of packets that found no room on the admitted paths.
     overflow: f64,
     /// The share of those for which no other would do either.
@@ -94,6 +96,7 @@ impl RateAware {
         Self {
             loss_cost: config.loss_cost.as_nanos() as f64,
             admitted: PathSet::EMPTY,
+            longest: 0,
             overflow: 0.0,
             unserved: 0.0,
             unheeded_since: None,
@@ -131,6 +134,8 @@ impl RateAware {
             }
         }
         self.admitted = best;
+        let delays = best.iter().map(|id| paths[id.index()].least_delay());
+        self.longest = delays.max().unwrap_or(0);
     }
 
     /// How much later another path may deliver what the full one would lose: by a round trip, and by another as far as the
@@ -252,7 +257,7 @@ impl RateAware {
             let delivery =
                 path.expected_delivery(ask.now, ask.wire_len) + self.cost_of_loss(ask, paths, path);
             best = better(best, id, delivery);
-            if !path.is_full(ask.now) {
+            if !path.is_full(ask.now, self.longest) {
                 best_with_room = better(best_with_room, id, delivery);
             }
         }
@@ -264,7 +269,7 @@ impl RateAware {
                 return Some(roomy.path);
             }
         }
-        (!earliest.is_overfull(ask.now)).then_some(best.path)
+        (!earliest.is_overfull(ask.now, self.longest)).then_some(best.path)
     }
 }
 
