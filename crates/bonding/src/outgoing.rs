@@ -37,8 +37,6 @@ const INITIAL_WINDOW: u32 = 10;
 const PROBES: u32 = 50;
 /// So many packets it is sent if nothing else has room.
 const LAST_RESORT: u32 = 3 * INITIAL_WINDOW;
-/// Fewer probes lost of a long train show no full buffer.
-const FEW: u32 = 3;
 /// A path on which nobody has sent for so long may be probed.
 const QUIET: Duration = Duration::from_millis(200);
 /// Bursts show a rate if nothing was lost for so long.
@@ -398,12 +396,15 @@ impl Outgoing {
             self.lost_at = Some(now);
         }
         let lost = if self.is_of_a_death(report) { 0 } else { progress.lost_packets };
-        let news = News { lost, lost_bytes: progress.lost_bytes, received: self.newly_received(report) };
+        let news = News {
+            lost,
+            lost_bytes: progress.lost_bytes,
+            received: self.newly_received(report),
+            round_trip: self.liveness.srtt.unwrap_or_default(),
+        };
         let own = self.capacity.time_of(FULL_PACKET);
         let verdict = if self.is_blind(report) {
-            // A few of many may be chance; of the first train, none is many.
-            let is_chance = lost < FEW && !self.train.is_first();
-            self.limit.on_blind(now, if is_chance { 0 } else { lost }, own)
+            self.limit.on_blind(now, news, !self.train.is_first(), own)
         } else {
             self.limit.on_report(now, news, own)
         };

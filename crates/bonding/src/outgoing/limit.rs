@@ -2,7 +2,7 @@
 
 use super::capacity::FULL_PACKET;
 use super::growth::Growth;
-use super::loss::{EVENT, LossRate};
+use super::loss::LossRate;
 use ropewalk_units::{Duration, Instant};
 
 /// A loss is put down to a full queue if the queue has been this long of late, in nanoseconds and in full packets.
@@ -15,6 +15,10 @@ const MARGIN: f64 = 0.9;
 /// A limit that did not hold for this long was too high: it falls to this share.
 const PROOF: Duration = Duration::from_secs(3);
 const FALL: f64 = 0.7;
+/// Losses at a queue within this time of one another are one event.
+const EVENT: Duration = Duration::from_millis(200);
+/// Fewer probes lost of a long train show no full buffer.
+const FEW: u32 = 3;
 /// How long a queue is remembered: losses are reported after their timeout.
 const PEAK_WINDOW: Duration = Duration::from_millis(200);
 /// As long as no limit is known, a path's buffer is given at first what four packets take at the rate assumed then, in nanoseconds.
@@ -66,6 +70,8 @@ pub(super) struct News {
     pub(super) lost: u32,
     pub(super) lost_bytes: u32,
     pub(super) received: u32,
+    /// The path's round-trip time.
+    pub(super) round_trip: Duration,
 }
 
 impl News {
@@ -187,18 +193,24 @@ impl QueueLimit {
             LossVerdict::Full => !is_found && self.learnt_at == now,
             LossVerdict::Random => true,
         };
-        self.losses.note(
-            now,
-            news.lost.saturating_add(news.received),
-            if is_event { news.weight() } else { 0.0 },
-        );
+        self.losses.note(now, &news, if is_event { news.weight() } else { 0.0 });
         verdict
     }
 
     /// New losses of what was sent before anything was known, more at once than anybody would: they may show how little the buffer holds,
-    /// but not how often others lose packets.
-    pub(super) fn on_blind(&mut self, now: Instant, lost: u32, transmission: i64) -> LossVerdict {
-        let verdict = self.judge(lost, transmission);
+    /// but not how often others lose packets. A few of a long train, though, are not a buffer's.
+    pub(super) fn on_blind(
+        &mut self,
+        now: Instant,
+        news: News,
+        is_long_train: bool,
+        transmission: i64,
+    ) -> LossVerdict {
+        if is_long_train && news.lost < FEW {
+            self.losses.note(now, &news, f64::from(news.lost.min(1)));
+            return LossVerdict::None;
+        }
+        let verdict = self.judge(news.lost, transmission);
         if verdict == LossVerdict::Full {
             self.learn(now);
         }

@@ -1,11 +1,15 @@
 //! How often a path loses packets that no queue explains, as a TCP flow feels it.
 
+use super::limit::News;
 use ropewalk_units::{Duration, Instant};
 
-/// Losses within this time of one another are one event: a flow halves its window once.
-pub(super) const EVENT: Duration = Duration::from_millis(200);
-/// What the path carries in so many nanoseconds is taken for granted to come without loss.
+/// Losses within a round trip of one another are one event, for which a flow halves its window once; within these bounds: a
+/// report's interval, and what passes for one path's fault.
+const EVENT_LEAST: Duration = Duration::from_millis(20);
+const EVENT_MOST: Duration = Duration::from_millis(200);
+/// What the path carries in so many nanoseconds is taken for granted to come without loss, so many packets at most.
 const PRIOR: f64 = 1e9;
+const PRIOR_MOST: f64 = 1000.0;
 /// What was seen counts half after so many seconds: a path that lost is tried again.
 const HALF_LIFE: f64 = 30.0;
 
@@ -19,14 +23,15 @@ pub(super) struct LossRate {
 }
 
 impl LossRate {
-    /// So many packets were reported on; if some were lost for no known reason, how much that counts.
-    pub(super) fn note(&mut self, now: Instant, packets: u32, event: f64) {
+    /// What was reported; if packets were lost for no known reason, how much that counts.
+    pub(super) fn note(&mut self, now: Instant, news: &News, event: f64) {
         let elapsed = self.updated_at.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
         self.updated_at = Some(now);
         let fading = (1.0 - elapsed * core::f64::consts::LN_2 / HALF_LIFE).max(0.5);
         self.events *= fading;
-        self.packets = self.packets * fading + f64::from(packets);
-        if event > 0.0 && self.last_event.is_none_or(|at| now.saturating_since(at) >= EVENT) {
+        self.packets = self.packets * fading + f64::from(news.lost.saturating_add(news.received));
+        let apart = news.round_trip.clamp(EVENT_LEAST, EVENT_MOST);
+        if event > 0.0 && self.last_event.is_none_or(|at| now.saturating_since(at) >= apart) {
             self.last_event = Some(now);
             self.events += event;
         }
@@ -35,6 +40,6 @@ impl LossRate {
     /// Events per packet, if a full packet takes `transmission` nanoseconds.
     pub(super) fn share(&self, transmission: i64) -> f64 {
         // One may be chance.
-        (self.events - 1.0).max(0.0) / (self.packets + PRIOR / transmission.max(1) as f64)
+        (self.events - 1.0).max(0.0) / (self.packets + (PRIOR / transmission.max(1) as f64).min(PRIOR_MOST))
     }
 }

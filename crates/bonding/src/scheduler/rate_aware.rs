@@ -16,7 +16,8 @@ use ropewalk_units::{Duration, Instant};
 const MATHIS: f64 = 1.22;
 /// Bits of its packets.
 const PACKET: f64 = 12_000.0;
-/// A path of less than this part of the fastest one's rate is not worth the losses it may show: it carries what the others drop.
+/// A path of less than this part of what a flow gets of the best one is not worth the losses it may show: it carries what the others
+/// drop.
 const LEAST_GAIN: f64 = 1.0 / 8.0;
 /// As long as fewer than this share find no room, they wait for it all the same: it is who keeps coming that has to slow down.
 const SPARED: f64 = 1.0 / 1024.0;
@@ -106,11 +107,12 @@ impl RateAware {
     /// The paths that a loss-based flow gets most of, out of the usable ones: each alone, and the best so many by their losses.
     fn admit(&mut self, paths: &[Outgoing]) {
         let up = |path: &&Outgoing| path.liveness.state == PathState::Up;
-        let fastest = paths.iter().filter(up).map(Outgoing::rate).fold(0.0, f64::max);
+        let alone = |path: &Outgoing| Together::default().with(path).goodput();
+        let most = paths.iter().filter(up).map(alone).fold(0.0, f64::max);
         let mut order = [0; MAX_PATHS];
         let mut count = 0;
         for (place, path) in paths.iter().enumerate() {
-            if up(&path) && path.rate() >= LEAST_GAIN * fastest {
+            if up(&path) && path.rate() >= LEAST_GAIN * most {
                 let at = order[..count]
                     .iter()
                     .position(|&other: &usize| paths[other].random_loss() > path.random_loss());
@@ -125,7 +127,7 @@ impl RateAware {
         for &place in &order[..count] {
             set.insert(paths[place].id);
             together = together.with(&paths[place]);
-            let alone = Together::default().with(&paths[place]).goodput();
+            let alone = alone(&paths[place]);
             if alone > most {
                 (best, most) = (PathSet::one(paths[place].id), alone);
             }
