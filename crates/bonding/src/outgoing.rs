@@ -268,7 +268,8 @@ impl Outgoing {
         }
         let has_data = self.sent_packets > u64::from(self.probes);
         let is_quiet = !has_data || now.saturating_since(self.departs_at) >= QUIET;
-        let is_wanted = self.train.is_wanted() && !self.is_measured() && self.train_span().is_some();
+        let is_known = self.is_measured() && self.limit.is_known();
+        let is_wanted = self.train.is_wanted() && !is_known && self.train_span().is_some();
         is_wanted && is_quiet && self.is_idle()
     }
 
@@ -387,10 +388,10 @@ impl Outgoing {
         }
         if let Some(shown) = self.train.settle(report) {
             self.capacity.note_train(shown);
-            self.train.climb(shown, self.capacity.bits_per_sec());
             if self.is_measured() {
                 self.limit.settle_for(now);
             }
+            self.train.climb(shown, self.capacity.bits_per_sec(), self.limit.is_known());
         }
         if progress.lost_packets > 0 {
             self.lost_at = Some(now);
@@ -404,7 +405,7 @@ impl Outgoing {
         };
         let own = self.capacity.time_of(FULL_PACKET);
         let verdict = if self.is_blind(report) {
-            self.limit.on_blind(now, news, !self.train.is_first(), own)
+            self.limit.on_blind(now, lost, !self.train.is_first(), own)
         } else {
             self.limit.on_report(now, news, own)
         };

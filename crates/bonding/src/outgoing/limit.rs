@@ -198,19 +198,18 @@ impl QueueLimit {
     }
 
     /// New losses of what was sent before anything was known, more at once than anybody would: they may show how little the buffer holds,
-    /// but not how often others lose packets. A few of a long train, though, are not a buffer's.
+    /// but not how often others lose packets. A few of a long train show neither.
     pub(super) fn on_blind(
         &mut self,
         now: Instant,
-        news: News,
+        lost: u32,
         is_long_train: bool,
         transmission: i64,
     ) -> LossVerdict {
-        if is_long_train && news.lost < FEW {
-            self.losses.note(now, &news, f64::from(news.lost.min(1)));
+        if is_long_train && lost < FEW {
             return LossVerdict::None;
         }
-        let verdict = self.judge(news.lost, transmission);
+        let verdict = self.judge(lost, transmission);
         if verdict == LossVerdict::Full {
             self.learn(now);
         }

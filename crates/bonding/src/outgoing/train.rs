@@ -267,12 +267,15 @@ impl Train {
         }
     }
 
-    /// After a train that has shown so much, the path's rate being taken for `bits_per_sec`: what is next?
-    pub(super) fn climb(&mut self, shown: Shown, bits_per_sec: f64) {
-        if shown == Shown::Little {
+    /// After a train that has shown so much, the path's rate being taken for `bits_per_sec`: what is next? Once the rate is known, one that
+    /// shows whether its buffer bears a queue, if that is not known yet.
+    pub(super) fn climb(&mut self, shown: Shown, bits_per_sec: f64, is_buffer_known: bool) {
+        let is_rate_known = matches!(shown, Shown::Rate(_));
+        if shown == Shown::Little || (is_rate_known && !is_buffer_known) {
             self.count_fruitless();
         }
-        let is_over = matches!(shown, Shown::Rate(_)) || bits_per_sec > FASTEST || self.stage == Stage::Done;
+        let is_over =
+            (is_rate_known && is_buffer_known) || bits_per_sec > FASTEST || self.stage == Stage::Done;
         self.stage = if is_over { Stage::Done } else { Stage::Beyond(bits_per_sec) };
     }
 }
