@@ -512,7 +512,7 @@ impl Outgoing {
             let taken = (delay - base).max(0);
             self.train.note(report, least, delay, &entry);
             if !self.train.is_under_way() {
-                self.capacity.note(report, least - base, delay - base, &entry);
+                self.capacity.note(report, least - base - self.base.noise(), delay - base, &entry);
                 // What was lost was sent, but not delivered.
                 if self.lost_at.is_none_or(|at| now.saturating_since(at) >= CLEAN) {
                     self.capacity.note_burst(entry.busy_bytes, i64::from(entry.busy_us) + taken);

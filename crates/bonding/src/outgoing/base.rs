@@ -19,23 +19,39 @@ pub(super) struct BaseDelay {
     before: Option<i64>,
     since: Instant,
     idle_reports: u32,
+    /// By how much delays exceed the least without a queue of ours, and how much that deviates: means of late, in µs.
+    excess: f64,
+    deviation: f64,
 }
+
+/// They are the means of about so many reports.
+const REPORTS: f64 = 32.0;
 
 impl BaseDelay {
     pub(super) fn new(now: Instant) -> Self {
-        Self { current: None, before: None, since: now, idle_reports: 0 }
+        Self { current: None, before: None, since: now, idle_reports: 0, excess: 0.0, deviation: 0.0 }
     }
 
     /// A report's least delay in µs; `was_idle`: the path should have had no queue of ours.
     pub(super) fn note(&mut self, now: Instant, least: i64, was_idle: bool) {
         self.current = Some(self.current.map_or(least, |current| current.min(least)));
         self.idle_reports += u32::from(was_idle);
+        if was_idle {
+            let error = (least - self.micros()) as f64 - self.excess;
+            self.excess += error / REPORTS;
+            self.deviation += (error.abs() - self.deviation) / REPORTS;
+        }
         let is_over = now.saturating_since(self.since) >= HALF_WINDOW;
         if is_over && self.idle_reports >= IDLE_REPORTS {
             self.before = self.current.take();
             self.since = now;
             self.idle_reports = 0;
         }
+    }
+
+    /// What delays exceed it by though no packets of ours wait, in µs: a delay that varies by itself, or others' queues.
+    pub(super) fn noise(&self) -> i64 {
+        (self.excess + 2.0 * self.deviation) as i64
     }
 
     /// In µs on the scale of the first delay; zero before there is any.

@@ -89,7 +89,8 @@ impl Capacity {
         (f64::from(bytes) * self.nanos_per_byte) as i64
     }
 
-    /// A report that says that data came; `least_wait`: how much longer than ever the quickest took, in µs.
+    /// A report that says that data came; `least_wait`: how much longer than without a queue the
+    /// quickest took, in µs.
     pub(super) fn note(&mut self, report: &PathReport, least_wait: i64, last_wait: i64, last: &Entry) {
         let here = Anchor {
             packets: report.received_packets,

@@ -89,6 +89,8 @@ pub(super) struct QueueLimit {
     limit: Option<i64>,
     /// What the buffer has borne, as long as there is no limit.
     trial: i64,
+    /// A queue that a train has shown it to bear.
+    shown: i64,
     /// Greatest queueing delay now and in the window before, and when this one began.
     peak: i64,
     peak_before: i64,
@@ -103,6 +105,7 @@ impl Default for QueueLimit {
         Self {
             limit: None,
             trial: TRIAL,
+            shown: 0,
             peak: 0,
             peak_before: 0,
             since: Instant::ZERO,
@@ -146,6 +149,7 @@ impl QueueLimit {
     pub(super) fn settle_for(&mut self, now: Instant) {
         if self.limit.is_none() && self.trial >= ENOUGH {
             self.limit = Some(self.trial);
+            self.shown = self.trial;
             self.learnt_at = now;
         }
     }
@@ -240,7 +244,7 @@ impl QueueLimit {
         let known = self.limit.map_or(0.0, |limit| limit as f64 * NEARLY_FULL);
         let least = QUEUE_LEAST.max(QUEUE_LEAST_PACKETS * transmission);
         let is_exhausted = self.limit.is_some_and(|limit| limit < least);
-        if peak >= least && peak as f64 >= known && !is_exhausted {
+        if peak >= least.max(self.shown) && peak as f64 >= known && !is_exhausted {
             LossVerdict::Full
         } else {
             LossVerdict::Random
