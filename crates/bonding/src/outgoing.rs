@@ -242,7 +242,7 @@ impl Outgoing {
     /// queue, transmission.
     #[inline]
     pub(crate) fn expected_delivery(&self, now: Instant, wire_len: u32) -> i64 {
-        self.least_delay() + self.backlog(now) + self.transmission(wire_len)
+        self.least_delay() + self.base.noise() * 1000 + self.backlog(now) + self.transmission(wire_len)
     }
 
     /// Has it carried enough to be measured?

@@ -19,6 +19,8 @@ const PACKET: f64 = 12_000.0;
 /// A path of less than this part of what a flow gets of the best one is not worth the losses it may show: it carries what the others
 /// drop.
 const LEAST_GAIN: f64 = 1.0 / 8.0;
+/// And of less than this part if it was not worth it before: to change costs more than either.
+const LEAST_GAIN_AT_FIRST: f64 = 1.0 / 7.0;
 /// As long as fewer than this share find no room, they wait for it all the same: it is who keeps coming that has to slow down.
 const SPARED: f64 = 1.0 / 1024.0;
 /// Before anything is known, as much of a queue is made on the first path, in nanoseconds at the rate assumed.
@@ -112,7 +114,9 @@ impl RateAware {
         let mut order = [0; MAX_PATHS];
         let mut count = 0;
         for (place, path) in paths.iter().enumerate() {
-            if up(&path) && path.rate() >= LEAST_GAIN * most {
+            let is_used = self.admitted.contains(path.id);
+            let least = if is_used { LEAST_GAIN } else { LEAST_GAIN_AT_FIRST };
+            if up(&path) && path.rate() >= least * most {
                 let at = order[..count]
                     .iter()
                     .position(|&other: &usize| paths[other].random_loss() > path.random_loss());
