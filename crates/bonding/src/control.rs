@@ -77,7 +77,7 @@ pub struct KeepaliveReply {
     pub echoed: u32,
 }
 
-/// As long as a data packet and counted like one on its path, but nobody's: shows what a path carries before it carries anything.
+/// Counted like a data packet on its path, but nobody's: shows what a path carries, and loses, before it carries anything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
     /// The path it was sent on.
@@ -88,11 +88,15 @@ pub struct Probe {
     pub next_global_seq: GlobalSeq,
     /// The sender's clock in µs, wrapping.
     pub timestamp: u32,
+    /// Its octets on the wire, from [`Probe::SHORT`] to [`Probe::LONG`].
+    pub len: u16,
 }
 
 impl Probe {
-    /// Its octets on the wire. Less than IPv6's least MTU (RFC 8200 §5), which every path carries.
-    pub const LEN: u32 = 1_200;
+    /// One that shows a rate. Less than IPv6's least MTU (RFC 8200 §5), which every path carries.
+    pub const LONG: u16 = 1_200;
+    /// One that shows whether packets are lost.
+    pub const SHORT: u16 = PROBE_FIELDS_LEN as u16;
 }
 
 const KEEPALIVE_LEN: u32 = 20;
@@ -142,7 +146,7 @@ impl Control {
             Self::Report(report) => REPORT_FIXED_LEN + REPORT_PATH_LEN * u32::from(report.count),
             Self::Keepalive(_) => KEEPALIVE_LEN,
             Self::KeepaliveReply(_) => REPLY_LEN,
-            Self::Probe(_) => Probe::LEN,
+            Self::Probe(probe) => u32::from(probe.len),
         }
     }
 
@@ -168,8 +172,9 @@ impl Control {
                 put(octets, &[reply.number, reply.echoed]);
             }
             Self::Probe(probe) => {
-                let end = octets.len() + Probe::LEN as usize;
-                octets.extend_from_slice(&[VERSION << 4 | PROBE, probe.path.0, 0, 0]);
+                let end = octets.len() + usize::from(probe.len);
+                octets.extend_from_slice(&[VERSION << 4 | PROBE, probe.path.0]);
+                octets.extend_from_slice(&probe.len.to_be_bytes());
                 put(octets, &[probe.path_seq.get(), probe.next_global_seq.get(), probe.timestamp]);
                 octets.resize(end, 0);
             }
@@ -194,12 +199,13 @@ impl Control {
                 Ok(Self::KeepaliveReply(KeepaliveReply { path, number, echoed }))
             }
             PROBE => {
-                let (path, _) = (reader.path()?, reader.u16()?);
+                let (path, len) = (reader.path()?, reader.u16()?);
                 let path_seq = PathSeq::new(reader.u32()?);
                 let next_global_seq = GlobalSeq::new(reader.u32()?);
                 let timestamp = reader.u32()?;
-                reader.skip(Probe::LEN - PROBE_FIELDS_LEN)?;
-                Ok(Self::Probe(Probe { path, path_seq, next_global_seq, timestamp }))
+                let rest = len.checked_sub(Probe::SHORT).filter(|_| len <= Probe::LONG);
+                reader.skip(u32::from(rest.ok_or(DecodeError::Length(len))?))?;
+                Ok(Self::Probe(Probe { path, path_seq, next_global_seq, timestamp, len }))
             }
             kind => Err(DecodeError::Kind(kind)),
         }

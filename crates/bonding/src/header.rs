@@ -71,6 +71,8 @@ pub enum DecodeError {
     Class(u8),
     /// A report on more than [`MAX_PATHS`] paths.
     TooManyPaths(u8),
+    /// A probe as long as none is.
+    Length(u16),
 }
 
 impl fmt::Display for DecodeError {
@@ -80,6 +82,7 @@ impl fmt::Display for DecodeError {
             Self::Version(version) => {
                 write!(f, "version {version} of the bonding header, expected {VERSION}")
             }
+            Self::Length(len) => write!(f, "no probe has {len} octets"),
             Self::Kind(kind) => write!(f, "kind {kind} is not expected here"),
             Self::Path(path) => write!(f, "path {path}, expected less than {MAX_PATHS}"),
             Self::Class(class) => write!(f, "class {class} is not known"),

@@ -149,7 +149,9 @@ impl Outgoing {
         if !self.train.is_under_way() {
             self.tried_from = None;
         }
-        self.train.on_probe(now, seq, wire_len, self.train_span().unwrap_or_default(), &self.last);
+        let span = self.train_span().unwrap_or_default();
+        let plan = self.train.plan(wire_len, span, self.capacity.bits_per_sec());
+        self.train.on_probe(now, seq, wire_len, plan, &self.last);
         let backlog = self.queue.backlog(now);
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
         self.note(now, seq, wire_len, backlog, now);
@@ -268,9 +270,14 @@ impl Outgoing {
         }
         let has_data = self.sent_packets > u64::from(self.probes);
         let is_quiet = !has_data || now.saturating_since(self.departs_at) >= QUIET;
-        let is_known = self.is_measured() && self.limit.is_known();
-        let is_wanted = self.train.is_wanted() && !is_known && self.train_span().is_some();
-        is_wanted && is_quiet && self.is_idle()
+        let is_wanted = self.train.is_wanted(now, self.random_loss() > 0.0);
+        let may_show = !self.train.shows_rate() || self.train_span().is_some();
+        is_wanted && may_show && is_quiet && self.is_idle()
+    }
+
+    /// Are the next probes to show losses, not a rate?
+    pub(crate) fn counts_losses(&self) -> bool {
+        !self.train.shows_rate()
     }
 
     fn train_span(&self) -> Option<Duration> {
@@ -386,7 +393,8 @@ impl Outgoing {
         if report.is_fresh {
             self.measure(now, report, &mut relative);
         }
-        if let Some(shown) = self.train.settle(report) {
+        let counts_losses = self.train.counts_losses();
+        if let Some(shown) = self.train.settle(now, report) {
             self.capacity.note_train(shown);
             if self.is_measured() {
                 self.limit.settle_for(now);
@@ -404,7 +412,9 @@ impl Outgoing {
             round_trip: self.liveness.srtt.unwrap_or_default(),
         };
         let own = self.capacity.time_of(FULL_PACKET);
-        let verdict = if self.is_blind(report) {
+        let verdict = if counts_losses {
+            self.limit.count(now, news)
+        } else if self.is_blind(report) {
             self.limit.on_blind(now, lost, !self.train.is_first(), own)
         } else {
             self.limit.on_report(now, news, own)

@@ -64,9 +64,10 @@ fn control() -> impl Strategy<Value = Control> {
     let reply = (path(), any::<[u32; 2]>()).prop_map(|(path, [number, echoed])| {
         Control::KeepaliveReply(KeepaliveReply { path, number, echoed })
     });
-    let probe = (path(), any::<[u32; 3]>()).prop_map(|(path, [on_path, global, timestamp])| {
+    let len = Probe::SHORT..=Probe::LONG;
+    let probe = (path(), any::<[u32; 3]>(), len).prop_map(|(path, [on_path, global, timestamp], len)| {
         let (path_seq, next_global_seq) = (PathSeq::new(on_path), GlobalSeq::new(global));
-        Control::Probe(Probe { path, path_seq, next_global_seq, timestamp })
+        Control::Probe(Probe { path, path_seq, next_global_seq, timestamp, len })
     });
     prop_oneof![report, keepalive, reply, probe]
 }

@@ -127,8 +127,8 @@ impl Feedback {
 }
 
 /// What a probe counts for on its path: as if it were a data packet, with what precedes that.
-fn probe_len(config: &Config) -> u32 {
-    Probe::LEN - DataHeader::LEN + config.overhead
+fn counted_len(len: u16, config: &Config) -> u32 {
+    u32::from(len) + config.overhead - DataHeader::LEN
 }
 
 /// The next time of a periodic timer; after a long sleep, from now.
@@ -171,8 +171,9 @@ impl<P> Endpoint<P> {
     fn probe(&mut self, now: Instant, path: PathId) -> Probe {
         let outgoing = &mut self.outgoing[path.index()];
         let (_, next_global_seq) = outgoing.departed(now, self.next_global);
-        let path_seq = outgoing.on_probe(now, probe_len(&self.config));
-        Probe { path, path_seq, next_global_seq, timestamp: micros(now) }
+        let len = if outgoing.counts_losses() { Probe::SHORT } else { Probe::LONG };
+        let path_seq = outgoing.on_probe(now, counted_len(len, &self.config));
+        Probe { path, path_seq, next_global_seq, timestamp: micros(now), len }
     }
 
     /// A control packet that came by a path. Whatever comes twice, too late or is nonsense is ignored.
@@ -207,8 +208,11 @@ impl<P> Endpoint<P> {
 
     fn handle_probe(&mut self, now: Instant, probe: &Probe) {
         let delay = self.measured_reference.relative(micros(now).wrapping_sub(probe.timestamp));
-        self.incoming[probe.path.index()].on_probe(now, probe, probe_len(&self.config), delay);
-        self.feedback.hasten(now);
+        let wire_len = counted_len(probe.len, &self.config);
+        self.incoming[probe.path.index()].on_probe(now, probe, wire_len, delay);
+        if probe.len == Probe::LONG {
+            self.feedback.hasten(now);
+        }
     }
 
     fn handle_reply(&mut self, now: Instant, reply: &KeepaliveReply) {

@@ -18,6 +18,9 @@ const BUSY_MICROS: i64 = 1_000;
 const QUEUE_MICROS: i64 = 10_000;
 /// What a packet's own transmission is taken for, octets.
 pub(super) const FULL_PACKET: u32 = 1500;
+/// So much more sent than came shows that the path was busy, even if less came than this share of its rate.
+const SLOWER: f64 = 1.1;
+const LITTLE: f64 = 0.8;
 const GAIN_UP: f64 = 0.5;
 const GAIN_DOWN: f64 = 0.25;
 /// Bursts are short, and a start is full of them: many must agree.
@@ -46,8 +49,9 @@ struct Anchor {
     packets: u32,
     bytes: u32,
     arrived_at: u32,
-    /// Sent up to its last packet.
+    /// Sent up to its last packet, and when that left.
     sent: u32,
+    left_at: u32,
 }
 
 impl Default for Capacity {
@@ -97,6 +101,7 @@ impl Capacity {
             bytes: report.received_bytes,
             arrived_at: report.arrived_at,
             sent: last.bytes,
+            left_at: last.left_at,
         };
         let Some(start) = self.start else {
             // So many within a report's interval: it is not slow.
@@ -114,7 +119,10 @@ impl Capacity {
             self.was_busy |= last.held_bytes > here.sent.wrapping_sub(start.sent);
             // With a queue that has just come, too little was offered to show the rate, and too much to show that it suffices.
             self.is_tried |= last_wait <= QUEUE_MICROS;
-            self.take(f64::from(bytes) * 8e6 / f64::from(elapsed));
+            let rate = |bytes: u32, micros: u32| f64::from(bytes) * 8e6 / f64::from(micros.max(1));
+            let sample = rate(bytes, elapsed);
+            let sent_at = rate(here.sent.wrapping_sub(start.sent), here.left_at.wrapping_sub(start.left_at));
+            self.take(sample, sent_at > sample * SLOWER);
             self.restart(here);
         }
     }
@@ -150,13 +158,14 @@ impl Capacity {
         self.was_busy = true;
     }
 
-    fn take(&mut self, sample: f64) {
+    /// A sample; `is_slower`: more was sent in its time. Was it not, and was that little, the path was not busy: its delay has grown.
+    fn take(&mut self, sample: f64, is_slower: bool) {
         self.is_tried |= sample > self.bits_per_sec || self.was_busy;
         if sample > self.bits_per_sec {
             let gain = if self.is_measured { GAIN_UP } else { 1.0 };
             self.set(self.bits_per_sec + (sample - self.bits_per_sec) * gain);
             self.is_measured = true;
-        } else if self.was_busy {
+        } else if self.was_busy && (is_slower || !self.is_measured || sample > self.bits_per_sec * LITTLE) {
             let gain = if self.is_measured { GAIN_DOWN } else { 1.0 };
             self.set(self.bits_per_sec + (sample - self.bits_per_sec) * gain);
             self.is_measured = true;

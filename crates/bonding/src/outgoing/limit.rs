@@ -201,6 +201,12 @@ impl QueueLimit {
         verdict
     }
 
+    /// New losses of probes sent to count them, which fill no queue.
+    pub(super) fn count(&mut self, now: Instant, news: News) -> LossVerdict {
+        self.losses.note(now, &news, f64::from(news.lost.min(1)));
+        LossVerdict::None
+    }
+
     /// New losses of what was sent before anything was known, more at once than anybody would: they may show how little the buffer holds,
     /// but not how often others lose packets. A few of a long train show neither.
     pub(super) fn on_blind(

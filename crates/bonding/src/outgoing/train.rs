@@ -1,7 +1,8 @@
 //! Trains of probes: what is sent faster than the path is comes as fast as the path is.
 //!
 //! Over a path of which nothing is known the first train is sent at once. It is short; longer ones follow while nobody else uses the
-//! path, each faster than the path is known to be, until one comes slower than it was sent.
+//! path, each faster than the path is known to be, until one comes slower than it was sent. Then a sparse one of many short probes shows
+//! how often packets are lost.
 
 use super::log::Entry;
 use crate::clock::micros;
@@ -29,6 +30,12 @@ const FASTEST: f64 = 150e6;
 const SHORT_MICROS: i64 = 4_000;
 /// Probes that are due within this time leave together.
 const TICK: Duration = Duration::from_micros(250);
+/// Probes of which the losses are counted: so many, at this distance at least, of which the path's rate leaves so much to others; and
+/// again after so long if some are.
+const COUNTED: u32 = 1000;
+const SPARSE: Duration = Duration::from_micros(2_500);
+const MODEST: f64 = 0.1;
+const RECOUNT: Duration = Duration::from_secs(30);
 /// After so many that showed nothing, of which others used the path for instance, no more are sent.
 const FRUITLESS: u32 = 5;
 /// What followed the train has kept the path busy until its end if the last of it waited so long, in µs.
@@ -54,6 +61,13 @@ pub(super) fn span(deviation: Duration, keepalives: u32) -> Option<Duration> {
     (span == SPAN || (span <= SPAN_MOST && keepalives >= KEEPALIVES)).then_some(span)
 }
 
+/// How many probes a train has, and the nanoseconds from one to the next; 0: all at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    length: u32,
+    gap: u64,
+}
+
 /// What is to be sent next.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Stage {
@@ -61,7 +75,10 @@ enum Stage {
     First,
     /// A train faster than so many bits per second.
     Beyond(f64),
-    Done,
+    /// One that counts losses.
+    Count,
+    /// They were last counted at this time.
+    Counted(Instant),
 }
 
 /// The train under way, if there is one, and what follows.
@@ -161,9 +178,42 @@ impl Train {
         self.under_way.is_none_or(|train| train.is_complete())
     }
 
-    /// Is another faster one to be sent, if nobody uses the path?
-    pub(super) fn is_wanted(&self) -> bool {
-        self.under_way.is_none() && matches!(self.stage, Stage::Beyond(_))
+    /// Is another one to be sent, if nobody uses the path? `is_lossy`: it is known to lose packets.
+    pub(super) fn is_wanted(&self, now: Instant, is_lossy: bool) -> bool {
+        self.under_way.is_none()
+            && match self.stage {
+                Stage::First => false,
+                Stage::Beyond(_) | Stage::Count => true,
+                Stage::Counted(at) => is_lossy && now.saturating_since(at) >= RECOUNT,
+            }
+    }
+
+    /// What a train of probes of `len` octets is to be that begins now over a path of this rate, in bits per second; `span`: its length in
+    /// time, if it is to show a rate.
+    pub(super) fn plan(&self, len: u32, span: Duration, bits_per_sec: f64) -> Plan {
+        let bits = 8.0 * f64::from(len);
+        match self.stage {
+            Stage::First => Plan { length: LENGTH, gap: 0 },
+            Stage::Beyond(known) => {
+                let rate = known * (1.0 + QUEUE.as_secs_f64() / span.as_secs_f64());
+                let length = (rate * span.as_secs_f64() / bits) as u32;
+                Plan { length: length.clamp(LENGTH, LENGTH_MOST), gap: (bits * 1e9 / rate) as u64 }
+            }
+            Stage::Count | Stage::Counted(_) => {
+                let modest = (bits * 1e9 / (MODEST * bits_per_sec)) as u64;
+                Plan { length: COUNTED, gap: modest.max(SPARSE.as_nanos()) }
+            }
+        }
+    }
+
+    /// Is it a rate that the next one shows, or the one under way, not losses?
+    pub(super) fn shows_rate(&self) -> bool {
+        matches!(self.stage, Stage::First | Stage::Beyond(_))
+    }
+
+    /// Are losses being counted?
+    pub(super) fn counts_losses(&self) -> bool {
+        self.under_way.is_some() && !self.shows_rate()
     }
 
     /// Its probes, while it is under way.
@@ -187,24 +237,10 @@ impl Train {
         }
     }
 
-    /// A probe of `len` octets, number `seq`, leaves. Of a train that begins, `span` is its length in time (the first's is none), `last` the
+    /// A probe of `len` octets, number `seq`, leaves. Of a train that begins, `plan` says how many follow at which distance; `last` is the
     /// report before.
-    pub(super) fn on_probe(
-        &mut self,
-        now: Instant,
-        seq: PathSeq,
-        len: u32,
-        span: Duration,
-        last: &PathReport,
-    ) {
-        let (length, gap) = match self.stage {
-            Stage::First | Stage::Done => (LENGTH, 0),
-            Stage::Beyond(known) => {
-                let rate = known * (1.0 + QUEUE.as_secs_f64() / span.as_secs_f64());
-                let length = (rate * span.as_secs_f64() / (8.0 * f64::from(len))) as u32;
-                (length.clamp(LENGTH, LENGTH_MOST), (f64::from(len) * 8e9 / rate) as u64)
-            }
-        };
+    pub(super) fn on_probe(&mut self, now: Instant, seq: PathSeq, len: u32, plan: Plan, last: &PathReport) {
+        let Plan { length, gap } = plan;
         let left_at = micros(now);
         let begun = UnderWay {
             probes: 0,
@@ -243,26 +279,27 @@ impl Train {
         }
     }
 
-    /// Once the whole train has come, or is lost, what it has shown, if anything of it came.
-    pub(super) fn settle(&mut self, report: &PathReport) -> Option<Shown> {
+    /// Once the whole train has come, or is lost, what it has shown of the rate, if anything of it came.
+    pub(super) fn settle(&mut self, now: Instant, report: &PathReport) -> Option<Shown> {
         let is_over = |train: &UnderWay| train.is_complete() && !report.next.before(train.end);
         let train = self.under_way.filter(is_over)?;
         self.under_way = None;
+        if !self.shows_rate() {
+            self.stage = Stage::Counted(now);
+            return None;
+        }
         if train.is_spoilt || report.received_bytes == train.received_bytes {
             self.count_fruitless();
             return None;
         }
-        Some(match self.stage {
-            Stage::Beyond(_) => train.paced(),
-            Stage::First | Stage::Done => train.at_once(report),
-        })
+        Some(if self.is_first() { train.at_once(report) } else { train.paced() })
     }
 
     fn count_fruitless(&mut self) {
         if let Stage::Beyond(_) = self.stage {
             self.fruitless += 1;
             if self.fruitless >= FRUITLESS {
-                self.stage = Stage::Done;
+                self.stage = Stage::Count;
             }
         }
     }
@@ -274,8 +311,7 @@ impl Train {
         if shown == Shown::Little || (is_rate_known && !is_buffer_known) {
             self.count_fruitless();
         }
-        let is_over =
-            (is_rate_known && is_buffer_known) || bits_per_sec > FASTEST || self.stage == Stage::Done;
-        self.stage = if is_over { Stage::Done } else { Stage::Beyond(bits_per_sec) };
+        let is_over = (is_rate_known && is_buffer_known) || bits_per_sec > FASTEST || !self.shows_rate();
+        self.stage = if is_over { Stage::Count } else { Stage::Beyond(bits_per_sec) };
     }
 }
