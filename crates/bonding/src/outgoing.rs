@@ -407,7 +407,6 @@ impl Outgoing {
         let lost = if self.is_of_a_death(report) { 0 } else { progress.lost_packets };
         let news = News {
             lost,
-            lost_bytes: progress.lost_bytes,
             received: self.newly_received(report),
             round_trip: self.liveness.srtt.unwrap_or_default(),
         };

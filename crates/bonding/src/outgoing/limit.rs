@@ -68,19 +68,9 @@ impl Fullness {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct News {
     pub(super) lost: u32,
-    pub(super) lost_bytes: u32,
     pub(super) received: u32,
     /// The path's round-trip time.
     pub(super) round_trip: Duration,
-}
-
-impl News {
-    /// How much an event of these losses counts: as much as the packets lost were full. Who loses acknowledgements loses no rate, and a
-    /// buffer for a few packets is soon full of them.
-    fn weight(self) -> f64 {
-        let mean = f64::from(self.lost_bytes) / f64::from(self.lost.max(1));
-        (mean / f64::from(FULL_PACKET)).min(1.0)
-    }
 }
 
 /// Learned from the queueing delays around losses.
@@ -197,13 +187,13 @@ impl QueueLimit {
             LossVerdict::Full => !is_found && self.learnt_at == now,
             LossVerdict::Random => true,
         };
-        self.losses.note(now, &news, if is_event { news.weight() } else { 0.0 });
+        self.losses.note(now, &news, is_event);
         verdict
     }
 
     /// New losses of probes sent to count them, which fill no queue.
     pub(super) fn count(&mut self, now: Instant, news: News) -> LossVerdict {
-        self.losses.note(now, &news, f64::from(news.lost.min(1)));
+        self.losses.note(now, &news, news.lost > 0);
         LossVerdict::None
     }
 

@@ -23,17 +23,17 @@ pub(super) struct LossRate {
 }
 
 impl LossRate {
-    /// What was reported; if packets were lost for no known reason, how much that counts.
-    pub(super) fn note(&mut self, now: Instant, news: &News, event: f64) {
+    /// What was reported; `is_event`: packets were lost for no known reason.
+    pub(super) fn note(&mut self, now: Instant, news: &News, is_event: bool) {
         let elapsed = self.updated_at.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
         self.updated_at = Some(now);
         let fading = (1.0 - elapsed * core::f64::consts::LN_2 / HALF_LIFE).max(0.5);
         self.events *= fading;
         self.packets = self.packets * fading + f64::from(news.lost.saturating_add(news.received));
         let apart = news.round_trip.clamp(EVENT_LEAST, EVENT_MOST);
-        if event > 0.0 && self.last_event.is_none_or(|at| now.saturating_since(at) >= apart) {
+        if is_event && self.last_event.is_none_or(|at| now.saturating_since(at) >= apart) {
             self.last_event = Some(now);
-            self.events += event;
+            self.events += 1.0;
         }
     }
 

@@ -14,8 +14,11 @@ use ropewalk_units::{Duration, Instant};
 /// A loss-based flow that meets losses for a share p of its packets has a window of about so many packets over √p (Mathis, Semke,
 /// Mahdavi, Ott 1997).
 const MATHIS: f64 = 1.22;
-/// Bits of its packets.
+/// Bits of its packets, and octets.
 const PACKET: f64 = 12_000.0;
+const FULL_PACKET: f64 = 1500.0;
+/// The mean length of packets is that of about 64.
+const LENGTH_GAIN: f64 = 1.0 / 64.0;
 /// A path of less than this part of what a flow gets of the best one is not worth the losses it may show: it carries what the others
 /// drop.
 const LEAST_GAIN: f64 = 1.0 / 8.0;
@@ -36,6 +39,8 @@ const DROP_WINDOW: f64 = 4096.0;
 /// Which paths are worth their losses.
 pub(crate) struct RateAware {
     loss_cost: f64,
+    /// Of packets of late, octets.
+    mean_len: f64,
     admitted: PathSet,
     /// The least one-way delay of the longest of them, in nanoseconds.
     longest: i64,
@@ -77,12 +82,13 @@ struct Together {
 }
 
 impl Together {
-    fn with(self, path: &Outgoing) -> Self {
+    /// Losses count as far as packets are full.
+    fn with(self, path: &Outgoing, fullness: f64) -> Self {
         let rate = path.rate();
         let round_trip = path.liveness.srtt.map_or(0.0, Duration::as_secs_f64);
         Self {
             rate: self.rate + rate,
-            lost: self.lost + rate * path.random_loss(),
+            lost: self.lost + rate * path.random_loss() * fullness,
             round_trip: self.round_trip.max(round_trip),
         }
     }
@@ -98,6 +104,7 @@ impl RateAware {
     pub(crate) fn new(config: RateAwareConfig) -> Self {
         Self {
             loss_cost: config.loss_cost.as_nanos() as f64,
+            mean_len: FULL_PACKET,
             admitted: PathSet::EMPTY,
             longest: 0,
             overflow: 0.0,
@@ -109,7 +116,8 @@ impl RateAware {
     /// The paths that a loss-based flow gets most of, out of the usable ones: each alone, and the best so many by their losses.
     fn admit(&mut self, paths: &[Outgoing]) {
         let up = |path: &&Outgoing| path.liveness.state == PathState::Up;
-        let alone = |path: &Outgoing| Together::default().with(path).goodput();
+        let fullness = self.fullness();
+        let alone = |path: &Outgoing| Together::default().with(path, fullness).goodput();
         let most = paths.iter().filter(up).map(alone).fold(0.0, f64::max);
         let mut order = [0; MAX_PATHS];
         let mut count = 0;
@@ -130,7 +138,7 @@ impl RateAware {
         let (mut set, mut together) = (PathSet::EMPTY, Together::default());
         for &place in &order[..count] {
             set.insert(paths[place].id);
-            together = together.with(&paths[place]);
+            together = together.with(&paths[place], fullness);
             let alone = alone(&paths[place]);
             if alone > most {
                 (best, most) = (PathSet::one(paths[place].id), alone);
@@ -161,7 +169,13 @@ impl RateAware {
         }
         let others = ask.usable.iter().filter(|&id| id != path.id).map(|id| paths[id.index()].rate());
         let replaceable = (others.sum::<f64>() / path.rate()).min(1.0);
-        (lost * replaceable * self.loss_cost) as i64
+        (lost * self.fullness() * replaceable * self.loss_cost) as i64
+    }
+
+    /// How full packets are of late, from 0 to 1: who loses acknowledgements loses no rate.
+    #[inline]
+    fn fullness(&self) -> f64 {
+        (self.mean_len / FULL_PACKET).min(1.0)
     }
 
     /// Before anything is known: the first path; once that would make packets wait, the others, as much as an initial window holds, a
@@ -193,6 +207,7 @@ impl RateAware {
         among: PathSet,
         first: PathId,
     ) -> Option<PathId> {
+        self.mean_len += (f64::from(ask.wire_len) - self.mean_len) * LENGTH_GAIN;
         let tried = among.filter(|id| paths[id.index()].is_tried());
         if tried.is_empty() {
             return Some(Self::blind(ask, paths, among, first));
