@@ -1,6 +1,6 @@
 //! What the gateways tell each other, and its bytes.
 
-use crate::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, PROBE, REPORT, Reader, VERSION};
+use crate::header::{DataHeader, DecodeError, KEEPALIVE, KEEPALIVE_REPLY, PROBE, REPORT, Reader, VERSION};
 use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
 
 /// A control packet. Travels a path like any packet and may be lost like any.
@@ -95,8 +95,8 @@ pub struct Probe {
 impl Probe {
     /// One that shows a rate. Less than IPv6's least MTU (RFC 8200 §5), which every path carries.
     pub const LONG: u16 = 1_200;
-    /// One that shows whether packets are lost.
-    pub const SHORT: u16 = PROBE_FIELDS_LEN as u16;
+    /// One that shows whether packets are lost: as long as a data packet of nothing.
+    pub const SHORT: u16 = DataHeader::LEN as u16;
 }
 
 const KEEPALIVE_LEN: u32 = 20;
@@ -203,8 +203,10 @@ impl Control {
                 let path_seq = PathSeq::new(reader.u32()?);
                 let next_global_seq = GlobalSeq::new(reader.u32()?);
                 let timestamp = reader.u32()?;
-                let rest = len.checked_sub(Probe::SHORT).filter(|_| len <= Probe::LONG);
-                reader.skip(u32::from(rest.ok_or(DecodeError::Length(len))?))?;
+                if !(Probe::SHORT..=Probe::LONG).contains(&len) {
+                    return Err(DecodeError::Length(len));
+                }
+                reader.skip(u32::from(len) - PROBE_FIELDS_LEN)?;
                 Ok(Self::Probe(Probe { path, path_seq, next_global_seq, timestamp, len }))
             }
             kind => Err(DecodeError::Kind(kind)),

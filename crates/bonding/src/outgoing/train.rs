@@ -213,7 +213,7 @@ impl Train {
 
     /// Are losses being counted?
     pub(super) fn counts_losses(&self) -> bool {
-        self.under_way.is_some() && !self.shows_rate()
+        self.under_way.is_some_and(|train| !train.is_spoilt) && !self.shows_rate()
     }
 
     /// Its probes, while it is under way.

@@ -17,6 +17,8 @@ const MATHIS: f64 = 1.22;
 /// Bits of its packets, and octets.
 const PACKET: f64 = 12_000.0;
 const FULL_PACKET: f64 = 1500.0;
+/// Packets are small if they are less than this part of full ones.
+const SMALL: f64 = 0.2;
 /// The mean length of packets is that of about 64.
 const LENGTH_GAIN: f64 = 1.0 / 64.0;
 /// A path of less than this part of what a flow gets of the best one is not worth the losses it may show: it carries what the others
@@ -114,7 +116,7 @@ impl RateAware {
     }
 
     /// The paths that a loss-based flow gets most of, out of the usable ones: each alone, and the best so many by their losses.
-    fn admit(&mut self, paths: &[Outgoing]) {
+    fn worth_it(&self, paths: &[Outgoing]) -> PathSet {
         let up = |path: &&Outgoing| path.liveness.state == PathState::Up;
         let fullness = self.fullness();
         let alone = |path: &Outgoing| Together::default().with(path, fullness).goodput();
@@ -147,8 +149,13 @@ impl RateAware {
                 (best, most) = (set, together.goodput());
             }
         }
-        self.admitted = best;
-        let delays = best.iter().map(|id| paths[id.index()].least_delay());
+        best
+    }
+
+    /// Who sends small packets only, as acknowledgements are, has no use for rates: all paths, for the least delay.
+    fn admit(&mut self, paths: &[Outgoing]) {
+        self.admitted = if self.fullness() < SMALL { PathSet::EMPTY } else { self.worth_it(paths) };
+        let delays = self.admitted.iter().map(|id| paths[id.index()].least_delay());
         self.longest = delays.max().unwrap_or(0);
     }
 
