@@ -193,7 +193,8 @@ impl Outgoing {
     #[inline]
     fn depart(&mut self, now: Instant, backlog: i64, seq: PathSeq, global: GlobalSeq) -> Instant {
         let excess = if self.is_paced {
-            (backlog - self.limit.in_buffer(now, backlog, self.fullness())).max(0)
+            let noise = self.base.noise() * 1000;
+            (backlog - self.limit.in_buffer(now, backlog, self.fullness(), noise)).max(0)
         } else {
             0
         };
@@ -244,7 +245,7 @@ impl Outgoing {
     /// queue, transmission.
     #[inline]
     pub(crate) fn expected_delivery(&self, now: Instant, wire_len: u32) -> i64 {
-        self.least_delay() + self.base.noise() * 1000 + self.backlog(now) + self.transmission(wire_len)
+        self.length() + self.backlog(now) + self.transmission(wire_len)
     }
 
     /// Has it carried enough to be measured?
@@ -319,8 +320,8 @@ impl Outgoing {
         (self.is_tried() || self.may_be_tried()) && self.backlog(now) < queue.min(self.queue_limit())
     }
 
-    /// Would a packet sent now wait longer than it need, if another path has room? `longest`: the least one-way delay of the longest path
-    /// used beside it, in nanoseconds.
+    /// Would a packet sent now wait longer than it need, if another path has room? `longest`: the length of the longest path used
+    /// beside it.
     #[inline]
     pub(crate) fn is_full(&self, now: Instant, longest: i64) -> bool {
         self.backlog(now) >= self.allowance(longest)
@@ -338,13 +339,14 @@ impl Outgoing {
     #[inline]
     fn allowance(&self, longest: i64) -> i64 {
         let round_trip = self.liveness.srtt.map_or(0, |srtt| srtt.as_nanos() as i64);
-        self.limit.proven().max(round_trip + (longest - self.least_delay()).max(0))
+        self.limit.proven().max(round_trip + (longest - self.length()).max(0))
     }
 
-    /// The least one-way delay, in nanoseconds on a scale common to all paths.
+    /// How long it takes without queues, in nanoseconds on a scale common to all paths: the least one-way delay, and what delays
+    /// usually exceed it by.
     #[inline]
-    pub(crate) fn least_delay(&self) -> i64 {
-        self.base.nanos(self.liveness.srtt)
+    pub(crate) fn length(&self) -> i64 {
+        self.base.nanos(self.liveness.srtt) + self.base.noise() * 1000
     }
 
     /// The queue beyond which packets are expected to be lost, in nanoseconds; far away until losses show it.

@@ -124,12 +124,13 @@ impl QueueLimit {
         self.limit.unwrap_or(self.trial)
     }
 
-    /// How much of the queue is given to the path's buffer; the rest waits before it.
+    /// How much of the queue is given to the path's buffer; the rest waits before it. Of the queue, `noise` may be none: a path is not
+    /// left idle for it if its buffer would bear as much.
     #[inline]
-    pub(super) fn in_buffer(&self, now: Instant, queue: i64, packets: Fullness) -> i64 {
+    pub(super) fn in_buffer(&self, now: Instant, queue: i64, packets: Fullness, noise: i64) -> i64 {
         match self.limit {
             None => packets.of_buffer(self.trial).max(queue - TRIAL_WAIT),
-            Some(limit) if limit > 2 * ENOUGH => packets.of_buffer(limit / 2),
+            Some(limit) if limit > ENOUGH => packets.of_buffer((limit / 2).max(ENOUGH)) + noise.min(limit),
             Some(limit) => packets.of_buffer(self.growth.applied(now, limit).min(ENOUGH)),
         }
     }

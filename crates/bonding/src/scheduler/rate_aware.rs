@@ -44,7 +44,7 @@ pub(crate) struct RateAware {
     /// Of packets of late, octets.
     mean_len: f64,
     admitted: PathSet,
-    /// The least one-way delay of the longest of them, in nanoseconds.
+    /// The length of the longest of them, in nanoseconds.
     longest: i64,
     /// The share of packets that found no room on the admitted paths.
     overflow: f64,
@@ -155,7 +155,7 @@ impl RateAware {
     /// Who sends small packets only, as acknowledgements are, has no use for rates: all paths, for the least delay.
     fn admit(&mut self, paths: &[Outgoing]) {
         self.admitted = if self.fullness() < SMALL { PathSet::EMPTY } else { self.worth_it(paths) };
-        let delays = self.admitted.iter().map(|id| paths[id.index()].least_delay());
+        let delays = self.admitted.iter().map(|id| paths[id.index()].length());
         self.longest = delays.max().unwrap_or(0);
     }
 
