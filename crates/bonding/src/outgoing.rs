@@ -269,11 +269,15 @@ impl Outgoing {
         if !self.is_tried() {
             return self.may_be_tried() && (self.probes < PROBES || is_rare);
         }
-        let has_data = self.sent_packets > u64::from(self.probes);
-        let is_quiet = !has_data || now.saturating_since(self.departs_at) >= QUIET;
+        let is_quiet = !self.has_data() || now.saturating_since(self.departs_at) >= QUIET;
         let is_wanted = self.train.is_wanted(now, self.random_loss() > 0.0);
         let may_show = !self.train.shows_rate() || self.train_span().is_some();
         is_wanted && may_show && is_quiet && self.is_idle()
+    }
+
+    /// Has anybody ever sent on it?
+    fn has_data(&self) -> bool {
+        self.sent_packets > u64::from(self.probes)
     }
 
     /// Are the next probes to show losses, not a rate?
@@ -522,7 +526,8 @@ impl Outgoing {
             let delay = relative(report.delay);
             let taken = (delay - base).max(0);
             self.train.note(report, least, delay, &entry);
-            if !self.train.is_under_way() {
+            // Probes speak through their trains.
+            if !self.train.is_under_way() && self.has_data() {
                 self.capacity.note(report, least - base - self.base.noise(), delay - base, &entry);
                 // What was lost was sent, but not delivered.
                 if self.lost_at.is_none_or(|at| now.saturating_since(at) >= CLEAN) {

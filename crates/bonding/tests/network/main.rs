@@ -7,4 +7,5 @@ mod net;
 mod properties;
 mod starts;
 mod tcp;
+mod trains;
 mod wrr;
