@@ -343,7 +343,7 @@ impl Outgoing {
     #[inline]
     fn allowance(&self, longest: i64) -> i64 {
         let round_trip = self.liveness.srtt.map_or(0, |srtt| srtt.as_nanos() as i64);
-        self.limit.proven().max(round_trip + (longest - self.length()).max(0))
+        self.limit.proven().max(round_trip + longest.saturating_sub(self.length()).max(0))
     }
 
     /// How long it takes without queues, in nanoseconds on a scale common to all paths: the least one-way delay, and what delays
