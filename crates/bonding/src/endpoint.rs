@@ -141,6 +141,7 @@ impl<P> Endpoint<P> {
             state: outgoing.liveness.state,
             sent_packets: outgoing.sent_packets,
             probes: u64::from(outgoing.probes),
+            last_len: outgoing.last_len(),
             sent_bytes: outgoing.sent_bytes,
             received_packets: incoming.received_packets,
             received_bytes: incoming.received_bytes,

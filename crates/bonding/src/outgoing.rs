@@ -275,6 +275,11 @@ impl Outgoing {
         is_wanted && may_show && is_quiet && self.is_idle()
     }
 
+    /// Octets of the packet sent last.
+    pub(crate) fn last_len(&self) -> u32 {
+        self.log.get(self.next.previous(), self.next).map_or(0, |entry| entry.len)
+    }
+
     /// Has anybody ever sent on it?
     fn has_data(&self) -> bool {
         self.sent_packets > u64::from(self.probes)

@@ -18,6 +18,8 @@ pub struct PathView {
     pub probes: u64,
     /// Their bytes.
     pub sent_bytes: u64,
+    /// Octets on the wire of the one sent last; 0 before any was.
+    pub last_len: u32,
     /// Packets received from the peer on this path that have a number there, without duplicates.
     pub received_packets: u64,
     /// Their bytes.

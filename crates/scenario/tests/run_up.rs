@@ -146,7 +146,8 @@ fn assert_consistent(outcome: &Outcome) {
         let traffic = row.traffic;
         assert!(traffic.received_packets + row.lost <= traffic.sent_packets, "{row:?}");
         assert!(traffic.received_bytes <= traffic.sent_bytes, "{row:?}");
-        assert_eq!(traffic.sent_bytes == 0, traffic.sent_packets == 0, "{row:?}");
+        // Probes may be as short as a packet of nothing.
+        assert!(traffic.sent_bytes == 0 || traffic.sent_packets > 0, "{row:?}");
     }
 }
 

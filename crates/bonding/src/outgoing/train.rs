@@ -30,11 +30,12 @@ const FASTEST: f64 = 150e6;
 const SHORT_MICROS: i64 = 4_000;
 /// Probes that are due within this time leave together.
 const TICK: Duration = Duration::from_micros(250);
-/// Probes of which the losses are counted: so many, at this distance at least, of which the path's rate leaves so much to others; and
-/// again after so long if some are.
+/// Probes of which the losses are counted: so many, at this distance at least, and such that full packets at that distance would take
+/// this part of the path's rate (over radio a short one takes nearly as long); and again after so long if some are.
 const COUNTED: u32 = 1000;
 const SPARSE: Duration = Duration::from_micros(2_500);
-const MODEST: f64 = 0.1;
+const MODEST: f64 = 0.25;
+const FULL_BITS: f64 = 12_000.0;
 const RECOUNT: Duration = Duration::from_secs(30);
 /// After so many that showed nothing, of which others used the path for instance, no more are sent.
 const FRUITLESS: u32 = 5;
@@ -200,7 +201,7 @@ impl Train {
                 Plan { length: length.clamp(LENGTH, LENGTH_MOST), gap: (bits * 1e9 / rate) as u64 }
             }
             Stage::Count | Stage::Counted(_) => {
-                let modest = (bits * 1e9 / (MODEST * bits_per_sec)) as u64;
+                let modest = (FULL_BITS * 1e9 / (MODEST * bits_per_sec)) as u64;
                 Plan { length: COUNTED, gap: modest.max(SPARSE.as_nanos()) }
             }
         }

@@ -156,10 +156,10 @@ fn counted(own: &BondEnd, other: &BondEnd) -> Vec<Before> {
     let count = |(own, other): (PathView, PathView)| {
         let over = other.received_packets + other.lost_received;
         let packets = own.sent_packets.min(over);
-        // Without traffic all are probes, which are of one size.
-        let size = own.sent_bytes.checked_div(own.sent_packets).unwrap_or(0);
+        // Those are probes of one train, of one size.
+        let under_way = (own.sent_packets - packets) * u64::from(own.last_len);
         Before {
-            sent: Count { packets, bytes: packets * size },
+            sent: Count { packets, bytes: own.sent_bytes - under_way },
             received: Count { packets: own.received_packets, bytes: own.received_bytes },
             lost: own.lost_received,
         }
