@@ -24,6 +24,8 @@ pub(crate) struct Liveness {
     last_answered: Option<u32>,
     pub(crate) srtt: Option<Duration>,
     rttvar: Duration,
+    /// The greatest of it of late: a tenth of that is forgotten with each answer.
+    unsteadiness: Duration,
 }
 
 impl Liveness {
@@ -38,6 +40,7 @@ impl Liveness {
             last_answered: None,
             srtt: None,
             rttvar: Duration::ZERO,
+            unsteadiness: Duration::ZERO,
         }
     }
 
@@ -51,6 +54,7 @@ impl Liveness {
         self.last_answered = Some(number);
         self.heard_at = now;
         self.measure(rtt);
+        self.unsteadiness = self.rttvar.max(self.unsteadiness.mul_f64(0.9));
         if self.state != PathState::Down {
             return self.prove(now);
         }
@@ -71,9 +75,9 @@ impl Liveness {
         self.srtt = Some((srtt * 7 + rtt) / 8);
     }
 
-    /// By how much the round-trip time varies (RTTVAR), and the number of the last keepalive answered; `None` before any was.
+    /// By how much the round-trip time varies (RTTVAR), of late at most, and the number of the last keepalive answered; `None` before any was.
     pub(crate) fn deviation(&self) -> Option<(Duration, u32)> {
-        self.last_answered.map(|number| (self.rttvar, number))
+        self.last_answered.map(|number| (self.unsteadiness, number))
     }
 
     /// A report says that data got through.
