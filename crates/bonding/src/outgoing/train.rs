@@ -34,7 +34,7 @@ const TICK: Duration = Duration::from_micros(250);
 /// this part of the path's rate (over radio a short one takes nearly as long); and again after so long if some are.
 const COUNTED: u32 = 1000;
 const SPARSE: Duration = Duration::from_micros(2_500);
-const MODEST: f64 = 0.25;
+const MODEST: f64 = 0.5;
 const FULL_BITS: f64 = 12_000.0;
 const RECOUNT: Duration = Duration::from_secs(30);
 /// After so many that showed nothing, of which others used the path for instance, no more are sent.
