@@ -148,10 +148,11 @@ impl Outgoing {
         self.probes += 1;
         if !self.train.is_under_way() {
             self.tried_from = None;
+            let span = self.train_span().unwrap_or_default();
+            let plan = self.train.plan(wire_len, span, self.capacity.bits_per_sec());
+            self.train.begin(now, wire_len, plan, &self.last);
         }
-        let span = self.train_span().unwrap_or_default();
-        let plan = self.train.plan(wire_len, span, self.capacity.bits_per_sec());
-        self.train.on_probe(now, seq, wire_len, plan, &self.last);
+        self.train.on_probe(seq);
         let backlog = self.queue.backlog(now);
         self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
         self.note(now, seq, wire_len, backlog, now);
@@ -194,7 +195,8 @@ impl Outgoing {
     fn depart(&mut self, now: Instant, backlog: i64, seq: PathSeq, global: GlobalSeq) -> Instant {
         let excess = if self.is_paced {
             let noise = self.base.noise() * 1000;
-            (backlog - self.limit.in_buffer(now, backlog, self.fullness(), noise)).max(0)
+            let transmission = self.capacity.time_of(FULL_PACKET);
+            (backlog - self.limit.in_buffer(now, backlog, self.fullness(), noise, transmission)).max(0)
         } else {
             0
         };
@@ -348,7 +350,7 @@ impl Outgoing {
     #[inline]
     fn allowance(&self, longest: i64) -> i64 {
         let round_trip = self.liveness.srtt.map_or(0, |srtt| srtt.as_nanos() as i64);
-        self.limit.proven().max(round_trip + longest.saturating_sub(self.length()).max(0))
+        self.limit.proven().max(round_trip + (longest - self.length()).max(0))
     }
 
     /// How long it takes without queues, in nanoseconds on a scale common to all paths: the least one-way delay, and what delays

@@ -94,9 +94,8 @@ impl Feedback {
 
     /// Reports and keepalives do not leave together: a buffer of a few packets has no room for both beside data.
     fn step_aside(&mut self) {
-        let from = self.keepalive_at.saturating_since(Instant::ZERO);
-        let at = self.report_at.saturating_since(Instant::ZERO);
-        if from.abs_diff(at) < APART {
+        let (first, second) = (self.report_at.min(self.keepalive_at), self.report_at.max(self.keepalive_at));
+        if second.saturating_since(first) < APART {
             self.report_at = self.keepalive_at.saturating_add(APART);
         }
     }

@@ -6,6 +6,7 @@ use crate::event::Event;
 use crate::flow::FlowKey;
 use crate::header::DataHeader;
 use crate::id::{FlowSeq, PathId, PathSeq, PathSet};
+use crate::outgoing::Outgoing;
 use crate::scheduler::{Ask, Scheduler};
 use ropewalk_units::Instant;
 
@@ -83,6 +84,7 @@ impl<P> Endpoint<P> {
 
     /// All usable paths before which not too much waits already: copies must not pile up there.
     fn with_room(&self, ask: &Ask) -> PathSet {
-        ask.usable.filter(|id| !self.outgoing[id.index()].is_overfull(ask.now, i64::MIN))
+        let has_room = |path: &Outgoing| !path.is_overfull(ask.now, path.length());
+        ask.usable.filter(|id| has_room(&self.outgoing[id.index()]))
     }
 }

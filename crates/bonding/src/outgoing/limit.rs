@@ -125,13 +125,24 @@ impl QueueLimit {
     }
 
     /// How much of the queue is given to the path's buffer; the rest waits before it. Of the queue, `noise` may be none: a path is not
-    /// left idle for it if its buffer would bear as much.
+    /// left idle for it if its buffer would bear as much. A small buffer is left room for one packet, which takes `transmission`: keepalives
+    /// and reports come between, and take a place each.
     #[inline]
-    pub(super) fn in_buffer(&self, now: Instant, queue: i64, packets: Fullness, noise: i64) -> i64 {
+    pub(super) fn in_buffer(
+        &self,
+        now: Instant,
+        queue: i64,
+        packets: Fullness,
+        noise: i64,
+        transmission: i64,
+    ) -> i64 {
         match self.limit {
             None => packets.of_buffer(self.trial).max(queue - TRIAL_WAIT),
             Some(limit) if limit > ENOUGH => packets.of_buffer((limit / 2).max(ENOUGH)) + noise.min(limit),
-            Some(limit) => packets.of_buffer(self.growth.applied(now, limit).min(ENOUGH)),
+            Some(limit) => {
+                let spared = self.growth.applied(now, limit) - transmission;
+                packets.of_buffer(spared.max(limit / 2).min(ENOUGH))
+            }
         }
     }
 

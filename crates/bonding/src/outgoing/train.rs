@@ -238,18 +238,16 @@ impl Train {
         }
     }
 
-    /// A probe of `len` octets, number `seq`, leaves. Of a train that begins, `plan` says how many follow at which distance; `last` is the
-    /// report before.
-    pub(super) fn on_probe(&mut self, now: Instant, seq: PathSeq, len: u32, plan: Plan, last: &PathReport) {
-        let Plan { length, gap } = plan;
+    /// A train of probes of `len` octets begins; `last` is the report before.
+    pub(super) fn begin(&mut self, now: Instant, len: u32, plan: Plan, last: &PathReport) {
         let left_at = micros(now);
-        let begun = UnderWay {
+        self.under_way = Some(UnderWay {
             probes: 0,
-            length,
+            length: plan.length,
             began_at: now,
-            gap,
+            gap: plan.gap,
             is_spoilt: false,
-            end: seq,
+            end: PathSeq::new(0),
             probe_len: len,
             left_at,
             received_bytes: last.received_bytes,
@@ -258,10 +256,15 @@ impl Train {
             last_left_at: left_at,
             first: None,
             last: Mark::default(),
-        };
-        let train = self.under_way.get_or_insert(begun);
-        train.probes += 1;
-        train.end = seq.next();
+        });
+    }
+
+    /// A probe of it leaves, number `seq`.
+    pub(super) fn on_probe(&mut self, seq: PathSeq) {
+        if let Some(train) = &mut self.under_way {
+            train.probes += 1;
+            train.end = seq.next();
+        }
     }
 
     /// The time at which what is due by `at` is sent.
