@@ -100,9 +100,8 @@ impl Together {
     /// Neither more than the rate nor than the losses' bound; where those meet, less than either, since a window that losses cut at
     /// random is now too small and now of no use.
     fn goodput(self) -> f64 {
-        let bound = MATHIS * PACKET / (self.round_trip * (self.lost / self.rate).sqrt());
-        // Without losses, or a round-trip time, there is no bound.
-        if bound > 0.0 { self.rate / (self.rate / bound).hypot(1.0) } else { self.rate }
+        let rate_in_bounds = self.round_trip * (self.lost * self.rate).sqrt() / (MATHIS * PACKET);
+        self.rate / (1.0 + rate_in_bounds * rate_in_bounds).sqrt()
     }
 }
 
