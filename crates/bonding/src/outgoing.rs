@@ -151,6 +151,7 @@ impl Outgoing {
             let span = self.train_span().unwrap_or_default();
             let plan = self.train.plan(wire_len, span, self.capacity.bits_per_sec());
             self.train.begin(now, wire_len, plan, &self.last);
+            self.limit.begin_count();
         }
         self.train.on_probe(seq);
         let backlog = self.queue.backlog(now);
@@ -425,7 +426,7 @@ impl Outgoing {
         };
         let own = self.capacity.time_of(FULL_PACKET);
         let verdict = if counts_losses {
-            self.limit.count(now, news)
+            self.limit.count(now, news, !self.train.is_under_way())
         } else if self.is_blind(report) {
             self.limit.on_blind(now, lost, !self.train.is_first(), own)
         } else {

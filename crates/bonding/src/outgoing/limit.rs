@@ -203,9 +203,17 @@ impl QueueLimit {
         verdict
     }
 
-    /// New losses of probes sent to count them, which fill no queue.
-    pub(super) fn count(&mut self, now: Instant, news: News) -> LossVerdict {
-        self.losses.note(now, &news, news.lost > 0);
+    /// Probes are sent to count losses.
+    pub(super) fn begin_count(&mut self) {
+        self.losses.begin_count();
+    }
+
+    /// New losses of such probes, which fill no queue; `is_last`: all have been reported.
+    pub(super) fn count(&mut self, now: Instant, news: News, is_last: bool) -> LossVerdict {
+        self.losses.count(now, &news);
+        if is_last {
+            self.losses.end_count();
+        }
         LossVerdict::None
     }
 

@@ -13,28 +13,59 @@ const PRIOR_MOST: f64 = 1000.0;
 /// What was seen counts half after so many seconds: a path that lost is tried again.
 const HALF_LIFE: f64 = 30.0;
 
+/// Losses of data that lead to expect so many of the probes to be lost, of which less than this part was, were a queue's after all.
+const EXPECTED_LEAST: f64 = 6.0;
+const CONFIRMED: f64 = 1.0 / 3.0;
+
 /// Events and packets of late.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossRate {
     events: f64,
     packets: f64,
+    /// Those of probes sent to count losses, since that began: they fill no queue.
+    counted: (f64, f64),
     updated_at: Option<Instant>,
     last_event: Option<Instant>,
 }
 
 impl LossRate {
-    /// What was reported; `is_event`: packets were lost for no known reason.
-    pub(super) fn note(&mut self, now: Instant, news: &News, is_event: bool) {
+    /// Losses begin to be counted of probes.
+    pub(super) fn begin_count(&mut self) {
+        self.counted = (0.0, 0.0);
+    }
+
+    /// What was reported of them.
+    pub(super) fn count(&mut self, now: Instant, news: &News) {
+        if self.note(now, news, news.lost > 0) {
+            self.counted.0 += 1.0;
+        }
+        self.counted.1 += f64::from(news.lost.saturating_add(news.received));
+    }
+
+    /// All have been counted. If far fewer were lost than data had been, it was not at random.
+    pub(super) fn end_count(&mut self) {
+        let (events, packets) = self.counted;
+        let of_data = (self.events - events).max(0.0) / (self.packets - packets).max(1.0);
+        let expected = of_data * packets;
+        if expected >= EXPECTED_LEAST && events < expected * CONFIRMED {
+            (self.events, self.packets) = self.counted;
+        }
+    }
+
+    /// What was reported; `is_loss`: packets were lost for no known reason. Whether that is an event.
+    pub(super) fn note(&mut self, now: Instant, news: &News, is_loss: bool) -> bool {
         let elapsed = self.updated_at.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
         self.updated_at = Some(now);
         let fading = (1.0 - elapsed * core::f64::consts::LN_2 / HALF_LIFE).max(0.5);
         self.events *= fading;
         self.packets = self.packets * fading + f64::from(news.lost.saturating_add(news.received));
         let apart = news.round_trip.clamp(EVENT_LEAST, EVENT_MOST);
-        if is_event && self.last_event.is_none_or(|at| now.saturating_since(at) >= apart) {
+        let is_event = is_loss && self.last_event.is_none_or(|at| now.saturating_since(at) >= apart);
+        if is_event {
             self.last_event = Some(now);
             self.events += 1.0;
         }
+        is_event
     }
 
     /// Events per packet, if a full packet takes `transmission` nanoseconds.
