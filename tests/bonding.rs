@@ -316,6 +316,17 @@ fn a_lossy_line_is_known_before_anybody_uses_it() {
     }
 }
 
+/// At a start of which nothing is known, the first line's small buffer looks as if it lost packets at random. Once it is left alone, probes
+/// show that it does not.
+#[test]
+fn a_line_left_out_for_its_small_buffer_comes_back() {
+    let pair = Pair { mbps: [64, 10], rtt: [35.0, 13.0], queues: [5, 100], loss: "none" };
+    for control in ["cubic", "newreno"] {
+        let ratios = ratios(&pair, &[("bonds.home.run_up", "0 s")], control);
+        assert!(least(&ratios) >= 1.2, "{control}: {ratios:?}");
+    }
+}
+
 /// Lines too slow to be worth their losses, and some that are just fast enough, with half a second of buffer: what they take of the
 /// overflow must not make the flow wait for them.
 #[test]

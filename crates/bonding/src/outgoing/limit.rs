@@ -156,6 +156,13 @@ impl QueueLimit {
         }
     }
 
+    /// Something was lost that no queue explains: perhaps the buffer is smaller than any queue that would be noticed.
+    fn halve(&mut self, transmission: i64) {
+        if self.limit.is_none() {
+            self.trial = (self.trial / 2).max(transmission);
+        }
+    }
+
     /// The trial was used up, and nothing was lost: twice as much is tried.
     pub(super) fn double(&mut self) {
         self.trial = (2 * self.trial).min(UNLIMITED);
@@ -191,6 +198,9 @@ impl QueueLimit {
             LossVerdict::Full if self.growth.took_the_blame(now) => {}
             LossVerdict::Full => self.learn(now),
             LossVerdict::None | LossVerdict::Random => {
+                if verdict == LossVerdict::Random {
+                    self.halve(transmission);
+                }
                 self.limit = self.limit.map(|limit| self.growth.on_good_news(now, limit));
             }
         }

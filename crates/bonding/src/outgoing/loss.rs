@@ -74,3 +74,43 @@ impl LossRate {
         (self.events - 1.0).max(0.0) / (self.packets + (PRIOR / transmission.max(1) as f64).min(PRIOR_MOST))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousandth of a second: a full packet's transmission at 12 Mbit/s.
+    const TRANSMISSION: i64 = 1_000_000;
+
+    fn news(lost: u32, received: u32) -> News {
+        News { lost, received, round_trip: Duration::from_millis(20) }
+    }
+
+    /// Data lost in so many reports of 50 packets each, and then in so many reports of 10 probes each, of 1000.
+    fn seen(of_data: u64, of_probes: u64) -> LossRate {
+        let mut rate = LossRate::default();
+        let at = |report: u64| Instant::ZERO + Duration::from_millis(50 * report);
+        (0..of_data).for_each(|report| {
+            rate.note(at(report), &news(1, 49), true);
+        });
+        rate.begin_count();
+        (0..100).for_each(|report| {
+            let lost = u32::from(report < of_probes);
+            rate.count(at(of_data + report), &news(lost, 10 - lost));
+        });
+        rate.end_count();
+        rate
+    }
+
+    #[test]
+    fn losses_of_data_that_probes_do_not_confirm_were_not_random() {
+        assert!(seen(10, 0).share(TRANSMISSION) == 0.0, "20 expected, none lost");
+        assert!(seen(10, 4).share(TRANSMISSION) < 0.002, "20 expected, 4 lost");
+    }
+
+    #[test]
+    fn losses_of_data_that_probes_confirm_are_random() {
+        let share = seen(10, 15).share(TRANSMISSION);
+        assert!((0.008..0.012).contains(&share), "{share}: 25 events among 2500 packets");
+    }
+}
