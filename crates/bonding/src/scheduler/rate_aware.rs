@@ -26,6 +26,9 @@ const LENGTH_GAIN: f64 = 1.0 / 64.0;
 const LEAST_GAIN: f64 = 1.0 / 8.0;
 /// And of less than this part if it was not worth it before: to change costs more than either.
 const LEAST_GAIN_AT_FIRST: f64 = 1.0 / 7.0;
+/// A path of less than this part of the fastest one's rate is not for acknowledgements: those of what that carries take a fiftieth of it,
+/// and would nearly fill the slow one.
+const LEAST_RATE: f64 = 1.0 / 32.0;
 /// Other paths than those used now are worth a change if they are better by this factor: to change costs a flow more than either.
 const HABIT: f64 = 1.15;
 /// As long as fewer than this share find no room, they wait for it all the same: it is who keeps coming that has to slow down.
@@ -105,6 +108,24 @@ impl Together {
     }
 }
 
+fn up(paths: &[Outgoing]) -> PathSet {
+    let mut set = PathSet::EMPTY;
+    paths.iter().filter(|path| path.liveness.state == PathState::Up).for_each(|path| set.insert(path.id));
+    set
+}
+
+/// Those paths, the least lossy first, and how many they are.
+fn by_losses(paths: &[Outgoing], among: PathSet) -> ([PathId; MAX_PATHS], usize) {
+    let (mut order, mut count) = ([PathId(0); MAX_PATHS], 0);
+    for id in among.iter() {
+        order[count] = id;
+        count += 1;
+    }
+    let loss = |id: &PathId| paths[id.index()].random_loss();
+    order[..count].sort_by(|a, b| loss(a).total_cmp(&loss(b)));
+    (order, count)
+}
+
 impl RateAware {
     pub(crate) fn new(config: RateAwareConfig) -> Self {
         Self {
@@ -120,33 +141,24 @@ impl RateAware {
 
     /// The paths that a loss-based flow gets most of, out of the usable ones: each alone, and the best so many by their losses.
     fn worth_it(&self, paths: &[Outgoing]) -> PathSet {
-        let up = |path: &&Outgoing| path.liveness.state == PathState::Up;
         let fullness = self.fullness();
         let alone = |path: &Outgoing| Together::default().with(path, fullness).goodput();
-        let most = paths.iter().filter(up).map(alone).fold(0.0, f64::max);
-        let mut order = [0; MAX_PATHS];
-        let mut count = 0;
-        for (place, path) in paths.iter().enumerate() {
-            let is_used = self.admitted.contains(path.id);
-            let least = if is_used { LEAST_GAIN } else { LEAST_GAIN_AT_FIRST };
-            if up(&path) && path.rate() >= least * most {
-                let at = order[..count]
-                    .iter()
-                    .position(|&other: &usize| paths[other].random_loss() > path.random_loss());
-                let at = at.unwrap_or(count);
-                order.copy_within(at..count, at + 1);
-                order[at] = place;
-                count += 1;
-            }
-        }
+        let up = up(paths);
+        let most = up.iter().map(|id| alone(&paths[id.index()])).fold(0.0, f64::max);
+        let may_be_worth_it = |id: PathId| {
+            let least = if self.admitted.contains(id) { LEAST_GAIN } else { LEAST_GAIN_AT_FIRST };
+            paths[id.index()].rate() >= least * most
+        };
         let (mut best, mut most) = (PathSet::EMPTY, 0.0);
         let (mut set, mut together) = (PathSet::EMPTY, Together::default());
-        for &place in &order[..count] {
-            set.insert(paths[place].id);
-            together = together.with(&paths[place], fullness);
-            let alone = alone(&paths[place]) * self.habit(PathSet::one(paths[place].id));
+        let (order, count) = by_losses(paths, up.filter(may_be_worth_it));
+        for &id in &order[..count] {
+            set.insert(id);
+            together = together.with(&paths[id.index()], fullness);
+            let one = PathSet::one(id);
+            let alone = alone(&paths[id.index()]) * self.habit(one);
             if alone > most {
-                (best, most) = (PathSet::one(paths[place].id), alone);
+                (best, most) = (one, alone);
             }
             let together = together.goodput() * self.habit(set);
             if together >= most {
@@ -156,14 +168,21 @@ impl RateAware {
         best
     }
 
+    /// Paths that bear the acknowledgements of the fastest one.
+    fn not_slow(paths: &[Outgoing]) -> PathSet {
+        let up = up(paths);
+        let most = up.iter().map(|id| paths[id.index()].rate()).fold(0.0, f64::max);
+        up.filter(|id| paths[id.index()].rate() >= LEAST_RATE * most)
+    }
+
     /// By how much paths count for more than they bring.
     fn habit(&self, set: PathSet) -> f64 {
         if set == self.admitted { HABIT } else { 1.0 }
     }
 
-    /// Who sends small packets only, as acknowledgements are, has no use for rates: all paths, for the least delay.
+    /// Who sends small packets only, as acknowledgements are, has little use for rates: all paths but the slowest, for the least delay.
     fn admit(&mut self, paths: &[Outgoing]) {
-        self.admitted = if self.fullness() < SMALL { PathSet::EMPTY } else { self.worth_it(paths) };
+        self.admitted = if self.fullness() < SMALL { Self::not_slow(paths) } else { self.worth_it(paths) };
         let delays = self.admitted.iter().map(|id| paths[id.index()].length());
         self.longest = delays.max().unwrap_or(0);
     }
