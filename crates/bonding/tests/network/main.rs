@@ -1,5 +1,6 @@
 //! Two endpoints over a small deterministic network.
 
+mod acknowledgements;
 mod apps;
 mod bars;
 mod failures;

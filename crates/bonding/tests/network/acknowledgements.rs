@@ -1,0 +1,34 @@
+//! Packets that are small because they say what has come.
+
+use crate::apps::{ConstantRate, Flow};
+use crate::net::{Bond, Link, at};
+use ropewalk_bonding::{Config, PathConfig, PathId, RateAwareConfig, SchedulerConfig};
+
+/// Of those, 52 octets each, the share that goes by the second line: the shorter one, and of this rate.
+fn share_of_the_shorter(mbps: f64) -> f64 {
+    let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
+    let config = Config::new(paths, SchedulerConfig::RateAware(RateAwareConfig::default()));
+    let both = |mbps: f64, rtt: f64| [Link::new(mbps, rtt / 2.0), Link::new(mbps, rtt / 2.0)];
+    let mut bond = Bond::new(&config, vec![both(80.0, 20.0), both(mbps, 5.0)], 1);
+    let flow = Flow { start: at(5.0), stop: at(8.0), ..Flow::new(1, 0.7, 52) };
+    let mut app = ConstantRate::new(vec![flow]);
+    // The first of them pass for others.
+    bond.run(at(6.0), &mut app);
+    let sent = |bond: &Bond| {
+        [0, 1].map(|place| {
+            let path = bond.ends[0].path(PathId(place));
+            (path.sent_packets - path.probes) as f64
+        })
+    };
+    let before = sent(&bond);
+    bond.run(at(9.0), &mut app);
+    let after = sent(&bond);
+    assert_eq!(app.tallies[0].delivered, app.tallies[0].sent);
+    (after[1] - before[1]) / (after[0] + after[1] - before[0] - before[1])
+}
+
+#[test]
+fn they_take_the_shorter_line_unless_they_would_fill_it() {
+    assert!(share_of_the_shorter(10.0) == 1.0);
+    assert!(share_of_the_shorter(2.0) == 0.0);
+}
