@@ -59,6 +59,7 @@ impl LossRate {
         let fading = (1.0 - elapsed * core::f64::consts::LN_2 / HALF_LIFE).max(0.5);
         self.events *= fading;
         self.packets = self.packets * fading + f64::from(news.lost.saturating_add(news.received));
+        self.counted = (self.counted.0 * fading, self.counted.1 * fading);
         let apart = news.round_trip.clamp(EVENT_LEAST, EVENT_MOST);
         let is_event = is_loss && self.last_event.is_none_or(|at| now.saturating_since(at) >= apart);
         if is_event {
