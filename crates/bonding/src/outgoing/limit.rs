@@ -213,7 +213,7 @@ impl QueueLimit {
         verdict
     }
 
-    /// Probes are sent to count losses.
+    /// A train of probes begins, perhaps one to count losses.
     pub(super) fn begin_count(&mut self) {
         self.losses.begin_count();
     }
