@@ -133,17 +133,18 @@ pub(crate) struct End {
     /// Finishes only after the peer did.
     pub(crate) finish_last: bool,
     pub(crate) last_octet_at: Instant,
-    /// cwnd, or what was outstanding if that was more, when it was last not in recovery.
+    /// cwnd, or what was in the network if that was more, when it was last not in recovery.
     window_before: u32,
 }
 
 impl End {
     /// RFC 9937: a recovery takes the window down to ssthresh, and never beyond what it was, but for what limited transmit, a loss
-    /// probe and the fast retransmit add.
+    /// probe and the fast retransmit add. A recovery that was undone leaves originals and copies in the network, more than cwnd: the
+    /// next one begins with all of them (§7: cwnd is the inflight plus what may be sent).
     fn audit_recovery(&mut self) {
         let Some(connection) = &self.connection else { return };
         if !connection.in_recovery() {
-            self.window_before = connection.cwnd().max(connection.flight_size());
+            self.window_before = connection.cwnd().max(connection.flight_size()).max(connection.pipe());
         } else if self.config.prr {
             let limit = self.window_before.max(connection.ssthresh()) + 4 * connection.smss();
             let cwnd = connection.cwnd();
