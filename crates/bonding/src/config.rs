@@ -38,6 +38,8 @@ pub struct Config {
     pub overhead: u32,
     /// How paths are found dead and alive.
     pub keepalive: KeepaliveConfig,
+    /// Is what a path loses sent again, if the peer asks for it? Of flows that are kept in order and not duplicated (default: rate-aware only).
+    pub repair: bool,
 }
 
 /// One path.
@@ -279,6 +281,7 @@ impl Config {
             loss_timeout: Duration::from_millis(loss),
             overhead: 48,
             keepalive: KeepaliveConfig::default(),
+            repair: matches!(scheduler, SchedulerConfig::RateAware(_)),
         }
     }
 

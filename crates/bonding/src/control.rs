@@ -1,6 +1,12 @@
 //! What the gateways tell each other, and its bytes.
 
-use crate::header::{DataHeader, DecodeError, KEEPALIVE, KEEPALIVE_REPLY, PROBE, REPORT, Reader, VERSION};
+mod missing;
+
+pub use missing::{Missing, MissingRange};
+
+use crate::header::{
+    DataHeader, DecodeError, KEEPALIVE, KEEPALIVE_REPLY, MISSING, PROBE, REPORT, Reader, VERSION,
+};
 use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
 
 /// A control packet. Travels a path like any packet and may be lost like any.
@@ -15,6 +21,8 @@ pub enum Control {
     KeepaliveReply(KeepaliveReply),
     /// What does this path carry?
     Probe(Probe),
+    /// What did not come by a path.
+    Missing(Missing),
 }
 
 /// What the egress received on every path since the session began. Totals rather than differences, so that a lost
@@ -130,10 +138,10 @@ fn put(octets: &mut Vec<u8>, fields: &[u32]) {
 }
 
 impl Control {
-    /// The path that it is about; a report is about all.
+    /// The path that it came by, if it says so.
     pub const fn path(&self) -> Option<PathId> {
         match self {
-            Self::Report(_) => None,
+            Self::Report(_) | Self::Missing(_) => None,
             Self::Keepalive(keepalive) => Some(keepalive.path),
             Self::KeepaliveReply(reply) => Some(reply.path),
             Self::Probe(probe) => Some(probe.path),
@@ -147,6 +155,7 @@ impl Control {
             Self::Keepalive(_) => KEEPALIVE_LEN,
             Self::KeepaliveReply(_) => REPLY_LEN,
             Self::Probe(probe) => u32::from(probe.len),
+            Self::Missing(missing) => missing.wire_len(),
         }
     }
 
@@ -177,6 +186,15 @@ impl Control {
                 octets.extend_from_slice(&probe.len.to_be_bytes());
                 put(octets, &[probe.path_seq.get(), probe.next_global_seq.get(), probe.timestamp]);
                 octets.resize(end, 0);
+            }
+            Self::Missing(missing) => {
+                octets.extend_from_slice(&[
+                    VERSION << 4 | MISSING,
+                    missing.path.0,
+                    missing.ranges().len() as u8,
+                    0,
+                ]);
+                missing.ranges().iter().for_each(|range| put(octets, &[range.from.get(), range.packets]));
             }
         }
     }
@@ -209,6 +227,7 @@ impl Control {
                 reader.skip(u32::from(len) - PROBE_FIELDS_LEN)?;
                 Ok(Self::Probe(Probe { path, path_seq, next_global_seq, timestamp, len }))
             }
+            MISSING => Missing::decode(&mut reader).map(Self::Missing),
             kind => Err(DecodeError::Kind(kind)),
         }
     }

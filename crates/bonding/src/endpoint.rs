@@ -5,6 +5,7 @@ mod egress;
 mod events;
 mod feedback;
 mod ingress;
+mod repair;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use crate::view::{PathView, ResequencerView};
 use events::Events;
 use feedback::Feedback;
 use ingress::SoloRun;
+use repair::Repairs;
 use ropewalk_units::Instant;
 
 /// One gateway's end of a bond: ingress of what it sends, egress of what it receives. `P` is the driver's handle of a
@@ -57,6 +59,7 @@ pub struct Endpoint<P> {
     measured_reference: DelayReference,
     // Both.
     feedback: Feedback,
+    repairs: Repairs,
     events: Events,
 }
 
@@ -73,7 +76,9 @@ impl<P> Endpoint<P> {
         ids().for_each(|id| usable.insert(id));
         let own = config.resequencer;
         Ok(Self {
-            outgoing: ids().map(|id| Outgoing::new(id, now, AnyScheduler::paces(&config))).collect(),
+            outgoing: ids()
+                .map(|id| Outgoing::new(id, now, AnyScheduler::paces(&config), config.repair))
+                .collect(),
             scheduler: AnyScheduler::new(&config, now),
             usable,
             is_dead: false,
@@ -86,6 +91,7 @@ impl<P> Endpoint<P> {
             resequencer: Resequencer::new(own.max_packets, own.flow_buckets),
             measured_reference: DelayReference::default(),
             feedback: Feedback::new(&config, now),
+            repairs: Repairs::new(),
             events: Events::default(),
             now,
             config,
@@ -102,6 +108,7 @@ impl<P> Endpoint<P> {
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
         self.check_paths(now);
+        self.check_repairs(now);
         self.feedback.tick(now, &self.config, &mut self.incoming, &self.outgoing, self.usable);
         self.give_up_in_time(now);
         self.note_given_up();
@@ -148,6 +155,7 @@ impl<P> Endpoint<P> {
             lost_received: incoming.lost(),
             lost_reported: outgoing.lost_packets,
             lost_reported_bytes: outgoing.lost_bytes,
+            repaired: outgoing.repaired,
             weight: self.scheduler.weight(outgoing),
             srtt: outgoing.liveness.srtt,
             queueing_delay: outgoing.queueing_delay(self.now),

@@ -13,6 +13,7 @@ pub(crate) const REPORT: u8 = 1;
 pub(crate) const KEEPALIVE: u8 = 2;
 pub(crate) const KEEPALIVE_REPLY: u8 = 3;
 pub(crate) const PROBE: u8 = 4;
+pub(crate) const MISSING: u8 = 5;
 
 const BUCKET_BITS: u32 = 12;
 const BUCKET_MASK: u16 = (1 << BUCKET_BITS) - 1;
@@ -22,7 +23,7 @@ const BUCKET_MASK: u16 = (1 << BUCKET_BITS) - 1;
 /// ```text
 ///  0               1               2               3
 /// +-------+-------+-------+-------+-------------------------------+
-/// |version| kind  | class | path  | solo  |      flow bucket      |
+/// |version| kind  |sent|cl| path  | solo  |      flow bucket      |
 /// +-------+-------+-------+-------+-------------------------------+
 /// |                     flow sequence number                      |
 /// +---------------------------------------------------------------+
@@ -34,13 +35,15 @@ const BUCKET_MASK: u16 = (1 << BUCKET_BITS) - 1;
 /// +---------------------------------------------------------------+
 /// ```
 ///
-/// All in network order.
+/// All in network order; `sent` and `cl`, two bits each, are transmission and class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DataHeader {
     /// The path it was sent on.
     pub path: PathId,
     /// How it is to be treated.
     pub class: Class,
+    /// Whether it is sent for the first time, and may be again.
+    pub transmission: Transmission,
     /// At least 2^solo − 1 packets of the bond before this one went on its path alone: what is missing of them and was
     /// passed by this path is on no other. 0 to 15.
     pub solo: u8,
@@ -56,6 +59,18 @@ pub struct DataHeader {
     pub timestamp: u32,
 }
 
+/// Whether a packet that a path loses is sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Transmission {
+    /// It is not.
+    #[default]
+    Only,
+    /// The first: the sender keeps the packet for a while, and sends it again if it is asked to.
+    First,
+    /// One that was asked for. It may come by any path; `path` and `path_seq` are those of the first.
+    Repair,
+}
+
 /// Why octets are not a header or control packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DecodeError {
@@ -67,10 +82,12 @@ pub enum DecodeError {
     Kind(u8),
     /// A path number beyond [`MAX_PATHS`].
     Path(u8),
-    /// A class that is not known.
+    /// A class, or transmission, that is not known.
     Class(u8),
     /// A report on more than [`MAX_PATHS`] paths.
     TooManyPaths(u8),
+    /// A request for more ranges than [`crate::Missing::MOST`].
+    TooManyRanges(u8),
     /// A probe as long as none is.
     Length(u16),
 }
@@ -81,6 +98,9 @@ impl fmt::Display for DecodeError {
             Self::Truncated => f.write_str("the packet ends within its header"),
             Self::Version(version) => {
                 write!(f, "version {version} of the bonding header, expected {VERSION}")
+            }
+            Self::TooManyRanges(count) => {
+                write!(f, "a request for {count} ranges, expected at most {}", crate::Missing::MOST)
             }
             Self::Length(len) => write!(f, "no probe has {len} octets"),
             Self::Kind(kind) => write!(f, "kind {kind} is not expected here"),
@@ -138,23 +158,35 @@ pub(crate) fn path(number: u8) -> Result<PathId, DecodeError> {
     if usize::from(number) < MAX_PATHS { Ok(PathId(number)) } else { Err(DecodeError::Path(number)) }
 }
 
-const fn class_code(class: Class) -> u8 {
-    match class {
+const fn class_code(class: Class, transmission: Transmission) -> u8 {
+    let sent = match transmission {
+        Transmission::Only => 0,
+        Transmission::First => 1,
+        Transmission::Repair => 2,
+    };
+    let class = match class {
         Class::Normal => 0,
         Class::Unordered => 1,
         Class::Duplicated => 2,
         Class::DuplicatedUnordered => 3,
-    }
+    };
+    sent << 2 | class
 }
 
-fn class(code: u8) -> Result<Class, DecodeError> {
-    match code {
-        0 => Ok(Class::Normal),
-        1 => Ok(Class::Unordered),
-        2 => Ok(Class::Duplicated),
-        3 => Ok(Class::DuplicatedUnordered),
-        _ => Err(DecodeError::Class(code)),
-    }
+fn class(code: u8) -> Result<(Class, Transmission), DecodeError> {
+    let transmission = match code >> 2 {
+        0 => Transmission::Only,
+        1 => Transmission::First,
+        2 => Transmission::Repair,
+        _ => return Err(DecodeError::Class(code)),
+    };
+    let class = match code & 3 {
+        0 => Class::Normal,
+        1 => Class::Unordered,
+        2 => Class::Duplicated,
+        _ => Class::DuplicatedUnordered,
+    };
+    Ok((class, transmission))
 }
 
 impl DataHeader {
@@ -165,7 +197,7 @@ impl DataHeader {
     pub fn encode(&self) -> [u8; Self::LEN as usize] {
         let mut octets = [0; Self::LEN as usize];
         octets[0] = VERSION << 4 | DATA;
-        octets[1] = class_code(self.class) << 4 | self.path.0;
+        octets[1] = class_code(self.class, self.transmission) << 4 | self.path.0;
         let place = u16::from(self.solo) << BUCKET_BITS | self.bucket & BUCKET_MASK;
         octets[2..4].copy_from_slice(&place.to_be_bytes());
         octets[4..8].copy_from_slice(&self.flow_seq.get().to_be_bytes());
@@ -184,9 +216,12 @@ impl DataHeader {
         }
         let flags = reader.u8()?;
         let place = reader.u16()?;
+        let path = path(flags & 0xf)?;
+        let (class, transmission) = class(flags >> 4)?;
         Ok(Self {
-            path: path(flags & 0xf)?,
-            class: class(flags >> 4)?,
+            path,
+            class,
+            transmission,
             solo: (place >> BUCKET_BITS) as u8,
             bucket: place & BUCKET_MASK,
             flow_seq: FlowSeq::new(reader.u32()?),

@@ -7,11 +7,11 @@ mod reordering;
 pub(crate) use delays::Extremes;
 
 use crate::clock::micros;
-use crate::control::{Keepalive, PathReport, Probe};
-use crate::header::DataHeader;
-use crate::id::{GlobalSeq, PathSeq};
+use crate::control::{Keepalive, Missing, PathReport, Probe};
+use crate::header::{DataHeader, Transmission};
+use crate::id::{GlobalSeq, PathId, PathSeq};
 use delays::IntervalDelays;
-use gaps::Gaps;
+use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
 use ropewalk_units::{Duration, Instant};
 
@@ -42,6 +42,10 @@ pub(crate) struct Incoming {
     pub(crate) is_heard: bool,
     /// When data came last.
     data_at: Option<Instant>,
+    /// Does the peer keep what it sends on this path?
+    is_kept: bool,
+    /// How long what is asked for takes to come; `None`: nothing is asked for.
+    repair_time: Option<Duration>,
 }
 
 impl Incoming {
@@ -63,6 +67,8 @@ impl Incoming {
             heard_at: now,
             is_heard: false,
             data_at: None,
+            is_kept: false,
+            repair_time: None,
         }
     }
 
@@ -70,6 +76,7 @@ impl Incoming {
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, header: &DataHeader, wire_len: u32, relative: i64) {
         self.data_at = Some(now);
+        self.is_kept = header.transmission == Transmission::First;
         let numbers = (header.path_seq, header.global_seq);
         if self.count(now, numbers, header.timestamp, wire_len, relative) {
             self.solo_from = header.global_seq.minus((1 << header.solo) - 1);
@@ -149,14 +156,48 @@ impl Incoming {
         }
     }
 
+    /// A packet sent again that came by some path; here it had been lost.
+    pub(crate) fn on_repair(&mut self, now: Instant, header: &DataHeader) {
+        self.gaps.repair(now, header.path_seq, header.global_seq);
+    }
+
+    /// Something came from the peer by this path that has no number on it.
+    pub(crate) fn on_unnumbered(&mut self, now: Instant, timestamp: u32, relative: i64) {
+        self.hear(now, timestamp, relative);
+    }
+
+    /// How long what is asked for would take; `None`: nothing is to be asked for.
+    pub(crate) fn set_repair_time(&mut self, time: Option<Duration>) {
+        self.repair_time = time;
+    }
+
+    /// What the peer is to send again now, of what it keeps.
+    #[inline]
+    pub(crate) fn ask(&mut self, now: Instant, path: PathId) -> Option<Missing> {
+        if !self.gaps.may_be_asked_for(now) || !self.is_kept {
+            return None;
+        }
+        let (reordering, window, repair_time) = (self.reordering, self.window.length(now), self.repair_time?);
+        let mut missing = Missing::new(path);
+        self.gaps.ask(&Terms { now, reordering, window, repair_time }, &mut missing);
+        (!missing.ranges().is_empty()).then_some(missing)
+    }
+
     /// Packets up to this one will not come on this path any more, reordering allowed for: numbers on the path show that none is
     /// missing, or none that is still waited for.
     #[inline]
     pub(crate) fn passed(&mut self, now: Instant) -> Option<GlobalSeq> {
-        match self.gaps.awaited(now, self.reordering, &mut self.window) {
+        let repair = self.repair_time.filter(|_| self.is_kept);
+        match self.gaps.awaited(now, self.reordering, &mut self.window, repair) {
             Some(after) => after,
             None => self.highest,
         }
+    }
+
+    /// Is anything to be sent again that will still be waited for?
+    fn is_under_repair(&mut self, now: Instant) -> bool {
+        let Some(time) = self.repair_time.filter(|_| self.is_kept) else { return false };
+        self.gaps.awaited(now, self.reordering, &mut self.window, Some(time)).is_some()
     }
 
     /// What was sent on this path alone and will not come any more: from, and up to.
@@ -168,10 +209,10 @@ impl Incoming {
         (!passed.before(self.solo_from)).then_some((self.solo_from, passed))
     }
 
-    /// Is it delivering data, but not yet what was sent after `global`?
+    /// Is it delivering data, or to be repaired, but not yet what was sent after `global`?
     pub(crate) fn is_on_its_way_to(&mut self, now: Instant, global: GlobalSeq) -> bool {
         let is_busy = self.data_at.is_some_and(|at| now.saturating_since(at) < BUSY);
-        is_busy && self.passed(now).is_none_or(|passed| passed.before(global))
+        (is_busy || self.is_under_repair(now)) && self.passed(now).is_none_or(|passed| passed.before(global))
     }
 
     /// Data packets given up as lost.

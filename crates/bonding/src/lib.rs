@@ -19,6 +19,7 @@ mod flow;
 mod header;
 mod id;
 mod incoming;
+mod keep;
 mod liveness;
 mod outgoing;
 mod replay;
@@ -31,10 +32,11 @@ pub use config::{
     LossUnit, Order, PathConfig, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns,
     WeightArithmetic, WrrConfig,
 };
-pub use control::{Control, Keepalive, KeepaliveReply, PathReport, Probe, Report};
+pub use control::{Control, Keepalive, KeepaliveReply, Missing, MissingRange, PathReport, Probe, Report};
 pub use endpoint::{Dispatch, Endpoint, Refusal, Refused};
 pub use event::{Event, PathState, TimerKind};
 pub use flow::{Class, FlowKey};
-pub use header::{DataHeader, DecodeError};
+pub use header::{DataHeader, DecodeError, Transmission};
 pub use id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq};
+pub use keep::Keep;
 pub use view::{PathView, ResequencerView};

@@ -4,6 +4,7 @@
 mod base;
 mod capacity;
 mod growth;
+mod kept;
 mod limit;
 mod log;
 mod loss;
@@ -18,8 +19,11 @@ use crate::control::PathReport;
 use crate::event::PathState;
 use crate::id::{GlobalSeq, PathId, PathSeq};
 use crate::liveness::Liveness;
+pub(crate) use kept::KeptPacket;
+
 use base::BaseDelay;
 use capacity::{Capacity, FULL_PACKET};
+use kept::KeptLog;
 use limit::{Fullness, LossVerdict, News, QueueLimit};
 use log::{Entry, SentLog};
 use queue::QueueModel;
@@ -41,6 +45,8 @@ const LAST_RESORT: u32 = 3 * INITIAL_WINDOW;
 const QUIET: Duration = Duration::from_millis(200);
 /// Bursts show a rate if nothing was lost for so long.
 const CLEAN: Duration = Duration::from_secs(1);
+/// Of more losses than this share, not all are repaired.
+const MOST_REPAIRED: f64 = 0.1;
 /// The mean length of packets is that of about 2⁴.
 const LENGTH_SHIFT: u32 = 4;
 
@@ -64,6 +70,8 @@ pub(crate) struct Outgoing {
     pub(crate) sent_bytes: u64,
     pub(crate) lost_packets: u64,
     pub(crate) lost_bytes: u64,
+    /// Packets sent again.
+    pub(crate) repaired: u64,
     /// Share of the bond's packets, out of [`WHOLE_SHARE`].
     pub(crate) share: i32,
     /// Rate of what is sent, measured between reports, bits per second.
@@ -73,6 +81,8 @@ pub(crate) struct Outgoing {
     base: BaseDelay,
     limit: QueueLimit,
     log: SentLog,
+    /// What may be sent again, if anything may.
+    pub(crate) kept: Option<KeptLog>,
     is_paced: bool,
     /// Of the packets sent of late, octets.
     mean_len: i32,
@@ -96,7 +106,7 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    pub(crate) fn new(id: PathId, now: Instant, is_paced: bool) -> Self {
+    pub(crate) fn new(id: PathId, now: Instant, is_paced: bool, repairs: bool) -> Self {
         Self {
             id,
             liveness: Liveness::new(now),
@@ -105,13 +115,15 @@ impl Outgoing {
             sent_bytes: 0,
             lost_packets: 0,
             lost_bytes: 0,
+            repaired: 0,
             share: 0,
             sending_rate: 0.0,
             queue: QueueModel::new(now),
             capacity: Capacity::default(),
             base: BaseDelay::new(now),
-            limit: QueueLimit::default(),
+            limit: QueueLimit::new(repairs),
             log: SentLog::new(),
+            kept: repairs.then(KeptLog::new),
             is_paced,
             mean_len: FULL_PACKET as i32,
             probes: 0,
@@ -373,6 +385,28 @@ impl Outgoing {
         self.limit.random_loss(self.capacity.time_of(FULL_PACKET))
     }
 
+    /// The share of packets that a flow misses: where what is lost is sent again, that whose repair is lost twice, too, or the request for it;
+    /// and what is lost beyond the repairs that may be.
+    #[inline]
+    pub(crate) fn felt_loss(&self) -> f64 {
+        let lost = self.random_loss();
+        if self.kept.is_none() {
+            return lost;
+        }
+        (4.0 * lost * lost * lost).max(lost - MOST_REPAIRED)
+    }
+
+    /// The share of packets that are lost and sent again.
+    pub(crate) fn repaired_loss(&self) -> f64 {
+        if self.kept.is_some() { self.random_loss().min(MOST_REPAIRED) } else { 0.0 }
+    }
+
+    /// A packet of another number, or none, goes by this path and joins its queue.
+    pub(crate) fn on_unnumbered(&mut self, now: Instant, wire_len: u32) {
+        let backlog = self.queue.backlog(now);
+        self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
+    }
+
     /// Measured rate in bits per second; a guess until there is a measurement.
     pub(crate) fn rate(&self) -> f64 {
         self.capacity.bits_per_sec()
@@ -537,8 +571,9 @@ impl Outgoing {
             // Probes speak through their trains.
             if !self.train.is_under_way() && self.has_data() {
                 self.capacity.note(report, least - base - self.base.noise(), delay - base, &entry);
-                // What was lost was sent, but not delivered.
-                if self.lost_at.is_none_or(|at| now.saturating_since(at) >= CLEAN) {
+                // What was lost, or may be, was sent, but not delivered.
+                let is_clean = self.lost_at.is_none_or(|at| now.saturating_since(at) >= CLEAN);
+                if is_clean && missing(report) == 0 {
                     self.capacity.note_burst(entry.busy_bytes, i64::from(entry.busy_us) + taken);
                 }
             }

@@ -30,6 +30,8 @@ pub struct PathView {
     pub lost_reported: u64,
     /// Their bytes, as far as reported.
     pub lost_reported_bytes: u64,
+    /// Packets that this path had lost and that were sent again, by any.
+    pub repaired: u64,
     /// The scheduler's weight: its unit is the scheduler's (`docs/models/bonding.md`).
     pub weight: u32,
     /// Smoothed round-trip time of keepalives; `None` before the first answer.

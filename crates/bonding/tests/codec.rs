@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ropewalk_bonding::{
     Class, Control, DataHeader, DecodeError, FlowSeq, GlobalSeq, Keepalive, KeepaliveReply, MAX_PATHS,
-    PathId, PathReport, PathSeq, Probe, Report,
+    Missing, MissingRange, PathId, PathReport, PathSeq, Probe, Report, Transmission,
 };
 
 fn class() -> impl Strategy<Value = Class> {
@@ -15,17 +15,22 @@ fn class() -> impl Strategy<Value = Class> {
     ]
 }
 
+fn transmission() -> impl Strategy<Value = Transmission> {
+    prop_oneof![Just(Transmission::Only), Just(Transmission::First), Just(Transmission::Repair)]
+}
+
 fn path() -> impl Strategy<Value = PathId> {
     (0..MAX_PATHS as u8).prop_map(PathId)
 }
 
 fn header() -> impl Strategy<Value = DataHeader> {
-    (path(), class(), 0u8..16, 0u16..4096, any::<[u32; 4]>()).prop_map(
-        |(path, class, solo, bucket, fields)| {
+    (path(), class(), transmission(), 0u8..16, 0u16..4096, any::<[u32; 4]>()).prop_map(
+        |(path, class, transmission, solo, bucket, fields)| {
             let [flow, global, on_path, timestamp] = fields;
             DataHeader {
                 path,
                 class,
+                transmission,
                 solo,
                 bucket,
                 flow_seq: FlowSeq::new(flow),
@@ -69,7 +74,14 @@ fn control() -> impl Strategy<Value = Control> {
         let (path_seq, next_global_seq) = (PathSeq::new(on_path), GlobalSeq::new(global));
         Control::Probe(Probe { path, path_seq, next_global_seq, timestamp, len })
     });
-    prop_oneof![report, keepalive, reply, probe]
+    let range =
+        any::<[u32; 2]>().prop_map(|[from, packets]| MissingRange { from: PathSeq::new(from), packets });
+    let missing = (path(), proptest::collection::vec(range, 0..=Missing::MOST)).prop_map(|(path, ranges)| {
+        let mut missing = Missing::new(path);
+        assert!(ranges.into_iter().all(|range| missing.push(range)));
+        Control::Missing(missing)
+    });
+    prop_oneof![report, keepalive, reply, probe, missing]
 }
 
 proptest! {
@@ -102,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn no_octets_make_it_panic(mut octets: Vec<u8>, first in 0x10u8..0x14) {
+    fn no_octets_make_it_panic(mut octets: Vec<u8>, first in 0x10u8..0x17) {
         let _ = (DataHeader::decode(&octets), Control::decode(&octets));
         if let Some(octet) = octets.first_mut() {
             *octet = first;
@@ -119,10 +131,12 @@ fn what_is_wrong_is_said() {
     octets[0] = 0x10;
     octets[1] = 0x08;
     assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Path(8)));
-    octets[1] = 0x40;
-    assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Class(4)));
+    octets[1] = 0xc0;
+    assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Class(12)));
     octets[0] = 0x11;
     octets[1] = 9;
     assert_eq!(Control::decode(&octets), Err(DecodeError::TooManyPaths(9)));
-    assert_eq!(Control::decode(&[0x15]), Err(DecodeError::Kind(5)));
+    octets[..4].copy_from_slice(&[0x15, 0, 9, 0]);
+    assert_eq!(Control::decode(&[octets, octets].concat()), Err(DecodeError::TooManyRanges(9)));
+    assert_eq!(Control::decode(&[0x16]), Err(DecodeError::Kind(6)));
 }

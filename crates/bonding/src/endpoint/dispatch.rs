@@ -1,8 +1,8 @@
 //! What the ingress hands out.
 
 use crate::clock::micros;
-use crate::header::DataHeader;
-use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
+use crate::header::{DataHeader, Transmission};
+use crate::id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq, PathSet};
 use ropewalk_units::Instant;
 
 /// Where copies of one packet go, each with the header to put before it, and when. Empty when the packet is to be dropped: every
@@ -29,6 +29,23 @@ impl Dispatch {
     #[inline]
     pub(super) fn number(&mut self, seq: FlowSeq) {
         self.common.flow_seq = seq;
+    }
+
+    /// The packet may have to be sent again.
+    #[inline]
+    pub(super) fn keep(&mut self) {
+        self.common.transmission = Transmission::First;
+    }
+
+    #[inline]
+    pub(super) fn flow_seq(&self) -> FlowSeq {
+        self.common.flow_seq
+    }
+
+    /// The packet's number in the bond, if the driver is to keep the packet for a while: [`crate::Endpoint::poll_repair`] may ask for it.
+    #[inline]
+    pub fn kept_as(&self) -> Option<GlobalSeq> {
+        (self.common.transmission == Transmission::First).then_some(self.common.global_seq)
     }
 
     #[inline]

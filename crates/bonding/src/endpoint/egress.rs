@@ -3,7 +3,7 @@
 use super::Endpoint;
 use crate::clock::micros;
 use crate::config::{Config, Order};
-use crate::header::DataHeader;
+use crate::header::{DataHeader, Transmission};
 use crate::id::{FlowSeq, GlobalSeq, PathId};
 use crate::incoming::Incoming;
 use crate::replay::Seen;
@@ -81,11 +81,11 @@ impl<P> Endpoint<P> {
         packet: P,
     ) -> Result<(), Refused<P>> {
         self.now = now;
-        let Some(incoming) = self.incoming.get_mut(path.index()).filter(|_| header.path == path) else {
+        if !self.is_addressed(path, header) {
             return Err(Refused { packet, reason: Refusal::UnknownPath });
-        };
+        }
         let delay = self.measured_reference.relative(micros(now).wrapping_sub(header.timestamp));
-        incoming.on_data(now, header, len + self.config.overhead, delay);
+        self.count(now, path, header, len, delay);
         if self.resequencer.is_full() {
             return Err(Refused { packet, reason: Refusal::Full });
         }
@@ -106,6 +106,25 @@ impl<P> Endpoint<P> {
         }
         self.note_given_up();
         taken.map_err(|packet| Refused { packet, reason: Refusal::Late })
+    }
+
+    /// Is this a path of the bond's, and of this packet's? One sent again may come by any.
+    #[inline]
+    fn is_addressed(&self, path: PathId, header: &DataHeader) -> bool {
+        let is_own = header.path == path || header.transmission == Transmission::Repair;
+        is_own && path.index().max(header.path.index()) < self.incoming.len()
+    }
+
+    #[inline]
+    fn count(&mut self, now: Instant, path: PathId, header: &DataHeader, len: u32, delay: i64) {
+        let incoming = &mut self.incoming[path.index()];
+        if header.transmission == Transmission::Repair {
+            incoming.on_unnumbered(now, header.timestamp, delay);
+            self.incoming[header.path.index()].on_repair(now, header);
+            return;
+        }
+        incoming.on_data(now, header, len + self.config.overhead, delay);
+        self.ask_for_repairs(now, path);
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use super::Endpoint;
 use crate::clock::micros;
 use crate::config::Config;
-use crate::control::{Control, Keepalive, KeepaliveReply, PathReport, Probe, Report};
+use crate::control::{Control, Keepalive, KeepaliveReply, Missing, PathReport, Probe, Report};
 use crate::event::{Event, PathState, TimerKind};
 use crate::header::DataHeader;
 use crate::id::{MAX_PATHS, PathId, PathSet};
@@ -35,6 +35,8 @@ pub(super) struct Feedback {
     replies: [Option<KeepaliveReply>; MAX_PATHS],
     reply_on: PathSet,
     probe_on: PathSet,
+    missing: [Option<Missing>; MAX_PATHS],
+    missing_on: PathSet,
     last_heard: Option<u32>,
 }
 
@@ -52,6 +54,8 @@ impl Feedback {
             replies: [None; MAX_PATHS],
             reply_on: PathSet::EMPTY,
             probe_on: PathSet::EMPTY,
+            missing: [None; MAX_PATHS],
+            missing_on: PathSet::EMPTY,
             last_heard: None,
         }
     }
@@ -100,6 +104,12 @@ impl Feedback {
         }
     }
 
+    /// What is missing is to be asked for. An older request that has not been sent would come too late.
+    pub(super) fn ask(&mut self, missing: Missing) {
+        self.missing_on.insert(missing.path);
+        self.missing[missing.path.index()] = Some(missing);
+    }
+
     /// There is something to report that the peer waits for.
     fn hasten(&mut self, now: Instant) {
         let soon = now.saturating_add(SOON).max(self.reported_at.saturating_add(SOONEST));
@@ -137,8 +147,13 @@ fn next(at: Instant, interval: Duration, now: Instant) -> Instant {
 }
 
 impl<P> Endpoint<P> {
-    /// The next control packet to send, and on which path: answers, then keepalives, then reports.
+    /// The next control packet to send, and on which path: requests, answers, then keepalives, then reports.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Control)> {
+        if let Some(path) = self.feedback.missing_on.first() {
+            self.feedback.missing_on.remove(path);
+            let missing = self.feedback.missing[path.index()].take()?;
+            return Some((self.quickest().unwrap_or(path), Control::Missing(missing)));
+        }
         let feedback = &mut self.feedback;
         if let Some(path) = feedback.reply_on.first() {
             feedback.reply_on.remove(path);
@@ -188,6 +203,7 @@ impl<P> Endpoint<P> {
             }
             Control::KeepaliveReply(reply) if reply.path == path => self.handle_reply(now, reply),
             Control::Probe(probe) if probe.path == path => self.handle_probe(now, probe),
+            Control::Missing(missing) => self.handle_missing(missing),
             Control::Keepalive(_) | Control::KeepaliveReply(_) | Control::Probe(_) => {}
         }
     }
@@ -196,6 +212,7 @@ impl<P> Endpoint<P> {
         let path = keepalive.path;
         let delay = self.measured_reference.relative(micros(now).wrapping_sub(keepalive.timestamp));
         self.incoming[path.index()].on_keepalive(now, keepalive, delay);
+        self.ask_for_repairs(now, path);
         let reply = KeepaliveReply { path, number: keepalive.number, echoed: keepalive.timestamp };
         self.feedback.replies[path.index()] = Some(reply);
         self.feedback.reply_on.insert(path);

@@ -3,10 +3,10 @@
 use super::{Dispatch, Endpoint};
 use crate::clock::micros;
 use crate::event::Event;
-use crate::flow::FlowKey;
-use crate::header::DataHeader;
+use crate::flow::{Class, FlowKey};
+use crate::header::{DataHeader, Transmission};
 use crate::id::{FlowSeq, PathId, PathSeq, PathSet};
-use crate::outgoing::Outgoing;
+use crate::outgoing::{KeptPacket, Outgoing};
 use crate::scheduler::{Ask, Scheduler};
 use ropewalk_units::Instant;
 
@@ -41,6 +41,7 @@ impl<P> Endpoint<P> {
         let mut dispatch = Dispatch::new(DataHeader {
             path: PathId(0),
             class: flow.class,
+            transmission: Transmission::Only,
             solo: 0,
             bucket,
             flow_seq: FlowSeq::new(0),
@@ -62,12 +63,25 @@ impl<P> Endpoint<P> {
             *seq = seq.next();
         }
         dispatch.set_solo(self.run.note(chosen));
+        let is_kept = self.config.repair && flow.class == Class::Normal && chosen.is_single();
+        if is_kept {
+            dispatch.keep();
+        }
         for path in &mut self.outgoing {
             let is_chosen = chosen.contains(path.id);
             path.note_share(is_chosen);
             if is_chosen {
                 let (seq, departure) = path.on_sent(now, wire_len, number);
                 dispatch.push(path.id, seq, departure);
+                if let Some(kept) = path.kept.as_mut().filter(|_| is_kept) {
+                    kept.push(KeptPacket {
+                        seq,
+                        global: number,
+                        flow_seq: dispatch.flow_seq(),
+                        bucket,
+                        wire_len,
+                    });
+                }
             }
         }
         dispatch

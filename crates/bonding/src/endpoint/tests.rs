@@ -1,8 +1,8 @@
 use super::*;
 use crate::config::{CostFirstConfig, Order, PathConfig, SchedulerConfig};
-use crate::control::{Control, Keepalive, KeepaliveReply, PathReport, Report};
+use crate::control::{Control, Keepalive, KeepaliveReply, Missing, MissingRange, PathReport, Report};
 use crate::flow::{Class, FlowKey};
-use crate::header::DataHeader;
+use crate::header::{DataHeader, Transmission};
 use crate::id::PathSeq;
 use proptest::prelude::*;
 use ropewalk_units::Duration;
@@ -132,10 +132,12 @@ fn events_that_nobody_takes_are_counted() {
 fn header() -> impl Strategy<Value = DataHeader> {
     let small = || prop_oneof![any::<u32>(), 0u32..40, (u32::MAX - 20)..];
     let class = prop_oneof![Just(Class::Normal), Just(Class::Unordered), Just(Class::Duplicated)];
-    (0u8..3, class, 0u8..16, 0u16..4096, (small(), small(), small(), any::<u32>())).prop_map(
-        |(path, class, solo, bucket, (flow, global, on_path, timestamp))| DataHeader {
+    let sent = prop_oneof![Just(Transmission::Only), Just(Transmission::First), Just(Transmission::Repair)];
+    (0u8..3, (class, sent), 0u8..16, 0u16..4096, (small(), small(), small(), any::<u32>())).prop_map(
+        |(path, (class, transmission), solo, bucket, (flow, global, on_path, timestamp))| DataHeader {
             path: PathId(path),
             class,
+            transmission,
             solo,
             bucket,
             flow_seq: FlowSeq::new(flow),
@@ -172,7 +174,13 @@ fn control() -> impl Strategy<Value = Control> {
     let reply = (0u8..3, any::<[u32; 2]>()).prop_map(|(path, [number, echoed])| {
         Control::KeepaliveReply(KeepaliveReply { path: PathId(path), number, echoed })
     });
-    prop_oneof![report, keepalive, reply]
+    let missing = (0u8..3, any::<[u32; 2]>(), 0u32..40).prop_map(|(path, fields, near)| {
+        let mut missing = Missing::new(PathId(path));
+        missing.push(MissingRange { from: PathSeq::new(fields[0]), packets: fields[1] });
+        missing.push(MissingRange { from: PathSeq::new(near), packets: near });
+        Control::Missing(missing)
+    });
+    prop_oneof![report, keepalive, reply, missing]
 }
 
 proptest! {
@@ -194,6 +202,7 @@ proptest! {
             end.ingress(now, 100, FlowKey { hash: number as u32, ..FlowKey::default() });
             end.handle_timeout(now);
             while end.poll_transmit(now).is_some() {}
+            while end.poll_repair(now).is_some() {}
             while end.poll_deliver(now).is_some() {}
             while end.poll_event().is_some() {}
             let (next, _) = end.poll_timeout().expect("it always reports");

@@ -1,5 +1,9 @@
 //! Numbers of one path that are missing, until they come or are forgotten.
 
+mod repair;
+
+pub(super) use repair::Terms;
+
 use super::reordering::ReorderingWindow;
 use crate::id::{GlobalSeq, PathSeq};
 use ropewalk_units::{Duration, Instant};
@@ -23,6 +27,9 @@ struct Gap {
     after: Option<GlobalSeq>,
     /// Packets that had come on the path before it was found.
     arrivals: u32,
+    /// How often it has been asked for, and when last.
+    asks: u8,
+    asked_at: Instant,
 }
 
 /// A missing number that came.
@@ -44,6 +51,9 @@ pub(super) struct Gaps {
     passed: usize,
     /// So many of the first count as lost.
     counted: usize,
+    /// So many of the first have been asked for, and when one of them is to be again.
+    asked: usize,
+    ask_again_at: Instant,
     /// Packets that came in order, or were shown to be missing by.
     arrivals: u32,
     pub(super) lost: u64,
@@ -51,7 +61,15 @@ pub(super) struct Gaps {
 
 impl Default for Gaps {
     fn default() -> Self {
-        Self { all: VecDeque::with_capacity(GAPS_MOST + 1), passed: 0, counted: 0, arrivals: 0, lost: 0 }
+        Self {
+            all: VecDeque::with_capacity(GAPS_MOST + 1),
+            passed: 0,
+            counted: 0,
+            asked: 0,
+            ask_again_at: Instant::MAX,
+            arrivals: 0,
+            lost: 0,
+        }
     }
 }
 
@@ -63,7 +81,7 @@ impl Gaps {
     }
 
     pub(super) fn open(&mut self, from: PathSeq, until: PathSeq, at: Instant, after: Option<GlobalSeq>) {
-        self.all.push_back(Gap { from, until, at, after, arrivals: self.arrivals });
+        self.all.push_back(Gap { from, until, at, after, arrivals: self.arrivals, asks: 0, asked_at: at });
         self.bound();
     }
 
@@ -80,6 +98,7 @@ impl Gaps {
         }
         self.counted = self.counted.saturating_sub(1);
         self.passed = self.passed.saturating_sub(1);
+        self.asked = self.asked.saturating_sub(1);
     }
 
     /// A missing number came, the bond's number `global`. `None`: it was not missing, or is forgotten.
@@ -94,6 +113,7 @@ impl Gaps {
                 self.all.remove(place);
                 self.passed -= usize::from(place < self.passed);
                 self.counted -= usize::from(place < self.counted);
+                self.asked -= usize::from(place < self.asked);
             }
             (true, false) => self.all[place] = above,
             (false, true) => self.all[place] = below,
@@ -102,6 +122,7 @@ impl Gaps {
                 self.all.insert(place, below);
                 self.passed += usize::from(place < self.passed);
                 self.counted += usize::from(place < self.counted);
+                self.asked += usize::from(place < self.asked);
                 self.bound();
             }
         }
@@ -123,17 +144,22 @@ impl Gaps {
     }
 
     /// What the first gap that is still waited for came after; `None`: none is. Gaps are not waited for once `reordering` packets
-    /// have come since, the one that showed it included, and the window is over.
+    /// have come since, the one that showed it included, and the window is over; nor, if `repair` is how long what is asked for takes,
+    /// before that.
     #[inline]
     pub(super) fn awaited(
         &mut self,
         now: Instant,
         reordering: u32,
         window: &mut ReorderingWindow,
+        repair: Option<Duration>,
     ) -> Option<Option<GlobalSeq>> {
         while let Some(gap) = self.all.get(self.passed) {
             let since = self.arrivals.wrapping_sub(gap.arrivals);
             if since < reordering || now.saturating_since(gap.at) < window.length(now) {
+                return Some(gap.after);
+            }
+            if repair.is_some_and(|time| gap.is_under_repair(now, time)) {
                 return Some(gap.after);
             }
             self.passed += 1;

@@ -30,6 +30,11 @@ const ENOUGH: i64 = 5_000_000;
 /// No limit known: longer than any queue.
 const UNLIMITED: i64 = i64::MAX / 4;
 
+/// Where losses are repaired, a queue is full if it loses so many of these many packets, and so many times what is lost without one.
+const CROWD: f64 = 5.0;
+const CROWD_PACKETS: f64 = 512.0;
+const UNLIKELY: f64 = 3.0;
+
 /// What new losses mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LossVerdict {
@@ -88,6 +93,10 @@ pub(super) struct QueueLimit {
     losses: LossRate,
     learnt_at: Instant,
     growth: Growth,
+    /// Of late, while the queue was nearly full: packets lost, and all.
+    crowd: (f64, f64),
+    /// Is what is lost sent again?
+    is_repaired: bool,
 }
 
 impl Default for QueueLimit {
@@ -102,11 +111,18 @@ impl Default for QueueLimit {
             losses: LossRate::default(),
             learnt_at: Instant::ZERO,
             growth: Growth::default(),
+            crowd: (0.0, 0.0),
+            is_repaired: false,
         }
     }
 }
 
 impl QueueLimit {
+    /// Of a path whose losses are repaired, or not.
+    pub(super) fn new(is_repaired: bool) -> Self {
+        Self { is_repaired, ..Self::default() }
+    }
+
     #[inline]
     pub(super) fn limit(&self) -> i64 {
         self.limit.unwrap_or(UNLIMITED)
@@ -191,7 +207,7 @@ impl QueueLimit {
 
     /// New losses and arrivals; a full packet takes `transmission` nanoseconds.
     pub(super) fn on_report(&mut self, now: Instant, news: News, transmission: i64) -> LossVerdict {
-        let verdict = self.judge(news.lost, transmission);
+        let verdict = self.judge_crowd(&news, self.judge(news.lost, transmission), transmission);
         // A buffer is found by filling it, now and then again.
         let is_found = now.saturating_since(self.learnt_at) >= PROOF || self.limit.is_none();
         match verdict {
@@ -260,6 +276,30 @@ impl QueueLimit {
         }
         self.growth.restart(now);
         self.limit = Some(limit as i64);
+    }
+
+    /// Where losses are repaired a few cost little, but a limit that falls with each that came by chance costs the path: a queue is full
+    /// only if it loses many.
+    fn judge_crowd(&mut self, news: &News, verdict: LossVerdict, transmission: i64) -> LossVerdict {
+        let Some(limit) = self.limit.filter(|_| self.is_repaired) else { return verdict };
+        if self.peak.max(self.peak_before) as f64 >= limit as f64 * NEARLY_FULL {
+            let (lost, packets) = &mut self.crowd;
+            if *packets > CROWD_PACKETS {
+                (*lost, *packets) = (*lost / 2.0, *packets / 2.0);
+            }
+            *packets += f64::from(news.received.saturating_add(news.lost));
+            *lost += f64::from(news.lost);
+        }
+        let (lost, packets) = self.crowd;
+        let expected = self.losses.share(transmission) * packets;
+        match verdict {
+            LossVerdict::Full if lost < CROWD.max(UNLIKELY * expected) => LossVerdict::Random,
+            LossVerdict::Full => {
+                self.crowd = (0.0, 0.0);
+                LossVerdict::Full
+            }
+            other => other,
+        }
     }
 
     fn judge(&self, lost: u32, transmission: i64) -> LossVerdict {

@@ -13,7 +13,11 @@ struct Line {
 
 impl Line {
     fn new() -> Self {
-        Self { path: Outgoing::new(PathId(0), at(0), false), report: PathReport::default(), free_at: 0 }
+        Self {
+            path: Outgoing::new(PathId(0), at(0), false, false),
+            report: PathReport::default(),
+            free_at: 0,
+        }
     }
 
     /// Sends a packet; when it will have arrived.

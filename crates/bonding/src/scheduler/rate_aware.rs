@@ -40,6 +40,10 @@ const UNHEEDED: f64 = 0.05;
 const UNHEEDED_FOR: Duration = Duration::from_secs(1);
 /// That is, by a path however long, but not after a longer queue than this, in nanoseconds: a flow that would slow down still hears of it.
 const UNHEEDED_QUEUE: i64 = 20_000_000;
+/// A repair may wait so long in a queue.
+const REPAIR_WAIT: Duration = Duration::from_millis(5);
+/// The rate of packets is that of about eight reports.
+const RATE_GAIN: f64 = 1.0 / 8.0;
 /// The share of packets dropped is averaged over so many.
 const DROP_WINDOW: f64 = 4096.0;
 
@@ -49,8 +53,13 @@ pub(crate) struct RateAware {
     /// Of packets of late, octets.
     mean_len: f64,
     admitted: PathSet,
-    /// The length of the longest of them, in nanoseconds.
+    /// The length of the longest of them, in nanoseconds, repairs included.
     longest: i64,
+    /// How much longer packets take for the repair of those before them, by path, in nanoseconds.
+    repair: [i64; MAX_PATHS],
+    /// Packets per second of late, and when they were counted.
+    packet_rate: f64,
+    counted_at: Option<Instant>,
     /// The share of packets that found no room on the admitted paths.
     overflow: f64,
     /// The share of those for which no other would do either.
@@ -95,7 +104,7 @@ impl Together {
         let round_trip = path.liveness.srtt.map_or(0.0, Duration::as_secs_f64);
         Self {
             rate: self.rate + rate,
-            lost: self.lost + rate * path.random_loss() * fullness,
+            lost: self.lost + rate * path.felt_loss() * fullness,
             round_trip: self.round_trip.max(round_trip),
         }
     }
@@ -121,7 +130,7 @@ fn by_losses(paths: &[Outgoing], among: PathSet) -> ([PathId; MAX_PATHS], usize)
         order[count] = id;
         count += 1;
     }
-    let loss = |id: &PathId| paths[id.index()].random_loss();
+    let loss = |id: &PathId| paths[id.index()].felt_loss();
     order[..count].sort_by(|a, b| loss(a).total_cmp(&loss(b)));
     (order, count)
 }
@@ -133,6 +142,9 @@ impl RateAware {
             mean_len: FULL_PACKET,
             admitted: PathSet::EMPTY,
             longest: 0,
+            repair: [0; MAX_PATHS],
+            packet_rate: 0.0,
+            counted_at: None,
             overflow: 0.0,
             unserved: 0.0,
             unheeded_since: None,
@@ -183,8 +195,35 @@ impl RateAware {
     /// Who sends small packets only, as acknowledgements are, has little use for rates: all paths but the slowest, for the least delay.
     fn admit(&mut self, paths: &[Outgoing]) {
         self.admitted = if self.fullness() < SMALL { Self::not_slow(paths) } else { self.worth_it(paths) };
-        let delays = self.admitted.iter().map(|id| paths[id.index()].length());
+        let pause = |path: &Outgoing| if path.repaired_loss() > 0.0 { Self::repair_time(paths) } else { 0 };
+        let delays = self.admitted.iter().map(|id| paths[id.index()].length() + pause(&paths[id.index()]));
         self.longest = delays.max().unwrap_or(0);
+    }
+
+    /// How many packets are sent.
+    fn count(&mut self, now: Instant, progress: &[Progress]) {
+        let elapsed = self.counted_at.map_or(0.0, |at| now.saturating_since(at).as_secs_f64());
+        self.counted_at = Some(now);
+        if elapsed > 0.0 {
+            let sent: u32 = progress.iter().map(|path| path.sent_packets).sum();
+            self.packet_rate += (f64::from(sent) / elapsed - self.packet_rate) * RATE_GAIN;
+        }
+    }
+
+    /// What is lost is sent again, and what comes meanwhile waits for it: always, or, if that happens more seldom than it takes, for a part of
+    /// the time.
+    fn expect_repairs(&mut self, paths: &[Outgoing]) {
+        let time = Self::repair_time(paths) as f64;
+        for (repair, path) in self.repair.iter_mut().zip(paths) {
+            let share = (self.packet_rate * path.repaired_loss() * time / 1e9).min(1.0);
+            *repair = (share * time) as i64;
+        }
+    }
+
+    /// How long a repair takes, in nanoseconds: a round trip of the shortest path, and what it may wait there.
+    fn repair_time(paths: &[Outgoing]) -> i64 {
+        let round_trips = up(paths).iter().filter_map(|id| paths[id.index()].liveness.srtt);
+        round_trips.min().map_or(0, |srtt| (srtt + srtt / 4 + REPAIR_WAIT).as_nanos() as i64)
     }
 
     /// How much later another path may deliver what the full one would lose: by a round trip, and by another as far as the
@@ -198,7 +237,7 @@ impl RateAware {
     /// Losses count as far as other paths could carry the traffic instead.
     #[inline]
     fn cost_of_loss(&self, ask: &Ask, paths: &[Outgoing], path: &Outgoing) -> i64 {
-        let lost = path.random_loss();
+        let lost = path.felt_loss();
         if lost <= 0.0 {
             return 0;
         }
@@ -292,7 +331,7 @@ impl RateAware {
 
     /// The paths that lose less than finds no room on those admitted.
     fn tolerable(&self, paths: &[Outgoing], among: PathSet) -> PathSet {
-        among.filter(|id| paths[id.index()].random_loss() < self.overflow)
+        among.filter(|id| paths[id.index()].felt_loss() < self.overflow)
     }
 
     /// Has nobody slowed down?
@@ -310,8 +349,9 @@ impl RateAware {
         let (mut best, mut best_with_room) = (None, None);
         for id in among.iter() {
             let path = &paths[id.index()];
-            let delivery =
-                path.expected_delivery(ask.now, ask.wire_len) + self.cost_of_loss(ask, paths, path);
+            let delivery = path.expected_delivery(ask.now, ask.wire_len)
+                + self.repair[id.index()]
+                + self.cost_of_loss(ask, paths, path);
             best = better(best, id, delivery);
             if !path.is_full(ask.now, self.longest) {
                 best_with_room = better(best_with_room, id, delivery);
@@ -345,7 +385,9 @@ impl Scheduler for RateAware {
         self.choose(ask, paths, ask.usable, first).map_or(PathSet::EMPTY, PathSet::one)
     }
 
-    fn on_report(&mut self, _now: Instant, _progress: &[Progress], paths: &[Outgoing]) {
+    fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
+        self.count(now, progress);
+        self.expect_repairs(paths);
         self.admit(paths);
     }
 }

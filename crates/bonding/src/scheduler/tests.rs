@@ -11,7 +11,7 @@ fn at(millis: u64) -> Instant {
 }
 
 fn paths() -> Vec<Outgoing> {
-    vec![Outgoing::new(DSL, at(0), false), Outgoing::new(LTE, at(0), false)]
+    vec![Outgoing::new(DSL, at(0), false, false), Outgoing::new(LTE, at(0), false, false)]
 }
 
 fn ask(usable: &[PathId]) -> Ask {

@@ -1,6 +1,6 @@
 //! A small deterministic network of two gateways and links with a rate, a delay and a drop-tail queue, to try bonds on.
 
-use ropewalk_bonding::{Config, Control, DataHeader, Endpoint, Event, FlowKey, PathId};
+use ropewalk_bonding::{Config, Control, DataHeader, Endpoint, Event, FlowKey, Keep, PathId};
 use ropewalk_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -151,6 +151,9 @@ pub(crate) struct Bond {
     pub(crate) events: Vec<(Instant, usize, Event)>,
     pub(crate) refused: u64,
     pub(crate) unsent: u64,
+    /// What each side may have to send again, and how often it did.
+    keep: [Keep<Packet>; 2],
+    pub(crate) repairs: [u64; 2],
     /// Data bytes on each path, headers included, from side 0.
     pub(crate) data_bytes: Vec<u64>,
     /// Time and each path's view of side 0, sampled.
@@ -174,6 +177,8 @@ impl Bond {
             events: Vec::new(),
             refused: 0,
             unsent: 0,
+            keep: [Keep::default(), Keep::default()],
+            repairs: [0; 2],
             random: Random::new(seed),
             arrivals: BinaryHeap::new(),
             under_way: Vec::new(),
@@ -204,6 +209,9 @@ impl Bond {
     fn ingress(&mut self, side: usize, packet: Packet, flow: FlowKey) {
         let dispatch = self.ends[side].ingress(self.now, packet.len, flow);
         self.unsent += u64::from(dispatch.is_empty());
+        if let Some(number) = dispatch.kept_as() {
+            self.keep[side].put(number, packet);
+        }
         for (path, header) in dispatch.iter() {
             let header = DataHeader::decode(&header.encode()).expect("our own header");
             let bytes = packet.len + self.overhead;
@@ -230,6 +238,12 @@ impl Bond {
                 assert_eq!(octets.len() as u32, control.wire_len());
                 let control = Control::decode(&octets).expect("our own packet");
                 self.send(side, path, control.wire_len() + 28, || Message::Control(Box::new(control)));
+            }
+            while let Some((path, header)) = self.ends[side].poll_repair(self.now) {
+                let header = DataHeader::decode(&header.encode()).expect("our own header");
+                let Some(&packet) = self.keep[side].get(header.global_seq) else { continue };
+                self.repairs[side] += 1;
+                self.send(side, path, packet.len + self.overhead, || Message::Data(header, packet));
             }
             while let Some(event) = self.ends[side].poll_event() {
                 self.events.push((self.now, side, event));

@@ -164,6 +164,8 @@ pub struct BondRow {
     pub traffic: BondTraffic,
     /// Packets that a path was found to have lost, by its own numbers; for the whole, those that never came by any.
     pub lost: u64,
+    /// Packets sent again because a path had lost them; that is, of the whole, by any.
+    pub repaired: u64,
     /// Of the whole alone.
     pub egress: Option<BondEgress>,
 }

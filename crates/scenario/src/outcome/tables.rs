@@ -191,6 +191,7 @@ impl Outcome {
             .u64("received_packets", rows().map(|r| r.traffic.received_packets))
             .u64("received_bytes", rows().map(|r| r.traffic.received_bytes))
             .u64("lost", rows().map(|r| r.lost))
+            .u64("repaired", rows().map(|r| r.repaired))
             .optional_u64("late", egress().map(|e| e.map(|e| e.late)))
             .optional_u64("duplicates", egress().map(|e| e.map(|e| e.duplicates)))
             .optional_u64("unsent", egress().map(|e| e.map(|e| e.unsent)))

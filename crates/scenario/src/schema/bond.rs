@@ -31,6 +31,8 @@ pub(crate) struct BondTable {
     /// A packet counts as lost on its path this long after a later one came, at most 10 s (default 10 ms;
     /// weighted-round-robin 50 ms).
     pub(crate) loss_timeout: Option<Time>,
+    /// Is what a path loses sent again? Of flows that are kept in order and not duplicated (default: true for rate-aware, else false).
+    pub(crate) repair: Option<bool>,
     /// How paths are found dead and alive.
     #[serde(default)]
     pub(crate) keepalive: KeepaliveTable,

@@ -137,6 +137,12 @@ impl Way<'_> {
         all
     }
 
+    /// What was sent again of one path's packets, or of all.
+    fn repaired(&self, path: Option<usize>) -> u64 {
+        let is_meant = |view: &PathView| path.is_none_or(|path| view.id.index() == path);
+        self.from.endpoint.paths().filter(is_meant).map(|view| view.repaired).sum()
+    }
+
     fn egress(&self) -> BondEgress {
         let view = self.to.endpoint.resequencer();
         BondEgress {
@@ -211,6 +217,7 @@ pub(crate) fn rows<T: Tap<Packet>, M: Medium<Packet>>(
                 path,
                 traffic,
                 lost,
+                repaired: way.repaired(index.checked_sub(1)),
             });
         }
     }

@@ -3,7 +3,7 @@
 
 use super::packet::{Body, Bonded, Datagram, Packet, Socket};
 use super::router::{NextHop, Router};
-use ropewalk_bonding::{Class, Control, DataHeader, Endpoint, FlowKey, PathId};
+use ropewalk_bonding::{Class, Control, DataHeader, Endpoint, FlowKey, Keep, PathId};
 use ropewalk_sim::{Context, Packet as _, PacketId, Port};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Payload;
@@ -80,6 +80,8 @@ pub(crate) struct BondEnd {
     clock: Clock,
     /// By path: packets that are to leave later, and when.
     held: Vec<VecDeque<(Instant, Packet)>>,
+    /// Packets that may have to be sent again.
+    keep: Keep<Packet>,
     /// Packets that found every path down or full.
     pub(crate) unsent: u64,
     /// The bond's time of the earliest pending timer, as in `Host`.
@@ -106,6 +108,7 @@ impl BondEnd {
             offered: none,
             delivered: none,
             held,
+            keep: Keep::default(),
             unsent: 0,
             armed: Instant::MAX,
         }
@@ -193,10 +196,13 @@ impl Gateway {
             context.drop_packet(id);
             return self.drive(context, bond);
         }
+        if let Some(number) = dispatch.kept_as() {
+            end.keep.put(number, context.packet(id).duplicate());
+        }
         let last = dispatch.len() - 1;
         for (copy, (path, header)) in dispatch.iter().enumerate() {
             let inner = if copy < last { context.packet(id).duplicate() } else { context.take(id) };
-            let packet = encapsulate(end, &header, inner);
+            let packet = encapsulate(end.members[path.index()], &header, inner);
             let departure = dispatch.departure(path);
             let is_late = departure > now || !end.held[path.index()].is_empty();
             if is_late {
@@ -246,6 +252,11 @@ impl Gateway {
             context.send(member.port, control_packet(member, control));
         }
         while end.endpoint.poll_event().is_some() {}
+        while let Some((path, header)) = end.endpoint.poll_repair(now) {
+            let Some(inner) = end.keep.get(header.global_seq) else { continue };
+            let member = end.members[path.index()];
+            context.send(member.port, encapsulate(member, &header, inner.duplicate()));
+        }
         for (held, member) in end.held.iter_mut().zip(&end.members) {
             while held.front().is_some_and(|(departure, _)| *departure <= now)
                 && let Some((_, packet)) = held.pop_front()
@@ -273,8 +284,7 @@ fn control_packet(member: Member, control: Control) -> Packet {
     Packet::new(member.local, member.remote, Body::BondControl(Box::new(control)))
 }
 
-fn encapsulate(end: &BondEnd, header: &DataHeader, inner: Packet) -> Packet {
-    let member = end.members[header.path.index()];
+fn encapsulate(member: Member, header: &DataHeader, inner: Packet) -> Packet {
     let dscp = inner.dscp;
     let bonded = Bonded { header: *header, inner };
     Packet::new(member.local, member.remote, Body::Bonded(Box::new(bonded))).with_dscp(dscp)

@@ -55,15 +55,19 @@ fn a_gap_is_waited_for_until_packets_and_window_have_passed() {
     gaps.open(seq(4), seq(6), at(10), Some(global(3)));
     gaps.note_arrivals(2);
     gaps.open(seq(8), seq(9), at(11), Some(global(7)));
-    assert_eq!(gaps.awaited(at(900), 3, &mut window), Some(Some(global(3))), "only two packets");
+    assert_eq!(gaps.awaited(at(900), 3, &mut window, None), Some(Some(global(3))), "only two packets");
     assert_eq!(fill(&mut gaps, 12, 4), Some((2, false)));
-    assert_eq!(gaps.awaited(at(12), 3, &mut window), Some(Some(global(4))));
+    assert_eq!(gaps.awaited(at(12), 3, &mut window, None), Some(Some(global(4))));
     gaps.note_arrivals(1);
-    assert_eq!(gaps.awaited(at(12), 3, &mut window), Some(Some(global(7))), "the next one");
+    assert_eq!(gaps.awaited(at(12), 3, &mut window, None), Some(Some(global(7))), "the next one");
     window.note(at(12), Duration::from_millis(20));
     gaps.note_arrivals(2);
-    assert_eq!(gaps.awaited(at(50), 3, &mut window), Some(Some(global(7))), "twice 20 ms from 11 ms on");
-    assert_eq!(gaps.awaited(at(51), 3, &mut window), None);
+    assert_eq!(
+        gaps.awaited(at(50), 3, &mut window, None),
+        Some(Some(global(7))),
+        "twice 20 ms from 11 ms on"
+    );
+    assert_eq!(gaps.awaited(at(51), 3, &mut window, None), None);
     assert_eq!(fill(&mut gaps, 60, 8), Some((49, false)), "what was not waited for may be found");
     assert_eq!((gaps.passed, gaps.counted, gaps.all.len()), (1, 0, 1));
 }

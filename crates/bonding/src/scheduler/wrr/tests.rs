@@ -11,7 +11,7 @@ fn at(millis: u64) -> Instant {
 }
 
 fn outgoing(count: usize) -> Vec<Outgoing> {
-    (0..count).map(|place| Outgoing::new(PathId(place as u8), at(0), false)).collect()
+    (0..count).map(|place| Outgoing::new(PathId(place as u8), at(0), false, false)).collect()
 }
 
 /// Paths with these first and greatest weights; the cheapest one is the last, its first weight w_fixed.

@@ -31,6 +31,7 @@ pub(super) fn config(builder: &Builder<'_>, base: &str, table: &BondTable) -> Re
     };
     set_time(&mut config.report_interval, table.report_interval);
     set_time(&mut config.loss_timeout, table.loss_timeout);
+    set(&mut config.repair, table.repair);
     resequencer(&mut config.resequencer, &table.resequencer);
     keepalive(&mut config.keepalive, &table.keepalive);
     config.validate().map_err(|error| refused(builder, base, table, &error))?;
@@ -205,6 +206,7 @@ pub(crate) fn explicit(between: [Name; 2], bond: &BondPlan, links: &[LinkPlan]) 
         },
         report_interval: Some(Time(config.report_interval)),
         loss_timeout: Some(Time(config.loss_timeout)),
+        repair: Some(config.repair),
         keepalive: KeepaliveTable {
             interval: Some(Time(keepalive.interval)),
             suspect_after: Some(Time(keepalive.suspect_after)),

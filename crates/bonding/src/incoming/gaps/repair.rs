@@ -1,0 +1,86 @@
+//! What is missing is asked for, and comes again.
+
+use super::{Gap, Gaps};
+use crate::control::{Missing, MissingRange};
+use crate::id::{GlobalSeq, PathSeq};
+use ropewalk_units::{Duration, Instant};
+
+/// So often a missing packet is asked for.
+const ASKS: u8 = 2;
+
+/// What decides when a gap is to be asked for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::incoming) struct Terms {
+    pub(in crate::incoming) now: Instant,
+    /// So many packets must have come since, the one that showed it included, and so much time be over: it may only be late.
+    pub(in crate::incoming) reordering: u32,
+    pub(in crate::incoming) window: Duration,
+    /// How long what is asked for takes to come.
+    pub(in crate::incoming) repair_time: Duration,
+}
+
+impl Gap {
+    /// May what is asked for still come?
+    pub(super) fn is_under_repair(&self, now: Instant, repair_time: Duration) -> bool {
+        self.asks < ASKS || now < self.again_at(repair_time)
+    }
+
+    fn again_at(&self, repair_time: Duration) -> Instant {
+        self.asked_at.saturating_add(repair_time)
+    }
+
+    /// Asks for it if it is due; false if `missing` has no room.
+    fn ask(&mut self, terms: &Terms, missing: &mut Missing) -> bool {
+        let is_due = self.asks == 0 || self.asks < ASKS && terms.now >= self.again_at(terms.repair_time);
+        if is_due {
+            let packets = self.until.since(self.from);
+            if !missing.push(MissingRange { from: self.from, packets }) {
+                return false;
+            }
+            self.asks += 1;
+            self.asked_at = terms.now;
+        }
+        true
+    }
+}
+
+impl Gaps {
+    /// What was missing has come, sent again: the path has lost it.
+    pub(in crate::incoming) fn repair(&mut self, now: Instant, seq: PathSeq, global: GlobalSeq) {
+        let found = self.fill(now, seq, global);
+        self.lost += u64::from(found.is_some_and(|found| !found.is_lost));
+    }
+
+    /// Is any of the gaps to be asked for, perhaps?
+    #[inline]
+    pub(in crate::incoming) fn may_be_asked_for(&self, now: Instant) -> bool {
+        self.asked < self.all.len() || now >= self.ask_again_at
+    }
+
+    /// Puts what is to be asked for into `missing`: what does not come any more of itself, if it has not been asked for lately, nor too
+    /// often. Those asked for before are looked at only when one of them is due.
+    pub(in crate::incoming) fn ask(&mut self, terms: &Terms, missing: &mut Missing) {
+        let asks_again = terms.now >= self.ask_again_at;
+        if asks_again {
+            self.ask_again_at = Instant::MAX;
+        }
+        let first = if asks_again { self.passed } else { self.asked.max(self.passed) };
+        for place in first..self.all.len() {
+            let arrivals = self.arrivals;
+            let gap = &mut self.all[place];
+            let is_late = arrivals.wrapping_sub(gap.arrivals) < terms.reordering
+                || terms.now.saturating_since(gap.at) < terms.window;
+            if gap.asks == 0 && is_late {
+                return;
+            }
+            if !gap.ask(terms, missing) {
+                self.ask_again_at = terms.now;
+                return;
+            }
+            if gap.asks < ASKS {
+                self.ask_again_at = self.ask_again_at.min(gap.again_at(terms.repair_time));
+            }
+            self.asked = self.asked.max(place + 1);
+        }
+    }
+}
