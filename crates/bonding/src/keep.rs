@@ -35,3 +35,21 @@ impl<P> Keep<P> {
         slot.as_ref().filter(|(kept, _)| *kept == number).map(|(_, packet)| packet)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_ones_are_kept_and_the_others_handed_back() {
+        let mut keep = Keep::default();
+        let number = |number: u32| GlobalSeq::new(number.wrapping_add(u32::MAX - 100));
+        assert_eq!(keep.get(number(0)), None);
+        for packet in 0..CAPACITY {
+            assert_eq!(keep.put(number(packet), packet), None);
+        }
+        assert_eq!((keep.get(number(0)), keep.get(number(CAPACITY - 1))), (Some(&0), Some(&(CAPACITY - 1))));
+        assert_eq!(keep.put(number(CAPACITY), CAPACITY), Some(0));
+        assert_eq!((keep.get(number(0)), keep.get(number(CAPACITY))), (None, Some(&CAPACITY)));
+    }
+}

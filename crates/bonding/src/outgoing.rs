@@ -4,11 +4,11 @@
 mod base;
 mod capacity;
 mod growth;
-mod kept;
 mod limit;
 mod log;
 mod loss;
 mod queue;
+mod repair;
 mod train;
 
 #[cfg(test)]
@@ -19,14 +19,14 @@ use crate::control::PathReport;
 use crate::event::PathState;
 use crate::id::{GlobalSeq, PathId, PathSeq};
 use crate::liveness::Liveness;
-pub(crate) use kept::KeptPacket;
+pub(crate) use log::Kept;
 
 use base::BaseDelay;
 use capacity::{Capacity, FULL_PACKET};
-use kept::KeptLog;
 use limit::{Fullness, LossVerdict, News, QueueLimit};
 use log::{Entry, SentLog};
 use queue::QueueModel;
+use repair::Credit;
 use ropewalk_units::{Duration, Instant, Rate};
 use train::Train;
 
@@ -45,8 +45,6 @@ const LAST_RESORT: u32 = 3 * INITIAL_WINDOW;
 const QUIET: Duration = Duration::from_millis(200);
 /// Bursts show a rate if nothing was lost for so long.
 const CLEAN: Duration = Duration::from_secs(1);
-/// Of more losses than this share, not all are repaired.
-const MOST_REPAIRED: f64 = 0.1;
 /// The mean length of packets is that of about 2⁴.
 const LENGTH_SHIFT: u32 = 4;
 
@@ -81,8 +79,8 @@ pub(crate) struct Outgoing {
     base: BaseDelay,
     limit: QueueLimit,
     log: SentLog,
-    /// What may be sent again, if anything may.
-    pub(crate) kept: Option<KeptLog>,
+    /// How many packets may be sent again; `None`: none is kept.
+    credit: Option<Credit>,
     is_paced: bool,
     /// Of the packets sent of late, octets.
     mean_len: i32,
@@ -123,7 +121,7 @@ impl Outgoing {
             base: BaseDelay::new(now),
             limit: QueueLimit::new(repairs),
             log: SentLog::new(),
-            kept: repairs.then(KeptLog::new),
+            credit: repairs.then(Credit::default),
             is_paced,
             mean_len: FULL_PACKET as i32,
             probes: 0,
@@ -199,6 +197,7 @@ impl Outgoing {
                 busy_us,
                 held_bytes,
                 left_at: micros(departure),
+                kept: None,
             },
         );
     }
@@ -383,28 +382,6 @@ impl Outgoing {
     #[inline]
     pub(crate) fn random_loss(&self) -> f64 {
         self.limit.random_loss(self.capacity.time_of(FULL_PACKET))
-    }
-
-    /// The share of packets that a flow misses: where what is lost is sent again, that whose repair is lost twice, too, or the request for it;
-    /// and what is lost beyond the repairs that may be.
-    #[inline]
-    pub(crate) fn felt_loss(&self) -> f64 {
-        let lost = self.random_loss();
-        if self.kept.is_none() {
-            return lost;
-        }
-        (4.0 * lost * lost * lost).max(lost - MOST_REPAIRED)
-    }
-
-    /// The share of packets that are lost and sent again.
-    pub(crate) fn repaired_loss(&self) -> f64 {
-        if self.kept.is_some() { self.random_loss().min(MOST_REPAIRED) } else { 0.0 }
-    }
-
-    /// A packet of another number, or none, goes by this path and joins its queue.
-    pub(crate) fn on_unnumbered(&mut self, now: Instant, wire_len: u32) {
-        let backlog = self.queue.backlog(now);
-        self.queue.push(now, backlog, wire_len, self.capacity.time_of(wire_len));
     }
 
     /// Measured rate in bits per second; a guess until there is a measurement.

@@ -42,6 +42,7 @@ fn pass(ends: &mut [Endpoint<u64>; 2], now: &mut Instant, batch: usize, is_reord
             while let Some((path, control)) = ends[end].poll_transmit(*now) {
                 ends[1 - end].handle_control(*now, path, &control);
             }
+            while ends[end].poll_repair(*now).is_some() {}
             while ends[end].poll_event().is_some() {}
         }
         while ends[1].poll_deliver(*now).is_some() {

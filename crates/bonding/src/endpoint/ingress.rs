@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::flow::{Class, FlowKey};
 use crate::header::{DataHeader, Transmission};
 use crate::id::{FlowSeq, PathId, PathSeq, PathSet};
-use crate::outgoing::{KeptPacket, Outgoing};
+use crate::outgoing::{Kept, Outgoing};
 use crate::scheduler::{Ask, Scheduler};
 use ropewalk_units::Instant;
 
@@ -73,14 +73,8 @@ impl<P> Endpoint<P> {
             if is_chosen {
                 let (seq, departure) = path.on_sent(now, wire_len, number);
                 dispatch.push(path.id, seq, departure);
-                if let Some(kept) = path.kept.as_mut().filter(|_| is_kept) {
-                    kept.push(KeptPacket {
-                        seq,
-                        global: number,
-                        flow_seq: dispatch.flow_seq(),
-                        bucket,
-                        wire_len,
-                    });
+                if is_kept {
+                    path.keep(seq, Kept { global: number, flow_seq: dispatch.flow_seq(), bucket });
                 }
             }
         }

@@ -6,8 +6,8 @@ use crate::config::Order;
 use crate::control::Missing;
 use crate::flow::Class;
 use crate::header::{DataHeader, Transmission};
-use crate::id::PathId;
-use crate::outgoing::{KeptPacket, Outgoing};
+use crate::id::{PathId, PathSeq};
+use crate::outgoing::{Kept, Outgoing};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -20,7 +20,15 @@ const COST_OF_LOSS: f64 = 1e9;
 
 /// Packets that are to be sent again.
 pub(super) struct Repairs {
-    queue: VecDeque<(PathId, KeptPacket)>,
+    queue: VecDeque<Repair>,
+}
+
+/// One of them: where it was lost, as which number, what its header said, and its octets on the wire.
+struct Repair {
+    path: PathId,
+    seq: PathSeq,
+    kept: Kept,
+    wire_len: u32,
 }
 
 impl Repairs {
@@ -33,7 +41,7 @@ impl<P> Endpoint<P> {
     /// The next packet to send again, at once: the path to send it by, and the header to put before it, whose `global_seq` tells
     /// which packet it is.
     pub fn poll_repair(&mut self, now: Instant) -> Option<(PathId, DataHeader)> {
-        let (lost_on, kept) = self.repairs.queue.pop_front()?;
+        let Repair { path: lost_on, seq, kept, wire_len } = self.repairs.queue.pop_front()?;
         let path = self.quickest()?;
         let header = DataHeader {
             path: lost_on,
@@ -43,24 +51,21 @@ impl<P> Endpoint<P> {
             bucket: kept.bucket,
             flow_seq: kept.flow_seq,
             global_seq: kept.global,
-            path_seq: kept.seq,
+            path_seq: seq,
             timestamp: micros(now),
         };
-        self.outgoing[path.index()].on_unnumbered(now, kept.wire_len);
+        self.outgoing[path.index()].on_unnumbered(now, wire_len);
         Some((path, header))
     }
 
     /// The peer asks for what it misses.
     pub(super) fn handle_missing(&mut self, missing: &Missing) {
         let Some(path) = self.outgoing.get_mut(missing.path.index()) else { return };
-        let Some(log) = &mut path.kept else { return };
-        let mut room = MOST - self.repairs.queue.len();
         for range in missing.ranges() {
-            for place in 0..range.packets.min(room as u32) {
-                let Some(kept) = log.take(range.from.plus(place)) else { continue };
-                self.repairs.queue.push_back((missing.path, kept));
-                path.repaired += 1;
-                room -= 1;
+            let room = MOST - self.repairs.queue.len();
+            for seq in (0..range.packets.min(room as u32)).map(|place| range.from.plus(place)) {
+                let Some((kept, wire_len)) = path.repair(seq) else { continue };
+                self.repairs.queue.push_back(Repair { path: missing.path, seq, kept, wire_len });
             }
         }
     }

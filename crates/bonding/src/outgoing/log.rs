@@ -1,9 +1,17 @@
 //! What was believed when a packet was sent, to compare with what its report says.
 
-use crate::id::PathSeq;
+use crate::id::{FlowSeq, GlobalSeq, PathSeq};
 
 /// How many packets back: more than are under way in a second at 90 Mbit/s.
 const CAPACITY: u32 = 8192;
+
+/// What the header of a packet said that may be sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Kept {
+    pub(crate) global: GlobalSeq,
+    pub(crate) flow_seq: FlowSeq,
+    pub(crate) bucket: u16,
+}
 
 /// One packet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +31,8 @@ pub(super) struct Entry {
     pub(super) held_bytes: u32,
     /// When it left, in wrapping µs.
     pub(super) left_at: u32,
+    /// What its header said, if it may be sent again.
+    pub(super) kept: Option<Kept>,
 }
 
 /// The last [`CAPACITY`] packets.
@@ -36,6 +46,12 @@ impl SentLog {
     #[inline]
     pub(super) fn push(&mut self, seq: PathSeq, entry: Entry) {
         self.0[(seq.get() % CAPACITY) as usize] = entry;
+    }
+
+    /// The packet just pushed is kept.
+    #[inline]
+    pub(super) fn keep(&mut self, seq: PathSeq, kept: Kept) {
+        self.0[(seq.get() % CAPACITY) as usize].kept = Some(kept);
     }
 
     /// The entry of a packet, if it was sent before `next` and is still remembered.

@@ -55,8 +55,8 @@ pub(crate) struct RateAware {
     admitted: PathSet,
     /// The length of the longest of them, in nanoseconds, repairs included.
     longest: i64,
-    /// How much longer packets take for the repair of those before them, by path, in nanoseconds.
-    repair: [i64; MAX_PATHS],
+    /// By how much longer each path counts for its losses, in nanoseconds.
+    penalty: [i64; MAX_PATHS],
     /// Packets per second of late, and when they were counted.
     packet_rate: f64,
     counted_at: Option<Instant>,
@@ -142,7 +142,7 @@ impl RateAware {
             mean_len: FULL_PACKET,
             admitted: PathSet::EMPTY,
             longest: 0,
-            repair: [0; MAX_PATHS],
+            penalty: [0; MAX_PATHS],
             packet_rate: 0.0,
             counted_at: None,
             overflow: 0.0,
@@ -210,14 +210,27 @@ impl RateAware {
         }
     }
 
+    /// By how much longer a path counts for its losses.
+    fn judge_losses(&mut self, paths: &[Outgoing]) {
+        let repair_time = Self::repair_time(paths);
+        for path in paths {
+            self.penalty[path.id.index()] =
+                self.wait_for_repairs(path, repair_time) + self.cost_of_loss(paths, path);
+        }
+    }
+
     /// What is lost is sent again, and what comes meanwhile waits for it: always, or, if that happens more seldom than it takes, for a part of
     /// the time.
-    fn expect_repairs(&mut self, paths: &[Outgoing]) {
-        let time = Self::repair_time(paths) as f64;
-        for (repair, path) in self.repair.iter_mut().zip(paths) {
-            let share = (self.packet_rate * path.repaired_loss() * time / 1e9).min(1.0);
-            *repair = (share * time) as i64;
-        }
+    fn wait_for_repairs(&self, path: &Outgoing, repair_time: i64) -> i64 {
+        let under_repair = self.packet_rate * path.repaired_loss() * repair_time as f64 / 1e9;
+        (under_repair.min(1.0) * repair_time as f64) as i64
+    }
+
+    /// Losses that are not repaired count as far as other paths could carry the traffic instead.
+    fn cost_of_loss(&self, paths: &[Outgoing], path: &Outgoing) -> i64 {
+        let others = up(paths).iter().filter(|&id| id != path.id).map(|id| paths[id.index()].rate());
+        let replaceable = (others.sum::<f64>() / path.rate()).min(1.0);
+        (path.felt_loss() * self.fullness() * replaceable * self.loss_cost) as i64
     }
 
     /// How long a repair takes, in nanoseconds: a round trip of the shortest path, and what it may wait there.
@@ -232,18 +245,6 @@ impl RateAware {
         let round_trip = full.liveness.srtt.map_or(0.0, |srtt| srtt.as_nanos() as f64);
         let gain = (other.rate() / full.rate()).min(1.0);
         (round_trip + round_trip * gain) as i64
-    }
-
-    /// Losses count as far as other paths could carry the traffic instead.
-    #[inline]
-    fn cost_of_loss(&self, ask: &Ask, paths: &[Outgoing], path: &Outgoing) -> i64 {
-        let lost = path.felt_loss();
-        if lost <= 0.0 {
-            return 0;
-        }
-        let others = ask.usable.iter().filter(|&id| id != path.id).map(|id| paths[id.index()].rate());
-        let replaceable = (others.sum::<f64>() / path.rate()).min(1.0);
-        (lost * self.fullness() * replaceable * self.loss_cost) as i64
     }
 
     /// How full packets are of late, from 0 to 1: who loses acknowledgements loses no rate.
@@ -349,9 +350,7 @@ impl RateAware {
         let (mut best, mut best_with_room) = (None, None);
         for id in among.iter() {
             let path = &paths[id.index()];
-            let delivery = path.expected_delivery(ask.now, ask.wire_len)
-                + self.repair[id.index()]
-                + self.cost_of_loss(ask, paths, path);
+            let delivery = path.expected_delivery(ask.now, ask.wire_len) + self.penalty[id.index()];
             best = better(best, id, delivery);
             if !path.is_full(ask.now, self.longest) {
                 best_with_room = better(best_with_room, id, delivery);
@@ -387,7 +386,7 @@ impl Scheduler for RateAware {
 
     fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
         self.count(now, progress);
-        self.expect_repairs(paths);
+        self.judge_losses(paths);
         self.admit(paths);
     }
 }

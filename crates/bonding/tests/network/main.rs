@@ -6,6 +6,7 @@ mod bars;
 mod failures;
 mod net;
 mod properties;
+mod repairs;
 mod starts;
 mod tcp;
 mod trains;

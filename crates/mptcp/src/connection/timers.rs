@@ -259,9 +259,10 @@ impl Connection {
         }
         // Perhaps only the DATA_ACK was lost: ask for it. A second copy on the same subflow would also look like new
         // data to a peer to whom the options do not come through any more.
-        let patience = if self.sent_apart || self.joined { PROBES_FIRST } else { PROBES_ALONE };
+        let at = head.latest as usize;
+        let has_others = self.open().any(|other| other != at);
+        let patience = if self.sent_apart || has_others { PROBES_FIRST } else { PROBES_ALONE };
         if carrier.phase != Phase::Closed && self.timers.backoff <= patience {
-            let at = head.latest as usize;
             self.subflows[at].tcp.probe();
             self.subflows[at].touch();
         } else {

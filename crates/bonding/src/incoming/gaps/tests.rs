@@ -1,4 +1,6 @@
 use super::*;
+use crate::control::Missing;
+use crate::id::PathId;
 
 fn seq(number: u32) -> PathSeq {
     PathSeq::new(number)
@@ -70,4 +72,56 @@ fn a_gap_is_waited_for_until_packets_and_window_have_passed() {
     assert_eq!(gaps.awaited(at(51), 3, &mut window, None), None);
     assert_eq!(fill(&mut gaps, 60, 8), Some((49, false)), "what was not waited for may be found");
     assert_eq!((gaps.passed, gaps.counted, gaps.all.len()), (1, 0, 1));
+}
+
+fn terms(millis: u64) -> Terms {
+    let [window, repair_time] = [0, 40].map(Duration::from_millis);
+    Terms { now: at(millis), reordering: 3, window, repair_time }
+}
+
+/// What is asked for then.
+fn ask(gaps: &mut Gaps, millis: u64) -> Vec<(u32, u32)> {
+    let mut missing = Missing::new(PathId(0));
+    if gaps.may_be_asked_for(at(millis)) {
+        gaps.ask(&terms(millis), &mut missing);
+    }
+    missing.ranges().iter().map(|range| (range.from.get(), range.packets)).collect()
+}
+
+#[test]
+fn what_is_missing_is_asked_for_twice_and_waited_for_meanwhile() {
+    let mut gaps = Gaps::default();
+    let mut window = ReorderingWindow::new(at(0));
+    window.end_trial();
+    let repair = Some(Duration::from_millis(40));
+    gaps.open(seq(4), seq(6), at(10), Some(global(3)));
+    gaps.note_arrivals(2);
+    assert_eq!(ask(&mut gaps, 11), [], "it may only be late");
+    gaps.note_arrivals(1);
+    assert_eq!(ask(&mut gaps, 12), [(4, 2)]);
+    assert_eq!(ask(&mut gaps, 13), [], "it is under way");
+    assert_eq!(gaps.awaited(at(51), 3, &mut window, None), None, "nobody would wait if it were not");
+    let mut gaps = Gaps { passed: 0, ..gaps };
+    gaps.repair(at(51), seq(5), global(5));
+    assert_eq!(gaps.lost, 1, "what came again had been lost");
+    assert_eq!(ask(&mut gaps, 52), [(4, 1)], "the rest is overdue");
+    assert_eq!(gaps.awaited(at(91), 3, &mut window, repair), Some(Some(global(3))));
+    assert_eq!(ask(&mut gaps, 92), [], "twice is enough");
+    assert_eq!(gaps.awaited(at(92), 3, &mut window, repair), None);
+    gaps.expire(at(92), Duration::from_millis(10));
+    assert_eq!(gaps.lost, 2);
+    gaps.repair(at(93), seq(4), global(4));
+    assert_eq!((gaps.lost, gaps.all.len()), (2, 0), "it counts once");
+}
+
+#[test]
+fn what_a_request_has_no_room_for_is_asked_for_by_the_next() {
+    let mut gaps = Gaps::default();
+    for number in 0..Missing::MOST as u32 + 2 {
+        gaps.open(seq(2 * number), seq(2 * number + 1), at(0), None);
+    }
+    gaps.note_arrivals(3);
+    assert_eq!(ask(&mut gaps, 1).len(), Missing::MOST);
+    assert_eq!(ask(&mut gaps, 1), [(16, 1), (18, 1)]);
+    assert_eq!(ask(&mut gaps, 2), []);
 }

@@ -284,3 +284,33 @@ fn more_lives_on_demand() {
         })
         .unwrap();
 }
+
+/// Options are stripped when the client's only data has been acknowledged without a DATA_ACK, and a join is under way: the server falls back
+/// and gives the join up; the client, which does not know yet, must not send the data again where it would pass for new.
+#[test]
+fn what_a_peer_has_that_fell_back_during_a_join_does_not_come_twice() {
+    let config = |base: Config, path_manager: PathManager| Config {
+        scheduler: Scheduler::RoundRobin,
+        coupling: Coupling::Uncoupled,
+        path_manager,
+        receive_buffer: 1000,
+        send_buffer: 1000,
+        opportunistic_retransmission: false,
+        penalization: false,
+        reinjection: false,
+        ..base
+    };
+    let [mut first, mut second] = [PathModel::new(28, 1), PathModel::new(111, 1)];
+    (first.queue, second.queue) = (5000, 5000);
+    (first.loss, first.reordering) = (105, 64);
+    first.strip_from[0] = Some(at(123));
+    let scenario = Scenario {
+        client: config(Config::linux(), PathManager::Backup),
+        server: config(Config::classic(), PathManager::FullMesh),
+        models: vec![first, second],
+        octets: [1001, 1],
+        reads: [(0, 1), (2000, 1)],
+        seed: 7_016_181_663_450_168_922,
+    };
+    ends(&scenario).expect("the stream in order, or an error");
+}
