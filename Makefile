@@ -1,7 +1,8 @@
 # Needs Rust (rustup) and Python 3.11 or newer; everything else goes into .venv and target.
 #
 #   make run     build, run the degraded-path scenario, write its report
-#   make test    every Rust and Python test
+#   make test    every Rust and Python test, with the same random cases each time
+#   make fuzz    the Rust tests with new random cases, ROUNDS times
 #   make lint    formatters and linters, warnings as errors
 #   make bench   the benchmarks
 #   make clean   remove what the others made
@@ -13,6 +14,9 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14 p
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
 RUST_SOURCES := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) \
 	$(shell find crates/*/src -name '*.rs' 2>/dev/null)
+# Where the random cases of `make test` begin. Another seed, other cases: PROPTEST_RNG_SEED=2 make test-rust
+PROPTEST_RNG_SEED ?= 1
+ROUNDS ?= 10
 # The Python extension has no Rust tests: it is linked by maturin and tested by pytest.
 TESTED := --workspace --exclude ropewalk-python
 RUFF = $(BIN)/ruff
@@ -20,7 +24,7 @@ RUFF = $(BIN)/ruff
 export PYO3_PYTHON := $(abspath $(BIN))/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-rust test-python lint lint-rust lint-python bench clean
+.PHONY: run test test-rust test-python fuzz lint lint-rust lint-python bench clean
 
 run: $(VENV)/.package
 	$(BIN)/ropewalk run scenarios/degraded-path.toml
@@ -29,10 +33,17 @@ run: $(VENV)/.package
 test: test-rust test-python
 
 test-rust: $(VENV)/pyvenv.cfg
-	cargo test --locked $(TESTED)
+	PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) cargo test --locked $(TESTED)
 
 test-python: $(VENV)/.tools
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --hypothesis-seed=$(PROPTEST_RNG_SEED)
+
+fuzz: $(VENV)/pyvenv.cfg
+	@for round in $$(seq $(ROUNDS)); do \
+		seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
+		echo "round $$round of $(ROUNDS): PROPTEST_RNG_SEED=$$seed"; \
+		PROPTEST_RNG_SEED=$$seed cargo test --locked $(TESTED) --quiet || exit 1; \
+	done
 
 lint: lint-rust lint-python
 

@@ -33,9 +33,9 @@ use ropewalk_units::Instant;
 /// packet: octets, or a number in an arena.
 ///
 /// A driver hands in what comes ([`Self::ingress`], [`Self::handle_data`], [`Self::handle_control`]), then polls
-/// [`Self::poll_deliver`], [`Self::poll_transmit`] and [`Self::poll_event`] until they have nothing more, and calls
+/// [`Self::poll_deliver`], [`Self::poll_transmit`], [`Self::poll_repair`] and [`Self::poll_event`] until they have nothing more, and calls
 /// [`Self::handle_timeout`] at the time that [`Self::poll_timeout`] names. It sends each copy of a packet when its
-/// [`Dispatch::departure`] says, those of one path in their order.
+/// [`Dispatch::departure`] says, those of one path in their order, and keeps those that [`Dispatch::kept_as`] names ([`crate::Keep`]).
 pub struct Endpoint<P> {
     config: Config,
     /// The time of the last input.

@@ -4,7 +4,7 @@
 //! packet from the LAN (globally, per flow bucket and per path), lets a scheduler choose the path, and hands out a
 //! [`Dispatch`]. Its *egress* takes what came over the paths, refuses duplicates, puts flows back into order, counts
 //! what each path lost, and reports that to the peer, whose schedulers live on it. Reports and keepalives travel the paths
-//! like any packet and may be lost like any packet.
+//! like any packet and may be lost like any packet. What a path loses the egress may ask for, and the ingress sends it again.
 //!
 //! Nothing here owns a clock, a socket or a random number: a driver hands in packets and `now`, and polls packets, timers
 //! and events out. Models, equations and limits: `docs/models/bonding.md`. The algorithm that this generalises:
