@@ -22,7 +22,7 @@ use crate::liveness::Liveness;
 pub(crate) use log::Kept;
 
 use base::BaseDelay;
-use capacity::{Capacity, FULL_PACKET};
+use capacity::{Capacity, FULL_PACKET, Waits};
 use limit::{Fullness, LossVerdict, News, QueueLimit};
 use log::{Entry, SentLog};
 use queue::QueueModel;
@@ -547,7 +547,8 @@ impl Outgoing {
             self.train.note(report, least, delay, &entry);
             // Probes speak through their trains.
             if !self.train.is_under_way() && self.has_data() {
-                self.capacity.note(report, least - base - self.base.noise(), delay - base, &entry);
+                let waits = Waits { least: least - base - self.base.noise(), last: delay - base };
+                self.capacity.note(report, waits, self.limit.lost_at_random(), &entry);
                 // What was lost, or may be, was sent, but not delivered.
                 let is_clean = self.lost_at.is_none_or(|at| now.saturating_since(at) >= CLEAN);
                 if is_clean && missing(report) == 0 {

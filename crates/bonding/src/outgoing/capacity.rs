@@ -27,6 +27,8 @@ const GAIN_DOWN: f64 = 0.25;
 const GAIN_BURST: f64 = 0.1;
 /// A burst that shows a rate is at least this long, in octets: 16 full packets.
 const BURST: u32 = 24_000;
+/// A greater share lost is no chance.
+const MOST_LOST: f64 = 0.05;
 /// Least estimate, bits per second: below, even a keepalive would take a second.
 const FLOOR: f64 = 10e3;
 
@@ -41,6 +43,15 @@ pub(super) struct Capacity {
     is_tried: bool,
     start: Option<Anchor>,
     was_busy: bool,
+}
+
+/// How much longer than without a queue data took, in µs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waits {
+    /// The quickest since the report before.
+    pub(super) least: i64,
+    /// What came last.
+    pub(super) last: i64,
 }
 
 /// Where a sample begins.
@@ -93,9 +104,8 @@ impl Capacity {
         (f64::from(bytes) * self.nanos_per_byte) as i64
     }
 
-    /// A report that says that data came; `least_wait`: how much longer than without a queue the
-    /// quickest took, in µs.
-    pub(super) fn note(&mut self, report: &PathReport, least_wait: i64, last_wait: i64, last: &Entry) {
+    /// A report that says that data came.
+    pub(super) fn note(&mut self, report: &PathReport, waits: Waits, lost: f64, last: &Entry) {
         let here = Anchor {
             packets: report.received_packets,
             bytes: report.received_bytes,
@@ -108,7 +118,7 @@ impl Capacity {
             self.is_tried = here.packets >= SAMPLE_PACKETS;
             return self.restart(here);
         };
-        self.was_busy &= least_wait > BUSY_MICROS + self.time_of(FULL_PACKET) / 1000;
+        self.was_busy &= waits.least > BUSY_MICROS + self.time_of(FULL_PACKET) / 1000;
         let elapsed = here.arrived_at.wrapping_sub(start.arrived_at);
         if elapsed > SAMPLE_MICROS_MOST {
             return self.restart(here);
@@ -118,9 +128,10 @@ impl Capacity {
             // All of it was held back before it left: so more was offered than the path was believed to carry.
             self.was_busy |= last.held_bytes > here.sent.wrapping_sub(start.sent);
             // With a queue that has just come, too little was offered to show the rate, and too much to show that it suffices.
-            self.is_tried |= last_wait <= QUEUE_MICROS;
+            self.is_tried |= waits.last <= QUEUE_MICROS;
             let rate = |bytes: u32, micros: u32| f64::from(bytes) * 8e6 / f64::from(micros.max(1));
-            let sample = rate(bytes, elapsed);
+            // What is lost at random has taken its time as well.
+            let sample = rate(bytes, elapsed) / (1.0 - lost.min(MOST_LOST));
             let sent_at = rate(here.sent.wrapping_sub(start.sent), here.left_at.wrapping_sub(start.left_at));
             self.take(sample, sent_at > sample * SLOWER);
             self.restart(here);

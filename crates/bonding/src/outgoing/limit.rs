@@ -190,6 +190,11 @@ impl QueueLimit {
         self.limit.map_or(queue, |limit| queue.min((limit as f64 / MARGIN) as i64))
     }
 
+    /// The share of packets lost without a queue, as far as probes have shown it.
+    pub(super) fn lost_at_random(&self) -> f64 {
+        self.losses.lost_at_random()
+    }
+
     pub(super) fn random_loss(&self, transmission: i64) -> f64 {
         self.losses.share(transmission)
     }
@@ -207,7 +212,7 @@ impl QueueLimit {
 
     /// New losses and arrivals; a full packet takes `transmission` nanoseconds.
     pub(super) fn on_report(&mut self, now: Instant, news: News, transmission: i64) -> LossVerdict {
-        let verdict = self.judge_crowd(&news, self.judge(news.lost, transmission), transmission);
+        let verdict = self.judge_crowd(&news, self.judge(news.lost, transmission));
         // A buffer is found by filling it, now and then again.
         let is_found = now.saturating_since(self.learnt_at) >= PROOF || self.limit.is_none();
         match verdict {
@@ -280,7 +285,7 @@ impl QueueLimit {
 
     /// Where losses are repaired a few cost little, but a limit that falls with each that came by chance costs the path: a queue is full
     /// only if it loses many.
-    fn judge_crowd(&mut self, news: &News, verdict: LossVerdict, transmission: i64) -> LossVerdict {
+    fn judge_crowd(&mut self, news: &News, verdict: LossVerdict) -> LossVerdict {
         let Some(limit) = self.limit.filter(|_| self.is_repaired) else { return verdict };
         if self.peak.max(self.peak_before) as f64 >= limit as f64 * NEARLY_FULL {
             let (lost, packets) = &mut self.crowd;
@@ -291,7 +296,7 @@ impl QueueLimit {
             *lost += f64::from(news.lost);
         }
         let (lost, packets) = self.crowd;
-        let expected = self.losses.share(transmission) * packets;
+        let expected = self.losses.lost_at_random() * packets;
         match verdict {
             LossVerdict::Full if lost < CROWD.max(UNLIKELY * expected) => LossVerdict::Random,
             LossVerdict::Full => {

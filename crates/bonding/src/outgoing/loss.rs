@@ -13,6 +13,9 @@ const PRIOR_MOST: f64 = 1000.0;
 /// What was seen counts half after so many seconds: a path that lost is tried again.
 const HALF_LIFE: f64 = 30.0;
 
+/// In the first reports on probes that are counted, what was lost before them may still be told.
+const LATE_REPORTS: u32 = 3;
+
 /// Losses of data that lead to expect so many of the probes to be lost, of which less than this part was, were a queue's after all.
 const EXPECTED_LEAST: f64 = 6.0;
 const CONFIRMED: f64 = 1.0 / 3.0;
@@ -22,6 +25,9 @@ const CONFIRMED: f64 = 1.0 / 3.0;
 pub(super) struct LossRate {
     events: f64,
     packets: f64,
+    /// Of the probes being counted: reports, lost, and all; and the share lost of those counted last.
+    probes: (u32, u32, u32),
+    lost_at_random: f64,
     /// Those of probes sent to count losses, since that began: they fill no queue.
     counted: (f64, f64),
     updated_at: Option<Instant>,
@@ -32,6 +38,7 @@ impl LossRate {
     /// Losses begin to be counted of probes.
     pub(super) fn begin_count(&mut self) {
         self.counted = (0.0, 0.0);
+        self.probes = (0, 0, 0);
     }
 
     /// What was reported of them.
@@ -39,11 +46,20 @@ impl LossRate {
         if self.note(now, news, news.lost > 0) {
             self.counted.0 += 1.0;
         }
-        self.counted.1 += f64::from(news.lost.saturating_add(news.received));
+        let packets = news.lost.saturating_add(news.received);
+        self.counted.1 += f64::from(packets);
+        let (reports, lost, all) = &mut self.probes;
+        *reports += u32::from(news.received > 0);
+        if *reports > LATE_REPORTS {
+            *lost = lost.saturating_add(news.lost);
+            *all = all.saturating_add(packets);
+        }
     }
 
     /// All have been counted. If far fewer were lost than data had been, it was not at random.
     pub(super) fn end_count(&mut self) {
+        let (_, lost, all) = self.probes;
+        self.lost_at_random = f64::from(lost) / f64::from(all.max(1));
         let (events, packets) = self.counted;
         let of_data = (self.events - events).max(0.0) / (self.packets - packets).max(1.0);
         let expected = of_data * packets;
@@ -67,6 +83,11 @@ impl LossRate {
             self.events += 1.0;
         }
         is_event
+    }
+
+    /// The share of packets lost without a queue, however many at once, as probes have shown it; zero as long as they have not.
+    pub(super) fn lost_at_random(&self) -> f64 {
+        self.lost_at_random
     }
 
     /// Events per packet, if a full packet takes `transmission` nanoseconds.
@@ -107,6 +128,19 @@ mod tests {
     fn losses_of_data_that_probes_do_not_confirm_were_not_random() {
         assert!(seen(10, 0).share(TRANSMISSION) == 0.0, "20 expected, none lost");
         assert!(seen(10, 4).share(TRANSMISSION) < 0.002, "20 expected, 4 lost");
+    }
+
+    #[test]
+    fn what_was_lost_before_the_probes_is_not_theirs() {
+        let mut rate = LossRate::default();
+        rate.begin_count();
+        let at = |report: u64| Instant::ZERO + Duration::from_millis(50 * report);
+        rate.count(at(0), &news(0, 10));
+        rate.count(at(1), &news(90, 10));
+        (2..=100).for_each(|report| rate.count(at(report), &news(u32::from(report % 10 == 0), 9)));
+        assert_eq!(rate.lost_at_random(), 0.0, "nothing is known before the last");
+        rate.end_count();
+        assert!((0.009..0.013).contains(&rate.lost_at_random()), "{}", rate.lost_at_random());
     }
 
     #[test]
