@@ -50,6 +50,7 @@ BOND_HEAD: Final = (
     "part %",
     "received packets",
     "lost",
+    "sent again",
 )
 ROUTE_HEAD: Final = (
     "route",
@@ -177,17 +178,18 @@ def of_bonds(result: RunResult) -> list[str]:
     if not any(len(outcome.bonds) for outcome in result.outcomes):
         return []
     keys = ["name", "direction", "path"]
-    figures = ["sent_packets", "received_packets", "lost"]
+    figures = ["sent_packets", "received_packets", "lost", "repaired"]
     means = {
         key: [mean_interval(group[figure].to_list()) for figure in figures]
         for key, group in result.bonds.group_by(keys, maintain_order=True)
     }
     rows: list[Sequence[Cell]] = []
-    for (name, direction, path), (sent, received, lost) in means.items():
+    for (name, direction, path), (sent, received, lost, again) in means.items():
         whole = means[name, direction, None][0].mean
         part = 100 * sent.mean / whole if whole and path is not None else None
         label = "all" if path is None else str(path)
-        rows.append([str(name), str(direction), label, _one(sent), part, _one(received), _one(lost)])
+        figures_of = [_one(sent), part, _one(received), _one(lost), _one(again)]
+        rows.append([str(name), str(direction), label, *figures_of])
     return [render(BOND_HEAD, rows)]
 
 
