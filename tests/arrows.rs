@@ -6,12 +6,13 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Each crate, and the crates of the workspace that it may import.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("units", &[]),
     ("wire", &["units"]),
-    ("tcp", &["units", "wire"]),
+    ("congestion", &["units"]),
+    ("tcp", &["units", "wire", "congestion"]),
     ("mptcp", &["units", "wire", "tcp"]),
-    ("bonding", &["units"]),
+    ("bonding", &["units", "congestion"]),
     ("routing", &["units"]),
     ("sim", &["units"]),
     ("wifi", &["units", "sim"]),
@@ -23,7 +24,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
 const TOP: [&str; 2] = ["ropewalk-tests", "ropewalk-benches"];
 
 /// The sans-IO crates and the engine.
-const PURE: [&str; 8] = ["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"];
+const PURE: [&str; 9] = ["units", "wire", "congestion", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"];
 
 /// Crates that open sockets, read clocks, draw randomness or start threads.
 const IMPURE: [&str; 22] = [

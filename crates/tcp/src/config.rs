@@ -1,5 +1,6 @@
 //! Every constant that a paper or a real stack chooses, with two presets.
 
+use ropewalk_congestion::CongestionControl;
 use ropewalk_units::Duration;
 
 /// When a receiver acknowledges (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
@@ -23,28 +24,6 @@ pub enum LossRecovery {
     Sack,
     /// RFC 8985: RACK on top of the SACK scoreboard. Falls back likewise.
     Rack,
-}
-
-/// The window's growth and its fall after a loss.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum CongestionControl {
-    /// RFC 5681 / RFC 6582. `byte_counting` grows by acknowledged octets (RFC 3465, L = 2), so that delayed
-    /// ACKs do not slow the growth; otherwise by ACKs, as the papers' simulators do.
-    NewReno {
-        /// RFC 3465.
-        byte_counting: bool,
-    },
-    /// RFC 9438, with HyStart++ (RFC 9406) as a switch.
-    Cubic {
-        /// RFC 9406.
-        hystart: bool,
-    },
-    /// Slow start as NewReno; the increase in congestion avoidance and the fall after a loss are set from
-    /// outside through [`crate::Coupling`] before every ACK and timeout: Multipath TCP's coupled algorithms.
-    Coupled {
-        /// RFC 3465 in slow start and in counting acknowledged segments.
-        byte_counting: bool,
-    },
 }
 
 /// What detects a spurious retransmission and undoes its consequences; each alone, or together.
@@ -255,6 +234,21 @@ impl Config {
             time_wait: Duration::from_secs(60),
             window_owner: WindowOwner::Own,
             trace: false,
+        }
+    }
+}
+
+impl Config {
+    /// The part that the congestion controller is made from.
+    pub(crate) fn congestion(&self) -> ropewalk_congestion::Config {
+        ropewalk_congestion::Config {
+            congestion_control: self.congestion_control,
+            initial_window: self.initial_window,
+            initial_ssthresh: self.initial_ssthresh,
+            cubic_catches_up: self.cubic_catches_up,
+            ssthresh_from_cwnd: self.ssthresh_from_cwnd,
+            ssthresh_after_loss: self.ssthresh_after_loss,
+            slow_start_limit: self.slow_start_limit,
         }
     }
 }

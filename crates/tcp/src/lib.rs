@@ -1,9 +1,7 @@
 //! Sans-IO TCP: one [`Connection`], which is also one subflow of Multipath TCP.
 
 mod config;
-mod congestion;
 mod connection;
-mod delivery_rate;
 mod event;
 mod prr;
 mod rack;
@@ -16,11 +14,11 @@ mod stats;
 mod timers;
 mod timestamp;
 
-pub use config::{Config, CongestionControl, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
-pub use congestion::Coupling;
+pub use config::{Config, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
 pub use connection::{Connection, Room};
 pub use event::Event;
 pub use receive::Received;
+pub use ropewalk_congestion::{CongestionControl, Coupling};
 pub use state::{CloseReason, State, TimerKind};
 pub use stats::Stats;
 

@@ -2,11 +2,11 @@
 
 use super::recovery::Phase;
 use super::{Connection, Fin};
-use crate::congestion::AckSample;
 use crate::event::Event;
 use crate::send::Delivery;
 use crate::send::queue::Arrival;
 use crate::timestamp;
+use ropewalk_congestion::AckSample;
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Flags, SackBlocks, Segment};
 
@@ -223,8 +223,8 @@ impl Connection {
             newly_acked: acked,
             srtt: self.rtt.srtt(),
             latest_rtt: (newest != Instant::MAX).then(|| self.now.saturating_since(newest)),
-            snd_una: self.una,
-            snd_nxt: self.nxt,
+            acked: self.stats.bytes_acked,
+            sent: self.stats.bytes_acked + u64::from(self.flight()),
             cwnd_limited: self.is_cwnd_limited(),
         };
         self.controller.on_ack(self.now, &sample);

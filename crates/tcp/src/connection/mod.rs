@@ -13,8 +13,6 @@ mod views;
 pub use views::Room;
 
 use crate::config::{Config, LossRecovery, WindowOwner};
-use crate::congestion::{Controller, Coupling};
-use crate::delivery_rate::DeliveryRate;
 use crate::event::Event;
 use crate::prr::Prr;
 use crate::rack::{Probe, Rack};
@@ -25,6 +23,7 @@ use crate::state::State;
 use crate::stats::Stats;
 use crate::timers::Timers;
 use recovery::Recovery;
+use ropewalk_congestion::{Controller, Coupling, DeliveryRate};
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::Payload;
 use spurious::Detectors;

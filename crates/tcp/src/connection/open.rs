@@ -3,8 +3,6 @@
 use super::{Connection, EcnState, Fin, Outbox, Peer, Usage};
 use super::{recovery::Recovery, spurious::Detectors};
 use crate::config::{Config, LossRecovery, WindowOwner};
-use crate::congestion::Controller;
-use crate::delivery_rate::DeliveryRate;
 use crate::event::Event;
 use crate::rack::Rack;
 use crate::receive::{AckPolicy, Reassembly, ReceiveWindow, SackGenerator};
@@ -13,6 +11,7 @@ use crate::send::{SendStream, SentQueue};
 use crate::state::State;
 use crate::stats::Stats;
 use crate::timers::Timers;
+use ropewalk_congestion::{Controller, DeliveryRate};
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Flags, Segment};
 use std::collections::VecDeque;
@@ -66,7 +65,7 @@ impl Connection {
             peer_fin: None,
             peer_fin_taken: false,
             last_challenge: None,
-            controller: Controller::new(&config, smss),
+            controller: Controller::new(&config.congestion(), smss),
             loss_recovery: LossRecovery::NewReno,
             rtt: RttEstimator::new(&config),
             rate: DeliveryRate::default(),

@@ -3,9 +3,9 @@
 use super::ack::Ack;
 use super::recovery::Phase;
 use super::{Connection, LossRecovery};
-use crate::congestion::Snapshot;
 use crate::event::Event;
 use crate::spurious::{Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use ropewalk_congestion::Snapshot;
 use ropewalk_units::{Duration, Seq};
 
 /// The detectors of one connection, and what is kept to undo a recovery.

@@ -2,9 +2,9 @@
 
 use super::recovery::Phase;
 use super::{Connection, LossRecovery};
-use crate::delivery_rate::pacing_rate;
 use crate::state::State;
 use crate::stats::Stats;
+use ropewalk_congestion::pacing_rate;
 use ropewalk_units::{Duration, Rate, Seq};
 
 /// How much more a connection can take: see the methods of [`Connection`] of these names.

@@ -1,9 +1,9 @@
 //! RFC 9438 against its closed forms.
 
 use super::{AckSample, SMSS, ack, avoiding, config, round};
-use crate::config::CongestionControl;
-use crate::congestion::Controller;
-use crate::congestion::cubic::closed_form::{k, w_cubic};
+use crate::CongestionControl;
+use crate::Controller;
+use crate::cubic::closed_form::{k, w_cubic};
 use ropewalk_units::{Duration, Instant};
 
 const CUBIC: CongestionControl = CongestionControl::Cubic { hystart: false };

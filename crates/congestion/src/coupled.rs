@@ -1,6 +1,6 @@
 //! Increase and decrease set from outside: Multipath TCP's coupled algorithms.
 
-use super::window::Window;
+use crate::window::Window;
 
 /// What a coupled algorithm, which sees all subflows, lays down for one of them.
 #[derive(Clone, Copy, PartialEq, Debug)]

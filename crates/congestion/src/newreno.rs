@@ -1,6 +1,6 @@
 //! RFC 5681: additive increase, multiplicative decrease.
 
-use super::window::Window;
+use crate::window::Window;
 
 /// Congestion avoidance of RFC 5681 §3.1.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,30 +1,30 @@
 //! RFC 9406.
 
 use super::{AckSample, SMSS, ack, config};
-use crate::config::CongestionControl;
-use crate::congestion::Controller;
-use ropewalk_units::{Duration, Instant, Seq};
+use crate::CongestionControl;
+use crate::Controller;
+use ropewalk_units::{Duration, Instant};
 
 /// Rounds of slow start, each of a window of segments whose round-trip time `rtt(round)` says. Returns cwnd in
 /// segments after every round until slow start ends.
 fn slow_start(rounds: u32, rtt: impl Fn(u32) -> Duration) -> Vec<u32> {
     let mut controller = Controller::new(&config(CongestionControl::Cubic { hystart: true }), SMSS);
-    let (mut now, mut una) = (Instant::ZERO, Seq::new(1));
-    let mut nxt = una + controller.cwnd();
+    let (mut now, mut una) = (Instant::ZERO, 0_u64);
+    let mut nxt = una + u64::from(controller.cwnd());
     let mut windows = Vec::new();
     for index in 0..rounds {
-        let sent = nxt.since(una) / SMSS;
+        let sent = (nxt - una) / u64::from(SMSS);
         for _ in 0..sent {
-            una += SMSS;
+            una += u64::from(SMSS);
             let sample = AckSample {
                 srtt: Some(rtt(index)),
                 latest_rtt: Some(rtt(index)),
-                snd_una: una,
-                snd_nxt: nxt,
+                acked: una,
+                sent: nxt,
                 ..ack(SMSS)
             };
             controller.on_ack(now, &sample);
-            nxt = una + controller.cwnd();
+            nxt = una + u64::from(controller.cwnd());
         }
         now += rtt(index);
         windows.push(controller.cwnd() / SMSS);

@@ -5,31 +5,26 @@ mod hystart;
 mod newreno;
 mod operations;
 
-use super::{AckSample, Controller};
-use crate::config::{Config, CongestionControl};
-use ropewalk_units::{Duration, Instant, Seq};
+use crate::{AckSample, Controller};
+use crate::{Config, CongestionControl};
+use ropewalk_units::{Duration, Instant};
 
 pub(super) const SMSS: u32 = 1000;
 
 pub(super) fn config(congestion_control: CongestionControl) -> Config {
     Config {
         congestion_control,
+        initial_window: 10,
+        initial_ssthresh: None,
         cubic_catches_up: true,
         ssthresh_from_cwnd: false,
+        ssthresh_after_loss: None,
         slow_start_limit: Some(2),
-        ..Config::linux()
     }
 }
 
 pub(super) fn ack(octets: u32) -> AckSample {
-    AckSample {
-        newly_acked: octets,
-        srtt: None,
-        latest_rtt: None,
-        snd_una: Seq::new(0),
-        snd_nxt: Seq::new(0),
-        cwnd_limited: true,
-    }
+    AckSample { newly_acked: octets, srtt: None, latest_rtt: None, acked: 0, sent: 0, cwnd_limited: true }
 }
 
 /// A controller in congestion avoidance at `segments`.

@@ -1,6 +1,6 @@
 //! Rates of a known stream.
 
-use super::{DeliveryRate, pacing_rate};
+use crate::{DeliveryRate, pacing_rate};
 use ropewalk_units::{Duration, Instant, Rate};
 
 const RTT: Duration = Duration::from_millis(40);

@@ -1,10 +1,10 @@
 //! Every controller under arbitrary operations.
 
 use super::{AckSample, SMSS};
-use crate::config::{Config, CongestionControl};
-use crate::congestion::{Controller, Coupling, Snapshot};
+use crate::{Config, CongestionControl};
+use crate::{Controller, Coupling, Snapshot};
 use proptest::prelude::*;
-use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
 enum Operation {
@@ -55,7 +55,7 @@ fn configuration() -> impl Strategy<Value = Config> {
             ssthresh_from_cwnd,
             slow_start_limit,
             initial_window,
-            ..Config::linux()
+            ..super::config(congestion_control)
         },
     )
 }
@@ -64,14 +64,14 @@ fn configuration() -> impl Strategy<Value = Config> {
 struct Machine {
     controller: Controller,
     now: Instant,
-    una: Seq,
+    una: u64,
     kept: Option<Snapshot>,
 }
 
 impl Machine {
     fn new(config: &Config) -> Self {
         let controller = Controller::new(config, SMSS);
-        Self { controller, now: Instant::ZERO, una: Seq::new(0), kept: None }
+        Self { controller, now: Instant::ZERO, una: 0, kept: None }
     }
 
     fn apply(&mut self, operation: &Operation) {
@@ -79,17 +79,11 @@ impl Machine {
         match *operation {
             Operation::Ack { octets, rtt_us, limited } => {
                 let rtt = Some(Duration::from_micros(u64::from(rtt_us)));
-                self.una += octets;
-                let (snd_una, snd_nxt) = (self.una, self.una + controller.cwnd());
+                self.una += u64::from(octets);
+                let (acked, sent) = (self.una, self.una + u64::from(controller.cwnd()));
                 let newly_acked = octets;
-                let sample = AckSample {
-                    newly_acked,
-                    srtt: rtt,
-                    latest_rtt: rtt,
-                    snd_una,
-                    snd_nxt,
-                    cwnd_limited: limited,
-                };
+                let sample =
+                    AckSample { newly_acked, srtt: rtt, latest_rtt: rtt, acked, sent, cwnd_limited: limited };
                 controller.on_ack(self.now, &sample);
             }
             Operation::Loss { flight } => {

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438). Windows in segments, time in seconds, as the RFC writes them.
 
-use super::AckSample;
-use super::window::Window;
+use crate::AckSample;
+use crate::window::Window;
 use ropewalk_units::{Duration, Instant};
 
 /// RFC 9438 §5.1, in segments per cubed second.

@@ -1,8 +1,8 @@
 //! RFC 5681, RFC 3465.
 
 use super::{SMSS, ack, avoiding, config};
-use crate::config::{Config, CongestionControl};
-use crate::congestion::{Controller, Coupling};
+use crate::{Config, CongestionControl};
+use crate::{Controller, Coupling};
 use ropewalk_units::{Duration, Instant};
 
 const BYTES: CongestionControl = CongestionControl::NewReno { byte_counting: true };

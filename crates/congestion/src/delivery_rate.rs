@@ -1,4 +1,4 @@
-//! How fast the peer receives, and how fast to send.
+//! How fast the peer receives.
 
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -14,7 +14,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// idea of draft-cheng-iccrg-delivery-rate-estimation without its record per segment: while the application
 /// limits the sender a measurement counts only if it is higher.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct DeliveryRate {
+pub struct DeliveryRate {
     start: Option<Instant>,
     octets: u64,
     app_limited: bool,
@@ -24,18 +24,12 @@ pub(crate) struct DeliveryRate {
 
 impl DeliveryRate {
     /// Data leaves while none was outstanding: a measurement begins.
-    pub(crate) fn on_restart(&mut self, now: Instant) {
+    pub fn on_restart(&mut self, now: Instant) {
         *self = Self { start: Some(now), octets: 0, app_limited: false, rate: self.rate };
     }
 
     /// An ACK newly acknowledges `octets`, cumulatively or selectively.
-    pub(crate) fn on_delivered(
-        &mut self,
-        now: Instant,
-        octets: u32,
-        srtt: Option<Duration>,
-        app_limited: bool,
-    ) {
+    pub fn on_delivered(&mut self, now: Instant, octets: u32, srtt: Option<Duration>, app_limited: bool) {
         let start = *self.start.get_or_insert(now);
         self.octets += u64::from(octets);
         self.app_limited |= app_limited;
@@ -59,14 +53,7 @@ impl DeliveryRate {
     }
 
     /// The average; `None` before the first measurement.
-    pub(crate) fn rate(&self) -> Option<Rate> {
+    pub fn rate(&self) -> Option<Rate> {
         self.rate.map(|octets| Rate::from_bits_per_sec(octets.saturating_mul(8)))
     }
-}
-
-/// Linux's pacing rate: twice cwnd per round-trip time while cwnd is below half of ssthresh, 1.2 times after.
-pub(crate) fn pacing_rate(cwnd: u32, ssthresh: u32, srtt: Duration) -> Rate {
-    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
-    let bits = u128::from(cwnd) * 8 * percent / 100 * 1_000_000_000 / u128::from(srtt.as_nanos().max(1));
-    Rate::from_bits_per_sec(u64::try_from(bits).unwrap_or(u64::MAX))
 }

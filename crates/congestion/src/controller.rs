@@ -1,39 +1,29 @@
 //! The congestion window: one [`Controller`] around the algorithm that the configuration names.
 
-mod coupled;
-mod cubic;
-mod hystart;
-mod newreno;
-mod window;
-
-#[cfg(test)]
-mod tests;
-
-use crate::config::{Config, CongestionControl};
-use coupled::Coupled;
-pub use coupled::Coupling;
-use cubic::Cubic;
-use hystart::{Growth, HyStart};
-use newreno::NewReno;
-use ropewalk_units::{Duration, Instant, Seq};
-use window::{UNLIMITED, Window};
+use crate::coupled::{Coupled, Coupling};
+use crate::cubic::Cubic;
+use crate::hystart::{self, Growth, HyStart};
+use crate::newreno::NewReno;
+use crate::window::{UNLIMITED, Window};
+use crate::{Config, CongestionControl};
+use ropewalk_units::{Duration, Instant};
 
 /// What one ACK of new data tells the algorithms.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct AckSample {
+pub struct AckSample {
     /// Octets newly acknowledged, cumulatively.
-    pub(crate) newly_acked: u32,
+    pub newly_acked: u32,
     /// Smoothed round-trip time.
-    pub(crate) srtt: Option<Duration>,
+    pub srtt: Option<Duration>,
     /// The round-trip time measured with this ACK.
-    pub(crate) latest_rtt: Option<Duration>,
-    /// After the ACK.
-    pub(crate) snd_una: Seq,
-    /// The highest sequence number sent, plus one.
-    pub(crate) snd_nxt: Seq,
+    pub latest_rtt: Option<Duration>,
+    /// Octets acknowledged so far, this ACK's included.
+    pub acked: u64,
+    /// Octets sent so far, each counted once.
+    pub sent: u64,
     /// Whether cwnd, not the application or the peer's window, was what held the sender back. A window that
     /// is not in use does not grow (RFC 9438 §5.8, and Linux for every algorithm).
-    pub(crate) cwnd_limited: bool,
+    pub cwnd_limited: bool,
 }
 
 /// How much one ACK adds in slow start.
@@ -55,8 +45,8 @@ enum Algorithm {
 /// cwnd and ssthresh, moved by the configured algorithm. What happens between a loss and its repair is the
 /// recovery's: it takes the ssthresh that [`Controller::on_loss`] returns and sets cwnd itself.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Controller {
-    window: Window,
+pub struct Controller {
+    pub(crate) window: Window,
     algorithm: Algorithm,
     slow_start: SlowStart,
     initial_segments: u32,
@@ -71,14 +61,14 @@ pub(crate) struct Controller {
 
 /// What [`Controller::restore`] brings back when a reduction turns out to have been unnecessary.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     window: Window,
     algorithm: Algorithm,
 }
 
 impl Controller {
     /// The initial window, for segments of `smss` octets.
-    pub(crate) fn new(config: &Config, smss: u32) -> Self {
+    pub fn new(config: &Config, smss: u32) -> Self {
         let smss = smss.max(1);
         let limit = config.slow_start_limit;
         let octets = |counting| if counting { SlowStart::Octets { limit } } else { SlowStart::PerAck };
@@ -108,50 +98,56 @@ impl Controller {
         }
     }
 
-    pub(crate) fn cwnd(&self) -> u32 {
+    /// The window in octets.
+    #[inline]
+    pub fn cwnd(&self) -> u32 {
         self.window.cwnd
     }
 
-    pub(crate) fn ssthresh(&self) -> u32 {
+    /// The slow start threshold in octets.
+    #[inline]
+    pub fn ssthresh(&self) -> u32 {
         self.window.ssthresh
     }
 
-    pub(crate) fn in_slow_start(&self) -> bool {
+    /// cwnd below ssthresh?
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
         self.window.in_slow_start()
     }
 
     /// The initial window in octets (RFC 5681's IW, also the restart window's limit).
-    pub(crate) fn initial_window(&self) -> u32 {
+    pub fn initial_window(&self) -> u32 {
         self.initial_segments.saturating_mul(self.window.smss)
     }
 
     /// A segment now carries `smss` octets (the handshake agreed on options or on a smaller MSS).
-    pub(crate) fn set_smss(&mut self, smss: u32) {
+    pub fn set_smss(&mut self, smss: u32) {
         self.window.smss = smss.max(1);
         let cwnd = if self.initial { self.initial_window() } else { self.window.cwnd };
         self.window.set_cwnd(cwnd);
     }
 
     /// For the recovery: cwnd as it says, one segment at the lowest.
-    pub(crate) fn set_cwnd(&mut self, octets: u32) {
+    pub fn set_cwnd(&mut self, octets: u32) {
         self.initial = false;
         self.window.set_cwnd(octets);
     }
 
     /// For a response that says what ssthresh is to be (RFC 4015, wVegas); one segment at the lowest.
-    pub(crate) fn set_ssthresh(&mut self, octets: u32) {
+    pub fn set_ssthresh(&mut self, octets: u32) {
         self.window.set_ssthresh(octets, 1);
     }
 
     /// For [`CongestionControl::Coupled`]; nothing otherwise.
-    pub(crate) fn set_coupling(&mut self, coupling: Coupling) {
+    pub fn set_coupling(&mut self, coupling: Coupling) {
         if let Algorithm::Coupled(coupled) = &mut self.algorithm {
             coupled.set(coupling);
         }
     }
 
     /// Multipath TCP's penalization: cwnd halved, ssthresh too outside slow start.
-    pub(crate) fn penalize(&mut self) {
+    pub fn penalize(&mut self) {
         let in_slow_start = self.in_slow_start();
         self.set_cwnd(self.window.cwnd / 2);
         if !in_slow_start {
@@ -163,7 +159,8 @@ impl Controller {
     }
 
     /// An ACK of new data outside fast recovery, the slow start after a timeout included.
-    pub(crate) fn on_ack(&mut self, now: Instant, sample: &AckSample) {
+    #[inline]
+    pub fn on_ack(&mut self, now: Instant, sample: &AckSample) {
         if sample.newly_acked == 0 {
             return;
         }
@@ -217,7 +214,7 @@ impl Controller {
     fn hystart(&mut self, sample: &AckSample) -> Option<Growth> {
         match &mut self.algorithm {
             Algorithm::Cubic(_, Some(hystart)) => {
-                Some(hystart.on_ack(sample.snd_una, sample.snd_nxt, sample.latest_rtt))
+                Some(hystart.on_ack(sample.acked, sample.sent, sample.latest_rtt))
             }
             _ => None,
         }
@@ -233,7 +230,7 @@ impl Controller {
 
     /// A loss was found (fast retransmit), with `flight` octets outstanding. Sets and returns ssthresh; cwnd is
     /// the recovery's business.
-    pub(crate) fn on_loss(&mut self, flight: u32) -> u32 {
+    pub fn on_loss(&mut self, flight: u32) -> u32 {
         let base = self.decrease_base(flight);
         self.initial = false;
         match &mut self.algorithm {
@@ -254,7 +251,7 @@ impl Controller {
 
     /// The peer echoed a congestion mark (RFC 3168 §6.1.2): as a loss, but nothing to repair, so cwnd follows
     /// at once. Returns ssthresh.
-    pub(crate) fn on_ecn(&mut self, flight: u32) -> u32 {
+    pub fn on_ecn(&mut self, flight: u32) -> u32 {
         let ssthresh = self.on_loss(flight);
         self.window.set_cwnd(ssthresh);
         ssthresh
@@ -262,7 +259,7 @@ impl Controller {
 
     /// The retransmission timer expired. `first_of_series` is false for the further timeouts of one segment,
     /// which leave ssthresh where the first put it (RFC 5681 §3.1). Returns ssthresh; cwnd is one segment.
-    pub(crate) fn on_timeout(&mut self, flight: u32, first_of_series: bool) -> u32 {
+    pub fn on_timeout(&mut self, flight: u32, first_of_series: bool) -> u32 {
         if first_of_series {
             let base = self.decrease_base(flight);
             if let Algorithm::Cubic(cubic, hystart) = &mut self.algorithm {
@@ -294,7 +291,7 @@ impl Controller {
     }
 
     /// Recovery is over and has set cwnd: congestion avoidance begins a new stage.
-    pub(crate) fn exit_recovery(&mut self) {
+    pub fn exit_recovery(&mut self) {
         match &mut self.algorithm {
             Algorithm::NewReno(newreno) => newreno.reset(),
             Algorithm::Cubic(cubic, _) => cubic.reset_epoch(),
@@ -305,7 +302,7 @@ impl Controller {
     /// Nothing was sent for `idle`, longer than one `rto`: cwnd is halved for every RTO of it, down to the
     /// restart window min(IW, cwnd), and ssthresh remembers where it was (RFC 2861 §3.1, as Linux does; RFC
     /// 5681 §4.1 goes to the restart window at once).
-    pub(crate) fn restart_after_idle(&mut self, idle: Duration, rto: Duration) {
+    pub fn restart_after_idle(&mut self, idle: Duration, rto: Duration) {
         let restart = self.initial_window().min(self.window.cwnd);
         let remembered = self.window.cwnd / 4 * 3;
         self.window.set_ssthresh(self.window.ssthresh.max(remembered), 2);
@@ -318,13 +315,13 @@ impl Controller {
     }
 
     /// The state before a reduction, for [`Controller::restore`].
-    pub(crate) fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> Snapshot {
         Snapshot { window: self.window, algorithm: self.algorithm }
     }
 
     /// The reduction was unnecessary: the algorithm's state as it was (RFC 9438 §4.9), cwnd and ssthresh at
     /// least what they were. A response with another cwnd (RFC 4015) sets that afterwards.
-    pub(crate) fn restore(&mut self, snapshot: &Snapshot) {
+    pub fn restore(&mut self, snapshot: &Snapshot) {
         let (cwnd, ssthresh) = (self.window.cwnd, self.window.ssthresh);
         self.algorithm = snapshot.algorithm;
         let smss = self.window.smss;

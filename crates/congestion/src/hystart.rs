@@ -1,6 +1,6 @@
 //! HyStart++ (RFC 9406): leave slow start when the round-trip time rises, before anything is lost.
 
-use ropewalk_units::{Duration, Seq};
+use ropewalk_units::Duration;
 
 // RFC 9406 §4.3, the recommended constants.
 const MIN_RTT_THRESHOLD: Duration = Duration::from_millis(4);
@@ -21,10 +21,11 @@ pub(crate) enum Growth {
     Leave,
 }
 
-/// The state over rounds. A round ends when what was outstanding at its start is acknowledged.
+/// The state over rounds. A round ends when what was outstanding at its start is acknowledged; rounds are counted in
+/// octets since the beginning, which never wrap.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct HyStart {
-    window_end: Option<Seq>,
+    window_end: Option<u64>,
     last_round: Option<Duration>,
     this_round: Option<Duration>,
     samples: u32,
@@ -44,7 +45,7 @@ impl HyStart {
     }
 
     /// One ACK of new data in the initial slow start.
-    pub(crate) fn on_ack(&mut self, snd_una: Seq, snd_nxt: Seq, rtt: Option<Duration>) -> Growth {
+    pub(crate) fn on_ack(&mut self, acked: u64, sent: u64, rtt: Option<Duration>) -> Growth {
         // The sample belongs to the round in which its data was sent, also when this ACK ends that round.
         if let Some(rtt) = rtt {
             self.this_round = Some(self.this_round.map_or(rtt, |least| least.min(rtt)));
@@ -53,7 +54,7 @@ impl HyStart {
                 self.judge();
             }
         }
-        if self.start_round(snd_una, snd_nxt) {
+        if self.start_round(acked, sent) {
             return Growth::Leave;
         }
         Growth::Divided(if self.conservative.is_some() { CONSERVATIVE_GROWTH_DIVISOR } else { 1 })
@@ -61,12 +62,12 @@ impl HyStart {
 
     /// RFC 9406 §4.2: begins a round when the last one is acknowledged. True when that was the last round of
     /// conservative slow start.
-    fn start_round(&mut self, snd_una: Seq, snd_nxt: Seq) -> bool {
-        if self.window_end.is_some_and(|end| snd_una.before(end)) {
+    fn start_round(&mut self, acked: u64, sent: u64) -> bool {
+        if self.window_end.is_some_and(|end| acked < end) {
             return false;
         }
         let first = self.window_end.is_none();
-        self.window_end = Some(snd_nxt);
+        self.window_end = Some(sent);
         if first {
             return false;
         }

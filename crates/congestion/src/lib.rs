@@ -1,0 +1,24 @@
+//! Congestion control on delivered octets and times. It knows no protocol: TCP's connections and a bond's paths use
+//! the same controllers.
+//!
+//! A [`Controller`] is one algorithm with the window that it moves. To add an algorithm: a file for it, a variant of
+//! [`CongestionControl`], and a line in each `match` of `controller.rs` that the compiler then asks for.
+
+mod config;
+mod controller;
+mod coupled;
+mod cubic;
+mod delivery_rate;
+mod hystart;
+mod newreno;
+mod pacing;
+mod window;
+
+pub use config::{Config, CongestionControl};
+pub use controller::{AckSample, Controller, Snapshot};
+pub use coupled::Coupling;
+pub use delivery_rate::DeliveryRate;
+pub use pacing::pacing_rate;
+
+#[cfg(test)]
+mod tests;
