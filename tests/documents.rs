@@ -43,7 +43,7 @@ fn links(prose: &str) -> Vec<&str> {
 
 /// Words in backticks that name a file or folder below the root.
 fn paths(prose: &str) -> Vec<&str> {
-    let roots = ["crates/", "python/", "tests/", "docs/", "scenarios/", "benches/"];
+    let roots = ["crates/", "python/", "tests/", "docs/", "scenarios/", "benches/", "specs/"];
     let words = prose.split('`').skip(1).step_by(2);
     let plain = |word: &&str| !word.contains(['*', '<', ' ', '{', '…']);
     words.filter(|word| roots.iter().any(|root| word.starts_with(root))).filter(plain).collect()
