@@ -2,4 +2,9 @@
 
 mod script;
 
+mod addresses;
+mod close;
+mod data;
+mod fallback;
 mod handshake;
+mod joins;

@@ -184,6 +184,18 @@ impl Script {
         self.out.drain(..).map(|(_, id, segment)| (id, segment)).collect()
     }
 
+    /// Lets time pass until something leaves, `milliseconds` at most.
+    #[track_caller]
+    pub(crate) fn pass_until_output(&mut self, milliseconds: u64) {
+        for _ in 0..milliseconds {
+            if !self.out.is_empty() {
+                return;
+            }
+            self.pass(Duration::from_millis(1), "until something leaves");
+        }
+        panic!("nothing left within {milliseconds} ms");
+    }
+
     #[track_caller]
     fn line(&mut self, line: &str) {
         let mut words: Vec<&str> = line.split_whitespace().collect();

@@ -1,0 +1,120 @@
+//! Mappings, DATA_ACKs and windows (RFC 8684 §3.3.1 to §3.3.6).
+
+use crate::script::{Script, config};
+
+#[test]
+fn every_segment_carries_a_mapping_until_a_data_ack_comes_and_one_sent_again_the_same() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 3000
+         0 > . 1:1001 ack 1 map 0 1 1000
+         0 > . 1001:2001 ack 1 map 1000 1001 1000
+         0 > . 2001:3001 ack 1 map 2000 2001 1000
+         +20 0 < . 1:1 ack 1 win 60000 dack 0 sack 1001-2001
+         +1 0 < . 1:1 ack 1 win 60000 dack 0 sack 1001-3001",
+    );
+    server.pass_until_output(400);
+    server.run("0 > . 1:1001 ack 1 map 0 1 1000");
+}
+
+#[test]
+fn numbers_of_64_bits_are_acknowledged_with_64_bits() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 10
+         0 > . 1:11 ack 1 dack32 0
+         +20 0 < . 1:101 ack 11 win 60000 dack 10 map 0 1 100
+         0 > . 11:11 ack 101 dack 100",
+    );
+}
+
+#[test]
+fn short_data_acks_are_understood() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1 map 0 1 1000
+         +20 0 < . 1:1 ack 1001 win 60000 dack32 1000",
+    );
+    assert_eq!(server.connection.stats().bytes_acked, 1000);
+}
+
+#[test]
+fn a_subflow_s_ack_says_nothing_of_the_connection_s_data() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1 map 0 1 1000
+         +20 0 < . 1:1 ack 1001 win 60000 dack 0",
+    );
+    assert_eq!(server.connection.stats().bytes_acked, 0, "the peer may still drop it");
+    server.run("+1 0 < . 1:1 ack 1001 win 60000 dack 1000");
+    assert_eq!(server.connection.stats().bytes_acked, 1000);
+}
+
+#[test]
+fn of_two_subflows_windows_the_one_that_lets_most_out_counts() {
+    let mut server = Script::server(config());
+    server.join();
+    server.run(
+        "+1 0 < . 1:1 ack 1 win 5000 dack 0
+         +1 1 < . 1:1 ack 1 win 7000 dack 0
+         push 100000",
+    );
+    let sent: u32 = server.take_out().iter().map(|(_, s)| s.payload.len).sum();
+    assert!(sent > 7000, "the window of the handshake, 60 000, is not taken back: {sent}");
+}
+
+#[test]
+fn the_right_edge_of_our_window_never_moves_back() {
+    let mut small = config();
+    small.receive_buffer = 20_000;
+    let mut server = Script::server(small);
+    let mut edge = 0;
+    for i in 0..18u64 {
+        let (from, to) = (1 + 1000 * i, 1001 + 1000 * i);
+        server.run(&format!("+1 0 < . {from}:{to} ack 1 win 60000 dack 0 map {} {from} 1000", from - 1));
+        for (_, segment) in server.take_out() {
+            let arrived = u64::from(segment.ack.since(server.ends[0].irs)) - 1;
+            let ours = arrived + u64::from(segment.window);
+            assert!(ours >= edge, "{ours} after {edge}");
+            edge = ours;
+        }
+    }
+    assert!(edge >= 18_000);
+}
+
+#[test]
+fn data_sent_again_elsewhere_is_sent_again_on_its_own_subflow_too() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1 map 0 1 1000",
+    );
+    server.join();
+    let mut carried = [0; 2];
+    for _ in 0..20 {
+        server.run("+200");
+        for (id, segment) in server.take_out() {
+            carried[id.0 as usize] += segment.payload.len;
+        }
+        if carried[1] > 0 {
+            server.run("1 < . 1:1 ack 1001 win 60000 dack 1000");
+        }
+    }
+    assert_eq!(carried[1], 1000, "another subflow carries what timed out");
+    assert!(carried[0] >= 1000, "the first one's own hole is repaired as well: {carried:?}");
+}
+
+#[test]
+fn what_one_subflow_has_not_acknowledged_is_still_sent_on_it_after_the_data_ack() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1 map 0 1 1000
+         +20 0 < . 1:1 ack 1 win 60000 dack 1000",
+    );
+    assert_eq!(server.connection.stats().bytes_acked, 1000);
+    server.pass_until_output(3000);
+    server.run("0 > . 1:1001 ack 1 map 0 1 1000");
+}

@@ -1,0 +1,150 @@
+//! The ways back to plain TCP, and MP_FASTCLOSE (RFC 8684 §3.5, §3.7).
+
+use crate::script::{Script, config};
+use ropewalk_mptcp::{Event, FailureReason, FallbackReason, SubflowCloseReason};
+use ropewalk_wire::{Flags, MptcpOption, ResetReason};
+
+fn fell_back(script: &mut Script) -> Option<FallbackReason> {
+    script.events().iter().find_map(|event| match event {
+        Event::FellBack(reason) => Some(*reason),
+        _ => None,
+    })
+}
+
+fn with_checksums() -> Script {
+    let mut server = Script::accept(config(), "S 0:1 win 60000 mss 1024 sackok capable sum");
+    server.run(
+        "0 > S. 0:1 ack 1 capable sum
+         +20 0 < . 1:1 ack 1 win 60000 capable sum",
+    );
+    server
+}
+
+#[test]
+fn data_acknowledged_without_options_on_the_only_subflow_is_plain_tcp() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 100
+         0 > . 1:101 ack 1 map 0 1 100
+         +20 0 < . 1:1 ack 101 win 60000",
+    );
+    assert!(fell_back(&mut server).is_some());
+    server.run(
+        "push 100
+         0 > . 101:201 ack 1",
+    );
+}
+
+#[test]
+fn data_acknowledged_without_options_on_a_joined_subflow_costs_that_subflow() {
+    let mut config = config();
+    config.scheduler = ropewalk_mptcp::Scheduler::RoundRobin;
+    let mut server = Script::server(config);
+    server.join();
+    server.run("push 2000");
+    let out = server.take_out();
+    assert!(out.iter().any(|(id, segment)| id.0 == 1 && segment.payload.len == 1000), "{out:?}");
+    server.run("+20 1 < . 1:1 ack 1001 win 60000");
+    let out = server.take_out();
+    let reset = out.iter().find(|(id, segment)| id.0 == 1 && segment.flags.contains(Flags::RST));
+    let (_, reset) = reset.expect("a RST on the joined subflow");
+    let why = MptcpOption::Reset { transient: false, reason: ResetReason::Middlebox };
+    assert!(reset.options.mptcp.rare().contains(&why), "{reset:?}");
+    assert_eq!(fell_back(&mut server), None, "the connection goes on");
+}
+
+#[test]
+fn mp_fail_on_the_only_subflow_is_answered_and_both_directions_are_plain_tcp() {
+    let mut server = with_checksums();
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1 map 0 1 1000 sum
+         +20 0 < . 1:1 ack 1001 win 60000 dack 0 fail 0",
+    );
+    assert!(fell_back(&mut server).is_some());
+    let out = server.take_out();
+    let fails = out.iter().any(|(_, segment)| {
+        segment.options.mptcp.rare().iter().any(|option| matches!(option, MptcpOption::Fail(_)))
+    });
+    assert!(fails, "an MP_FAIL in return: {out:?}");
+    let infinite = out.iter().filter_map(|(_, s)| s.options.mptcp.dss.and_then(|dss| dss.mapping()));
+    assert!(infinite.map(|mapping| mapping.len).any(|len| len == 0), "an infinite mapping: {out:?}");
+}
+
+#[test]
+fn after_an_infinite_mapping_only_subflow_acks_count_and_none_of_ours_is_a_data_ack() {
+    let mut server = with_checksums();
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1 map 0 1 1000 sum
+         +20 0 < . 1:1 ack 1001 win 60000 dack 0 fail 0",
+    );
+    let _ = server.take_out();
+    server.run("+20 0 < . 1:1 ack 2001 win 60000");
+    let _ = server.take_out();
+    assert_eq!(server.connection.stats().bytes_acked, 1000, "acknowledged by the subflow");
+    server.run("+20 0 < . 1:101 ack 2001 win 60000 map 0 1 0");
+    let out = server.take_out();
+    assert!(
+        out.iter().all(|(_, s)| s.options.mptcp.dss.is_none_or(|dss| dss.data_ack().is_none())),
+        "{out:?}"
+    );
+}
+
+#[test]
+fn a_connection_that_fell_back_takes_no_joins_and_sends_no_options_again() {
+    let mut server = Script::accept(config(), "S 0:1 win 60000 mss 1024 sackok capable");
+    server.run(
+        "0 > S. 0:1 ack 1 capable
+         +20 0 < . 1:1 ack 1 win 60000
+         +20 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100
+         0 > . 1:1 ack 101 nomptcp
+         push 10
+         0 > . 1:11 ack 101 nomptcp
+         +20 1 < S 0:1 win 60000 mss 1024 sackok join",
+    );
+    assert!(server.refused());
+}
+
+#[test]
+fn a_fast_close_with_our_key_ends_the_connection_on_an_ack_or_a_rst() {
+    for flags in [".", "R"] {
+        let mut server = Script::server(config());
+        server.join();
+        server.run(&format!("+1 0 < {flags} 1:1 ack 1 fastclose"));
+        let reasons: Vec<Event> = server.events();
+        assert!(reasons.contains(&Event::Failed(FailureReason::PeerAborted)), "{flags}: {reasons:?}");
+        let out = server.take_out();
+        let reset = |id: u32| out.iter().any(|(at, s)| at.0 == id && s.flags.contains(Flags::RST));
+        assert!(reset(1), "{flags}: the other subflow is reset: {out:?}");
+        assert!(flags == "R" || reset(0), "{flags}: an ACK is answered with a RST: {out:?}");
+    }
+}
+
+#[test]
+fn a_fast_close_with_another_key_changes_nothing() {
+    let mut server = Script::server(config());
+    server.run("+1 0 < . 1:1 ack 1 win 60000 badfastclose");
+    let _ = server.take_out();
+    assert!(!server.connection.is_closed());
+    server.run("+1 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100");
+    assert_eq!(server.connection.readable(), 100);
+}
+
+#[test]
+fn a_failed_checksum_costs_one_of_several_subflows_and_tells_where() {
+    let mut server = with_checksums();
+    server.join();
+    server.run(
+        "+1 1 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100 badsum
+         1 > R. tcprst 6 fail 0",
+    );
+    let lost = server.events().iter().any(|event| {
+        matches!(event, Event::SubflowClosed { id, reason: SubflowCloseReason::Aborted(ResetReason::Middlebox) }
+            if id.0 == 1)
+    });
+    assert!(lost);
+    assert_eq!(server.connection.stats().bytes_delivered, 0, "what failed is not DATA_ACKed");
+    server.run("+1 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100 sum");
+    assert_eq!(server.connection.readable(), 100, "it comes by the other one");
+}

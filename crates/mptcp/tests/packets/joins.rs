@@ -1,0 +1,109 @@
+//! Subflows that this host opens (RFC 8684 §3.2).
+
+use crate::script::{Script, address, config};
+use ropewalk_mptcp::{Config, Event, Path, PathManager, Scheduler, SubflowCloseReason};
+use ropewalk_wire::ResetReason;
+
+fn two_paths() -> Vec<Path> {
+    vec![
+        Path { local: address(0, 1, 40_000), remote: address(0, 2, 5001) },
+        Path { local: address(1, 1, 0), remote: address(0, 2, 5001) },
+    ]
+}
+
+/// A client with two paths, before anything but the handshake.
+fn opener() -> Script {
+    let mut client = Script::connect_over(
+        Config { path_manager: PathManager::FullMesh, scheduler: Scheduler::RoundRobin, ..config() },
+        two_paths(),
+    );
+    client.run(
+        "0 > S 0:1 capable
+         +20 0 < S. 0:1 ack 1 win 60000 mss 1024 sackok capable
+         0 > . 1:1 ack 1 capable",
+    );
+    client
+}
+
+/// … which has opened its second subflow's SYN.
+fn opening() -> Script {
+    let mut client = opener();
+    client.run(
+        "+1 0 < . 1:1 ack 1 win 60000 dack 0
+         1 > S 0:1 join",
+    );
+    client
+}
+
+#[test]
+fn no_subflow_is_opened_before_a_dss_has_come() {
+    let mut client = opener();
+    client.run(
+        "+500 > nothing
+         0 < . 1:1 ack 1 win 60000 dack 0
+         1 > S 0:1 join",
+    );
+}
+
+#[test]
+fn no_data_leaves_before_the_third_packet_is_acknowledged() {
+    let mut client = opening();
+    client.run(
+        "+20 1 < S. 0:1 ack 1 win 60000 mss 1024 sackok join
+         1 > . 1:1 ack 1 join
+         push 20000",
+    );
+    assert!(client.take_out().iter().all(|(id, segment)| id.0 == 0 || segment.payload.len == 0));
+    client.run("+20 1 < . 1:1 ack 1 win 60000 dack 0");
+    assert!(client.take_out().iter().any(|(id, segment)| id.0 == 1 && segment.payload.len > 0));
+}
+
+#[test]
+fn the_third_packet_is_sent_again_until_it_is_acknowledged() {
+    let mut client = opening();
+    client.run(
+        "+20 1 < S. 0:1 ack 1 win 60000 mss 1024 sackok join
+         1 > . 1:1 ack 1 join",
+    );
+    client.pass_until_output(3000);
+    client.run("1 > . 1:1 ack 1 join");
+    client.run("+20 1 < . 1:1 ack 1 win 60000 dack 0");
+    assert!(client.events().iter().any(|event| matches!(event, Event::SubflowEstablished(id) if id.0 == 1)));
+}
+
+/// Why subflow 1 ended.
+fn ended(script: &mut Script) -> Option<SubflowCloseReason> {
+    script.events().iter().find_map(|event| match event {
+        Event::SubflowClosed { id, reason } if id.0 == 1 => Some(*reason),
+        _ => None,
+    })
+}
+
+#[test]
+fn an_answer_with_a_wrong_hmac_is_reset_and_told_why() {
+    let mut client = opening();
+    client.run(
+        "+20 1 < S. 0:1 ack 1 win 60000 mss 1024 sackok badjoin
+         1 > R. tcprst 1",
+    );
+    assert_eq!(ended(&mut client), Some(SubflowCloseReason::Aborted(ResetReason::Mptcp)));
+}
+
+#[test]
+fn an_answer_without_mp_join_is_reset() {
+    let mut client = opening();
+    client.run("+20 1 < S. 0:1 ack 1 win 60000 mss 1024 sackok");
+    let out = client.take_out();
+    assert!(out.iter().any(|(id, s)| id.0 == 1 && s.flags.contains(ropewalk_wire::Flags::RST)), "{out:?}");
+    assert!(ended(&mut client).is_some());
+}
+
+#[test]
+fn a_further_subflow_goes_to_the_port_of_the_first() {
+    let mut client = opening();
+    let path = client.events().iter().find_map(|event| match event {
+        Event::SubflowCreated { id, path } if id.0 == 1 => Some(*path),
+        _ => None,
+    });
+    assert_eq!(path.expect("created").remote, address(0, 2, 5001));
+}
