@@ -1,6 +1,6 @@
 //! What a connection tells its owner, and which timers it keeps.
 
-use crate::id::{Path, SubflowId};
+use crate::id::{Path, SubflowId, Wanted};
 use ropewalk_tcp as tcp;
 use ropewalk_units::Duration;
 use ropewalk_wire::ResetReason;
@@ -13,6 +13,9 @@ pub enum Event {
     Established,
     /// The connection goes on as plain TCP on its one subflow (RFC 8684 §3.7).
     FellBack(FallbackReason),
+    /// A subflow is to be opened: the driver picks its local port and calls
+    /// [`Connection::open_subflow`](crate::Connection::open_subflow). Ports are the host's, which knows who uses them.
+    SubflowWanted(Wanted),
     /// A subflow exists from now on: the driver registers its four-tuple. It may not be established yet.
     SubflowCreated {
         /// Which.
@@ -29,6 +32,8 @@ pub enum Event {
         /// Why.
         reason: SubflowCloseReason,
     },
+    /// Nothing is left of a subflow, TIME-WAIT included: its four-tuple is free. It may come more than once.
+    SubflowGone(SubflowId),
     /// The peer announced an address (ADD_ADDR).
     AddressAnnounced {
         /// Its identifier.

@@ -13,11 +13,22 @@ impl fmt::Display for SubflowId {
     }
 }
 
-/// The two ends of a subflow. Port 0 at the local end of a path that is not open yet means "any".
+/// The two ends of a subflow. The local port of a path that is not open yet has no meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Path {
     /// This host's end.
     pub local: SocketAddr,
     /// The peer's end.
     pub remote: SocketAddr,
+}
+
+/// A subflow that the path manager wants to open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// Its ends; the local port is for the driver to choose.
+    pub path: Path,
+    /// Index of its path in the scenario's list; beyond the list for pairs made from announced addresses.
+    pub path_index: u32,
+    /// B.
+    pub backup: bool,
 }

@@ -7,7 +7,7 @@ use ropewalk_wire::{Key, Nonce, Token};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 
-/// The only randomness a connection gets: keys, nonces, initial sequence numbers and ports are derived from it
+/// The only randomness a connection gets: keys, nonces and initial sequence numbers are derived from it
 /// as HMAC-SHA256(secret, counter).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Secret(
@@ -49,11 +49,6 @@ impl Draws {
 
     pub(crate) fn initial_sequence(&mut self) -> Seq {
         Seq::new((self.next() >> 32) as u32)
-    }
-
-    /// An ephemeral port (RFC 6335 §6: 49152 to 65535).
-    pub(crate) fn port(&mut self) -> u16 {
-        49_152 | (self.next() >> 50) as u16
     }
 }
 
@@ -171,6 +166,5 @@ mod tests {
         for (i, key) in first.iter().enumerate() {
             assert!(!second.contains(key) && !first[..i].contains(key));
         }
-        assert!((0..100).all(|_| one.port() >= 49_152));
     }
 }

@@ -18,6 +18,6 @@ mod view;
 pub use config::{Config, Coupling, GuardConfig, PathManager, Scheduler, ScriptedAction, ScriptedStep};
 pub use connection::Connection;
 pub use event::{Event, FailureReason, FallbackReason, Stats, SubflowCloseReason, TimerKind};
-pub use id::{Path, SubflowId};
+pub use id::{Path, SubflowId, Wanted};
 pub use keys::Secret;
 pub use subflow::Subflow;

@@ -10,7 +10,7 @@ mod scripted;
 mod tests;
 
 use crate::config::{Config, PathManager as Kind};
-use crate::id::Path;
+use crate::id::{Path, Wanted};
 use mesh::Mesh;
 use ropewalk_units::Instant;
 use scripted::Script;
@@ -61,15 +61,8 @@ pub(crate) enum Event {
 /// What a path manager wants done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Action {
-    /// Open a subflow with MP_JOIN, from a new local port.
-    Open {
-        /// Index into the connection's paths; beyond them for pairs made from announced addresses.
-        path_index: u32,
-        /// Its ends. The local port is the connection's choice.
-        path: Path,
-        /// B.
-        backup: bool,
-    },
+    /// Open a subflow with MP_JOIN, from a local port that the driver picks.
+    Open(Wanted),
     /// Announce this local address with ADD_ADDR.
     Announce {
         /// Which.

@@ -85,9 +85,9 @@ impl Connection {
     /// Does what the path manager wants.
     pub(super) fn act(&mut self, now: Instant, action: Action) {
         match action {
-            Action::Open { path_index, path, backup } => {
+            Action::Open(wanted) => {
                 if !self.is_closing() {
-                    self.open_subflow(now, path_index, path, backup);
+                    self.emit(Event::SubflowWanted(wanted));
                 }
             }
             Action::Announce { address } => self.announce(now, address),

@@ -3,7 +3,7 @@
 use super::receive::Admission;
 use super::{Connection, MAX_SUBFLOWS, Mode};
 use crate::event::{Event, FallbackReason};
-use crate::id::{Path, SubflowId};
+use crate::id::{Path, SubflowId, Wanted};
 use crate::keys;
 use crate::path_manager::{self, Role};
 use crate::subflow::{self, New, Phase, Subflow};
@@ -101,12 +101,22 @@ impl Connection {
         }
     }
 
-    /// Opens a further subflow with MP_JOIN; nothing happens when there are too many.
-    pub(super) fn open_subflow(&mut self, now: Instant, path_index: u32, mut path: Path, backup: bool) {
-        let Some(slot) = self.free_slot() else { return };
-        if path.local.port() == 0 {
-            path.local.set_port(self.draws.port());
+    /// Opens a subflow that [`Event::SubflowWanted`] asked for with MP_JOIN, from `port` of this host. Without a
+    /// port, or with too many subflows, the path manager hears that it failed.
+    #[cold]
+    pub fn open_subflow(&mut self, now: Instant, wanted: Wanted, port: Option<u16>) -> Option<SubflowId> {
+        let Wanted { mut path, path_index, backup } = wanted;
+        if self.mode != Mode::Multipath || self.is_closing() {
+            return None;
         }
+        let (Some(port), Some(slot)) = (port, self.free_slot()) else {
+            let event = path_manager::Event::SubflowClosed { path_index, failed: true };
+            self.tell_path_manager(now, event);
+            return None;
+        };
+        path.local.set_port(port);
+        self.any_dirty = true;
+        self.timers.slow_stale = true;
         let own_nonce = self.draws.nonce();
         let iss = self.draws.initial_sequence();
         let join = subflow::Join { own_nonce, peer_nonce: 0, third_ack_due: None, third_acks: 0 };
@@ -114,6 +124,7 @@ impl Connection {
         let local_id = self.addresses.local_id(path.local);
         let remote_id = self.addresses.remote_id(path.remote);
         self.add_joined(path, path_index, slot, tcp, join, (local_id, remote_id), true, backup);
+        Some(SubflowId(self.subflows.len() as u32 - 1))
     }
 
     /// Answers a SYN with MP_JOIN; `None` if it must be answered with a RST: a wrong token, a connection that

@@ -2,6 +2,7 @@
 
 use super::handshake::CAPABLE_SYNS;
 use super::{Connection, Mode};
+use crate::event::Event;
 use crate::id::SubflowId;
 use crate::keys;
 use crate::path_manager::Role;
@@ -39,6 +40,7 @@ impl Connection {
                 subflow.dirty = false;
                 if subflow.has_news() && self.has_ended(now, at as usize) {
                     self.live.remove(index);
+                    self.emit(Event::SubflowGone(SubflowId(at)));
                     continue;
                 }
             }

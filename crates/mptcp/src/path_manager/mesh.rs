@@ -2,7 +2,7 @@
 //! opened at once and opened again with back-off when it fails.
 
 use super::{Action, Event};
-use crate::id::Path;
+use crate::id::{self, Path};
 use ropewalk_units::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
@@ -97,8 +97,8 @@ impl Mesh {
         for wanted in &mut self.wanted {
             if matches!(wanted.state, State::Due(at) if at <= now) {
                 wanted.state = State::Open;
-                let (path_index, path, backup) = (wanted.path_index, wanted.path, wanted.backup);
-                actions.push(Action::Open { path_index, path, backup });
+                let Wanted { path_index, path, backup, .. } = *wanted;
+                actions.push(Action::Open(id::Wanted { path, path_index, backup }));
             }
         }
         actions

@@ -2,7 +2,7 @@
 
 use super::{Action, Event, Role};
 use crate::config::{ScriptedAction, ScriptedStep};
-use crate::id::Path;
+use crate::id::{Path, Wanted};
 use ropewalk_units::Instant;
 
 /// The steps left, and when they began to count.
@@ -45,7 +45,7 @@ impl Script {
         let path = *self.paths.get(path_index as usize)?;
         Some(match step.action {
             ScriptedAction::Open { backup } => match self.role {
-                Role::Client => Action::Open { path_index, path, backup },
+                Role::Client => Action::Open(Wanted { path, path_index, backup }),
                 Role::Server => return None,
             },
             ScriptedAction::Close => Action::Close { path_index },

@@ -1,6 +1,6 @@
 use super::{Action, Event, PathManager};
 use crate::config::{Config, PathManager as Kind, ScriptedAction, ScriptedStep};
-use crate::id::Path;
+use crate::id::{Path, Wanted};
 use proptest::prelude::*;
 use ropewalk_units::{Duration, Instant};
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ fn at(millis: u64) -> Instant {
 }
 
 fn open(link: u8, backup: bool) -> Action {
-    Action::Open { path_index: u32::from(link) - 1, path: path(link), backup }
+    Action::Open(Wanted { path: path(link), path_index: u32::from(link) - 1, backup })
 }
 
 #[test]
@@ -92,10 +92,9 @@ fn an_announced_address_is_paired_with_every_local_one() {
     manager.on(at(0), Event::Established);
     let new = address(7, 2, 5001);
     let announcement = Event::AddressAnnounced { address: new, address_id: 3 };
-    let pair = |index, link| Action::Open {
-        path_index: index,
-        path: Path { local: address(link, 1, 0), remote: new },
-        backup: false,
+    let pair = |index, link| {
+        let path = Path { local: address(link, 1, 0), remote: new };
+        Action::Open(Wanted { path, path_index: index, backup: false })
     };
     assert_eq!(manager.on(at(1), announcement), [pair(2, 1), pair(3, 2)]);
     // Announced again, or an address that a path names: nothing new.
@@ -207,7 +206,7 @@ proptest! {
                     open.clear();
                 }
                 for action in manager.on(at(now), event) {
-                    let Action::Open { path_index, .. } = action else { unreachable!("a mesh opens only") };
+                    let Action::Open(Wanted { path_index, .. }) = action else { unreachable!("a mesh opens only") };
                     prop_assert!(open.insert(path_index), "opened twice: {}", path_index);
                 }
                 prop_assert!(manager.next_tick().is_none_or(|tick| tick > at(now)));

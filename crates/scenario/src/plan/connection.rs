@@ -16,6 +16,9 @@ use ropewalk_units::{Duration, Instant};
 /// Copies in all that one scenario may have.
 const MOST_CONNECTIONS: usize = 100_000;
 
+/// Ends of connections that one host may have: each has a local port, and some are left for further subflows.
+const MOST_ENDS: usize = 50_000;
+
 /// A code point has six bits (RFC 2474 §3).
 pub(super) const MOST_DSCP: u8 = 63;
 
@@ -44,7 +47,9 @@ pub(super) fn connections(
     for (name, table) in &builder.file.connections {
         let base = format!("connections.{}", name.as_str());
         let draft = Draft { builder, topology, table, name: name.as_str(), base };
+        let before = all.len();
         draft.build(duration, &mut all)?;
+        draft.check_ports(&all, before)?;
     }
     Ok(all)
 }
@@ -75,6 +80,20 @@ impl Draft<'_> {
                 start,
                 dscp,
             });
+        }
+        Ok(())
+    }
+
+    /// A host has as many ports as it has: `all` connections so far, this one's copies from `before` on.
+    fn check_ports(&self, all: &[ConnectionPlan], before: usize) -> Result<(), ScenarioError> {
+        let Some(own) = all.get(before) else { return Ok(()) };
+        for (node, name) in [(own.source, &self.table.from), (own.destination, &self.table.to)] {
+            let ends = all.iter().filter(|other| other.source == node || other.destination == node).count();
+            if ends > MOST_ENDS {
+                let message = format!("`{}` would have {ends} ends of connections", name.as_str());
+                let expected = format!("at most {MOST_ENDS} at one host, each with a port of its own");
+                return Err(self.builder.wrong(&self.key("count"), message, expected));
+            }
         }
         Ok(())
     }

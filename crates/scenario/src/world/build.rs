@@ -21,7 +21,7 @@ use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Port, Streams, Tap, World}
 use ropewalk_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
-/// First port that servers listen on: connection k of the plan has the k-th from here.
+/// First port that servers listen on: connection k of the plan has the k-th from here, or the next that is free.
 const FIRST_SERVER_PORT: u16 = 5001;
 /// First port of clients, likewise.
 const FIRST_CLIENT_PORT: u16 = 35_001;
@@ -176,8 +176,12 @@ fn add_connection<T: Tap<Packet>, M: Medium<Packet>>(
 ) -> Ends {
     let connection = &plan.connections[index];
     let (client, server) = (nodes[connection.source], nodes[connection.destination]);
-    let client_port = FIRST_CLIENT_PORT + index as u16;
-    let server_port = FIRST_SERVER_PORT + index as u16;
+    let port = |node: NodeId, first: u16| {
+        let free = world.node(node).host().free_port(first.wrapping_add(index as u16));
+        free.expect("a plan has fewer endpoints on a host than there are ports")
+    };
+    let client_port = port(client, FIRST_CLIENT_PORT);
+    let server_port = port(server, FIRST_SERVER_PORT);
     let paths: Vec<EndPath> = connection
         .paths
         .iter()

@@ -92,12 +92,8 @@ impl StreamEndpoint {
             Protocol::Mptcp(config) => {
                 let paths = self.paths.iter().map(|path| host.book.mptcp_path(*path)).collect();
                 let secret = secret(&mut self.randomness);
-                Transport::Mptcp(MptcpStream::new(mptcp::Connection::connect(
-                    (**config).clone(),
-                    paths,
-                    secret,
-                    now,
-                )))
+                let connection = mptcp::Connection::connect((**config).clone(), paths, secret, now);
+                Transport::Mptcp(MptcpStream::new(connection, self.paths[0].local.port, true))
             }
             Protocol::Udp => unreachable!("UDP has endpoints of its own"),
         };
@@ -115,15 +111,10 @@ impl StreamEndpoint {
             Protocol::Mptcp(config) => {
                 let locals = self.paths.iter().map(|path| host.book.socket(path.local)).collect();
                 let secret = secret(&mut self.randomness);
-                let path = host.book.mptcp_path(path);
-                Transport::Mptcp(MptcpStream::new(mptcp::Connection::accept(
-                    (**config).clone(),
-                    locals,
-                    path,
-                    syn,
-                    secret,
-                    now,
-                )))
+                let (ends, port) = (host.book.mptcp_path(path), path.local.port);
+                let connection =
+                    mptcp::Connection::accept((**config).clone(), locals, ends, syn, secret, now);
+                Transport::Mptcp(MptcpStream::new(connection, port, false))
             }
             Protocol::Udp => unreachable!("UDP has endpoints of its own"),
         };
@@ -149,7 +140,7 @@ impl StreamEndpoint {
             Transport::Tcp(_) => return false,
             Transport::Mptcp(stream) => match stream.subflow(path.local, path.remote) {
                 Some(subflow) => stream.connection.handle_segment(now, subflow, segment),
-                None if opens => {
+                None if opens && !stream.active => {
                     let path = host.book.mptcp_path(path);
                     return stream.connection.accept_join(now, path, segment).is_some();
                 }
@@ -159,13 +150,36 @@ impl StreamEndpoint {
         true
     }
 
-    /// Everything that follows an input: events, reading, writing, sending.
+    /// Opens the subflows that are wanted, each from a port of this endpoint that is free for it, or else from a new one
+    /// of the host. No two subflows of a host ever share a 4-tuple: a port is one endpoint's.
+    #[cold]
+    pub(crate) fn open_wanted(
+        &mut self,
+        now: Instant,
+        host: &Interfaces,
+        mut claim: impl FnMut() -> Option<u16>,
+    ) {
+        let Transport::Mptcp(stream) = &mut self.transport else { return };
+        while let Some(wanted) = stream.wanted.pop_front() {
+            let EndPath { local, remote } = host.book.end_path(wanted.path);
+            let port = stream.free_port(now, local, remote).or_else(|| {
+                let port = claim()?;
+                stream.ports.add(port);
+                Some(port)
+            });
+            stream.connection.open_subflow(now, wanted, port);
+            // Its 4-tuple is taken before the next one looks for a port.
+            stream.take_events(now, &mut self.error, host);
+        }
+    }
+
+    /// Everything that follows an input: events, reading, writing, sending. Returns whether subflows are wanted.
     #[inline(always)]
-    pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: &Interfaces) -> Opened {
+    pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: &Interfaces) -> Wants {
         let Self { transport, source, sink, error, dscp, .. } = self;
         let mut rest = Surroundings { source, sink, error, dscp: *dscp, host };
         match transport {
-            Transport::Waiting | Transport::Listening => Opened(false),
+            Transport::Waiting | Transport::Listening => Wants(false),
             Transport::Tcp(stream) => rest.drive(context, stream),
             Transport::Mptcp(stream) => rest.drive(context, stream),
         }
@@ -180,18 +194,15 @@ impl StreamEndpoint {
         self.transport.deadline().min(self.source.deadline().unwrap_or(Instant::MAX))
     }
 
-    /// The local ports in use by now.
-    pub(crate) fn local_ports(&self) -> Vec<u16> {
-        match &self.transport {
-            Transport::Mptcp(stream) => stream.tuples.iter().map(|tuple| tuple.local.port).collect(),
-            _ => self.paths.iter().map(|path| path.local.port).collect(),
-        }
+    /// Its local port before any subflow is opened.
+    pub(crate) fn first_port(&self) -> u16 {
+        self.paths[0].local.port
     }
 }
 
-/// Did subflows appear, so that the host must learn their ports?
+/// Does the connection want subflows, whose ports are the host's to give?
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Opened(pub(crate) bool);
+pub(crate) struct Wants(pub(crate) bool);
 
 /// An endpoint without its transport, while that is driven.
 struct Surroundings<'a> {
@@ -204,9 +215,9 @@ struct Surroundings<'a> {
 
 impl Surroundings<'_> {
     #[inline(always)]
-    fn drive<F: Flow>(&mut self, context: &mut Context<'_, Packet>, flow: &mut F) -> Opened {
+    fn drive<F: Flow>(&mut self, context: &mut Context<'_, Packet>, flow: &mut F) -> Wants {
         let now = context.now();
-        let mut opened = Opened(flow.has_events() && flow.take_events(self.error, self.host).0);
+        let mut wants = Wants(flow.has_events() && flow.take_events(now, self.error, self.host).0);
         while let Some(payload) = flow.read() {
             self.sink.take(now, payload);
         }
@@ -221,8 +232,8 @@ impl Surroundings<'_> {
             let port = tuple.port;
             context.send_placed(port);
         }
-        opened.0 |= flow.has_events() && flow.take_events(self.error, self.host).0;
-        opened
+        wants.0 |= flow.has_events() && flow.take_events(now, self.error, self.host).0;
+        wants
     }
 }
 
@@ -231,7 +242,7 @@ trait Flow: Writer {
     /// Did something happen?
     fn has_events(&self) -> bool;
     /// Takes note of what happened.
-    fn take_events(&mut self, error: &mut Option<String>, host: &Interfaces) -> Opened;
+    fn take_events(&mut self, now: Instant, error: &mut Option<String>, host: &Interfaces) -> Wants;
     /// The next octets in order.
     fn read(&mut self) -> Option<Payload>;
     /// Has the end of the stream been read?
@@ -249,11 +260,11 @@ impl Flow for TcpStream {
     }
 
     #[cold]
-    fn take_events(&mut self, error: &mut Option<String>, _: &Interfaces) -> Opened {
+    fn take_events(&mut self, _: Instant, error: &mut Option<String>, _: &Interfaces) -> Wants {
         while let Some(event) = self.connection.poll_event() {
             take_tcp_event(error, event);
         }
-        Opened(false)
+        Wants(false)
     }
 
     #[inline]
@@ -284,12 +295,21 @@ impl Flow for MptcpStream {
     }
 
     #[cold]
-    fn take_events(&mut self, error: &mut Option<String>, host: &Interfaces) -> Opened {
-        let mut opened = Opened(false);
+    fn take_events(&mut self, now: Instant, error: &mut Option<String>, host: &Interfaces) -> Wants {
         while let Some(event) = self.connection.poll_event() {
-            opened.0 |= take_mptcp_event(error, self, event, host);
+            match event {
+                mptcp::Event::SubflowWanted(wanted) => self.wanted.push_back(wanted),
+                mptcp::Event::SubflowCreated { id, path } => {
+                    self.subflow_created(id, host.tuple(host.book.end_path(path)));
+                }
+                mptcp::Event::SubflowGone(id) => self.subflow_gone(now, id),
+                mptcp::Event::Failed(reason) => {
+                    error.get_or_insert_with(|| reason.to_string());
+                }
+                _ => {}
+            }
         }
-        opened
+        Wants(!self.wanted.is_empty())
     }
 
     #[inline]
@@ -319,26 +339,6 @@ fn take_tcp_event(error: &mut Option<String>, event: tcp::Event) {
         && reason != tcp::CloseReason::Finished
     {
         error.get_or_insert_with(|| reason.to_string());
-    }
-}
-
-/// Returns whether a subflow was opened.
-fn take_mptcp_event(
-    error: &mut Option<String>,
-    stream: &mut MptcpStream,
-    event: mptcp::Event,
-    host: &Interfaces,
-) -> bool {
-    match event {
-        mptcp::Event::SubflowCreated { path, .. } => {
-            stream.tuples.push(host.tuple(host.book.end_path(path)));
-            true
-        }
-        mptcp::Event::Failed(reason) => {
-            error.get_or_insert_with(|| reason.to_string());
-            false
-        }
-        _ => false,
     }
 }
 

@@ -75,8 +75,13 @@ impl Host {
     pub(crate) fn add_endpoint(&mut self, endpoint: Endpoint) -> (u32, Option<Instant>) {
         let index = self.slots.len() as u32;
         let first = endpoint.deadline();
+        let port = match &endpoint {
+            Endpoint::Stream(endpoint) => endpoint.first_port(),
+            Endpoint::UdpSender(sender) => sender.tuple.local.port,
+            Endpoint::UdpReceiver(port, _) => *port,
+        };
         self.slots.push(Slot { endpoint, armed: first });
-        self.learn_ports(index);
+        self.by_port.insert(port, index);
         (index, (first != Instant::MAX).then_some(first))
     }
 
@@ -85,15 +90,19 @@ impl Host {
         &self.slots[index as usize].endpoint
     }
 
-    fn learn_ports(&mut self, index: u32) {
-        let ports = match &self.slots[index as usize].endpoint {
-            Endpoint::Stream(endpoint) => endpoint.local_ports(),
-            Endpoint::UdpSender(sender) => vec![sender.tuple.local.port],
-            Endpoint::UdpReceiver(port, _) => vec![*port],
-        };
-        for port in ports {
-            self.by_port.insert(port, index);
+    /// The first local port from `first` on that nobody has; `None` when all are taken.
+    pub(crate) fn free_port(&self, first: u16) -> Option<u16> {
+        self.by_port.free_from(first)
+    }
+
+    /// Opens the subflows that an endpoint wants, and sends what follows from it.
+    #[cold]
+    fn open_wanted(&mut self, context: &mut Context<'_, Packet>, index: u32) {
+        if let Endpoint::Stream(endpoint) = &mut self.slots[index as usize].endpoint {
+            let ports = &mut self.by_port;
+            endpoint.open_wanted(context.now(), &self.interfaces, || ports.claim(index));
         }
+        self.drive(context, index);
     }
 
     /// A packet has arrived. It is read where it lies, and dropped before anything is sent.
@@ -114,10 +123,10 @@ impl Host {
             return refuse(context, port, id, path);
         }
         context.drop_packet(id);
-        let opened = endpoint.drive(context, &self.interfaces).0;
+        let wants = endpoint.drive(context, &self.interfaces).0;
         arm(armed, endpoint.deadline(), context, index);
-        if opened {
-            self.learn_ports(index);
+        if wants {
+            self.open_wanted(context, index);
         }
     }
 
@@ -167,7 +176,7 @@ impl Host {
     #[inline(never)]
     fn drive(&mut self, context: &mut Context<'_, Packet>, index: u32) {
         let slot = &mut self.slots[index as usize];
-        let opened = match &mut slot.endpoint {
+        let wants = match &mut slot.endpoint {
             Endpoint::Stream(endpoint) => endpoint.drive(context, &self.interfaces).0,
             Endpoint::UdpSender(sender) => {
                 while let Some(packet) = sender.poll_transmit(context.now()) {
@@ -178,8 +187,8 @@ impl Host {
             Endpoint::UdpReceiver(..) => false,
         };
         arm(&mut slot.armed, slot.endpoint.deadline(), context, index);
-        if opened {
-            self.learn_ports(index);
+        if wants {
+            self.open_wanted(context, index);
         }
     }
 }

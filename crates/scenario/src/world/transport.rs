@@ -2,11 +2,13 @@
 
 use super::application::Writer;
 use super::packet::Socket;
+use super::ports::OwnPorts;
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::Port;
 use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
+use std::collections::VecDeque;
 
 /// One 4-tuple of a connection, and the interface that its packets leave by.
 #[derive(Clone, Copy, Debug)]
@@ -65,19 +67,56 @@ pub(crate) struct MptcpStream {
     pub(crate) connection: mptcp::Connection,
     /// By subflow id.
     pub(crate) tuples: Vec<FourTuple>,
+    /// Subflows of which something is left, TIME-WAIT included: theirs are the 4-tuples in use.
+    living: Vec<u32>,
     finished: bool,
+    /// It opened the connection, so that nobody may join at its ports.
+    pub(crate) active: bool,
+    /// Subflows to be opened, once the host has given them ports.
+    pub(crate) wanted: VecDeque<mptcp::Wanted>,
+    /// The local ports that it has used.
+    pub(crate) ports: OwnPorts,
 }
 
 impl MptcpStream {
-    /// Wraps a connection; its subflows' 4-tuples follow as it creates them.
-    pub(crate) fn new(connection: mptcp::Connection) -> Self {
-        Self { connection, tuples: Vec::new(), finished: false }
+    /// Wraps a connection; its subflows' 4-tuples follow as it creates them. `port` is its first local port.
+    pub(crate) fn new(connection: mptcp::Connection, port: u16, active: bool) -> Self {
+        let (tuples, living, wanted) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { connection, tuples, living, finished: false, active, wanted, ports: OwnPorts::new(port) }
     }
 
     /// The subflow between these two ends.
     pub(crate) fn subflow(&self, local: Socket, remote: Socket) -> Option<mptcp::SubflowId> {
-        let found = self.tuples.iter().rposition(|tuple| tuple.remote == remote && tuple.local == local);
-        found.map(|index| mptcp::SubflowId(index as u32))
+        let at = |id: u32| &self.tuples[id as usize];
+        let found = self.living.iter().find(|&&id| at(id).remote == remote && at(id).local == local);
+        found.map(|&id| mptcp::SubflowId(id))
+    }
+
+    /// A subflow exists.
+    pub(crate) fn subflow_created(&mut self, id: mptcp::SubflowId, tuple: FourTuple) {
+        debug_assert_eq!(self.subflow(tuple.local, tuple.remote), None, "two subflows with one 4-tuple");
+        self.tuples.push(tuple);
+        self.living.push(id.0);
+    }
+
+    /// Nothing is left of a subflow.
+    pub(crate) fn subflow_gone(&mut self, now: Instant, id: mptcp::SubflowId) {
+        if let Some(index) = self.living.iter().position(|&living| living == id.0) {
+            self.living.remove(index);
+            let tuple = self.tuples[id.0 as usize];
+            self.ports.rest(now, tuple.local, tuple.remote);
+        }
+    }
+
+    /// A port of its own from which nothing goes from this local address to that remote end, and has not for
+    /// a while.
+    pub(crate) fn free_port(&mut self, now: Instant, local: Socket, remote: Socket) -> Option<u16> {
+        self.ports.forget(now);
+        let free = |&&port: &&u16| {
+            let local = Socket::new(local.address(), port);
+            self.subflow(local, remote).is_none() && !self.ports.rests(local, remote)
+        };
+        self.ports.own().iter().find(free).copied()
     }
 }
 

@@ -156,6 +156,8 @@ pub(super) struct Network {
     pub(super) record: bool,
     pub(super) seen: Vec<Seen>,
     pub(super) steps: u64,
+    /// The client's next ephemeral port.
+    next_port: u16,
 }
 
 pub(super) fn address(path: usize, host: u8, port: u16) -> SocketAddr {
@@ -205,6 +207,7 @@ impl Network {
             record: false,
             seen: Vec::new(),
             steps: 0,
+            next_port: 50_000,
         }
     }
 
@@ -352,6 +355,10 @@ impl Network {
             match event {
                 Event::Closed => application.closed = true,
                 Event::Failed(reason) => application.failed = Some(reason),
+                Event::SubflowWanted(wanted) => {
+                    connection.open_subflow(now, wanted, Some(self.next_port));
+                    self.next_port += 1;
+                }
                 _ => {}
             }
             application.events.push(event);
