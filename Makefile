@@ -2,7 +2,7 @@
 #
 #   make run     build, run the degraded-path scenario, write its report
 #   make test    every Rust and Python test, with the same random cases each time
-#   make fuzz    the Rust tests with new random cases, ROUNDS times
+#   make fuzz    the Rust tests with new random cases, ROUNDS times, 100 000 attacked connections in all
 #   make lint    formatters and linters, warnings as errors
 #   make bench   the benchmarks
 #   make clean   remove what the others made
@@ -17,6 +17,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(wildcard crates/*/Cargo.toml) \
 # Where the random cases of `make test` begin. Another seed, other cases: PROPTEST_RNG_SEED=2 make test-rust
 PROPTEST_RNG_SEED ?= 1
 ROUNDS ?= 10
+# Connections under attack by blind segments in all rounds of `make fuzz`; `make test` has 2 000.
+CONNECTIONS ?= 100000
 # The Python extension has no Rust tests: it is linked by maturin and tested by pytest.
 TESTED := --workspace --exclude ropewalk-python
 RUFF = $(BIN)/ruff
@@ -42,7 +44,8 @@ fuzz: $(VENV)/pyvenv.cfg
 	@for round in $$(seq $(ROUNDS)); do \
 		seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
 		echo "round $$round of $(ROUNDS): PROPTEST_RNG_SEED=$$seed"; \
-		PROPTEST_RNG_SEED=$$seed cargo test --locked $(TESTED) --quiet || exit 1; \
+		PROPTEST_RNG_SEED=$$seed ROPEWALK_CONNECTIONS=$$(( ($(CONNECTIONS) + $(ROUNDS) - 1) / $(ROUNDS) )) \
+			cargo test --locked $(TESTED) --quiet || exit 1; \
 	done
 
 lint: lint-rust lint-python

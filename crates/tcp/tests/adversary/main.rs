@@ -1,0 +1,6 @@
+//! An attacker beside two honest ends.
+
+mod blind;
+mod on_path;
+mod settings;
+mod world;

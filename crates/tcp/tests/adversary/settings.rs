@@ -1,0 +1,67 @@
+//! What two honest ends are set up with, drawn from a seed.
+
+use ropewalk_adversary::{Random, Source};
+use ropewalk_tcp::{Config, DelayedAck, LossRecovery};
+use ropewalk_units::Duration;
+
+/// What one direction of the path does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    pub(crate) delay: Duration,
+    pub(crate) jitter: Duration,
+    /// In a thousand.
+    pub(crate) loss: u64,
+    pub(crate) duplicates: u64,
+}
+
+/// One life of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) configs: [Config; 2],
+    pub(crate) octets: [u64; 2],
+    pub(crate) lines: [Line; 2],
+    pub(crate) seed: u64,
+}
+
+/// Either preset with any of the switches turned that concern what a segment may do.
+fn config(random: &mut Random) -> Config {
+    let preset = if random.one_in(3) { Config::classic() } else { Config::linux() };
+    let mut flip = |value: bool| value ^ random.one_in(4);
+    let mut config = Config {
+        timestamps: flip(preset.timestamps),
+        sack: flip(preset.sack),
+        report_duplicates: flip(preset.report_duplicates),
+        receive_autotuning: flip(preset.receive_autotuning),
+        nagle: flip(preset.nagle),
+        prr: flip(preset.prr),
+        tail_loss_probe: flip(preset.tail_loss_probe),
+        ecn: flip(preset.ecn),
+        window_scale: if flip(false) { None } else { preset.window_scale },
+        ..preset
+    };
+    config.mss = random.pick(&[100, 536, 1400, 1460]);
+    config.receive_buffer = random.pick(&[3_000, 20_000, 65_535, 1_000_000]);
+    config.loss_recovery = random.pick(&[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack]);
+    let timeout = Duration::from_millis(20 + random.below(80));
+    config.delayed_ack = DelayedAck { segments: 1 + random.below(3) as u32, timeout, quick_acks: 0 };
+    config
+}
+
+fn line(random: &mut Random) -> Line {
+    Line {
+        delay: Duration::from_millis(1 + random.below(60)),
+        jitter: Duration::from_micros(random.pick(&[0, 0, 500, 30_000])),
+        loss: random.pick(&[0, 0, 10, 30]),
+        duplicates: random.pick(&[0, 0, 20]),
+    }
+}
+
+impl Settings {
+    /// Drawn.
+    pub(crate) fn draw(seed: u64) -> Self {
+        let random = &mut Random::new(seed);
+        let configs = [config(random), config(random)];
+        let octets = [random.pick(&[1, 1000, 60_000, 150_000]), random.pick(&[0, 0, 500, 50_000])];
+        Self { configs, octets, lines: [line(random), line(random)], seed: random.next() }
+    }
+}
