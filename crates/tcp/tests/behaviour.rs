@@ -2,43 +2,10 @@
 
 mod script;
 
-use ropewalk_tcp::{
-    CloseReason, Config, CongestionControl, DelayedAck, Event, LossRecovery, SpuriousResponse, State,
-};
+use ropewalk_tcp::{CloseReason, Config, Event, SpuriousResponse, State};
 use ropewalk_units::{Duration, Instant};
 use script::Script;
-
-/// Nothing but RFC 9293, 5681, 6298 and 6582: each test adds what it is about.
-fn plain() -> Config {
-    Config {
-        mss: 1000,
-        initial_window: 10,
-        initial_ssthresh: None,
-        receive_buffer: 10_000,
-        delayed_ack: DelayedAck { segments: 2, timeout: Duration::from_millis(100), quick_acks: 0 },
-        rto_initial: Duration::from_secs(1),
-        rto_min: Duration::from_millis(200),
-        congestion_control: CongestionControl::NewReno { byte_counting: true },
-        handshake_rtt: true,
-        ..Config::classic()
-    }
-}
-
-/// With SACK and RFC 6675.
-fn sack() -> Config {
-    Config {
-        sack: true,
-        report_duplicates: true,
-        loss_recovery: LossRecovery::Sack,
-        limited_transmit: true,
-        ..plain()
-    }
-}
-
-/// With RACK.
-fn rack() -> Config {
-    Config { loss_recovery: LossRecovery::Rack, ..sack() }
-}
+use script::configs::{plain, rack, sack};
 
 mod opening {
     use super::*;

@@ -3,15 +3,19 @@
 //! A script is a list of lines. `+N` lets N milliseconds pass first (timers fire at their times). Then one of:
 //!
 //! ```text
-//! push N [finish] | read | finish | abort   what the application does
+//! push N [finish] | read [N] | finish | abort   what the application does
 //! < FLAGS FROM:TO [ack N] [win N] …  a segment arrives
+//! << FLAGS FROM:TO …                 as `<`, but nothing is sent before the next line: it lies in a queue with others
 //! > FLAGS FROM:TO [ack N] [win N] …  a segment must leave, at this very millisecond, with these fields
 //! > nothing                          nothing may leave
 //! ```
 //!
 //! FLAGS are of `S F R P . E W` ("`-`" is none; P is not compared); numbers count from the initial sequence numbers,
-//! so that data begins at 1. Further fields: `mss N`, `wscale N`, `sackok`, `sack A-B,C-D`, `ts V/E`, `ce`, `ect`.
+//! so that data begins at 1. Further fields: `mss N`, `wscale N`, `sackok`, `sack A-B,C-D`, `ts V/E`, `ce`, `ect`;
+//! of a segment that must leave, `nots`, `bare` (no option that belongs on a SYN), `push` and `nopush` (its PSH).
 //! Fields that a line does not name are not compared.
+
+pub(crate) mod configs;
 
 use ropewalk_tcp::{Config, Connection, Event, State};
 use ropewalk_units::{Duration, Instant, Seq};
@@ -91,6 +95,7 @@ impl Script {
                     self.tcp.finish();
                 }
             }
+            ["read", octets] => drop(self.tcp.read(number(octets))),
             ["read"] => while self.tcp.read(u64::MAX).is_some() {},
             ["finish"] => self.tcp.finish(),
             ["abort"] => self.tcp.abort(),
@@ -102,6 +107,7 @@ impl Script {
                 assert!(self.out.is_empty(), "{line}: before it leaves {}", print(&self.out[0].1));
                 self.tcp.handle_segment(self.now, &parse(segment, IRS, ISS));
             }
+            ["<<", segment @ ..] => return self.tcp.handle_segment(self.now, &parse(segment, IRS, ISS)),
             [] => {}
             _ => panic!("not understood: {line}"),
         }
@@ -156,12 +162,22 @@ impl Script {
                 "ts" => {
                     assert_eq!(segment.options.timestamps, expected.options.timestamps, "{line}: {found}");
                 }
+                "nots" => assert_eq!(segment.options.timestamps, None, "{line}: {found}"),
+                "bare" => assert!(is_bare(&segment), "{line}: {found} {:?}", segment.options),
+                "push" => assert!(segment.flags.contains(Flags::PSH), "{line}: {found}"),
+                "nopush" => assert!(!segment.flags.contains(Flags::PSH), "{line}: {found}"),
                 "ect" => assert_eq!(segment.ecn, Ecn::Ect0, "{line}: {found}"),
                 "notect" => assert_eq!(segment.ecn, Ecn::NotEct, "{line}: {found}"),
                 _ => {}
             }
         }
     }
+}
+
+/// No option that belongs on a SYN?
+fn is_bare(segment: &Segment) -> bool {
+    let options = &segment.options;
+    options.mss.is_none() && options.window_scale.is_none() && !options.sack_permitted
 }
 
 fn sacks(segment: &Segment, base: u32) -> Vec<(u32, u32)> {
@@ -243,7 +259,7 @@ fn parse(words: &[&str], seq: u32, ack: u32) -> Segment {
                 segment.options.timestamps = Some(Timestamps { value, echo });
             }
             "ce" => segment.ecn = Ecn::Ce,
-            "ect" | "notect" | "nosack" => {}
+            "ect" | "notect" | "nosack" | "nots" | "bare" | "push" | "nopush" => {}
             _ => panic!("unknown field {field}"),
         }
     }

@@ -1,0 +1,46 @@
+//! How data is cut and pushed, and what is measured (RFC 9293 §3.7.4, §3.8.1, §3.9.1.2).
+
+use crate::script::Script;
+use crate::script::configs::plain;
+use ropewalk_tcp::Config;
+use ropewalk_units::Duration;
+
+#[test]
+fn without_nagle_small_segments_leave_at_once() {
+    let mut s = Script::established(Config { nagle: false, ..plain() });
+    s.run("push 100\n > . 1:101\n push 100\n > . 101:201\n push 1\n > . 201:202");
+}
+
+#[test]
+fn the_last_segment_of_what_is_queued_is_pushed() {
+    let mut s = Script::established(plain());
+    s.run("push 2500\n > . 1:1001 nopush\n > . 1001:2001 nopush\n > . 2001:2501 push");
+}
+
+#[test]
+fn what_waits_leaves_in_full_segments() {
+    let mut s = Script::established(Config { initial_window: 1, ..plain() });
+    s.run(
+        "
+        push 1000
+        > . 1:1001
+        push 300
+        push 300
+        push 900
+        > nothing
+        +20 < . 1:1 ack 1001
+        > . 1001:2001
+        > . 2001:2501 push
+    ",
+    );
+}
+
+#[test]
+fn a_retransmitted_segment_tells_no_round_trip_time() {
+    let mut s = Script::established(plain());
+    s.run("push 1000\n > . 1:1001\n +200 > . 1:1001\n +150 < . 1:1 ack 1001");
+    assert_eq!((s.tcp.srtt(), s.tcp.latest_rtt()), (Some(Duration::from_millis(20)), s.tcp.srtt()));
+    // The next one, sent once, does.
+    s.run("push 1000\n > . 1001:2001\n +150 < . 1:1 ack 2001");
+    assert_eq!(s.tcp.latest_rtt(), Some(Duration::from_millis(150)));
+}
