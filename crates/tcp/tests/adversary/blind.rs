@@ -4,8 +4,8 @@ use crate::settings::Settings;
 use crate::world::World;
 use ropewalk_adversary::{Numbers, Random, Reason, Source, Target, must_accept, segment};
 use ropewalk_tcp::Connection;
-use ropewalk_units::{Duration, Instant};
-use ropewalk_wire::{Flags, Segment};
+use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_wire::{Flags, Payload, Segment, Timestamps};
 use std::collections::BTreeMap;
 
 /// Segments of the attacker to each end.
@@ -168,6 +168,38 @@ fn a_blind_attacker_changes_nothing_2() {
 #[test]
 fn one_seed() {
     life(number("ROPEWALK_SEED").unwrap_or(3));
+}
+
+/// RFC 7323 §5.3 R3 with RFC 5961 §5: a segment whose acknowledgement is not acceptable does not move TS.Recent, or
+/// one guessed SEQ would make every honest segment look old.
+#[test]
+#[ignore = "TS.Recent moves before the acknowledgement is judged"]
+fn a_segment_with_an_unacceptable_ack_does_not_move_the_recent_timestamp() {
+    let settings = Settings::draw(3);
+    let mut configs = settings.configs.clone();
+    configs.iter_mut().for_each(|config| config.timestamps = true);
+    let mut world = World::new(&Settings { configs, octets: [150_000, 0], ..settings });
+    let mut struck = false;
+    while world.over.is_none() && world.step(Instant::ZERO + LIMIT) {
+        let victim = world.victim(1);
+        if !struck && world.ends[1].read > 10_000 {
+            struck = true;
+            let value = world.ends[1].knowledge.timestamps.expect("on").value.wrapping_add(1 << 30);
+            let mut shot = Segment {
+                seq: victim.rcv_nxt,
+                ack: victim.snd_nxt + 1_000_000,
+                flags: Flags::ACK,
+                payload: Payload { offset: 1 << 41, len: 10 },
+                ..Segment::default()
+            };
+            shot.options.timestamps = Some(Timestamps { value, echo: 0 });
+            world.deliver(1, &shot);
+            shot.flags = Flags::NONE;
+            shot.seq = Seq::new(world.victim(1).rcv_nxt.get());
+            world.deliver(1, &shot);
+        }
+    }
+    assert!(struck && world.over.is_some(), "not over at {}", world.now);
 }
 
 /// The oracle's reasons are those that happen, and each of them is needed: without it an honest stream breaks.
