@@ -84,7 +84,10 @@ fn every_import_follows_an_arrow() {
         }
         for import in imports(&["dev"]) {
             let for_tests = FOR_TESTS.iter().any(|(name, _)| *name == import);
-            assert!(for_tests || allowed.contains(&import), "{short}'s tests import {import}: no arrow leads there");
+            assert!(
+                for_tests || allowed.contains(&import),
+                "{short}'s tests import {import}: no arrow leads there"
+            );
         }
     }
     assert_eq!(seen, arrows.keys().copied().collect(), "crates with arrows, all of them there");

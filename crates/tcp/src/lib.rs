@@ -15,7 +15,7 @@ mod timers;
 mod timestamp;
 
 pub use config::{Config, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
-pub use connection::{Connection, Room};
+pub use connection::{Acceptance, Connection, Room};
 pub use event::Event;
 pub use receive::Received;
 pub use ropewalk_congestion::{CongestionControl, Coupling};

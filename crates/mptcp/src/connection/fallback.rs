@@ -62,7 +62,7 @@ impl Connection {
         }
         for option in segment.options.mptcp.rare() {
             if let MptcpOption::Fail(_) = option {
-                self.take_fail(now, at, segment.flags.contains(Flags::RST));
+                self.take_fail(now, at);
             }
         }
     }
@@ -183,8 +183,8 @@ impl Connection {
 
     /// MP_FAIL came. On the only subflow, data is sent again under an infinite mapping: from the first octet that
     /// is not DATA_ACKed, as others may be missing below the one that the peer names.
-    pub(super) fn take_fail(&mut self, now: Instant, at: usize, reset: bool) {
-        if reset || self.subflows[at].infinite_out.is_some() {
+    pub(super) fn take_fail(&mut self, now: Instant, at: usize) {
+        if self.subflows[at].infinite_out.is_some() {
             return;
         }
         if self.open().any(|other| other != at) {

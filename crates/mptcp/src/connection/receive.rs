@@ -1,4 +1,8 @@
-//! A segment's way in: *option → mapping → data_ack → data_fin*, the subflow's TCP, *checksum → reassemble*.
+//! A segment's way in: the subflow's TCP judges it, then *option → mapping → data_fin → data_ack*, then TCP takes
+//! acknowledgement, text and FIN, then *checksum → reassemble*.
+//!
+//! No option has an effect before TCP has accepted the segment that carries it (RFC 9293 §3.10.7.4, RFC 5961), so that
+//! whoever guesses numbers must guess TCP's first. A RST tells only what it was sent for.
 
 use super::{Connection, Mode};
 use crate::event::{Event, FailureReason, SubflowCloseReason};
@@ -6,20 +10,20 @@ use crate::id::SubflowId;
 use crate::mapping::Mapped;
 use crate::path_manager::Role;
 use crate::subflow::{Phase, Stale, Subflow};
-use ropewalk_tcp::{self as tcp, State};
+use ropewalk_tcp::{self as tcp, Acceptance, State};
 use ropewalk_units::Instant;
-use ropewalk_wire::{DataAck, Dss, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
+use ropewalk_wire::{DataAck, Dss, FastClose, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
 
-/// What the stage *option* decides about a segment.
+/// What the stage *option* decides about a segment that TCP has accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Admission {
-    /// On to the subflow's TCP.
+    /// TCP takes it.
     Pass,
-    /// On to TCP, after which the joined subflow is fully established.
+    /// TCP takes it, after which the joined subflow is fully established.
     Joined,
     /// As if it had been lost.
     Drop,
-    /// On to TCP, then the subflow is reset.
+    /// The subflow is reset, without regard to the segment's text.
     Abort(ResetReason),
 }
 
@@ -41,20 +45,74 @@ impl Connection {
         if flow.tcp.state() == State::Closed {
             return self.answer_stray(now, at, segment);
         }
-        let admission = self.take_options(now, at, segment);
-        if admission == Admission::Drop || self.is_mere_signal(at, segment) {
-            return self.after_input(now, at);
+        match flow.tcp.judge(now, segment) {
+            Acceptance::Rejected => {}
+            Acceptance::Reset => self.take_reset_options(at, segment),
+            acceptance => self.take_accepted(now, at, segment, acceptance),
         }
-        self.hand_to_tcp(now, at, segment);
-        match admission {
-            Admission::Joined => self.open_joined(now, at),
-            Admission::Abort(reason) => self.reset_subflow(now, at, reason),
-            Admission::Pass | Admission::Drop => {}
+        self.after_input(now, at);
+    }
+
+    /// A segment that the subflow's TCP has accepted.
+    #[inline(always)]
+    fn take_accepted(&mut self, now: Instant, at: usize, segment: &Segment, mut acceptance: Acceptance) {
+        let admission = self.take_options(now, at, segment, acceptance);
+        if let Admission::Abort(reason) = admission {
+            return self.refuse(now, at, segment, acceptance, reason);
+        }
+        // An option may have ended the subflow.
+        if admission == Admission::Drop || self.subflows[at].tcp.state() == State::Closed {
+            return;
+        }
+        if self.is_mere_signal(at, segment) {
+            acceptance = Acceptance::Signal;
+        }
+        self.hand_to_tcp(at, segment, acceptance);
+        if admission == Admission::Joined {
+            self.open_joined(now, at);
         }
         if self.mode == Mode::Tcp && at == self.plain as usize {
             self.plain_progress(now, segment);
         }
-        self.after_input(now, at);
+    }
+
+    /// The subflow is reset instead of taking the segment. Only an active opener takes the answer to its SYN first: without it
+    /// there is no RST that the peer would believe.
+    #[cold]
+    fn refuse(
+        &mut self,
+        now: Instant,
+        at: usize,
+        segment: &Segment,
+        acceptance: Acceptance,
+        reason: ResetReason,
+    ) {
+        let subflow = &mut self.subflows[at];
+        if subflow.tcp.state() == State::SynSent {
+            subflow.tcp.take(segment, acceptance);
+        }
+        self.reset_subflow(now, at, reason);
+    }
+
+    /// What a RST says that the subflow's TCP has believed: its reason (RFC 8684 §3.6), and that the whole connection is over
+    /// (§3.5). MP_FAIL on it (§3.7) asks for nothing more: the subflow is gone, and others carry its data.
+    #[cold]
+    fn take_reset_options(&mut self, at: usize, segment: &Segment) {
+        for option in segment.options.mptcp.rare() {
+            match option {
+                MptcpOption::Reset { reason, .. } => self.subflows[at].peer_reset = Some(*reason),
+                MptcpOption::FastClose(close) => self.take_fast_close(*close),
+                _ => {}
+            }
+        }
+    }
+
+    /// RFC 8684 §3.5: believed only with our key.
+    #[cold]
+    fn take_fast_close(&mut self, close: FastClose) {
+        if self.mode == Mode::Multipath && close.receiver_key == self.own_key {
+            self.fail(FailureReason::PeerAborted);
+        }
     }
 
     /// A segment for a subflow that is gone: its TCP answers with a RST (RFC 9293 §3.10.7.1).
@@ -68,7 +126,13 @@ impl Connection {
 
     /// Stage *option*, and with it all that a DSS says.
     #[inline]
-    fn take_options(&mut self, now: Instant, at: usize, segment: &Segment) -> Admission {
+    fn take_options(
+        &mut self,
+        now: Instant,
+        at: usize,
+        segment: &Segment,
+        acceptance: Acceptance,
+    ) -> Admission {
         let mut admission = Admission::Pass;
         if self.subflows[at].phase == Phase::Opening {
             admission = self.admit_opening(now, at, segment);
@@ -87,7 +151,7 @@ impl Connection {
             self.take_rare(now, at, segment);
         }
         if let Some(dss) = &options.dss {
-            self.take_dss(now, at, segment, dss);
+            self.take_dss(now, at, segment, dss, acceptance);
         } else if !options.has_rare() && self.has_lost_options(at, segment) {
             return self.options_lost(at);
         }
@@ -134,14 +198,10 @@ impl Connection {
                 }
                 MptcpOption::RemoveAddress(remove) => self.take_remove_address(now, remove),
                 MptcpOption::Priority(priority) => self.take_priority(at, *priority),
-                MptcpOption::Fail(_) => self.take_fail(now, at, segment.flags.contains(Flags::RST)),
-                MptcpOption::FastClose(close) => {
-                    // RFC 8684 §3.5: believed only with our key.
-                    if close.receiver_key == self.own_key {
-                        self.fail(FailureReason::PeerAborted);
-                    }
-                }
-                MptcpOption::Reset { reason, .. } => self.subflows[at].peer_reset = Some(*reason),
+                MptcpOption::Fail(_) => self.take_fail(now, at),
+                MptcpOption::FastClose(close) => self.take_fast_close(*close),
+                // RFC 8684 §3.6: on a RST only.
+                MptcpOption::Reset { .. } => {}
             }
         }
     }
@@ -155,14 +215,17 @@ impl Connection {
     }
 
     #[inline]
-    fn take_dss(&mut self, now: Instant, at: usize, segment: &Segment, dss: &Dss) {
+    fn take_dss(&mut self, now: Instant, at: usize, segment: &Segment, dss: &Dss, acceptance: Acceptance) {
         if !self.confirmed {
             self.confirm_by_peer(now);
         }
         if let Some(mapping) = dss.mapping() {
             self.take_mapping(at, &mapping, dss.data_fin());
         }
-        if let Some(data_ack) = dss.data_ack() {
+        // What is older than SND.UNA says nothing new about the connection either.
+        if let Some(data_ack) = dss.data_ack()
+            && acceptance != Acceptance::Old
+        {
             self.take_data_ack(now, at, segment, data_ack);
         }
     }
@@ -250,16 +313,16 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn hand_to_tcp(&mut self, now: Instant, at: usize, segment: &Segment) {
+    fn hand_to_tcp(&mut self, at: usize, segment: &Segment, acceptance: Acceptance) {
         let subflow = &mut self.subflows[at];
         let acknowledges = segment.payload.len == 0 || segment.ack != subflow.tcp.snd_una();
         if !acknowledges || !self.coupled.is_coupled() {
-            return subflow.tcp.handle_segment(now, segment);
+            return subflow.tcp.take(segment, acceptance);
         }
         self.set_coupling(at);
         let subflow = &mut self.subflows[at];
         let before = subflow.tcp.stats().bytes_acked;
-        subflow.tcp.handle_segment(now, segment);
+        subflow.tcp.take(segment, acceptance);
         subflow.stale = Stale::ALL;
         self.after_ack(at, before);
     }

@@ -10,6 +10,7 @@ mod timeout;
 mod transmit;
 mod views;
 
+pub use receive::Acceptance;
 pub use views::Room;
 
 use crate::config::{Config, LossRecovery, WindowOwner};

@@ -1,6 +1,9 @@
 //! Segments arrive: the stages of RFC 9293 §3.10.7, in its order.
 //!
-//! acceptable? ▸ rst ▸ syn ▸ ack ▸ window ▸ text ▸ fin
+//! acceptable? ▸ rst ▸ syn ▸ ack valid? ║ ack ▸ window ▸ text ▸ fin
+//!
+//! At the double line an owner above decides what becomes of the segment: all before it only judges, all after it
+//! counts.
 
 use super::Connection;
 use crate::state::{CloseReason, State};
@@ -8,8 +11,33 @@ use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Ecn, Flags, Segment};
 use std::ops::ControlFlow::{self, Break, Continue};
 
-/// Whether the segment goes on to the next stage.
-type Stage = ControlFlow<()>;
+/// Whether a segment goes on to the next stage of its judgement.
+type Stage = ControlFlow<Acceptance>;
+
+/// What [`Connection::judge`] says about a segment, and [`Connection::take`] then takes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Acceptance {
+    /// Dropped, and answered where an answer is due: nothing that it says counts.
+    Rejected,
+    /// A RST that RFC 5961 §3.2 lets through: the connection is over.
+    Reset,
+    /// It opens the connection: a SYN that answers ours, or the acknowledgement of our SYN/ACK.
+    Opening,
+    /// SND.UNA =< SEG.ACK =< SND.NXT.
+    Current,
+    /// SEG.ACK lies below SND.UNA, within RFC 5961 §5.2's limit: only its data and its FIN count.
+    Old,
+    /// Its owner says that it only signals: it is no duplicate ACK.
+    Signal,
+}
+
+impl Acceptance {
+    /// Does what the segment says count?
+    #[inline]
+    pub fn counts(self) -> bool {
+        !matches!(self, Self::Rejected | Self::Reset)
+    }
+}
 
 /// RFC 7323 §5.5: TS.Recent is no proof after 24 days of silence.
 const TS_RECENT_VALID: Duration = Duration::from_secs(24 * 24 * 3600);
@@ -19,29 +47,57 @@ const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Connection {
     /// A segment of this connection arrived.
+    #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
-        self.now = now;
-        self.stats.segments_received += 1;
-        let _ = match self.state {
-            State::Closed => self.arrives_in_closed(segment),
-            State::SynSent => self.arrives_in_syn_sent(segment),
-            _ => self.arrives(segment),
-        };
+        let acceptance = self.judge(now, segment);
+        self.take(segment, acceptance);
     }
 
-    fn arrives(&mut self, segment: &Segment) -> Stage {
+    /// The first half of [`Self::handle_segment`]: judges a segment, answers what has to be refused, and obeys a RST. An
+    /// owner above looks at what is accepted before it goes on to [`Self::take`], or drops it.
+    #[inline]
+    pub fn judge(&mut self, now: Instant, segment: &Segment) -> Acceptance {
+        self.now = now;
+        self.stats.segments_received += 1;
+        match self.state {
+            State::Closed => self.refuse_in_closed(segment),
+            State::SynSent => self.judge_in_syn_sent(segment),
+            _ => match self.examine(segment) {
+                Continue(()) => Acceptance::Current,
+                Break(acceptance) => acceptance,
+            },
+        }
+    }
+
+    #[inline]
+    fn examine(&mut self, segment: &Segment) -> Stage {
         self.acceptability(segment)?;
         self.rst(segment)?;
         self.syn(segment)?;
-        self.ack(segment)?;
-        self.window(segment);
-        self.text(segment)?;
-        self.fin(segment)
+        self.ack(segment)
+    }
+
+    /// The second half: takes what [`Self::judge`] has just accepted.
+    #[inline]
+    pub fn take(&mut self, segment: &Segment, acceptance: Acceptance) {
+        match acceptance {
+            Acceptance::Current => self.take_ack(segment),
+            Acceptance::Opening if self.state == State::SynSent => return self.take_answer(segment),
+            Acceptance::Opening => self.establish(segment),
+            Acceptance::Old => {}
+            Acceptance::Signal => self.probes_unanswered = 0,
+            Acceptance::Rejected | Acceptance::Reset => return,
+        }
+        if self.state != State::Closed {
+            self.window(segment);
+            self.text(segment);
+            self.fin(segment);
+        }
     }
 
     /// RFC 9293 §3.10.7.1: a segment for a connection that does not exist is answered with a RST.
     #[cold]
-    fn arrives_in_closed(&mut self, segment: &Segment) -> Stage {
+    fn refuse_in_closed(&mut self, segment: &Segment) -> Acceptance {
         if !segment.flags.contains(Flags::RST) {
             self.outbox.reset = Some(if segment.flags.contains(Flags::ACK) {
                 (segment.ack, None)
@@ -49,29 +105,32 @@ impl Connection {
                 (Seq::default(), Some(segment.end()))
             });
         }
-        Break(())
+        Acceptance::Rejected
     }
 
     /// RFC 9293 §3.10.7.3: SYN-SENT.
     #[cold]
-    fn arrives_in_syn_sent(&mut self, segment: &Segment) -> Stage {
+    fn judge_in_syn_sent(&mut self, segment: &Segment) -> Acceptance {
         let has_ack = segment.flags.contains(Flags::ACK);
         let ack_ok = has_ack && segment.ack == self.iss + 1 && self.nxt == self.iss + 1;
         if has_ack && !ack_ok {
             if !segment.flags.contains(Flags::RST) {
                 self.outbox.reset = Some((segment.ack, None));
             }
-            return Break(());
+            return Acceptance::Rejected;
         }
-        if segment.flags.contains(Flags::RST) {
-            if ack_ok {
-                self.close(CloseReason::Refused);
-            }
-            return Break(());
+        if segment.flags.contains(Flags::RST) && ack_ok {
+            self.close(CloseReason::Refused);
+            return Acceptance::Reset;
         }
-        if !segment.flags.contains(Flags::SYN) {
-            return Break(());
-        }
+        let answers = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::RST);
+        if answers { Acceptance::Opening } else { Acceptance::Rejected }
+    }
+
+    /// … a SYN, with or without an acknowledgement of ours.
+    #[cold]
+    fn take_answer(&mut self, segment: &Segment) {
+        let has_ack = segment.flags.contains(Flags::ACK);
         self.take_syn(segment);
         let ecn = segment.flags.contains(Flags::ECE);
         let set_up = ecn && segment.flags.contains(Flags::CWR) != has_ack;
@@ -85,7 +144,6 @@ impl Connection {
             self.state = State::SynReceived;
             self.outbox.syn = true;
         }
-        Break(())
     }
 
     /// RFC 9293 §3.10.7.4, first: is the sequence number in the window? With PAWS before it (RFC 7323 §5.3).
@@ -101,7 +159,7 @@ impl Connection {
             return Continue(());
         }
         self.unacceptable(segment);
-        Break(())
+        Break(Acceptance::Rejected)
     }
 
     /// RFC 7323 §5.3 R3: only an acceptable segment moves TS.Recent. A spurious retransmission that overtakes
@@ -139,14 +197,14 @@ impl Connection {
         }
         let Some(timestamps) = segment.options.timestamps else {
             // RFC 7323 §3.2: without the option it SHOULD be dropped silently.
-            return Break(());
+            return Break(Acceptance::Rejected);
         };
         let older = (timestamps.value.wrapping_sub(self.peer.ts_recent) as i32) < 0;
         if !older || self.now.saturating_since(self.peer.ts_recent_at) > TS_RECENT_VALID {
             return Continue(());
         }
         self.unacceptable(segment);
-        Break(())
+        Break(Acceptance::Rejected)
     }
 
     /// Answers with an ACK that says where we are.
@@ -216,10 +274,10 @@ impl Connection {
         if segment.seq == self.window.next() {
             let passive_open = self.state == State::SynReceived && !self.passive;
             self.close(if passive_open { CloseReason::Refused } else { CloseReason::Reset });
-        } else {
-            self.challenge();
+            return Break(Acceptance::Reset);
         }
-        Break(())
+        self.challenge();
+        Break(Acceptance::Rejected)
     }
 
     /// Fourth: a SYN in the window is answered with a challenge ACK (RFC 5961 §4.2).
@@ -229,27 +287,26 @@ impl Connection {
             return Continue(());
         }
         self.challenge();
-        Break(())
+        Break(Acceptance::Rejected)
     }
 
-    /// Fifth: the acknowledgement.
+    /// Fifth: is the acknowledgement one of what was sent?
     #[inline]
     fn ack(&mut self, segment: &Segment) -> Stage {
         if !segment.flags.contains(Flags::ACK) {
-            return Break(());
+            return Break(Acceptance::Rejected);
         }
         if self.state == State::SynReceived {
             return self.ack_of_syn(segment);
         }
         if segment.ack.after(self.nxt) {
             self.acks.at_once();
-            return Break(());
+            return Break(Acceptance::Rejected);
         }
         if segment.ack.before(self.una) {
             return self.old_ack(segment);
         }
-        self.take_ack(segment);
-        if self.state == State::Closed { Break(()) } else { Continue(()) }
+        Continue(())
     }
 
     /// … in SYN-RECEIVED.
@@ -257,10 +314,9 @@ impl Connection {
     fn ack_of_syn(&mut self, segment: &Segment) -> Stage {
         if segment.ack != self.iss + 1 || self.nxt != self.iss + 1 {
             self.outbox.reset = Some((segment.ack, None));
-            return Break(());
+            return Break(Acceptance::Rejected);
         }
-        self.establish(segment);
-        Continue(())
+        Break(Acceptance::Opening)
     }
 
     /// RFC 5961 §5.2: an ACK below the window that we ever offered data in is an attack or very stale.
@@ -268,9 +324,9 @@ impl Connection {
     fn old_ack(&mut self, segment: &Segment) -> Stage {
         if self.owns_window() && self.una.since(segment.ack) > self.peer.max_window {
             self.challenge();
-            return Break(());
+            return Break(Acceptance::Rejected);
         }
-        Continue(())
+        Break(Acceptance::Old)
     }
 
     /// The window field in octets.
@@ -303,13 +359,10 @@ impl Connection {
 
     /// Seventh: the data.
     #[inline]
-    fn text(&mut self, segment: &Segment) -> Stage {
+    fn text(&mut self, segment: &Segment) {
         let len = segment.payload.len;
-        if len == 0 {
-            return Continue(());
-        }
-        if !self.state.takes_data() {
-            return Break(());
+        if len == 0 || !self.state.takes_data() {
+            return;
         }
         if self.peer.ecn {
             self.notice_congestion(segment);
@@ -322,7 +375,6 @@ impl Connection {
         }
         let echo = self.full_segments_echo(segment);
         self.window.tune(self.now, echo, self.acks.segment_size(1));
-        Continue(())
     }
 
     /// RFC 3168 §6.1.3.
@@ -428,11 +480,10 @@ impl Connection {
 
     /// Eighth: the FIN, remembered until everything before it has arrived.
     #[inline]
-    fn fin(&mut self, segment: &Segment) -> Stage {
+    fn fin(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::FIN) || self.peer_fin.is_some() {
             self.take_fin(segment);
         }
-        Continue(())
     }
 
     #[cold]
