@@ -1,7 +1,7 @@
 //! RACK: time-based loss detection (RFC 8985 §6), and its tail loss probe's memory (§7).
 
 use crate::send::{Delivery, SentQueue};
-use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_units::{Duration, Instant, Mark, Seq};
 
 /// Recoveries for which a widened reordering window is kept (RFC 8985 §6.2 step 4).
 const PERSIST: u8 = 16;
@@ -9,14 +9,14 @@ const PERSIST: u8 = 16;
 /// RACK's variables, named as in RFC 8985 §5.2.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rack {
-    /// Transmission time and end of the latest-sent segment delivered.
+    /// Transmission time and end of the latest-sent segment delivered; ends are compared at the same time only.
     latest: Option<(Instant, Seq)>,
     rtt: Duration,
     /// Highest octet delivered, plus one.
-    fack: Option<Seq>,
+    fack: Mark,
     reordering_seen: bool,
     /// DSACKs widen the window at most once in a round: the round ends when this is acknowledged.
-    dsack_round: Option<Seq>,
+    dsack_round: Mark,
     window_multiplier: u8,
     persist: u8,
 }
@@ -34,15 +34,9 @@ pub(crate) struct Circumstances {
 }
 
 impl Rack {
-    /// RFC 8985 §6.2 steps 2 and 3. Returns whether the ACK showed reordering.
+    /// RFC 8985 §6.2 steps 2 and 3; `highest` is the highest octet delivered, plus one.
     #[inline]
-    pub(crate) fn update(
-        &mut self,
-        now: Instant,
-        una: Seq,
-        highest_sacked: Option<Seq>,
-        delivery: &Delivery,
-    ) {
+    pub(crate) fn update(&mut self, now: Instant, highest: Mark, delivery: &Delivery) {
         if let Some((at, end)) = delivery.latest
             && self.latest.is_none_or(|(a, e)| crate::send::queue::sent_after(at, end, a, e))
         {
@@ -50,20 +44,19 @@ impl Rack {
             self.rtt = now.saturating_since(at);
         }
         self.reordering_seen |= delivery.reordered.is_some();
-        let high = highest_sacked.map_or(una, |sacked| sacked.max(una));
-        self.fack = Some(self.fack.map_or(high, |fack| fack.max(high)));
+        self.fack = self.fack.max(highest);
     }
 
-    /// Highest octet delivered, plus one; `una` if nothing was yet.
+    /// Highest octet known to be delivered, plus one, if that is above SND.UNA.
     #[inline]
-    pub(crate) fn fack(&self, una: Seq) -> Seq {
-        self.fack.map_or(una, |fack| fack.max(una))
+    pub(crate) fn fack(&self) -> Mark {
+        self.fack
     }
 
     /// RFC 8985 §6.2 step 4: a DSACK says that the reordering window was too small.
-    pub(crate) fn on_dsack(&mut self, una: Seq, nxt: Seq) {
-        if self.dsack_round.is_none_or(|end| una.after_eq(end)) {
-            self.dsack_round = Some(nxt);
+    pub(crate) fn on_dsack(&mut self, una: Mark, nxt: Mark) {
+        if una >= self.dsack_round {
+            self.dsack_round = nxt;
             self.window_multiplier = self.window_multiplier.saturating_add(1);
             self.persist = PERSIST;
         }
@@ -109,7 +102,7 @@ impl Rack {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     /// SND.NXT after it.
-    pub(crate) end: Seq,
+    pub(crate) end: Mark,
     /// It repeated the last segment.
     pub(crate) retransmission: bool,
 }

@@ -14,6 +14,6 @@ mod time;
 pub use parse::ParseQuantityError;
 pub use probability::Probability;
 pub use rate::Rate;
-pub use sequence::{Dsn, Seq, Ssn};
+pub use sequence::{Dsn, Mark, Seq, Ssn};
 pub use size::Bytes;
 pub use time::{Duration, Instant};

@@ -90,6 +90,60 @@ impl fmt::Debug for Seq {
     }
 }
 
+/// A place in one direction of a TCP connection that is remembered: octets of sequence space since the initial sequence
+/// number, in 64 bits, which no connection fills. A [`Seq`] compares only with numbers less than 2³¹ octets away (RFC 9293
+/// §3.4); what may be older than that when it is looked at is a mark.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Mark(u64);
+
+impl Mark {
+    /// The place of the initial sequence number itself.
+    pub const START: Self = Self(0);
+
+    /// From the octets since the initial sequence number.
+    pub const fn new(octets: u64) -> Self {
+        Self(octets)
+    }
+
+    /// Octets since the initial sequence number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Octets from `earlier` to `self`; none if it is not earlier.
+    #[inline]
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// The place so many octets before; `None` before the initial sequence number.
+    #[inline]
+    pub fn before(self, octets: u32) -> Option<Self> {
+        self.0.checked_sub(u64::from(octets)).map(Self)
+    }
+}
+
+impl Add<u32> for Mark {
+    type Output = Self;
+    #[inline]
+    fn add(self, octets: u32) -> Self {
+        Self(self.0 + u64::from(octets))
+    }
+}
+
+impl AddAssign<u32> for Mark {
+    #[inline]
+    fn add_assign(&mut self, octets: u32) {
+        self.0 += u64::from(octets);
+    }
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mark {}", self.0)
+    }
+}
+
 /// A data sequence number of a Multipath TCP connection: 64 bits that wrap (RFC 8684 §3.3). No `Ord`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Dsn(u64);
@@ -210,6 +264,14 @@ mod tests {
         assert_eq!((last + 10).since(last), 10);
         assert_eq!(last.max(last + 1), last + 1);
         assert!((last + 1).after_eq(last));
+    }
+
+    #[test]
+    fn marks_do_not_wrap() {
+        let start = Mark::START + 1;
+        let later = (0..8).fold(start, |mark, _| mark + (1 << 30));
+        assert!(later > start && later.since(start) == 1 << 33);
+        assert_eq!((start.before(1), start.before(2)), (Some(Mark::START), None));
     }
 
     #[test]

@@ -7,8 +7,15 @@ use crate::send::Delivery;
 use crate::send::queue::Arrival;
 use crate::timestamp;
 use ropewalk_congestion::AckSample;
-use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::{Flags, SackBlocks, Segment};
+
+/// Octets that arrived more than once, as a DSACK says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Reported {
+    pub(super) left: Mark,
+    pub(super) right: Mark,
+}
 
 /// What one ACK says, once applied to the scoreboard.
 #[derive(Clone, Debug)]
@@ -21,7 +28,7 @@ pub(super) struct Ack {
     /// RFC 5681 §2, RFC 6675 §2: a duplicate ACK.
     pub(super) duplicate: bool,
     /// A duplicate was reported (RFC 2883).
-    pub(super) dsack: Option<(Seq, Seq)>,
+    pub(super) dsack: Option<Reported>,
     /// TSecr.
     pub(super) echo: Option<u32>,
     /// ECN-Echo.
@@ -101,7 +108,7 @@ impl Connection {
     fn apply_ack(&mut self, segment: &Segment) -> Ack {
         let echo = segment.options.timestamps.filter(|_| self.peer.timestamps).map(|t| t.echo);
         let min_rtt = self.rtt.min().unwrap_or(Duration::ZERO);
-        let fack = self.rack.fack(self.una);
+        let fack = self.una + self.rack.fack().since(self.queue.una()) as u32;
         let mut ack = Ack {
             delivery: Delivery::new(self.now, self.echo_millis(echo), min_rtt, fack),
             undelivered_before: self.flight().saturating_sub(self.queue.sacked()),
@@ -142,7 +149,7 @@ impl Connection {
             let below = first.1.before_eq(self.una);
             let inside = blocks.get(1).is_some_and(|b| b.0.before_eq(first.0) && first.1.before_eq(b.1));
             if below || inside {
-                ack.dsack = Some(first);
+                ack.dsack = self.duplicate_of_sent(first);
                 blocks = &blocks[1..];
             }
         }
@@ -155,6 +162,16 @@ impl Connection {
             }
         }
         self.queue.sack(&valid[..count], &mut ack.delivery);
+    }
+
+    /// A DSACK block, if all of it was sent.
+    fn duplicate_of_sent(&self, (left, right): (Seq, Seq)) -> Option<Reported> {
+        let mark = |seq: Seq| {
+            let above = seq.after_eq(self.una) && seq.before_eq(self.nxt);
+            if above { Some(self.mark(seq)) } else { self.mark_below(seq) }
+        };
+        let reported = Reported { left: mark(left)?, right: mark(right)? };
+        (reported.left < reported.right).then_some(reported)
     }
 
     fn is_duplicate(&self, segment: &Segment, ack: &Ack) -> bool {
@@ -228,7 +245,6 @@ impl Connection {
             cwnd_limited: self.is_cwnd_limited(),
         };
         self.controller.on_ack(self.now, &sample);
-        self.recovery.keep_recent(self.una);
     }
 
     /// As Linux: in slow start a window of which more than half was used may grow.

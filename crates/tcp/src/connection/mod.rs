@@ -25,7 +25,7 @@ use crate::stats::Stats;
 use crate::timers::Timers;
 use recovery::Recovery;
 use ropewalk_congestion::{Controller, Coupling, DeliveryRate};
-use ropewalk_units::{Instant, Seq};
+use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::Payload;
 use spurious::Detectors;
 use std::collections::VecDeque;
@@ -38,9 +38,8 @@ struct Peer {
     window: u32,
     /// The largest one seen.
     max_window: u32,
-    /// SND.WL1 and SND.WL2 (RFC 9293 §3.3.1).
+    /// SND.WL1 (RFC 9293 §3.3.1): at or above the last segment that moved RCV.NXT, and so always comparable with it.
     wl1: Seq,
-    wl2: Seq,
     scale: u8,
     /// Both sides offered window scaling.
     scaling: bool,
@@ -64,7 +63,32 @@ struct EcnState {
     /// Sender: tell the peer on the next new data.
     reduced: bool,
     /// Sender: no second reaction below this.
-    recover: Option<Seq>,
+    recover: Mark,
+}
+
+/// When ACKs that answer unacceptable segments without data left last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    /// Challenge ACKs.
+    challenge: Limit,
+    /// Answers to probes of the window.
+    probe: Limit,
+}
+
+/// RFC 5961 §7: one answer in an interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limit {
+    last: Option<Instant>,
+}
+
+impl Limit {
+    fn allows(&mut self, now: Instant, interval: Duration) -> bool {
+        let recent = self.last.is_some_and(|at| now.saturating_since(at) < interval);
+        if !recent {
+            self.last = Some(now);
+        }
+        !recent
+    }
 }
 
 /// Segments that are due at the next [`Connection::poll_transmit`], whatever the windows say.
@@ -105,7 +129,7 @@ struct Usage {
     /// The most that was on its way in this round.
     most: u32,
     /// The round ends when this is acknowledged.
-    round_end: Seq,
+    round_end: Mark,
 }
 
 /// A sans-IO TCP connection, which is also one subflow of Multipath TCP.
@@ -126,7 +150,7 @@ pub struct Connection {
     nxt: Seq,
     smss: u32,
     /// The end of the last segment sent that was not full (Nagle).
-    small_end: Seq,
+    small_end: Mark,
     state: State,
     loss_recovery: LossRecovery,
     /// The FIN is acknowledged: RCV.NXT is past it.
@@ -167,7 +191,7 @@ pub struct Connection {
     irs: Seq,
     /// Opened by a SYN of the peer's.
     passive: bool,
-    last_challenge: Option<Instant>,
+    limits: Limits,
     syn_sent_at: Instant,
     syn_retransmissions: u32,
 }
@@ -272,6 +296,24 @@ impl Connection {
     #[inline]
     fn flight(&self) -> u32 {
         self.nxt.since(self.una)
+    }
+
+    /// SND.NXT, to be remembered.
+    #[inline]
+    fn sent_mark(&self) -> Mark {
+        self.queue.una() + self.flight()
+    }
+
+    /// The place of a number at or above SND.UNA.
+    #[inline]
+    fn mark(&self, seq: Seq) -> Mark {
+        self.queue.una() + seq.since(self.una)
+    }
+
+    /// The place of a number below SND.UNA; `None` for what was never sent.
+    fn mark_below(&self, seq: Seq) -> Option<Mark> {
+        let below = seq.before(self.una).then(|| self.una.since(seq))?;
+        self.queue.una().before(below).filter(|mark| *mark > Mark::START)
     }
 
     fn trace_window(&mut self) {

@@ -1,6 +1,6 @@
 //! Opening: active, passive, simultaneous (RFC 9293 §3.5).
 
-use super::{Connection, EcnState, Fin, Outbox, Peer, Usage};
+use super::{Connection, EcnState, Fin, Limits, Outbox, Peer, Usage};
 use super::{recovery::Recovery, spurious::Detectors};
 use crate::config::{Config, LossRecovery, WindowOwner};
 use crate::event::Event;
@@ -12,13 +12,16 @@ use crate::state::State;
 use crate::stats::Stats;
 use crate::timers::Timers;
 use ropewalk_congestion::{Controller, DeliveryRate};
-use ropewalk_units::{Instant, Seq};
+use ropewalk_units::{Instant, Mark, Seq};
 use ropewalk_wire::{Flags, Segment};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// RFC 9293 §3.7.1: without an MSS option.
 const DEFAULT_MSS: u16 = 536;
+/// Room for all options and 8 octets of data (Linux `tcp_min_snd_mss`): a smaller MSS would have every octet sent in a
+/// segment of its own.
+const LEAST_MSS: u16 = 48;
 /// RFC 7323 §2.3: a larger shift counts as this.
 const MAX_SCALE: u8 = 14;
 
@@ -50,11 +53,11 @@ impl Connection {
             nxt: iss,
             smss,
             stream: SendStream::default(),
-            queue: SentQueue::new(iss + 1, config.loss_recovery == LossRecovery::Rack),
+            queue: SentQueue::new(config.loss_recovery == LossRecovery::Rack),
             fin: Fin::None,
-            small_end: iss,
+            small_end: Mark::START,
             last_sent: now,
-            usage: Usage { limited: false, most: 0, round_end: iss },
+            usage: Usage { limited: false, most: 0, round_end: Mark::START },
             peer: Peer::unknown(),
             outbox: Outbox { syn: true, ..Outbox::default() },
             irs: Seq::new(0),
@@ -64,12 +67,12 @@ impl Connection {
             acks: AckPolicy::new(config.delayed_ack.quick_acks),
             peer_fin: None,
             peer_fin_taken: false,
-            last_challenge: None,
+            limits: Limits::default(),
             controller: Controller::new(&config.congestion(), smss),
             loss_recovery: LossRecovery::NewReno,
             rtt: RttEstimator::new(&config),
             rate: DeliveryRate::default(),
-            recovery: Recovery::new(iss),
+            recovery: Recovery::new(),
             prr: None,
             rack: Rack::default(),
             probe: None,
@@ -95,7 +98,8 @@ impl Connection {
         self.peer.scaling = scaling.is_some();
         self.peer.scale = scaling.and(options.window_scale).unwrap_or(0).min(MAX_SCALE);
         self.window.open(syn.seq + 1, scaling.unwrap_or(0).min(MAX_SCALE), self.now);
-        self.peer.mss = options.mss.unwrap_or(DEFAULT_MSS);
+        // An MSS of zero says nothing (Linux ignores it).
+        self.peer.mss = options.mss.filter(|mss| *mss > 0).unwrap_or(DEFAULT_MSS).max(LEAST_MSS);
         self.peer.sack = self.config.sack && options.sack_permitted;
         self.peer.timestamps = self.config.timestamps && options.timestamps.is_some();
         if let Some(timestamps) = options.timestamps.filter(|_| self.peer.timestamps) {
@@ -107,7 +111,6 @@ impl Connection {
         self.peer.window = u32::from(syn.window);
         self.peer.max_window = self.peer.window;
         self.peer.wl1 = syn.seq;
-        self.peer.wl2 = syn.ack;
         let wanted = self.config.loss_recovery;
         self.loss_recovery = if self.peer.sack { wanted } else { LossRecovery::NewReno };
         self.agree_on_segment_size();
@@ -125,10 +128,8 @@ impl Connection {
     pub(super) fn establish(&mut self, segment: &Segment) {
         self.una = segment.ack;
         self.peer.wl1 = segment.seq;
-        self.peer.wl2 = segment.ack;
         self.peer.window = self.scaled_window(segment);
         self.peer.max_window = self.peer.max_window.max(self.peer.window);
-        self.recovery.recover = segment.ack - 1;
         self.timers.stop_sending();
         self.outbox.syn = false;
         self.consecutive_timeouts = 0;
@@ -162,7 +163,6 @@ impl Peer {
             window: 0,
             max_window: 0,
             wl1: Seq::new(0),
-            wl2: Seq::new(0),
             scale: 0,
             scaling: false,
             mss: DEFAULT_MSS,

@@ -44,6 +44,8 @@ const TS_RECENT_VALID: Duration = Duration::from_secs(24 * 24 * 3600);
 /// Linux `tcp_invalid_ratelimit`: ACKs that answer segments without data are at least so far apart, so that two
 /// ends that disagree do not answer each other for ever.
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
+/// Honest probes of a window come an RTO apart at least.
+const PROBE_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Connection {
     /// A segment of this connection arrived.
@@ -84,7 +86,8 @@ impl Connection {
             Acceptance::Current => self.take_ack(segment),
             Acceptance::Opening if self.state == State::SynSent => return self.take_answer(segment),
             Acceptance::Opening => self.establish(segment),
-            Acceptance::Old => {}
+            // So that SND.WL1 follows RCV.NXT whatever the ACKs say.
+            Acceptance::Old => self.peer.wl1 = self.peer.wl1.max(segment.seq),
             Acceptance::Signal => self.probes_unanswered = 0,
             Acceptance::Rejected | Acceptance::Reset => return,
         }
@@ -155,15 +158,14 @@ impl Connection {
         let plain =
             segment.seq == next && (segment.payload.len == 0 || segment.end().before_eq(self.window.edge()));
         if plain || self.in_window(segment.seq, segment.sequence_len()) {
-            self.record_timestamp(segment);
             return Continue(());
         }
         self.unacceptable(segment);
         Break(Acceptance::Rejected)
     }
 
-    /// RFC 7323 §5.3 R3: only an acceptable segment moves TS.Recent. A spurious retransmission that overtakes
-    /// originals would have them dropped otherwise.
+    /// RFC 7323 §5.3 R3: only an acceptable segment moves TS.Recent, and only one whose ACK is acceptable too: forged
+    /// clocks would have honest segments dropped. A spurious retransmission that overtakes originals would, too.
     #[inline]
     fn record_timestamp(&mut self, segment: &Segment) {
         if self.peer.timestamps
@@ -184,7 +186,8 @@ impl Connection {
         match (len, size) {
             (0, 0) => seq == next,
             (0, _) => inside(seq) || seq == next + size,
-            (_, 0) => false,
+            // RFC 9293 §3.10.7.4: with a window of zero nothing is taken, but a valid ACK is.
+            (_, 0) => seq == next,
             (_, _) => inside(seq) || inside(seq + (len - 1)) || (seq.before(next) && (seq + len).after(next)),
         }
     }
@@ -216,14 +219,33 @@ impl Connection {
         if self.state == State::SynReceived && segment.flags.contains(Flags::SYN) {
             return self.syn_again(segment);
         }
-        if segment.payload.len == 0 && !segment.flags.intersects(Flags::SYN | Flags::FIN) {
+        if segment.flags.contains(Flags::SYN) || segment.sequence_len() == 0 {
+            return self.challenge_old(segment);
+        }
+        self.stats.duplicate_bytes_received += u64::from(segment.payload.len);
+        let next = self.window.next();
+        let end = segment.end().min(next);
+        if segment.seq.before(end) && self.ack_is_plausible(segment) {
+            // RFC 2883 §4: only what lies below RCV.NXT arrived before. The rest is dropped: no block may report it.
+            self.report_duplicate(segment.seq, end);
+            self.acks.duplicate(&self.config.delayed_ack);
+        } else {
+            self.acks.at_once();
+        }
+        // RFC 9293 §3.10.7.4: a retransmitted FIN restarts TIME-WAIT.
+        if self.state == State::TimeWait && segment.flags.contains(Flags::FIN) && segment.end() == next {
+            self.enter_time_wait();
+        }
+    }
+
+    /// A segment outside the window that brings nothing. A window probe, a keepalive or a repeated SYN/ACK lies just below
+    /// RCV.NXT: no flood of other segments may use up its answer.
+    fn challenge_old(&mut self, segment: &Segment) {
+        if segment.seq + 1 != self.window.next() {
             return self.challenge();
         }
-        self.report_duplicate(segment.seq, segment.payload.len);
-        self.acks.duplicate(&self.config.delayed_ack);
-        // RFC 9293 §3.10.7.4: a retransmitted FIN restarts TIME-WAIT.
-        if self.state == State::TimeWait && segment.flags.contains(Flags::FIN) {
-            self.enter_time_wait();
+        if self.limits.probe.allows(self.now, PROBE_INTERVAL) {
+            self.acks.at_once();
         }
     }
 
@@ -242,23 +264,21 @@ impl Connection {
         }
     }
 
-    /// Counts octets that we had, and remembers them for a DSACK (RFC 2883).
-    fn report_duplicate(&mut self, seq: Seq, len: u32) {
-        if len == 0 {
-            return;
-        }
-        self.stats.duplicate_bytes_received += u64::from(len);
-        if self.peer.sack && self.config.report_duplicates {
-            self.sacks.duplicated((seq, seq + len));
+    /// Octets from `left` up to `right` arrived a second time: the next ACK says so (RFC 2883 §4).
+    fn report_duplicate(&mut self, left: Seq, right: Seq) {
+        // What lies below the peer's SYN never arrived.
+        let known = self.stats.bytes_received + u64::from(self.peer_fin_taken);
+        let next = self.window.next();
+        let arrived = left.after_eq(next) || u64::from(next.since(left)) <= known;
+        if arrived && self.peer.sack && self.config.report_duplicates {
+            self.sacks.duplicated((left, right));
         }
     }
 
-    /// A challenge ACK (RFC 5961 §3.2, §4.2), not too often.
+    /// A challenge ACK (RFC 5961 §3.2, §4.2, §5.2), not too often (§7).
     #[cold]
     fn challenge(&mut self) {
-        let recent = self.last_challenge.is_some_and(|at| self.now.saturating_since(at) < CHALLENGE_INTERVAL);
-        if !recent {
-            self.last_challenge = Some(self.now);
+        if self.limits.challenge.allows(self.now, CHALLENGE_INTERVAL) {
             self.acks.at_once();
         }
     }
@@ -272,8 +292,9 @@ impl Connection {
     #[cold]
     fn take_reset(&mut self, segment: &Segment) -> Stage {
         if segment.seq == self.window.next() {
-            let passive_open = self.state == State::SynReceived && !self.passive;
-            self.close(if passive_open { CloseReason::Refused } else { CloseReason::Reset });
+            // RFC 9293 §3.10.7.4: who opened actively is told that the connection was refused.
+            let refused = self.state == State::SynReceived && !self.passive;
+            self.close(if refused { CloseReason::Refused } else { CloseReason::Reset });
             return Break(Acceptance::Reset);
         }
         self.challenge();
@@ -300,7 +321,8 @@ impl Connection {
             return self.ack_of_syn(segment);
         }
         if segment.ack.after(self.nxt) {
-            self.acks.at_once();
+            // RFC 9293 §3.10.7.4, RFC 5961 §7: it acknowledges what was never sent.
+            self.challenge();
             return Break(Acceptance::Rejected);
         }
         if segment.ack.before(self.una) {
@@ -319,14 +341,23 @@ impl Connection {
         Break(Acceptance::Opening)
     }
 
-    /// RFC 5961 §5.2: an ACK below the window that we ever offered data in is an attack or very stale.
+    /// RFC 5961 §5.2: an ACK below the window that we ever offered data in is an attack or very stale. Others are old: their
+    /// data counts, their window does not.
     #[inline(never)]
     fn old_ack(&mut self, segment: &Segment) -> Stage {
-        if self.owns_window() && self.una.since(segment.ack) > self.peer.max_window {
+        if !self.ack_is_plausible(segment) {
             self.challenge();
             return Break(Acceptance::Rejected);
         }
         Break(Acceptance::Old)
+    }
+
+    /// RFC 5961 §5.2: SND.UNA - MAX.SND.WND =< SEG.ACK =< SND.NXT, and nothing below our SYN. A subflow's MAX.SND.WND is that
+    /// of the connection, which the window field of each subflow tells.
+    fn ack_is_plausible(&self, segment: &Segment) -> bool {
+        let age = self.una.since(segment.ack);
+        let oldest = u64::from(self.peer.max_window).min(self.queue.una().get());
+        segment.ack.before_eq(self.nxt) && (segment.ack.after_eq(self.una) || u64::from(age) <= oldest)
     }
 
     /// The window field in octets.
@@ -336,18 +367,17 @@ impl Connection {
         u32::from(segment.window) << scale
     }
 
-    /// … its update (RFC 9293 §3.10.7.4: only from newer segments).
+    /// … its update (RFC 9293 §3.10.7.4: SND.UNA =< SEG.ACK, which SND.UNA is now, and only from newer segments). SND.WL2,
+    /// the last ACK that did so, is never above SND.UNA and so needs no memory.
     #[inline]
     fn window(&mut self, segment: &Segment) {
+        self.record_timestamp(segment);
         let peer = &mut self.peer;
-        let newer =
-            peer.wl1.before(segment.seq) || (peer.wl1 == segment.seq && peer.wl2.before_eq(segment.ack));
-        if !newer {
+        if segment.ack != self.una || segment.seq.before(peer.wl1) {
             return;
         }
         let window = u32::from(segment.window) << peer.scale;
         peer.wl1 = segment.seq;
-        peer.wl2 = segment.ack;
         peer.window = window;
         peer.max_window = peer.max_window.max(window);
         if window > 0 && self.persist_backoff > 0 {
@@ -368,13 +398,14 @@ impl Connection {
             self.notice_congestion(segment);
         }
         let next = self.window.next();
-        if segment.seq == next && !self.reassembly.has_hole() && segment.end().before_eq(self.window.edge()) {
+        let plain = segment.seq == next && !self.reassembly.has_hole() && self.peer_fin.is_none();
+        if plain && segment.end().before_eq(self.window.edge()) {
             self.take_in_order(segment);
         } else {
             self.take_trimmed(segment);
         }
         let echo = self.full_segments_echo(segment);
-        self.window.tune(self.now, echo, self.acks.segment_size(1));
+        self.window.tune(self.now, self.stats.bytes_received, echo, self.acks.segment_size(1));
     }
 
     /// RFC 3168 §6.1.3.
@@ -416,18 +447,23 @@ impl Connection {
     /// Data of which perhaps only a part is new, in the window, and in order.
     #[inline(never)]
     fn take_trimmed(&mut self, segment: &Segment) {
-        let (next, edge) = (self.window.next(), self.window.edge());
+        let next = self.window.next();
+        // RFC 9293 §3.10.7.4: nothing follows the FIN.
+        let edge = self.peer_fin.map_or(self.window.edge(), |fin| fin.min(self.window.edge()));
         let (mut seq, mut payload) = (segment.seq, segment.payload);
         if seq.before(next) {
             let old = next.since(seq).min(payload.len);
-            self.report_duplicate(seq, old);
+            self.stats.duplicate_bytes_received += u64::from(old);
+            self.report_duplicate(seq, seq + old);
             self.acks.duplicate(&self.config.delayed_ack);
             seq += old;
             payload.offset += u64::from(old);
             payload.len -= old;
         }
         if (seq + payload.len).after(edge) {
-            payload.len = if edge.after(seq) { edge.since(seq) } else { 0 };
+            let room = if edge.after(seq) { edge.since(seq) } else { 0 };
+            self.stats.duplicate_bytes_received += u64::from(payload.len - room);
+            payload.len = room;
         }
         if payload.len == 0 {
             return self.acks.at_once();
@@ -444,7 +480,9 @@ impl Connection {
         let had_hole = self.reassembly.has_hole();
         let overlap = self.reassembly.block_around(seq + (payload.len - 1));
         if let Some((left, _)) = overlap {
-            self.report_duplicate(left, (seq + payload.len).since(left));
+            let right = seq + payload.len;
+            self.stats.duplicate_bytes_received += u64::from(right.since(left));
+            self.report_duplicate(left, right);
         }
         let next = self.reassembly.insert_in_order(seq, payload);
         self.received_up_to(next);
@@ -459,15 +497,13 @@ impl Connection {
     fn store_above_hole(&mut self, segment: &Segment, seq: Seq, payload: ropewalk_wire::Payload) {
         self.stats.out_of_order_segments += 1;
         let added = self.reassembly.insert_out_of_order(seq, payload);
-        let end = seq + payload.len;
+        self.stats.duplicate_bytes_received += u64::from(payload.len - added);
         if added == 0 {
             // RFC 2883 §4.2: a duplicate above the hole.
-            self.report_duplicate(seq, payload.len);
-        } else {
-            self.stats.duplicate_bytes_received += u64::from(payload.len - added);
+            self.report_duplicate(seq, seq + payload.len);
         }
-        if segment.flags.contains(Flags::FIN) && end == segment.end() - 1 {
-            self.peer_fin = Some(end);
+        if segment.flags.contains(Flags::FIN) {
+            self.note_fin(segment.seq + segment.payload.len);
         }
         if self.peer.sack
             && let Some((left, right)) = self.reassembly.block_around(seq)
@@ -490,11 +526,8 @@ impl Connection {
     fn take_fin(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::FIN) && self.state.takes_data() {
             let seq = segment.seq + segment.payload.len;
-            let next = self.window.next();
-            if self.peer_fin.is_none() && seq.after_eq(next) && seq.before_eq(self.window.edge()) {
-                self.peer_fin = Some(seq);
-            }
-            if segment.payload.len == 0 && seq.after(next) {
+            self.note_fin(seq);
+            if segment.payload.len == 0 && seq.after(self.window.next()) {
                 self.fin_above_hole(seq);
             }
         }
@@ -505,9 +538,17 @@ impl Connection {
         }
     }
 
+    /// The FIN is the octet `seq`. The first one that fits counts: within the window, and above all that has arrived.
+    fn note_fin(&mut self, seq: Seq) {
+        let end = self.reassembly.end().unwrap_or(self.window.next());
+        if self.peer_fin.is_none() && seq.after_eq(end) && seq.before_eq(self.window.edge()) {
+            self.peer_fin = Some(seq);
+        }
+    }
+
     /// A FIN without data arrived before the data: report it as any other octet.
     fn fin_above_hole(&mut self, seq: Seq) {
-        if self.peer.sack {
+        if self.peer.sack && self.peer_fin == Some(seq) {
             let left = self.reassembly.block_around(seq - 1).map_or(seq, |(left, _)| left);
             self.sacks.received((left, seq + 1));
         }

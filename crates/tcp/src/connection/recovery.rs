@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::prr::{Prr, PrrAck};
 use crate::rack::Circumstances;
 use crate::state::TimerKind;
-use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_units::{Duration, Instant, Mark};
 
 /// DupThresh (RFC 5681 §3.2).
 pub(super) const DUP_THRESH: u32 = 3;
@@ -30,7 +30,7 @@ pub(super) enum Phase {
 pub(super) struct Recovery {
     pub(super) phase: Phase,
     /// RecoveryPoint (RFC 6675 §2), `recover` (RFC 6582 §3.2): recovery ends when this is acknowledged.
-    pub(super) recover: Seq,
+    pub(super) recover: Mark,
     /// Duplicate ACKs in a row.
     pub(super) duplicates: u32,
     /// DupThresh; grows with proof of reordering.
@@ -43,7 +43,7 @@ pub(super) struct Recovery {
     /// that was all it was.
     pub(super) overtaken: u32,
     /// RFC 6675 §4 NextSeg (3) goes on from here.
-    pub(super) hole_from: Seq,
+    pub(super) hole_from: Mark,
     /// RFC 6675 §4 RescueRxt: one for each recovery.
     pub(super) rescue: bool,
     /// Octets sent by limited transmit: no part of FlightSize (RFC 3042 §2).
@@ -55,28 +55,20 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    pub(super) fn new(iss: Seq) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             phase: Phase::Open,
-            recover: iss,
+            recover: Mark::START,
             duplicates: 0,
             threshold: DUP_THRESH,
             credit: 0,
             fast_retransmit: false,
             overtaken: 0,
-            hole_from: iss,
+            hole_from: Mark::START,
             rescue: false,
             limited: 0,
             new_segments: 0,
             late: false,
-        }
-    }
-
-    /// `recover` must stay comparable with SND.UNA for as long as it is remembered.
-    #[inline]
-    pub(super) fn keep_recent(&mut self, una: Seq) {
-        if una.since(self.recover) > 1 << 30 {
-            self.recover = una - (1 << 29);
         }
     }
 
@@ -142,7 +134,8 @@ impl Connection {
                 by_sacks || by_count
             }
             LossRecovery::Rack => {
-                self.rack.update(self.now, self.una, self.queue.highest_sacked(), &ack.delivery);
+                let highest = self.queue.highest_sacked().map_or(self.queue.una(), |end| self.mark(end));
+                self.rack.update(self.now, highest, &ack.delivery);
                 self.run_rack()
             }
         }
@@ -167,7 +160,7 @@ impl Connection {
             && ack.duplicate
             && self.recovery.duplicates >= self.recovery.threshold
             // RFC 6582 §3.2 step 2: not again for what was sent before the last recovery.
-            && self.una.after(self.recovery.recover);
+            && self.queue.una() > self.recovery.recover;
         if by_duplicates {
             self.queue.mark_lost(0);
         }
@@ -190,15 +183,15 @@ impl Connection {
         let flight = self.flight().saturating_sub(self.recovery.limited);
         self.begin_detection(false);
         self.recovery.phase = Phase::Fast;
-        self.recovery.recover = self.nxt;
+        self.recovery.recover = self.sent_mark();
         self.recovery.fast_retransmit = true;
-        self.recovery.hole_from = self.una;
+        self.recovery.hole_from = self.queue.una();
         self.recovery.rescue = true;
         self.recovery.overtaken = self.queue.sacked_segments().max(self.recovery.duplicates);
         self.timers.early =
             if self.timers.early_kind == TimerKind::TailLossProbe { Instant::MAX } else { self.timers.early };
         let ssthresh = self.controller.on_loss(flight);
-        self.ecn.recover = Some(self.nxt);
+        self.ecn.recover = self.sent_mark();
         self.ecn.reduced = self.peer.ecn;
         if self.loss_recovery == LossRecovery::NewReno {
             self.recovery.credit = i64::from(self.recovery.duplicates) * i64::from(self.smss);
@@ -232,7 +225,7 @@ impl Connection {
     }
 
     fn in_fast_recovery(&mut self, ack: &Ack, lost: bool) {
-        if ack.advanced && self.una.after_eq(self.recovery.recover) {
+        if ack.advanced && self.queue.una() >= self.recovery.recover {
             return self.leave_fast_recovery();
         }
         let credit_before = self.recovery.credit;
@@ -296,7 +289,7 @@ impl Connection {
         if !ack.advanced {
             return;
         }
-        let done = self.una.after_eq(self.recovery.recover);
+        let done = self.queue.una() >= self.recovery.recover;
         self.usage.limited = true;
         self.grow(ack.delivery.acked, ack.delivery.newest);
         if self.loss_recovery == LossRecovery::NewReno && !done {
@@ -308,13 +301,14 @@ impl Connection {
         }
     }
 
-    /// RFC 3168 §6.1.2: as a loss, once for each window. Returns whether this ACK reduced it.
+    /// RFC 3168 §6.1.2: as a loss, once for each window. The peer echoes until CWR has arrived, which is above the mark: so
+    /// only an ACK of something above it can tell of another congestion. Returns whether this ACK reduced the window.
     fn react_to_ecn(&mut self, ack: &Ack) -> bool {
-        let again = self.ecn.recover.is_some_and(|recover| self.una.before(recover));
+        let again = self.queue.una() <= self.ecn.recover;
         if !ack.ece || again || self.recovery.phase != Phase::Open {
             return false;
         }
-        self.ecn.recover = Some(self.nxt);
+        self.ecn.recover = self.sent_mark();
         self.ecn.reduced = true;
         self.controller.on_ecn(self.flight());
         self.stats.ecn_reductions += 1;

@@ -1,12 +1,48 @@
 //! Recoveries that were not needed: the detectors at work, and the window's return.
 
-use super::ack::Ack;
+use super::ack::{Ack, Reported};
 use super::recovery::Phase;
 use super::{Connection, LossRecovery};
 use crate::event::Event;
 use crate::spurious::{Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
 use ropewalk_congestion::Snapshot;
-use ropewalk_units::{Duration, Seq};
+use ropewalk_units::{Duration, Mark, Seq};
+
+/// What a recovery sent again: ranges in order that do not touch.
+#[derive(Clone, Debug, Default)]
+struct Repaired {
+    ranges: Vec<(Mark, Mark)>,
+    /// Retransmissions.
+    segments: u32,
+}
+
+impl Repaired {
+    fn clear(&mut self) {
+        self.ranges.clear();
+        self.segments = 0;
+    }
+
+    /// Segments go out again in order as a rule, and then join the last range or follow it.
+    fn add(&mut self, left: Mark, right: Mark) {
+        self.segments += 1;
+        let from = self.ranges.partition_point(|range| range.1 < left);
+        let to = self.ranges.partition_point(|range| range.0 <= right);
+        match self.ranges.get_mut(from..to).and_then(<[_]>::first_mut) {
+            None => self.ranges.insert(from, (left, right)),
+            Some(first) => {
+                first.0 = first.0.min(left);
+                let end = self.ranges[to - 1].1.max(right);
+                self.ranges[from].1 = end;
+                self.ranges.drain(from + 1..to);
+            }
+        }
+    }
+
+    fn covers(&self, left: Mark, right: Mark) -> bool {
+        let at = self.ranges.partition_point(|range| range.1 < right);
+        self.ranges.get(at).is_some_and(|range| range.0 <= left)
+    }
+}
 
 /// The detectors of one connection, and what is kept to undo a recovery.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +57,7 @@ pub(super) struct Detectors {
     /// RFC 4015 §3.2 (11) is still to be done at the next measurement.
     late: Option<TimeoutMemory>,
     /// What this recovery retransmitted.
-    repaired: Vec<(Seq, Seq)>,
+    repaired: Repaired,
     /// Retransmissions counted as spurious already, whose DSACKs may still come, also during a later recovery.
     counted: u32,
 }
@@ -50,7 +86,7 @@ impl Connection {
         let (flight, ssthresh) = (self.flight(), self.controller.ssthresh());
         let granularity = self.config.clock_granularity;
         let (srtt, rttvar) = (self.rtt.srtt(), self.rtt.rttvar());
-        let now = self.timestamp();
+        let (now, sent) = (self.timestamp(), self.sent_mark());
         let detectors = &mut self.detectors;
         match &mut detectors.snapshot {
             Some(kept) => **kept = snapshot,
@@ -66,7 +102,7 @@ impl Connection {
             detectors.dsack.begin(by_timeout);
         }
         if !by_timeout {
-            detectors.frto.on_fast_recovery(self.nxt);
+            detectors.frto.on_fast_recovery(sent);
         }
     }
 
@@ -74,7 +110,7 @@ impl Connection {
     pub(super) fn begin_frto(&mut self) {
         self.recovery.new_segments = 0;
         if self.config.spurious.frto && self.loss_recovery != LossRecovery::NewReno {
-            self.detectors.frto.begin(self.una, self.nxt);
+            self.detectors.frto.begin(self.queue.una(), self.sent_mark());
         }
     }
 
@@ -88,7 +124,8 @@ impl Connection {
     /// A segment was sent again.
     pub(super) fn note_retransmission(&mut self, left: Seq, right: Seq) {
         if self.detects() && self.recovery.phase != Phase::Open {
-            self.detectors.repaired.push((left, right));
+            let (left, right) = (self.mark(left), self.mark(right));
+            self.detectors.repaired.add(left, right);
             self.detectors.dsack.on_retransmit(1);
         }
     }
@@ -123,11 +160,11 @@ impl Connection {
     fn ask_frto(&mut self, ack: &Ack) -> FrtoAction {
         let window = !self.owns_window() || self.flight() < self.peer.window;
         let question = FrtoAck {
-            snd_una: self.una,
+            snd_una: self.queue.una(),
             advanced: ack.advanced,
-            highest: ack.delivery.original_end.map_or(self.una, |end| end.max(self.una)),
+            highest: self.mark(ack.delivery.original_end.map_or(self.una, |end| end.max(self.una))),
             original_below: ack.delivery.original_end.is_some(),
-            snd_max: self.nxt,
+            snd_max: self.sent_mark(),
             can_send_new: self.stream.unsent() > 0 && window,
         };
         if !ack.advanced && ack.delivery.sacked == 0 && !ack.duplicate {
@@ -138,17 +175,20 @@ impl Connection {
 
     /// RFC 3708: the peer reports what arrived twice.
     fn judge_dsack(&mut self, ack: &Ack) -> Verdict {
-        let Some((left, right)) = ack.dsack else { return Verdict::Undecided };
-        self.rack.on_dsack(self.una, self.nxt);
+        let Some(Reported { left, right }) = ack.dsack else { return Verdict::Undecided };
+        self.rack.on_dsack(self.queue.una(), self.sent_mark());
         self.detectors.eifel.on_dsack();
-        let repaired = &self.detectors.repaired;
-        let ours = repaired.iter().any(|(l, r)| l.before_eq(left) && right.before_eq(*r));
-        if self.detectors.counted > 0 {
-            self.detectors.counted -= 1;
+        // As many segments as the block is long (Linux `tcp_dsack_seen`).
+        let segments = right.since(left).div_ceil(u64::from(self.smss)) as u32;
+        let ours = self.detectors.repaired.covers(left, right);
+        let counted = self.detectors.counted.min(segments);
+        self.detectors.counted -= counted;
+        self.add_spurious(segments - counted);
+        if self.config.spurious.dsack {
+            self.detectors.dsack.on_dsack(segments, ours)
         } else {
-            self.add_spurious(1);
+            Verdict::Undecided
         }
-        if self.config.spurious.dsack { self.detectors.dsack.on_dsack(1, ours) } else { Verdict::Undecided }
     }
 
     /// Takes the reduction back.
@@ -186,7 +226,7 @@ impl Connection {
     /// Every retransmission of the recovery counts as spurious, once: those that a DSACK reported already, or
     /// will report, count there.
     fn count_spurious(&mut self, ack: &Ack) {
-        let retransmissions = self.detectors.repaired.len() as u32;
+        let retransmissions = self.detectors.repaired.segments;
         if ack.dsack.is_none() {
             self.add_spurious(retransmissions);
             self.detectors.counted += retransmissions;

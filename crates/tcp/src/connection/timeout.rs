@@ -5,7 +5,7 @@ use super::{Connection, LossRecovery};
 use crate::event::Event;
 use crate::rack::Probe;
 use crate::state::{CloseReason, TimerKind};
-use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_units::{Duration, Instant};
 
 /// RFC 8985 §7.2 WCDelAckT: what a receiver may wait with the ACK of a single segment (Linux: its least RTO).
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
@@ -70,8 +70,7 @@ impl Connection {
         if self.queue.is_empty() {
             return;
         }
-        self.consecutive_timeouts += 1;
-        if self.consecutive_timeouts > self.config.max_retransmissions {
+        if self.is_hopeless() {
             return self.close(CloseReason::TimedOut);
         }
         self.stats.timeouts += 1;
@@ -83,6 +82,20 @@ impl Connection {
         let (consecutive, rto) = (self.consecutive_timeouts, self.rtt.rto());
         self.event(Event::TimeoutFired { consecutive, rto });
         self.trace_window();
+    }
+
+    /// Counts another retransmission in vain. RFC 9293 §3.8.6.1: a peer that has closed its window over data on its way,
+    /// and answers, is not dead: what is sent again is a probe then.
+    fn is_hopeless(&mut self) -> bool {
+        let in_vain = if self.peer.window == 0 {
+            self.consecutive_timeouts = self.consecutive_timeouts.max(2).min(self.consecutive_timeouts + 1);
+            self.probes_unanswered += 1;
+            self.probes_unanswered
+        } else {
+            self.consecutive_timeouts += 1;
+            self.consecutive_timeouts
+        };
+        in_vain > self.config.max_retransmissions
     }
 
     /// RFC 5681 §3.1: everything unacknowledged may be lost; begin again with one segment (but see
@@ -106,9 +119,9 @@ impl Connection {
         self.prr = None;
         self.recovery.close();
         self.recovery.phase = Phase::Timeout;
-        self.recovery.recover = self.nxt;
+        self.recovery.recover = self.sent_mark();
         self.recovery.fast_retransmit = true;
-        self.ecn.recover = Some(self.nxt);
+        self.ecn.recover = self.sent_mark();
         self.ecn.reduced = self.peer.ecn;
     }
 
@@ -195,8 +208,8 @@ impl Connection {
     }
 
     /// The probe left.
-    pub(super) fn probe_sent(&mut self, end: Seq, retransmission: bool) {
-        self.probe = Some(Probe { end, retransmission });
+    pub(super) fn probe_sent(&mut self, retransmission: bool) {
+        self.probe = Some(Probe { end: self.sent_mark(), retransmission });
         self.stats.tail_loss_probes += 1;
         self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
         if self.timers.early_kind == TimerKind::TailLossProbe {
@@ -208,12 +221,15 @@ impl Connection {
     /// RFC 8985 §7.4.2: did the probe repair a loss that nothing else showed?
     pub(super) fn judge_probe(&mut self, ack: &super::ack::Ack) {
         let Some(probe) = self.probe else { return };
-        if self.una.before(probe.end) {
+        let una = self.queue.una();
+        if una < probe.end {
             return;
         }
-        if !probe.retransmission || ack.dsack.is_some() {
+        // The DSACK of the probe itself: both it and the original arrived.
+        let reported = ack.dsack.is_some_and(|dsack| dsack.right == probe.end);
+        if !probe.retransmission || reported {
             self.probe = None;
-        } else if self.una.after(probe.end) {
+        } else if una > probe.end {
             // An ACK above the probe without a DSACK: the original was lost, one reduction is due.
             self.probe = None;
             if self.recovery.phase == Phase::Open {

@@ -124,12 +124,12 @@ impl Connection {
         let len = self.next_len();
         if len > 0 && len <= window && self.fin_allows_data() {
             self.send_new(segment, len);
-            self.probe_sent(self.nxt, false);
+            self.probe_sent(false);
             return true;
         }
         let Some(index) = self.queue.last_unsacked() else { return false };
         self.send_again(segment, index);
-        self.probe_sent(self.nxt, true);
+        self.probe_sent(true);
         true
     }
 
@@ -194,7 +194,7 @@ impl Connection {
 
     fn next_suspect(&mut self) -> Option<usize> {
         if let Some(index) = self.queue.next_hole(self.recovery.hole_from) {
-            self.recovery.hole_from = self.queue.get(index)?.end();
+            self.recovery.hole_from = self.mark(self.queue.get(index)?.end());
             return Some(index);
         }
         if self.recovery.rescue && self.queue.highest_sacked().is_some() {
@@ -292,7 +292,7 @@ impl Connection {
             && self.owns_window()
             && u64::from(len) == unsent
             && self.fin == Fin::None
-            && self.small_end.after(self.una)
+            && self.small_end > self.queue.una()
     }
 
     /// Cuts and sends a new segment of `len` octets, with the FIN if it is the last.
@@ -319,7 +319,7 @@ impl Connection {
             flags |= Flags::PSH;
         }
         if len < self.smss {
-            self.small_end = self.nxt;
+            self.small_end = self.sent_mark();
         }
         self.stats.bytes_sent += u64::from(len);
         self.recovery.new_segments = self.recovery.new_segments.saturating_sub(1);
@@ -397,10 +397,10 @@ impl Connection {
         let limited = self.outstanding() + self.smss > self.controller.cwnd();
         let flight = self.flight();
         let usage = &mut self.usage;
-        if self.una.after_eq(usage.round_end) || limited || (!usage.limited && flight > usage.most) {
+        if self.queue.una() >= usage.round_end || limited || (!usage.limited && flight > usage.most) {
             usage.limited = limited;
             usage.most = flight;
-            usage.round_end = self.nxt;
+            usage.round_end = self.queue.una() + flight;
         }
     }
 

@@ -76,6 +76,11 @@ impl Reassembly {
         !self.later.is_empty()
     }
 
+    /// Where the octets above a hole end, if there are any.
+    pub(crate) fn end(&self) -> Option<Seq> {
+        self.later.back().map(|run| run.end())
+    }
+
     /// As [`Self::insert_in_order`], while there is no hole.
     #[inline]
     pub(crate) fn append(&mut self, next: Seq, payload: Payload) -> Seq {

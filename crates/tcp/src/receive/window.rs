@@ -9,8 +9,8 @@ use ropewalk_units::{Duration, Instant, Seq};
 struct Autotuning {
     /// The receiver's own estimate of the round-trip time.
     rtt: Option<Duration>,
-    /// When `rtt_edge` is reached, one window has arrived: a round-trip time without timestamps.
-    rtt_edge: Seq,
+    /// When so many octets have come in all, one window has arrived: a round-trip time without timestamps.
+    rtt_edge: u64,
     rtt_since: Instant,
     last_echo: u32,
     /// Octets read in the best round-trip time so far.
@@ -50,9 +50,9 @@ impl ReceiveWindow {
             limit: if tuned { INITIAL_AUTOTUNED } else { max },
             max,
             shared,
-            tuning: measured.then(|| Autotuning {
+            tuning: measured.then_some(Autotuning {
                 rtt: None,
-                rtt_edge: Seq::new(0),
+                rtt_edge: 0,
                 rtt_since: Instant::ZERO,
                 last_echo: 0,
                 space: 0,
@@ -74,7 +74,7 @@ impl ReceiveWindow {
         if let Some(tuning) = &mut self.tuning {
             tuning.since = now;
             tuning.rtt_since = now;
-            tuning.rtt_edge = self.edge;
+            tuning.rtt_edge = u64::from(self.limit);
         }
     }
 
@@ -160,13 +160,13 @@ impl ReceiveWindow {
         }
     }
 
-    /// Data arrived: measures, and lets the buffer grow once per round-trip time. `echo` is the timestamp
-    /// that a full-sized segment echoes.
+    /// Data arrived, `received` octets in all: measures, and lets the buffer grow once per round-trip time. `echo` is the
+    /// timestamp that a full-sized segment echoes.
     #[inline]
-    pub(crate) fn tune(&mut self, now: Instant, echo: Option<u32>, segment_size: u32) {
-        let (next, edge, max) = (self.next, self.edge, self.max);
+    pub(crate) fn tune(&mut self, now: Instant, received: u64, echo: Option<u32>, segment_size: u32) {
+        let (size, max) = (self.size(), self.max);
         if let Some(tuning) = &mut self.tuning {
-            tuning.measure(now, next, edge, echo);
+            tuning.measure(now, received, size, echo);
             if let Some(wanted) = tuning.wanted(now, segment_size) {
                 self.limit = self.limit.max(wanted.min(u64::from(max)) as u32);
             }
@@ -175,18 +175,18 @@ impl ReceiveWindow {
 }
 
 impl Autotuning {
-    fn measure(&mut self, now: Instant, next: Seq, edge: Seq, echo: Option<u32>) {
+    fn measure(&mut self, now: Instant, received: u64, window: u32, echo: Option<u32>) {
         if let Some(echo) = echo {
             if echo != self.last_echo {
                 self.last_echo = echo;
                 let age = timestamp::age(now, echo).max(Duration::from_millis(1));
                 self.rtt = Some(self.rtt.map_or(age, |rtt| (rtt * 7 + age) / 8));
             }
-        } else if next.after_eq(self.rtt_edge) {
+        } else if received >= self.rtt_edge {
             // One window in one round-trip time: an upper bound, so the least counts.
             let sample = now.saturating_since(self.rtt_since);
             self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.min(sample)));
-            self.rtt_edge = edge;
+            self.rtt_edge = received + u64::from(window);
             self.rtt_since = now;
         }
     }
@@ -254,7 +254,7 @@ mod tests {
             assert!(w.size() >= octets, "round {round}: window {} for {octets}", w.size());
             w.advance(next);
             w.read(octets);
-            w.tune(now, Some(timestamp::value(now) - 100), 1400);
+            w.tune(now, 0, Some(timestamp::value(now) - 100), 1400);
             w.advertise(0, 1400);
             octets *= 2;
         }

@@ -4,7 +4,7 @@
 //! total that loss recovery asks for (what was SACKed, deemed lost, retransmitted) is kept up to date, so that
 //! `pipe` (RFC 6675 §4) costs nothing, and cursors make every walk amortised.
 
-use ropewalk_units::{Duration, Instant, Seq};
+use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
 
@@ -191,16 +191,18 @@ pub(crate) struct SentQueue {
     to_retransmit: u32,
     /// Segments that bear a mark beside the FIN's.
     marked: u32,
+    /// SND.UNA: where the first segment begins.
+    una: Mark,
     /// No segment to retransmit lies below.
-    retransmit_from: Seq,
+    retransmit_from: Mark,
     /// RFC 6675 loss marking, RACK's walk of first transmissions: everything below was judged.
-    judged: Seq,
-    /// Highest octet SACKed, plus one. Significant while something is SACKed.
+    judged: Mark,
+    /// Highest octet SACKed, plus one. Significant while something is SACKed, and so above SND.UNA.
     highest_sacked: Seq,
-    /// The blocks of the last ACK: what they covered needs no second walk.
+    /// The blocks of the last ACK, while something is SACKed: what they covered needs no second walk.
     seen: [(Seq, Seq); 4],
     seen_len: u8,
-    /// Retransmissions in the order in which they were sent, for RACK; entries are checked when used.
+    /// Retransmissions in the order in which they were sent, for RACK; entries are checked by their time when used.
     retransmissions: VecDeque<(Instant, Seq)>,
     track_retransmissions: bool,
 }
@@ -209,8 +211,20 @@ pub(crate) struct SentQueue {
 const SPARE: usize = 64;
 
 impl SentQueue {
-    pub(crate) fn new(first: Seq, track_retransmissions: bool) -> Self {
-        Self { retransmit_from: first, judged: first, track_retransmissions, ..Self::default() }
+    /// The first segment will follow the SYN.
+    pub(crate) fn new(track_retransmissions: bool) -> Self {
+        Self { una: Mark::START + 1, track_retransmissions, ..Self::default() }
+    }
+
+    /// SND.UNA, once the SYN is acknowledged.
+    #[inline]
+    pub(crate) fn una(&self) -> Mark {
+        self.una
+    }
+
+    /// The place of a number at or above SND.UNA, while the queue is not empty.
+    pub(crate) fn mark_of(&self, seq: Seq) -> Mark {
+        self.una + self.segments.front().map_or(0, |front| seq.since(front.seq))
     }
 
     #[inline]
@@ -270,6 +284,14 @@ impl SentQueue {
         self.segments.partition_point(|sent| sent.end().before_eq(seq))
     }
 
+    /// The first segment that ends above `mark`.
+    fn index_past(&self, mark: Mark) -> usize {
+        match self.segments.front() {
+            Some(front) if mark > self.una => self.index_above(front.seq + mark.since(self.una) as u32),
+            _ => 0,
+        }
+    }
+
     /// The segment that starts at `seq`.
     pub(crate) fn index_of(&self, seq: Seq) -> Option<usize> {
         let index = self.index_above(seq);
@@ -279,6 +301,7 @@ impl SentQueue {
     /// Everything below `una` is acknowledged.
     #[inline]
     pub(crate) fn acknowledge(&mut self, una: Seq, delivery: &mut Delivery) {
+        let acked_before = delivery.acked;
         while let Some(front) = self.segments.front_mut() {
             if front.end().after(una) {
                 if front.seq.before(una) {
@@ -298,10 +321,12 @@ impl SentQueue {
                 self.forget(&sent, delivery);
             }
         }
-        if self.segments.is_empty() {
-            self.drained(una);
-        } else if self.sacked > 0 && self.highest_sacked.before_eq(una) {
+        self.una += delivery.acked - acked_before;
+        if self.sacked == 0 {
             self.seen_len = 0;
+        }
+        if self.segments.is_empty() {
+            self.drained();
         }
     }
 
@@ -320,6 +345,7 @@ impl SentQueue {
                 if front.seq.before(una) {
                     arrival.acked += front.trim(una);
                 }
+                self.una += arrival.acked;
                 return arrival;
             }
             arrival.acked += front.len;
@@ -327,7 +353,8 @@ impl SentQueue {
             arrival.oldest = arrival.oldest.min(arrival.newest);
             self.segments.pop_front();
         }
-        self.drained(una);
+        self.una += arrival.acked;
+        self.drained();
         arrival
     }
 
@@ -372,11 +399,8 @@ impl SentQueue {
         }
     }
 
-    /// All is acknowledged: everything starts anew, and memory of a large window is given back.
-    fn drained(&mut self, una: Seq) {
-        self.seen_len = 0;
-        self.retransmit_from = una;
-        self.judged = una;
+    /// All is acknowledged: memory of a large window is given back.
+    fn drained(&mut self) {
         self.retransmissions.clear();
         if self.segments.capacity() > SPARE {
             self.segments.shrink_to(SPARE);
@@ -402,7 +426,7 @@ impl SentQueue {
                 None => self.sack_range(left, left, right, delivery),
             }
         }
-        self.seen_len = blocks.len().min(4) as u8;
+        self.seen_len = if self.sacked > 0 { blocks.len().min(4) as u8 } else { 0 };
         for (seen, block) in self.seen.iter_mut().zip(blocks) {
             *seen = *block;
         }
@@ -457,8 +481,8 @@ impl SentQueue {
             self.lost += len;
         }
         self.marked += u32::from(was_plain);
-        let lowest = self.to_retransmit == 0 || seq.before(self.retransmit_from);
-        self.retransmit_from = if lowest { seq } else { self.retransmit_from };
+        let at = self.mark_of(seq);
+        self.retransmit_from = if self.to_retransmit == 0 { at } else { self.retransmit_from.min(at) };
         self.to_retransmit += 1;
         true
     }
@@ -478,7 +502,7 @@ impl SentQueue {
         self.count_marked();
         self.lost = 0;
         self.to_retransmit = 0;
-        self.judged = self.front().map_or(self.judged, |front| front.seq);
+        self.judged = self.una;
     }
 
     /// The peer dropped what it had SACKed (RFC 2018 §8): nothing counts as SACKed any more.
@@ -490,7 +514,7 @@ impl SentQueue {
         self.sacked = 0;
         self.sacked_segments = 0;
         self.seen_len = 0;
-        self.judged = self.front().map_or(self.judged, |front| front.seq);
+        self.judged = self.una;
     }
 
     /// After marks were taken off.
@@ -503,21 +527,21 @@ impl SentQueue {
         if self.to_retransmit == 0 {
             return None;
         }
-        let from = self.index_above(self.retransmit_from);
+        let from = self.index_past(self.retransmit_from);
         let found = self
             .segments
             .range(from..)
             .position(|sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED))?
             + from;
-        self.retransmit_from = self.segments[found].seq;
+        self.retransmit_from = self.mark_of(self.segments[found].seq);
         Some(found)
     }
 
     /// RFC 6675 §4 NextSeg (3): the lowest segment at or above `from`, below the highest SACKed octet, that was
     /// neither SACKed nor retransmitted.
-    pub(crate) fn next_hole(&self, from: Seq) -> Option<usize> {
+    pub(crate) fn next_hole(&self, from: Mark) -> Option<usize> {
         let end = self.highest_sacked()?;
-        let start = self.index_above(from);
+        let start = self.index_past(from);
         let holes = self.segments.range(start..).take_while(|sent| sent.seq.before(end));
         let unsent = Marks(Marks::SACKED.0 | Marks::RETRANSMITTED.0);
         holes.enumerate().find(|(_, sent)| !sent.marks.has(unsent)).map(|(i, _)| i + start)
@@ -551,7 +575,7 @@ impl SentQueue {
     pub(crate) fn mark_lost_below_sacks(&mut self, threshold: u32, smss: u32) -> bool {
         let Some(highest) = self.highest_sacked() else { return false };
         let Some(limit) = self.index_below_sacks(highest, threshold, smss) else { return false };
-        let start = self.index_above(self.judged);
+        let start = self.index_past(self.judged);
         let mut any = false;
         for index in start..limit {
             if !self.segments[index].marks.has(Marks::RETRANSMITTED) {
@@ -559,7 +583,7 @@ impl SentQueue {
             }
         }
         if limit > start {
-            self.judged = self.segments[limit - 1].end();
+            self.judged = self.mark_of(self.segments[limit - 1].end());
         }
         any
     }
@@ -580,7 +604,7 @@ impl SentQueue {
             } else {
                 in_run = false;
             }
-            if index == 0 || sent.end().before_eq(self.judged) {
+            if index == 0 || self.mark_of(sent.end()) <= self.judged {
                 return None;
             }
             index -= 1;
@@ -612,7 +636,7 @@ impl SentQueue {
         wait: Duration,
     ) -> (bool, Option<Duration>) {
         let mut any = false;
-        let mut index = self.index_above(self.judged);
+        let mut index = self.index_past(self.judged);
         while let Some(sent) = self.segments.get(index).copied() {
             let settled = Marks(Marks::SACKED.0 | Marks::EVER_RETRANSMITTED.0 | Marks::LOST.0);
             if !sent.marks.has(settled) {
@@ -625,7 +649,7 @@ impl SentQueue {
                 }
                 any |= self.mark_lost(index);
             }
-            self.judged = sent.end();
+            self.judged = self.mark_of(sent.end());
             index += 1;
         }
         (any, None)
@@ -672,7 +696,9 @@ impl SentQueue {
         assert_eq!(self.marked as usize, self.segments.iter().filter(|sent| !sent.marks.is_plain()).count());
         let waiting = |sent: &&Sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED);
         assert_eq!(self.to_retransmit as usize, self.segments.iter().filter(waiting).count());
-        assert!(self.segments.iter().filter(waiting).all(|sent| sent.seq.after_eq(self.retransmit_from)));
+        assert!(
+            self.segments.iter().filter(waiting).all(|sent| self.mark_of(sent.seq) >= self.retransmit_from)
+        );
         if let (Some(first), Some(last)) = (self.segments.front(), self.segments.back()) {
             assert_eq!((first.seq, last.end()), (una, nxt));
             for (a, b) in self.segments.iter().zip(self.segments.iter().skip(1)) {

@@ -1,21 +1,21 @@
 //! F-RTO (RFC 5682 §3.1, the version with SACK): after a timeout, send something new and see what comes back.
 
 use super::Verdict;
-use ropewalk_units::Seq;
+use ropewalk_units::Mark;
 
 /// One ACK after the timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrtoAck {
     /// SND.UNA after it.
-    pub(crate) snd_una: Seq,
+    pub(crate) snd_una: Mark,
     /// It advanced SND.UNA.
     pub(crate) advanced: bool,
     /// Highest octet, plus one, that it acknowledges cumulatively or newly by SACK.
-    pub(crate) highest: Seq,
+    pub(crate) highest: Mark,
     /// It newly acknowledges, cumulatively or by SACK, data sent once only, at or below RecoveryPoint.
     pub(crate) original_below: bool,
     /// The highest sequence number sent, plus one.
-    pub(crate) snd_max: Seq,
+    pub(crate) snd_max: Mark,
     /// New data could be sent: there is some, and the peer's window takes it.
     pub(crate) can_send_new: bool,
 }
@@ -51,14 +51,14 @@ enum Step {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Frto {
     step: Step,
-    recovery_point: Option<Seq>,
+    recovery_point: Option<Mark>,
 }
 
 impl Frto {
     /// RFC 5682 §3.1 (1): the timer expired and the first unacknowledged segment is sent again. False if a
     /// recovery is still in progress, which forbids the algorithm; another timeout before any ACK does not.
-    pub(crate) fn begin(&mut self, snd_una: Seq, snd_max: Seq) -> bool {
-        let recovering = self.recovery_point.is_some_and(|point| point.after(snd_una));
+    pub(crate) fn begin(&mut self, snd_una: Mark, snd_max: Mark) -> bool {
+        let recovering = self.recovery_point.is_some_and(|point| point > snd_una);
         if recovering {
             self.recovery_point = Some(snd_max);
         }
@@ -67,7 +67,7 @@ impl Frto {
     }
 
     /// Fast recovery began, up to `snd_max`: a timeout inside it is no case for F-RTO.
-    pub(crate) fn on_fast_recovery(&mut self, snd_max: Seq) {
+    pub(crate) fn on_fast_recovery(&mut self, snd_max: Mark) {
         self.recovery_point = Some(snd_max);
         self.step = Step::Idle;
     }
@@ -78,7 +78,7 @@ impl Frto {
     }
 
     /// Another detector found the timeout spurious, or recovery ended (fast recovery too): no recovery is in
-    /// progress any more. Must be told, for sequence numbers come round again.
+    /// progress any more.
     pub(crate) fn stop(&mut self) {
         *self = Self::default();
     }
@@ -99,7 +99,7 @@ impl Frto {
         }
         self.recovery_point = Some(ack.snd_max);
         // (2a), and (2b) without anything new to send.
-        if ack.snd_una.after_eq(ack.snd_max) || !ack.can_send_new {
+        if ack.snd_una >= ack.snd_max || !ack.can_send_new {
             self.step = Step::Idle;
             return FrtoAction::Recover { segments: 2 };
         }
@@ -112,7 +112,7 @@ impl Frto {
         let Some(point) = self.recovery_point else { return FrtoAction::Wait };
         self.step = Step::Idle;
         // (3a): beyond the point, or nothing new below it.
-        if ack.highest.after(point) || !ack.original_below {
+        if ack.highest > point || !ack.original_below {
             return FrtoAction::Recover { segments: 3 };
         }
         // (3b)

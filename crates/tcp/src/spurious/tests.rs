@@ -1,7 +1,7 @@
 //! The RFCs' rules as scripts.
 
 use super::{Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
-use ropewalk_units::{Duration, Seq};
+use ropewalk_units::{Duration, Mark};
 
 const BY_TIMEOUT: Verdict = Verdict::Spurious { by_timeout: true };
 const BY_DUPACKS: Verdict = Verdict::Spurious { by_timeout: false };
@@ -69,18 +69,18 @@ fn eifel_gives_no_verdict_where_acks_may_have_been_lost() {
 /// Segments of 1000 octets, ten outstanding from 0 at the timeout.
 fn frto_ack(una: u32, advanced: bool, highest: u32, original_below: bool) -> FrtoAck {
     FrtoAck {
-        snd_una: Seq::new(una),
+        snd_una: Mark::new(una.into()),
         advanced,
-        highest: Seq::new(highest),
+        highest: Mark::new(highest.into()),
         original_below,
-        snd_max: Seq::new(10_000),
+        snd_max: Mark::new(10_000),
         can_send_new: true,
     }
 }
 
 fn started() -> Frto {
     let mut frto = Frto::default();
-    assert!(frto.begin(Seq::new(0), Seq::new(10_000)));
+    assert!(frto.begin(Mark::new(0), Mark::new(10_000)));
     frto
 }
 
@@ -94,7 +94,7 @@ fn frto_finds_a_delay_spike() {
     assert_eq!(FrtoAction::Spurious.verdict(), BY_TIMEOUT);
     assert!(!frto.is_active());
     // RecoveryPoint is SND.UNA: another timeout may be examined at once.
-    assert!(frto.begin(Seq::new(2_000), Seq::new(12_000)));
+    assert!(frto.begin(Mark::new(2_000), Mark::new(12_000)));
 }
 
 #[test]
@@ -136,21 +136,21 @@ fn frto_waits_through_duplicates_and_stops_when_it_cannot_tell() {
 #[test]
 fn frto_is_not_used_inside_a_recovery() {
     let mut frto = Frto::default();
-    frto.on_fast_recovery(Seq::new(10_000));
-    assert!(!frto.begin(Seq::new(4_000), Seq::new(12_000)));
+    frto.on_fast_recovery(Mark::new(10_000));
+    assert!(!frto.begin(Mark::new(4_000), Mark::new(12_000)));
     assert_eq!(frto.on_ack(&frto_ack(5_000, true, 5_000, false)), FrtoAction::Wait);
     frto.stop();
-    assert!(frto.begin(Seq::new(4_000), Seq::new(12_000)), "it has ended");
+    assert!(frto.begin(Mark::new(4_000), Mark::new(12_000)), "it has ended");
     // Nor after (2), when RecoveryPoint is set.
     let mut frto = started();
     frto.on_ack(&frto_ack(1_000, true, 1_000, false));
-    assert!(!frto.begin(Seq::new(1_000), Seq::new(12_000)));
+    assert!(!frto.begin(Mark::new(1_000), Mark::new(12_000)));
 }
 
 #[test]
 fn frto_examines_the_last_timeout_of_a_series() {
     let mut frto = started();
-    assert!(frto.begin(Seq::new(0), Seq::new(10_000)), "no ACK yet: no recovery to disturb");
+    assert!(frto.begin(Mark::new(0), Mark::new(10_000)), "no ACK yet: no recovery to disturb");
     assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
     assert_eq!(frto.on_ack(&frto_ack(2_000, true, 2_000, true)), FrtoAction::Spurious);
 }

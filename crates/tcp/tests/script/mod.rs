@@ -15,6 +15,8 @@
 //! of a segment that must leave, `nots`, `bare` (no option that belongs on a SYN), `push` and `nopush` (its PSH).
 //! Fields that a line does not name are not compared.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
 pub(crate) mod configs;
 
 use ropewalk_tcp::{Config, Connection, Event, State};
@@ -80,6 +82,54 @@ impl Script {
         assert_eq!(self.tcp.state(), state);
     }
 
+    /// Sends so many octets, in flights of ten segments that the peer acknowledges 20 ms later.
+    pub(crate) fn send_much(&mut self, octets: u64) {
+        self.send_on(octets);
+        self.now += Duration::from_millis(20);
+        self.acknowledge(self.tcp.snd_nxt());
+        assert_eq!(self.tcp.flight_size(), 0);
+    }
+
+    /// … each up to its last segment, so that something is on its way all the time.
+    pub(crate) fn send_on(&mut self, octets: u64) {
+        let end = self.offset + octets;
+        while self.offset < end {
+            let len = u32::try_from(u64::from(10 * self.tcp.smss()).min(end - self.offset)).expect("small");
+            self.tcp.push(Payload { offset: self.offset, len });
+            self.offset += u64::from(len);
+            self.poll();
+            self.now += Duration::from_millis(20);
+            let last = self.out.back().map_or(self.tcp.snd_una(), |(_, segment)| segment.seq);
+            self.out.clear();
+            self.acknowledge(last);
+        }
+        assert_eq!(self.tcp.unsent(), 0);
+    }
+
+    fn acknowledge(&mut self, ack: Seq) {
+        let seq = self.tcp.rcv_nxt();
+        let segment = Segment { seq, ack, flags: Flags::ACK, window: 60_000, ..Segment::default() };
+        self.tcp.handle_segment(self.now, &segment);
+        self.poll();
+    }
+
+    /// Receives so many octets in order, which are read at once.
+    pub(crate) fn receive_much(&mut self, octets: u64, segment: u32) {
+        let mut left = octets;
+        while left > 0 {
+            let len = u32::try_from(u64::from(segment).min(left)).expect("small");
+            let (seq, ack) = (self.tcp.rcv_nxt(), self.tcp.snd_nxt());
+            let payload = Payload { offset: octets - left, len };
+            let segment =
+                Segment { seq, ack, flags: Flags::ACK, window: 60_000, payload, ..Segment::default() };
+            self.tcp.handle_segment(self.now, &segment);
+            while self.tcp.read(u64::MAX).is_some() {}
+            self.poll();
+            self.out.clear();
+            left -= u64::from(len);
+        }
+    }
+
     fn line(&mut self, line: &str) {
         let mut words: Vec<&str> = line.split_whitespace().collect();
         if let Some(milliseconds) = words[0].strip_prefix('+') {
@@ -133,6 +183,12 @@ impl Script {
             self.poll();
         }
         self.now = end;
+    }
+
+    /// Lets time pass until `end`.
+    pub(crate) fn until(&mut self, end: Instant) {
+        let time = end.saturating_since(self.now);
+        self.pass(time, "until");
     }
 
     fn expect(&mut self, wanted: &[&str], line: &str) {
@@ -234,7 +290,7 @@ fn parse(words: &[&str], seq: u32, ack: u32) -> Segment {
             u32::from(segment.flags.contains(Flags::SYN)) + u32::from(segment.flags.contains(Flags::FIN));
         segment.seq = Seq::new(seq) + from;
         // The stream's first octet is sequence number 1.
-        let payload = Payload { offset: u64::from(from.max(1) - 1), len: to - from - controls };
+        let payload = Payload { offset: u64::from(from.max(1) - 1), len: to.wrapping_sub(from) - controls };
         segment.payload = payload;
     }
     let mut fields = words.iter().skip(2).copied();

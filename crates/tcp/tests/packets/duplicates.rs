@@ -1,0 +1,103 @@
+//! DSACKs as the sender reads them (RFC 2883, RFC 3708).
+
+use crate::script::Script;
+use crate::script::configs::{rack, sack};
+use ropewalk_tcp::{Config, SpuriousResponse};
+
+/// Five segments of which the first four were sent again in vain: they come late, all of them.
+fn two_repaired() -> Script {
+    let spurious = SpuriousResponse { dsack: true, ..SpuriousResponse::default() };
+    let mut s = Script::established(Config { spurious, ..sack() });
+    s.run(
+        "
+        push 6000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        > . 3001:4001
+        > . 4001:5001
+        > . 5001:6001
+        +20 < . 1:1 ack 1 sack 2001-6001
+        > . 1:1001
+        > . 1001:2001
+        +1 < . 1:1 ack 6001
+    ",
+    );
+    assert_eq!(s.tcp.stats().retransmissions, 2);
+    s
+}
+
+#[test]
+fn a_dsack_over_several_segments_counts_all_of_them() {
+    let mut s = two_repaired();
+    s.run("+20 < . 1:1 ack 6001 sack 1-2001");
+    assert_eq!((s.tcp.stats().undone, s.tcp.stats().spurious_retransmissions), (1, 2));
+}
+
+#[test]
+fn one_report_for_each_segment_is_the_same() {
+    let mut s = two_repaired();
+    s.run("+20 < . 1:1 ack 6001 sack 1-1001");
+    assert_eq!((s.tcp.stats().undone, s.tcp.stats().spurious_retransmissions), (0, 1));
+    s.run("< . 1:1 ack 6001 sack 1001-2001");
+    assert_eq!((s.tcp.stats().undone, s.tcp.stats().spurious_retransmissions), (1, 2));
+}
+
+/// RFC 3708 §3 (A): what was not sent again was doubled on the way, and tells nothing of our retransmissions.
+#[test]
+fn a_dsack_beyond_what_was_repaired_ends_the_search() {
+    let mut s = two_repaired();
+    s.run("+20 < . 1:1 ack 6001 sack 1001-3001\n < . 1:1 ack 6001 sack 1-2001");
+    assert_eq!(s.tcp.stats().undone, 0);
+}
+
+#[test]
+fn a_dsack_for_what_was_never_sent_counts_nothing() {
+    let mut s = two_repaired();
+    for block in ["0-1001", "4294967000-4294967100", "4294967000-2001", "7001-8001", "2001-1"] {
+        s.run(&format!("+20 < . 1:1 ack 6001 sack {block}"));
+        assert_eq!(s.tcp.stats().spurious_retransmissions, 0, "{block}");
+    }
+    s.run("+20 < . 1:1 ack 6001 sack 1-2001");
+    assert_eq!(s.tcp.stats().undone, 1, "and does not end the search");
+}
+
+/// RFC 2018 §3: blocks above SND.NXT or upside down are no blocks.
+#[test]
+fn sack_blocks_of_what_was_never_sent_mark_nothing() {
+    let mut s = Script::established(rack());
+    s.run(
+        "
+        push 3000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        +20 < . 1:1 ack 1 sack 2001-4001,5001-6001,3001-1001
+        > nothing
+    ",
+    );
+    assert_eq!((s.tcp.pipe(), s.tcp.stats().duplicate_acks_received), (3000, 0));
+}
+
+/// RFC 2018 §8: a peer may drop what it has reported. The timer forgets the reports.
+#[test]
+fn a_peer_that_reneges_gets_all_again() {
+    let mut s = Script::established(rack());
+    s.run(
+        "
+        push 3000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        +20 < . 1:1 ack 1 sack 1001-3001
+        +5 > . 1:1001
+        +20 < . 1:1 ack 1001
+        > nothing
+        +200 > . 1001:2001
+        +20 < . 1:1 ack 2001
+        > . 2001:3001
+        +20 < . 1:1 ack 3001
+    ",
+    );
+    assert_eq!(s.tcp.flight_size(), 0);
+}
