@@ -81,7 +81,7 @@ impl Ends {
                 self.server = Some(Connection::accept(config.clone(), local, path, &segment, secret, now));
             }
             Some(server) if joins && server.subflow(id).is_none() => {
-                server.accept_join(now, path, &segment);
+                server.accept_join(now, path, &segment).expect("two subflows are few");
             }
             Some(server) => server.handle_segment(now, id, &segment),
         }

@@ -117,6 +117,27 @@ pub enum ScriptedAction {
     Withdraw,
 }
 
+/// What a connection holds at most, whatever its peer does. `docs/models/mptcp.md` says what happens then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Subflows, those in TIME-WAIT included; more than 64 count as 64.
+    pub subflows: u32,
+    /// Joins that the peer has begun and not finished.
+    pub half_open_subflows: u32,
+    /// Addresses that the peer has announced.
+    pub remote_addresses: u32,
+    /// Options that wait for an ACK of one subflow to carry them.
+    pub queued_options: u32,
+    /// Events that nobody has polled, those left out that tell of a subflow's or the connection's beginning and end.
+    pub events: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { subflows: 64, half_open_subflows: 16, remote_addresses: 32, queued_options: 16, events: 4096 }
+    }
+}
+
 /// The choices of one connection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -148,6 +169,8 @@ pub struct Config {
     pub add_address_timeout: Duration,
     /// Timeouts in a row after which a subflow counts as stale and gets no new data (Linux `stale_loss_cnt`).
     pub stale_after: u32,
+    /// Bounds against a hostile peer.
+    pub limits: Limits,
     /// Emit the events that come with every decision (`Scheduled` and the like).
     pub trace: bool,
 }
@@ -169,6 +192,7 @@ impl Config {
             acks_wait_for_data_order: false,
             add_address_timeout: Duration::from_secs(120),
             stale_after: 4,
+            limits: Limits::default(),
             trace: false,
         }
     }
@@ -189,6 +213,7 @@ impl Config {
             acks_wait_for_data_order: false,
             add_address_timeout: Duration::from_secs(120),
             stale_after: 4,
+            limits: Limits::default(),
             trace: false,
         }
     }

@@ -15,6 +15,7 @@ mod fallback;
 mod handshake;
 mod opportunistic;
 mod order;
+mod places;
 mod receive;
 mod schedule;
 mod timers;
@@ -78,9 +79,6 @@ enum End {
 /// checksum or padding (RFC 8684 §3.3).
 const OPTION_RESERVE: u32 = 24;
 
-/// Subflows that may live at the same time: one bit each in the send queue's sets.
-const MAX_SUBFLOWS: usize = 64;
-
 /// A Multipath TCP connection, sans IO: time and randomness are arguments, input is a method call, output is
 /// polled.
 ///
@@ -106,10 +104,12 @@ pub struct Connection {
     /// The peer has sent a mapping, so that DATA_ACKs have 64 bits.
     peer_maps: bool,
     checksum: bool,
+    /// By place ([`places`]); the initial subflow's is the first.
     subflows: Vec<Subflow>,
-    /// Indices of subflows whose TCP is not in CLOSED.
+    /// Places of subflows whose TCP is not in CLOSED.
     live: Vec<u32>,
-    slots: Slots,
+    /// Subflows that there have been.
+    created: u32,
     queue: SendQueue,
     finish: Finish,
     /// The peer's window lets out everything before this octet.
@@ -212,7 +212,7 @@ impl Connection {
             checksum: false,
             subflows: Vec::new(),
             live: Vec::new(),
-            slots: 0,
+            created: 0,
             queue: SendQueue::new(keys::initial_dsn(own_key)),
             finish: Finish::No,
             send_edge: 0,
@@ -243,14 +243,14 @@ impl Connection {
     }
 
     fn add_initial(&mut self, tcp: tcp::Connection, path: Path, active: bool) {
-        self.slots = 1;
+        self.created = 1;
         let id = SubflowId(0);
         let new = New {
             id,
             path,
             path_index: 0,
             tcp,
-            slot: 0,
+            place: 0,
             active,
             join: None,
             local_id: 0,
@@ -319,14 +319,14 @@ impl Connection {
         self.peer_finished && self.reassembly.readable() == 0
     }
 
-    /// Every subflow there ever was, in order of creation.
+    /// The subflows that live, and those that have ended as long as their places are not needed.
     pub fn subflows(&self) -> impl Iterator<Item = &Subflow> {
         self.subflows.iter()
     }
 
     /// One subflow.
     pub fn subflow(&self, id: SubflowId) -> Option<&Subflow> {
-        self.subflows.get(id.0 as usize)
+        Some(&self.subflows[self.place_of(id)?])
     }
 
     /// Counters.
@@ -354,6 +354,10 @@ impl Connection {
     }
 
     fn emit(&mut self, event: Event) {
+        // A driver that does not listen costs bounded memory: what only informs is dropped.
+        if self.events.len() >= self.config.limits.events as usize && event.only_informs() {
+            return;
+        }
         self.events.push_back(event);
     }
 

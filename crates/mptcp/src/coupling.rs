@@ -100,6 +100,17 @@ impl CoupledControl {
         }
     }
 
+    /// A place in the connection has another subflow.
+    #[cold]
+    pub(crate) fn forget(&mut self, place: usize) {
+        if let Some(intervals) = self.olia.get_mut(place) {
+            *intervals = olia::Intervals::default();
+        }
+        if let Some(flow) = self.wvegas.get_mut(place) {
+            *flow = wvegas::Flow::default();
+        }
+    }
+
     /// What the decrease is a share of, in segments.
     #[inline]
     fn decrease_base(&self, flow: &SubflowView) -> f64 {

@@ -3,7 +3,7 @@
 use crate::id::{Path, SubflowId, Wanted};
 use ropewalk_tcp as tcp;
 use ropewalk_units::Duration;
-use ropewalk_wire::ResetReason;
+use ropewalk_wire::{MptcpOption, ResetReason};
 use std::net::SocketAddr;
 
 /// Something happened. The rare events always come; those marked *trace* only with [`crate::Config::trace`].
@@ -32,7 +32,8 @@ pub enum Event {
         /// Why.
         reason: SubflowCloseReason,
     },
-    /// Nothing is left of a subflow, TIME-WAIT included: its four-tuple is free. It may come more than once.
+    /// Nothing is left of a subflow, TIME-WAIT included: its four-tuple is free. What it counted can be read until the
+    /// next subflow is opened or accepted. It may come more than once.
     SubflowGone(SubflowId),
     /// The peer announced an address (ADD_ADDR).
     AddressAnnounced {
@@ -96,6 +97,23 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// May it be lost without harm to a driver that keeps ports and four-tuples?
+    pub(crate) const fn only_informs(&self) -> bool {
+        matches!(
+            self,
+            Self::AddressAnnounced { .. }
+                | Self::AddressRemoved { .. }
+                | Self::PriorityChanged { .. }
+                | Self::Reinjected { .. }
+                | Self::Penalized(_)
+                | Self::ChecksumFailed(_)
+                | Self::Scheduled { .. }
+                | Self::Subflow { .. }
+        )
+    }
+}
+
 /// Why a connection fell back to TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FallbackReason {
@@ -130,6 +148,27 @@ impl SubflowCloseReason {
     /// Anything but an orderly end?
     pub(crate) const fn is_failure(self) -> bool {
         !matches!(self, Self::Finished)
+    }
+}
+
+/// Why a SYN with MP_JOIN is refused (RFC 8684 §3.2, §3.6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The cause may pass, so that the peer may try again (T).
+    pub transient: bool,
+    /// The cause.
+    pub reason: ResetReason,
+}
+
+impl Refusal {
+    /// No connection has the token, or it is none that can be joined: "MPTCP-specific error".
+    pub const UNKNOWN: Self = Self { transient: false, reason: ResetReason::Mptcp };
+    pub(crate) const PROHIBITED: Self = Self { transient: false, reason: ResetReason::Prohibited };
+    pub(crate) const RESOURCES: Self = Self { transient: true, reason: ResetReason::Resources };
+
+    /// MP_TCPRST, for the RST that answers the SYN.
+    pub const fn option(self) -> MptcpOption {
+        MptcpOption::Reset { transient: self.transient, reason: self.reason }
     }
 }
 

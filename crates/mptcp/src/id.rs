@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-/// A subflow of one connection: a dense index in order of creation, never reused.
+/// A subflow of one connection: counted in order of creation, never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct SubflowId(pub u32);
 

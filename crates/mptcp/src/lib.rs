@@ -15,9 +15,11 @@ mod send_queue;
 mod subflow;
 mod view;
 
-pub use config::{Config, Coupling, GuardConfig, PathManager, Scheduler, ScriptedAction, ScriptedStep};
+pub use config::{
+    Config, Coupling, GuardConfig, Limits, PathManager, Scheduler, ScriptedAction, ScriptedStep,
+};
 pub use connection::Connection;
-pub use event::{Event, FailureReason, FallbackReason, Stats, SubflowCloseReason, TimerKind};
+pub use event::{Event, FailureReason, FallbackReason, Refusal, Stats, SubflowCloseReason, TimerKind};
 pub use id::{Path, SubflowId, Wanted};
 pub use keys::Secret;
 pub use subflow::Subflow;

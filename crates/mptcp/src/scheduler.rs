@@ -143,6 +143,17 @@ impl Scheduler {
         }
     }
 
+    /// A place in the connection has another subflow: what is remembered of the one before is not that one's.
+    #[cold]
+    pub(crate) fn forget(&mut self, place: SubflowId) {
+        match self {
+            Self::Linux(scheduler) => scheduler.forget(place),
+            Self::Blest(scheduler) => scheduler.forget(place),
+            Self::Guard(scheduler) => scheduler.forget(place),
+            _ => {}
+        }
+    }
+
     /// Each subflow has its own pointer into the queue: `Send` means "the next octets from *its* pointer", and
     /// [`SubflowView::own_backlog`] must be filled in.
     #[inline]

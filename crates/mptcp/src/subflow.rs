@@ -76,8 +76,8 @@ pub struct Subflow {
     pub(crate) path_index: u32,
     pub(crate) tcp: tcp::Connection,
     pub(crate) phase: Phase,
-    /// Its bit in the send queue's sets.
-    pub(crate) slot: u8,
+    /// Where the connection keeps it, and its bit in the send queue's sets.
+    pub(crate) place: u8,
     pub(crate) active: bool,
     pub(crate) join: Option<Join>,
     pub(crate) local_id: u8,
@@ -85,6 +85,8 @@ pub struct Subflow {
     /// We asked the peer to treat it as a backup, or the peer asked us.
     pub(crate) backup_own: bool,
     pub(crate) backup_peer: bool,
+    /// It was fully established at some time.
+    pub(crate) was_established: bool,
     /// Octets given to it: the end of its outgoing stream.
     pub(crate) pushed: u64,
     /// Octets read from it: the position in its incoming stream.
@@ -129,7 +131,7 @@ pub(crate) struct New {
     pub(crate) path: Path,
     pub(crate) path_index: u32,
     pub(crate) tcp: tcp::Connection,
-    pub(crate) slot: u8,
+    pub(crate) place: u8,
     pub(crate) active: bool,
     pub(crate) join: Option<Join>,
     pub(crate) local_id: u8,
@@ -145,13 +147,14 @@ impl Subflow {
             path_index: new.path_index,
             tcp: new.tcp,
             phase: Phase::Opening,
-            slot: new.slot,
+            place: new.place,
             active: new.active,
             join: new.join,
             local_id: new.local_id,
             remote_id: new.remote_id,
             backup_own: new.active && new.backup,
             backup_peer: !new.active && new.backup,
+            was_established: false,
             pushed: 0,
             read: 0,
             mappings: Mappings::default(),
@@ -208,6 +211,16 @@ impl Subflow {
         self.phase == Phase::Open
     }
 
+    /// Opened by this host?
+    pub fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Has it been fully established at some time?
+    pub fn was_established(&self) -> bool {
+        self.was_established
+    }
+
     /// Over, as far as the connection is concerned.
     pub fn is_closed(&self) -> bool {
         self.phase == Phase::Closed
@@ -221,13 +234,18 @@ impl Subflow {
     /// Its set of one.
     #[inline]
     pub(crate) fn bit(&self) -> Slots {
-        1 << self.slot
+        1 << self.place
     }
 
     /// Alive, carrying data, and not waiting for the peer after a timeout.
     #[inline]
     pub(crate) fn is_healthy(&self) -> bool {
         matches!(self.phase, Phase::Open | Phase::Closing) && self.tcp.consecutive_timeouts() == 0
+    }
+
+    /// A join that the peer has begun and not finished?
+    pub(crate) fn is_half_open(&self) -> bool {
+        self.phase == Phase::Opening && self.join.is_some() && !self.active
     }
 
     /// Marks that the TCP connection may have something to send and that views of it are out of date.

@@ -6,7 +6,8 @@ use ropewalk_units::{Duration, Rate};
 /// A snapshot of one subflow. Sizes in octets; counters run from the subflow's start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct SubflowView {
-    /// Which.
+    /// Its place in the connection, in the form of an identifier: places are few, and used again, so that what is
+    /// remembered by place is bounded.
     pub(crate) id: SubflowId,
     /// Index of its path in the scenario's list (beyond the list: an announced address).
     pub(crate) path_index: u32,

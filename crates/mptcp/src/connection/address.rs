@@ -8,7 +8,7 @@ use crate::path_manager::{self, Action};
 use crate::subflow::{Phase, Stale};
 use ropewalk_units::Instant;
 use ropewalk_wire::{AddAddress, MptcpOption, Priority, RemoveAddress, ResetReason};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// How often an unanswered ADD_ADDR is repeated (Linux: three).
 const ANNOUNCEMENTS: u32 = 4;
@@ -69,6 +69,17 @@ impl Addresses {
     pub(super) fn path_index(&self, address: SocketAddr) -> u32 {
         let listed = self.listed.iter().position(|known| known.ip() == address.ip());
         listed.unwrap_or(self.listed.len()) as u32
+    }
+
+    /// May the peer announce this address? One under a known identifier must be the one that has it (§3.4.1), and of
+    /// others there are so many.
+    fn admits(&self, address_id: u8, address: IpAddr, most: u32) -> bool {
+        let known = self.remote.iter().find(|(id, _)| *id == address_id);
+        known.map_or(self.remote.len() < most as usize, |(_, known)| known.ip() == address)
+    }
+
+    fn forget_remote(&mut self, address_id: u8) {
+        self.remote.retain(|(id, _)| *id != address_id);
     }
 
     pub(super) fn note_remote(&mut self, address_id: u8, address: SocketAddr) {
@@ -200,8 +211,17 @@ impl Connection {
         if keys::address_hmac(peer_key, self.own_key, add.address_id, add.address, add.port) != hmac {
             return;
         }
-        let echo = AddAddress { hmac: None, ..*add };
-        self.subflows[at].signal(MptcpOption::AddAddress(echo));
+        // §3.4.1: announcements may be discarded at will; without an echo, the peer repeats them.
+        let limits = self.config.limits;
+        let waiting = &self.subflows[at].rare;
+        let echo = MptcpOption::AddAddress(AddAddress { hmac: None, ..*add });
+        if !self.addresses.admits(add.address_id, add.address, limits.remote_addresses)
+            || waiting.len() >= limits.queued_options as usize
+            || waiting.contains(&echo)
+        {
+            return;
+        }
+        self.subflows[at].signal(echo);
         let initial_port = self.addresses.initial_remote.map_or(0, |remote| remote.port());
         let address = SocketAddr::new(add.address, add.port.unwrap_or(initial_port));
         self.note_peer_address(add.address_id, address);
@@ -214,6 +234,7 @@ impl Connection {
     pub(super) fn take_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
         for &address_id in &remove.address_ids {
             self.emit(Event::AddressRemoved { address_id });
+            self.addresses.forget_remote(address_id);
             let living: Vec<usize> = self.live.iter().map(|&at| at as usize).collect();
             for at in living {
                 if self.subflows[at].remote_id == address_id && self.subflows[at].phase != Phase::Closed {

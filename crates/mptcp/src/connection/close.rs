@@ -55,9 +55,9 @@ impl Connection {
     /// Closes a subflow whose address is gone: what it carries may never arrive, so others carry it too.
     pub(super) fn abandon_subflow(&mut self, at: usize) {
         self.close_subflow(at);
-        let slot = self.subflows[at].slot;
+        let place = self.subflows[at].place;
         let others = self.healthy() & !self.subflows[at].bit();
-        self.queue.requeue(slot, others);
+        self.queue.requeue(place, others);
     }
 
     /// Resets a subflow, with MP_TCPRST.
@@ -87,9 +87,8 @@ impl Connection {
         if let Some(join) = &mut subflow.join {
             join.third_ack_due = None;
         }
-        let (id, slot, path_index) = (subflow.id, subflow.slot, subflow.path_index);
-        self.queue.forget(slot, healthy);
-        self.slots &= !(1 << slot);
+        let (id, place, path_index) = (subflow.id, subflow.place, subflow.path_index);
+        self.queue.forget(place, healthy);
         self.refresh_view(at);
         self.schedule_due = true;
         self.emit(Event::SubflowClosed { id, reason });

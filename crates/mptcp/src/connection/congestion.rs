@@ -1,6 +1,7 @@
 //! Coupled congestion control and the snapshots that decisions are made from.
 
 use super::{Connection, Mode};
+use crate::id::SubflowId;
 use crate::subflow::{Phase, Stale, Subflow};
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::{Duration, Rate};
@@ -102,7 +103,7 @@ impl Connection {
     }
 
     pub(super) fn refresh_view(&mut self, at: usize) {
-        let coupled = self.scheduler.participates(self.subflows[at].id);
+        let coupled = self.scheduler.participates(SubflowId(at as u32));
         let mut view = view_of(&self.subflows[at], self.config.stale_after, coupled);
         // Costly, and of use to some schedulers only.
         if self.paced {
@@ -163,7 +164,7 @@ fn view_of(subflow: &Subflow, stale_after: u32, participates: bool) -> SubflowVi
     let stats = tcp.stats();
     let open = subflow.phase == Phase::Open;
     SubflowView {
-        id: subflow.id,
+        id: SubflowId(u32::from(subflow.place)),
         path_index: subflow.path_index,
         backup: subflow.backup(),
         usable: open && tcp.consecutive_timeouts() < stale_after,

@@ -103,6 +103,7 @@ impl Connection {
         self.abort_others();
         if self.subflows[0].tcp.is_established() && self.subflows[0].phase == Phase::Opening {
             self.subflows[0].phase = Phase::Open;
+            self.subflows[0].was_established = true;
         }
         self.schedule_due = true;
     }

@@ -1,15 +1,15 @@
 //! MP_CAPABLE and MP_JOIN: who may speak, and who is believed (RFC 8684 §3.1, §3.2).
 
 use super::receive::Admission;
-use super::{Connection, MAX_SUBFLOWS, Mode};
-use crate::event::{Event, FallbackReason};
+use super::{Connection, Mode};
+use crate::event::{Event, FallbackReason, Refusal};
 use crate::id::{Path, SubflowId, Wanted};
 use crate::keys;
 use crate::path_manager::{self, Role};
-use crate::subflow::{self, New, Phase, Subflow};
+use crate::subflow::{self, New, Phase};
 use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
-use ropewalk_wire::{Flags, Join, Key, MptcpOption, ResetReason, Segment, Token};
+use ropewalk_wire::{Flags, Join, Key, MptcpOption, Nonce, ResetReason, Segment};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ impl Connection {
         if self.mode != Mode::Multipath || self.is_closing() {
             return None;
         }
-        let (Some(port), Some(slot)) = (port, self.free_slot()) else {
+        let (Some(port), Some(at)) = (port, self.free_place()) else {
             let event = path_manager::Event::SubflowClosed { path_index, failed: true };
             self.tell_path_manager(now, event);
             return None;
@@ -123,67 +123,60 @@ impl Connection {
         let tcp = tcp::Connection::connect(Arc::clone(&self.tcp_config), iss, now);
         let local_id = self.addresses.local_id(path.local);
         let remote_id = self.addresses.remote_id(path.remote);
-        self.add_joined(path, path_index, slot, tcp, join, (local_id, remote_id), true, backup);
-        Some(SubflowId(self.subflows.len() as u32 - 1))
+        Some(self.add_joined(at, path, path_index, tcp, join, (local_id, remote_id), true, backup))
     }
 
-    /// Answers a SYN with MP_JOIN; `None` if it must be answered with a RST: a wrong token, a connection that
-    /// is closing, has fallen back or has too many subflows.
+    /// Answers a SYN with MP_JOIN.
+    ///
+    /// # Errors
+    /// The SYN must be answered with a RST, with the option that [`Refusal::option`] makes: the token is not this
+    /// connection's, or it is closing, has fallen back or has too many subflows.
     #[cold]
-    pub fn accept_join(&mut self, now: Instant, path: Path, syn: &Segment) -> Option<SubflowId> {
-        let (backup, remote_id, token, peer_nonce) =
-            syn.options.mptcp.rare().iter().find_map(|option| match option {
-                MptcpOption::Join(Join::Syn { backup, address_id, token, nonce }) => {
-                    Some((*backup, *address_id, *token, *nonce))
-                }
-                _ => None,
-            })?;
-        if !self.may_be_joined(token) {
-            return None;
-        }
-        let slot = self.free_slot()?;
+    pub fn accept_join(&mut self, now: Instant, path: Path, syn: &Segment) -> Result<SubflowId, Refusal> {
+        let (backup, remote_id, peer_nonce) = self.may_be_joined(syn)?;
+        self.bound_half_open(now);
+        let at = self.free_place().ok_or(Refusal::RESOURCES)?;
         self.any_dirty = true;
+        self.timers.slow_stale = true;
         let own_nonce = self.draws.nonce();
         let iss = self.draws.initial_sequence();
         let join = subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 };
         let tcp = tcp::Connection::accept(Arc::clone(&self.tcp_config), syn, iss, now);
         let local_id = self.addresses.local_id(path.local);
         let path_index = self.addresses.path_index(path.local);
-        self.add_joined(path, path_index, slot, tcp, join, (local_id, remote_id), false, backup);
-        Some(SubflowId(self.subflows.len() as u32 - 1))
+        Ok(self.add_joined(at, path, path_index, tcp, join, (local_id, remote_id), false, backup))
     }
 
-    fn may_be_joined(&self, token: Token) -> bool {
-        token == self.own_token
-            && self.mode == Mode::Multipath
-            && self.confirmed
-            && self.end.is_none()
-            && !self.is_closing()
-    }
-
-    fn free_slot(&self) -> Option<u8> {
-        (0..MAX_SUBFLOWS as u8).find(|slot| self.slots & (1 << slot) == 0)
+    /// B, the peer's address and its random number, if the peer may open a subflow.
+    fn may_be_joined(&self, syn: &Segment) -> Result<(bool, u8, Nonce), Refusal> {
+        let join = syn.options.mptcp.rare().iter().find_map(|option| match option {
+            MptcpOption::Join(Join::Syn { backup, address_id, token, nonce }) if *token == self.own_token => {
+                Some((*backup, *address_id, *nonce))
+            }
+            _ => None,
+        });
+        let speaks = self.mode == Mode::Multipath && self.confirmed;
+        let join = join.filter(|_| speaks).ok_or(Refusal::UNKNOWN)?;
+        if self.is_closing() { Err(Refusal::PROHIBITED) } else { Ok(join) }
     }
 
     #[expect(clippy::too_many_arguments, reason = "the one place where a joined subflow is put together")]
     fn add_joined(
         &mut self,
+        at: usize,
         path: Path,
         path_index: u32,
-        slot: u8,
         tcp: tcp::Connection,
         join: subflow::Join,
         (local_id, remote_id): (u8, u8),
         active: bool,
         backup: bool,
-    ) {
-        self.slots |= 1 << slot;
-        let id = SubflowId(self.subflows.len() as u32);
+    ) -> SubflowId {
+        let (id, place) = (SubflowId(self.created), at as u8);
+        self.created += 1;
         let new =
-            New { id, path, path_index, tcp, slot, active, join: Some(join), local_id, remote_id, backup };
-        self.live.push(id.0);
-        self.subflows.push(Subflow::new(new));
-        self.emit(Event::SubflowCreated { id, path });
+            New { id, path, path_index, tcp, place, active, join: Some(join), local_id, remote_id, backup };
+        self.occupy(at, new)
     }
 
     /// A segment for a joined subflow that is not fully established.
@@ -261,6 +254,7 @@ impl Connection {
             return;
         }
         subflow.phase = Phase::Open;
+        subflow.was_established = true;
         subflow.touch();
         self.joined = true;
         if let Some(join) = &mut subflow.join {
@@ -291,6 +285,7 @@ impl Connection {
             return;
         }
         subflow.phase = Phase::Open;
+        subflow.was_established = true;
         subflow.touch();
         let id = subflow.id;
         self.schedule_due = true;

@@ -52,7 +52,7 @@ impl Connection {
     /// The place of a segment's data, if they are next on their subflow but not in the connection. What comes
     /// after a hole of its own subflow does not wait: the duplicate acknowledgement for it goes out.
     fn data_ahead(&self, subflow: SubflowId, segment: &Segment) -> Option<u64> {
-        let flow = self.subflows.get(subflow.0 as usize)?;
+        let flow = self.subflow(subflow)?;
         if self.mode != Mode::Multipath || segment.payload.len == 0 {
             return None;
         }

@@ -38,8 +38,8 @@ impl Connection {
     }
 
     pub(super) fn take_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
-        let at = subflow.0 as usize;
-        let Some(flow) = self.subflows.get_mut(at) else { return };
+        let Some(at) = self.place_of(subflow) else { return };
+        let flow = &mut self.subflows[at];
         flow.touch();
         self.any_dirty = true;
         if flow.tcp.state() == State::Closed {

@@ -100,7 +100,8 @@ impl Connection {
     #[inline]
     fn places_two_as_one(&self, at: usize, octets: u64) -> bool {
         let subflow = &self.subflows[at];
-        !self.config.trace && self.queue.takes_two_as_one(subflow.id.0, subflow.slot, octets as u32)
+        !self.config.trace
+            && self.queue.takes_two_as_one(u32::from(subflow.place), subflow.place, octets as u32)
     }
 
     /// Neither what is left to send nor the window ends within a segment, `beyond` octets from here: none is longer than
@@ -138,7 +139,7 @@ impl Connection {
         view.unsent += u64::from(len);
         view.cwnd_space = view.cwnd_space.saturating_sub(len);
         view.send_space = view.send_space.saturating_sub(u64::from(len));
-        Placement { subflow: subflow.id.0, slot: subflow.slot, position_end: subflow.pushed }
+        Placement { subflow: u32::from(subflow.place), slot: subflow.place, position_end: subflow.pushed }
     }
 
     /// Redundant scheduling: the next octets from the subflow's own pointer.

@@ -252,8 +252,9 @@ impl Connection {
         }
         let Some(head) = self.queue.head() else { return };
         let carrier = &self.subflows[head.latest as usize];
-        let on_its_way =
-            carrier.phase != Phase::Closed && carrier.tcp.stats().bytes_acked < head.position_end;
+        // Of a carrier that is gone, only its place is left, perhaps with another subflow in it.
+        let carries = carrier.phase != Phase::Closed && head.carriers & carrier.bit() != 0;
+        let on_its_way = carries && carrier.tcp.stats().bytes_acked < head.position_end;
         if on_its_way {
             return;
         }
@@ -262,7 +263,7 @@ impl Connection {
         let at = head.latest as usize;
         let has_others = self.open().any(|other| other != at);
         let patience = if self.sent_apart || has_others { PROBES_FIRST } else { PROBES_ALONE };
-        if carrier.phase != Phase::Closed && self.timers.backoff <= patience {
+        if carries && self.timers.backoff <= patience {
             self.subflows[at].tcp.probe();
             self.subflows[at].touch();
         } else {
@@ -285,8 +286,8 @@ impl Connection {
         self.subflows[at].timed_out = true;
         if self.config.reinjection && self.mode == Mode::Multipath {
             let healthy = self.healthy();
-            let slot = self.subflows[at].slot;
-            self.queue.requeue(slot, healthy);
+            let place = self.subflows[at].place;
+            self.queue.requeue(place, healthy);
         }
     }
 
@@ -308,7 +309,7 @@ impl Connection {
         for index in 0..self.live.len() {
             let subflow = &self.subflows[self.live[index] as usize];
             if subflow.timed_out && subflow.phase != Phase::Closed {
-                self.queue.requeue(subflow.slot, healthy);
+                self.queue.requeue(subflow.place, healthy);
             }
         }
     }

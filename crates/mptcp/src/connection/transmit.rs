@@ -35,12 +35,12 @@ impl Connection {
                     subflow.stale = Stale::ALL;
                     self.attach(at as usize, segment);
                     self.look_ahead(index);
-                    return Some(SubflowId(at));
+                    return Some(self.subflows[at as usize].id);
                 }
                 subflow.dirty = false;
                 if subflow.has_news() && self.has_ended(now, at as usize) {
                     self.live.remove(index);
-                    self.emit(Event::SubflowGone(SubflowId(at)));
+                    self.emit(Event::SubflowGone(self.subflows[at as usize].id));
                     continue;
                 }
             }

@@ -59,6 +59,13 @@ impl Blest {
         Decision::segment(slow, queue, "blest: would not block")
     }
 
+    /// Another subflow has this place.
+    pub(crate) fn forget(&mut self, place: SubflowId) {
+        if let Some(extremes) = self.extremes.get_mut(place.0 as usize) {
+            *extremes = None;
+        }
+    }
+
     fn note(&mut self, subflows: &[SubflowView]) {
         for view in subflows {
             let index = view.id.0 as usize;

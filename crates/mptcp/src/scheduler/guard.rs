@@ -85,6 +85,14 @@ impl Guard {
         }
     }
 
+    /// Another subflow has this place.
+    pub(crate) fn forget(&mut self, place: SubflowId) {
+        if let Some(path) = self.paths.get_mut(place.0 as usize) {
+            *path = Path::default();
+        }
+        self.best = self.best.filter(|&best| best != place);
+    }
+
     /// Whether the subflow counts for the others' congestion windows.
     #[inline]
     pub(crate) fn participates(&self, id: SubflowId) -> bool {

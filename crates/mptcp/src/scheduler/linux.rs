@@ -57,6 +57,16 @@ impl Linux {
         self.give(chosen, queue, "linux: least time to drain")
     }
 
+    /// Another subflow has this place.
+    pub(crate) fn forget(&mut self, place: SubflowId) {
+        if let Some(pace) = self.paces.get_mut(place.0 as usize) {
+            *pace = Pace::default();
+        }
+        if self.current == Some(place) {
+            self.burst_left = 0;
+        }
+    }
+
     fn note_windows(&mut self, subflows: &[SubflowView]) {
         for view in subflows {
             let index = view.id.0 as usize;

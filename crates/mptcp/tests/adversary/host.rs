@@ -200,7 +200,7 @@ impl Host {
                 true
             }
             Some(connection) if opens && is_ours && joins => {
-                connection.accept_join(now, path, segment).is_some()
+                connection.accept_join(now, path, segment).is_ok()
             }
             _ => false,
         };

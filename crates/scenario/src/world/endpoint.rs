@@ -142,7 +142,7 @@ impl StreamEndpoint {
                 Some(subflow) => stream.connection.handle_segment(now, subflow, segment),
                 None if opens && !stream.active => {
                     let path = host.book.mptcp_path(path);
-                    return stream.connection.accept_join(now, path, segment).is_some();
+                    return stream.connection.accept_join(now, path, segment).is_ok();
                 }
                 None => return false,
             },
@@ -330,7 +330,7 @@ impl Flow for MptcpStream {
     #[inline]
     fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<&FourTuple> {
         let subflow = self.connection.transmit(now, segment)?;
-        Some(&self.tuples[subflow.0 as usize])
+        self.tuple(subflow)
     }
 }
 

@@ -65,10 +65,10 @@ impl Writer for TcpStream {
 #[derive(Debug)]
 pub(crate) struct MptcpStream {
     pub(crate) connection: mptcp::Connection,
-    /// By subflow id.
-    pub(crate) tuples: Vec<FourTuple>,
     /// Subflows of which something is left, TIME-WAIT included: theirs are the 4-tuples in use.
-    living: Vec<u32>,
+    living: Vec<(mptcp::SubflowId, FourTuple)>,
+    /// What is to be told of those of which nothing is left.
+    ended: Vec<(mptcp::Subflow, FourTuple)>,
     finished: bool,
     /// It opened the connection, so that nobody may join at its ports.
     pub(crate) active: bool,
@@ -81,30 +81,49 @@ pub(crate) struct MptcpStream {
 impl MptcpStream {
     /// Wraps a connection; its subflows' 4-tuples follow as it creates them. `port` is its first local port.
     pub(crate) fn new(connection: mptcp::Connection, port: u16, active: bool) -> Self {
-        let (tuples, living, wanted) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { connection, tuples, living, finished: false, active, wanted, ports: OwnPorts::new(port) }
+        let (living, ended, wanted) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { connection, living, ended, finished: false, active, wanted, ports: OwnPorts::new(port) }
     }
 
     /// The subflow between these two ends.
     pub(crate) fn subflow(&self, local: Socket, remote: Socket) -> Option<mptcp::SubflowId> {
-        let at = |id: u32| &self.tuples[id as usize];
-        let found = self.living.iter().find(|&&id| at(id).remote == remote && at(id).local == local);
-        found.map(|&id| mptcp::SubflowId(id))
+        let found = self.living.iter().find(|(_, at)| at.remote == remote && at.local == local);
+        found.map(|(id, _)| *id)
     }
 
     /// A subflow exists.
     pub(crate) fn subflow_created(&mut self, id: mptcp::SubflowId, tuple: FourTuple) {
         debug_assert_eq!(self.subflow(tuple.local, tuple.remote), None, "two subflows with one 4-tuple");
-        self.tuples.push(tuple);
-        self.living.push(id.0);
+        self.living.push((id, tuple));
+    }
+
+    /// The 4-tuple of a subflow that lives.
+    #[inline]
+    pub(crate) fn tuple(&self, id: mptcp::SubflowId) -> Option<&FourTuple> {
+        self.living.iter().find(|(living, _)| *living == id).map(|(_, tuple)| tuple)
+    }
+
+    /// All subflows that there have been, in order of creation, but for joins that the other end never finished.
+    pub(crate) fn subflows(&self) -> Vec<(&mptcp::Subflow, &FourTuple)> {
+        let living =
+            self.living.iter().filter_map(|(id, tuple)| Some((self.connection.subflow(*id)?, tuple)));
+        let ended = self.ended.iter().map(|(subflow, tuple)| (subflow, tuple));
+        let mut subflows: Vec<_> = ended.chain(living).collect();
+        subflows.sort_by_key(|(subflow, _)| subflow.id());
+        subflows
     }
 
     /// Nothing is left of a subflow.
     pub(crate) fn subflow_gone(&mut self, now: Instant, id: mptcp::SubflowId) {
-        if let Some(index) = self.living.iter().position(|&living| living == id.0) {
-            self.living.remove(index);
-            let tuple = self.tuples[id.0 as usize];
+        let Some(index) = self.living.iter().position(|(living, _)| *living == id) else { return };
+        let (_, tuple) = self.living.remove(index);
+        if self.active {
             self.ports.rest(now, tuple.local, tuple.remote);
+        }
+        // A join that the other end begins and never finishes leaves nothing.
+        let counts = |subflow: &&mptcp::Subflow| subflow.is_active() || subflow.was_established();
+        if let Some(subflow) = self.connection.subflow(id).filter(counts) {
+            self.ended.push((subflow.clone(), tuple));
         }
     }
 

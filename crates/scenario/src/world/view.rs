@@ -60,10 +60,9 @@ pub(crate) fn subflows(endpoint: &StreamEndpoint) -> Vec<SubflowView<'_>> {
             vec![SubflowView { subflow: 0, path: 0, backup: false, tcp: &stream.connection }]
         }
         Transport::Mptcp(stream) => stream
-            .connection
             .subflows()
-            .map(|subflow| {
-                let tuple = &stream.tuples[subflow.id().0 as usize];
+            .into_iter()
+            .map(|(subflow, tuple)| {
                 let path = endpoint.paths.iter().position(|path| {
                     path.local.address() == tuple.local.address()
                         && path.remote.address() == tuple.remote.address()

@@ -319,10 +319,10 @@ impl Network {
                 self.pairs.insert(client_id, SubflowId(0));
             }
             Some(server) if token => match server.accept_join(now, path, &segment) {
-                Some(id) => {
+                Ok(id) => {
                     self.pairs.insert(client_id, id);
                 }
-                None => self.refuse(client_id, &segment),
+                Err(_) => self.refuse(client_id, &segment),
             },
             Some(_) => self.refuse(client_id, &segment),
         }

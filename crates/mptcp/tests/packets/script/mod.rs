@@ -243,7 +243,7 @@ impl Script {
 
     fn accept_join(&mut self, at: usize, syn: &Segment) -> Option<SubflowId> {
         let remote = address(at as u8, 1, 41_000 + at as u16);
-        self.connection.accept_join(self.now, Path { local: self.path.local, remote }, syn)
+        self.connection.accept_join(self.now, Path { local: self.path.local, remote }, syn).ok()
     }
 
     pub(crate) fn keys(&self, at: usize) -> Keys {
@@ -251,12 +251,19 @@ impl Script {
     }
 
     fn poll(&mut self) {
-        while let Some((id, segment)) = self.connection.poll_transmit(self.now) {
-            assert!(self.out.len() < 10_000, "an endless burst");
-            self.learn(id, &segment);
-            self.out.push_back((self.now, id, segment));
+        loop {
+            while let Some((id, segment)) = self.connection.poll_transmit(self.now) {
+                assert!(self.out.len() < 10_000, "an endless burst");
+                self.learn(id, &segment);
+                self.out.push_back((self.now, id, segment));
+            }
+            let Some(event) = self.connection.poll_event() else { break };
+            if let Event::SubflowWanted(wanted) = event {
+                let port = 41_000 + self.ends.len() as u16;
+                self.connection.open_subflow(self.now, wanted, Some(port));
+            }
+            self.events.push(event);
         }
-        self.events.extend(std::iter::from_fn(|| self.connection.poll_event()));
     }
 
     /// What the connection tells of itself: keys, numbers.

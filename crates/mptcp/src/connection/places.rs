@@ -1,0 +1,79 @@
+//! Where subflows are kept: in a bounded number of places. A place is used again when its subflow is gone, so that
+//! memory depends on how many subflows live, not on how many there ever were.
+
+use super::Connection;
+use crate::event::Event;
+use crate::id::SubflowId;
+use crate::subflow::{New, Phase, Subflow};
+use ropewalk_units::Instant;
+use ropewalk_wire::ResetReason;
+use std::cmp::Reverse;
+
+/// Most places: a subflow has one bit in the send queue's sets.
+const PLACES: usize = 64;
+
+impl Connection {
+    /// The place of a subflow; `None` if it has been forgotten.
+    #[inline]
+    pub(super) fn place_of(&self, id: SubflowId) -> Option<usize> {
+        // Identifiers are places until the first place is used again.
+        let at = id.0 as usize;
+        if self.subflows.get(at).is_some_and(|subflow| subflow.id == id) { Some(at) } else { self.seek(id) }
+    }
+
+    #[cold]
+    fn seek(&self, id: SubflowId) -> Option<usize> {
+        self.subflows.iter().position(|subflow| subflow.id == id)
+    }
+
+    /// A place for another subflow: a new one, or else that of the oldest subflow which is gone, or else of the
+    /// oldest in TIME-WAIT. The initial subflow keeps its own.
+    pub(super) fn free_place(&mut self) -> Option<usize> {
+        let len = self.subflows.len();
+        if len < PLACES.min(self.config.limits.subflows as usize) {
+            return Some(len);
+        }
+        let over = (1..len).filter(|&at| self.subflows[at].phase == Phase::Closed);
+        over.min_by_key(|&at| (self.live.contains(&(at as u32)), self.subflows[at].id))
+    }
+
+    /// Puts a subflow into a place that [`Self::free_place`] gave; what was there is forgotten.
+    pub(super) fn occupy(&mut self, at: usize, new: New) -> SubflowId {
+        let (id, path) = (new.id, new.path);
+        if at < self.subflows.len() {
+            self.vacate(at);
+            self.subflows[at] = Subflow::new(new);
+            self.scheduler.forget(SubflowId(at as u32));
+            self.coupled.forget(at);
+            self.refresh_view(at);
+        } else {
+            self.subflows.push(Subflow::new(new));
+        }
+        self.live.push(at as u32);
+        self.emit(Event::SubflowCreated { id, path });
+        id
+    }
+
+    /// Nothing is left of the subflow at a place, TIME-WAIT included.
+    fn vacate(&mut self, at: usize) {
+        if let Some(index) = self.live.iter().position(|&live| live as usize == at) {
+            self.live.remove(index);
+            self.emit(Event::SubflowGone(self.subflows[at].id));
+        }
+    }
+
+    /// Joins that the peer has begun and not finished are bounded by themselves: one too many costs the oldest of
+    /// the address that has most of them, so that a flood from one place does not keep others out.
+    pub(super) fn bound_half_open(&mut self, now: Instant) {
+        let half_open: Vec<usize> = self.living().filter(|&at| self.subflows[at].is_half_open()).collect();
+        if half_open.len() < self.config.limits.half_open_subflows as usize {
+            return;
+        }
+        let address = |at: usize| self.subflows[at].path.remote.ip();
+        let crowd = |at: usize| half_open.iter().filter(|&&other| address(other) == address(at)).count();
+        let oldest = |at: usize| Reverse(self.subflows[at].id);
+        if let Some(at) = half_open.iter().copied().max_by_key(|&at| (crowd(at), oldest(at))) {
+            self.reset_subflow(now, at, ResetReason::Resources);
+        }
+    }
+}
