@@ -1,0 +1,9 @@
+//! What the fuzz targets do. The workspace's own tests include these files and run them over the seeds, on a stable
+//! compiler, so that they stay alive without a fuzzer.
+
+pub mod mptcp;
+pub mod options;
+#[path = "../../crates/wire/tests/support/read.rs"]
+mod read;
+mod source;
+pub mod tcp;
