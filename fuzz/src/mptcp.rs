@@ -139,7 +139,7 @@ impl Endpoint {
             syn(MptcpOption::Join(Join::Syn { backup, address_id, token, nonce }), source.next() as u32);
         self.next_port += 1;
         let path = Path { local: address(2, 5001), remote: address(3, self.next_port) };
-        let Some(id) = self.mptcp.accept_join(self.now, path, &opening) else { return };
+        let Ok(id) = self.mptcp.accept_join(self.now, path, &opening) else { return };
         self.subflows.push((id, 0));
         self.pump();
         let answered =

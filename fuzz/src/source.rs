@@ -4,16 +4,16 @@ use arbitrary::Unstructured;
 use ropewalk_adversary::Source;
 
 /// Takes as few octets for a choice as it needs; past the end all choices are the first one.
-pub struct Octets<'a>(Unstructured<'a>);
+pub(crate) struct Octets<'a>(Unstructured<'a>);
 
 impl<'a> Octets<'a> {
     /// These.
-    pub fn new(octets: &'a [u8]) -> Self {
+    pub(crate) fn new(octets: &'a [u8]) -> Self {
         Self(Unstructured::new(octets))
     }
 
     /// Is there nothing left?
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

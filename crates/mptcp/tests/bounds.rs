@@ -436,16 +436,16 @@ fn any_segment(subject: &mut Subject, ids: &[SubflowId], random: &mut Random, po
 }
 
 fn main() {
-    let tests: [(&str, fn()); 4] = [
+    let tests: [(&str, fn()); 6] = [
         ("addresses_without_end", addresses_without_end),
         ("priorities_without_end", priorities_without_end),
         ("nobody_reads", nobody_reads),
         ("any_signal", any_signal),
-    ];
-    // Not met yet: run with --ignored.
-    let ignored: [(&str, fn()); 6] = [
         ("joins_that_are_reset", joins_that_are_reset),
         ("joins_that_never_finish", joins_that_never_finish),
+    ];
+    // Not met yet: run with --ignored.
+    let ignored: [(&str, fn()); 4] = [
         ("mappings_without_data", mappings_without_data),
         ("one_octet_pieces_of_data", one_octet_pieces_of_data),
         ("one_octet_pieces_of_a_subflow", one_octet_pieces_of_a_subflow),

@@ -46,7 +46,10 @@ pub(crate) struct Host {
     pub(crate) broken: Option<(u64, u64)>,
     pub(crate) closed: bool,
     pub(crate) failed: Option<FailureReason>,
-    /// Subflows that ended in any other way than by FIN.
+    /// One direction is over.
+    closing: bool,
+    /// Subflows that ended in any other way than by FIN, while data flowed. When the connection closes, joins under way
+    /// are given up.
     pub(crate) harmed: Vec<(SubflowId, SubflowCloseReason)>,
     pub(crate) sent: u64,
 }
@@ -87,6 +90,7 @@ impl Host {
             broken: None,
             closed: false,
             failed: None,
+            closing: false,
             harmed: Vec::new(),
             sent: 0,
         }
@@ -130,7 +134,8 @@ impl Host {
                     gone.for_each(|socket| socket.subflow = None);
                 }
                 Event::SubflowClosed { reason: SubflowCloseReason::Finished, .. } => {}
-                Event::SubflowClosed { id, reason } => self.harmed.push((id, reason)),
+                Event::SubflowClosed { id, reason } if !self.closing => self.harmed.push((id, reason)),
+                Event::PeerFinished | Event::FinishAcknowledged => self.closing = true,
                 Event::Closed => self.closed = true,
                 Event::Failed(reason) => self.failed = Some(reason),
                 _ => {}

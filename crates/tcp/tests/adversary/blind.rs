@@ -173,7 +173,6 @@ fn one_seed() {
 /// RFC 7323 §5.3 R3 with RFC 5961 §5: a segment whose acknowledgement is not acceptable does not move TS.Recent, or
 /// one guessed SEQ would make every honest segment look old.
 #[test]
-#[ignore = "TS.Recent moves before the acknowledgement is judged"]
 fn a_segment_with_an_unacceptable_ack_does_not_move_the_recent_timestamp() {
     let settings = Settings::draw(3);
     let mut configs = settings.configs.clone();
