@@ -2,5 +2,6 @@
 
 mod blind;
 mod host;
+mod on_path;
 mod settings;
 mod world;
