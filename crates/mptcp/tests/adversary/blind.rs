@@ -21,6 +21,8 @@ const LIMIT: Duration = Duration::from_secs(2_000);
 #[derive(Debug, Default)]
 struct Tally {
     delivered: u64,
+    subflows: u64,
+    fallen_back: u64,
     left_out: BTreeMap<String, u64>,
 }
 
@@ -31,6 +33,8 @@ impl Tally {
 
     fn add(&mut self, other: Self) {
         self.delivered += other.delivered;
+        self.subflows += other.subflows;
+        self.fallen_back += other.fallen_back;
         for (reason, count) in other.left_out {
             *self.left_out.entry(reason).or_default() += count;
         }
@@ -205,6 +209,9 @@ fn life(seed: u64) -> Result<Tally, String> {
     if world.next().is_some() {
         return Err(format!("seed {seed}: it does not come to rest"));
     }
+    attack.tally.subflows = world.hosts[1].sockets.len() as u64;
+    let fallen_back = world.hosts[1].connection.as_ref().is_some_and(Connection::is_fallen_back);
+    attack.tally.fallen_back = u64::from(fallen_back);
     Ok(attack.tally)
 }
 
@@ -233,7 +240,14 @@ fn lives(part: u64, parts: u64) {
         failures[0]
     );
     let shots = tally.delivered + tally.left_out();
-    println!("{shots} segments, left out: {:?}", tally.left_out);
+    let Tally { subflows, fallen_back, left_out, .. } = &tally;
+    println!(
+        "{shots} segments, left out: {left_out:?}; {subflows} subflows, {fallen_back} connections fell back"
+    );
+    // What is attacked is Multipath TCP with several subflows, and sometimes plain TCP.
+    let part = connections / parts;
+    assert!(subflows * 2 > part * 3, "{subflows} subflows of {part} connections");
+    assert!(fallen_back * 20 > part && fallen_back * 3 < part, "{fallen_back} of {part} fell back");
     // A few connections do not come about, since the path loses every SYN.
     assert!(shots * 10 >= connections / parts * u64::from(SEGMENTS) * 2 * 9, "{shots} segments are too few");
     // Before the handshake any SYN is as good as another.

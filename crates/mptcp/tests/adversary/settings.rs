@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) octets: [u64; 2],
     /// One for each path.
     pub(crate) lines: Vec<Line>,
+    /// A middlebox takes every option of Multipath TCP off: the connection falls back to TCP.
+    pub(crate) strips: bool,
     pub(crate) seed: u64,
 }
 
@@ -81,6 +83,6 @@ impl Settings {
         let octets = [random.pick(&[1, 1000, 60_000, 150_000]), random.pick(&[0, 0, 500, 50_000])];
         let paths = 1 + random.below(4);
         let lines = (0..paths).map(|_| line(random)).collect();
-        Self { configs, octets, lines, seed: random.next() }
+        Self { configs, octets, lines, strips: random.one_in(8), seed: random.next() }
     }
 }

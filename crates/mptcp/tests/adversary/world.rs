@@ -5,7 +5,7 @@ use crate::settings::{Line, Settings};
 use ropewalk_adversary::{Random, Source, Victim};
 use ropewalk_mptcp::{Connection, Path};
 use ropewalk_units::{Duration, Instant};
-use ropewalk_wire::Segment;
+use ropewalk_wire::{MptcpOptions, Segment};
 use std::collections::BTreeMap;
 
 /// Everything.
@@ -14,6 +14,7 @@ pub(crate) struct World {
     pub(crate) now: Instant,
     pub(crate) hosts: [Host; 2],
     lines: Vec<Line>,
+    strips: bool,
     random: Random,
     on_way: BTreeMap<(Instant, u64), (usize, Path, Segment)>,
     number: u64,
@@ -24,11 +25,12 @@ pub(crate) struct World {
 impl World {
     /// The client's SYN is about to leave.
     pub(crate) fn new(settings: &Settings) -> Self {
-        let Settings { configs: [client, server], octets, lines, seed } = settings.clone();
+        let Settings { configs: [client, server], octets, lines, strips, seed } = settings.clone();
         let hosts =
             [Host::client(client, lines.len(), octets[0]), Host::server(server, lines.len(), octets[1])];
         let (random, on_way) = (Random::new(seed), BTreeMap::new());
-        let mut world = Self { now: Instant::ZERO, hosts, lines, random, on_way, number: 0, over: None };
+        let mut world =
+            Self { now: Instant::ZERO, hosts, lines, strips, random, on_way, number: 0, over: None };
         world.pump();
         world
     }
@@ -70,7 +72,10 @@ impl World {
         }
     }
 
-    fn send(&mut self, side: usize, path: Path, segment: Segment) {
+    fn send(&mut self, side: usize, path: Path, mut segment: Segment) {
+        if self.strips {
+            segment.options.mptcp = MptcpOptions::default();
+        }
         let towards = Path { local: path.remote, remote: path.local };
         self.hosts[1 - side].observe(towards, &segment);
         if segment.options.mptcp.has_rare() {
