@@ -62,7 +62,7 @@ impl Connection {
             outbox: Outbox { syn: true, ..Outbox::default() },
             irs: Seq::new(0),
             window: ReceiveWindow::new(config.receive_buffer, config.receive_autotuning, shared),
-            reassembly: Reassembly::default(),
+            reassembly: Reassembly::new(config.receive_buffer),
             sacks: SackGenerator::default(),
             acks: AckPolicy::new(config.delayed_ack.quick_acks),
             peer_fin: None,

@@ -496,7 +496,9 @@ impl Connection {
     /// RFC 5681 §4.2: data above a hole is acknowledged at once.
     fn store_above_hole(&mut self, segment: &Segment, seq: Seq, payload: ropewalk_wire::Payload) {
         self.stats.out_of_order_segments += 1;
-        let added = self.reassembly.insert_out_of_order(seq, payload);
+        let Some(added) = self.reassembly.insert_out_of_order(seq, payload) else {
+            return self.acks.at_once();
+        };
         self.stats.duplicate_bytes_received += u64::from(payload.len - added);
         if added == 0 {
             // RFC 2883 §4.2: a duplicate above the hole.

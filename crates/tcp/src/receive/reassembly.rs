@@ -51,9 +51,15 @@ impl Run {
     }
 }
 
+/// Octets of the receive buffer for each run that it may hold: what a run costs beside its octets must not be for
+/// nothing, or single octets would take many times the buffer.
+const OCTETS_A_RUN: u32 = 256;
+/// Runs that any buffer may hold.
+const LEAST_RUNS: usize = 64;
+
 /// What arrived: `ready` may be read, `later` lies above a hole. Runs that touch, in sequence space and in
 /// the stream, are one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
     /// The first run to read, empty if there is none. Inline: what arrives in order is read at once.
     ready: Run,
@@ -61,9 +67,25 @@ pub(crate) struct Reassembly {
     more: VecDeque<Run>,
     readable: u64,
     later: VecDeque<Run>,
+    /// What `later` covers, whatever stream it carries: ranges in order that do not touch.
+    blocks: VecDeque<(Seq, Seq)>,
+    /// New runs are refused beyond so many: they will be sent again.
+    most: usize,
 }
 
 impl Reassembly {
+    /// For a buffer of so many octets.
+    pub(crate) fn new(buffer: u32) -> Self {
+        Self {
+            ready: Run::default(),
+            more: VecDeque::new(),
+            readable: 0,
+            later: VecDeque::new(),
+            blocks: VecDeque::new(),
+            most: LEAST_RUNS.max((buffer / OCTETS_A_RUN) as usize),
+        }
+    }
+
     /// Octets that may be read.
     #[inline]
     pub(crate) fn readable(&self) -> u64 {
@@ -84,15 +106,18 @@ impl Reassembly {
     /// As [`Self::insert_in_order`], while there is no hole.
     #[inline]
     pub(crate) fn append(&mut self, next: Seq, payload: Payload) -> Seq {
-        self.append_ready(Run { seq: next, len: payload.len, offset: payload.offset });
-        next + payload.len
+        let run = Run { seq: next, len: payload.len, offset: payload.offset };
+        if self.append_ready(run, self.most) { run.end() } else { next }
     }
 
     /// Takes the octets at `next` = RCV.NXT and all that was waiting for them. Returns the new RCV.NXT.
     #[inline(never)]
     pub(crate) fn insert_in_order(&mut self, next: Seq, payload: Payload) -> Seq {
-        self.append_ready(Run { seq: next, len: payload.len, offset: payload.offset });
-        let mut next = next + payload.len;
+        let run = Run { seq: next, len: payload.len, offset: payload.offset };
+        if !self.append_ready(run, self.most) {
+            return next;
+        }
+        let mut next = run.end();
         while let Some(run) = self.later.front().copied() {
             if run.seq.after(next) {
                 break;
@@ -101,37 +126,65 @@ impl Reassembly {
             let fresh = run.after(next);
             if fresh.len > 0 {
                 next = fresh.end();
-                self.append_ready(fresh);
+                self.append_ready(fresh, usize::MAX);
             }
+        }
+        while self.blocks.front().is_some_and(|block| block.0.before_eq(next)) {
+            self.blocks.pop_front();
         }
         next
     }
 
+    /// False, and nothing done, if that would make more than `most` runs.
     #[inline]
-    fn append_ready(&mut self, run: Run) {
-        self.readable += u64::from(run.len);
+    fn append_ready(&mut self, run: Run, most: usize) -> bool {
         let last = self.more.back_mut().unwrap_or(&mut self.ready);
         if last.len == 0 {
             *last = run;
         } else if last.continues_with(run) {
             last.len += run.len;
-        } else {
+        } else if self.more.len() < most {
             self.more.push_back(run);
+        } else {
+            return false;
         }
+        self.readable += u64::from(run.len);
+        true
     }
 
     /// Stores octets above a hole. Returns how many of them were new; where octets overlap, the first copy
-    /// stays.
-    pub(crate) fn insert_out_of_order(&mut self, seq: Seq, payload: Payload) -> u32 {
-        let mut run = Run { seq, len: payload.len, offset: payload.offset };
+    /// stays. `None`: there are too many runs already.
+    pub(crate) fn insert_out_of_order(&mut self, seq: Seq, payload: Payload) -> Option<u32> {
+        if self.later.len() >= self.most {
+            return None;
+        }
+        let run = Run { seq, len: payload.len, offset: payload.offset };
+        self.cover(seq, run.end());
         // Arrivals above all others are the rule.
         if self.later.back().is_none_or(|last| last.end().before_eq(seq)) {
             match self.later.back_mut() {
                 Some(last) if last.continues_with(run) => last.len += run.len,
                 _ => self.later.push_back(run),
             }
-            return run.len;
+            return Some(run.len);
         }
+        Some(self.insert_among(run))
+    }
+
+    /// Octets from `left` up to `right` lie above the hole now.
+    fn cover(&mut self, left: Seq, right: Seq) {
+        let from = self.blocks.partition_point(|block| block.1.before(left));
+        let to = self.blocks.partition_point(|block| block.0.before_eq(right));
+        if from == to {
+            return self.blocks.insert(from, (left, right));
+        }
+        let joined = (self.blocks[from].0.min(left), self.blocks[to - 1].1.max(right));
+        self.blocks[from] = joined;
+        self.blocks.drain(from + 1..to);
+    }
+
+    /// Fills the gaps that `run` covers.
+    fn insert_among(&mut self, mut run: Run) -> u32 {
         let mut added = 0;
         let mut index = self.later.partition_point(|old| old.end().before_eq(run.seq));
         while run.len > 0 {
@@ -172,22 +225,8 @@ impl Reassembly {
 
     /// The contiguous octets around `seq` above the hole, whatever stream they carry: what a SACK block says.
     pub(crate) fn block_around(&self, seq: Seq) -> Option<(Seq, Seq)> {
-        let index = self.later.partition_point(|run| run.end().before_eq(seq));
-        let run = self.later.get(index).filter(|run| run.seq.before_eq(seq))?;
-        let (mut left, mut right) = (run.seq, run.end());
-        for run in self.later.range(..index).rev() {
-            if run.end() != left {
-                break;
-            }
-            left = run.seq;
-        }
-        for run in self.later.range(index + 1..) {
-            if run.seq != right {
-                break;
-            }
-            right = run.end();
-        }
-        Some((left, right))
+        let index = self.blocks.partition_point(|block| block.1.before_eq(seq));
+        self.blocks.get(index).copied().filter(|block| block.0.before_eq(seq))
     }
 
     /// Reads at most `max` octets, in order, of one contiguous piece.
@@ -221,7 +260,7 @@ mod tests {
 
     #[test]
     fn blocks_join_across_runs_of_different_streams() {
-        let mut r = Reassembly::default();
+        let mut r = Reassembly::new(1 << 20);
         r.insert_out_of_order(Seq::new(100), payload(5000, 50));
         r.insert_out_of_order(Seq::new(150), payload(9000, 50));
         assert_eq!(r.block_around(Seq::new(120)), Some((Seq::new(100), Seq::new(200))));
@@ -234,6 +273,28 @@ mod tests {
         assert_eq!(read[1], Received { ssn: Ssn::new(11), payload: payload(5000, 50) });
     }
 
+    #[test]
+    fn too_many_pieces_are_refused_until_the_hole_is_filled_and_read() {
+        let mut r = Reassembly::new(0);
+        // Every second octet, as no two of which touch; then the octets between them.
+        for i in 0..LEAST_RUNS as u32 {
+            assert_eq!(r.insert_out_of_order(Seq::new(11 + 2 * i), payload(u64::from(i), 1)), Some(1));
+        }
+        assert_eq!(r.insert_out_of_order(Seq::new(1000), payload(0, 1)), None);
+        let mut next = Seq::new(10);
+        while next.before(Seq::new(10 + 2 * LEAST_RUNS as u32)) {
+            let filled = r.insert_in_order(next, payload(0, 1));
+            if filled == next {
+                // Nothing is read, so that nothing more is taken.
+                assert!(r.more.len() >= LEAST_RUNS);
+                while r.read(u64::MAX, Seq::new(9)).is_some() {}
+            }
+            next = filled;
+        }
+        assert!(!r.has_hole() && r.block_around(Seq::new(20)).is_none());
+        assert_eq!(r.insert_out_of_order(Seq::new(1000), payload(0, 1)), Some(1));
+    }
+
     proptest! {
         /// Any order, any overlap: every octet comes out once, in order, as it went in.
         #[test]
@@ -241,7 +302,7 @@ mod tests {
             pieces in proptest::collection::vec((0u32..400, 1u32..60), 1..80),
             start in any::<u32>(),
         ) {
-            let mut r = Reassembly::default();
+            let mut r = Reassembly::new(1 << 20);
             let mut next = Seq::new(start);
             let mut held = [false; 500];
             for (at, len) in pieces {
@@ -255,7 +316,11 @@ mod tests {
                         next = r.insert_in_order(next, payload(u64::from(from), len - skip));
                     } else {
                         let added = r.insert_out_of_order(seq, payload(u64::from(from), len - skip));
-                        prop_assert_eq!(added as usize, fresh);
+                        prop_assert_eq!(added, Some(fresh as u32));
+                        let block = r.block_around(seq).expect("stored");
+                        let held = |at: Seq| held[at.since(Seq::new(start)) as usize];
+                        prop_assert!(block.0.before_eq(seq) && block.1.after_eq(seq + (len - skip)));
+                        prop_assert!(!held(block.0 - 1), "the block begins at a hole");
                     }
                     held[from as usize..(at + len) as usize].fill(true);
                 }

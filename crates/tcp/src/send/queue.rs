@@ -308,7 +308,8 @@ impl SentQueue {
                     let (cut, sacked) = (front.trim(una), front.marks.has(Marks::SACKED));
                     delivery.acked += cut;
                     delivery.delivered += if sacked { 0 } else { cut };
-                    self.recount();
+                    let marks = front.marks;
+                    self.forget_octets(marks, cut);
                 }
                 break;
             }
@@ -383,19 +384,16 @@ impl SentQueue {
         }
     }
 
-    /// Totals from scratch, after a segment changed its length.
-    fn recount(&mut self) {
-        (self.sacked, self.lost, self.retransmitted) = (0, 0, 0);
-        for sent in &self.segments {
-            if sent.marks.has(Marks::SACKED) {
-                self.sacked += sent.len;
-            }
-            if sent.marks.has(Marks::LOST) {
-                self.lost += sent.len;
-            }
-            if sent.marks.has(Marks::RETRANSMITTED) {
-                self.retransmitted += sent.len;
-            }
+    /// A segment with these marks has become shorter.
+    fn forget_octets(&mut self, marks: Marks, cut: u32) {
+        if marks.has(Marks::SACKED) {
+            self.sacked -= cut;
+        }
+        if marks.has(Marks::LOST) {
+            self.lost -= cut;
+        }
+        if marks.has(Marks::RETRANSMITTED) {
+            self.retransmitted -= cut;
         }
     }
 
