@@ -1,6 +1,8 @@
 //! The choices of one Multipath TCP connection.
 
+use crate::path_manager::Role;
 use ropewalk_units::Duration;
+use std::net::IpAddr;
 
 /// Which subflow gets the next data.
 #[derive(Clone, PartialEq, Debug)]
@@ -81,6 +83,74 @@ pub enum PathManager {
         /// In order of time.
         steps: Vec<ScriptedStep>,
     },
+    /// Linux's in-kernel path manager, with what `ip mptcp` has set on each host.
+    Kernel {
+        /// On the host that opens the connection.
+        client: KernelHost,
+        /// On the host that accepts it.
+        server: KernelHost,
+    },
+}
+
+/// What `ip mptcp` has set on one host.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct KernelHost {
+    /// `ip mptcp limits`.
+    pub limits: KernelLimits,
+    /// `ip mptcp endpoint`, in the order in which they were added.
+    pub endpoints: Vec<KernelEndpoint>,
+    /// Where the host's routes lead: for an address of the peer, the own one that packets to it leave from.
+    pub routed: Vec<(IpAddr, IpAddr)>,
+}
+
+impl KernelHost {
+    /// The own address that routing picks for packets to `remote`.
+    pub(crate) fn routed_to(&self, remote: IpAddr) -> Option<IpAddr> {
+        self.routed.iter().find(|(known, _)| *known == remote).map(|(_, local)| *local)
+    }
+}
+
+/// `ip mptcp limits`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KernelLimits {
+    /// Subflows beside the initial one, whoever opened them.
+    pub subflows: u8,
+    /// Announcements of the peer (ADD_ADDR) that subflows are opened to.
+    pub add_addr_accepted: u8,
+}
+
+impl Default for KernelLimits {
+    fn default() -> Self {
+        Self { subflows: 2, add_addr_accepted: 0 }
+    }
+}
+
+/// One line of `ip mptcp endpoint`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelEndpoint {
+    /// Its address identifier.
+    pub id: u8,
+    /// A local address.
+    pub address: IpAddr,
+    /// Where the host listens, when that is not the connection's own port; with `signal` only.
+    pub port: Option<u16>,
+    /// What it is for.
+    pub flags: EndpointFlags,
+}
+
+/// What an endpoint is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EndpointFlags {
+    /// A client opens a subflow from it to the peer's initial address.
+    pub subflow: bool,
+    /// It is announced with ADD_ADDR.
+    pub signal: bool,
+    /// Its subflows are backups.
+    pub backup: bool,
+    /// Subflows go from it to every address of the peer.
+    pub fullmesh: bool,
+    /// It opens one subflow to one announced address.
+    pub laminar: bool,
 }
 
 /// One step of a scripted path manager.
@@ -176,6 +246,15 @@ pub struct Config {
 }
 
 impl Config {
+    /// The endpoints of this end, if its path manager has any.
+    pub(crate) fn endpoints(&self, role: Role) -> &[KernelEndpoint] {
+        match (&self.path_manager, role) {
+            (PathManager::Kernel { client, .. }, Role::Client) => &client.endpoints,
+            (PathManager::Kernel { server, .. }, Role::Server) => &server.endpoints,
+            _ => &[],
+        }
+    }
+
     /// Upstream Linux: its scheduler, one uncoupled CUBIC per subflow, full mesh.
     pub fn linux() -> Self {
         Self {

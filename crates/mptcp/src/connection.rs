@@ -155,7 +155,7 @@ impl Connection {
         let mut connection = Self::new(config, Role::Client, path_manager, secret);
         let local = paths.iter().map(|path| path.local).collect::<Vec<_>>();
         let first = paths.first().copied().expect("a connection has at least one path");
-        connection.addresses = Addresses::new(first, &local);
+        connection.addresses = Addresses::new(first, &local, connection.config.endpoints(Role::Client));
         connection.checksum = connection.config.checksum;
         let iss = connection.draws.initial_sequence();
         let tcp = tcp::Connection::connect(Arc::clone(&connection.tcp_config), iss, now);
@@ -176,7 +176,8 @@ impl Connection {
     ) -> Self {
         let path_manager = PathManager::server(&config, &local_addresses, path);
         let mut connection = Self::new(config, Role::Server, path_manager, secret);
-        connection.addresses = Addresses::new(path, &local_addresses);
+        let named = connection.config.endpoints(Role::Server);
+        connection.addresses = Addresses::new(path, &local_addresses, named);
         let iss = connection.draws.initial_sequence();
         let tcp = tcp::Connection::accept(Arc::clone(&connection.tcp_config), syn, iss, now);
         connection.add_initial(tcp, path, false);

@@ -3,6 +3,7 @@
 //! A client opens, a server announces. A subflow that failed is opened again with back-off, for ever while the
 //! connection lives: a restored path is used again.
 
+mod kernel;
 mod mesh;
 mod scripted;
 
@@ -11,10 +12,11 @@ mod tests;
 
 use crate::config::{Config, PathManager as Kind};
 use crate::id::{Path, Wanted};
+use kernel::Kernel;
 use mesh::Mesh;
 use ropewalk_units::Instant;
 use scripted::Script;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Which end this is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,10 +32,14 @@ pub(crate) enum Role {
 pub(crate) enum Event {
     /// The connection is established and may be joined (RFC 8684 §3.2). Once.
     Established,
+    /// An announcement of ours was echoed, or was repeated in vain.
+    AnnouncementDone,
     /// A subflow with this path index is established.
     SubflowEstablished {
         /// As in [`Action::Open`]; 0 for the initial subflow.
         path_index: u32,
+        /// Its ends.
+        path: Path,
     },
     /// A subflow has ended.
     SubflowClosed {
@@ -41,6 +47,8 @@ pub(crate) enum Event {
         path_index: u32,
         /// By timeout, reset or refusal; false for an orderly end (FIN on both sides, or asked for).
         failed: bool,
+        /// Its ends.
+        path: Path,
     },
     /// ADD_ADDR, checked and echoed.
     AddressAnnounced {
@@ -96,6 +104,10 @@ pub(crate) enum Action {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct PathManager {
     kind: Machine,
+    /// The peer's address and port of the initial subflow.
+    initial: SocketAddr,
+    /// The peer lets nobody join there.
+    denied: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -103,6 +115,7 @@ enum Machine {
     Mesh(Mesh),
     Scripted(Script),
     Announcer { others: Vec<SocketAddr> },
+    Kernel(Box<Kernel>),
 }
 
 impl PathManager {
@@ -115,8 +128,11 @@ impl PathManager {
             Kind::Scripted { steps } => {
                 Machine::Scripted(Script::new(steps.clone(), paths.to_vec(), Role::Client))
             }
+            Kind::Kernel { client, .. } => {
+                Machine::Kernel(Box::new(Kernel::new(client.clone(), Role::Client, paths[0], paths)))
+            }
         };
-        Self { kind }
+        Self { kind, initial: paths[0].remote, denied: false }
     }
 
     /// A server's: `addresses` are its local ones, `initial` the ends of the initial subflow. Scripted steps that a
@@ -131,20 +147,40 @@ impl PathManager {
                 let paths = addresses.iter().map(|&local| Path { local, remote: initial.remote }).collect();
                 Machine::Scripted(Script::new(steps.clone(), paths, Role::Server))
             }
+            Kind::Kernel { server, .. } => {
+                let paths: Vec<Path> =
+                    addresses.iter().map(|&local| Path { local, remote: initial.remote }).collect();
+                Machine::Kernel(Box::new(Kernel::new(server.clone(), Role::Server, initial, &paths)))
+            }
         };
-        Self { kind }
+        Self { kind, initial: initial.remote, denied: false }
+    }
+
+    /// The peer lets nobody join at the address and port of the initial subflow (RFC 8684 §3.1: flag C).
+    pub(crate) fn deny_initial(&mut self) {
+        self.denied = true;
+        if let Machine::Kernel(kernel) = &mut self.kind {
+            kernel.deny_initial();
+        }
     }
 
     /// The actions that follow from `event`, in order.
     pub(crate) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
-        match &mut self.kind {
+        let mut actions = match &mut self.kind {
             Machine::Mesh(mesh) => mesh.on(now, event),
             Machine::Scripted(script) => script.on(now, event),
             Machine::Announcer { others } => match event {
                 Event::Established => others.iter().map(|&address| Action::Announce { address }).collect(),
                 _ => Vec::new(),
             },
+            Machine::Kernel(kernel) => kernel.on(event),
+        };
+        if self.denied {
+            actions.retain(
+                |action| !matches!(action, Action::Open(wanted) if wanted.path.remote == self.initial),
+            );
         }
+        actions
     }
 
     /// When [`Event::Tick`] is due.
@@ -153,7 +189,23 @@ impl PathManager {
         match &self.kind {
             Machine::Mesh(mesh) => mesh.next_tick(),
             Machine::Scripted(script) => script.next_tick(),
-            Machine::Announcer { .. } => None,
+            Machine::Announcer { .. } | Machine::Kernel(_) => None,
+        }
+    }
+
+    /// May a subflow that the peer opens come up?
+    pub(crate) fn admits(&self) -> bool {
+        match &self.kind {
+            Machine::Kernel(kernel) => kernel.admits(),
+            _ => true,
+        }
+    }
+
+    /// Are subflows that the peer opens to this address backups for us?
+    pub(crate) fn is_backup(&self, local: IpAddr) -> bool {
+        match &self.kind {
+            Machine::Kernel(kernel) => kernel.is_backup(local),
+            _ => false,
         }
     }
 }

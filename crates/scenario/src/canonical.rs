@@ -5,7 +5,8 @@ use crate::plan::bond;
 use crate::plan::trace::Traces;
 use crate::plan::wifi;
 use crate::plan::{
-    Application, ChangePlan, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeKind, Protocol,
+    Application, ChangePlan, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind, Plan,
+    Protocol,
 };
 use crate::scenario::Scenario;
 use crate::schema::bond::BondTable;
@@ -13,6 +14,7 @@ use crate::schema::connection::{
     ApplicationTable, BulkTable, ConnectionTable, ConstantRateTable, ConstantTable, DataTable, HostTable,
     IntervalTable, OnOffTable, ProtocolName, RateChangeTable, RequestResponseTable, Stack,
 };
+use crate::schema::endpoints::{HostNames, Names};
 use crate::schema::link::{
     BernoulliTable, ChangeTable, CodelTable, Direction, DirectionTable, DropTailTable, ExactTable,
     ExponentialTable, FqCodelTable, GilbertElliottTable, JitterTable, LinkState, LinkTable, LossTable,
@@ -27,6 +29,18 @@ use ropewalk_sim::{Change, CodelConfig, DirectionConfig, Jitter, Loss, Queue, Tr
 use ropewalk_units::{Bytes, Duration, Instant, Probability};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+
+/// What a connection's keys may name. Nobody asks where routes lead.
+fn names(plan: &Plan, connection: &ConnectionPlan) -> Names {
+    let host = |node: NodeIndex| {
+        let end = |link: &&LinkPlan| link.ends.iter().position(|end| *end == node);
+        let interface = |link: &LinkPlan| Some((link.name.clone(), link.addresses[end(&link)?].into()));
+        let interfaces = plan.links.iter().filter_map(interface).collect();
+        HostNames { name: plan.nodes[node].name.clone(), interfaces, routed: Vec::new() }
+    };
+    let paths = connection.paths.iter().map(|path| path.name.clone()).collect();
+    Names { paths, client: host(connection.source), server: host(connection.destination) }
+}
 
 impl Scenario {
     /// The scenario as JSON with every default explicit: two files that mean the same give the same text. Trace
@@ -171,14 +185,14 @@ impl Scenario {
     }
 
     fn connection(&self, plan: &ConnectionPlan, table: &ConnectionTable) -> ConnectionTable {
-        let paths: Vec<String> = plan.paths.iter().map(|path| path.name.clone()).collect();
+        let names = names(&self.plan, plan);
         let (protocol, tcp, mptcp) = match &plan.protocol {
             Protocol::Tcp(config) => (ProtocolName::Tcp, Some(TcpTable::explicit(config)), None),
             Protocol::Udp => (ProtocolName::Udp, None, None),
             Protocol::Mptcp(config) => (
                 ProtocolName::Mptcp,
                 Some(TcpTable::explicit(&config.tcp)),
-                Some(MptcpTable::explicit(config, &paths)),
+                Some(MptcpTable::explicit(config, &names)),
             ),
         };
         let data = match (&plan.application, plan.data) {
@@ -191,7 +205,7 @@ impl Scenario {
             protocol: Some(protocol),
             from: table.from.clone(),
             to: table.to.clone(),
-            paths: Some(paths.into_iter().map(Name).collect()),
+            paths: Some(names.paths.into_iter().map(Name).collect()),
             start: None,
             starts: Some(table.starts.clone().unwrap_or_else(|| vec![table.start.unwrap_or(zero)])),
             count: Some(table.count.unwrap_or(1)),

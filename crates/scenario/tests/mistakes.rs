@@ -708,3 +708,60 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn mistakes_in_endpoints_and_limits_are_marked() {
+    let line = "application = { kind = \"bulk\", bytes = \"1 MB\" }";
+    let keys = |keys: &str| format!("mptcp = {{ path_manager = \"kernel\", {keys} }}");
+    let endpoint = |table: &str| keys(&format!("endpoints = [{table}]"));
+    let a = "{ host = \"client\", link = \"a\", id = 1 }";
+    let many = format!("{a}, {{ host = \"client\", link = \"b\" }}, {a}");
+    let wrong: [(String, &str, &str, &str); 11] = [
+        (endpoint("{ host = \"clint\", link = \"a\" }"), "endpoints[0].host", "\"clint\"", "no host `clint`"),
+        (endpoint("{ host = \"r\", link = \"b\" }"), "endpoints[0].host", "\"r\"", "a router"),
+        (
+            endpoint("{ host = \"client\", link = \"c\" }"),
+            "endpoints[0].link",
+            "\"c\"",
+            "does not end at `client`",
+        ),
+        (
+            endpoint("{ host = \"client\", link = \"a\", flags = [\"subflows\"] }"),
+            "endpoints[0].flags[0]",
+            "\"subflows\"",
+            "subflow",
+        ),
+        (
+            endpoint("{ host = \"client\", link = \"a\", flags = [\"signal\", \"fullmesh\"] }"),
+            "endpoints[0].flags",
+            "[\"signal\", \"fullmesh\"]",
+            "full mesh",
+        ),
+        (endpoint("{ host = \"client\", link = \"a\", id = 0 }"), "endpoints[0].id", "0", "first subflow"),
+        (endpoint(&many), "endpoints[2].link", "\"a\"", "there twice"),
+        (
+            endpoint("{ host = \"client\", link = \"a\" }, { host = \"client\", link = \"b\", id = 1 }"),
+            "endpoints[1].id",
+            "1",
+            "first subflow",
+        ),
+        (keys("limits = { server = { subflows = 9 } }"), "limits.server.subflows", "9", "than 8"),
+        (keys("limits = { srv = { subflows = 1 } }"), "limits.srv", "{ subflows = 1 }", "no host `srv`"),
+        ("mptcp = { limits = { server = { subflows = 1 } } }".to_owned(), "limits", "limits", "no use here"),
+    ];
+    for (by, key, marked, word) in wrong {
+        let (text, number) = with(line, &by);
+        let error = mistake(&text);
+        assert_eq!(
+            (error.key.as_str(), error.line),
+            (format!("connections.bulk.mptcp.{key}").as_str(), Some(number)),
+            "{error}"
+        );
+        assert!(error.to_string().contains(word), "{word:?} is not in {error}");
+        assert_eq!(
+            error.column.map(|column| by[column - 1..].starts_with(marked)),
+            Some(true),
+            "{marked}: {error}"
+        );
+    }
+}

@@ -90,3 +90,123 @@ fn hosts_that_are_clients_and_servers_mix_no_ports_up() {
     let outcome = outcome(&(text + back));
     assert!(outcome.connections.iter().all(|row| row.completed));
 }
+
+/// Three disjoint paths between two hosts that each have an address on every one of them.
+const THREE: &str = r#"
+[scenario]
+name = "endpoints"
+duration = "60 s"
+[tcp]
+preset = "linux"
+[hosts.c]
+[hosts.s]
+[links]
+1 = { between = ["c", "s"], rate = "10 Mbit/s", delay = "5 ms" }
+2 = { between = ["c", "s"], rate = "10 Mbit/s", delay = "5 ms" }
+3 = { between = ["c", "s"], rate = "10 Mbit/s", delay = "5 ms" }
+[connections.bulk]
+protocol = "mptcp"
+from = "c"
+to = "s"
+application = { kind = "bulk", bytes = "4 MB" }
+[mptcp]
+path_manager = "kernel"
+scheduler = "round-robin"
+"#;
+
+/// `ip mptcp` of one host: limits, and endpoints such as "2 subflow backup": its address on link 2.
+fn host(name: &str, limits: [u8; 2], endpoints: &[&str]) -> [String; 2] {
+    let limits = format!("{name} = {{ subflows = {}, add_addr_accepted = {} }}", limits[0], limits[1]);
+    let table = |line: &&str| {
+        let (link, flags) = line.split_once(' ').expect("flags");
+        let flags: Vec<String> = flags.split(' ').map(|flag| format!("\"{flag}\"")).collect();
+        format!("{{ host = \"{name}\", link = \"{link}\", flags = [{}] }}", flags.join(", "))
+    };
+    [limits, endpoints.iter().map(table).collect::<Vec<_>>().join(", ")]
+}
+
+fn kernel(client: ([u8; 2], &[&str]), server: ([u8; 2], &[&str])) -> Outcome {
+    let [[c_limits, c], [s_limits, s]] = [host("c", client.0, client.1), host("s", server.0, server.1)];
+    let both: Vec<String> = [c, s].into_iter().filter(|text| !text.is_empty()).collect();
+    let keys = format!("endpoints = [{}]\nlimits = {{ {c_limits}, {s_limits} }}\n", both.join(", "));
+    outcome(&(THREE.to_owned() + &keys))
+}
+
+/// The pairs of addresses that carried data, client's link first.
+fn pairs(outcome: &Outcome) -> Vec<String> {
+    let mut pairs: Vec<String> = subflows(outcome)
+        .into_iter()
+        .filter(|(_, bytes)| *bytes > 10_000)
+        .map(|(path, _)| if path.contains('>') { path } else { format!("{path}>{path}") })
+        .collect();
+    pairs.sort();
+    pairs
+}
+
+/// Limits and endpoints of the client and of the server, and the pairs of addresses with a subflow.
+type Case = (([u8; 2], &'static [&'static str]), ([u8; 2], &'static [&'static str]), &'static str);
+
+/// What Linux 6.18 did between two namespaces with three pairs of interfaces, the policy routes letting every address reach
+/// every other (docs/models/mptcp.md).
+const MEASURED: [Case; 19] = [
+    (([2, 0], &[]), ([2, 0], &[]), "1>1"),
+    (([2, 0], &["2 subflow", "3 subflow"]), ([2, 0], &[]), "1>1 2>1 3>1"),
+    (([1, 0], &["2 subflow", "3 subflow"]), ([2, 0], &[]), "1>1 2>1"),
+    (([2, 0], &["2 subflow", "3 subflow"]), ([1, 0], &[]), "1>1 2>1"),
+    (([2, 0], &["2 subflow", "3 subflow"]), ([0, 0], &[]), "1>1"),
+    (([8, 0], &["1 subflow", "2 subflow"]), ([8, 0], &[]), "1>1 2>1"),
+    (([2, 0], &[]), ([2, 0], &["2 signal"]), "1>1"),
+    (([0, 4], &[]), ([4, 0], &["2 signal"]), "1>1"),
+    (([8, 2], &[]), ([8, 0], &["2 signal", "3 signal"]), "1>1 2>2 3>3"),
+    (([8, 1], &[]), ([8, 0], &["2 signal", "3 signal"]), "1>1 2>2"),
+    (([8, 8], &["2 subflow"]), ([8, 8], &["2 signal"]), "1>1 2>1 2>2"),
+    (([8, 8], &["1 subflow fullmesh", "2 subflow fullmesh"]), ([8, 8], &["2 signal"]), "1>1 1>2 2>1 2>2"),
+    (
+        ([8, 8], &["1 subflow fullmesh", "2 subflow fullmesh", "3 subflow fullmesh"]),
+        ([8, 8], &["2 signal", "3 signal"]),
+        "1>1 1>2 1>3 2>1 2>2 2>3 3>1 3>2 3>3",
+    ),
+    (
+        ([3, 8], &["1 subflow fullmesh", "2 subflow fullmesh", "3 subflow fullmesh"]),
+        ([8, 8], &["2 signal", "3 signal"]),
+        "1>1 1>2 2>2 3>2",
+    ),
+    (([8, 8], &["2 laminar", "3 laminar"]), ([8, 8], &["2 signal", "3 signal"]), "1>1 2>2 3>3"),
+    (([8, 8], &["2 laminar"]), ([8, 8], &["2 signal", "3 signal"]), "1>1 2>2"),
+    (([8, 8], &["2 subflow laminar", "3 laminar"]), ([8, 8], &["2 signal", "3 signal"]), "1>1 2>2 3>3"),
+    (([8, 8], &["2 subflow fullmesh", "3 laminar"]), ([8, 8], &["2 signal", "3 signal"]), "1>1 2>1 2>2 2>3"),
+    (([8, 8], &["2 subflow"]), ([8, 8], &["1 signal", "2 signal"]), "1>1 2>1 2>2"),
+];
+
+#[test]
+fn the_kernel_s_path_manager_opens_what_linux_opens() {
+    for (client, server, measured) in MEASURED {
+        assert_eq!(pairs(&kernel(client, server)).join(" "), measured, "{client:?}, {server:?}");
+    }
+}
+
+#[test]
+fn an_announced_address_of_a_client_is_refused_there_as_linux_does() {
+    // The server tries to join at it (once), and nobody listens: measured with nstat.
+    let client = ([2, 2], &["2 signal"][..]);
+    assert_eq!(pairs(&kernel(client, ([2, 2], &[]))), ["1>1"]);
+    let client = ([2, 2], &["2 subflow signal"][..]);
+    assert_eq!(pairs(&kernel(client, ([2, 2], &[]))), ["1>1", "2>1"]);
+    // A server opens nothing by itself.
+    assert_eq!(pairs(&kernel(([2, 2], &[]), ([2, 2], &["2 subflow"]))), ["1>1"]);
+}
+
+#[test]
+fn backup_endpoints_carry_nothing_while_others_work() {
+    let carried = |client: &[&str], server: &[&str]| {
+        let outcome = kernel(([2, 2], client), ([2, 2], server));
+        let rows = outcome.subflows.iter().map(|row| (row.path.clone(), row.backup, row.bytes > 10_000));
+        rows.collect::<Vec<_>>()
+    };
+    let row = |path: &str, backup, used| (path.to_owned(), backup, used);
+    assert_eq!(carried(&["2 subflow backup"], &[]), [row("1", false, true), row("2>1", true, false)]);
+    // The first subflow's own endpoint: MP_PRIO tells the server.
+    assert!(carried(&["1 subflow backup", "2 subflow"], &[]).contains(&row("1", true, true)));
+    // A server's: B is on its SYN/ACK.
+    assert_eq!(carried(&[], &["2 signal backup"]), [row("1", false, true), row("2", true, false)]);
+}

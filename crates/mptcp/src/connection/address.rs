@@ -1,6 +1,7 @@
 //! ADD_ADDR, REMOVE_ADDR and MP_PRIO (RFC 8684 §3.3.8, §3.4), and what the path manager asks for.
 
 use super::{Connection, Finish};
+use crate::config::KernelEndpoint;
 use crate::event::Event;
 use crate::id::{Path, SubflowId};
 use crate::keys;
@@ -25,7 +26,7 @@ struct Announcement {
 /// Identifiers of addresses on both sides (RFC 8684 §3.2: 0 is that of the initial subflow).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Addresses {
-    local: Vec<SocketAddr>,
+    local: Vec<(u8, SocketAddr)>,
     listed: Vec<SocketAddr>,
     initial_remote: Option<SocketAddr>,
     remote: Vec<(u8, SocketAddr)>,
@@ -33,31 +34,33 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    /// `local` are this host's addresses in the scenario's order.
-    pub(super) fn new(initial: Path, local: &[SocketAddr]) -> Self {
-        let mut own = vec![initial.local];
-        for &address in local {
-            if own.iter().all(|known| known.ip() != address.ip()) {
-                own.push(address);
-            }
-        }
-        Self {
-            local: own,
+    /// `local` are this host's addresses in the scenario's order. Some have identifiers of their own (`named`).
+    pub(super) fn new(initial: Path, local: &[SocketAddr], named: &[KernelEndpoint]) -> Self {
+        let mut addresses = Self {
+            local: vec![(0, initial.local)],
             listed: local.to_vec(),
             initial_remote: Some(initial.remote),
             remote: Vec::new(),
             announcements: Vec::new(),
+        };
+        for endpoint in named.iter().filter(|endpoint| endpoint.address != initial.local.ip()) {
+            addresses.local.push((endpoint.id, SocketAddr::new(endpoint.address, 0)));
         }
+        for &address in local {
+            addresses.local_id(address);
+        }
+        addresses
     }
 
     /// The identifier of a local address; a new one if it is not known.
     pub(super) fn local_id(&mut self, address: SocketAddr) -> u8 {
-        let known = self.local.iter().position(|known| known.ip() == address.ip());
-        let at = known.unwrap_or_else(|| {
-            self.local.push(address);
-            self.local.len() - 1
-        });
-        at.min(255) as u8
+        if let Some((id, _)) = self.local.iter().find(|(_, known)| known.ip() == address.ip()) {
+            return *id;
+        }
+        let free = (1..=255).find(|id| self.local.iter().all(|(known, _)| known != id));
+        let id = free.unwrap_or(255);
+        self.local.push((id, address));
+        id
     }
 
     /// The identifier of a remote address as the peer announced it, or 0.
@@ -162,7 +165,11 @@ impl Connection {
             let option = AddAddress { address_id, address: address.ip(), port, hmac: Some(hmac) };
             self.subflows[carrier].signal(MptcpOption::AddAddress(option));
         }
+        let before = self.addresses.announcements.len();
         self.addresses.announcements.retain(|a| a.sent < ANNOUNCEMENTS || a.due.is_some_and(|due| due > now));
+        if self.addresses.announcements.len() < before {
+            self.tell_path_manager(now, path_manager::Event::AnnouncementDone);
+        }
     }
 
     fn withdraw(&mut self, now: Instant, address: SocketAddr) {
@@ -200,12 +207,17 @@ impl Connection {
         self.schedule_due = true;
     }
 
+    fn take_echo(&mut self, now: Instant, address_id: u8) {
+        let before = self.addresses.announcements.len();
+        self.addresses.announcements.retain(|a| a.address_id != address_id);
+        if self.addresses.announcements.len() < before {
+            self.tell_path_manager(now, path_manager::Event::AnnouncementDone);
+        }
+    }
+
     /// ADD_ADDR came, or its echo.
     pub(super) fn take_add_address(&mut self, now: Instant, at: usize, add: &AddAddress) {
-        let Some(hmac) = add.hmac else {
-            self.addresses.announcements.retain(|a| a.address_id != add.address_id);
-            return;
-        };
+        let Some(hmac) = add.hmac else { return self.take_echo(now, add.address_id) };
         let Some(peer_key) = self.peer_key else { return };
         // §3.4.1: an announcement with a wrong HMAC is ignored silently.
         if keys::address_hmac(peer_key, self.own_key, add.address_id, add.address, add.port) != hmac {

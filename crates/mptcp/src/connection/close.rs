@@ -87,7 +87,7 @@ impl Connection {
         if let Some(join) = &mut subflow.join {
             join.third_ack_due = None;
         }
-        let (id, place, path_index) = (subflow.id, subflow.place, subflow.path_index);
+        let (id, place, path_index, path) = (subflow.id, subflow.place, subflow.path_index, subflow.path);
         self.queue.forget(place, healthy);
         self.refresh_view(at);
         self.schedule_due = true;
@@ -103,7 +103,7 @@ impl Connection {
             self.last_subflow_closed(reason, was_initial_opening);
         } else if !self.is_closing() {
             let failed = reason.is_failure();
-            self.tell_path_manager(now, path_manager::Event::SubflowClosed { path_index, failed });
+            self.tell_path_manager(now, path_manager::Event::SubflowClosed { path_index, failed, path });
         }
     }
 

@@ -38,14 +38,21 @@ impl Connection {
         }
         let asked = subflow.syns <= CAPABLE_SYNS;
         let capable = segment.options.mptcp.rare().iter().find_map(|option| match option {
-            MptcpOption::Capable { sender_key: Some(key), receiver_key: None, checksum_required, .. } => {
-                Some((*key, *checksum_required))
-            }
+            MptcpOption::Capable {
+                sender_key: Some(key),
+                receiver_key: None,
+                checksum_required,
+                no_more_subflows,
+                ..
+            } => Some((*key, *checksum_required, *no_more_subflows)),
             _ => None,
         });
         match capable {
-            Some((key, checksum)) if asked && segment.flags.contains(Flags::ACK) => {
+            Some((key, checksum, denies)) if asked && segment.flags.contains(Flags::ACK) => {
                 self.checksum |= checksum;
+                if denies {
+                    self.path_manager.deny_initial();
+                }
                 self.learn_peer_key(key);
             }
             _ => self.fall_back(FallbackReason::NotCapable),
@@ -110,7 +117,7 @@ impl Connection {
             return None;
         }
         let (Some(port), Some(at)) = (port, self.free_place()) else {
-            let event = path_manager::Event::SubflowClosed { path_index, failed: true };
+            let event = path_manager::Event::SubflowClosed { path_index, failed: true, path };
             self.tell_path_manager(now, event);
             return None;
         };
@@ -176,7 +183,9 @@ impl Connection {
         self.created += 1;
         let new =
             New { id, path, path_index, tcp, place, active, join: Some(join), local_id, remote_id, backup };
-        self.occupy(at, new)
+        let id = self.occupy(at, new);
+        self.subflows[at].backup_own |= !active && self.path_manager.is_backup(path.local.ip());
+        id
     }
 
     /// A segment for a joined subflow that is not fully established.
@@ -236,7 +245,9 @@ impl Connection {
                 if keys::leftmost_160(&expected) != *hmac {
                     return Admission::Abort(ResetReason::Mptcp);
                 }
-                return Admission::Joined;
+                // As Linux: the limits are looked at when the third ACK comes.
+                let admitted = self.path_manager.admits();
+                return if admitted { Admission::Joined } else { Admission::Abort(ResetReason::Prohibited) };
             }
         }
         if segment.options.mptcp.is_empty() {
@@ -264,13 +275,13 @@ impl Connection {
             // RFC 8684 §3.2: the fourth packet.
             subflow.request_ack();
         }
-        let (id, path_index) = (subflow.id, subflow.path_index);
+        let (id, path_index, path) = (subflow.id, subflow.path_index, subflow.path);
         subflow.pointer = self.queue.una();
         self.emit(Event::SubflowEstablished(id));
         self.schedule_due = true;
         self.rescue_timed_out();
         if !self.is_closing() {
-            self.tell_path_manager(now, path_manager::Event::SubflowEstablished { path_index });
+            self.tell_path_manager(now, path_manager::Event::SubflowEstablished { path_index, path });
         }
         if matches!(self.finish, super::Finish::Sent(_)) {
             self.subflows[at].data_fin_due = true;

@@ -193,8 +193,9 @@ impl Connection {
                 }
                 MptcpOption::Capable { .. } | MptcpOption::Join(_) => {}
                 MptcpOption::AddAddress(add) => {
-                    self.confirm_by_peer(now);
+                    // Linux's path manager hears of the address first.
                     self.take_add_address(now, at, add);
+                    self.confirm_by_peer(now);
                 }
                 MptcpOption::RemoveAddress(remove) => self.take_remove_address(now, remove),
                 MptcpOption::Priority(priority) => self.take_priority(at, *priority),

@@ -71,11 +71,11 @@ impl Mesh {
     pub(super) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
         match event {
             Event::Established => self.established = true,
-            Event::SubflowEstablished { path_index } => self.succeeded(path_index),
-            Event::SubflowClosed { path_index, failed } => self.closed(now, path_index, failed),
+            Event::SubflowEstablished { path_index, .. } => self.succeeded(path_index),
+            Event::SubflowClosed { path_index, failed, .. } => self.closed(now, path_index, failed),
             Event::AddressAnnounced { address, address_id } => self.announced(now, address, address_id),
             Event::AddressRemoved { address_id } => self.removed(address_id),
-            Event::Tick => {}
+            Event::Tick | Event::AnnouncementDone => {}
         }
         self.open_due(now)
     }

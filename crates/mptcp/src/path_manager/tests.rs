@@ -26,12 +26,20 @@ fn open(link: u8, backup: bool) -> Action {
     Action::Open(Wanted { path: path(link), path_index: u32::from(link) - 1, backup })
 }
 
+fn established(path_index: u32) -> Event {
+    Event::SubflowEstablished { path_index, path: path(path_index as u8 + 1) }
+}
+
+fn closed(path_index: u32, failed: bool) -> Event {
+    Event::SubflowClosed { path_index, failed, path: path(path_index as u8 + 1) }
+}
+
 #[test]
 fn full_mesh_opens_every_other_path_when_established() {
     let mut manager = client(Kind::FullMesh, 3);
     assert_eq!(manager.next_tick(), None);
     assert_eq!(manager.on(at(5), Event::Established), [open(2, false), open(3, false)]);
-    assert_eq!(manager.on(at(6), Event::SubflowEstablished { path_index: 1 }), []);
+    assert_eq!(manager.on(at(6), established(1)), []);
     assert_eq!(manager.next_tick(), None);
 }
 
@@ -48,7 +56,7 @@ fn ndiffports_stays_on_the_first_path() {
     let announcement = Event::AddressAnnounced { address: address(9, 2, 5001), address_id: 4 };
     assert_eq!(manager.on(at(6), announcement), []);
     // One of the three fails: one is opened again.
-    manager.on(at(7), Event::SubflowClosed { path_index: 0, failed: true });
+    manager.on(at(7), closed(0, true));
     assert_eq!(manager.on(at(1007), Event::Tick), [open(1, false)]);
 }
 
@@ -58,15 +66,15 @@ fn a_failed_subflow_is_opened_again_with_back_off() {
     manager.on(at(0), Event::Established);
     let mut now = 0;
     for wait in [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
-        assert_eq!(manager.on(at(now), Event::SubflowClosed { path_index: 1, failed: true }), []);
+        assert_eq!(manager.on(at(now), closed(1, true)), []);
         assert_eq!(manager.next_tick(), Some(at(now + wait)));
         assert_eq!(manager.on(at(now + wait - 1), Event::Tick), []);
         now += wait;
         assert_eq!(manager.on(at(now), Event::Tick), [open(2, false)]);
     }
     // It works again: the next failure starts from the shortest wait.
-    manager.on(at(now), Event::SubflowEstablished { path_index: 1 });
-    manager.on(at(now), Event::SubflowClosed { path_index: 1, failed: true });
+    manager.on(at(now), established(1));
+    manager.on(at(now), closed(1, true));
     assert_eq!(manager.next_tick(), Some(at(now + 1000)));
 }
 
@@ -74,7 +82,7 @@ fn a_failed_subflow_is_opened_again_with_back_off() {
 fn the_initial_path_is_used_again_too() {
     let mut manager = client(Kind::FullMesh, 2);
     manager.on(at(0), Event::Established);
-    manager.on(at(10), Event::SubflowClosed { path_index: 0, failed: true });
+    manager.on(at(10), closed(0, true));
     assert_eq!(manager.on(at(1010), Event::Tick), [open(1, false)]);
 }
 
@@ -82,7 +90,7 @@ fn the_initial_path_is_used_again_too() {
 fn an_orderly_end_is_final() {
     let mut manager = client(Kind::FullMesh, 2);
     manager.on(at(0), Event::Established);
-    assert_eq!(manager.on(at(10), Event::SubflowClosed { path_index: 1, failed: false }), []);
+    assert_eq!(manager.on(at(10), closed(1, false)), []);
     assert_eq!(manager.next_tick(), None);
 }
 
@@ -103,7 +111,7 @@ fn an_announced_address_is_paired_with_every_local_one() {
     assert_eq!(manager.on(at(3), known), []);
     // Removed: no more attempts; announced again: back.
     manager.on(at(4), Event::AddressRemoved { address_id: 3 });
-    assert_eq!(manager.on(at(5), Event::SubflowClosed { path_index: 2, failed: true }), []);
+    assert_eq!(manager.on(at(5), closed(2, true)), []);
     assert_eq!(manager.next_tick(), None);
     assert_eq!(manager.on(at(6), announcement), [pair(2, 1), pair(3, 2)]);
 }
@@ -127,7 +135,7 @@ fn a_server_announces_its_other_addresses_and_opens_nothing() {
     let mut manager = PathManager::server(&Config::linux(), &addresses, initial);
     let announce = |link| Action::Announce { address: address(link, 2, 5001) };
     assert_eq!(manager.on(at(0), Event::Established), [announce(2), announce(3)]);
-    assert_eq!(manager.on(at(1), Event::SubflowClosed { path_index: 0, failed: true }), []);
+    assert_eq!(manager.on(at(1), closed(0, true)), []);
     assert_eq!(manager.next_tick(), None);
 }
 
@@ -155,7 +163,7 @@ fn a_script_runs_its_steps_in_order_of_time() {
         [Action::SetBackup { path_index: 1, backup: false }, withdraw]
     );
     // A failure is not repaired: just the steps listed. A path that does not exist is nobody's.
-    assert_eq!(manager.on(at(2500), Event::SubflowClosed { path_index: 1, failed: true }), []);
+    assert_eq!(manager.on(at(2500), closed(1, true)), []);
     assert_eq!(manager.on(at(9000), Event::Tick), [Action::Reset { path_index: 1 }]);
     assert_eq!(manager.next_tick(), None);
 }
@@ -173,8 +181,8 @@ fn a_server_s_script_cannot_open() {
 
 fn events() -> impl Strategy<Value = Vec<(u64, Event)>> {
     let event = prop_oneof![
-        (0u32..5).prop_map(|path_index| Event::SubflowEstablished { path_index }),
-        (0u32..5, any::<bool>()).prop_map(|(path_index, failed)| Event::SubflowClosed { path_index, failed }),
+        (0u32..5).prop_map(established),
+        (0u32..5, any::<bool>()).prop_map(|(path_index, failed)| closed(path_index, failed)),
         (1u8..6, 0u8..4).prop_map(|(link, id)| Event::AddressAnnounced {
             address: address(link, 2, 5001),
             address_id: id

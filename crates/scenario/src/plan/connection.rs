@@ -103,7 +103,7 @@ impl Draft<'_> {
         format!("{}.{name}", self.base)
     }
 
-    fn ends(&self) -> Result<(NodeIndex, NodeIndex), ScenarioError> {
+    pub(super) fn ends(&self) -> Result<(NodeIndex, NodeIndex), ScenarioError> {
         let find =
             |key: &str, name: &str| self.topology.named(self.builder, &self.key(key), name, NodeKind::Host);
         let source = find("from", self.table.from.as_str())?;

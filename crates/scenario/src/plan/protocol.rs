@@ -1,5 +1,7 @@
 //! Transports: preset, then `[tcp]` and `[mptcp]`, then the connection's own keys; and their checks.
 
+mod endpoints;
+
 use super::connection::Draft;
 use super::{PathPlan, Protocol};
 use crate::error::ScenarioError;
@@ -149,8 +151,9 @@ impl<'a> Layers<'a> {
     }
 
     fn mptcp(&self, paths: &[PathPlan]) -> Result<ropewalk_mptcp::Config, ScenarioError> {
-        let names: Vec<String> = paths.iter().map(|path| path.name.clone()).collect();
-        self.check_steps(&names)?;
+        let names = endpoints::names(self.draft, paths)?;
+        self.check_steps(&names.paths)?;
+        self.check_endpoints()?;
         let mut config = self.mptcp_preset.mptcp();
         for table in self.mptcp_tables() {
             table.apply(&mut config, &names);
@@ -162,7 +165,7 @@ impl<'a> Layers<'a> {
             config.tcp.mss,
         )?;
         self.check_stray(&config)?;
-        self.check_scheduler(&mut config, &names)?;
+        self.check_scheduler(&mut config, &names.paths)?;
         if matches!(config.path_manager, PathManager::Ndiffports { subflows } if !(1..=64).contains(&subflows))
         {
             return Err(self.wrong("mptcp", "subflows", "so many subflows cannot be".into(), "1 to 64"));
@@ -217,12 +220,15 @@ impl<'a> Layers<'a> {
         let guard = matches!(config.scheduler, Scheduler::GoodputGuard(_));
         let ports = matches!(config.path_manager, PathManager::Ndiffports { .. });
         let scripted = matches!(config.path_manager, PathManager::Scripted { .. });
+        let kernel = matches!(config.path_manager, PathManager::Kernel { .. });
         let keys = [
             ("weights", own.weights.is_some(), weighted, "scheduler = \"weighted-round-robin\""),
             ("probe_interval", own.probe_interval.is_some(), guard, "scheduler = \"goodput-guard\""),
             ("probe_segments", own.probe_segments.is_some(), guard, "scheduler = \"goodput-guard\""),
             ("subflows", own.subflows.is_some(), ports, "path_manager = \"ndiffports\""),
             ("steps", own.steps.is_some(), scripted, "path_manager = \"scripted\""),
+            ("endpoints", own.endpoints.is_some(), kernel, "path_manager = \"kernel\""),
+            ("limits", own.limits.is_some(), kernel, "path_manager = \"kernel\""),
         ];
         match keys.iter().find(|(_, given, used, _)| *given && !used) {
             None => Ok(()),

@@ -3,6 +3,7 @@
 
 pub(crate) mod bond;
 pub(crate) mod connection;
+pub(crate) mod endpoints;
 pub(crate) mod link;
 pub(crate) mod mptcp;
 pub(crate) mod quantity;

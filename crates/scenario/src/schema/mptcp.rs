@@ -1,10 +1,14 @@
 //! Multipath TCP's choices as keys: `[mptcp]` and `mptcp = { … }` of a connection.
 
+use super::endpoints::Names;
 use super::quantity::{BufferSize, Name, Time};
 use super::tcp::Preset;
-use ropewalk_mptcp::{Config, Coupling, GuardConfig, PathManager, Scheduler, ScriptedAction, ScriptedStep};
+use ropewalk_mptcp::{
+    Config, Coupling, GuardConfig, KernelHost, PathManager, Scheduler, ScriptedAction, ScriptedStep,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Multipath TCP's choices. A key that is missing is taken from the preset.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +32,10 @@ pub(crate) struct MptcpTable {
     pub(crate) subflows: Option<u32>,
     /// With scripted: what happens when.
     pub(crate) steps: Option<Vec<StepTable>>,
+    /// With kernel: endpoints of hosts, as `ip mptcp endpoint add` makes them.
+    pub(crate) endpoints: Option<Vec<EndpointTable>>,
+    /// With kernel: limits by host, as `ip mptcp limits set` sets them.
+    pub(crate) limits: Option<BTreeMap<Name, LimitsTable>>,
     /// DSS checksums.
     pub(crate) checksum: Option<bool>,
     /// Connection-level receive buffer.
@@ -106,6 +114,48 @@ pub(crate) enum PathManagerName {
     Backup,
     /// Just the steps listed.
     Scripted,
+    /// Linux's in-kernel path manager: endpoints and limits.
+    Kernel,
+}
+
+/// An address of a host, and what it is for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndpointTable {
+    /// Of which host.
+    pub(crate) host: Name,
+    /// Its address on which link.
+    pub(crate) link: Name,
+    /// What it is for (default nothing).
+    pub(crate) flags: Option<Vec<EndpointFlag>>,
+    /// Address identifier, from 1 (default the next one).
+    pub(crate) id: Option<u8>,
+}
+
+/// What an endpoint is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EndpointFlag {
+    /// A client opens a subflow from it to the server's first address.
+    Subflow,
+    /// It is announced to the peer (ADD_ADDR).
+    Signal,
+    /// Its subflows are backups.
+    Backup,
+    /// Its subflows go to every address of the peer.
+    Fullmesh,
+    /// It opens one subflow, to one announced address.
+    Laminar,
+}
+
+/// Limits of a host.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LimitsTable {
+    /// Subflows beside the first one, 0 to 8 (default 2).
+    pub(crate) subflows: Option<u8>,
+    /// Announced addresses that subflows are opened to, 0 to 8 (default 0).
+    pub(crate) add_addr_accepted: Option<u8>,
 }
 
 /// One step of a scripted path manager.
@@ -147,9 +197,8 @@ fn set<T>(slot: &mut T, value: Option<T>) {
 }
 
 impl MptcpTable {
-    /// Puts the keys that are given over those of `config`. `paths` are the names of the connection's paths; a
-    /// step's path is among them.
-    pub(crate) fn apply(&self, config: &mut Config, paths: &[String]) {
+    /// Puts the keys that are given over those of `config`; steps and endpoints name what is in `names`.
+    pub(crate) fn apply(&self, config: &mut Config, names: &Names) {
         set(&mut config.coupling, self.congestion_control.map(coupling));
         set(&mut config.checksum, self.checksum);
         set(&mut config.receive_buffer, self.receive_buffer.map(|size| size.0));
@@ -173,14 +222,19 @@ impl MptcpTable {
         match &mut config.path_manager {
             PathManager::Ndiffports { subflows } => set(subflows, self.subflows),
             PathManager::Scripted { steps } => {
-                set(steps, self.steps.as_ref().map(|steps| script(steps, paths)));
+                set(steps, self.steps.as_ref().map(|steps| script(steps, &names.paths)));
+            }
+            PathManager::Kernel { client, server } => {
+                for (kernel, host) in [(client, &names.client), (server, &names.server)] {
+                    host.apply(self, kernel);
+                }
             }
             _ => {}
         }
     }
 
     /// Every key with its value in `config`.
-    pub(crate) fn explicit(config: &Config, paths: &[String]) -> Self {
+    pub(crate) fn explicit(config: &Config, names: &Names) -> Self {
         let (scheduler, weights, guard) = match &config.scheduler {
             Scheduler::RoundRobin => (SchedulerName::RoundRobin, None, None),
             Scheduler::LowestRtt => (SchedulerName::LowestRtt, None, None),
@@ -198,9 +252,11 @@ impl MptcpTable {
             PathManager::Ndiffports { subflows } => (PathManagerName::Ndiffports, Some(*subflows), None),
             PathManager::Backup => (PathManagerName::Backup, None, None),
             PathManager::Scripted { steps } => {
-                (PathManagerName::Scripted, None, Some(unscript(steps, paths)))
+                (PathManagerName::Scripted, None, Some(unscript(steps, &names.paths)))
             }
+            PathManager::Kernel { .. } => (PathManagerName::Kernel, None, None),
         };
+        let (endpoints, limits) = super::endpoints::explicit(&config.path_manager, names);
         Self {
             preset: None,
             scheduler: Some(scheduler),
@@ -211,6 +267,8 @@ impl MptcpTable {
             path_manager: Some(path_manager),
             subflows,
             steps,
+            endpoints,
+            limits,
             checksum: Some(config.checksum),
             receive_buffer: Some(BufferSize(config.receive_buffer)),
             send_buffer: Some(BufferSize(config.send_buffer)),
@@ -271,6 +329,9 @@ fn path_manager(name: PathManagerName) -> PathManager {
         PathManagerName::Ndiffports => PathManager::Ndiffports { subflows: 2 },
         PathManagerName::Backup => PathManager::Backup,
         PathManagerName::Scripted => PathManager::Scripted { steps: Vec::new() },
+        PathManagerName::Kernel => {
+            PathManager::Kernel { client: KernelHost::default(), server: KernelHost::default() }
+        }
     }
 }
 
@@ -318,9 +379,9 @@ mod tests {
     #[test]
     fn explicit_keys_give_the_same_configuration_over_any_preset() {
         for (wanted, start) in [(Preset::Linux, Preset::Classic), (Preset::Classic, Preset::Linux)] {
-            let table = MptcpTable::explicit(&wanted.mptcp(), &[]);
+            let table = MptcpTable::explicit(&wanted.mptcp(), &Names::default());
             let mut config = start.mptcp();
-            table.apply(&mut config, &[]);
+            table.apply(&mut config, &Names::default());
             config.tcp = wanted.tcp();
             assert_eq!(config, wanted.mptcp());
         }

@@ -4,7 +4,7 @@ use super::build::Simulation;
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::StreamEndpoint;
 use super::packet::Packet;
-use super::view::{DataEnds, mptcp_stats, subflows, transactions};
+use super::view::{DataEnds, SubflowView, mptcp_stats, subflows, transactions};
 use crate::outcome::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
 use crate::plan::{Application, ConnectionPlan, Plan};
 use ropewalk_sim::{Medium, Tap};
@@ -120,6 +120,20 @@ pub(crate) fn connections<T: Tap<Packet>, M: Medium<Packet>>(
     (0..plan.connections.len()).map(|index| connection_row(plan, index, ends(index))).collect()
 }
 
+/// The name of a subflow's path; `b>a` for a pair that is none of the connection's paths, from the client's link to the
+/// server's.
+fn path_name(plan: &Plan, connection: &ConnectionPlan, view: &SubflowView<'_>) -> String {
+    if let Some(path) = connection.paths.get(view.path as usize) {
+        return path.name.clone();
+    }
+    let Some(mut ends) = view.ends else { return String::new() };
+    if plan.owner(ends[0]) != connection.source {
+        ends.reverse();
+    }
+    let [from, to] = ends.map(|address| &plan.links[address.link()].name);
+    format!("{from}>{to}")
+}
+
 /// Rows of all subflows, as the sender of the data counts.
 pub(crate) fn subflow_rows<T: Tap<Packet>, M: Medium<Packet>>(
     plan: &Plan,
@@ -134,11 +148,10 @@ pub(crate) fn subflow_rows<T: Tap<Packet>, M: Medium<Packet>>(
         match simulation.data_ends(connection, simulation.ends[index]) {
             DataEnds::Stream { sender, .. } => rows.extend(subflows(sender).into_iter().map(|view| {
                 let stats = view.tcp.stats();
-                let path = connection.paths.get(view.path as usize);
                 SubflowRow {
                     connection: connection.name.clone(),
                     subflow: view.subflow,
-                    path: path.map_or_else(|| "other".to_owned(), |path| path.name.clone()),
+                    path: path_name(plan, connection, &view),
                     bytes: stats.bytes_acked,
                     throughput_mbps: mbps(stats.bytes_acked, time),
                     retransmissions: stats.retransmissions,

@@ -158,7 +158,6 @@ impl Writer for MptcpStream {
 
 /// An endpoint's transport.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "an endpoint lives in a Vec and is never moved per packet")]
 pub(crate) enum Transport {
     /// A client before its start.
     Waiting,

@@ -7,7 +7,7 @@ use super::endpoint::StreamEndpoint;
 use super::host::Endpoint;
 use super::packet::Packet;
 use super::transport::Transport;
-use crate::plan::{Application, ConnectionPlan, DataDirection};
+use crate::plan::{AddressIndex, Application, ConnectionPlan, DataDirection};
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::{Medium, Tap};
 use ropewalk_tcp as tcp;
@@ -48,6 +48,8 @@ pub(crate) struct SubflowView<'a> {
     pub(crate) subflow: u32,
     /// Index of its path in the scenario's list.
     pub(crate) path: u32,
+    /// Its addresses, that of the sender first; none of plain TCP, which has one path.
+    pub(crate) ends: Option<[AddressIndex; 2]>,
     pub(crate) backup: bool,
     pub(crate) tcp: &'a tcp::Connection,
 }
@@ -57,7 +59,7 @@ pub(crate) fn subflows(endpoint: &StreamEndpoint) -> Vec<SubflowView<'_>> {
     match &endpoint.transport {
         Transport::Waiting | Transport::Listening => Vec::new(),
         Transport::Tcp(stream) => {
-            vec![SubflowView { subflow: 0, path: 0, backup: false, tcp: &stream.connection }]
+            vec![SubflowView { subflow: 0, path: 0, ends: None, backup: false, tcp: &stream.connection }]
         }
         Transport::Mptcp(stream) => stream
             .subflows()
@@ -70,6 +72,7 @@ pub(crate) fn subflows(endpoint: &StreamEndpoint) -> Vec<SubflowView<'_>> {
                 SubflowView {
                     subflow: subflow.id().0,
                     path: path.map_or(u32::MAX, |path| path as u32),
+                    ends: Some([tuple.local.address(), tuple.remote.address()]),
                     backup: subflow.backup(),
                     tcp: subflow.tcp(),
                 }
