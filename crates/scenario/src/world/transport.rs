@@ -117,12 +117,14 @@ impl MptcpStream {
     pub(crate) fn subflow_gone(&mut self, now: Instant, id: mptcp::SubflowId) {
         let Some(index) = self.living.iter().position(|(living, _)| *living == id) else { return };
         let (_, tuple) = self.living.remove(index);
-        if self.active {
+        let subflow = self.connection.subflow(id);
+        // Only this end's own opens could use the 4-tuple again.
+        if subflow.is_some_and(mptcp::Subflow::is_active) {
             self.ports.rest(now, tuple.local, tuple.remote);
         }
         // A join that the other end begins and never finishes leaves nothing.
         let counts = |subflow: &&mptcp::Subflow| subflow.is_active() || subflow.was_established();
-        if let Some(subflow) = self.connection.subflow(id).filter(counts) {
+        if let Some(subflow) = subflow.filter(counts) {
             self.ended.push((subflow.clone(), tuple));
         }
     }
