@@ -48,6 +48,7 @@ pub(crate) struct Channel {
     pub(crate) waiting: VecDeque<Instant>,
     pub(crate) busy_until: Instant,
     pub(crate) dropped: u64,
+    pub(crate) marked: u64,
 }
 
 impl Channel {
@@ -66,6 +67,7 @@ impl Channel {
             waiting: VecDeque::new(),
             busy_until: Instant::ZERO,
             dropped: 0,
+            marked: 0,
         }
     }
 
@@ -79,6 +81,7 @@ impl Channel {
         }
         if impaired && segment.ecn != Ecn::NotEct && random.happens(self.mark) {
             segment.ecn = Ecn::Ce;
+            self.marked += 1;
         }
         let copies = if impaired && random.happens(self.duplicate) { 2 } else { 1 };
         (0..copies)

@@ -56,6 +56,25 @@ fn goodput(config: &Config) -> f64 {
     (0..runs).map(received).sum::<u64>() as f64 * 8e-6 / (seconds * runs) as f64
 }
 
+/// RFC 3168 §6.1.2: the echo of one mark lasts a round trip and is one congestion.
+#[test]
+fn no_mark_reduces_the_window_twice() {
+    let config = Config { ecn: true, ..reno() };
+    for seed in 0..10 {
+        let ends = [End::new(config.clone(), 1, 20_000_000), End::new(config.clone(), 2, 0)];
+        let [forward, backward] = path(0.0);
+        let mut pair = Pair::new(ends, [Channel { mark: 0.001, ..forward }, backward], seed);
+        pair.connect(0);
+        pair.run(Instant::MAX);
+        let (marked, stats) = (pair.channels[0].marked, pair.ends[0].tcp().stats());
+        assert!(
+            stats.ecn_reductions <= marked && stats.ecn_reductions > marked / 2,
+            "{} for {marked}",
+            stats.ecn_reductions
+        );
+    }
+}
+
 #[test]
 fn goodput_under_random_loss_is_that_of_linux() {
     let cubic = Config { mss: 1360, ..Config::linux() };
