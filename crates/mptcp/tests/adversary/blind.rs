@@ -2,7 +2,7 @@
 //! sends: the streams arrive, and no subflow ends.
 
 use crate::host::address;
-use crate::settings::Settings;
+use crate::settings::{Settings, connections, first_seed, number};
 use crate::world::World;
 use ropewalk_adversary::{Numbers, Random, Source, Target, must_accept, segment};
 use ropewalk_mptcp::{Connection, Path};
@@ -215,14 +215,9 @@ fn life(seed: u64) -> Result<Tally, String> {
     Ok(attack.tally)
 }
 
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
-/// A share of the connections: `ROPEWALK_CONNECTIONS` in all, beginning where `PROPTEST_RNG_SEED` says.
+/// A share of the connections.
 fn lives(part: u64, parts: u64) {
-    let connections = number("ROPEWALK_CONNECTIONS").unwrap_or(2_000);
-    let start = number("PROPTEST_RNG_SEED").unwrap_or(1) << 32;
+    let (connections, start) = (connections(), first_seed());
     let mut tally = Tally::default();
     let mut failures = Vec::new();
     for seed in (part..connections).step_by(parts as usize) {

@@ -86,3 +86,18 @@ impl Settings {
         Self { configs, octets, lines, strips: random.one_in(8), seed: random.next() }
     }
 }
+
+/// A variable of the environment.
+pub(crate) fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// How many connections are attacked.
+pub(crate) fn connections() -> u64 {
+    number("ROPEWALK_CONNECTIONS").unwrap_or(2_000)
+}
+
+/// The first one's seed.
+pub(crate) fn first_seed() -> u64 {
+    number("PROPTEST_RNG_SEED").unwrap_or(1) << 32
+}

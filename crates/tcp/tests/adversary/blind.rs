@@ -1,6 +1,6 @@
 //! A blind attacker knows addresses and ports, and no number of TCP's. Whatever it sends: the streams arrive.
 
-use crate::settings::Settings;
+use crate::settings::{Settings, connections, first_seed, number};
 use crate::world::World;
 use ropewalk_adversary::{Numbers, Random, Reason, Source, Target, must_accept, segment};
 use ropewalk_tcp::Connection;
@@ -130,14 +130,9 @@ fn life(seed: u64) -> Tally {
     attack.tally
 }
 
-fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
-/// A share of the connections: `ROPEWALK_CONNECTIONS` in all, beginning where `PROPTEST_RNG_SEED` says.
+/// A share of the connections.
 fn lives(part: u64, parts: u64) {
-    let connections = number("ROPEWALK_CONNECTIONS").unwrap_or(2_000);
-    let first = number("PROPTEST_RNG_SEED").unwrap_or(1) << 32;
+    let (connections, first) = (connections(), first_seed());
     let mut tally = Tally::default();
     for seed in (part..connections).step_by(parts as usize) {
         tally.add(life(first + seed));
