@@ -5,7 +5,7 @@ use crate::host::address;
 use crate::settings::{Settings, connections, first_seed, number};
 use crate::world::World;
 use ropewalk_adversary::{Numbers, Random, Source, Target, must_accept, segment};
-use ropewalk_mptcp::{Connection, Path};
+use ropewalk_mptcp::{Connection, Path, keys};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Flags;
 use std::collections::BTreeMap;
@@ -261,6 +261,19 @@ fn a_blind_attacker_changes_nothing_1() {
 #[test]
 fn a_blind_attacker_changes_nothing_2() {
     lives(1, 2);
+}
+
+#[test]
+fn data_sequence_numbers_that_are_to_wrap_do() {
+    let settings = Settings { wraps: true, strips: false, octets: [150_000, 50_000], ..Settings::draw(3) };
+    let mut world = World::new(&settings);
+    while world.over.is_none() && world.step(Instant::ZERO + LIMIT) {}
+    assert!(world.over.is_some());
+    let (client, server) = world.hosts[1].sockets[0].knowledge.keys;
+    for key in [client, server] {
+        let first = keys::initial_dsn(key.expect("seen")).get() as u32;
+        assert!(first > u32::MAX - 40_000, "{first} is not near the wrap");
+    }
 }
 
 /// For a seed that failed: `ROPEWALK_SEED=… cargo test -p ropewalk-mptcp --test adversary one_seed -- --ignored --nocapture`;

@@ -69,16 +69,24 @@ pub(crate) fn path_of(path: Path, lines: &[Line]) -> usize {
     [index(path.local), index(path.remote)].into_iter().find(|index| *index < lines.len()).unwrap_or(0)
 }
 
+/// What a host draws its key from; `wraps`: such that its data sequence numbers soon pass 2³².
+fn secret(host: u8, wraps: bool) -> Secret {
+    let found = if host == 1 { 28_302u32 } else { 71_844 };
+    let mut secret = [host; 32];
+    secret[28..].copy_from_slice(&if wraps { found } else { 0 }.to_be_bytes());
+    Secret(secret)
+}
+
 fn reversed(path: Path) -> Path {
     Path { local: path.remote, remote: path.local }
 }
 
 impl Host {
-    fn new(config: Config, paths: usize, host: u8, octets: u64) -> Self {
+    fn new(config: Config, paths: usize, host: u8, octets: u64, wraps: bool) -> Self {
         Self {
             connection: None,
             config,
-            secret: Secret([host; 32]),
+            secret: secret(host, wraps),
             addresses: (0..paths).map(|path| address(path, host, 5001)).collect(),
             sockets: Vec::new(),
             next_port: 50_000,
@@ -97,8 +105,8 @@ impl Host {
     }
 
     /// Opens a connection over these paths.
-    pub(crate) fn client(config: Config, paths: usize, octets: u64) -> Self {
-        let mut host = Self::new(config, paths, 1, octets);
+    pub(crate) fn client(config: Config, paths: usize, octets: u64, wraps: bool) -> Self {
+        let mut host = Self::new(config, paths, 1, octets, wraps);
         let port = |path: usize| if path == 0 { 40_000 } else { 0 };
         let path = |index| Path { local: address(index, 1, port(index)), remote: address(index, 2, 5001) };
         let all = (0..paths).map(path).collect();
@@ -107,8 +115,8 @@ impl Host {
     }
 
     /// Listens.
-    pub(crate) fn server(config: Config, paths: usize, octets: u64) -> Self {
-        Self::new(config, paths, 2, octets)
+    pub(crate) fn server(config: Config, paths: usize, octets: u64, wraps: bool) -> Self {
+        Self::new(config, paths, 2, octets, wraps)
     }
 
     /// Everything was read, and the connection is closed in an orderly way.

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) lines: Vec<Line>,
     /// A middlebox takes every option of Multipath TCP off: the connection falls back to TCP.
     pub(crate) strips: bool,
+    /// The low 32 bits of the data sequence numbers wrap within the first 40 kB.
+    pub(crate) wraps: bool,
     pub(crate) seed: u64,
 }
 
@@ -83,7 +85,14 @@ impl Settings {
         let octets = [random.pick(&[1, 1000, 60_000, 150_000]), random.pick(&[0, 0, 500, 50_000])];
         let paths = 1 + random.below(4);
         let lines = (0..paths).map(|_| line(random)).collect();
-        Self { configs, octets, lines, strips: random.one_in(8), seed: random.next() }
+        Self {
+            configs,
+            octets,
+            lines,
+            strips: random.one_in(8),
+            wraps: random.one_in(4),
+            seed: random.next(),
+        }
     }
 }
 

@@ -25,9 +25,11 @@ pub(crate) struct World {
 impl World {
     /// The client's SYN is about to leave.
     pub(crate) fn new(settings: &Settings) -> Self {
-        let Settings { configs: [client, server], octets, lines, strips, seed } = settings.clone();
-        let hosts =
-            [Host::client(client, lines.len(), octets[0]), Host::server(server, lines.len(), octets[1])];
+        let Settings { configs: [client, server], octets, lines, strips, wraps, seed } = settings.clone();
+        let hosts = [
+            Host::client(client, lines.len(), octets[0], wraps),
+            Host::server(server, lines.len(), octets[1], wraps),
+        ];
         let (random, on_way) = (Random::new(seed), BTreeMap::new());
         let mut world =
             Self { now: Instant::ZERO, hosts, lines, strips, random, on_way, number: 0, over: None };

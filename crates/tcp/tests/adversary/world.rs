@@ -123,10 +123,9 @@ impl World {
     pub(crate) fn new(settings: &Settings) -> Self {
         let Settings { configs: [client, server], octets, lines, seed } = settings.clone();
         let mut random = Random::new(seed);
-        let mut ends = [
-            End::new(client, random.next() as u32, 0, octets[0]),
-            End::new(server, random.next() as u32, 1, octets[1]),
-        ];
+        // Half of the sequence numbers wrap soon.
+        let mut iss = || random.next() as u32 | random.pick(&[0, 0xffff_c000]);
+        let mut ends = [End::new(client, iss(), 0, octets[0]), End::new(server, iss(), 1, octets[1])];
         ends[0].tcp = Some(Connection::connect(ends[0].config.clone(), ends[0].iss, Instant::ZERO));
         let on_way = BTreeMap::new();
         let mut world =
