@@ -16,8 +16,8 @@ mod subflow;
 mod view;
 
 pub use config::{
-    Config, Coupling, EndpointFlags, GuardConfig, KernelEndpoint, KernelHost, KernelLimits, Limits, PathManager,
-    Scheduler, ScriptedAction, ScriptedStep,
+    Config, Coupling, EndpointFlags, GuardConfig, KernelEndpoint, KernelHost, KernelLimits, Limits,
+    PathManager, Scheduler, ScriptedAction, ScriptedStep,
 };
 pub use connection::Connection;
 pub use event::{Event, FailureReason, FallbackReason, Refusal, Stats, SubflowCloseReason, TimerKind};

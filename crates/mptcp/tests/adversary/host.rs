@@ -7,7 +7,7 @@ use ropewalk_mptcp::{
 };
 use ropewalk_tcp::State;
 use ropewalk_units::{Instant, Seq};
-use ropewalk_wire::{Flags, Join, MptcpOption, Payload, Segment};
+use ropewalk_wire::{Flags, Join, MptcpOption, Payload, ResetReason, Segment};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// The largest window that a connection here can have: Linux's receive buffer.
@@ -48,7 +48,7 @@ pub(crate) struct Host {
     pub(crate) failed: Option<FailureReason>,
     /// One direction is over.
     closing: bool,
-    /// Subflows that ended in any other way than by FIN, while data flowed. When the connection closes, joins under way
+    /// Subflows that ended as none should, while data flowed. When the connection closes, joins under way
     /// are given up.
     pub(crate) harmed: Vec<(SubflowId, SubflowCloseReason)>,
     pub(crate) sent: u64,
@@ -67,6 +67,13 @@ pub(crate) fn path_of(path: Path, lines: &[Line]) -> usize {
     };
     // Between addresses of two paths, the client's counts.
     [index(path.local), index(path.remote)].into_iter().find(|index| *index < lines.len()).unwrap_or(0)
+}
+
+/// How a subflow may end between honest hosts: by FIN, or by the limits that the peer's path manager sets to joins.
+fn is_honest(reason: SubflowCloseReason) -> bool {
+    use ResetReason::Prohibited;
+    use SubflowCloseReason::{Aborted, Finished, Refused, Reset};
+    matches!(reason, Finished | Refused | Aborted(Prohibited) | Reset(Some(Prohibited)))
 }
 
 /// What a host draws its key from; `wraps`: such that its data sequence numbers soon pass 2³².
@@ -141,7 +148,7 @@ impl Host {
                     let gone = self.sockets.iter_mut().filter(|socket| socket.subflow == Some(id));
                     gone.for_each(|socket| socket.subflow = None);
                 }
-                Event::SubflowClosed { reason: SubflowCloseReason::Finished, .. } => {}
+                Event::SubflowClosed { reason, .. } if is_honest(reason) => {}
                 Event::SubflowClosed { id, reason } if !self.closing => self.harmed.push((id, reason)),
                 Event::PeerFinished | Event::FinishAcknowledged => self.closing = true,
                 Event::Closed => self.closed = true,

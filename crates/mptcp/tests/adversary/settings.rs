@@ -1,7 +1,10 @@
 //! What two honest ends are set up with, drawn from a seed.
 
+use crate::host::address;
 use ropewalk_adversary::{Random, Source};
-use ropewalk_mptcp::{Config, Coupling, PathManager, Scheduler};
+use ropewalk_mptcp::{
+    Config, Coupling, EndpointFlags, KernelEndpoint, KernelHost, KernelLimits, PathManager, Scheduler,
+};
 use ropewalk_units::Duration;
 
 /// What one path does, the same both ways.
@@ -28,8 +31,27 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
 }
 
+/// `ip mptcp` of one host: all of its addresses but the first, for any of their purposes.
+fn kernel_host(random: &mut Random, host: u8) -> KernelHost {
+    let endpoint = |id: u8| {
+        let purpose = random.below(4);
+        let signal = host == 2 || purpose == 0;
+        let flags = EndpointFlags {
+            subflow: !signal,
+            signal,
+            backup: purpose == 1,
+            fullmesh: !signal && purpose == 2,
+            laminar: false,
+        };
+        KernelEndpoint { id, address: address(usize::from(id), host, 0).ip(), port: None, flags }
+    };
+    let limits = KernelLimits { subflows: 4, add_addr_accepted: 4 };
+    KernelHost { limits, endpoints: (1..4).map(endpoint).collect(), routed: Vec::new() }
+}
+
 fn path_manager(random: &mut Random) -> PathManager {
-    match random.below(4) {
+    match random.below(5) {
+        4 => PathManager::Kernel { client: kernel_host(random, 1), server: kernel_host(random, 2) },
         0 => PathManager::Ndiffports { subflows: 1 + random.below(3) as u32 },
         1 => PathManager::Backup,
         _ => PathManager::FullMesh,
