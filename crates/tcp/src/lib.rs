@@ -8,6 +8,7 @@ mod rack;
 mod receive;
 mod rtt;
 mod send;
+mod spans;
 mod spurious;
 mod state;
 mod stats;

@@ -1,5 +1,6 @@
 //! Puts what arrives back into order.
 
+use crate::spans::Spans;
 use ropewalk_units::{Seq, Ssn};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
@@ -67,8 +68,8 @@ pub(crate) struct Reassembly {
     more: VecDeque<Run>,
     readable: u64,
     later: VecDeque<Run>,
-    /// What `later` covers, whatever stream it carries: ranges in order that do not touch.
-    blocks: VecDeque<(Seq, Seq)>,
+    /// What `later` covers, whatever stream it carries.
+    blocks: Spans,
     /// New runs are refused beyond so many: they will be sent again.
     most: usize,
 }
@@ -81,7 +82,7 @@ impl Reassembly {
             more: VecDeque::new(),
             readable: 0,
             later: VecDeque::new(),
-            blocks: VecDeque::new(),
+            blocks: Spans::default(),
             most: LEAST_RUNS.max((buffer / OCTETS_A_RUN) as usize),
         }
     }
@@ -129,9 +130,7 @@ impl Reassembly {
                 self.append_ready(fresh, usize::MAX);
             }
         }
-        while self.blocks.front().is_some_and(|block| block.0.before_eq(next)) {
-            self.blocks.pop_front();
-        }
+        self.blocks.forget_below(next);
         next
     }
 
@@ -159,7 +158,7 @@ impl Reassembly {
             return None;
         }
         let run = Run { seq, len: payload.len, offset: payload.offset };
-        self.cover(seq, run.end());
+        self.blocks.cover(seq, run.end());
         // Arrivals above all others are the rule.
         if self.later.back().is_none_or(|last| last.end().before_eq(seq)) {
             match self.later.back_mut() {
@@ -169,18 +168,6 @@ impl Reassembly {
             return Some(run.len);
         }
         Some(self.insert_among(run))
-    }
-
-    /// Octets from `left` up to `right` lie above the hole now.
-    fn cover(&mut self, left: Seq, right: Seq) {
-        let from = self.blocks.partition_point(|block| block.1.before(left));
-        let to = self.blocks.partition_point(|block| block.0.before_eq(right));
-        if from == to {
-            return self.blocks.insert(from, (left, right));
-        }
-        let joined = (self.blocks[from].0.min(left), self.blocks[to - 1].1.max(right));
-        self.blocks[from] = joined;
-        self.blocks.drain(from + 1..to);
     }
 
     /// Fills the gaps that `run` covers.
@@ -225,8 +212,7 @@ impl Reassembly {
 
     /// The contiguous octets around `seq` above the hole, whatever stream they carry: what a SACK block says.
     pub(crate) fn block_around(&self, seq: Seq) -> Option<(Seq, Seq)> {
-        let index = self.blocks.partition_point(|block| block.1.before_eq(seq));
-        self.blocks.get(index).copied().filter(|block| block.0.before_eq(seq))
+        self.blocks.around(seq)
     }
 
     /// Reads at most `max` octets, in order, of one contiguous piece.

@@ -4,6 +4,7 @@
 //! total that loss recovery asks for (what was SACKed, deemed lost, retransmitted) is kept up to date, so that
 //! `pipe` (RFC 6675 §4) costs nothing, and cursors make every walk amortised.
 
+use crate::spans::Spans;
 use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
@@ -199,9 +200,8 @@ pub(crate) struct SentQueue {
     judged: Mark,
     /// Highest octet SACKed, plus one. Significant while something is SACKed, and so above SND.UNA.
     highest_sacked: Seq,
-    /// The blocks of the last ACK, while something is SACKed: what they covered needs no second walk.
-    seen: [(Seq, Seq); 4],
-    seen_len: u8,
+    /// What is SACKed: it needs no second walk.
+    reported: Spans,
     /// Retransmissions in the order in which they were sent, for RACK; entries are checked by their time when used.
     retransmissions: VecDeque<(Instant, Seq)>,
     track_retransmissions: bool,
@@ -323,9 +323,7 @@ impl SentQueue {
             }
         }
         self.una += delivery.acked - acked_before;
-        if self.sacked == 0 {
-            self.seen_len = 0;
-        }
+        self.reported.forget_below(una);
         if self.segments.is_empty() {
             self.drained();
         }
@@ -411,37 +409,22 @@ impl SentQueue {
     /// Applies the SACK blocks of one ACK, all of them above `una` and at most up to `nxt`.
     pub(crate) fn sack(&mut self, blocks: &[(Seq, Seq)], delivery: &mut Delivery) {
         for (left, right) in blocks.iter().copied() {
-            let known = self.known_part(left, right);
-            match known {
-                Some((from, to)) => {
-                    if left.before(from) {
-                        self.sack_range(left, left, from, delivery);
-                    }
-                    if to.before(right) {
-                        self.sack_range(left, to, right, delivery);
-                    }
+            let mut from = left;
+            while from.before(right) {
+                let known = self.reported.ending_above(from).filter(|known| known.0.before(right));
+                let (to, next) = known.map_or((right, right), |known| (known.0, known.1));
+                if from.before(to) {
+                    self.sack_range(left, from, to, delivery);
                 }
-                None => self.sack_range(left, left, right, delivery),
+                from = next;
             }
         }
-        self.seen_len = if self.sacked > 0 { blocks.len().min(4) as u8 } else { 0 };
-        for (seen, block) in self.seen.iter_mut().zip(blocks) {
-            *seen = *block;
-        }
-    }
-
-    /// The largest part of a block that the last ACK reported too.
-    fn known_part(&self, left: Seq, right: Seq) -> Option<(Seq, Seq)> {
-        let parts = self.seen[..usize::from(self.seen_len)].iter().filter_map(|(l, r)| {
-            let (from, to) = (l.max(left), r.min(right));
-            from.before(to).then_some((from, to))
-        });
-        parts.max_by_key(|(from, to)| to.since(*from))
     }
 
     /// Marks the segments that end in `(from, right]` and begin at or above `left`.
     fn sack_range(&mut self, left: Seq, from: Seq, right: Seq, delivery: &mut Delivery) {
         let mut index = self.index_above(from);
+        let mut first = None;
         while let Some(sent) = self.segments.get(index).copied().filter(|sent| sent.end().before_eq(right)) {
             if !sent.marks.has(Marks::SACKED) && sent.seq.after_eq(left) {
                 self.unmark(&sent);
@@ -456,8 +439,12 @@ impl SentQueue {
                 marks.clear(Marks::LOST);
                 marks.clear(Marks::RETRANSMITTED);
                 marks.set(Marks::SACKED);
+                first = first.or(Some(sent.seq));
             }
             index += 1;
+        }
+        if let Some(first) = first {
+            self.reported.cover(first, self.segments[index - 1].end());
         }
     }
 
@@ -511,7 +498,7 @@ impl SentQueue {
         self.count_marked();
         self.sacked = 0;
         self.sacked_segments = 0;
-        self.seen_len = 0;
+        self.reported.clear();
         self.judged = self.una;
     }
 
@@ -689,6 +676,9 @@ impl SentQueue {
             self.segments.iter().filter(|sent| sent.marks.has(mark)).map(|sent| sent.len).sum()
         };
         assert_eq!(self.sacked, total(Marks::SACKED));
+        let reported =
+            |sent: &Sent| self.reported.around(sent.seq).is_some_and(|span| span.1.after_eq(sent.end()));
+        assert!(self.segments.iter().all(|sent| sent.marks.has(Marks::SACKED) == reported(sent)));
         assert_eq!(self.lost, total(Marks::LOST));
         assert_eq!(self.retransmitted, total(Marks::RETRANSMITTED));
         assert_eq!(self.marked as usize, self.segments.iter().filter(|sent| !sent.marks.is_plain()).count());
