@@ -161,6 +161,8 @@ pub struct Connection {
     peer_fin: Option<Seq>,
     persist_backoff: u32,
     consecutive_timeouts: u32,
+    /// How many of them prove nothing, for the peer's window was closed.
+    timeouts_excused: u32,
     /// Window probes without an answer.
     probes_unanswered: u32,
     outbox: Outbox,

@@ -82,6 +82,7 @@ impl Connection {
             consecutive_timeouts: 0,
             persist_backoff: 0,
             probes_unanswered: 0,
+            timeouts_excused: 0,
             syn_sent_at: now,
             syn_retransmissions: 0,
             stats: Stats::default(),

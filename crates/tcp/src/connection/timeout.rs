@@ -84,16 +84,19 @@ impl Connection {
         self.trace_window();
     }
 
-    /// Counts another retransmission in vain. RFC 9293 §3.8.6.1: a peer that has closed its window over data on its way,
-    /// and answers, is not dead: what is sent again is a probe then.
+    /// Counts another retransmission without progress. RFC 9293 §3.8.6.1: a peer that has closed its window over data on
+    /// its way, and answers, is not dead: what is sent again is a probe then.
     fn is_hopeless(&mut self) -> bool {
+        self.consecutive_timeouts += 1;
+        if self.consecutive_timeouts == 1 {
+            self.timeouts_excused = 0;
+        }
         let in_vain = if self.peer.window == 0 {
-            self.consecutive_timeouts = self.consecutive_timeouts.max(2).min(self.consecutive_timeouts + 1);
+            self.timeouts_excused = self.consecutive_timeouts;
             self.probes_unanswered += 1;
             self.probes_unanswered
         } else {
-            self.consecutive_timeouts += 1;
-            self.consecutive_timeouts
+            self.consecutive_timeouts - self.timeouts_excused
         };
         in_vain > self.config.max_retransmissions
     }

@@ -70,16 +70,26 @@ fn an_ack_of_what_was_never_sent_is_answered_with_a_limit() {
 /// RFC 9293 §3.8.6.1: the connection stays as long as the peer answers.
 #[test]
 fn a_window_shrunk_to_zero_over_data_on_its_way_is_no_dead_peer() {
-    let mut s = Script::established(Config { max_retransmissions: 3, ..plain() });
-    s.run("push 1000\n > . 1:1001\n +20 < . 1:1 ack 1 win 0");
-    for _ in 0..12 {
-        let (at, _) = s.tcp.poll_timeout().expect("a timer runs");
-        s.until(at);
-        s.run("> . 1:1001\n < . 1:1 ack 1 win 0");
+    for window_owner in [WindowOwner::Own, WindowOwner::Shared] {
+        let mut s = Script::established(Config { max_retransmissions: 3, window_owner, ..plain() });
+        s.run("push 1000\n > . 1:1001\n +20 < . 1:1 ack 1 win 0");
+        for timeouts in 1..12 {
+            let (at, _) = s.tcp.poll_timeout().expect("a timer runs");
+            s.until(at);
+            s.run("> . 1:1001\n < . 1:1 ack 1 win 0");
+            assert_eq!(s.tcp.consecutive_timeouts(), timeouts, "the owner hears of each");
+        }
+        // The window opens again, and the repairs are lost: as many as ever are tried.
+        s.run("< . 1:1 ack 1 win 5000");
+        for _ in 0..3 {
+            let (at, _) = s.tcp.poll_timeout().expect("a timer runs");
+            s.until(at);
+            s.run("> . 1:1001");
+        }
+        s.assert_state(State::Established);
+        s.run("< . 1:1 ack 1001 win 5000\n push 500\n > . 1001:1501");
+        assert_eq!(s.tcp.consecutive_timeouts(), 0);
     }
-    s.assert_state(State::Established);
-    s.run("< . 1:1 ack 1001 win 5000\n push 500\n > . 1001:1501");
-    assert_eq!(s.tcp.consecutive_timeouts(), 0);
 }
 
 #[test]
