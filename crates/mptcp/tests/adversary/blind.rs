@@ -200,7 +200,7 @@ fn life(seed: u64) -> Result<Tally, String> {
             return tell("subflows came to harm");
         }
     }
-    let allowed = peace.saturating_since(Instant::ZERO) * 3 + Duration::from_secs(30);
+    let allowed = peace.saturating_since(Instant::ZERO) * 10 + settings.patience();
     if over > Instant::ZERO + allowed {
         return tell(&format!("over at {over}, in peace at {peace}"));
     }

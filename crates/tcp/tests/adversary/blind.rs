@@ -122,7 +122,7 @@ fn life(seed: u64) -> Tally {
     for (end, octets) in world.ends.iter().zip([settings.octets[1], settings.octets[0]]) {
         assert_eq!((end.read, end.foreign), (octets, 0), "seed {seed}: the honest stream, and nothing else");
     }
-    let allowed = peace.saturating_since(Instant::ZERO) * 3 + Duration::from_secs(30);
+    let allowed = peace.saturating_since(Instant::ZERO) * 10 + settings.patience();
     assert!(over <= Instant::ZERO + allowed, "seed {seed}: over at {over}, in peace at {peace}");
     attack.pursue(&mut world);
     while world.step(Instant::ZERO + LIMIT) {}

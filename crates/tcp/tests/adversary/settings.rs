@@ -66,6 +66,16 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// By how much a connection may be slower than ten times its time in peace. The answers to what is not acceptable are
+    /// duplicate ACKs to the peer, and so cost it cwnd. Honest losses fall elsewhere, and those of SYNs and FINs cost a
+    /// back-off that begins with 3 s.
+    pub(crate) fn patience(&self) -> Duration {
+        let loses = self.lines.iter().any(|line| line.loss > 0);
+        Duration::from_secs(if loses { 200 } else { 5 })
+    }
+}
+
 /// A variable of the environment.
 pub(crate) fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
