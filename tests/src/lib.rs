@@ -2,7 +2,7 @@
 
 mod simulate;
 
-pub use simulate::{goodput, half_width, jain, mean, simulate};
+pub use simulate::{goodput, half_width, jain, mean, simulate, simulate_series};
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -13,6 +13,16 @@ pub fn simulate(source: &str, overrides: &[(&str, &str)], seed: u64) -> Outcome 
     run(&scenario, &RunOptions { seed: Some(seed), ..RunOptions::default() }).expect("the run ends")
 }
 
+/// As [`simulate`], with the time series.
+///
+/// # Panics
+/// With the scenario's own message if it is wrong.
+pub fn simulate_series(source: &str, seed: u64) -> Outcome {
+    let scenario = load(source, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    run(&scenario, &RunOptions { seed: Some(seed), series: true, ..RunOptions::default() })
+        .expect("the run ends")
+}
+
 /// The goodput of a connection in Mbit/s.
 ///
 /// # Panics

@@ -9,11 +9,15 @@ pub enum CongestionControl {
         /// RFC 3465.
         byte_counting: bool,
     },
-    /// RFC 9438, with HyStart++ (RFC 9406) as a switch.
+    /// RFC 9438.
     Cubic {
-        /// RFC 9406.
-        hystart: bool,
+        /// What ends the first slow start before a loss does.
+        hystart: HyStart,
     },
+    /// RFC 8257: grows as NewReno and falls by the share of marks. Needs ECN.
+    Dctcp,
+    /// BBRv3 (draft-ietf-ccwg-bbr). Always paces.
+    Bbr,
     /// Slow start as NewReno; the increase in congestion avoidance and the fall after a loss are set from
     /// outside through [`crate::Coupling`] before every ACK and timeout: Multipath TCP's coupled algorithms.
     Coupled {
@@ -22,11 +26,33 @@ pub enum CongestionControl {
     },
 }
 
+impl CongestionControl {
+    /// Does it model the path, from rate samples, and set cwnd and the pacing rate whatever recovery says?
+    pub fn models_path(self) -> bool {
+        matches!(self, Self::Bbr)
+    }
+}
+
+/// What ends CUBIC's slow start before a loss does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HyStart {
+    /// Nothing.
+    Off,
+    /// As in Linux: the length of ACK trains, and delay.
+    Linux,
+    /// HyStart++ (RFC 9406): delay, confirmed by a slower growth over some rounds.
+    PlusPlus,
+}
+
 /// What a controller is made from. Sizes in octets unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
     /// The algorithm.
     pub congestion_control: CongestionControl,
+    /// Packets are paced, whatever the algorithm.
+    pub pacing: bool,
+    /// What an algorithm draws at random follows from this; it should differ between flows.
+    pub seed: u64,
     /// Initial window in segments.
     pub initial_window: u32,
     /// Initial ssthresh; `None` is "arbitrarily high" (RFC 5681 §3.1).

@@ -1,12 +1,16 @@
 //! The congestion window: one [`Controller`] around the algorithm that the configuration names.
 
+use crate::bbr::{self, Bbr};
 use crate::coupled::{Coupled, Coupling};
 use crate::cubic::Cubic;
+use crate::dctcp::Dctcp;
 use crate::hystart::{self, Growth, HyStart};
 use crate::newreno::NewReno;
+use crate::pacing::{pacing_rate, send_quantum};
+use crate::rate_sample::{LostPacket, RateSample};
 use crate::window::{UNLIMITED, Window};
 use crate::{Config, CongestionControl};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Duration, Instant, Rate};
 
 /// What one ACK of new data tells the algorithms.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -35,20 +39,28 @@ enum SlowStart {
     Octets { limit: Option<u32> },
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 enum Algorithm {
     NewReno(NewReno),
     Cubic(Cubic, Option<HyStart>),
     Coupled(Coupled),
+    Dctcp(Dctcp),
+    /// Apart: it is many times as large as the others.
+    Bbr(Box<Bbr>),
 }
 
 /// cwnd and ssthresh, moved by the configured algorithm. What happens between a loss and its repair is the
 /// recovery's: it takes the ssthresh that [`Controller::on_loss`] returns and sets cwnd itself.
-#[derive(Clone, Copy, Debug)]
+///
+/// An algorithm that models the path ([`CongestionControl::models_path`]) is given a rate sample with every ACK
+/// ([`Controller::on_sample`]) and keeps cwnd to itself, in recovery too.
+#[derive(Clone, Debug)]
 pub struct Controller {
     pub(crate) window: Window,
     algorithm: Algorithm,
     slow_start: SlowStart,
+    /// A timeout begins HyStart anew: which version, and whether packets are paced.
+    hystart: (crate::HyStart, bool),
     initial_segments: u32,
     ssthresh_from_cwnd: bool,
     /// Segments; instead of what the algorithm says.
@@ -60,36 +72,48 @@ pub struct Controller {
 }
 
 /// What [`Controller::restore`] brings back when a reduction turns out to have been unnecessary.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Snapshot {
     window: Window,
-    algorithm: Algorithm,
+    /// `None` of a model, which keeps its own.
+    algorithm: Option<Algorithm>,
 }
 
 impl Controller {
     /// The initial window, for segments of `smss` octets.
-    pub fn new(config: &Config, smss: u32) -> Self {
+    pub fn new(config: &Config, smss: u32, now: Instant) -> Self {
         let smss = smss.max(1);
+        let cwnd = config.initial_window.max(1).saturating_mul(smss);
+        let ssthresh = config.initial_ssthresh.map_or(UNLIMITED, |octets| octets.max(2 * smss));
+        let mut window = Window::new(cwnd, ssthresh, smss);
+        let mut again = crate::HyStart::Off;
         let limit = config.slow_start_limit;
         let octets = |counting| if counting { SlowStart::Octets { limit } } else { SlowStart::PerAck };
         let (algorithm, slow_start) = match config.congestion_control {
             CongestionControl::NewReno { byte_counting } => {
                 (Algorithm::NewReno(NewReno::new(byte_counting)), octets(byte_counting))
             }
-            CongestionControl::Cubic { hystart } => (
-                Algorithm::Cubic(Cubic::new(config.cubic_catches_up), hystart.then(HyStart::new)),
-                octets(true),
-            ),
+            CongestionControl::Cubic { hystart } => {
+                if hystart == crate::HyStart::Linux {
+                    again = hystart;
+                }
+                let hystart = HyStart::new(hystart, config.pacing);
+                (Algorithm::Cubic(Cubic::new(config.cubic_catches_up), hystart), octets(true))
+            }
             CongestionControl::Coupled { byte_counting } => {
                 (Algorithm::Coupled(Coupled::new(byte_counting)), octets(byte_counting))
             }
+            CongestionControl::Dctcp => (Algorithm::Dctcp(Dctcp::new()), octets(true)),
+            CongestionControl::Bbr => {
+                window.ssthresh = UNLIMITED;
+                (Algorithm::Bbr(Box::new(Bbr::new(config.seed, now, &window))), octets(true))
+            }
         };
-        let cwnd = config.initial_window.max(1).saturating_mul(smss);
-        let ssthresh = config.initial_ssthresh.map_or(UNLIMITED, |octets| octets.max(2 * smss));
         Self {
-            window: Window::new(cwnd, ssthresh, smss),
+            window,
             algorithm,
             slow_start,
+            hystart: (again, config.pacing),
             initial_segments: config.initial_window.max(1),
             ssthresh_from_cwnd: config.ssthresh_from_cwnd,
             ssthresh_after_loss: config.ssthresh_after_loss,
@@ -128,8 +152,11 @@ impl Controller {
         self.window.set_cwnd(cwnd);
     }
 
-    /// For the recovery: cwnd as it says, one segment at the lowest.
+    /// For the recovery: cwnd as it says, one segment at the lowest. A model that has seen ACKs keeps its own.
     pub fn set_cwnd(&mut self, octets: u32) {
+        if self.models_path() && !self.initial {
+            return;
+        }
         self.initial = false;
         self.window.set_cwnd(octets);
     }
@@ -149,7 +176,8 @@ impl Controller {
     /// Multipath TCP's penalization: cwnd halved, ssthresh too outside slow start.
     pub fn penalize(&mut self) {
         let in_slow_start = self.in_slow_start();
-        self.set_cwnd(self.window.cwnd / 2);
+        self.initial = false;
+        self.window.set_cwnd(self.window.cwnd / 2);
         if !in_slow_start {
             self.window.set_ssthresh(self.window.ssthresh / 2, 2);
         }
@@ -164,9 +192,14 @@ impl Controller {
         if sample.newly_acked == 0 {
             return;
         }
+        match &mut self.algorithm {
+            Algorithm::Bbr(_) => return,
+            Algorithm::Dctcp(dctcp) => dctcp.observe(sample.acked, sample.sent),
+            _ => {}
+        }
         let mut octets = sample.newly_acked;
         if self.in_slow_start() {
-            octets = self.slow_start(sample);
+            octets = self.slow_start(now, sample);
         }
         if self.in_slow_start() || octets == 0 {
             return;
@@ -174,18 +207,36 @@ impl Controller {
         self.after_timeout = false;
         match &mut self.algorithm {
             Algorithm::Cubic(cubic, _) => cubic.on_ack(&mut self.window, now, octets, sample),
-            Algorithm::NewReno(_) | Algorithm::Coupled(_) if !sample.cwnd_limited => {}
+            _ if !sample.cwnd_limited => {}
             Algorithm::NewReno(newreno) => newreno.on_ack(&mut self.window, octets),
             Algorithm::Coupled(coupled) => coupled.on_ack(&mut self.window, octets),
+            Algorithm::Dctcp(dctcp) => dctcp.growth.on_ack(&mut self.window, octets),
+            Algorithm::Bbr(_) => {}
+        }
+    }
+
+    /// DCTCP: an ACK with the mark's echo acknowledges `octets`, of `acked` so far; `sent` are sent.
+    pub fn on_marked(&mut self, octets: u32, acked: u64, sent: u64) {
+        if let Algorithm::Dctcp(dctcp) = &mut self.algorithm {
+            dctcp.on_marked(octets);
+            dctcp.observe(acked, sent);
+        }
+    }
+
+    /// DCTCP.Alpha.
+    pub fn alpha(&self) -> Option<f64> {
+        match &self.algorithm {
+            Algorithm::Dctcp(dctcp) => Some(dctcp.alpha()),
+            _ => None,
         }
     }
 
     /// RFC 5681 §3.1. Returns the octets that slow start leaves to congestion avoidance.
-    fn slow_start(&mut self, sample: &AckSample) -> u32 {
-        let (divisor, ack_limit) = match self.hystart(sample) {
-            None => (1, None),
-            Some(Growth::Divided(divisor)) => (divisor, Some(hystart::ACK_LIMIT)),
-            Some(Growth::Leave) => {
+    fn slow_start(&mut self, now: Instant, sample: &AckSample) -> u32 {
+        let (divisor, ack_limit) = match self.hystart(now, sample) {
+            Growth::Free => (1, None),
+            Growth::Divided(divisor) => (divisor, Some(hystart::ACK_LIMIT)),
+            Growth::Leave => {
                 self.leave_slow_start();
                 return sample.newly_acked;
             }
@@ -210,13 +261,13 @@ impl Controller {
         octets.saturating_sub(room)
     }
 
-    /// HyStart++ in the initial slow start only (RFC 9406 §4.3).
-    fn hystart(&mut self, sample: &AckSample) -> Option<Growth> {
+    /// HyStart++ is for the initial slow start only (RFC 9406 §4.3), Linux's HyStart also for those after timeouts.
+    fn hystart(&mut self, now: Instant, sample: &AckSample) -> Growth {
         match &mut self.algorithm {
             Algorithm::Cubic(_, Some(hystart)) => {
-                Some(hystart.on_ack(sample.acked, sample.sent, sample.latest_rtt))
+                hystart.on_ack(now, sample, self.window.cwnd / self.window.smss)
             }
-            _ => None,
+            _ => Growth::Free,
         }
     }
 
@@ -244,6 +295,15 @@ impl Controller {
                 cubic.on_loss(&mut self.window, base);
             }
             Algorithm::Coupled(coupled) => coupled.on_loss(&mut self.window, base),
+            Algorithm::Dctcp(dctcp) => {
+                // RFC 8257 §3.5: a loss is what it is to Reno.
+                dctcp.growth.reset();
+                self.window.set_ssthresh(base / 2, 2);
+            }
+            Algorithm::Bbr(bbr) => {
+                bbr.on_enter_fast_recovery(&self.window);
+                return self.window.cwnd;
+            }
         }
         self.settle_ssthresh();
         self.window.ssthresh
@@ -252,18 +312,46 @@ impl Controller {
     /// The peer echoed a congestion mark (RFC 3168 §6.1.2): as a loss, but nothing to repair, so cwnd follows
     /// at once. Returns ssthresh.
     pub fn on_ecn(&mut self, flight: u32) -> u32 {
-        let ssthresh = self.on_loss(flight);
-        self.window.set_cwnd(ssthresh);
-        ssthresh
+        match &mut self.algorithm {
+            Algorithm::Bbr(bbr) => {
+                bbr.on_ecn();
+                return self.window.cwnd;
+            }
+            Algorithm::Dctcp(dctcp) => {
+                dctcp.on_ecn(&mut self.window);
+                self.initial = false;
+                self.settle_ssthresh();
+            }
+            _ => {
+                self.on_loss(flight);
+            }
+        }
+        self.window.set_cwnd(self.window.ssthresh);
+        self.window.ssthresh
     }
 
-    /// The retransmission timer expired. `first_of_series` is false for the further timeouts of one segment,
+    /// A loss was found after it had been repaired (by a probe): the reduction that it asks for, at once.
+    pub fn on_repaired_loss(&mut self, flight: u32) {
+        if self.models_path() {
+            self.on_ecn(flight);
+        } else {
+            let ssthresh = self.on_loss(flight);
+            self.window.set_cwnd(ssthresh);
+        }
+    }
+
+    /// The retransmission timer expired, with `flight` octets outstanding (of a model: deemed to be in the network). `first_of_series` is false for the further timeouts of one segment,
     /// which leave ssthresh where the first put it (RFC 5681 §3.1). Returns ssthresh; cwnd is one segment.
     pub fn on_timeout(&mut self, flight: u32, first_of_series: bool) -> u32 {
+        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
+            self.initial = false;
+            bbr.on_enter_rto(flight, &mut self.window);
+            return self.window.ssthresh;
+        }
         if first_of_series {
             let base = self.decrease_base(flight);
             if let Algorithm::Cubic(cubic, hystart) = &mut self.algorithm {
-                *hystart = None;
+                *hystart = HyStart::new(self.hystart.0, self.hystart.1);
                 cubic.on_timeout(&mut self.window, base);
                 self.settle_ssthresh();
             } else {
@@ -296,6 +384,8 @@ impl Controller {
             Algorithm::NewReno(newreno) => newreno.reset(),
             Algorithm::Cubic(cubic, _) => cubic.reset_epoch(),
             Algorithm::Coupled(_) => {}
+            Algorithm::Dctcp(dctcp) => dctcp.growth.reset(),
+            Algorithm::Bbr(bbr) => bbr.on_exit_recovery(&mut self.window),
         }
     }
 
@@ -303,6 +393,9 @@ impl Controller {
     /// restart window min(IW, cwnd), and ssthresh remembers where it was (RFC 2861 §3.1, as Linux does; RFC
     /// 5681 §4.1 goes to the restart window at once).
     pub fn restart_after_idle(&mut self, idle: Duration, rto: Duration) {
+        if self.models_path() {
+            return;
+        }
         let restart = self.initial_window().min(self.window.cwnd);
         let remembered = self.window.cwnd / 4 * 3;
         self.window.set_ssthresh(self.window.ssthresh.max(remembered), 2);
@@ -316,14 +409,20 @@ impl Controller {
 
     /// The state before a reduction, for [`Controller::restore`].
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { window: self.window, algorithm: self.algorithm }
+        let algorithm = (!self.models_path()).then(|| self.algorithm.clone());
+        Snapshot { window: self.window, algorithm }
     }
 
     /// The reduction was unnecessary: the algorithm's state as it was (RFC 9438 §4.9), cwnd and ssthresh at
     /// least what they were. A response with another cwnd (RFC 4015) sets that afterwards.
     pub fn restore(&mut self, snapshot: &Snapshot) {
+        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
+            return bbr.on_spurious_recovery(&mut self.window);
+        }
         let (cwnd, ssthresh) = (self.window.cwnd, self.window.ssthresh);
-        self.algorithm = snapshot.algorithm;
+        if let Some(algorithm) = &snapshot.algorithm {
+            self.algorithm = algorithm.clone();
+        }
         let smss = self.window.smss;
         self.window = snapshot.window;
         self.window.smss = smss;
@@ -332,5 +431,72 @@ impl Controller {
         }
         self.window.set_ssthresh(ssthresh.max(snapshot.window.ssthresh), 1);
         self.after_timeout = false;
+    }
+
+    /// Does the algorithm model the path?
+    #[inline]
+    pub fn models_path(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Bbr(_))
+    }
+
+    /// For a model: one ACK with its rate sample, after its losses ([`Self::on_lost`]) and what recovery made of it.
+    pub fn on_sample(&mut self, now: Instant, sample: &RateSample) {
+        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
+            self.initial = false;
+            bbr.on_ack(now, sample, &mut self.window);
+        }
+    }
+
+    /// For a model: a packet was deemed lost.
+    pub fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
+        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
+            bbr.on_lost(now, packet, &mut self.window);
+        }
+    }
+
+    /// For a model: a packet is about to leave, while nothing is on its way and the application had had nothing to send.
+    pub fn on_restart_from_idle(&mut self, now: Instant) {
+        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
+            bbr.on_restart_from_idle(now, &mut self.window);
+        }
+    }
+
+    /// For a model: what the handshake told, the round-trip time and whether the peer sends SACKs.
+    pub fn on_established(&mut self, srtt: Option<Duration>, selective_acks: bool) {
+        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
+            bbr.set_selective_acks(selective_acks);
+            if let Some(srtt) = srtt {
+                bbr.on_first_rtt(srtt, &self.window);
+            }
+        }
+    }
+
+    /// Does a model send less than it could, so that samples say nothing about the path?
+    pub fn limits_itself(&self) -> bool {
+        matches!(&self.algorithm, Algorithm::Bbr(bbr) if bbr.limits_itself())
+    }
+
+    /// How fast packets are to leave: as the model says, or as Linux paces the others, by cwnd and `srtt`.
+    pub fn pacing_rate(&self, srtt: Duration) -> Rate {
+        match &self.algorithm {
+            Algorithm::Bbr(bbr) => bbr::rate(bbr.pacing_rate()),
+            _ => pacing_rate(self.window.cwnd, self.window.ssthresh, srtt),
+        }
+    }
+
+    /// How much leaves together when packets are paced at `rate`.
+    pub fn send_quantum(&self, rate: Rate) -> u32 {
+        match &self.algorithm {
+            Algorithm::Bbr(bbr) => bbr.send_quantum(),
+            _ => send_quantum(rate, self.window.smss),
+        }
+    }
+
+    /// The bandwidth that a model estimates.
+    pub fn bandwidth(&self) -> Option<Rate> {
+        match &self.algorithm {
+            Algorithm::Bbr(bbr) => Some(bbr::rate(bbr.bw())),
+            _ => None,
+        }
     }
 }

@@ -1,96 +1,52 @@
-//! HyStart++ (RFC 9406): leave slow start when the round-trip time rises, before anything is lost.
+//! When the first slow start is to end before anything is lost: HyStart, in two versions.
 
-use ropewalk_units::Duration;
+mod linux;
+mod plus_plus;
 
-// RFC 9406 §4.3, the recommended constants.
-const MIN_RTT_THRESHOLD: Duration = Duration::from_millis(4);
-const MAX_RTT_THRESHOLD: Duration = Duration::from_millis(16);
-const MIN_RTT_DIVISOR: u64 = 8;
-const ROUND_SAMPLES: u32 = 8;
-const CONSERVATIVE_GROWTH_DIVISOR: u32 = 4;
-const CONSERVATIVE_ROUNDS: u32 = 5;
-/// Segments that one ACK may add in slow start when the sender does not pace (RFC 9406 §4.3, L).
-pub(crate) const ACK_LIMIT: u32 = 8;
+use crate::config::HyStart as Version;
+use crate::controller::AckSample;
+use linux::Linux;
+pub(crate) use plus_plus::ACK_LIMIT;
+use plus_plus::PlusPlus;
+use ropewalk_units::Instant;
 
 /// What the growth of one ACK becomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Growth {
-    /// Divide it by this.
+    /// As without HyStart.
+    Free,
+    /// Divide it by this, after limiting it.
     Divided(u32),
     /// Slow start is over: ssthresh = cwnd.
     Leave,
 }
 
-/// The state over rounds. A round ends when what was outstanding at its start is acknowledged; rounds are counted in
-/// octets since the beginning, which never wrap.
+/// One of the versions.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct HyStart {
-    window_end: Option<u64>,
-    last_round: Option<Duration>,
-    this_round: Option<Duration>,
-    samples: u32,
-    conservative: Option<Conservative>,
-}
-
-/// Conservative slow start: verify that the rise was not an outlier.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Conservative {
-    baseline: Duration,
-    rounds: u32,
+pub(crate) enum HyStart {
+    PlusPlus(PlusPlus),
+    Linux(Linux),
 }
 
 impl HyStart {
-    pub(crate) fn new() -> Self {
-        Self { window_end: None, last_round: None, this_round: None, samples: 0, conservative: None }
+    /// `None` for [`Version::Off`].
+    pub(crate) fn new(version: Version, paced: bool) -> Option<Self> {
+        match version {
+            Version::Off => None,
+            Version::PlusPlus => Some(Self::PlusPlus(PlusPlus::new())),
+            Version::Linux => Some(Self::Linux(Linux::new(paced))),
+        }
     }
 
-    /// One ACK of new data in the initial slow start.
-    pub(crate) fn on_ack(&mut self, acked: u64, sent: u64, rtt: Option<Duration>) -> Growth {
-        // The sample belongs to the round in which its data was sent, also when this ACK ends that round.
-        if let Some(rtt) = rtt {
-            self.this_round = Some(self.this_round.map_or(rtt, |least| least.min(rtt)));
-            self.samples += 1;
-            if self.samples >= ROUND_SAMPLES {
-                self.judge();
-            }
-        }
-        if self.start_round(acked, sent) {
-            return Growth::Leave;
-        }
-        Growth::Divided(if self.conservative.is_some() { CONSERVATIVE_GROWTH_DIVISOR } else { 1 })
-    }
-
-    /// RFC 9406 §4.2: begins a round when the last one is acknowledged. True when that was the last round of
-    /// conservative slow start.
-    fn start_round(&mut self, acked: u64, sent: u64) -> bool {
-        if self.window_end.is_some_and(|end| acked < end) {
-            return false;
-        }
-        let first = self.window_end.is_none();
-        self.window_end = Some(sent);
-        if first {
-            return false;
-        }
-        self.last_round = self.this_round.take();
-        self.samples = 0;
-        self.conservative.as_mut().is_some_and(|state| {
-            // RFC 9406 §4.2: the partial round in which it began counts too.
-            state.rounds += 1;
-            state.rounds >= CONSERVATIVE_ROUNDS
-        })
-    }
-
-    /// RFC 9406 §4.2, on every sample from the eighth of a round on.
-    fn judge(&mut self) {
-        let Some(current) = self.this_round else { return };
-        match self.conservative {
-            Some(state) if current < state.baseline => self.conservative = None,
-            Some(_) => {}
-            None => {
-                let Some(last) = self.last_round else { return };
-                let threshold = (last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESHOLD, MAX_RTT_THRESHOLD);
-                if current >= last + threshold {
-                    self.conservative = Some(Conservative { baseline: current, rounds: 0 });
+    /// One ACK of new data in slow start, with cwnd in segments.
+    pub(crate) fn on_ack(&mut self, now: Instant, sample: &AckSample, cwnd: u32) -> Growth {
+        match self {
+            Self::PlusPlus(state) => state.on_ack(sample.acked, sample.sent, sample.latest_rtt),
+            Self::Linux(state) => {
+                if state.on_ack(now, sample, cwnd) {
+                    Growth::Leave
+                } else {
+                    Growth::Free
                 }
             }
         }

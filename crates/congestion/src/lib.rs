@@ -4,21 +4,25 @@
 //! A [`Controller`] is one algorithm with the window that it moves. To add an algorithm: a file for it, a variant of
 //! [`CongestionControl`], and a line in each `match` of `controller.rs` that the compiler then asks for.
 
+mod bbr;
 mod config;
 mod controller;
 mod coupled;
 mod cubic;
+mod dctcp;
 mod delivery_rate;
 mod hystart;
 mod newreno;
 mod pacing;
+mod rate_sample;
 mod window;
 
-pub use config::{Config, CongestionControl};
+pub use config::{Config, CongestionControl, HyStart};
 pub use controller::{AckSample, Controller, Snapshot};
 pub use coupled::Coupling;
 pub use delivery_rate::DeliveryRate;
-pub use pacing::pacing_rate;
+pub use pacing::{Pacer, pacing_rate, send_quantum};
+pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
 
 #[cfg(test)]
 mod tests;

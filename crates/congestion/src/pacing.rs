@@ -1,10 +1,70 @@
-//! How fast to send.
+//! How fast to send, and when the next burst may leave.
 
-use ropewalk_units::{Duration, Rate};
+use ropewalk_units::{Duration, Instant, Rate};
+
+/// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, in percent.
+const SLOW_START_PERCENT: u128 = 200;
+const AVOIDANCE_PERCENT: u128 = 120;
+/// The largest burst, as that of Linux's segmentation offload.
+const LARGEST_QUANTUM: u64 = 64 * 1024;
 
 /// Linux's pacing rate: twice cwnd per round-trip time while cwnd is below half of ssthresh, 1.2 times after.
 pub fn pacing_rate(cwnd: u32, ssthresh: u32, srtt: Duration) -> Rate {
-    let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
+    let percent = if cwnd < ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
     let bits = u128::from(cwnd) * 8 * percent / 100 * 1_000_000_000 / u128::from(srtt.as_nanos().max(1));
     Rate::from_bits_per_sec(u64::try_from(bits).unwrap_or(u64::MAX))
+}
+
+/// C.send_quantum: what leaves together at `rate`: a millisecond's worth, two segments at the least and 64 kB at the
+/// most (draft-ietf-ccwg-bbr, "Send Quantum"; Linux's `tcp_tso_autosize` takes the same millisecond).
+pub fn send_quantum(rate: Rate, smss: u32) -> u32 {
+    let millisecond = rate.bits_per_sec() / 8_000;
+    let least = u64::from(smss) * 2;
+    millisecond.min(LARGEST_QUANTUM).max(least).min(u64::from(u32::MAX)) as u32
+}
+
+/// Keeps the distance between bursts: a quantum leaves at once, and the next one when the last has had its time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pacer {
+    /// C.next_send_time.
+    next_send_time: Instant,
+    /// Octets that the burst at hand may still take.
+    credit: u32,
+}
+
+impl Pacer {
+    /// Nothing was sent yet.
+    pub fn new() -> Self {
+        Self { next_send_time: Instant::ZERO, credit: 0 }
+    }
+
+    /// Must the next packet wait?
+    pub fn holds(&self, now: Instant) -> bool {
+        self.credit == 0 && now < self.next_send_time
+    }
+
+    /// When the next burst may leave.
+    pub fn next_send_time(&self) -> Instant {
+        self.next_send_time
+    }
+
+    /// Octets that may leave at `now`, if a new burst takes `quantum`.
+    pub fn room(&self, now: Instant, quantum: u32) -> u32 {
+        if now >= self.next_send_time { quantum } else { self.credit }
+    }
+
+    /// A packet of `size` octets leaves at `rate`.
+    pub fn on_sent(&mut self, now: Instant, size: u32, rate: Rate, quantum: u32) {
+        self.credit = self.room(now, quantum).saturating_sub(size);
+        let bits = u128::from(size) * 8_000_000_000;
+        let delay = bits.div_ceil(u128::from(rate.bits_per_sec().max(1)));
+        let delay = Duration::from_nanos(u64::try_from(delay).unwrap_or(u64::MAX));
+        self.next_send_time = self.next_send_time.max(now).saturating_add(delay);
+    }
+}
+
+impl Default for Pacer {
+    fn default() -> Self {
+        Self::new()
+    }
 }

@@ -14,6 +14,8 @@ pub(super) const SMSS: u32 = 1000;
 pub(super) fn config(congestion_control: CongestionControl) -> Config {
     Config {
         congestion_control,
+        pacing: false,
+        seed: 1,
         initial_window: 10,
         initial_ssthresh: None,
         cubic_catches_up: true,
@@ -29,7 +31,7 @@ pub(super) fn ack(octets: u32) -> AckSample {
 
 /// A controller in congestion avoidance at `segments`.
 pub(super) fn avoiding(config: &Config, segments: u32) -> Controller {
-    let mut controller = Controller::new(config, SMSS);
+    let mut controller = Controller::new(config, SMSS, Instant::ZERO);
     controller.on_loss(2 * segments * SMSS);
     controller.set_cwnd(segments * SMSS);
     controller.set_ssthresh(segments * SMSS);

@@ -64,6 +64,8 @@ pub enum Coupling {
     Wvegas,
     /// One CUBIC (RFC 9438) per subflow, as upstream Linux does by default.
     Cubic,
+    /// One BBR per subflow.
+    Bbr,
 }
 
 /// Which subflows are opened.

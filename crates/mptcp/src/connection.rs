@@ -37,7 +37,7 @@ use crate::send_queue::{SendQueue, Slots};
 use crate::subflow::{New, Phase, Subflow};
 use crate::view::SubflowView;
 use address::Addresses;
-use ropewalk_tcp::{self as tcp, CongestionControl, WindowOwner};
+use ropewalk_tcp::{self as tcp, CongestionControl, HyStart, WindowOwner};
 use ropewalk_units::{Dsn, Instant};
 use ropewalk_wire::{Key, MptcpOption, Payload, Segment, Token};
 use std::collections::VecDeque;
@@ -411,13 +411,15 @@ fn subflow_config(config: &Config) -> tcp::Config {
     tcp.window_scale = (shift > 0 || tcp.window_scale.is_some()).then_some(given.max(shift));
     let (byte_counting, hystart) = match tcp.congestion_control {
         CongestionControl::NewReno { byte_counting } | CongestionControl::Coupled { byte_counting } => {
-            (byte_counting, false)
+            (byte_counting, HyStart::Off)
         }
         CongestionControl::Cubic { hystart } => (true, hystart),
+        CongestionControl::Dctcp | CongestionControl::Bbr => (true, HyStart::Off),
     };
     tcp.congestion_control = match config.coupling {
         Coupling::Uncoupled => CongestionControl::NewReno { byte_counting },
         Coupling::Cubic => CongestionControl::Cubic { hystart },
+        Coupling::Bbr => CongestionControl::Bbr,
         _ => CongestionControl::Coupled { byte_counting },
     };
     tcp

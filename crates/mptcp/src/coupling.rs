@@ -47,7 +47,7 @@ impl CoupledControl {
 
     /// Whether the subflows must run with `CongestionControl::Coupled` and be told their coupling.
     pub(crate) fn is_coupled(&self) -> bool {
-        !matches!(self.algorithm, Algorithm::Uncoupled | Algorithm::Cubic)
+        !matches!(self.algorithm, Algorithm::Uncoupled | Algorithm::Cubic | Algorithm::Bbr)
     }
 
     /// Increase and decrease of `flows[index]` now.
@@ -59,7 +59,7 @@ impl CoupledControl {
             return reno(flow, base);
         }
         match self.algorithm {
-            Algorithm::Uncoupled | Algorithm::Cubic => reno(flow, base),
+            Algorithm::Uncoupled | Algorithm::Cubic | Algorithm::Bbr => reno(flow, base),
             Algorithm::FullyCoupled => paper::fully_coupled(flows, index),
             Algorithm::LinkedIncreases => paper::linked_increases(flows, base),
             Algorithm::RttCompensator => paper::rtt_compensator(flows, index, base),

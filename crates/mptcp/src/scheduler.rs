@@ -165,9 +165,9 @@ impl Scheduler {
 /// How many segments each ACK stands for that lets a window grow. The peer is taken to delay its ACKs as this end
 /// does: nothing on the wire says so.
 fn segments_per_ack(tcp: &ropewalk_tcp::Config) -> u32 {
-    use ropewalk_tcp::CongestionControl::{Coupled, Cubic, NewReno};
+    use ropewalk_tcp::CongestionControl::{Bbr, Coupled, Cubic, Dctcp, NewReno};
     match tcp.congestion_control {
-        Cubic { .. } | NewReno { byte_counting: true } | Coupled { byte_counting: true } => 1,
+        Bbr | Dctcp | Cubic { .. } | NewReno { byte_counting: true } | Coupled { byte_counting: true } => 1,
         NewReno { .. } | Coupled { .. } => tcp.delayed_ack.segments,
     }
 }

@@ -1,7 +1,7 @@
 //! Every constant that a paper or a real stack chooses, with two presets.
 
-use ropewalk_congestion::CongestionControl;
-use ropewalk_units::Duration;
+use ropewalk_congestion::{CongestionControl, HyStart};
+use ropewalk_units::{Duration, Seq};
 
 /// When a receiver acknowledges (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +119,9 @@ pub struct Config {
     pub tail_loss_probe: bool,
     /// The window's control.
     pub congestion_control: CongestionControl,
+    /// Packets leave in bursts of a millisecond, spaced as Linux spaces them under `fq`: at twice cwnd per SRTT in the
+    /// first half of slow start, 1.2 times after. BBR paces in any case, at its own rate.
+    pub pacing: bool,
     /// CUBIC's Reno-friendly estimate grows by a whole segment per round-trip time once it is back at the window
     /// before the loss (RFC 9438 §4.3); Linux goes on with 0.53, as RFC 8312 had it.
     pub cubic_catches_up: bool,
@@ -177,7 +180,8 @@ impl Config {
             limited_transmit: true,
             prr: true,
             tail_loss_probe: true,
-            congestion_control: CongestionControl::Cubic { hystart: true },
+            congestion_control: CongestionControl::Cubic { hystart: HyStart::PlusPlus },
+            pacing: false,
             cubic_catches_up: false,
             ssthresh_from_cwnd: true,
             slow_start_limit: None,
@@ -225,6 +229,7 @@ impl Config {
             prr: false,
             tail_loss_probe: false,
             congestion_control: CongestionControl::NewReno { byte_counting: false },
+            pacing: false,
             cubic_catches_up: true,
             ssthresh_from_cwnd: false,
             slow_start_limit: Some(2),
@@ -240,8 +245,11 @@ impl Config {
 
 impl Config {
     /// The part that the congestion controller is made from.
-    pub(crate) fn congestion(&self) -> ropewalk_congestion::Config {
+    pub(crate) fn congestion(&self, iss: Seq) -> ropewalk_congestion::Config {
         ropewalk_congestion::Config {
+            pacing: self.pacing,
+            // The one number that differs between connections.
+            seed: u64::from(iss.get()),
             congestion_control: self.congestion_control,
             initial_window: self.initial_window,
             initial_ssthresh: self.initial_ssthresh,
@@ -250,6 +258,13 @@ impl Config {
             ssthresh_after_loss: self.ssthresh_after_loss,
             slow_start_limit: self.slow_start_limit,
         }
+    }
+}
+
+impl Config {
+    /// ECN is on, or the algorithm cannot do without.
+    pub(crate) fn uses_ecn(&self) -> bool {
+        self.ecn || self.congestion_control == CongestionControl::Dctcp
     }
 }
 

@@ -19,7 +19,7 @@ pub use config::{Config, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner
 pub use connection::{Acceptance, Connection, Room};
 pub use event::Event;
 pub use receive::Received;
-pub use ropewalk_congestion::{CongestionControl, Coupling};
+pub use ropewalk_congestion::{CongestionControl, Coupling, HyStart};
 pub use state::{CloseReason, State, TimerKind};
 pub use stats::Stats;
 

@@ -55,6 +55,8 @@ pub enum TimerKind {
     TailLossProbe,
     /// RFC 8985 §6.3: the reordering window of RACK.
     Reordering,
+    /// The departure time of the next paced burst.
+    Pacing,
     /// RFC 9293 §3.8.6.1: the zero-window probe.
     Persist,
     /// RFC 9293 §3.8.6.3: the delayed ACK.

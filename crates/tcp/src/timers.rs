@@ -11,6 +11,8 @@ pub(crate) struct Timers {
     /// Tail loss probe or RACK's reordering window: whichever was set last, they exclude each other.
     pub(crate) early: Instant,
     pub(crate) early_kind: TimerKind,
+    /// The next paced burst may leave. Runs after each burst, whether anything waits or not: an owner above may have more.
+    pub(crate) pacing: Instant,
     /// Persist, or 2 MSL: never both.
     pub(crate) slow: Instant,
     pub(crate) slow_kind: TimerKind,
@@ -21,6 +23,7 @@ impl Default for Timers {
         Self {
             retransmission: Instant::MAX,
             early: Instant::MAX,
+            pacing: Instant::MAX,
             early_kind: TimerKind::TailLossProbe,
             slow: Instant::MAX,
             slow_kind: TimerKind::Persist,
@@ -39,6 +42,9 @@ impl Timers {
         if self.slow < next.0 {
             next = (self.slow, self.slow_kind);
         }
+        if self.pacing < next.0 {
+            next = (self.pacing, TimerKind::Pacing);
+        }
         if delayed_ack < next.0 {
             next = (delayed_ack, TimerKind::DelayedAck);
         }
@@ -48,7 +54,7 @@ impl Timers {
     /// The first deadline's time, without the delayed ACK's.
     #[inline]
     pub(crate) fn first(&self) -> Instant {
-        self.retransmission.min(self.early).min(self.slow)
+        self.retransmission.min(self.early).min(self.slow).min(self.pacing)
     }
 
     /// Everything about data on its way stops.

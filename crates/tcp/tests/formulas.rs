@@ -8,7 +8,7 @@
 mod harness;
 
 use harness::{Path, Transfer};
-use ropewalk_tcp::{Config, CongestionControl, DelayedAck, LossRecovery, SpuriousResponse};
+use ropewalk_tcp::{Config, CongestionControl, DelayedAck, HyStart, LossRecovery, SpuriousResponse};
 use ropewalk_units::{Duration, Instant, Rate};
 
 const RTT: Duration = Duration::from_millis(50);
@@ -100,7 +100,7 @@ fn pftk_with(p: f64, b: f64, timeouts: f64) -> f64 {
 }
 
 const RENO: CongestionControl = CongestionControl::NewReno { byte_counting: false };
-const CUBIC: CongestionControl = CongestionControl::Cubic { hystart: false };
+const CUBIC: CongestionControl = CongestionControl::Cubic { hystart: HyStart::Off };
 
 #[test]
 fn sack_follows_the_square_root_law() {

@@ -4,7 +4,7 @@ mod harness;
 
 use harness::{Direction, Path, Transfer};
 use proptest::prelude::*;
-use ropewalk_tcp::{Config, CongestionControl, DelayedAck, LossRecovery, SpuriousResponse};
+use ropewalk_tcp::{Config, CongestionControl, DelayedAck, HyStart, LossRecovery, SpuriousResponse};
 use ropewalk_units::{Duration, Instant, Rate};
 
 const BYTES: u64 = 300_000;
@@ -35,7 +35,10 @@ fn direction() -> impl Strategy<Value = Direction> {
 fn control() -> impl Strategy<Value = CongestionControl> {
     prop_oneof![
         any::<bool>().prop_map(|byte_counting| CongestionControl::NewReno { byte_counting }),
-        any::<bool>().prop_map(|hystart| CongestionControl::Cubic { hystart }),
+        proptest::sample::select(vec![HyStart::Off, HyStart::Linux, HyStart::PlusPlus])
+            .prop_map(|hystart| CongestionControl::Cubic { hystart }),
+        Just(CongestionControl::Bbr),
+        Just(CongestionControl::Dctcp),
         any::<bool>().prop_map(|byte_counting| CongestionControl::Coupled { byte_counting }),
     ]
 }
@@ -43,13 +46,15 @@ fn control() -> impl Strategy<Value = CongestionControl> {
 fn config() -> impl Strategy<Value = Config> {
     let recovery =
         prop_oneof![Just(LossRecovery::NewReno), Just(LossRecovery::Sack), Just(LossRecovery::Rack)];
-    let flags = proptest::array::uniform12(any::<bool>());
+    let flags = proptest::array::uniform13(any::<bool>());
     (any::<bool>(), control(), recovery, flags, 1..4_u32, 2_000..500_000_u32).prop_map(
         |(linux, congestion_control, loss_recovery, flags, segments, receive_buffer)| {
-            let [timestamps, sack, limited, prr, tlp, dsack, eifel, frto, ecn, nagle, scale, idle] = flags;
+            let [timestamps, sack, limited, prr, tlp, dsack, eifel, frto, ecn, nagle, scale, idle, pacing] =
+                flags;
             Config {
                 congestion_control,
                 loss_recovery,
+                pacing,
                 timestamps,
                 sack,
                 limited_transmit: limited,

@@ -1,12 +1,12 @@
 //! RFC 9438 against its closed forms.
 
 use super::{AckSample, SMSS, ack, avoiding, config, round};
-use crate::CongestionControl;
 use crate::Controller;
 use crate::cubic::closed_form::{k, w_cubic};
+use crate::{CongestionControl, HyStart};
 use ropewalk_units::{Duration, Instant};
 
-const CUBIC: CongestionControl = CongestionControl::Cubic { hystart: false };
+const CUBIC: CongestionControl = CongestionControl::Cubic { hystart: HyStart::Off };
 const RENO: CongestionControl = CongestionControl::NewReno { byte_counting: true };
 
 fn after_loss(segments: u32) -> Controller {

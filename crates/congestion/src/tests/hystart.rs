@@ -1,14 +1,18 @@
 //! RFC 9406.
 
 use super::{AckSample, SMSS, ack, config};
-use crate::CongestionControl;
 use crate::Controller;
+use crate::{CongestionControl, HyStart};
 use ropewalk_units::{Duration, Instant};
 
 /// Rounds of slow start, each of a window of segments whose round-trip time `rtt(round)` says. Returns cwnd in
 /// segments after every round until slow start ends.
 fn slow_start(rounds: u32, rtt: impl Fn(u32) -> Duration) -> Vec<u32> {
-    let mut controller = Controller::new(&config(CongestionControl::Cubic { hystart: true }), SMSS);
+    let mut controller = Controller::new(
+        &config(CongestionControl::Cubic { hystart: HyStart::PlusPlus }),
+        SMSS,
+        Instant::ZERO,
+    );
     let (mut now, mut una) = (Instant::ZERO, 0_u64);
     let mut nxt = una + u64::from(controller.cwnd());
     let mut windows = Vec::new();

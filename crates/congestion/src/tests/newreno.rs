@@ -20,7 +20,8 @@ fn slow_start_adds_a_segment_per_ack_or_the_octets_acknowledged() {
         (BYTES, None, 5 * SMSS, 5),
     ];
     for (control, slow_start_limit, octets, added) in cases {
-        let mut controller = Controller::new(&Config { slow_start_limit, ..config(control) }, SMSS);
+        let mut controller =
+            Controller::new(&Config { slow_start_limit, ..config(control) }, SMSS, Instant::ZERO);
         let before = controller.cwnd();
         controller.on_ack(now, &ack(octets));
         assert_eq!(controller.cwnd() - before, added * SMSS, "{control:?} limit {slow_start_limit:?}");
@@ -29,7 +30,7 @@ fn slow_start_adds_a_segment_per_ack_or_the_octets_acknowledged() {
 
 #[test]
 fn slow_start_after_a_timeout_counts_one_segment_per_ack() {
-    let mut controller = Controller::new(&config(BYTES), SMSS);
+    let mut controller = Controller::new(&config(BYTES), SMSS, Instant::ZERO);
     assert_eq!(controller.on_timeout(20 * SMSS, true), 10 * SMSS);
     assert_eq!(controller.cwnd(), SMSS);
     controller.on_ack(Instant::ZERO, &ack(2 * SMSS));
@@ -111,7 +112,8 @@ fn a_congestion_mark_moves_cwnd_at_once() {
 
 #[test]
 fn a_window_not_in_use_does_not_grow() {
-    for mut controller in [avoiding(&config(BYTES), 10), Controller::new(&config(BYTES), SMSS)] {
+    for mut controller in [avoiding(&config(BYTES), 10), Controller::new(&config(BYTES), SMSS, Instant::ZERO)]
+    {
         let before = controller.cwnd();
         for _ in 0..100 {
             let sample = super::AckSample { cwnd_limited: false, ..ack(SMSS) };
@@ -123,7 +125,7 @@ fn a_window_not_in_use_does_not_grow() {
 
 #[test]
 fn the_initial_window_follows_the_segment_size_until_it_grows() {
-    let mut controller = Controller::new(&config(BYTES), 1460);
+    let mut controller = Controller::new(&config(BYTES), 1460, Instant::ZERO);
     assert_eq!(controller.cwnd(), 14_600);
     controller.set_smss(1448);
     assert_eq!(controller.cwnd(), 14_480);
@@ -158,7 +160,7 @@ fn penalization_halves_within_bounds() {
     let mut controller = avoiding(&config(BYTES), 40);
     controller.penalize();
     assert_eq!((controller.cwnd(), controller.ssthresh()), (20 * SMSS, 20 * SMSS));
-    let mut starting = Controller::new(&config(BYTES), SMSS);
+    let mut starting = Controller::new(&config(BYTES), SMSS, Instant::ZERO);
     let ssthresh = starting.ssthresh();
     for _ in 0..10 {
         starting.penalize();

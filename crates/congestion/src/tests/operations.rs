@@ -1,7 +1,7 @@
 //! Every controller under arbitrary operations.
 
 use super::{AckSample, SMSS};
-use crate::{Config, CongestionControl};
+use crate::{Config, CongestionControl, HyStart};
 use crate::{Controller, Coupling, Snapshot};
 use proptest::prelude::*;
 use ropewalk_units::{Duration, Instant};
@@ -46,7 +46,8 @@ fn operation() -> impl Strategy<Value = Operation> {
 fn configuration() -> impl Strategy<Value = Config> {
     let control = prop_oneof![
         any::<bool>().prop_map(|byte_counting| CongestionControl::NewReno { byte_counting }),
-        any::<bool>().prop_map(|hystart| CongestionControl::Cubic { hystart }),
+        proptest::sample::select(vec![HyStart::Off, HyStart::Linux, HyStart::PlusPlus])
+            .prop_map(|hystart| CongestionControl::Cubic { hystart }),
         any::<bool>().prop_map(|byte_counting| CongestionControl::Coupled { byte_counting }),
     ];
     (control, any::<bool>(), proptest::option::of(1..4_u32), 1..20_u32).prop_map(
@@ -70,7 +71,7 @@ struct Machine {
 
 impl Machine {
     fn new(config: &Config) -> Self {
-        let controller = Controller::new(config, SMSS);
+        let controller = Controller::new(config, SMSS, Instant::ZERO);
         Self { controller, now: Instant::ZERO, una: 0, kept: None }
     }
 

@@ -100,6 +100,8 @@ pub(crate) enum CouplingName {
     Wvegas,
     /// CUBIC on each subflow.
     Cubic,
+    /// BBR on each subflow.
+    Bbr,
 }
 
 /// Which subflows are opened.
@@ -306,6 +308,7 @@ fn coupling(name: CouplingName) -> Coupling {
         CouplingName::Balia => Coupling::Balia,
         CouplingName::Wvegas => Coupling::Wvegas,
         CouplingName::Cubic => Coupling::Cubic,
+        CouplingName::Bbr => Coupling::Bbr,
     }
 }
 
@@ -320,6 +323,7 @@ fn coupling_name(coupling: Coupling) -> CouplingName {
         Coupling::Balia => CouplingName::Balia,
         Coupling::Wvegas => CouplingName::Wvegas,
         Coupling::Cubic => CouplingName::Cubic,
+        Coupling::Bbr => CouplingName::Bbr,
     }
 }
 

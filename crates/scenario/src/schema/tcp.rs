@@ -1,8 +1,8 @@
 //! TCP's constants as keys: `[tcp]` and `tcp = { … }` of a connection.
 
 use super::quantity::{BufferSize, Time};
-use super::tcp_values::{SegmentLimit, Shift, SpuriousList, Threshold};
-use ropewalk_tcp::{Config, CongestionControl, DelayedAck, LossRecovery};
+use super::tcp_values::{HyStartName, SegmentLimit, Shift, SpuriousList, Threshold};
+use ropewalk_tcp::{Config, CongestionControl, DelayedAck, HyStart, LossRecovery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -106,13 +106,17 @@ pub(crate) struct TcpTable {
     pub(crate) prr: Option<bool>,
     /// Tail loss probes (RFC 8985 §7).
     pub(crate) tail_loss_probe: Option<bool>,
-    /// Congestion control of a TCP connection: newreno or cubic. Multipath TCP has its own key.
+    /// Congestion control of a TCP connection: newreno, cubic, dctcp or bbr. Multipath TCP has its own key.
     pub(crate) congestion_control: Option<ControlName>,
     /// With newreno: grow by acknowledged octets (RFC 3465) instead of by ACKs. Default with newreno on the
     /// preset linux: true.
     pub(crate) byte_counting: Option<bool>,
-    /// With cubic: HyStart++ (RFC 9406).
-    pub(crate) hystart: Option<bool>,
+    /// With cubic, what ends slow start before a loss does: linux, plus-plus (HyStart++, RFC 9406) or off; true is
+    /// plus-plus, false is off.
+    pub(crate) hystart: Option<HyStartName>,
+    /// Pace packets as Linux does under `fq`: at twice cwnd per round trip in slow start, 1.2 times after. BBR paces in
+    /// any case.
+    pub(crate) pacing: Option<bool>,
     /// With cubic: the Reno-friendly estimate grows by a whole segment per round trip once it is back at the
     /// window before the loss (RFC 9438 §4.3).
     pub(crate) cubic_catches_up: Option<bool>,
@@ -162,6 +166,10 @@ pub(crate) enum ControlName {
     Newreno,
     /// RFC 9438.
     Cubic,
+    /// RFC 8257; ECN is then on.
+    Dctcp,
+    /// BBRv3 (draft-ietf-ccwg-bbr).
+    Bbr,
 }
 
 fn set<T>(slot: &mut T, value: Option<T>) {
@@ -231,24 +239,31 @@ impl TcpTable {
     }
 
     fn apply_control(&self, config: &mut Config) {
+        set(&mut config.pacing, self.pacing);
         set(&mut config.cubic_catches_up, self.cubic_catches_up);
         set(&mut config.ssthresh_from_cwnd, self.ssthresh_from_cwnd);
         set(&mut config.slow_start_limit, self.slow_start_limit.map(|limit| limit.0));
         let control = &mut config.congestion_control;
         match (self.congestion_control, *control) {
-            (Some(ControlName::Newreno), CongestionControl::Cubic { .. }) => {
+            (None, _)
+            | (Some(ControlName::Newreno), CongestionControl::NewReno { .. })
+            | (Some(ControlName::Cubic), CongestionControl::Cubic { .. }) => {}
+            (Some(ControlName::Newreno), _) => {
                 *control = CongestionControl::NewReno { byte_counting: true };
             }
-            (Some(ControlName::Cubic), CongestionControl::NewReno { .. }) => {
-                *control = CongestionControl::Cubic { hystart: false };
+            (Some(ControlName::Cubic), _) => *control = CongestionControl::Cubic { hystart: HyStart::Off },
+            (Some(ControlName::Dctcp), _) => {
+                *control = CongestionControl::Dctcp;
+                config.ecn = true;
             }
-            _ => {}
+            (Some(ControlName::Bbr), _) => *control = CongestionControl::Bbr,
         }
         match control {
             CongestionControl::NewReno { byte_counting } | CongestionControl::Coupled { byte_counting } => {
                 set(byte_counting, self.byte_counting);
             }
-            CongestionControl::Cubic { hystart } => set(hystart, self.hystart),
+            CongestionControl::Cubic { hystart } => set(hystart, self.hystart.map(|name| name.0)),
+            CongestionControl::Dctcp | CongestionControl::Bbr => {}
         }
     }
 
@@ -258,7 +273,9 @@ impl TcpTable {
             CongestionControl::NewReno { byte_counting } | CongestionControl::Coupled { byte_counting } => {
                 (ControlName::Newreno, Some(byte_counting), None)
             }
-            CongestionControl::Cubic { hystart } => (ControlName::Cubic, None, Some(hystart)),
+            CongestionControl::Cubic { hystart } => (ControlName::Cubic, None, Some(HyStartName(hystart))),
+            CongestionControl::Dctcp => (ControlName::Dctcp, None, None),
+            CongestionControl::Bbr => (ControlName::Bbr, None, None),
         };
         let delayed_ack = DelayedAckTable {
             segments: Some(config.delayed_ack.segments),
@@ -303,6 +320,7 @@ impl TcpTable {
             congestion_control: Some(congestion_control),
             byte_counting,
             hystart,
+            pacing: Some(config.pacing),
             cubic_catches_up: Some(config.cubic_catches_up),
             ssthresh_from_cwnd: Some(config.ssthresh_from_cwnd),
             slow_start_limit: Some(SegmentLimit(config.slow_start_limit)),

@@ -1,7 +1,7 @@
 //! Values of TCP's keys that are a quantity or a word, a list or one item.
 
 use super::quantity::{BufferSize, Quantity};
-use ropewalk_tcp::SpuriousResponse;
+use ropewalk_tcp::{HyStart, SpuriousResponse};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -84,6 +84,57 @@ impl JsonSchema for SpuriousList {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let name = generator.subschema_for::<SpuriousName>();
         json_schema!({ "anyOf": [name, { "type": "array", "items": name }] })
+    }
+}
+
+/// A version of HyStart; true is `plus-plus`, false is `off`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct HyStartName(pub(crate) HyStart);
+
+const HYSTART: [(HyStart, &str); 3] =
+    [(HyStart::Off, "off"), (HyStart::Linux, "linux"), (HyStart::PlusPlus, "plus-plus")];
+
+struct HyStartVisitor;
+
+impl Visitor<'_> for HyStartVisitor {
+    type Value = HyStartName;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`off`, `linux`, `plus-plus`, true or false")
+    }
+
+    fn visit_bool<E: Error>(self, on: bool) -> Result<HyStartName, E> {
+        Ok(HyStartName(if on { HyStart::PlusPlus } else { HyStart::Off }))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<HyStartName, E> {
+        let named = HYSTART.iter().find(|(_, name)| *name == text);
+        named
+            .map(|(version, _)| HyStartName(*version))
+            .ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+    }
+}
+
+impl<'de> Deserialize<'de> for HyStartName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(HyStartVisitor)
+    }
+}
+
+impl Serialize for HyStartName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = HYSTART.iter().find(|(version, _)| *version == self.0);
+        serializer.serialize_str(named.map_or("off", |(_, name)| name))
+    }
+}
+
+impl JsonSchema for HyStartName {
+    fn schema_name() -> Cow<'static, str> {
+        "HyStart".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "enum": ["off", "linux", "plus-plus"] }, { "type": "boolean" }] })
     }
 }
 

@@ -39,6 +39,7 @@ impl Connection {
     /// SND.UNA =< SEG.ACK =< SND.NXT.
     #[inline]
     pub(super) fn take_ack(&mut self, segment: &Segment) {
+        self.check_app_limited();
         self.probes_unanswered = 0;
         let nothing_sent = self.nxt == self.una;
         if nothing_sent && segment.options.sack.is_empty() && self.probe.is_none() {
@@ -49,6 +50,7 @@ impl Connection {
         } else {
             self.take_any_ack(segment);
         }
+        self.tell_model();
         self.trace_window();
     }
 
@@ -74,6 +76,7 @@ impl Connection {
                 self.rtt_sample(self.now.saturating_since(oldest));
             }
             self.measure_rate(acked);
+            self.sample_plain(acked);
         }
         self.grow(acked, newest);
         self.progress();
@@ -84,6 +87,10 @@ impl Connection {
         let ack = self.apply_ack(segment);
         if ack.delivery.delivered > 0 {
             self.measure(&ack);
+        }
+        if ack.ece {
+            let (acked, sent) = (self.stats.bytes_acked, self.stats.bytes_acked + u64::from(self.flight()));
+            self.controller.on_marked(ack.delivery.acked, acked, sent);
         }
         if self.is_plain(&ack) {
             self.grow(ack.delivery.acked, ack.delivery.newest);
@@ -205,6 +212,7 @@ impl Connection {
             self.rtt_sample(sample);
         }
         self.measure_rate(delivery.delivered);
+        self.sample_delivery(delivery);
     }
 
     #[inline]

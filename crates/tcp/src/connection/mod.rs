@@ -3,6 +3,7 @@
 mod ack;
 mod close;
 mod open;
+mod pace;
 mod receive;
 mod recovery;
 mod spurious;
@@ -23,6 +24,7 @@ use crate::send::{SendStream, SentQueue};
 use crate::state::State;
 use crate::stats::Stats;
 use crate::timers::Timers;
+use pace::Pace;
 use recovery::Recovery;
 use ropewalk_congestion::{Controller, Coupling, DeliveryRate};
 use ropewalk_units::{Duration, Instant, Mark, Seq};
@@ -102,12 +104,14 @@ struct Outbox {
     window_probe: bool,
     /// A tail loss probe.
     tail_probe: bool,
+    /// DCTCP: an ACK up to here, with or without ECN-Echo, for what came before the marks changed.
+    echo: Option<(Seq, bool)>,
 }
 
 impl Outbox {
     #[inline]
     fn is_empty(self) -> bool {
-        !(self.syn || self.window_probe || self.tail_probe || self.reset.is_some())
+        !(self.syn || self.window_probe || self.tail_probe || self.reset.is_some() || self.echo.is_some())
     }
 }
 
@@ -182,6 +186,8 @@ pub struct Connection {
     rtt: RttEstimator,
     rate: DeliveryRate,
     controller: Controller,
+    /// Only of a connection that paces.
+    pace: Option<Box<Pace>>,
 
     sacks: SackGenerator,
     reassembly: Reassembly,
@@ -212,6 +218,9 @@ impl Connection {
     #[inline]
     pub fn push(&mut self, payload: Payload) {
         if self.fin == Fin::None && self.state != State::Closed {
+            if self.owns_window() {
+                self.check_app_limited();
+            }
             self.stream.push(payload);
         }
     }

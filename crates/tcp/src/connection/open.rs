@@ -1,7 +1,7 @@
 //! Opening: active, passive, simultaneous (RFC 9293 §3.5).
 
 use super::{Connection, EcnState, Fin, Limits, Outbox, Peer, Usage};
-use super::{recovery::Recovery, spurious::Detectors};
+use super::{pace::Pace, recovery::Recovery, spurious::Detectors};
 use crate::config::{Config, LossRecovery, WindowOwner};
 use crate::event::Event;
 use crate::rack::Rack;
@@ -37,7 +37,7 @@ impl Connection {
         connection.passive = true;
         connection.take_syn(syn);
         let setup = Flags::ECE | Flags::CWR;
-        connection.peer.ecn = connection.config.ecn && syn.flags.contains(setup);
+        connection.peer.ecn = connection.config.uses_ecn() && syn.flags.contains(setup);
         connection
     }
 
@@ -53,7 +53,10 @@ impl Connection {
             nxt: iss,
             smss,
             stream: SendStream::default(),
-            queue: SentQueue::new(config.loss_recovery == LossRecovery::Rack),
+            queue: SentQueue::new(
+                config.loss_recovery == LossRecovery::Rack,
+                config.congestion_control.models_path(),
+            ),
             fin: Fin::None,
             small_end: Mark::START,
             last_sent: now,
@@ -68,7 +71,8 @@ impl Connection {
             peer_fin: None,
             peer_fin_taken: false,
             limits: Limits::default(),
-            controller: Controller::new(&config.congestion(), smss),
+            controller: Controller::new(&config.congestion(iss), smss, now),
+            pace: Pace::new(&config, now),
             loss_recovery: LossRecovery::NewReno,
             rtt: RttEstimator::new(&config),
             rate: DeliveryRate::default(),
@@ -135,6 +139,7 @@ impl Connection {
         self.outbox.syn = false;
         self.consecutive_timeouts = 0;
         self.measure_handshake();
+        self.controller.on_established(self.rtt.srtt(), self.peer.sack);
         if self.syn_retransmissions > 0 {
             self.rtt.after_syn_timeout();
             // RFC 5681 §3.1: IW is one segment after a lost SYN or SYN/ACK; RFC 6928 §2: unless only once.

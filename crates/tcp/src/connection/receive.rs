@@ -7,6 +7,7 @@
 
 use super::Connection;
 use crate::state::{CloseReason, State};
+use ropewalk_congestion::CongestionControl;
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Ecn, Flags, Segment};
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -137,7 +138,7 @@ impl Connection {
         self.take_syn(segment);
         let ecn = segment.flags.contains(Flags::ECE);
         let set_up = ecn && segment.flags.contains(Flags::CWR) != has_ack;
-        self.peer.ecn = self.config.ecn && set_up && self.syn_retransmissions == 0;
+        self.peer.ecn = self.config.uses_ecn() && set_up && self.syn_retransmissions == 0;
         if has_ack {
             self.establish(segment);
             // The third segment of the handshake leaves alone, as from a real stack whose connect() returns.
@@ -411,6 +412,9 @@ impl Connection {
     /// RFC 3168 §6.1.3.
     #[cold]
     fn notice_congestion(&mut self, segment: &Segment) {
+        if self.config.congestion_control == CongestionControl::Dctcp {
+            return self.notice_mark(segment.ecn == Ecn::Ce);
+        }
         if segment.flags.contains(Flags::CWR) {
             self.ecn.echo = false;
         }
@@ -420,6 +424,20 @@ impl Connection {
             }
             self.ecn.echo = true;
         }
+    }
+
+    /// RFC 8257 §3.2: ECN-Echo says what the last segment bore. When that changes, what came before is acknowledged
+    /// first, with the old echo; the change itself is told at once.
+    fn notice_mark(&mut self, marked: bool) {
+        if marked == self.ecn.echo {
+            return;
+        }
+        if self.acks.is_pending() {
+            self.outbox.echo = Some((self.window.next(), self.ecn.echo));
+            self.acks.sent();
+        }
+        self.ecn.echo = marked;
+        self.acks.at_once();
     }
 
     /// The timestamp that a full-sized segment echoes: its age is the round-trip time as a receiver sees it.

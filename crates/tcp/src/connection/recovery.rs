@@ -196,7 +196,7 @@ impl Connection {
         if self.loss_recovery == LossRecovery::NewReno {
             self.recovery.credit = i64::from(self.recovery.duplicates) * i64::from(self.smss);
         }
-        if self.config.prr {
+        if self.config.prr && !self.controller.models_path() {
             self.prr = Some(Prr::new(ssthresh, undelivered_before));
             self.reduce_proportionally(self.delivered_for_prr(delivered, 0), false);
         } else {

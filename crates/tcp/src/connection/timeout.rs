@@ -18,6 +18,10 @@ impl Connection {
     /// Handles every deadline that has come; early calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
+        self.check_app_limited();
+        if self.timers.pacing <= now {
+            self.timers.pacing = Instant::MAX;
+        }
         if self.acks.deadline() <= now {
             self.acks.expired();
         }
@@ -39,6 +43,7 @@ impl Connection {
             self.timers.retransmission = Instant::MAX;
             if self.state.is_synchronized() { self.retransmission_timeout() } else { self.syn_timeout() }
         }
+        self.tell_model();
     }
 
     /// When to call [`Self::handle_timeout`], and what will happen then.
@@ -115,6 +120,7 @@ impl Connection {
         }
         self.mark_losses_of_timeout();
         let half = self.controller.cwnd() / 2;
+        let flight = if self.controller.models_path() { self.pipe() } else { flight };
         self.controller.on_timeout(flight, !in_series && !reduced);
         if by_timeout && self.config.timeout_halves_window {
             self.controller.set_cwnd(half.max(self.controller.cwnd()));
@@ -236,7 +242,7 @@ impl Connection {
             // An ACK above the probe without a DSACK: the original was lost, one reduction is due.
             self.probe = None;
             if self.recovery.phase == Phase::Open {
-                self.controller.on_ecn(self.flight());
+                self.controller.on_repaired_loss(self.flight());
             }
         } else if !ack.advanced && ack.delivery.sacked == 0 {
             // Both arrived: the duplicate made this duplicate ACK.

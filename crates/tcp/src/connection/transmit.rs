@@ -49,6 +49,9 @@ impl Connection {
     /// May [`Self::transmit_data`] have a segment, or something to take note of?
     #[inline]
     fn may_have_data(&self) -> bool {
+        if self.timers.pacing != Instant::MAX {
+            return false;
+        }
         if self.queue.wants_retransmission() || self.recovery.phase != Phase::Open {
             return true;
         }
@@ -69,6 +72,9 @@ impl Connection {
         if std::mem::take(&mut self.outbox.syn) {
             *segment = self.syn_segment();
             return true;
+        }
+        if let Some((ack, echo)) = self.outbox.echo.take() {
+            return self.ack_before_marks(segment, ack, echo);
         }
         if std::mem::take(&mut self.outbox.window_probe) {
             return self.window_probe(segment);
@@ -92,7 +98,8 @@ impl Connection {
         self.stats.segments_sent += 1;
         let answer = self.state == State::SynReceived;
         // RFC 3168 §6.1.1.1: a SYN that got no answer may have been dropped for its ECN bits.
-        let ecn = if answer { self.peer.ecn } else { self.config.ecn && self.syn_retransmissions == 0 };
+        let ecn =
+            if answer { self.peer.ecn } else { self.config.uses_ecn() && self.syn_retransmissions == 0 };
         let mut flags = if answer { Flags::SYN | Flags::ACK } else { Flags::SYN };
         if ecn {
             flags |= if answer { Flags::ECE } else { Flags::ECE | Flags::CWR };
@@ -108,6 +115,19 @@ impl Connection {
         let ack = if answer { self.window.next() } else { Seq::default() };
         let window = self.window.advertise_on_syn();
         Segment { seq: self.iss, ack, flags, window, options, ..Segment::default() }
+    }
+
+    /// RFC 8257 §3.2: acknowledges what came before the marks changed.
+    fn ack_before_marks(&mut self, segment: &mut Segment, ack: Seq, echo: bool) -> bool {
+        let acks = self.acks.clone();
+        self.pure_ack(segment);
+        self.acks = acks;
+        // The same right edge of the window, seen from further back.
+        let back = segment.ack.since(ack) >> self.window.scale();
+        segment.window = segment.window.saturating_add(u16::try_from(back).unwrap_or(u16::MAX));
+        segment.ack = ack;
+        segment.flags = if echo { Flags::ACK | Flags::ECE } else { Flags::ACK };
+        true
     }
 
     /// RFC 9293 §3.8.6.1: an old sequence number without data, as Linux sends: the answer tells the window.
@@ -140,6 +160,9 @@ impl Connection {
     /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).
     #[inline]
     fn transmit_data(&mut self, segment: &mut Segment) -> bool {
+        if self.is_held_by_pacer() {
+            return false;
+        }
         if self.queue.wants_retransmission() && self.transmit_lost(segment) {
             return true;
         }
@@ -308,8 +331,10 @@ impl Connection {
         if self.recovery.phase == Phase::Open && self.recovery.duplicates > 0 {
             self.recovery.limited += len;
         }
+        let end = seq + len + u32::from(fin);
+        self.before_departure(end, len + u32::from(fin), len);
         self.queue.push(Sent::new(seq, payload, fin, self.now));
-        self.nxt = seq + len + u32::from(fin);
+        self.nxt = end;
         let mut flags = Flags::ACK;
         if fin {
             self.fin = Fin::Sent(self.nxt);
@@ -360,6 +385,7 @@ impl Connection {
         let (seq, payload, end, fin) = self.queue.get(index).map_or_else(Default::default, |sent| {
             (sent.seq, sent.payload(), sent.end(), sent.end() != sent.seq + sent.payload().len)
         });
+        self.before_departure(end, end.since(seq), payload.len);
         self.queue.mark_retransmitted(index, now);
         self.stats.retransmissions += 1;
         self.stats.retransmitted_bytes += u64::from(payload.len);

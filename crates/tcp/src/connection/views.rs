@@ -4,7 +4,6 @@ use super::recovery::Phase;
 use super::{Connection, LossRecovery};
 use crate::state::State;
 use crate::stats::Stats;
-use ropewalk_congestion::pacing_rate;
 use ropewalk_units::{Duration, Rate, Seq};
 
 /// How much more a connection can take: see the methods of [`Connection`] of these names.
@@ -82,7 +81,7 @@ impl Connection {
         if self.owns_window() {
             space = space.min(self.peer.window.saturating_sub(self.flight()));
         }
-        space.saturating_sub(unsent)
+        self.paced_space(space.saturating_sub(unsent))
     }
 
     /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, which share most of their reckoning: for a
@@ -103,7 +102,7 @@ impl Connection {
         let space = self.controller.cwnd().saturating_sub(flight);
         Room {
             pipe: flight,
-            cwnd_space: space.saturating_sub(unsent.min(u64::from(u32::MAX)) as u32),
+            cwnd_space: self.paced_space(space.saturating_sub(unsent.min(u64::from(u32::MAX)) as u32)),
             send_space: u64::from(self.config.send_buffer).saturating_sub(unsent + u64::from(flight)),
         }
     }
@@ -174,11 +173,21 @@ impl Connection {
         self.rate.rate()
     }
 
-    /// What Linux would pace with: twice cwnd per SRTT in the first half of slow start, 1.2 times afterwards;
+    /// How fast data leaves if it is paced: what BBR says, or what Linux would pace with: twice cwnd per SRTT in the first half of slow start, 1.2 times afterwards;
     /// with the initial RTO before any measurement.
     pub fn pacing_rate(&self) -> Rate {
         let srtt = self.rtt.srtt().unwrap_or(self.config.rto_initial);
-        pacing_rate(self.controller.cwnd(), self.controller.ssthresh(), srtt)
+        self.controller.pacing_rate(srtt)
+    }
+
+    /// The bandwidth that BBR estimates.
+    pub fn bandwidth(&self) -> Option<Rate> {
+        self.controller.bandwidth()
+    }
+
+    /// DCTCP.Alpha (RFC 8257 §3.3).
+    pub fn alpha(&self) -> Option<f64> {
+        self.controller.alpha()
     }
 
     /// Our initial sequence number.

@@ -90,6 +90,11 @@ impl AckPolicy {
         self.urgency == Urgency::Pure
     }
 
+    /// Has something arrived that no ACK has told of?
+    pub(crate) fn is_pending(&self) -> bool {
+        self.urgency != Urgency::None
+    }
+
     /// Is an ACK due?
     #[inline]
     pub(crate) fn is_due(&self) -> bool {

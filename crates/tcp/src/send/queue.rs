@@ -205,6 +205,9 @@ pub(crate) struct SentQueue {
     /// Retransmissions in the order in which they were sent, for RACK; entries are checked by their time when used.
     retransmissions: VecDeque<(Instant, Seq)>,
     track_retransmissions: bool,
+    /// What was deemed lost since it was last asked, for a controller that wants to know each.
+    lost_log: Vec<(Seq, u32)>,
+    track_losses: bool,
 }
 
 /// Capacity that an idle queue may keep.
@@ -212,8 +215,8 @@ const SPARE: usize = 64;
 
 impl SentQueue {
     /// The first segment will follow the SYN.
-    pub(crate) fn new(track_retransmissions: bool) -> Self {
-        Self { una: Mark::START + 1, track_retransmissions, ..Self::default() }
+    pub(crate) fn new(track_retransmissions: bool, track_losses: bool) -> Self {
+        Self { una: Mark::START + 1, track_retransmissions, track_losses, ..Self::default() }
     }
 
     /// SND.UNA, once the SYN is acknowledged.
@@ -225,6 +228,11 @@ impl SentQueue {
     /// The place of a number at or above SND.UNA, while the queue is not empty.
     pub(crate) fn mark_of(&self, seq: Seq) -> Mark {
         self.una + self.segments.front().map_or(0, |front| seq.since(front.seq))
+    }
+
+    /// The transmissions deemed lost since the last call: where they began and how long they were.
+    pub(crate) fn take_lost(&mut self) -> Vec<(Seq, u32)> {
+        std::mem::take(&mut self.lost_log)
     }
 
     #[inline]
@@ -469,6 +477,9 @@ impl SentQueue {
         let at = self.mark_of(seq);
         self.retransmit_from = if self.to_retransmit == 0 { at } else { self.retransmit_from.min(at) };
         self.to_retransmit += 1;
+        if self.track_losses {
+            self.lost_log.push((seq, len));
+        }
         true
     }
 

@@ -148,7 +148,7 @@ impl End {
         let Some(connection) = &self.connection else { return };
         if !connection.in_recovery() {
             self.window_before = connection.cwnd().max(connection.flight_size()).max(connection.pipe());
-        } else if self.config.prr {
+        } else if self.config.prr && !self.config.congestion_control.models_path() {
             let limit = self.window_before.max(connection.ssthresh()) + 4 * connection.smss();
             let cwnd = connection.cwnd();
             assert!(cwnd <= limit, "{cwnd} octets in recovery, {} before", self.window_before);

@@ -1,7 +1,9 @@
 //! Whatever the channel does, the stream arrives whole, in order, once, and both ends close.
 
 use super::pair::{Channel, End, Pair, Random};
-use crate::{Config, CongestionControl, Coupling, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
+use crate::{
+    Config, CongestionControl, Coupling, DelayedAck, HyStart, LossRecovery, SpuriousResponse, WindowOwner,
+};
 use proptest::prelude::*;
 use ropewalk_units::{Duration, Instant};
 
@@ -33,11 +35,16 @@ fn config(random: &mut Random) -> Config {
     config.initial_window = 1 + random.below(10) as u32;
     config.loss_recovery =
         [LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack][random.below(3) as usize];
-    config.congestion_control = match random.below(4) {
+    config.congestion_control = match random.below(6) {
         0 => CongestionControl::NewReno { byte_counting: random.below(2) == 0 },
         1 => CongestionControl::Coupled { byte_counting: random.below(2) == 0 },
-        _ => CongestionControl::Cubic { hystart: random.below(2) == 0 },
+        2 => CongestionControl::Bbr,
+        3 => CongestionControl::Dctcp,
+        _ => CongestionControl::Cubic {
+            hystart: [HyStart::Off, HyStart::Linux, HyStart::PlusPlus][random.below(3) as usize],
+        },
     };
+    config.pacing = random.below(3) == 0;
     config.delayed_ack = DelayedAck {
         segments: 1 + random.below(4) as u32,
         timeout: Duration::from_millis(20 + random.below(180)),

@@ -48,6 +48,7 @@ fn coupling() -> impl Strategy<Value = Coupling> {
         Coupling::Olia,
         Coupling::Balia,
         Coupling::Wvegas,
+        Coupling::Bbr,
         Coupling::Cubic,
     ])
 }

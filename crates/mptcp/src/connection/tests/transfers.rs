@@ -60,6 +60,7 @@ fn every_scheduler_and_coupling_finishes() {
         Coupling::Olia,
         Coupling::Balia,
         Coupling::Wvegas,
+        Coupling::Bbr,
         Coupling::Cubic,
     ];
     for scheduler in schedulers {

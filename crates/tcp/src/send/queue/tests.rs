@@ -15,7 +15,7 @@ fn at(milliseconds: u64) -> Instant {
 }
 
 fn queue(segments: u32) -> SentQueue {
-    let mut queue = SentQueue::new(true);
+    let mut queue = SentQueue::new(true, false);
     for i in 0..segments {
         let payload = Payload { offset: u64::from(i * LEN), len: LEN };
         queue.push(Sent::new(seq(i), payload, false, at(u64::from(i))));
