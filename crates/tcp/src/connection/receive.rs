@@ -261,6 +261,8 @@ impl Connection {
             self.establish(segment);
             self.acks.pure();
         } else if !segment.flags.contains(Flags::ACK) {
+            // RFC 3168 §6.1.1: not after a SYN that does not ask for it.
+            self.peer.ecn &= segment.flags.contains(Flags::ECE | Flags::CWR);
             self.outbox.syn = true;
         }
     }

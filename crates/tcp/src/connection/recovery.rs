@@ -94,11 +94,11 @@ impl Connection {
         self.recovery.duplicates =
             if ack.advanced { 0 } else { self.recovery.duplicates + u32::from(ack.duplicate) };
         self.judge_probe(ack);
-        let reduced = self.react_to_ecn(ack);
+        self.react_to_ecn(ack);
         let limit = self.judge_recovery(ack);
         let lost = self.find_losses(ack);
         match self.recovery.phase {
-            Phase::Open => self.in_open(ack, lost, reduced),
+            Phase::Open => self.in_open(ack, lost),
             Phase::Fast => self.in_fast_recovery(ack, lost),
             Phase::Timeout => self.in_slow_start_after_timeout(ack),
         }
@@ -155,7 +155,7 @@ impl Connection {
     }
 
     /// Is the retransmitted segment, or what duplicate ACKs point at, reason for fast recovery?
-    fn in_open(&mut self, ack: &Ack, lost: bool, reduced: bool) {
+    fn in_open(&mut self, ack: &Ack, lost: bool) {
         let by_duplicates = self.loss_recovery == LossRecovery::NewReno
             && ack.duplicate
             && self.recovery.duplicates >= self.recovery.threshold
@@ -169,7 +169,8 @@ impl Connection {
         }
         if ack.advanced {
             self.recovery.limited = 0;
-            if !reduced {
+            // RFC 3168 §6.1.2: no growth by an ACK that tells of congestion.
+            if !ack.ece {
                 self.grow(ack.delivery.acked, ack.delivery.newest);
             }
         }
@@ -291,7 +292,9 @@ impl Connection {
         }
         let done = self.queue.una() >= self.recovery.recover;
         self.usage.limited = true;
-        self.grow(ack.delivery.acked, ack.delivery.newest);
+        if !ack.ece {
+            self.grow(ack.delivery.acked, ack.delivery.newest);
+        }
         if self.loss_recovery == LossRecovery::NewReno && !done {
             // Everything is marked lost already; a partial ACK only moves on.
             self.recovery.credit = 0;
@@ -302,16 +305,15 @@ impl Connection {
     }
 
     /// RFC 3168 §6.1.2: as a loss, once for each window. The peer echoes until CWR has arrived, which is above the mark: so
-    /// only an ACK of something above it can tell of another congestion. Returns whether this ACK reduced the window.
-    fn react_to_ecn(&mut self, ack: &Ack) -> bool {
+    /// only an ACK of something above it can tell of another congestion.
+    fn react_to_ecn(&mut self, ack: &Ack) {
         let again = self.queue.una() <= self.ecn.recover;
         if !ack.ece || again || self.recovery.phase != Phase::Open {
-            return false;
+            return;
         }
         self.ecn.recover = self.sent_mark();
         self.ecn.reduced = true;
         self.controller.on_ecn(self.flight());
         self.stats.ecn_reductions += 1;
-        true
     }
 }

@@ -85,7 +85,10 @@ impl Connection {
     fn reset(&mut self, seq: Seq, ack: Option<Seq>) -> Segment {
         self.stats.segments_sent += 1;
         let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
-        Segment { seq, ack: ack.unwrap_or_default(), flags, ..Segment::default() }
+        // RFC 7323 §3.2: a RST too carries a timestamp.
+        let timestamps = self.stamp();
+        let options = Options { timestamps, ..Options::default() };
+        Segment { seq, ack: ack.unwrap_or_default(), flags, options, ..Segment::default() }
     }
 
     /// RFC 9293 §3.5: SYN, or SYN/ACK once the peer's is known; with the options of RFC 7323 and RFC 2018.
@@ -391,6 +394,10 @@ impl Connection {
         self.stats.retransmitted_bytes += u64::from(payload.len);
         self.note_retransmission(seq, end);
         self.after_data(payload.len);
+        if index == 0 {
+            // RFC 6298 §5: the segment that the timer watches is not sent again within one RTO of its last transmission.
+            self.timers.retransmission = now.saturating_add(self.rtt.rto());
+        }
         if self.config.trace {
             self.event(Event::Retransmitted { seq, len: payload.len });
         }
@@ -452,6 +459,13 @@ impl Connection {
         self.write(segment, self.nxt, Payload::default(), Flags::ACK)
     }
 
+    /// RFC 7323 §3.2: the timestamp of any segment, once both SYNs carried one.
+    #[inline(always)]
+    fn stamp(&self) -> Option<Timestamps> {
+        let echo = self.peer.ts_recent;
+        self.peer.timestamps.then(|| Timestamps { value: self.timestamp(), echo })
+    }
+
     /// Any segment of a synchronized connection: acknowledgement, window and options. True: there is one.
     #[inline(always)]
     fn write(&mut self, segment: &mut Segment, seq: Seq, payload: Payload, flags: Flags) -> bool {
@@ -459,8 +473,7 @@ impl Connection {
         let next = self.window.next();
         let segment_size = self.acks.segment_size(self.smss);
         let window = self.window.advertise(self.reassembly.readable(), segment_size);
-        let now = self.timestamp();
-        let timestamps = self.peer.timestamps.then_some(Timestamps { value: now, echo: self.peer.ts_recent });
+        let timestamps = self.stamp();
         let mut told = true;
         let mut sack = SackBlocks::EMPTY;
         if !self.sacks.is_empty() {

@@ -102,3 +102,11 @@ fn a_fin_again_restarts_time_wait() {
     s.run("+1 > nothing");
     s.assert_state(State::Closed);
 }
+
+#[test]
+fn a_restarted_peer_confirms_its_syn_with_a_reset() {
+    let mut s = Script::established(plain());
+    // Its answer to the challenge begins where the challenge's acknowledgement says.
+    s.run("< S 700000:700001\n > . 1:1 ack 1\n +20 < R 1:1\n > nothing");
+    assert_eq!(s.events().last().copied(), reset());
+}

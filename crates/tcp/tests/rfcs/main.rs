@@ -5,8 +5,13 @@ mod script;
 
 mod acknowledging;
 mod closing;
+mod congestion;
+mod ecn;
 mod giving_up;
 mod opening;
 mod rack;
+mod sack;
 mod sending;
+mod timeouts;
+mod timestamps;
 mod windows;

@@ -2,6 +2,7 @@
 
 use crate::script::Script;
 use crate::script::configs::rack;
+use ropewalk_tcp::Config;
 
 #[test]
 fn without_sack_three_duplicates_are_what_counts() {
@@ -23,4 +24,58 @@ fn without_sack_three_duplicates_are_what_counts() {
         > . 1:1001
     ",
     );
+}
+
+#[test]
+fn a_loss_that_only_the_probe_repaired_costs_the_window() {
+    let mut s = Script::established(Config { tail_loss_probe: true, ..rack() });
+    s.run(
+        "
+        push 3000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        +42 > . 2001:3001
+        +20 < . 1:1 ack 3001
+        push 1000
+        > . 3001:4001
+    ",
+    );
+    assert_eq!(s.tcp.cwnd(), 10_000);
+    s.run("+20 < . 1:1 ack 4001");
+    assert!(s.tcp.cwnd() <= 5000, "{}", s.tcp.cwnd());
+}
+
+#[test]
+fn a_probe_in_vain_costs_nothing() {
+    let mut s = Script::established(Config { tail_loss_probe: true, ..rack() });
+    s.run(
+        "
+        push 2000
+        > . 1:1001
+        > . 1001:2001
+        +42 > . 1001:2001
+        +1 < . 1:1 ack 2001
+        +20 < . 1:1 ack 2001 sack 1001-2001
+        push 1000
+        > . 2001:3001
+        +20 < . 1:1 ack 3001
+    ",
+    );
+    assert_eq!(s.tcp.cwnd(), 10_000);
+}
+
+#[test]
+fn duplicates_reported_widen_the_reordering_window_up_to_a_round_trip() {
+    for (rounds, window) in [(0, 5), (1, 10), (2, 15), (3, 20), (4, 20), (40, 20)] {
+        let mut s = Script::established(rack());
+        for round in 0..rounds {
+            let (from, to) = (1000 * round + 1, 1000 * round + 1001);
+            s.run(&format!("push 1000\n > . {from}:{to}\n +20 < . 1:1 ack {to} sack {from}-{to}"));
+        }
+        let at = |segment: u32| 1000 * (rounds + segment) + 1;
+        s.run(&format!("push 2000\n > . {}:{}\n > . {}:{}", at(0), at(1), at(1), at(2)));
+        s.run(&format!("+20 < . 1:1 ack {} sack {}-{}", at(0), at(1), at(2)));
+        s.run(&format!("+{} > nothing\n +1 > . {}:{}", window - 1, at(0), at(1)));
+    }
 }

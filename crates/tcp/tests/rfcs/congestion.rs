@@ -1,0 +1,39 @@
+//! Windows at the start and after a loss (RFC 5681).
+
+use crate::script::Script;
+use crate::script::configs::plain;
+use ropewalk_tcp::Config;
+
+#[test]
+fn the_handshake_does_not_open_the_window() {
+    let s = Script::established(Config { initial_window: 2, ..plain() });
+    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (2000, u32::MAX));
+    let mut s = Script::accept(Config { initial_window: 2, ..plain() }, "S 0:1 mss 1000");
+    s.run("> S. 0:1 ack 1\n +20 < . 1:1 ack 1");
+    assert_eq!(s.tcp.cwnd(), 2000);
+}
+
+#[test]
+fn a_syn_lost_twice_leaves_one_segment() {
+    let mut s = Script::connect(plain());
+    s.run("> S 0:1\n +1000 > S 0:1\n +2000 > S 0:1\n +20 < S. 0:1 ack 1 mss 1000\n > . 1:1 ack 1");
+    assert_eq!(s.tcp.cwnd(), 1000);
+}
+
+#[test]
+fn fast_recovery_inflates_and_deflates() {
+    let mut s = Script::established(plain());
+    s.run("push 10000");
+    for n in 0..10 {
+        s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
+    }
+    s.run("+20 < . 1:1 ack 1\n < . 1:1 ack 1\n > nothing\n < . 1:1 ack 1\n > . 1:1001");
+    assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd()), (5000, 8000));
+    s.run("push 20000\n < . 1:1 ack 1\n < . 1:1 ack 1");
+    assert_eq!(s.tcp.cwnd(), 10_000);
+    s.run("< . 1:1 ack 1\n > . 10001:11001\n < . 1:1 ack 1\n > . 11001:12001");
+    s.run("< . 1:1 ack 1\n > . 12001:13001\n < . 1:1 ack 1\n > . 13001:14001");
+    // Four segments are on their way: no more than ssthresh, and no burst.
+    s.run("+20 < . 1:1 ack 10001\n > . 14001:15001");
+    assert_eq!((s.tcp.cwnd(), s.tcp.in_recovery()), (5000, false));
+}

@@ -1,0 +1,169 @@
+//! Selective acknowledgements: what is reported, and what a report does (RFC 2018, RFC 2883, RFC 6675).
+
+use crate::script::Script;
+use crate::script::configs::sack;
+use ropewalk_tcp::Config;
+
+/// Ten segments on their way.
+fn ten(config: Config) -> Script {
+    let mut s = Script::established(config);
+    s.run("push 10000");
+    for n in 0..10 {
+        s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
+    }
+    s
+}
+
+#[test]
+fn no_blocks_without_permission() {
+    let mut s = Script::connect(sack());
+    s.run("> S 0:1 sackok\n +20 < S. 0:1 ack 1 mss 1000\n > . 1:1 ack 1\n < . 1001:2001 ack 1\n > . 1:1 ack 1 nosack");
+    s.run("< . 1001:2001 ack 1\n > . 1:1 ack 1 nosack\n push 500\n > . 1:501 nosack");
+}
+
+#[test]
+fn blocks_are_in_all_acks_until_the_hole_is_filled() {
+    let mut s = Script::established(sack());
+    s.run(
+        "
+        < . 2001:3001 ack 1
+        > . 1:1 ack 1 sack 2001-3001
+        push 500
+        > . 1:501 ack 1 sack 2001-3001
+        < . 1:501 ack 1
+        > . 501:501 ack 501 sack 2001-3001
+        < . 501:2001 ack 1
+        > . 501:501 ack 3001 nosack
+    ",
+    );
+}
+
+#[test]
+fn an_option_holds_four_blocks_or_three_beside_timestamps() {
+    let holes = "
+        < . 1001:1501 ack 1 ts 1/100
+        > . 1:1 ack 1
+        < . 2001:2501 ack 1 ts 1/100
+        > . 1:1 ack 1
+        < . 3001:3501 ack 1 ts 1/100
+        > . 1:1 ack 1
+        < . 4001:4501 ack 1 ts 1/100
+    ";
+    let mut s = Script::established(sack());
+    s.run(holes);
+    s.run("> . 1:1 ack 1 sack 4001-4501,3001-3501,2001-2501,1001-1501");
+    let mut s = Script::accept(Config { timestamps: true, ..sack() }, "S 0:1 mss 1000 sackok ts 1/0");
+    s.run("> S. 0:1 ack 1\n +20 < . 1:1 ack 1 ts 1/100");
+    s.run(holes);
+    s.run("> . 1:1 ack 1 sack 4001-4501,3001-3501,2001-2501");
+}
+
+#[test]
+fn a_duplicate_is_reported_though_its_timestamp_is_old() {
+    let mut s = Script::accept(Config { timestamps: true, ..sack() }, "S 0:1 mss 1000 sackok ts 50/0");
+    s.run(
+        "
+        > S. 0:1 ack 1
+        +20 < . 1:1 ack 1 ts 70/100
+        < . 1:1001 ack 1 ts 71/120
+        < . 1001:2001 ack 1 ts 71/120
+        > . 1:1 ack 2001 nosack
+        < . 1:1001 ack 1 ts 60/120
+        > . 1:1 ack 2001 sack 1-1001
+    ",
+    );
+}
+
+#[test]
+fn what_was_reported_is_kept_until_it_is_acknowledged() {
+    let mut s = Script::established(sack());
+    s.run(
+        "
+        push 3000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        +20 < . 1:1 ack 1 sack 1001-3001
+        < . 1:1 ack 1001
+        > nothing
+        +200 > . 1001:2001
+        +20 < . 1:1 ack 2001
+        > . 2001:3001
+    ",
+    );
+}
+
+#[test]
+fn holes_that_are_not_deemed_lost_are_repaired_when_there_is_nothing_else() {
+    let mut s = ten(sack());
+    s.run(
+        "
+        +20 < . 1:1 ack 1 sack 1001-7001,8001-10001
+        > . 1:1001
+        > . 7001:8001
+        > nothing
+    ",
+    );
+}
+
+#[test]
+fn progress_forgets_the_duplicates_before_it() {
+    // Small segments: only the number of duplicates can tell of a loss.
+    let mut s = Script::established(sack());
+    for n in 0..8 {
+        s.run(&format!("push 100\n > . {}:{}", 100 * n + 1, 100 * n + 101));
+    }
+    s.run(
+        "
+        +20 < . 1:1 ack 1 sack 101-201
+        < . 1:1 ack 1 sack 101-301
+        < . 1:1 ack 301
+        < . 1:1 ack 301 sack 401-501
+        < . 1:1 ack 301 sack 401-601
+        > nothing
+        < . 1:1 ack 301 sack 401-701
+        > . 301:401
+    ",
+    );
+}
+
+#[test]
+fn a_timeout_ends_recovery_and_none_begins_below_its_mark() {
+    let mut s = ten(sack());
+    s.run(
+        "
+        +20 < . 1:1 ack 1 sack 1001-2001
+        < . 1:1 ack 1 sack 1001-3001
+        < . 1:1 ack 1 sack 1001-4001
+        > . 1:1001
+    ",
+    );
+    assert!(s.tcp.in_recovery());
+    s.run("+200 > . 1:1001");
+    assert!(!s.tcp.in_recovery() && s.tcp.in_timeout_recovery());
+    s.run("< . 1:1 ack 1 sack 1001-5001\n < . 1:1 ack 1 sack 1001-6001\n < . 1:1 ack 1 sack 1001-7001");
+    assert!(!s.tcp.in_recovery() && s.tcp.in_timeout_recovery());
+    assert_eq!(s.tcp.stats().fast_recoveries, 1);
+}
+
+#[test]
+fn after_a_timeout_what_was_reported_is_not_sent_again() {
+    let mut s = ten(sack());
+    s.run(
+        "
+        +20 < . 1:1 ack 1 sack 3001-10001
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        > nothing
+        +200 > . 1:1001
+        +20 < . 1:1 ack 1001 sack 3001-10001
+        > . 1001:2001
+        > . 2001:3001
+        > nothing
+        +20 < . 1:1 ack 10001
+        > nothing
+    ",
+    );
+    assert!(!s.tcp.in_timeout_recovery());
+}

@@ -1,0 +1,73 @@
+//! The retransmission timer (RFC 6298).
+
+use crate::script::Script;
+use crate::script::configs::plain;
+use ropewalk_units::Duration;
+
+#[test]
+fn the_timer_repeats_the_earliest_segment_and_none_too_early() {
+    let mut s = Script::established(plain());
+    s.run(
+        "
+        push 1000
+        > . 1:1001
+        +150 push 1000
+        > . 1001:2001
+        +49 > nothing
+        +1 > . 1:1001
+        > nothing
+    ",
+    );
+}
+
+#[test]
+fn an_ack_of_new_data_restarts_the_timer() {
+    let mut s = Script::established(plain());
+    s.run(
+        "
+        push 2000
+        > . 1:1001
+        > . 1001:2001
+        +100 < . 1:1 ack 1001
+        +199 > nothing
+        +1 > . 1001:2001
+    ",
+    );
+}
+
+#[test]
+fn the_timer_stops_when_all_is_acknowledged() {
+    let mut s = Script::established(plain());
+    s.run("push 1000\n > . 1:1001\n +20 < . 1:1 ack 1001");
+    assert_eq!(s.tcp.poll_timeout(), None);
+}
+
+#[test]
+fn after_a_lost_syn_data_starts_with_three_seconds() {
+    let mut s = Script::connect(plain());
+    s.run(
+        "
+        > S 0:1
+        +1000 > S 0:1
+        +20 < S. 0:1 ack 1 mss 1000
+        > . 1:1 ack 1
+        push 1000
+        > . 1:1001
+        +2999 > nothing
+        +1 > . 1:1001
+        +5999 > nothing
+        +1 > . 1:1001
+    ",
+    );
+    assert_eq!(s.tcp.srtt(), None, "Karn");
+}
+
+#[test]
+fn every_round_trip_is_measured() {
+    let mut s = Script::established(plain());
+    for round in 0..10u32 {
+        let (from, to, rtt) = (1 + 1000 * round, 1001 + 1000 * round, 30 + 7 * u64::from(round));
+        s.run(&format!("push 1000\n > . {from}:{to}\n +{rtt} < . 1:1 ack {to}"));
+        assert_eq!(s.tcp.latest_rtt(), Some(Duration::from_millis(rtt)));
+    }
+}
