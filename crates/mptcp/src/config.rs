@@ -189,6 +189,15 @@ pub enum ScriptedAction {
     Withdraw,
 }
 
+/// What others carry after a subflow's timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReinjectAfterTimeout {
+    /// The oldest octets that only it carries, once for each timeout, and all of them when it counts as stale: Linux.
+    Head,
+    /// All that the subflow carries, at once.
+    All,
+}
+
 /// What a connection holds at most, whatever its peer does. `docs/models/mptcp.md` says what happens then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -241,6 +250,11 @@ pub struct Config {
     pub add_address_timeout: Duration,
     /// Timeouts in a row after which a subflow counts as stale and gets no new data (Linux `stale_loss_cnt`).
     pub stale_after: u32,
+    /// What a timeout of a subflow has carried by another one, if [`Config::reinjection`] is on.
+    pub reinject_after_timeout: ReinjectAfterTimeout,
+    /// May the peer open further subflows to the address and port of the initial one? If not, MP_CAPABLE says so with C
+    /// (RFC 8684 §3.1), and such joins are refused (Linux `allow_join_initial_addr_port`).
+    pub allow_join_initial_addr_port: bool,
     /// Bounds against a hostile peer.
     pub limits: Limits,
     /// Emit the events that come with every decision (`Scheduled` and the like).
@@ -273,6 +287,8 @@ impl Config {
             acks_wait_for_data_order: false,
             add_address_timeout: Duration::from_secs(120),
             stale_after: 4,
+            reinject_after_timeout: ReinjectAfterTimeout::Head,
+            allow_join_initial_addr_port: true,
             limits: Limits::default(),
             trace: false,
         }
@@ -294,6 +310,8 @@ impl Config {
             acks_wait_for_data_order: false,
             add_address_timeout: Duration::from_secs(120),
             stale_after: 4,
+            reinject_after_timeout: ReinjectAfterTimeout::All,
+            allow_join_initial_addr_port: true,
             limits: Limits::default(),
             trace: false,
         }

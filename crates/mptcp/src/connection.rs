@@ -182,12 +182,19 @@ impl Connection {
         let tcp = tcp::Connection::accept(Arc::clone(&connection.tcp_config), syn, iss, now);
         connection.add_initial(tcp, path, false);
         let capable = syn.options.mptcp.rare().iter().find_map(|option| match option {
-            MptcpOption::Capable { checksum_required, sender_key: None, .. } => Some(*checksum_required),
+            MptcpOption::Capable { checksum_required, no_more_subflows, sender_key: None, .. } => {
+                Some((*checksum_required, *no_more_subflows))
+            }
             _ => None,
         });
         match capable {
             // RFC 8684 §3.1: checksums are used if either host asks for them.
-            Some(required) => connection.checksum = required || connection.config.checksum,
+            Some((required, refuses)) => {
+                connection.checksum = required || connection.config.checksum;
+                if refuses {
+                    connection.path_manager.deny_initial();
+                }
+            }
             None => connection.fall_back(FallbackReason::NotCapable),
         }
         connection

@@ -151,7 +151,7 @@ impl SubflowCloseReason {
     }
 }
 
-/// Why a SYN with MP_JOIN is refused (RFC 8684 §3.2, §3.6).
+/// What MP_TCPRST says: why a SYN with MP_JOIN is refused, or a subflow reset (RFC 8684 §3.2, §3.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal {
     /// The cause may pass, so that the peer may try again (T).

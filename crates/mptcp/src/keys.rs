@@ -6,6 +6,7 @@ use ropewalk_units::{Dsn, Seq};
 use ropewalk_wire::{Key, Nonce, Token};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
+use subtle::ConstantTimeEq;
 
 /// The only randomness a connection gets: keys, nonces and initial sequence numbers are derived from it
 /// as HMAC-SHA256(secret, counter).
@@ -84,6 +85,11 @@ pub fn leftmost_160(hmac: &[u8; 32]) -> [u8; 20] {
     let mut octets = [0; 20];
     octets.copy_from_slice(&hmac[..20]);
     octets
+}
+
+/// Are two HMACs, or parts of them, the same? How long the answer takes does not say where they differ.
+pub fn hmacs_agree(expected: &[u8], received: &[u8]) -> bool {
+    expected.ct_eq(received).into()
 }
 
 /// The HMAC of an ADD_ADDR: the rightmost 64 bits, over address identifier, address and port, 0 if there is

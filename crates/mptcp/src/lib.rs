@@ -17,7 +17,7 @@ mod view;
 
 pub use config::{
     Config, Coupling, EndpointFlags, GuardConfig, KernelEndpoint, KernelHost, KernelLimits, Limits,
-    PathManager, Scheduler, ScriptedAction, ScriptedStep,
+    PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction, ScriptedStep,
 };
 pub use connection::Connection;
 pub use event::{Event, FailureReason, FallbackReason, Refusal, Stats, SubflowCloseReason, TimerKind};

@@ -14,6 +14,8 @@ pub(crate) struct Mapped {
     pub(crate) len: u64,
     /// The checksum that came with it.
     pub(crate) checksum: Option<u16>,
+    /// A DATA_FIN followed: its octet counts in the length that the checksum covers (RFC 8684 §3.3.3).
+    pub(crate) data_fin: bool,
 }
 
 impl Mapped {
@@ -81,6 +83,7 @@ impl Mappings {
                 data: mapping.data + covered,
                 len: mapping.len - covered,
                 checksum: None,
+                data_fin: false,
             };
             return self.insert_anywhere(mapping);
         }
@@ -94,6 +97,7 @@ impl Mappings {
                 data: mapping.data + free,
                 len: mapping.len - free,
                 checksum: None,
+                data_fin: false,
             });
         }
     }
@@ -124,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn mapped(position: u64, data: u64, len: u64) -> Mapped {
-        Mapped { position, data, len, checksum: None }
+        Mapped { position, data, len, checksum: None, data_fin: false }
     }
 
     #[test]

@@ -194,6 +194,17 @@ impl SendQueue {
         octets
     }
 
+    /// As [`Self::requeue`], but only the oldest of these ranges.
+    pub(crate) fn requeue_oldest(&mut self, slot: u8, healthy: Slots) {
+        let only_there = |sent: &&mut Sent| sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0;
+        if let Some(oldest) = self.sent.iter_mut().find(only_there)
+            && !oldest.queued
+        {
+            oldest.queued = true;
+            self.reinject.push_front(oldest.start);
+        }
+    }
+
     /// The subflow in `slot` is gone: what only it carried is queued, and the slot may be used again.
     pub(crate) fn forget(&mut self, slot: u8, healthy: Slots) -> u64 {
         let octets = self.requeue(slot, healthy & !(1 << slot));

@@ -1,6 +1,7 @@
 //! One subflow: a TCP connection, its place in the Multipath TCP connection, and the mappings of its two
 //! directions.
 
+use crate::event::Refusal;
 use crate::id::{Path, SubflowId};
 use crate::mapping::Mappings;
 use crate::send_queue::Slots;
@@ -107,7 +108,7 @@ pub struct Subflow {
     pub(crate) reset: Option<ResetReason>,
     pub(crate) fast_close: bool,
     /// What the peer's RST said.
-    pub(crate) peer_reset: Option<ResetReason>,
+    pub(crate) peer_reset: Option<Refusal>,
     /// The segments that it wants to send have not all been polled.
     pub(crate) dirty: bool,
     /// What is out of date in the view of it.

@@ -220,7 +220,8 @@ impl Connection {
         let Some(hmac) = add.hmac else { return self.take_echo(now, add.address_id) };
         let Some(peer_key) = self.peer_key else { return };
         // §3.4.1: an announcement with a wrong HMAC is ignored silently.
-        if keys::address_hmac(peer_key, self.own_key, add.address_id, add.address, add.port) != hmac {
+        let expected = keys::address_hmac(peer_key, self.own_key, add.address_id, add.address, add.port);
+        if !keys::hmacs_agree(&expected.to_be_bytes(), &hmac.to_be_bytes()) {
             return;
         }
         // §3.4.1: announcements may be discarded at will; without an echo, the peer repeats them.

@@ -102,7 +102,9 @@ impl Connection {
         if self.living().next().is_none() {
             self.last_subflow_closed(reason, was_initial_opening);
         } else if !self.is_closing() {
-            let failed = reason.is_failure();
+            // RFC 8684 §3.6: what the peer calls permanent is not tried again on this path.
+            let permanent = self.subflows[at].peer_reset.is_some_and(|reset| !reset.transient);
+            let failed = reason.is_failure() && !permanent;
             self.tell_path_manager(now, path_manager::Event::SubflowClosed { path_index, failed, path });
         }
     }

@@ -6,7 +6,9 @@ use crate::event::{Event, FallbackReason, SubflowCloseReason};
 use crate::mapping::Mapped;
 use crate::subflow::{Infinite, Phase, Unverified};
 use ropewalk_units::{Dsn, Instant, Ssn};
-use ropewalk_wire::{Flags, MptcpOption, Payload, ResetReason, Segment, Sum, dss_checksum, stream_sum};
+use ropewalk_wire::{
+    Flags, Mapping, MptcpOption, Payload, ResetReason, Segment, Sum, dss_checksum, stream_sum,
+};
 
 impl Connection {
     /// Only the initial subflow has ever carried data, in order, so that its stream *is* the connection's and
@@ -137,6 +139,30 @@ impl Connection {
         }
     }
 
+    /// RFC 8684 §3.3: a checksum is there if and only if both hosts agreed on checksums; otherwise the peer does not
+    /// behave as negotiated. An infinite mapping ends the agreement.
+    #[inline]
+    pub(super) fn breaks_agreement(&self, mapping: &Mapping, data_fin: bool) -> bool {
+        mapping.checksum.is_some() != self.checksum && (mapping.len > 0 || data_fin)
+    }
+
+    /// The same for the first data's mapping, in MP_CAPABLE (§3.1).
+    #[cold]
+    pub(super) fn first_mapping_breaks_agreement(&self, segment: &Segment) -> bool {
+        segment.options.mptcp.rare().iter().any(|option| {
+            matches!(option, MptcpOption::Capable { data: Some((_, checksum)), .. }
+                if checksum.is_some() != self.checksum)
+        })
+    }
+
+    /// RFC 8684 §3.3.3: the checksum of a DATA_FIN without data covers the pseudo-header only. A wrong one is as if it had
+    /// not come: it is repeated.
+    pub(super) fn data_fin_is_intact(&self, mapping: &Mapping) -> bool {
+        mapping.checksum.is_none_or(|checksum| {
+            checksum == dss_checksum(mapping.dsn, mapping.ssn, mapping.len, Sum::default())
+        })
+    }
+
     /// Stage *checksum*: gathers a mapping's octets and delivers them when the checksum agrees.
     #[inline(never)]
     pub(super) fn verify(&mut self, now: Instant, at: usize, mapped: Mapped, part: Payload) {
@@ -152,7 +178,8 @@ impl Connection {
         let parts = std::mem::take(&mut subflow.unverified).parts;
         let dsn = self.peer_first + mapped.data;
         let ssn = Ssn::new((mapped.position as u32).wrapping_add(1));
-        let expected = dss_checksum(dsn, ssn, mapped.len as u16, sum_of(&parts));
+        let len = (mapped.len + u64::from(mapped.data_fin)) as u16;
+        let expected = dss_checksum(dsn, ssn, len, sum_of(&parts));
         if mapped.checksum != Some(expected) {
             return self.checksum_failed(now, at, dsn);
         }
@@ -167,6 +194,10 @@ impl Connection {
     /// what comes until the peer answers MP_FAIL with an infinite mapping.
     fn checksum_failed(&mut self, now: Instant, at: usize, dsn: Dsn) {
         self.stats.checksum_failures += 1;
+        if !self.peer_finished {
+            // It may be of this mapping; the peer repeats it.
+            self.peer_fin = None;
+        }
         let id = self.subflows[at].id;
         self.emit(Event::ChecksumFailed(id));
         let others = self.open().any(|other| other != at);

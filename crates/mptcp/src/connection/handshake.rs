@@ -141,6 +141,9 @@ impl Connection {
     #[cold]
     pub fn accept_join(&mut self, now: Instant, path: Path, syn: &Segment) -> Result<SubflowId, Refusal> {
         let (backup, remote_id, peer_nonce) = self.may_be_joined(syn)?;
+        if !self.config.allow_join_initial_addr_port && path.local == self.subflows[0].path.local {
+            return Err(Refusal::PROHIBITED);
+        }
         self.bound_half_open(now);
         let at = self.free_place().ok_or(Refusal::RESOURCES)?;
         self.any_dirty = true;
@@ -218,7 +221,7 @@ impl Connection {
         for option in segment.options.mptcp.rare() {
             if let MptcpOption::Join(Join::SynAck { backup, address_id, hmac, nonce }) = option {
                 let expected = keys::join_hmac(peer_key, self.own_key, *nonce, join.own_nonce);
-                if keys::leftmost_64(&expected) != *hmac {
+                if !keys::hmacs_agree(&expected[..8], &hmac.to_be_bytes()) {
                     return Admission::Abort(ResetReason::Mptcp);
                 }
                 join.peer_nonce = *nonce;
@@ -242,7 +245,7 @@ impl Connection {
         for option in segment.options.mptcp.rare() {
             if let MptcpOption::Join(Join::Ack { hmac }) = option {
                 let expected = keys::join_hmac(peer_key, self.own_key, join.peer_nonce, join.own_nonce);
-                if keys::leftmost_160(&expected) != *hmac {
+                if !keys::hmacs_agree(&expected[..20], hmac) {
                     return Admission::Abort(ResetReason::Mptcp);
                 }
                 // As Linux: the limits are looked at when the third ACK comes.

@@ -5,7 +5,7 @@
 //! whoever guesses numbers must guess TCP's first. A RST tells only what it was sent for.
 
 use super::{Connection, Mode};
-use crate::event::{Event, FailureReason, SubflowCloseReason};
+use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
 use crate::id::SubflowId;
 use crate::mapping::Mapped;
 use crate::path_manager::Role;
@@ -100,7 +100,9 @@ impl Connection {
     fn take_reset_options(&mut self, at: usize, segment: &Segment) {
         for option in segment.options.mptcp.rare() {
             match option {
-                MptcpOption::Reset { reason, .. } => self.subflows[at].peer_reset = Some(*reason),
+                MptcpOption::Reset { transient, reason } => {
+                    self.subflows[at].peer_reset = Some(Refusal { transient: *transient, reason: *reason });
+                }
                 MptcpOption::FastClose(close) => self.take_fast_close(*close),
                 _ => {}
             }
@@ -148,9 +150,15 @@ impl Connection {
         }
         let options = &segment.options.mptcp;
         if options.has_rare() {
+            if self.first_mapping_breaks_agreement(segment) {
+                return Admission::Abort(ResetReason::Mptcp);
+            }
             self.take_rare(now, at, segment);
         }
         if let Some(dss) = &options.dss {
+            if dss.mapping().is_some_and(|mapping| self.breaks_agreement(&mapping, dss.data_fin())) {
+                return Admission::Abort(ResetReason::Mptcp);
+            }
             self.take_dss(now, at, segment, dss, acceptance);
         } else if !options.has_rare() && self.has_lost_options(at, segment) {
             return self.options_lost(at);
@@ -186,7 +194,13 @@ impl Connection {
             match option {
                 MptcpOption::Capable { data: Some((len, checksum)), .. } if self.role == Role::Server => {
                     // RFC 8684 §3.1: the first data's mapping, beginning at the first octet of both spaces.
-                    let mapped = Mapped { position: 0, data: 0, len: u64::from(*len), checksum: *checksum };
+                    let mapped = Mapped {
+                        position: 0,
+                        data: 0,
+                        len: u64::from(*len),
+                        checksum: *checksum,
+                        data_fin: false,
+                    };
                     let subflow = &mut self.subflows[at];
                     subflow.mappings.insert(mapped, subflow.read);
                     self.peer_maps = true;
@@ -239,6 +253,9 @@ impl Connection {
         if data_fin {
             // RFC 8684 §3.3.3: the DATA_FIN takes the mapping's last octet.
             len = len.saturating_sub(1);
+            if len == 0 && !self.data_fin_is_intact(mapping) {
+                return;
+            }
             self.take_data_fin(at, data.wrapping_add(len));
         } else if len == 0 {
             return self.take_infinite_mapping(at, mapping.ssn, data);
@@ -251,7 +268,7 @@ impl Connection {
         if let Some(position) = subflow.position_in(mapping.ssn)
             && position + len > subflow.read
         {
-            let mapped = Mapped { position, data, len, checksum: mapping.checksum };
+            let mapped = Mapped { position, data, len, checksum: mapping.checksum, data_fin };
             subflow.mappings.insert(mapped, subflow.read);
         }
     }
@@ -440,7 +457,9 @@ impl Connection {
                 let reset = self.subflows[at].reset;
                 let reason = match reason {
                     tcp::CloseReason::Finished => SubflowCloseReason::Finished,
-                    tcp::CloseReason::Reset => SubflowCloseReason::Reset(self.subflows[at].peer_reset),
+                    tcp::CloseReason::Reset => {
+                        SubflowCloseReason::Reset(self.subflows[at].peer_reset.map(|reset| reset.reason))
+                    }
                     tcp::CloseReason::Refused => SubflowCloseReason::Refused,
                     tcp::CloseReason::TimedOut => SubflowCloseReason::TimedOut,
                     tcp::CloseReason::Aborted => {

@@ -1,6 +1,7 @@
 //! The connection's own timers, beside those of its subflows.
 
 use super::{Connection, Finish, Mode};
+use crate::config::ReinjectAfterTimeout;
 use crate::event::{FailureReason, TimerKind};
 use crate::path_manager;
 use crate::subflow::{Phase, Stale};
@@ -285,9 +286,7 @@ impl Connection {
     pub(super) fn subflow_timed_out(&mut self, at: usize) {
         self.subflows[at].timed_out = true;
         if self.config.reinjection && self.mode == Mode::Multipath {
-            let healthy = self.healthy();
-            let place = self.subflows[at].place;
-            self.queue.requeue(place, healthy);
+            self.reinject_from(at);
         }
     }
 
@@ -305,12 +304,23 @@ impl Connection {
         if !self.config.reinjection || self.mode != Mode::Multipath {
             return;
         }
-        let healthy = self.healthy();
         for index in 0..self.live.len() {
-            let subflow = &self.subflows[self.live[index] as usize];
-            if subflow.timed_out && subflow.phase != Phase::Closed {
-                self.queue.requeue(subflow.place, healthy);
+            let at = self.live[index] as usize;
+            if self.subflows[at].timed_out && self.subflows[at].phase != Phase::Closed {
+                self.reinject_from(at);
             }
+        }
+    }
+
+    /// Has others carry what a timed-out subflow carries: the oldest of it, or all.
+    fn reinject_from(&mut self, at: usize) {
+        let healthy = self.healthy();
+        let subflow = &self.subflows[at];
+        let stale = subflow.tcp.consecutive_timeouts() >= self.config.stale_after;
+        if stale || self.config.reinject_after_timeout == ReinjectAfterTimeout::All {
+            self.queue.requeue(subflow.place, healthy);
+        } else {
+            self.queue.requeue_oldest(subflow.place, healthy);
         }
     }
 

@@ -128,7 +128,7 @@ impl Connection {
             None if self.mode == Mode::Tcp || (!answer && subflow.syns > CAPABLE_SYNS) => return,
             None => MptcpOption::Capable {
                 checksum_required: self.checksum,
-                no_more_subflows: false,
+                no_more_subflows: !self.config.allow_join_initial_addr_port,
                 sender_key: answer.then_some(self.own_key),
                 receiver_key: None,
                 data: None,
@@ -166,7 +166,8 @@ impl Connection {
             mptcp.push(MptcpOption::Fail(*dsn));
         }
         let reason = subflow.reset.unwrap_or(ResetReason::Unspecified);
-        mptcp.push(MptcpOption::Reset { transient: false, reason });
+        // T: what is short today may be there tomorrow.
+        mptcp.push(MptcpOption::Reset { transient: reason == ResetReason::Resources, reason });
     }
 
     /// The DATA_ACK for the options, 64 bits long once the peer has sent a mapping and if there is room.
@@ -210,7 +211,7 @@ impl Connection {
         });
         segment.options.mptcp.push(MptcpOption::Capable {
             checksum_required: self.checksum,
-            no_more_subflows: false,
+            no_more_subflows: !self.config.allow_join_initial_addr_port,
             sender_key: Some(self.own_key),
             receiver_key: self.peer_key,
             data,

@@ -3,8 +3,10 @@
 mod script;
 
 mod addresses;
+mod agreement;
 mod close;
 mod data;
 mod fallback;
 mod handshake;
 mod joins;
+mod resets;

@@ -4,7 +4,8 @@ use super::endpoints::Names;
 use super::quantity::{BufferSize, Name, Time};
 use super::tcp::Preset;
 use ropewalk_mptcp::{
-    Config, Coupling, GuardConfig, KernelHost, PathManager, Scheduler, ScriptedAction, ScriptedStep,
+    Config, Coupling, GuardConfig, KernelHost, PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction,
+    ScriptedStep,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,10 @@ pub(crate) struct MptcpTable {
     pub(crate) penalization: Option<bool>,
     /// Reinject on another subflow what a timed-out or dead subflow carried.
     pub(crate) reinjection: Option<bool>,
+    /// What a timeout of a subflow has carried by another one.
+    pub(crate) reinject_after_timeout: Option<ReinjectName>,
+    /// May the peer open further subflows to the address and port of the initial one?
+    pub(crate) allow_join_initial_addr_port: Option<bool>,
     /// Subflow ACKs wait until the data of other subflows before theirs have come: a defect of early simulators.
     pub(crate) acks_wait_for_data_order: Option<bool>,
     /// How long an unanswered ADD_ADDR waits before it is sent again.
@@ -102,6 +107,16 @@ pub(crate) enum CouplingName {
     Cubic,
     /// BBR on each subflow.
     Bbr,
+}
+
+/// What others carry after a subflow's timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReinjectName {
+    /// The oldest octets, once for each timeout, and all when the subflow counts as stale: Linux.
+    Head,
+    /// All that the subflow carries.
+    All,
 }
 
 /// Which subflows are opened.
@@ -208,6 +223,8 @@ impl MptcpTable {
         set(&mut config.opportunistic_retransmission, self.opportunistic_retransmission);
         set(&mut config.penalization, self.penalization);
         set(&mut config.reinjection, self.reinjection);
+        set(&mut config.reinject_after_timeout, self.reinject_after_timeout.map(reinject));
+        set(&mut config.allow_join_initial_addr_port, self.allow_join_initial_addr_port);
         set(&mut config.acks_wait_for_data_order, self.acks_wait_for_data_order);
         set(&mut config.add_address_timeout, self.add_address_timeout.map(|time| time.0));
         set(&mut config.stale_after, self.stale_after);
@@ -277,6 +294,11 @@ impl MptcpTable {
             opportunistic_retransmission: Some(config.opportunistic_retransmission),
             penalization: Some(config.penalization),
             reinjection: Some(config.reinjection),
+            reinject_after_timeout: Some(match config.reinject_after_timeout {
+                ReinjectAfterTimeout::Head => ReinjectName::Head,
+                ReinjectAfterTimeout::All => ReinjectName::All,
+            }),
+            allow_join_initial_addr_port: Some(config.allow_join_initial_addr_port),
             acks_wait_for_data_order: Some(config.acks_wait_for_data_order),
             add_address_timeout: Some(Time(config.add_address_timeout)),
             stale_after: Some(config.stale_after),
@@ -294,6 +316,13 @@ fn scheduler(name: SchedulerName) -> Scheduler {
         SchedulerName::Blest => Scheduler::Blest,
         SchedulerName::Ecf => Scheduler::Ecf,
         SchedulerName::GoodputGuard => Scheduler::GoodputGuard(GuardConfig::default()),
+    }
+}
+
+fn reinject(name: ReinjectName) -> ReinjectAfterTimeout {
+    match name {
+        ReinjectName::Head => ReinjectAfterTimeout::Head,
+        ReinjectName::All => ReinjectAfterTimeout::All,
     }
 }
 
