@@ -12,6 +12,15 @@ pub(crate) struct Spans {
 impl Spans {
     /// The octets from `left` up to `right` are in.
     pub(crate) fn cover(&mut self, left: Seq, right: Seq) {
+        // Above all others, or part of the last one: the rule.
+        match self.spans.back_mut() {
+            Some(last) if last.1.before(left) => return self.spans.push_back((left, right)),
+            Some(last) if last.0.before_eq(left) => {
+                last.1 = last.1.max(right);
+                return;
+            }
+            _ => {}
+        }
         let from = self.spans.partition_point(|span| span.1.before(left));
         let to = self.spans.partition_point(|span| span.0.before_eq(right));
         if from == to {
@@ -24,6 +33,10 @@ impl Spans {
 
     /// The first range that ends above `seq`.
     pub(crate) fn ending_above(&self, seq: Seq) -> Option<(Seq, Seq)> {
+        let last = self.spans.back().copied().filter(|last| last.1.after(seq))?;
+        if last.0.before_eq(seq) {
+            return Some(last);
+        }
         let index = self.spans.partition_point(|span| span.1.before_eq(seq));
         self.spans.get(index).copied()
     }
