@@ -2,6 +2,7 @@
 
 mod cubic;
 mod hystart;
+mod marks_and_trains;
 mod newreno;
 mod operations;
 
