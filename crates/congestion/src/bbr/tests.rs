@@ -165,7 +165,7 @@ impl Flow {
         self.sent += 1;
         let start = self.link_free.max(self.now);
         let queue = start.saturating_since(self.now).as_secs_f64() * self.rate;
-        let unlucky = self.lose_each > 0 && self.sent % self.lose_each == 0;
+        let unlucky = self.lose_each > 0 && self.sent.is_multiple_of(self.lose_each);
         if queue > self.buffer || unlucky {
             self.dropped += u64::from(queue > self.buffer);
             return self.packets.push_back((None, state));
