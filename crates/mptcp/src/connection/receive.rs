@@ -346,7 +346,7 @@ impl Connection {
     }
 
     /// What follows from a subflow's TCP having seen a segment or a timeout.
-    #[inline]
+    #[inline(always)]
     pub(super) fn after_input(&mut self, now: Instant, at: usize) {
         self.schedule_due |= self.queue.una() < self.queue.written() || self.finish == super::Finish::Wanted;
         if self.subflows[at].tcp.readable() > 0 {

@@ -1,6 +1,6 @@
 //! Closing: FIN, RST, and the end (RFC 9293 §3.6, §3.10.4, §3.10.5).
 
-use super::{Connection, Fin};
+use super::{Connection, Fin, Outbox};
 use crate::event::Event;
 use crate::state::{CloseReason, State, TimerKind};
 use crate::timers::Timers;
@@ -24,7 +24,7 @@ impl Connection {
     pub fn abort(&mut self) {
         let told = !matches!(self.state, State::Closed | State::SynSent | State::TimeWait);
         if told {
-            self.outbox.reset = Some((self.nxt, Some(self.window.next())));
+            self.outbox.put_reset(self.nxt, Some(self.window.next()));
         }
         if self.state != State::Closed {
             self.close(CloseReason::Aborted);
@@ -36,9 +36,7 @@ impl Connection {
         let waiting = self.state == State::TimeWait;
         self.state = State::Closed;
         self.timers = Timers::default();
-        self.outbox.syn = false;
-        self.outbox.window_probe = false;
-        self.outbox.tail_probe = false;
+        self.outbox.cancel(Outbox::SYN | Outbox::WINDOW_PROBE | Outbox::TAIL_PROBE);
         self.acks.sent();
         // TIME-WAIT has told already.
         if !waiting {

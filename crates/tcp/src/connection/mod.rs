@@ -93,25 +93,58 @@ impl Limit {
     }
 }
 
-/// Segments that are due at the next [`Connection::poll_transmit`], whatever the windows say.
+/// Segments that are due at the next [`Connection::poll_transmit`], whatever the windows say. One bit for each kind, since
+/// every segment asks several times whether there is any.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outbox {
-    /// A SYN, or SYN/ACK.
-    syn: bool,
-    /// A RST with this number, and perhaps an acknowledgement.
-    reset: Option<(Seq, Option<Seq>)>,
-    /// A zero-window probe.
-    window_probe: bool,
-    /// A tail loss probe.
-    tail_probe: bool,
-    /// DCTCP: an ACK up to here, with or without ECN-Echo, for what came before the marks changed.
-    echo: Option<(Seq, bool)>,
+    due: u8,
+    /// What the RST says: its number, and perhaps an acknowledgement.
+    reset: (Seq, Option<Seq>),
+    /// What the ACK before a change of marks says: up to where, with or without ECN-Echo.
+    echo: (Seq, bool),
 }
 
 impl Outbox {
+    /// A SYN, or SYN/ACK.
+    const SYN: u8 = 1;
+    /// A RST.
+    const RESET: u8 = 2;
+    /// A zero-window probe.
+    const WINDOW_PROBE: u8 = 4;
+    /// A tail loss probe.
+    const TAIL_PROBE: u8 = 8;
+    /// DCTCP: an ACK for what came before the marks changed.
+    const ECHO: u8 = 16;
+
     #[inline]
-    fn is_empty(self) -> bool {
-        !(self.syn || self.window_probe || self.tail_probe || self.reset.is_some() || self.echo.is_some())
+    const fn is_empty(self) -> bool {
+        self.due == 0
+    }
+
+    fn put(&mut self, kind: u8) {
+        self.due |= kind;
+    }
+
+    fn put_reset(&mut self, seq: Seq, ack: Option<Seq>) {
+        self.due |= Self::RESET;
+        self.reset = (seq, ack);
+    }
+
+    fn put_echo(&mut self, ack: Seq, echo: bool) {
+        self.due |= Self::ECHO;
+        self.echo = (ack, echo);
+    }
+
+    /// Is one of this kind due? Then it no longer is.
+    fn take(&mut self, kind: u8) -> bool {
+        let due = self.due & kind != 0;
+        self.due &= !kind;
+        due
+    }
+
+    /// None of these kinds is due any more.
+    fn cancel(&mut self, kinds: u8) {
+        self.due &= !kinds;
     }
 }
 
@@ -274,7 +307,9 @@ impl Connection {
     /// An old sequence number without data leaves at the next [`Self::poll_transmit`]: the peer answers with an ACK,
     /// which tells the owner's window (RFC 9293 §3.8.6.1). Nothing before the handshake is complete.
     pub fn probe(&mut self) {
-        self.outbox.window_probe |= self.state.is_synchronized();
+        if self.state.is_synchronized() {
+            self.outbox.put(Outbox::WINDOW_PROBE);
+        }
     }
 
     /// What the coupled congestion control lays down, with [`crate::CongestionControl::Coupled`]; to be renewed

@@ -62,7 +62,7 @@ impl Connection {
             last_sent: now,
             usage: Usage { limited: false, most: 0, round_end: Mark::START },
             peer: Peer::unknown(),
-            outbox: Outbox { syn: true, ..Outbox::default() },
+            outbox: Outbox { due: Outbox::SYN, ..Outbox::default() },
             irs: Seq::new(0),
             window: ReceiveWindow::new(config.receive_buffer, config.receive_autotuning, shared),
             reassembly: Reassembly::new(config.receive_buffer),
@@ -136,7 +136,7 @@ impl Connection {
         self.peer.window = self.scaled_window(segment);
         self.peer.max_window = self.peer.max_window.max(self.peer.window);
         self.timers.stop_sending();
-        self.outbox.syn = false;
+        self.outbox.cancel(Outbox::SYN);
         self.consecutive_timeouts = 0;
         self.measure_handshake();
         self.controller.on_established(self.rtt.srtt(), self.peer.sack);

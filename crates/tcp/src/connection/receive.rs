@@ -5,7 +5,7 @@
 //! At the double line an owner above decides what becomes of the segment: all before it only judges, all after it
 //! counts.
 
-use super::Connection;
+use super::{Connection, Outbox};
 use crate::state::{CloseReason, State};
 use ropewalk_congestion::CongestionControl;
 use ropewalk_units::{Duration, Instant, Seq};
@@ -103,11 +103,11 @@ impl Connection {
     #[cold]
     fn refuse_in_closed(&mut self, segment: &Segment) -> Acceptance {
         if !segment.flags.contains(Flags::RST) {
-            self.outbox.reset = Some(if segment.flags.contains(Flags::ACK) {
-                (segment.ack, None)
+            if segment.flags.contains(Flags::ACK) {
+                self.outbox.put_reset(segment.ack, None);
             } else {
-                (Seq::default(), Some(segment.end()))
-            });
+                self.outbox.put_reset(Seq::default(), Some(segment.end()));
+            }
         }
         Acceptance::Rejected
     }
@@ -119,7 +119,7 @@ impl Connection {
         let ack_ok = has_ack && segment.ack == self.iss + 1 && self.nxt == self.iss + 1;
         if has_ack && !ack_ok {
             if !segment.flags.contains(Flags::RST) {
-                self.outbox.reset = Some((segment.ack, None));
+                self.outbox.put_reset(segment.ack, None);
             }
             return Acceptance::Rejected;
         }
@@ -146,7 +146,7 @@ impl Connection {
         } else {
             // Simultaneous open, RFC 9293 §3.5 figure 7.
             self.state = State::SynReceived;
-            self.outbox.syn = true;
+            self.outbox.put(Outbox::SYN);
         }
     }
 
@@ -263,7 +263,7 @@ impl Connection {
         } else if !segment.flags.contains(Flags::ACK) {
             // RFC 3168 §6.1.1: not after a SYN that does not ask for it.
             self.peer.ecn &= segment.flags.contains(Flags::ECE | Flags::CWR);
-            self.outbox.syn = true;
+            self.outbox.put(Outbox::SYN);
         }
     }
 
@@ -338,7 +338,7 @@ impl Connection {
     #[cold]
     fn ack_of_syn(&mut self, segment: &Segment) -> Stage {
         if segment.ack != self.iss + 1 || self.nxt != self.iss + 1 {
-            self.outbox.reset = Some((segment.ack, None));
+            self.outbox.put_reset(segment.ack, None);
             return Break(Acceptance::Rejected);
         }
         Break(Acceptance::Opening)
@@ -435,7 +435,7 @@ impl Connection {
             return;
         }
         if self.acks.is_pending() {
-            self.outbox.echo = Some((self.window.next(), self.ecn.echo));
+            self.outbox.put_echo(self.window.next(), self.ecn.echo);
             self.acks.sent();
         }
         self.ecn.echo = marked;

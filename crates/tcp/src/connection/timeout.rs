@@ -1,7 +1,7 @@
 //! Timers: retransmission, probes, reordering, delayed ACKs, TIME-WAIT.
 
 use super::recovery::Phase;
-use super::{Connection, LossRecovery};
+use super::{Connection, LossRecovery, Outbox};
 use crate::event::Event;
 use crate::rack::Probe;
 use crate::state::{CloseReason, TimerKind};
@@ -67,7 +67,7 @@ impl Connection {
         }
         self.syn_retransmissions += 1;
         self.rtt.back_off();
-        self.outbox.syn = true;
+        self.outbox.put(Outbox::SYN);
     }
 
     /// RFC 6298 §5.4 to §5.7.
@@ -173,7 +173,7 @@ impl Connection {
             if self.probes_unanswered > self.config.max_retransmissions {
                 return self.close(CloseReason::TimedOut);
             }
-            self.outbox.window_probe = true;
+            self.outbox.put(Outbox::WINDOW_PROBE);
         }
         self.start_persist();
     }
@@ -212,7 +212,7 @@ impl Connection {
         if self.queue.is_empty() || self.probe.is_some() || self.recovery.phase != Phase::Open {
             return;
         }
-        self.outbox.tail_probe = true;
+        self.outbox.put(Outbox::TAIL_PROBE);
         self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
     }
 

@@ -1,7 +1,7 @@
 //! Segments leave.
 
 use super::recovery::Phase;
-use super::{Connection, Fin, LossRecovery};
+use super::{Connection, Fin, LossRecovery, Outbox};
 use crate::event::Event;
 use crate::send::queue::Sent;
 use crate::state::State;
@@ -65,21 +65,23 @@ impl Connection {
     /// What leaves whatever the windows say.
     #[cold]
     fn transmit_due(&mut self, segment: &mut Segment) -> bool {
-        if let Some((seq, ack)) = self.outbox.reset.take() {
+        if self.outbox.take(Outbox::RESET) {
+            let (seq, ack) = self.outbox.reset;
             *segment = self.reset(seq, ack);
             return true;
         }
-        if std::mem::take(&mut self.outbox.syn) {
+        if self.outbox.take(Outbox::SYN) {
             *segment = self.syn_segment();
             return true;
         }
-        if let Some((ack, echo)) = self.outbox.echo.take() {
+        if self.outbox.take(Outbox::ECHO) {
+            let (ack, echo) = self.outbox.echo;
             return self.ack_before_marks(segment, ack, echo);
         }
-        if std::mem::take(&mut self.outbox.window_probe) {
+        if self.outbox.take(Outbox::WINDOW_PROBE) {
             return self.window_probe(segment);
         }
-        std::mem::take(&mut self.outbox.tail_probe) && self.tail_probe(segment)
+        self.outbox.take(Outbox::TAIL_PROBE) && self.tail_probe(segment)
     }
 
     fn reset(&mut self, seq: Seq, ack: Option<Seq>) -> Segment {
