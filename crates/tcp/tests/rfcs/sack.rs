@@ -136,13 +136,24 @@ fn a_timeout_ends_recovery_and_none_begins_below_its_mark() {
         < . 1:1 ack 1 sack 1001-3001
         < . 1:1 ack 1 sack 1001-4001
         > . 1:1001
+        push 2000
+        < . 1:1 ack 1 sack 1001-9001
+        > . 10001:11001
+        > . 11001:12001
     ",
     );
     assert!(s.tcp.in_recovery());
     s.run("+200 > . 1:1001");
     assert!(!s.tcp.in_recovery() && s.tcp.in_timeout_recovery());
-    s.run("< . 1:1 ack 1 sack 1001-5001\n < . 1:1 ack 1 sack 1001-6001\n < . 1:1 ack 1 sack 1001-7001");
+    // The mark is what was sent last, not what was sent before the recovery that it ended.
+    s.run(
+        "< . 1:1 ack 1 sack 1001-9001,10001-12001\n +20 < . 1:1 ack 9001 sack 10001-12001\n > . 9001:10001",
+    );
     assert!(!s.tcp.in_recovery() && s.tcp.in_timeout_recovery());
+    s.run("+20 < . 1:1 ack 11001");
+    assert!(s.tcp.in_timeout_recovery());
+    s.run("< . 1:1 ack 12001");
+    assert!(!s.tcp.in_timeout_recovery());
     assert_eq!(s.tcp.stats().fast_recoveries, 1);
 }
 

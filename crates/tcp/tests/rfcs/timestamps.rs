@@ -28,6 +28,9 @@ fn windows_are_scaled_if_both_sides_say_so() {
     let mut s = Script::connect(scaling());
     s.run("> S 0:1 wscale 3\n +20 < S. 0:1 ack 1 mss 1000 win 1000 wscale 2\n > . 1:1 ack 1 win 12500");
     assert_eq!((s.tcp.own_window_scale(), s.tcp.peer_window_scale()), (3, 2));
+    let mut s = Script::accept(scaling(), "S 0:1 mss 1000");
+    s.run("> S. 0:1 ack 1 win 65535 nowscale\n +20 < . 1:1 ack 1 win 1000");
+    assert_eq!((s.tcp.own_window_scale(), s.tcp.peer_window()), (0, 1000));
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //!
 //! FLAGS are of `S F R P . E W` ("`-`" is none; P is not compared); numbers count from the initial sequence numbers,
 //! so that data begins at 1. Further fields: `mss N`, `wscale N`, `sackok`, `sack A-B,C-D`, `ts V/E`, `ce`, `ect`;
-//! of a segment that must leave, `nots`, `bare` (no option that belongs on a SYN), `push` and `nopush` (its PSH).
+//! of a segment that must leave, `nots`, `nowscale`, `bare` (no option that belongs on a SYN), `push` and `nopush` (its PSH).
 //! Fields that a line does not name are not compared.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
@@ -218,6 +218,7 @@ impl Script {
                 "ts" => {
                     assert_eq!(segment.options.timestamps, expected.options.timestamps, "{line}: {found}");
                 }
+                "nowscale" => assert_eq!(segment.options.window_scale, None, "{line}: {found}"),
                 "nots" => assert_eq!(segment.options.timestamps, None, "{line}: {found}"),
                 "bare" => assert!(is_bare(&segment), "{line}: {found} {:?}", segment.options),
                 "push" => assert!(segment.flags.contains(Flags::PSH), "{line}: {found}"),
@@ -315,7 +316,7 @@ fn parse(words: &[&str], seq: u32, ack: u32) -> Segment {
                 segment.options.timestamps = Some(Timestamps { value, echo });
             }
             "ce" => segment.ecn = Ecn::Ce,
-            "ect" | "notect" | "nosack" | "nots" | "bare" | "push" | "nopush" => {}
+            "ect" | "notect" | "nosack" | "nots" | "nowscale" | "bare" | "push" | "nopush" => {}
             _ => panic!("unknown field {field}"),
         }
     }
