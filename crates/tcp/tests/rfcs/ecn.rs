@@ -145,3 +145,9 @@ fn an_ack_that_tells_of_congestion_does_not_open_the_window() {
     assert_eq!((s.tcp.cwnd(), s.tcp.stats().ecn_reductions), (2000, 1));
     s.run("+20 < . 1:1 ack 6001\n > . 6001:7001\n > . 7001:8001\n > . 8001:9001\n > nothing");
 }
+
+#[test]
+fn a_fin_without_data_is_not_ecn_capable() {
+    let mut s = established();
+    s.run("finish\n > F. 1:2 notect");
+}

@@ -98,9 +98,10 @@ fn holes_that_are_not_deemed_lost_are_repaired_when_there_is_nothing_else() {
     let mut s = ten(sack());
     s.run(
         "
-        +20 < . 1:1 ack 1 sack 1001-7001,8001-10001
+        +20 < . 1:1 ack 1 sack 1001-7001,8001-9001
         > . 1:1001
         > . 7001:8001
+        > . 9001:10001
         > nothing
     ",
     );
