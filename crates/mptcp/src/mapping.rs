@@ -1,9 +1,9 @@
 //! The receiver's DSS mappings of one subflow: which data octet is which subflow octet (RFC 8684 §3.3.1).
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-/// A mapping in positions, which do not wrap: octets since the start of the subflow's and of the connection's
-/// stream.
+/// A mapping in positions: octets since the start of the subflow's and of the connection's stream. Those of the subflow do
+/// not wrap; a data position below the connection's first octet is a huge number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Mapped {
     /// First octet on the subflow.
@@ -19,87 +19,144 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
+    #[inline]
     pub(crate) const fn end(&self) -> u64 {
         self.position + self.len
     }
+
+    /// Do both say the same of octets that they share?
+    #[inline]
+    const fn agrees_with(&self, other: &Self) -> bool {
+        self.data.wrapping_sub(self.position) == other.data.wrapping_sub(other.position)
+    }
+
+    /// Can both be one? A checksum is about a mapping as a whole.
+    const fn continues_with(&self, next: &Self) -> bool {
+        let plain = self.checksum.is_none() && next.checksum.is_none();
+        plain && self.end() == next.position && self.agrees_with(next)
+    }
+
+    /// The octets from `position` on.
+    const fn from(&self, position: u64) -> Self {
+        let skip = position - self.position;
+        Self { position, data: self.data.wrapping_add(skip), len: self.len - skip, ..*self }
+    }
 }
 
-/// Mappings whose data has not been read from the subflow, in order of their position and without overlap.
+/// Why a mapping is not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refused {
+    /// It says something else of an octet than an earlier one, which must not change (RFC 8684 §3.3.1).
+    Contradiction,
+    /// As many mappings as the subflow may have wait for their data.
+    Full,
+}
+
+/// Mappings whose data has not been read from the subflow, in order of their position and without overlap. Those that
+/// say the same of neighbouring octets are one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mappings {
     /// The first one, of no octets if there is none. Inline: data that arrives in order needs no other.
     first: Mapped,
-    later: VecDeque<Mapped>,
+    /// The others, by their position.
+    later: BTreeMap<u64, Mapped>,
 }
 
 impl Mappings {
-    /// Notes a mapping; those of data before `read` are forgotten. One that overlaps an earlier one keeps only what
-    /// the earlier one leaves free: "the first one is kept" (RFC 8684 §3.3.1 asks senders never to change a
-    /// mapping).
+    /// Notes a mapping; those of data before `read` are forgotten. Of one that overlaps earlier ones only what they leave free
+    /// is new: senders never change a mapping. At `most` so many may wait.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, mapping: Mapped, read: u64) {
+    pub(crate) fn insert(
+        &mut self,
+        mapping: Mapped,
+        read: u64,
+        most: impl FnOnce() -> usize,
+    ) -> Result<(), Refused> {
         if self.later.is_empty() && self.first.end() <= read {
             self.first = mapping;
+            Ok(())
         } else {
-            self.insert_later(mapping, read);
+            self.insert_later(mapping, read, most())
         }
     }
 
     #[inline(never)]
-    fn insert_later(&mut self, mapping: Mapped, read: u64) {
+    fn insert_later(&mut self, mapping: Mapped, read: u64, most: usize) -> Result<(), Refused> {
         self.forget(read);
         if self.first.len == 0 {
             self.first = mapping;
-        } else if mapping.position < self.later.back().unwrap_or(&self.first).end() {
-            self.later.push_front(self.first);
-            self.insert_before_end(mapping);
-            self.first = self.later.pop_front().unwrap_or_default();
-        } else {
-            self.later.push_back(mapping);
+            return Ok(());
         }
+        if self.later.is_empty() && self.first.continues_with(&mapping) {
+            self.first.len += mapping.len;
+            return Ok(());
+        }
+        // What is next always finds room.
+        if self.len() >= most && mapping.position > read {
+            return Err(Refused::Full);
+        }
+        self.later.insert(self.first.position, self.first);
+        let inserted = self.insert_anywhere(mapping);
+        self.first = self.later.pop_first().map_or_else(Mapped::default, |(_, first)| first);
+        inserted
     }
 
-    /// The same into `later`, which holds all of them meanwhile.
-    #[inline(never)]
-    fn insert_anywhere(&mut self, mapping: Mapped) {
-        match self.later.back() {
-            Some(last) if mapping.position < last.end() => self.insert_before_end(mapping),
-            _ => self.later.push_back(mapping),
-        }
+    /// Mappings that wait.
+    fn len(&self) -> usize {
+        self.later.len() + usize::from(self.first.len > 0)
     }
 
-    #[inline(never)]
-    fn insert_before_end(&mut self, mut mapping: Mapped) {
-        let at = self.later.partition_point(|m| m.end() <= mapping.position);
-        let covering = self.later[at];
-        if covering.position <= mapping.position {
-            // Nearly always the same mapping again, on the next segment or on a retransmission.
-            let covered = covering.end().min(mapping.end()) - mapping.position;
-            if covered == mapping.len || mapping.checksum.is_some() {
-                return;
+    /// The same into `later`, which holds all of them meanwhile. Every step but one takes an earlier mapping's octets off; a
+    /// new mapping is of 64 kB at most.
+    fn insert_anywhere(&mut self, mut mapping: Mapped) -> Result<(), Refused> {
+        let before = self.later.range(..=mapping.position).next_back().map(|(_, m)| *m);
+        if let Some(covering) = before.filter(|m| m.end() > mapping.position) {
+            if !covering.agrees_with(&mapping) {
+                return Err(Refused::Contradiction);
             }
-            mapping = Mapped {
-                position: mapping.position + covered,
-                data: mapping.data + covered,
-                len: mapping.len - covered,
-                checksum: None,
-                data_fin: false,
-            };
-            return self.insert_anywhere(mapping);
+            // Nearly always the same mapping again, on the next segment or on a retransmission.
+            if covering.end() >= mapping.end() || mapping.checksum.is_some() {
+                return Ok(());
+            }
+            mapping = mapping.from(covering.end());
         }
-        let free = covering.position - mapping.position;
-        if free >= mapping.len {
-            self.later.insert(at, mapping);
-        } else if mapping.checksum.is_none() {
-            self.later.insert(at, Mapped { len: free, ..mapping });
-            self.insert_anywhere(Mapped {
-                position: mapping.position + free,
-                data: mapping.data + free,
-                len: mapping.len - free,
-                checksum: None,
-                data_fin: false,
-            });
+        while let Some(next) = self.later.range(mapping.position..).next().map(|(_, m)| *m)
+            && next.position < mapping.end()
+        {
+            if !next.agrees_with(&mapping) {
+                return Err(Refused::Contradiction);
+            }
+            if mapping.checksum.is_some() {
+                return Ok(());
+            }
+            self.put(Mapped { len: next.position - mapping.position, ..mapping });
+            if next.end() >= mapping.end() {
+                return Ok(());
+            }
+            mapping = mapping.from(next.end());
         }
+        self.put(mapping);
+        Ok(())
+    }
+
+    /// Puts a mapping that overlaps none where it belongs, and joins it with its neighbours.
+    fn put(&mut self, mut mapping: Mapped) {
+        if mapping.len == 0 {
+            return;
+        }
+        let end = mapping.end();
+        if self.later.get(&end).is_some_and(|next| mapping.continues_with(next))
+            && let Some(next) = self.later.remove(&end)
+        {
+            mapping.len += next.len;
+        }
+        if let Some((_, before)) = self.later.range_mut(..mapping.position).next_back()
+            && before.continues_with(&mapping)
+        {
+            before.len += mapping.len;
+            return;
+        }
+        self.later.insert(mapping.position, mapping);
     }
 
     /// The mapping of the octet at `position`; those that end before it are forgotten.
@@ -112,7 +169,7 @@ impl Mappings {
     #[inline]
     fn forget(&mut self, before: u64) {
         while self.first.len > 0 && self.first.end() <= before {
-            self.first = self.later.pop_front().unwrap_or_default();
+            self.first = self.later.pop_first().map_or_else(Mapped::default, |(_, first)| first);
         }
     }
 
@@ -127,6 +184,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const MANY: usize = 1000;
+
     fn mapped(position: u64, data: u64, len: u64) -> Mapped {
         Mapped { position, data, len, checksum: None, data_fin: false }
     }
@@ -135,41 +194,78 @@ mod tests {
     fn mappings_are_found_in_any_order_of_arrival_and_repeats_change_nothing() {
         let mut mappings = Mappings::default();
         for mapping in [mapped(0, 100, 10), mapped(20, 500, 10), mapped(10, 300, 10), mapped(20, 500, 10)] {
-            mappings.insert(mapping, 0);
+            assert_eq!(mappings.insert(mapping, 0, || MANY), Ok(()));
         }
-        assert_eq!(mappings.later.len(), 2);
+        assert_eq!(mappings.len(), 3);
         assert_eq!(mappings.at(0), Some(mapped(0, 100, 10)));
         assert_eq!(mappings.at(15), Some(mapped(10, 300, 10)));
         assert_eq!(mappings.at(20), Some(mapped(20, 500, 10)));
         assert_eq!(mappings.at(30), None);
-        assert_eq!((mappings.first.len, mappings.later.len()), (0, 0));
+        assert_eq!(mappings.len(), 0);
     }
 
     #[test]
     fn data_before_the_first_mapping_has_none() {
         let mut mappings = Mappings::default();
-        mappings.insert(mapped(5, 0, 5), 0);
+        assert_eq!(mappings.insert(mapped(5, 0, 5), 0, || MANY), Ok(()));
         assert_eq!(mappings.at(4), None);
         assert_eq!(mappings.at(5), Some(mapped(5, 0, 5)));
     }
 
+    #[test]
+    fn a_mapping_below_the_first_octet_of_the_connection_wraps_and_stays_one() {
+        let mut mappings = Mappings::default();
+        assert_eq!(mappings.insert(mapped(0, u64::MAX - 4, 10), 0, || MANY), Ok(()));
+        assert_eq!(mappings.insert(mapped(8, 3, 10), 0, || MANY), Ok(()));
+        assert_eq!(mappings.at(9), Some(mapped(0, u64::MAX - 4, 18)));
+    }
+
+    #[test]
+    fn with_as_many_as_there_may_be_only_what_joins_the_first_is_taken() {
+        let mut mappings = Mappings::default();
+        for i in 0..4 {
+            assert_eq!(mappings.insert(mapped(20 * i, 20 * i, 10), 0, || 4), Ok(()));
+        }
+        assert_eq!(mappings.insert(mapped(80, 80, 10), 0, || 4), Err(Refused::Full));
+        assert_eq!(mappings.insert(mapped(80, 80, 10), 10, || 4), Ok(()), "one was read");
+        assert_eq!(mappings.insert(mapped(100, 100, 10), 10, || 4), Err(Refused::Full));
+        assert_eq!(mappings.insert(mapped(10, 7, 5), 10, || 4), Ok(()), "what is next always finds room");
+    }
+
     proptest! {
-        /// Whatever overlaps arrive, each octet keeps the mapping that came first for it.
+        /// Whatever overlaps arrive: each octet keeps the first mapping that named it, one that says otherwise is refused, and the
+        /// parts of what is refused that were free before the contradiction do no harm.
         #[test]
-        fn the_first_mapping_of_an_octet_wins(raw in prop::collection::vec((0u64..60, 1u64..20), 1..12)) {
+        fn every_octet_is_mapped_once_and_contradictions_are_found(
+            raw in prop::collection::vec((0u64..60, 1u64..20, 0u64..2), 1..24),
+        ) {
             let mut mappings = Mappings::default();
             let mut expected = [None; 100];
-            for (i, &(position, len)) in raw.iter().enumerate() {
-                let data = 1000 * i as u64;
-                mappings.insert(mapped(position, data, len), 0);
-                for octet in 0..len {
-                    expected[(position + octet) as usize].get_or_insert(data + octet);
+            for &(position, len, stream) in &raw {
+                let data = (1000 * stream).wrapping_add(position).wrapping_sub(30);
+                let octets = position as usize..(position + len) as usize;
+                let contradicts = expected[octets.clone()].iter().any(|known| known.is_some_and(|s| s != stream));
+                let inserted = mappings.insert(mapped(position, data, len), 0, || MANY);
+                prop_assert_eq!(inserted.is_err(), contradicts);
+                for known in &mut expected[octets] {
+                    if known.is_none() && contradicts {
+                        break;
+                    }
+                    known.get_or_insert(stream);
                 }
+                if contradicts {
+                    // The subflow would be reset.
+                    return Ok(());
+                }
+                let runs = expected.windows(2).filter(|pair| pair[0] != pair[1] && pair[1].is_some()).count();
+                let runs = runs + usize::from(expected[0].is_some());
+                prop_assert_eq!(mappings.len(), runs, "neighbours that agree are one");
             }
             for (position, expected) in expected.iter().enumerate() {
                 let position = position as u64;
-                let found = mappings.at(position).map(|m| m.data + position - m.position);
-                prop_assert_eq!(found, *expected);
+                let found = mappings.at(position).map(|m| m.data.wrapping_add(position - m.position));
+                let expected = expected.map(|stream| (1000 * stream).wrapping_add(position).wrapping_sub(30));
+                prop_assert_eq!(found, expected);
             }
         }
     }

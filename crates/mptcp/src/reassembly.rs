@@ -1,36 +1,13 @@
 //! The connection's stream, put together from what the subflows deliver (RFC 8684 §3.3.1), and what waiting
 //! behind a hole costs.
 
+use ropewalk_tcp::{Pieces, most_pieces};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
 
-/// Octets of the connection that arrived: `data` says where they belong, `payload` what they are.
-#[derive(Clone, Copy, Debug)]
-struct Chunk {
-    data: u64,
-    payload: Payload,
-}
-
-impl Chunk {
-    const fn end(&self) -> u64 {
-        self.data + self.payload.len as u64
-    }
-
-    /// Without its first octets.
-    const fn skip(self, octets: u64) -> Self {
-        let payload = Payload { offset: self.payload.offset + octets, len: self.payload.len - octets as u32 };
-        Self { data: self.data + octets, payload }
-    }
-
-    /// Its first octets only.
-    const fn first(self, octets: u64) -> Self {
-        Self { data: self.data, payload: Payload { offset: self.payload.offset, len: octets as u32 } }
-    }
-}
-
 /// The reorder buffer, and the octets ready to be read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
     /// All before has arrived.
     next: u64,
@@ -40,16 +17,33 @@ pub(crate) struct Reassembly {
     ready: Payload,
     /// Those to read after it.
     more: VecDeque<Payload>,
-    /// Behind a hole, in order, without overlap.
-    waiting: VecDeque<Chunk>,
-    waiting_octets: u64,
+    /// Behind a hole.
+    waiting: Pieces,
     waiting_max: u64,
+    /// Pieces that may wait, and to be read.
+    most: usize,
     duplicate_octets: u64,
     blocked: Duration,
     blocked_since: Option<Instant>,
 }
 
 impl Reassembly {
+    /// Of a connection with a receive buffer of so many octets.
+    pub(crate) fn new(receive_buffer: u32) -> Self {
+        Self {
+            next: 0,
+            read: 0,
+            ready: Payload::default(),
+            more: VecDeque::new(),
+            waiting: Pieces::default(),
+            waiting_max: 0,
+            most: most_pieces(receive_buffer),
+            duplicate_octets: 0,
+            blocked: Duration::ZERO,
+            blocked_since: None,
+        }
+    }
+
     /// The data octet that is expected next: what DATA_ACK says.
     #[inline]
     pub(crate) const fn next(&self) -> u64 {
@@ -70,8 +64,18 @@ impl Reassembly {
 
     /// Octets behind a hole now, and the most there ever were.
     #[inline]
-    pub(crate) const fn waiting(&self) -> (u64, u64) {
-        (self.waiting_octets, self.waiting_max)
+    pub(crate) fn waiting(&self) -> (u64, u64) {
+        (self.waiting.octets(), self.waiting_max)
+    }
+
+    /// Pieces behind a hole.
+    pub(crate) fn pieces(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The place behind the highest octet that has arrived.
+    pub(crate) fn end(&self) -> u64 {
+        self.waiting.end().unwrap_or(self.next)
     }
 
     /// Octets that arrived more than once.
@@ -98,110 +102,80 @@ impl Reassembly {
     }
 
     /// Takes octets that a subflow delivered, `data` being the position of the first. Octets that are there
-    /// already are counted and dropped.
+    /// already are counted and dropped, and so is what lies below the first octet of all, whose position is huge.
     #[inline(always)]
     pub(crate) fn insert(&mut self, now: Instant, data: u64, payload: Payload) {
-        let chunk = Chunk { data, payload };
         if data == self.next && self.waiting.is_empty() {
-            self.deliver(chunk);
+            self.deliver(payload, self.most);
         } else {
-            self.insert_slowly(chunk);
+            self.insert_slowly(data, payload);
             self.account(now);
         }
     }
 
-    fn insert_slowly(&mut self, mut chunk: Chunk) {
-        if chunk.data < self.next {
-            let old = (self.next - chunk.data).min(u64::from(chunk.payload.len));
+    fn insert_slowly(&mut self, mut data: u64, mut payload: Payload) {
+        let old = self.next.wrapping_sub(data);
+        if old as i64 > 0 {
+            let old = old.min(u64::from(payload.len));
             self.duplicate_octets += old;
-            chunk = chunk.skip(old);
+            data = data.wrapping_add(old);
+            payload = skip(payload, old);
         }
-        if chunk.payload.len > 0 {
-            if chunk.data == self.next {
-                self.fill_hole(chunk);
-            } else {
-                self.store(chunk);
-            }
+        if payload.len == 0 {
+            return;
         }
-    }
-
-    /// Delivers a chunk that begins at `next`, and what it connects to.
-    #[inline]
-    fn fill_hole(&mut self, mut chunk: Chunk) {
-        if let Some(first) = self.waiting.front()
-            && first.data < chunk.end()
-        {
-            // The overlap is kept from the older copy; the chunk may reach beyond it and over several.
-            let (head, rest) = (chunk.first(first.data - chunk.data), chunk.skip(first.data - chunk.data));
-            self.store_between(rest);
-            chunk = head;
-        }
-        self.deliver(chunk);
-        while let Some(first) = self.waiting.front()
-            && first.data == self.next
-        {
-            let chunk = self.waiting.pop_front().expect("just seen");
-            self.waiting_octets -= u64::from(chunk.payload.len);
-            self.deliver(chunk);
+        if data == self.next {
+            self.fill_hole(payload);
+        } else {
+            self.store(data, payload);
         }
     }
 
+    /// Delivers octets that begin at `next`, and what they connect to.
     #[inline]
-    fn deliver(&mut self, chunk: Chunk) {
-        let Payload { offset, len } = chunk.payload;
-        self.next += u64::from(len);
+    fn fill_hole(&mut self, mut payload: Payload) {
+        if let Some(start) = self.waiting.start()
+            && start - self.next < u64::from(payload.len)
+        {
+            // The overlap is kept from the older copy (RFC 8684 §3.3.1); the octets may reach beyond it and over several.
+            let head = start - self.next;
+            self.store(start, skip(payload, head));
+            payload.len = head as u32;
+        }
+        if !self.deliver(payload, self.most) {
+            return;
+        }
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.connect(self.next, |piece| {
+            self.deliver(piece, usize::MAX);
+        });
+        self.waiting = waiting;
+    }
+
+    /// Puts octets where they can be read; not if that would be another one of `most` pieces.
+    #[inline]
+    fn deliver(&mut self, payload: Payload, most: usize) -> bool {
+        let Payload { offset, len } = payload;
         let last = self.more.back_mut().unwrap_or(&mut self.ready);
         if last.len == 0 {
-            *last = chunk.payload;
+            *last = payload;
         } else if last.offset + u64::from(last.len) == offset && last.len <= u32::MAX - len {
             last.len += len;
+        } else if self.more.len() < most {
+            self.more.push_back(payload);
         } else {
-            self.more.push_back(chunk.payload);
+            return false;
         }
+        self.next += u64::from(len);
+        true
     }
 
-    /// Puts what is new of a chunk behind the hole.
+    /// Puts what is new of the octets behind the hole.
     #[inline]
-    fn store(&mut self, chunk: Chunk) {
-        if self.waiting.back().is_none_or(|last| last.end() <= chunk.data) {
-            // Beyond everything: nearly always.
-            self.waiting_octets += u64::from(chunk.payload.len);
-            self.waiting.push_back(chunk);
-            self.waiting_max = self.waiting_max.max(self.waiting_octets);
-        } else {
-            self.store_between(chunk);
-        }
-    }
-
-    #[inline(never)]
-    fn store_between(&mut self, mut chunk: Chunk) {
-        let mut at = self.waiting.partition_point(|c| c.end() <= chunk.data);
-        while chunk.payload.len > 0 {
-            let Some(&later) = self.waiting.get(at) else {
-                self.put(at, chunk);
-                break;
-            };
-            if later.data <= chunk.data {
-                let known = later.end().min(chunk.end()) - chunk.data;
-                self.duplicate_octets += known;
-                chunk = chunk.skip(known);
-                at += 1;
-                continue;
-            }
-            let free = (later.data - chunk.data).min(u64::from(chunk.payload.len));
-            self.put(at, chunk.first(free));
-            chunk = chunk.skip(free);
-            at += 1;
-        }
-        self.waiting_max = self.waiting_max.max(self.waiting_octets);
-    }
-
-    fn put(&mut self, at: usize, chunk: Chunk) {
-        self.waiting_octets += u64::from(chunk.payload.len);
-        if at == self.waiting.len() {
-            self.waiting.push_back(chunk);
-        } else {
-            self.waiting.insert(at, chunk);
+    fn store(&mut self, data: u64, payload: Payload) {
+        if let Some(added) = self.waiting.insert(data, payload, self.most) {
+            self.duplicate_octets += u64::from(payload.len - added);
+            self.waiting_max = self.waiting_max.max(self.waiting.octets());
         }
     }
 
@@ -225,6 +199,11 @@ impl Reassembly {
     }
 }
 
+/// Without the first octets.
+const fn skip(payload: Payload, octets: u64) -> Payload {
+    Payload { offset: payload.offset + octets, len: payload.len - octets as u32 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_hole_blocks_and_its_time_is_counted() {
-        let mut reassembly = Reassembly::default();
+        let mut reassembly = Reassembly::new(1 << 20);
         reassembly.insert(at(1), 0, payload(0, 10));
         reassembly.insert(at(2), 20, payload(20, 10));
         reassembly.insert(at(3), 30, payload(30, 10));
@@ -255,11 +234,35 @@ mod tests {
         assert_eq!(reassembly.read(u64::MAX), None);
     }
 
+    #[test]
+    fn what_lies_below_the_first_octet_is_dropped_and_the_rest_is_taken() {
+        for hole in [false, true] {
+            let mut reassembly = Reassembly::new(1 << 20);
+            if hole {
+                reassembly.insert(at(1), 50, payload(50, 10));
+            }
+            reassembly.insert(at(2), 0u64.wrapping_sub(7), payload(1000, 7));
+            assert_eq!((reassembly.next(), reassembly.duplicates()), (0, 7), "all of it below");
+            reassembly.insert(at(2), 0u64.wrapping_sub(7), payload(1000, 17));
+            assert_eq!((reassembly.next(), reassembly.duplicates()), (10, 14), "three of it above");
+            assert_eq!(reassembly.read(u64::MAX), Some(payload(1007, 10)));
+        }
+    }
+
+    #[test]
+    fn a_reader_that_sleeps_costs_no_more_than_so_many_pieces() {
+        let mut reassembly = Reassembly::new(0);
+        for i in 0..1000 {
+            reassembly.insert(at(i), reassembly.next(), payload(10 * i, 1));
+        }
+        assert!(reassembly.more.len() <= most_pieces(0) && reassembly.next() < 100);
+    }
+
     proptest! {
         /// Overlaps and repeats in any order: every octet once and in order, the rest counted as duplicates.
         #[test]
         fn any_order_gives_the_stream(raw in prop::collection::vec((0u64..200, 1u32..40), 1..40)) {
-            let mut reassembly = Reassembly::default();
+            let mut reassembly = Reassembly::new(1 << 20);
             let mut seen = vec![false; 300];
             let mut arrived = 0;
             for (i, &(data, len)) in raw.iter().enumerate() {

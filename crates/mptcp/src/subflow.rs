@@ -7,7 +7,7 @@ use crate::mapping::Mappings;
 use crate::send_queue::Slots;
 use ropewalk_tcp as tcp;
 use ropewalk_units::{Instant, Ssn};
-use ropewalk_wire::{MptcpOption, Nonce, Payload, ResetReason};
+use ropewalk_wire::{MptcpOption, Nonce, Payload, ResetReason, Segment};
 use std::collections::VecDeque;
 
 /// How far a subflow has come.
@@ -88,6 +88,12 @@ pub struct Subflow {
     pub(crate) backup_peer: bool,
     /// It was fully established at some time.
     pub(crate) was_established: bool,
+    /// A DATA_ACK has come together with an acknowledgement of data: options pass both ways.
+    pub(crate) data_acked: bool,
+    /// Acknowledgements of data came without any option since the last DATA_ACK.
+    pub(crate) optionless: bool,
+    /// The peer withdrew its address, and a probe is to tell whether it is still there (RFC 8684 §3.4.2).
+    pub(crate) doubted: bool,
     /// Octets given to it: the end of its outgoing stream.
     pub(crate) pushed: u64,
     /// Octets read from it: the position in its incoming stream.
@@ -156,6 +162,9 @@ impl Subflow {
             backup_own: new.active && new.backup,
             backup_peer: !new.active && new.backup,
             was_established: false,
+            data_acked: false,
+            optionless: false,
+            doubted: false,
             pushed: 0,
             read: 0,
             mappings: Mappings::default(),
@@ -278,6 +287,12 @@ impl Subflow {
     pub(crate) fn signal(&mut self, option: MptcpOption) {
         self.rare.push_back(option);
         self.request_ack();
+    }
+
+    /// Is the acknowledgement of a segment that TCP has accepted one of data, not of the SYN only?
+    #[inline]
+    pub(crate) fn acknowledges_data(&self, segment: &Segment) -> bool {
+        segment.ack.after(self.tcp.iss() + 1)
     }
 
     /// The position in the incoming stream that a relative subflow sequence number means, near what has been

@@ -243,19 +243,42 @@ impl Connection {
         self.tell_path_manager(now, event);
     }
 
-    /// REMOVE_ADDR came: the subflows to that address are closed (§3.4.2).
+    /// REMOVE_ADDR came (§3.4.2): the subflows to that address are closed, as Linux does it. Without any other, each of
+    /// them is asked first whether its address is really gone.
     pub(super) fn take_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
         for &address_id in &remove.address_ids {
             self.emit(Event::AddressRemoved { address_id });
             self.addresses.forget_remote(address_id);
-            let living: Vec<usize> = self.live.iter().map(|&at| at as usize).collect();
-            for at in living {
-                if self.subflows[at].remote_id == address_id && self.subflows[at].phase != Phase::Closed {
-                    self.abandon_subflow(at);
-                }
+            let (affected, others): (Vec<usize>, Vec<usize>) =
+                self.living().partition(|&at| self.subflows[at].remote_id == address_id);
+            let alone = !others.iter().any(|&at| self.subflows[at].phase == Phase::Open);
+            for at in affected {
+                if alone { self.doubt(now, at) } else { self.abandon_subflow(at) }
             }
             self.tell_path_manager(now, path_manager::Event::AddressRemoved { address_id });
         }
+    }
+
+    /// Asks the peer of a subflow for a sign of life; without one the subflow is closed.
+    fn doubt(&mut self, now: Instant, at: usize) {
+        self.timers.slow_stale = true;
+        let subflow = &mut self.subflows[at];
+        if subflow.finished || subflow.close_by.is_some() {
+            return;
+        }
+        subflow.doubted = true;
+        subflow.close_by = Some(now + subflow.tcp.rto().saturating_mul(3));
+        subflow.tcp.probe();
+        subflow.touch();
+    }
+
+    /// A doubted subflow is alive: to close it is up to the peer.
+    #[cold]
+    pub(super) fn trust(&mut self, at: usize) {
+        self.timers.slow_stale = true;
+        let subflow = &mut self.subflows[at];
+        subflow.doubted = false;
+        subflow.close_by = None;
     }
 
     /// MP_PRIO came: it is about the subflow that it travels on (§3.3.8).

@@ -3,7 +3,7 @@
 use super::receive::Admission;
 use super::{Connection, Mode};
 use crate::event::{Event, FallbackReason, SubflowCloseReason};
-use crate::mapping::Mapped;
+use crate::mapping::{Mapped, Refused};
 use crate::subflow::{Infinite, Phase, Unverified};
 use ropewalk_units::{Dsn, Instant, Ssn};
 use ropewalk_wire::{
@@ -18,15 +18,34 @@ impl Connection {
         !self.sent_apart && !self.joined && received_in_order && self.subflows[0].phase != Phase::Closed
     }
 
-    /// A peer that speaks Multipath TCP puts an option on every segment of an established subflow: without any,
-    /// the path strips them, or the peer has fallen back.
+    /// A segment without any option of Multipath TCP, on an open subflow. RFC 8684 §3.7: as an ACK of data it shows that the path
+    /// strips them, as long as no DATA_ACK for data has come; later a peer may leave them out.
+    #[inline(never)]
+    pub(super) fn without_options(
+        &mut self,
+        at: usize,
+        segment: &Segment,
+        admission: Admission,
+    ) -> Admission {
+        let subflow = &mut self.subflows[at];
+        if !subflow.acknowledges_data(segment) {
+            return admission;
+        }
+        if subflow.data_acked {
+            subflow.optionless = true;
+            return admission;
+        }
+        self.options_lost(at)
+    }
+
+    /// A DATA_ACK has come on a subflow: with the acknowledgement of data it proves that options pass both ways.
     #[inline]
-    pub(super) fn has_lost_options(&self, at: usize, segment: &Segment) -> bool {
-        let subflow = &self.subflows[at];
-        segment.flags.contains(Flags::ACK)
-            && !segment.flags.intersects(Flags::SYN | Flags::RST)
-            && subflow.phase == Phase::Open
-            && segment.ack.before_eq(subflow.tcp.snd_nxt())
+    pub(super) fn note_confirmation(&mut self, at: usize, segment: &Segment) {
+        let subflow = &mut self.subflows[at];
+        subflow.optionless = false;
+        if !subflow.data_acked {
+            subflow.data_acked = subflow.acknowledges_data(segment);
+        }
     }
 
     #[cold]
@@ -40,10 +59,10 @@ impl Connection {
         }
     }
 
-    /// Data came that no mapping covers. Either the connection goes on without mappings (`true`: look again), or
-    /// the subflow is broken and is reset.
+    /// Data came that no mapping covers. If none ever has, the options do not get through, and the connection goes on without
+    /// (`true`: look again). Otherwise the subflow is broken and is reset (RFC 8684 §3.7).
     pub(super) fn octets_unmapped(&mut self, now: Instant, at: usize) -> bool {
-        if at == 0 && self.mode == Mode::Multipath && self.is_one_stream() {
+        if at == 0 && self.mode == Mode::Multipath && !self.peer_maps && self.is_one_stream() {
             self.fall_back(FallbackReason::Stripped);
             return true;
         }
@@ -60,11 +79,11 @@ impl Connection {
             return;
         }
         if let Some(mapping) = segment.options.mptcp.dss.and_then(|dss| dss.mapping()) {
-            self.take_mapping(at, &mapping, false);
+            let _ = self.take_mapping(at, segment, &mapping, false);
         }
         for option in segment.options.mptcp.rare() {
-            if let MptcpOption::Fail(_) = option {
-                self.take_fail(now, at);
+            if let MptcpOption::Fail(dsn) = option {
+                self.take_fail(now, at, *dsn);
             }
         }
     }
@@ -215,8 +234,11 @@ impl Connection {
 
     /// MP_FAIL came. On the only subflow, data is sent again under an infinite mapping: from the first octet that
     /// is not DATA_ACKed, as others may be missing below the one that the peer names.
-    pub(super) fn take_fail(&mut self, now: Instant, at: usize) {
-        if self.subflows[at].infinite_out.is_some() {
+    ///
+    /// Checksums must have been negotiated (§3.7), and it must name what was sent.
+    pub(super) fn take_fail(&mut self, now: Instant, at: usize, dsn: Dsn) {
+        let sent = self.queue.data(dsn) <= self.queue.next();
+        if !self.checksum || !sent || self.subflows[at].infinite_out.is_some() {
             return;
         }
         if self.open().any(|other| other != at) {
@@ -228,20 +250,38 @@ impl Connection {
         self.subflows[at].signal(MptcpOption::Fail(expected));
     }
 
-    /// The peer maps everything from now on (RFC 8684 §3.7).
+    /// The peer maps everything from now on (RFC 8684 §3.7): on the only subflow, after an MP_FAIL or while its stream is the
+    /// connection's. It begins with the segment that carries it or before.
     #[cold]
-    pub(super) fn take_infinite_mapping(&mut self, at: usize, ssn: Ssn, data: u64) {
-        let Some(position) = self.subflows[at].position_in(ssn) else { return };
+    pub(super) fn take_infinite_mapping(
+        &mut self,
+        at: usize,
+        segment: &Segment,
+        ssn: Ssn,
+        data: u64,
+    ) -> Result<(), Refused> {
+        let subflow = &self.subflows[at];
+        if self.living().any(|other| other != at) {
+            return Err(Refused::Contradiction);
+        }
+        let failed = subflow.discarding || subflow.infinite_out.is_some();
+        let end = Ssn::from_seq(segment.seq + segment.payload.len, subflow.tcp.irs());
+        let position =
+            subflow.position_in(ssn).filter(|&at| subflow.position_in(end).is_some_and(|end| at <= end));
+        let Some(position) = position.filter(|_| failed || at == 0 && self.is_one_stream()) else {
+            return Ok(());
+        };
         let data = if data > self.reassembly.next() { self.reassembly.next() } else { data };
         let subflow = &mut self.subflows[at];
         if subflow.infinite_in.is_some_and(|known| known.announced) {
-            return;
+            return Ok(());
         }
         subflow.infinite_in = Some(Infinite { position, data, announced: true });
         subflow.unverified = Unverified::default();
         if subflow.infinite_out.is_none() {
             self.go_infinite(at);
         }
+        Ok(())
     }
 
     /// Our data is mapped once and for all, and the connection is TCP from now on.

@@ -62,6 +62,8 @@ impl Connection {
         // RFC 8684 §3.3.1: subflow sequence numbers count from the initial one.
         let within = segment.seq.get().wrapping_sub(flow.tcp.irs().get()).wrapping_sub(mapping.ssn.get());
         let data = mapping.dsn.since(self.peer_first).wrapping_add(u64::from(within));
-        (segment.seq == next && data > self.reassembly.next()).then_some(data)
+        // Whatever the numbers: no more than the window holds waits.
+        let ahead = data > self.reassembly.next() && data < self.window.edge();
+        (segment.seq == next && ahead).then_some(data)
     }
 }

@@ -7,12 +7,15 @@
 use super::{Connection, Mode};
 use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
 use crate::id::SubflowId;
-use crate::mapping::Mapped;
+use crate::mapping::{Mapped, Refused};
 use crate::path_manager::Role;
 use crate::subflow::{Phase, Stale, Subflow};
 use ropewalk_tcp::{self as tcp, Acceptance, State};
-use ropewalk_units::Instant;
+use ropewalk_units::{Instant, Ssn};
 use ropewalk_wire::{DataAck, Dss, FastClose, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
+
+/// Mappings that may wait on any subflow.
+const MAPPINGS_MIN: usize = 64;
 
 /// What the stage *option* decides about a segment that TCP has accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,12 +59,19 @@ impl Connection {
     /// A segment that the subflow's TCP has accepted.
     #[inline(always)]
     fn take_accepted(&mut self, now: Instant, at: usize, segment: &Segment, mut acceptance: Acceptance) {
+        if self.subflows[at].doubted {
+            self.trust(at);
+        }
         let admission = self.take_options(now, at, segment, acceptance);
         if let Admission::Abort(reason) = admission {
             return self.refuse(now, at, segment, acceptance, reason);
         }
         // An option may have ended the subflow.
         if admission == Admission::Drop || self.subflows[at].tcp.state() == State::Closed {
+            return;
+        }
+        let ahead = segment.payload.len > 0 && segment.seq.after(self.subflows[at].tcp.rcv_nxt());
+        if ahead && !self.may_wait(segment.payload.len) {
             return;
         }
         if self.is_mere_signal(at, segment) {
@@ -74,6 +84,19 @@ impl Connection {
         if self.mode == Mode::Tcp && at == self.plain as usize {
             self.plain_progress(now, segment);
         }
+    }
+
+    /// May so many octets wait above a hole of a subflow? All that waits on whatever subflow, and behind a hole of the
+    /// connection, shares the receive buffer. What finds no room is as good as lost; what is next always finds it.
+    #[cold]
+    fn may_wait(&self, octets: u32) -> bool {
+        let mut waiting = (self.reassembly.waiting().0, self.reassembly.pieces());
+        for &at in &self.live {
+            let (octets, pieces) = self.subflows[at as usize].tcp.out_of_order();
+            waiting = (waiting.0 + octets, waiting.1 + pieces);
+        }
+        let buffer = self.config.receive_buffer;
+        waiting.0 + u64::from(octets) <= u64::from(buffer) && waiting.1 < tcp::most_pieces(buffer)
     }
 
     /// The subflow is reset instead of taking the segment. Only an active opener takes the answer to its SYN first: without it
@@ -159,9 +182,14 @@ impl Connection {
             if dss.mapping().is_some_and(|mapping| self.breaks_agreement(&mapping, dss.data_fin())) {
                 return Admission::Abort(ResetReason::Mptcp);
             }
-            self.take_dss(now, at, segment, dss, acceptance);
-        } else if !options.has_rare() && self.has_lost_options(at, segment) {
-            return self.options_lost(at);
+            if let Err(refused) = self.take_dss(now, at, segment, dss, acceptance) {
+                return match refused {
+                    Refused::Contradiction => Admission::Abort(ResetReason::Mptcp),
+                    Refused::Full => Admission::Drop,
+                };
+            }
+        } else if !options.has_rare() && self.subflows[at].phase == Phase::Open {
+            return self.without_options(at, segment, admission);
         }
         admission
     }
@@ -194,16 +222,10 @@ impl Connection {
             match option {
                 MptcpOption::Capable { data: Some((len, checksum)), .. } if self.role == Role::Server => {
                     // RFC 8684 §3.1: the first data's mapping, beginning at the first octet of both spaces.
-                    let mapped = Mapped {
-                        position: 0,
-                        data: 0,
-                        len: u64::from(*len),
-                        checksum: *checksum,
-                        data_fin: false,
-                    };
-                    let subflow = &mut self.subflows[at];
-                    subflow.mappings.insert(mapped, subflow.read);
-                    self.peer_maps = true;
+                    let ssn = Ssn::new(1);
+                    let mapping = Mapping { dsn: self.peer_first, ssn, len: *len, checksum: *checksum };
+                    // The first of all contradicts none, and what is said again says the same.
+                    let _ = self.take_mapping(at, segment, &mapping, false);
                 }
                 MptcpOption::Capable { .. } | MptcpOption::Join(_) => {}
                 MptcpOption::AddAddress(add) => {
@@ -213,7 +235,7 @@ impl Connection {
                 }
                 MptcpOption::RemoveAddress(remove) => self.take_remove_address(now, remove),
                 MptcpOption::Priority(priority) => self.take_priority(at, *priority),
-                MptcpOption::Fail(_) => self.take_fail(now, at),
+                MptcpOption::Fail(dsn) => self.take_fail(now, at, *dsn),
                 MptcpOption::FastClose(close) => self.take_fast_close(*close),
                 // RFC 8684 §3.6: on a RST only.
                 MptcpOption::Reset { .. } => {}
@@ -230,12 +252,19 @@ impl Connection {
     }
 
     #[inline]
-    fn take_dss(&mut self, now: Instant, at: usize, segment: &Segment, dss: &Dss, acceptance: Acceptance) {
+    fn take_dss(
+        &mut self,
+        now: Instant,
+        at: usize,
+        segment: &Segment,
+        dss: &Dss,
+        acceptance: Acceptance,
+    ) -> Result<(), Refused> {
         if !self.confirmed {
             self.confirm_by_peer(now);
         }
         if let Some(mapping) = dss.mapping() {
-            self.take_mapping(at, &mapping, dss.data_fin());
+            self.take_mapping(at, segment, &mapping, dss.data_fin())?;
         }
         // What is older than SND.UNA says nothing new about the connection either.
         if let Some(data_ack) = dss.data_ack()
@@ -243,44 +272,80 @@ impl Connection {
         {
             self.take_data_ack(now, at, segment, data_ack);
         }
+        Ok(())
     }
 
-    /// Stages *mapping* and *data_fin*.
+    /// Stage *mapping*.
     #[inline(always)]
-    pub(super) fn take_mapping(&mut self, at: usize, mapping: &Mapping, data_fin: bool) {
+    pub(super) fn take_mapping(
+        &mut self,
+        at: usize,
+        segment: &Segment,
+        mapping: &Mapping,
+        data_fin: bool,
+    ) -> Result<(), Refused> {
         let data = mapping.dsn.since(self.peer_first);
         let mut len = u64::from(mapping.len);
-        if data_fin {
+        if data_fin || len == 0 {
             // RFC 8684 §3.3.3: the DATA_FIN takes the mapping's last octet.
             len = len.saturating_sub(1);
-            if len == 0 && !self.data_fin_is_intact(mapping) {
-                return;
-            }
-            self.take_data_fin(at, data.wrapping_add(len));
-        } else if len == 0 {
-            return self.take_infinite_mapping(at, mapping.ssn, data);
+            self.take_rare_mapping(at, segment, mapping, data_fin)?;
         }
         if len == 0 {
-            return;
+            return Ok(());
+        }
+        let subflow = &mut self.subflows[at];
+        // RFC 8684 §3.3.1: it is about octets of the segment that carries it, some at least. One that is only about octets to
+        // come could be planted before their own arrives.
+        let first = Ssn::from_seq(segment.seq, subflow.tcp.irs());
+        let apart = (first.get().wrapping_sub(mapping.ssn.get())) as i32;
+        if i64::from(apart) >= len as i64 || -i64::from(apart) >= i64::from(segment.payload.len) {
+            return Ok(());
         }
         self.peer_maps = true;
-        let subflow = &mut self.subflows[at];
         if let Some(position) = subflow.position_in(mapping.ssn)
             && position + len > subflow.read
         {
             let mapped = Mapped { position, data, len, checksum: mapping.checksum, data_fin };
-            subflow.mappings.insert(mapped, subflow.read);
+            let (buffer, subflows) = (self.config.receive_buffer, self.live.len());
+            return subflow.mappings.insert(mapped, subflow.read, || most_mappings(buffer, subflows));
+        }
+        Ok(())
+    }
+
+    /// An infinite mapping, or one with a DATA_FIN.
+    #[cold]
+    fn take_rare_mapping(
+        &mut self,
+        at: usize,
+        segment: &Segment,
+        mapping: &Mapping,
+        data_fin: bool,
+    ) -> Result<(), Refused> {
+        let data = mapping.dsn.since(self.peer_first);
+        match (data_fin, mapping.len) {
+            (false, _) => self.take_infinite_mapping(at, segment, mapping.ssn, data),
+            // A DATA_FIN without its own octet.
+            (true, 0) => Ok(()),
+            (true, 1) if !self.data_fin_is_intact(mapping) => Ok(()),
+            (true, len) => {
+                self.take_data_fin(at, data.wrapping_add(u64::from(len) - 1));
+                Ok(())
+            }
         }
     }
 
-    /// Stage *data_fin*: acknowledged at once, however often it comes.
+    /// Stage *data_fin* (RFC 8684 §3.3.3): within the window and above all that has arrived, as a FIN must be. The first one
+    /// counts, and is acknowledged however often it comes.
     #[cold]
     fn take_data_fin(&mut self, at: usize, data: u64) {
-        // A DATA_FIN below what has arrived contradicts it; the first one counts.
-        if data >= self.reassembly.next() && self.peer_fin.is_none() {
+        let allowed = self.reassembly.end()..=self.window.edge();
+        if self.peer_fin.is_none() && allowed.contains(&data) {
             self.peer_fin = Some(data);
         }
-        self.subflows[at].request_ack();
+        if self.peer_fin == Some(data) {
+            self.subflows[at].request_ack();
+        }
     }
 
     /// Stage *data_ack* (RFC 8684 §3.3.2), and the window that is relative to it (§3.3.5).
@@ -295,6 +360,7 @@ impl Connection {
         if acknowledged > self.queue.next() && !finished {
             return;
         }
+        self.note_confirmation(at, segment);
         let una = acknowledged.min(self.queue.next());
         if self.queue.acknowledge(una) {
             self.note_progress(now);
@@ -431,20 +497,30 @@ impl Connection {
         }
     }
 
-    /// Stage *reassemble*. What lies beyond the window that we offered is dropped; the peer sends it again.
+    /// Stage *reassemble*. What lies beyond the window that we offered, or beyond the DATA_FIN, is dropped; the peer sends it
+    /// again, if it was meant. Positions are taken in the circle: one below the first octet is a huge number.
     #[inline(always)]
     pub(super) fn reassemble(&mut self, now: Instant, data: u64, mut payload: Payload) {
         let end = data.wrapping_add(u64::from(payload.len));
         let edge = self.window.edge();
-        if end > edge && !self.is_plain() {
-            let beyond = (end - edge).min(u64::from(payload.len)) as u32;
-            self.stats.bytes_beyond_window += u64::from(beyond);
-            payload.len -= beyond;
+        if (end.wrapping_sub(edge) as i64) > 0 || self.peer_fin.is_some() {
+            payload.len -= self.beyond(end, edge, payload.len);
             if payload.len == 0 {
                 return;
             }
         }
         self.reassembly.insert(now, data, payload);
+    }
+
+    /// How many of the last `len` octets before `end` are not taken.
+    #[inline(never)]
+    fn beyond(&mut self, end: u64, edge: u64, len: u32) -> u32 {
+        // Plain TCP has acknowledged them: it keeps within its own window.
+        let edge = if self.is_plain() { end } else { edge };
+        let edge = self.peer_fin.map_or(edge, |fin| fin.min(edge));
+        let beyond = (end.wrapping_sub(edge) as i64).clamp(0, i64::from(len)) as u32;
+        self.stats.bytes_beyond_window += u64::from(beyond);
+        beyond
     }
 
     #[cold]
@@ -488,6 +564,11 @@ impl Connection {
             Some(_) => {}
         }
     }
+}
+
+/// Mappings that may wait on each of so many subflows: a share of the pieces that the receive buffer may be in.
+fn most_mappings(receive_buffer: u32, subflows: usize) -> usize {
+    (tcp::most_pieces(receive_buffer) / subflows.max(1)).max(MAPPINGS_MIN)
 }
 
 /// The place of octets that one mapping without checksum covers, nearly all; they count as read then.

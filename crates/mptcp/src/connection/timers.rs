@@ -235,7 +235,7 @@ impl Connection {
         }
         self.timers.backoff += 1;
         if self.queue.una() < self.queue.next() {
-            self.rescue_head();
+            self.rescue_head(now);
         } else if self.queue.unscheduled() > 0 {
             self.probe_window();
         } else {
@@ -247,7 +247,7 @@ impl Connection {
     }
 
     /// RFC 8684 §3.3.6: a subflow acknowledged the oldest data, or is gone, but no DATA_ACK came.
-    fn rescue_head(&mut self) {
+    fn rescue_head(&mut self, now: Instant) {
         if self.mode == Mode::Tcp {
             return;
         }
@@ -264,7 +264,10 @@ impl Connection {
         let at = head.latest as usize;
         let has_others = self.open().any(|other| other != at);
         let patience = if self.sent_apart || has_others { PROBES_FIRST } else { PROBES_ALONE };
-        if carries && self.timers.backoff <= patience {
+        if carries && carrier.optionless && self.timers.backoff > PROBES_ALONE {
+            // RFC 8684 §3.7: the path has begun to strip options, and nothing can be DATA_ACKed there.
+            self.reset_subflow(now, at, ResetReason::Middlebox);
+        } else if carries && self.timers.backoff <= patience {
             self.subflows[at].tcp.probe();
             self.subflows[at].touch();
         } else {

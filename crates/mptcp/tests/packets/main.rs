@@ -4,6 +4,7 @@ mod script;
 
 mod addresses;
 mod agreement;
+mod attacks;
 mod close;
 mod data;
 mod fallback;

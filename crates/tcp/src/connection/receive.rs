@@ -498,7 +498,7 @@ impl Connection {
     /// RFC 5681 §4.2: data that fills a hole, wholly or in part, is acknowledged at once.
     fn fill_hole(&mut self, seq: Seq, payload: ropewalk_wire::Payload) {
         let had_hole = self.reassembly.has_hole();
-        let overlap = self.reassembly.block_around(seq + (payload.len - 1));
+        let overlap = self.reassembly.block_around(seq, seq + (payload.len - 1));
         if let Some((left, _)) = overlap {
             let right = seq + payload.len;
             self.stats.duplicate_bytes_received += u64::from(right.since(left));
@@ -516,7 +516,8 @@ impl Connection {
     /// RFC 5681 §4.2: data above a hole is acknowledged at once.
     fn store_above_hole(&mut self, segment: &Segment, seq: Seq, payload: ropewalk_wire::Payload) {
         self.stats.out_of_order_segments += 1;
-        let Some(added) = self.reassembly.insert_out_of_order(seq, payload) else {
+        let next = self.window.next();
+        let Some(added) = self.reassembly.insert_out_of_order(next, seq, payload) else {
             return self.acks.at_once();
         };
         self.stats.duplicate_bytes_received += u64::from(payload.len - added);
@@ -528,7 +529,7 @@ impl Connection {
             self.note_fin(segment.seq + segment.payload.len);
         }
         if self.peer.sack
-            && let Some((left, right)) = self.reassembly.block_around(seq)
+            && let Some((left, right)) = self.reassembly.block_around(next, seq)
         {
             let fin = u32::from(self.peer_fin == Some(right));
             self.sacks.received((left, right + fin));
@@ -562,7 +563,8 @@ impl Connection {
 
     /// The FIN is the octet `seq`. The first one that fits counts: within the window, and above all that has arrived.
     fn note_fin(&mut self, seq: Seq) {
-        let end = self.reassembly.end().unwrap_or(self.window.next());
+        let next = self.window.next();
+        let end = self.reassembly.end(next).unwrap_or(next);
         if self.peer_fin.is_none() && seq.after_eq(end) && seq.before_eq(self.window.edge()) {
             self.peer_fin = Some(seq);
         }
@@ -571,7 +573,8 @@ impl Connection {
     /// A FIN without data arrived before the data: report it as any other octet.
     fn fin_above_hole(&mut self, seq: Seq) {
         if self.peer.sack && self.peer_fin == Some(seq) {
-            let left = self.reassembly.block_around(seq - 1).map_or(seq, |(left, _)| left);
+            let left =
+                self.reassembly.block_around(self.window.next(), seq - 1).map_or(seq, |(left, _)| left);
             self.sacks.received((left, seq + 1));
         }
         self.acks.at_once();

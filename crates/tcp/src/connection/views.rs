@@ -218,6 +218,11 @@ impl Connection {
         self.window.next()
     }
 
+    /// Octets that arrived above a hole, and the pieces that they are in.
+    pub fn out_of_order(&self) -> (u64, usize) {
+        self.reassembly.waiting()
+    }
+
     /// The shift of the peer's window field.
     pub fn peer_window_scale(&self) -> u8 {
         self.peer.scale

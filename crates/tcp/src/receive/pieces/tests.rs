@@ -1,0 +1,119 @@
+use super::*;
+use proptest::prelude::*;
+
+const MANY: usize = 10_000;
+
+fn payload(offset: u64, len: u32) -> Payload {
+    Payload { offset, len }
+}
+
+/// Octet by octet: which octet of which stream is held at a place.
+#[derive(Default)]
+struct Model(BTreeMap<u64, u64>);
+
+impl Model {
+    fn insert(&mut self, at: u64, payload: Payload) -> u32 {
+        let before = self.0.len();
+        for i in 0..u64::from(payload.len) {
+            self.0.entry(at + i).or_insert(payload.offset + i);
+        }
+        (self.0.len() - before) as u32
+    }
+
+    fn connect(&mut self, mut next: u64) -> Vec<u64> {
+        self.0 = self.0.split_off(&next);
+        let mut out = Vec::new();
+        while let Some(octet) = self.0.remove(&next) {
+            out.push(octet);
+            next += 1;
+        }
+        out
+    }
+
+    fn block_around(&self, at: u64) -> Option<(u64, u64)> {
+        self.0.get(&at)?;
+        let from = (0..=at).rev().take_while(|at| self.0.contains_key(at)).last()?;
+        let to = (at..).take_while(|at| self.0.contains_key(at)).last()? + 1;
+        Some((from, to))
+    }
+
+    /// Runs that touch in place and in the stream.
+    fn pieces(&self) -> usize {
+        let continues =
+            |at: u64, octet: u64| at > 0 && self.0.get(&(at - 1)).is_some_and(|before| before + 1 == octet);
+        self.0.iter().filter(|&(&at, &octet)| !continues(at, octet)).count()
+    }
+}
+
+#[test]
+fn pieces_of_different_streams_stay_apart_and_are_one_block() {
+    let mut pieces = Pieces::default();
+    assert_eq!(pieces.insert(100, payload(5000, 50), MANY), Some(50));
+    assert_eq!(pieces.insert(150, payload(9000, 50), MANY), Some(50));
+    assert_eq!((pieces.len(), pieces.octets(), pieces.end()), (2, 100, Some(200)));
+    assert_eq!(pieces.block_around(120), Some((100, 200)));
+    assert_eq!(pieces.block_around(200), None);
+    let mut out = Vec::new();
+    assert_eq!(pieces.connect(110, |piece| out.push(piece)), 10);
+    assert_eq!(out, [payload(5010, 40), payload(9000, 50)]);
+    assert!(pieces.is_empty());
+}
+
+#[test]
+fn no_more_pieces_than_allowed_and_what_continues_the_last_always() {
+    let mut pieces = Pieces::default();
+    for i in 0..4 {
+        assert_eq!(pieces.insert(10 + 2 * i, payload(2 * i, 1), 4), Some(1));
+    }
+    assert_eq!(pieces.insert(30, payload(20, 1), 4), None);
+    assert_eq!(pieces.insert(17, payload(7, 1), 4), Some(1));
+    assert_eq!((pieces.len(), pieces.octets()), (4, 5));
+}
+
+/// The attack: every second octet, the holes filled in the worst order. Turns of the inner loop are counted through
+/// what they leave: at most one piece and one block for each arrival.
+#[test]
+fn single_octets_cost_what_their_number_allows() {
+    let mut pieces = Pieces::default();
+    let most = most_pieces(1 << 20);
+    let mut refused = 0;
+    for i in 0..800_000u64 {
+        let at = 1 + 2 * (i * 7919 % 800_000);
+        refused += u64::from(pieces.insert(at, payload(at, 1), most).is_none());
+        assert!(pieces.len() <= most && pieces.earlier_blocks.len() < most);
+    }
+    assert!(refused > 700_000);
+    let mut delivered = 0;
+    pieces.connect(0, |_| delivered += 1);
+    assert_eq!(delivered, 0, "the hole is still there");
+}
+
+proptest! {
+    /// Any order, any overlap, any stream.
+    #[test]
+    fn as_the_naive_model(
+        steps in prop::collection::vec((0u64..300, 1u32..40, 0u64..3, any::<bool>()), 1..60),
+    ) {
+        let (mut pieces, mut model) = (Pieces::default(), Model::default());
+        let mut next = 0;
+        for (at, len, stream, connect) in steps {
+            let payload = payload(1000 * stream + at, len);
+            if at > next {
+                prop_assert_eq!(pieces.insert(at, payload, MANY), Some(model.insert(at, payload)));
+            } else if connect {
+                next = next.max(at + u64::from(len));
+                let mut out = Vec::new();
+                pieces.connect(next, |p| out.extend(p.offset..p.offset + u64::from(p.len)));
+                let expected = model.connect(next);
+                next += expected.len() as u64;
+                prop_assert_eq!(out, expected);
+            }
+            prop_assert_eq!(pieces.octets(), model.0.len() as u64);
+            prop_assert_eq!(pieces.len(), model.pieces());
+            prop_assert_eq!(pieces.end(), model.0.last_key_value().map(|(at, _)| at + 1));
+            for at in (0..350).step_by(7) {
+                prop_assert_eq!(pieces.block_around(at), model.block_around(at));
+            }
+        }
+    }
+}
