@@ -1,7 +1,7 @@
 //! What two honest ends are set up with, drawn from a seed.
 
 use ropewalk_adversary::{Random, Source};
-use ropewalk_tcp::{Config, DelayedAck, LossRecovery};
+use ropewalk_tcp::{Config, CongestionControl, DelayedAck, HyStart, LossRecovery};
 use ropewalk_units::Duration;
 
 /// What one direction of the path does.
@@ -26,6 +26,7 @@ pub(crate) struct Settings {
 /// Either preset with any of the switches turned that concern what a segment may do.
 fn config(random: &mut Random) -> Config {
     let preset = if random.one_in(3) { Config::classic() } else { Config::linux() };
+    let preset_control = preset.congestion_control;
     let mut flip = |value: bool| value ^ random.one_in(4);
     let mut config = Config {
         timestamps: flip(preset.timestamps),
@@ -39,6 +40,14 @@ fn config(random: &mut Random) -> Config {
         window_scale: if flip(false) { None } else { preset.window_scale },
         ..preset
     };
+    config.congestion_control = random.pick(&[
+        preset_control,
+        preset_control,
+        CongestionControl::Cubic { hystart: HyStart::PlusPlus },
+        CongestionControl::Dctcp,
+        CongestionControl::Bbr,
+    ]);
+    config.pacing = config.congestion_control == CongestionControl::Bbr || random.one_in(4);
     config.mss = random.pick(&[100, 536, 1400, 1460]);
     config.receive_buffer = random.pick(&[3_000, 20_000, 65_535, 1_000_000]);
     config.loss_recovery = random.pick(&[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack]);
