@@ -1,7 +1,34 @@
 //! ADD_ADDR, REMOVE_ADDR and MP_PRIO (RFC 8684 §3.3.8, §3.4).
 
-use crate::script::{Script, config};
-use ropewalk_mptcp::{Event, Scheduler};
+use crate::script::{Script, address, config};
+use ropewalk_mptcp::{Config, Event, Path, PathManager, Scheduler, ScriptedAction, ScriptedStep};
+use ropewalk_units::Duration;
+use ropewalk_wire::{Join, MptcpOption};
+use std::net::SocketAddr;
+
+/// A server whose path manager announces its second address, and then does `then`.
+fn announcer(then: Option<ScriptedAction>) -> Script {
+    let step = |at, action| ScriptedStep { at: Duration::from_millis(at), path: 1, action };
+    let mut steps = vec![step(1, ScriptedAction::Announce)];
+    steps.extend(then.map(|action| step(100, action)));
+    let mut config = Config { path_manager: PathManager::Scripted { steps }, ..config() };
+    config.add_address_timeout = Duration::from_secs(1);
+    Script::server(config)
+}
+
+/// A client that opens a subflow to every address that it hears of.
+fn mesh() -> Script {
+    Script::client(Config { path_manager: PathManager::FullMesh, ..config() })
+}
+
+/// Where the subflows of a script were opened to since the last call.
+fn opened(script: &mut Script) -> Vec<SocketAddr> {
+    let remote = |event: Event| match event {
+        Event::SubflowCreated { path, .. } => Some(path.remote),
+        _ => None,
+    };
+    script.events().into_iter().filter_map(remote).collect()
+}
 
 #[test]
 fn an_announcement_is_echoed_and_one_with_a_wrong_hmac_is_not() {
@@ -56,4 +83,79 @@ fn an_unknown_address_identifier_is_ignored() {
          +5000 > nothing",
     );
     assert!(server.events().iter().all(|event| !matches!(event, Event::SubflowClosed { .. })));
+}
+
+#[test]
+fn an_announcement_is_repeated_until_its_echo_comes() {
+    let mut server = announcer(None);
+    server.pass_until_output(50);
+    server.run("0 > . 1:1 ack 1 add 1 10.1.0.2");
+    server.pass_until_output(1100);
+    server.run(
+        "0 > . 1:1 ack 1 add 1 10.1.0.2
+         +20 0 < . 1:1 ack 1 win 60000 echo 1 10.1.0.2
+         +5000 > nothing",
+    );
+}
+
+#[test]
+fn the_removal_of_an_announced_address_is_told_though_no_subflow_uses_it() {
+    let mut server = announcer(Some(ScriptedAction::Withdraw));
+    server.pass_until_output(50);
+    server.run(
+        "0 > . 1:1 ack 1 add 1 10.1.0.2
+         +20 0 < . 1:1 ack 1 win 60000 echo 1 10.1.0.2",
+    );
+    server.pass_until_output(200);
+    server.run("0 > . 1:1 ack 1 remove 1");
+}
+
+#[test]
+fn an_identifier_keeps_its_address_until_that_is_removed() {
+    let mut client = Script::client(config());
+    client.run(
+        "+1 0 < . 1:1 ack 1 win 60000 add 3 10.3.0.2
+         0 > . 1:1 ack 1 echo 3 10.3.0.2
+         +1 0 < . 1:1 ack 1 win 60000 add 3 10.4.0.2
+         > nothing
+         +1 0 < . 1:1 ack 1 win 60000 remove 3
+         +1 0 < . 1:1 ack 1 win 60000 add 3 10.4.0.2
+         0 > . 1:1 ack 1 echo 3 10.4.0.2",
+    );
+}
+
+#[test]
+fn an_announcement_without_a_port_means_the_port_in_use_and_another_port_is_another_subflow() {
+    let mut client = mesh();
+    let _ = opened(&mut client);
+    client.run("+1 0 < . 1:1 ack 1 win 60000 add 3 10.3.0.2");
+    let _ = client.take_out();
+    assert_eq!(opened(&mut client), [address(3, 2, 5001)]);
+    client.run("+1 0 < . 1:1 ack 1 win 60000 add 3 10.3.0.2:6000");
+    let _ = client.take_out();
+    assert_eq!(opened(&mut client), [address(3, 2, 6000)]);
+}
+
+#[test]
+fn the_first_address_has_the_identifier_0_and_each_other_one_its_own() {
+    let paths =
+        [0, 1, 3].map(|subnet| Path { local: address(subnet, 1, 40_000), remote: address(0, 2, 5001) });
+    let config = Config { path_manager: PathManager::FullMesh, ..config() };
+    let mut client = Script::connect_over(config, paths.to_vec());
+    client.run(
+        "0 > S 0:1 capable
+         +20 0 < S. 0:1 ack 1 win 60000 mss 1024 sackok capable
+         0 > . 1:1 ack 1 capable
+         +1 0 < . 1:1 ack 1 win 60000 dack 0",
+    );
+    let identifiers: Vec<u8> = client
+        .take_out()
+        .iter()
+        .flat_map(|(_, segment)| segment.options.mptcp.rare().to_vec())
+        .filter_map(|option| match option {
+            MptcpOption::Join(Join::Syn { address_id, .. }) => Some(address_id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(identifiers, [1, 2]);
 }

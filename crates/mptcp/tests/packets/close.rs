@@ -1,7 +1,8 @@
 //! DATA_FIN and the end of subflows (RFC 8684 §3.3.3).
 
 use crate::script::{Script, config};
-use ropewalk_mptcp::Event;
+use ropewalk_mptcp::{Config, Event, PathManager, ScriptedAction, ScriptedStep};
+use ropewalk_units::Duration;
 use ropewalk_wire::Flags;
 
 fn fins(script: &mut Script) -> Vec<u32> {
@@ -55,4 +56,14 @@ fn a_data_fin_counts_once_all_before_it_has_come() {
     server.run("read");
     assert!(server.connection.peer_finished());
     assert!(server.events().contains(&Event::PeerFinished));
+}
+
+#[test]
+fn a_subflow_that_works_is_closed_with_a_fin_and_its_address_stays_announced() {
+    let steps = vec![ScriptedStep { at: Duration::from_millis(1), path: 0, action: ScriptedAction::Close }];
+    let mut server = Script::server(Config { path_manager: PathManager::Scripted { steps }, ..config() });
+    server.pass_until_output(20);
+    let out = server.take_out();
+    assert!(out.iter().any(|(_, segment)| segment.flags.contains(Flags::FIN)), "{out:?}");
+    assert!(out.iter().all(|(_, segment)| !segment.options.mptcp.has_rare()), "{out:?}");
 }
