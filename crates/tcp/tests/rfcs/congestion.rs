@@ -37,3 +37,24 @@ fn fast_recovery_inflates_and_deflates() {
     s.run("+20 < . 1:1 ack 10001\n > . 14001:15001");
     assert_eq!((s.tcp.cwnd(), s.tcp.in_recovery()), (5000, false));
 }
+
+#[test]
+fn congestion_avoidance_follows_a_recovery() {
+    let mut s = Script::established(Config { initial_window: 4, ..plain() });
+    s.run("push 30000\n > . 1:1001\n > . 1001:2001\n > . 2001:3001\n > . 3001:4001");
+    s.run("+20 < . 1:1 ack 1\n < . 1:1 ack 1\n < . 1:1 ack 1\n > . 1:1001\n > . 4001:5001");
+    s.run("+20 < . 1:1 ack 4001\n > . 5001:6001\n > nothing");
+    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh(), s.tcp.in_slow_start()), (2000, 2000, false));
+    // One segment more in a round trip, not two.
+    s.run("+20 < . 1:1 ack 6001\n > . 6001:7001\n > . 7001:8001\n > . 8001:9001\n > nothing");
+}
+
+#[test]
+fn a_divided_ack_opens_the_window_no_further() {
+    let mut s = Script::established(Config { initial_window: 1, ..plain() });
+    s.run("push 20000\n > . 1:1001");
+    s.run("+20 < . 1:1 ack 101\n < . 1:1 ack 301\n < . 1:1 ack 501\n > . 1001:2001\n < . 1:1 ack 801");
+    assert_eq!(s.tcp.cwnd(), 1800);
+    s.run("< . 1:1 ack 1001\n > . 2001:3001\n > nothing");
+    assert_eq!(s.tcp.cwnd(), 2000);
+}
