@@ -19,7 +19,7 @@ fn run(target: &str, longest: u64, harness: fn(&[u8])) {
     }
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("PROPTEST_RNG_SEED").unwrap_or(1) << 32;
-    for seed in first..first + number("ROPEWALK_INPUTS").unwrap_or(200) {
+    for seed in first..first + number("ROPEWALK_INPUTS").unwrap_or(1_000) {
         println!("{target}: input {seed}");
         let mut random = Random::new(seed);
         let octets: Vec<u8> = (0..random.below(longest)).map(|_| random.next() as u8).collect();

@@ -48,6 +48,8 @@ pub(crate) struct Host {
     pub(crate) failed: Option<FailureReason>,
     /// One direction is over.
     closing: bool,
+    /// Subflows that were established.
+    established: Vec<SubflowId>,
     /// Subflows that ended as none should, while data flowed. When the connection closes, joins under way
     /// are given up.
     pub(crate) harmed: Vec<(SubflowId, SubflowCloseReason)>,
@@ -106,6 +108,7 @@ impl Host {
             closed: false,
             failed: None,
             closing: false,
+            established: Vec::new(),
             harmed: Vec::new(),
             sent: 0,
         }
@@ -148,7 +151,11 @@ impl Host {
                     let gone = self.sockets.iter_mut().filter(|socket| socket.subflow == Some(id));
                     gone.for_each(|socket| socket.subflow = None);
                 }
+                Event::SubflowEstablished(id) => self.established.push(id),
                 Event::SubflowClosed { reason, .. } if is_honest(reason) => {}
+                // The RST that refused a join was lost; the next one to a subflow that is gone has no reason.
+                Event::SubflowClosed { id, reason: SubflowCloseReason::Reset(None) }
+                    if !self.established.contains(&id) => {}
                 Event::SubflowClosed { id, reason } if !self.closing => self.harmed.push((id, reason)),
                 Event::PeerFinished | Event::FinishAcknowledged => self.closing = true,
                 Event::Closed => self.closed = true,
