@@ -246,10 +246,17 @@ pub struct Config {
     /// A subflow hears of data that arrive before those of other subflows only when its turn has come, so that a slow path
     /// stalls a fast one. No stack should; receivers of early simulators did.
     pub acks_wait_for_data_order: bool,
-    /// How long an unanswered ADD_ADDR waits before it is sent again.
-    pub add_address_timeout: Duration,
+    /// How long an unanswered ADD_ADDR waits at most before it is sent again, after an RTO else; zero: it never is (Linux
+    /// `add_addr_timeout`).
+    pub add_addr_timeout: Duration,
     /// Timeouts in a row after which a subflow counts as stale and gets no new data (Linux `stale_loss_cnt`).
-    pub stale_after: u32,
+    pub stale_loss_cnt: u32,
+    /// SYNs repeated with MP_CAPABLE before one goes without it, as a middlebox may drop the option's SYNs (RFC 8684
+    /// §3.7); from 128 on all of them keep it (Linux `syn_retrans_before_tcp_fallback`).
+    pub syn_retrans_before_tcp_fallback: u32,
+    /// How long a host opens plain TCP after only a SYN without MP_CAPABLE was answered, doubled each time it happens
+    /// again; zero: never. The driver's, which knows a host's connections (Linux `blackhole_timeout`).
+    pub blackhole_timeout: Duration,
     /// What a timeout of a subflow has carried by another one, if [`Config::reinjection`] is on.
     pub reinject_after_timeout: ReinjectAfterTimeout,
     /// May the peer open further subflows to the address and port of the initial one? If not, MP_CAPABLE says so with C
@@ -261,7 +268,16 @@ pub struct Config {
     pub trace: bool,
 }
 
+/// From so many on, every SYN keeps MP_CAPABLE.
+const ALL_SYNS: u32 = 128;
+
 impl Config {
+    /// Does the SYN of this number, from 1, carry MP_CAPABLE?
+    pub(crate) fn offers(&self, syn: u32) -> bool {
+        let repeated = self.syn_retrans_before_tcp_fallback;
+        repeated >= ALL_SYNS || syn <= 1 + repeated
+    }
+
     /// The endpoints of this end, if its path manager has any.
     pub(crate) fn endpoints(&self, role: Role) -> &[KernelEndpoint] {
         match (&self.path_manager, role) {
@@ -285,8 +301,10 @@ impl Config {
             penalization: false,
             reinjection: true,
             acks_wait_for_data_order: false,
-            add_address_timeout: Duration::from_secs(120),
-            stale_after: 4,
+            add_addr_timeout: Duration::from_secs(120),
+            stale_loss_cnt: 4,
+            syn_retrans_before_tcp_fallback: 2,
+            blackhole_timeout: Duration::from_secs(3600),
             reinject_after_timeout: ReinjectAfterTimeout::Head,
             allow_join_initial_addr_port: true,
             limits: Limits::default(),
@@ -308,8 +326,10 @@ impl Config {
             penalization: false,
             reinjection: false,
             acks_wait_for_data_order: false,
-            add_address_timeout: Duration::from_secs(120),
-            stale_after: 4,
+            add_addr_timeout: Duration::from_secs(120),
+            stale_loss_cnt: 4,
+            syn_retrans_before_tcp_fallback: 2,
+            blackhole_timeout: Duration::ZERO,
             reinject_after_timeout: ReinjectAfterTimeout::All,
             allow_join_initial_addr_port: true,
             limits: Limits::default(),

@@ -163,6 +163,11 @@ impl Connection {
         connection
     }
 
+    /// Before anything is sent: the connection opens as plain TCP, since SYNs with MP_CAPABLE are lost on the way.
+    pub fn avoid_blackhole(&mut self) {
+        self.fall_back(FallbackReason::NotOffered);
+    }
+
     /// Answers a SYN that opens a connection; `path` is where it came in, `local_addresses` all addresses at
     /// which this host can be joined. A SYN without MP_CAPABLE makes a plain TCP connection. The initial subflow
     /// is `SubflowId(0)`.

@@ -117,8 +117,12 @@ impl Event {
 /// Why a connection fell back to TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FallbackReason {
-    /// The peer's SYN or SYN/ACK had no MP_CAPABLE, or ours went without it after too many retransmissions.
+    /// The peer's SYN or SYN/ACK had no MP_CAPABLE.
     NotCapable,
+    /// SYNs with MP_CAPABLE were not answered, only one without it was.
+    Blackhole,
+    /// The host has learned of such a way, and does not offer MP_CAPABLE.
+    NotOffered,
     /// The third ACK or the first data came without an MPTCP option.
     HandshakeStripped,
     /// Data or ACKs lost their options later on.

@@ -32,6 +32,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("pfifo", "drop-tail"),
     ("minrtt", "lowest-rtt"),
     ("default", "linux"),
+    ("add_address_timeout", "add_addr_timeout"),
+    ("stale_after", "stale_loss_cnt"),
 ];
 
 /// The candidate nearest to `word`, if one is near enough to be what was meant.

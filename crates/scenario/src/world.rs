@@ -3,6 +3,7 @@
 mod addresses;
 mod announcer;
 mod application;
+mod blackhole;
 mod bonds;
 mod broadcasts;
 mod build;

@@ -765,3 +765,15 @@ fn mistakes_in_endpoints_and_limits_are_marked() {
         );
     }
 }
+
+#[test]
+fn keys_that_have_got_the_names_of_linux_s_sysctls_are_told() {
+    for (old, new) in
+        [("add_address_timeout = \"2 s\"", "add_addr_timeout"), ("stale_after = 3", "stale_loss_cnt")]
+    {
+        let line = "application = { kind = \"bulk\", bytes = \"1 MB\" }";
+        let (text, number) = with(line, &format!("mptcp = {{ {old} }}"));
+        let error = mistake(&text);
+        assert_eq!((error.line, error.suggestion.as_deref()), (Some(number), Some(new)), "{error}");
+    }
+}

@@ -210,3 +210,34 @@ fn backup_endpoints_carry_nothing_while_others_work() {
     // A server's: B is on its SYN/ACK.
     assert_eq!(carried(&[], &["2 signal backup"]), [row("1", false, true), row("2", true, false)]);
 }
+
+#[test]
+fn a_host_learns_of_a_black_hole_and_opens_plain_tcp_until_the_timeout_is_over() {
+    // SYNs with MP_CAPABLE are lost for 5 s: the first connection falls back with its fourth SYN.
+    let text = TWO.replace("bytes = \"5 MB\"", "bytes = \"20 kB\"");
+    let text = text.replace(
+        "a = { ",
+        "a = { changes = [{ at = \"0 s\", state = \"down\" }, { at = \"5 s\", state = \"up\" }], ",
+    );
+    let text = text
+        .replace("to = \"server\"\n", "to = \"server\"\nstarts = [\"0 s\", \"10 s\", \"30 s\", \"40 s\"]\n");
+    let on_two_paths = |timeout: &str| -> Vec<usize> {
+        let keys = format!("mptcp = {{ blackhole_timeout = \"{timeout}\" }}");
+        let outcome = outcome(&(text.clone() + &keys));
+        let of = |name: &String| outcome.subflows.iter().filter(|row| row.connection == *name).count();
+        outcome
+            .connections
+            .iter()
+            .map(|row| {
+                assert!(row.completed, "{row:?}");
+                of(&row.name)
+            })
+            .collect()
+    };
+    // Within the timeout, plain TCP, which has one subflow.
+    assert_eq!(on_two_paths("15 s"), [1, 1, 2, 2]);
+    assert_eq!(on_two_paths("1 h"), [1, 1, 1, 1]);
+    assert_eq!(on_two_paths("0 s"), [1, 2, 2, 2]);
+    let patient = text + "mptcp = { syn_retrans_before_tcp_fallback = 128 }";
+    assert_eq!(outcome(&patient).subflows.len(), 8);
+}

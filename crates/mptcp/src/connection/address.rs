@@ -7,12 +7,15 @@ use crate::id::{Path, SubflowId};
 use crate::keys;
 use crate::path_manager::{self, Action};
 use crate::subflow::{Phase, Stale};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{AddAddress, MptcpOption, Priority, RemoveAddress, ResetReason};
 use std::net::{IpAddr, SocketAddr};
 
 /// How often an unanswered ADD_ADDR is repeated (Linux: three).
 const ANNOUNCEMENTS: u32 = 4;
+
+/// How long an announcement waits for a subflow to carry it; and for its echo, if it is never repeated.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An ADD_ADDR on its way.
 #[derive(Clone, Copy, Debug)]
@@ -138,17 +141,20 @@ impl Connection {
 
     /// Sends every ADD_ADDR that is due: first ones, and those that were not echoed in time (§3.4.1).
     pub(super) fn send_announcements(&mut self, now: Instant) {
-        let again = now + self.config.add_address_timeout;
         let carriers: Vec<usize> = self.open().collect();
         let ending =
             self.finish == Finish::Acknowledged || (self.finish != Finish::No && self.peer_fin.is_some());
         let Some(peer_key) = self.peer_key.filter(|_| !ending && !carriers.is_empty()) else {
             // Later, perhaps: nobody can carry it, or the connection is about to end.
             for announcement in &mut self.addresses.announcements {
-                announcement.due = Some(again);
+                announcement.due = Some(now + PATIENCE);
             }
             return;
         };
+        // As Linux: the longest RTO, doubled each time, up to `add_addr_timeout`.
+        let rto = carriers.iter().map(|&at| self.subflows[at].tcp.rto()).max().unwrap_or(PATIENCE);
+        let timeout = self.config.add_addr_timeout;
+        let once = timeout.is_zero();
         let initial_port = self.subflows[0].path.local.port();
         for announcement in &mut self.addresses.announcements {
             if announcement.due.is_some_and(|due| due > now) {
@@ -156,8 +162,9 @@ impl Connection {
             }
             // Another subflow each time: one may have died silently.
             let carrier = carriers[announcement.sent as usize % carriers.len()];
+            let period = rto.saturating_mul(1 << announcement.sent);
+            announcement.due = Some(now + if once { PATIENCE } else { period.min(timeout) });
             announcement.sent += 1;
-            announcement.due = Some(again);
             let Announcement { address_id, address, .. } = *announcement;
             // The port is left out when it is that of the initial subflow (RFC 8684 §3.4.1).
             let port = (address.port() != initial_port).then_some(address.port());
@@ -166,7 +173,8 @@ impl Connection {
             self.subflows[carrier].signal(MptcpOption::AddAddress(option));
         }
         let before = self.addresses.announcements.len();
-        self.addresses.announcements.retain(|a| a.sent < ANNOUNCEMENTS || a.due.is_some_and(|due| due > now));
+        let most = if once { 1 } else { ANNOUNCEMENTS };
+        self.addresses.announcements.retain(|a| a.sent < most || a.due.is_some_and(|due| due > now));
         if self.addresses.announcements.len() < before {
             self.tell_path_manager(now, path_manager::Event::AnnouncementDone);
         }

@@ -88,7 +88,7 @@ impl Connection {
             let Some(view) = self.views.get_mut(at as usize) else { return self.refresh_views() };
             let tcp = &subflow.tcp;
             view.usable =
-                subflow.phase == Phase::Open && tcp.consecutive_timeouts() < self.config.stale_after;
+                subflow.phase == Phase::Open && tcp.consecutive_timeouts() < self.config.stale_loss_cnt;
             view.backup = subflow.backup_own || subflow.backup_peer;
             let room = tcp.room();
             view.pipe = room.pipe;
@@ -104,7 +104,7 @@ impl Connection {
 
     pub(super) fn refresh_view(&mut self, at: usize) {
         let coupled = self.scheduler.participates(SubflowId(at as u32));
-        let mut view = view_of(&self.subflows[at], self.config.stale_after, coupled);
+        let mut view = view_of(&self.subflows[at], self.config.stale_loss_cnt, coupled);
         // Costly, and of use to some schedulers only.
         if self.paced {
             view.pacing_rate = self.subflows[at].tcp.pacing_rate();
@@ -113,7 +113,7 @@ impl Connection {
         self.subflows[at].stale = Stale::NONE;
         while self.views.len() <= at {
             let id = self.views.len();
-            let filler = view_of(&self.subflows[id], self.config.stale_after, false);
+            let filler = view_of(&self.subflows[id], self.config.stale_loss_cnt, false);
             self.views.push(filler);
         }
         self.views[at] = view;
@@ -159,7 +159,7 @@ impl Connection {
 }
 
 #[inline]
-fn view_of(subflow: &Subflow, stale_after: u32, participates: bool) -> SubflowView {
+fn view_of(subflow: &Subflow, stale_loss_cnt: u32, participates: bool) -> SubflowView {
     let tcp = &subflow.tcp;
     let stats = tcp.stats();
     let open = subflow.phase == Phase::Open;
@@ -167,7 +167,7 @@ fn view_of(subflow: &Subflow, stale_after: u32, participates: bool) -> SubflowVi
         id: SubflowId(u32::from(subflow.place)),
         path_index: subflow.path_index,
         backup: subflow.backup(),
-        usable: open && tcp.consecutive_timeouts() < stale_after,
+        usable: open && tcp.consecutive_timeouts() < stale_loss_cnt,
         coupled: open && participates,
         cwnd: tcp.cwnd(),
         ssthresh: tcp.ssthresh(),

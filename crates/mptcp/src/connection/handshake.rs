@@ -13,10 +13,6 @@ use ropewalk_wire::{Flags, Join, Key, MptcpOption, Nonce, ResetReason, Segment};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// SYNs sent with MP_CAPABLE before one goes without it: a middlebox may drop the option's SYNs (RFC 8684 §3.7;
-/// Linux `syn_retrans_before_tcp_fallback`).
-pub(super) const CAPABLE_SYNS: u32 = 3;
-
 impl Connection {
     /// The initial subflow's handshake.
     pub(super) fn admit_initial(&mut self, segment: &Segment) -> Admission {
@@ -36,7 +32,7 @@ impl Connection {
         {
             return Admission::Pass;
         }
-        let asked = subflow.syns <= CAPABLE_SYNS;
+        let asked = self.config.offers(subflow.syns);
         let capable = segment.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Capable {
                 sender_key: Some(key),
@@ -55,7 +51,8 @@ impl Connection {
                 }
                 self.learn_peer_key(key);
             }
-            _ => self.fall_back(FallbackReason::NotCapable),
+            _ if asked => self.fall_back(FallbackReason::NotCapable),
+            _ => self.fall_back(FallbackReason::Blackhole),
         }
         Admission::Pass
     }

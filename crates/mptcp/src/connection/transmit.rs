@@ -1,6 +1,5 @@
 //! A segment's way out: the subflow's TCP cuts it, the connection adds the options and the window.
 
-use super::handshake::CAPABLE_SYNS;
 use super::{Connection, Mode};
 use crate::event::Event;
 use crate::id::SubflowId;
@@ -125,7 +124,7 @@ impl Connection {
         let address_id = subflow.local_id;
         let answer = segment.flags.contains(Flags::ACK);
         let option = match &subflow.join {
-            None if self.mode == Mode::Tcp || (!answer && subflow.syns > CAPABLE_SYNS) => return,
+            None if self.mode == Mode::Tcp || (!answer && !self.config.offers(subflow.syns)) => return,
             None => MptcpOption::Capable {
                 checksum_required: self.checksum,
                 no_more_subflows: !self.config.allow_join_initial_addr_port,

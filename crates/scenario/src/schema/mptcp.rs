@@ -55,10 +55,15 @@ pub(crate) struct MptcpTable {
     pub(crate) allow_join_initial_addr_port: Option<bool>,
     /// Subflow ACKs wait until the data of other subflows before theirs have come: a defect of early simulators.
     pub(crate) acks_wait_for_data_order: Option<bool>,
-    /// How long an unanswered ADD_ADDR waits before it is sent again.
-    pub(crate) add_address_timeout: Option<Time>,
+    /// An unanswered ADD_ADDR is sent again after an RTO, three times, but no later than after this; 0 s: never.
+    pub(crate) add_addr_timeout: Option<Time>,
     /// Timeouts in a row after which a subflow gets no new data.
-    pub(crate) stale_after: Option<u32>,
+    pub(crate) stale_loss_cnt: Option<u32>,
+    /// SYNs repeated with MP_CAPABLE before one goes without it; from 128 on all keep it.
+    pub(crate) syn_retrans_before_tcp_fallback: Option<u32>,
+    /// How long a host opens plain TCP after only a SYN without MP_CAPABLE was answered, doubled when it happens again; 0 s:
+    /// it tries each time.
+    pub(crate) blackhole_timeout: Option<Time>,
 }
 
 /// Which subflow gets the next data.
@@ -226,8 +231,10 @@ impl MptcpTable {
         set(&mut config.reinject_after_timeout, self.reinject_after_timeout.map(reinject));
         set(&mut config.allow_join_initial_addr_port, self.allow_join_initial_addr_port);
         set(&mut config.acks_wait_for_data_order, self.acks_wait_for_data_order);
-        set(&mut config.add_address_timeout, self.add_address_timeout.map(|time| time.0));
-        set(&mut config.stale_after, self.stale_after);
+        set(&mut config.add_addr_timeout, self.add_addr_timeout.map(|time| time.0));
+        set(&mut config.stale_loss_cnt, self.stale_loss_cnt);
+        set(&mut config.syn_retrans_before_tcp_fallback, self.syn_retrans_before_tcp_fallback);
+        set(&mut config.blackhole_timeout, self.blackhole_timeout.map(|time| time.0));
         set(&mut config.scheduler, self.scheduler.map(scheduler));
         match &mut config.scheduler {
             Scheduler::WeightedRoundRobin { weights } => set(weights, self.weights.clone()),
@@ -300,8 +307,10 @@ impl MptcpTable {
             }),
             allow_join_initial_addr_port: Some(config.allow_join_initial_addr_port),
             acks_wait_for_data_order: Some(config.acks_wait_for_data_order),
-            add_address_timeout: Some(Time(config.add_address_timeout)),
-            stale_after: Some(config.stale_after),
+            add_addr_timeout: Some(Time(config.add_addr_timeout)),
+            stale_loss_cnt: Some(config.stale_loss_cnt),
+            syn_retrans_before_tcp_fallback: Some(config.syn_retrans_before_tcp_fallback),
+            blackhole_timeout: Some(Time(config.blackhole_timeout)),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::addresses::AddressBook;
 use super::application::{Sink, Source, Writer};
+use super::blackhole::Blackhole;
 use super::packet::{Packet, Socket};
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
 use crate::plan::{AddressIndex, Protocol};
@@ -82,7 +83,7 @@ impl Interfaces {
 impl StreamEndpoint {
     /// Opens the connection from the client's side.
     #[cold]
-    pub(crate) fn open(&mut self, now: Instant, host: &Interfaces) {
+    pub(crate) fn open(&mut self, now: Instant, host: &Interfaces, blackhole: Blackhole) {
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
                 let iss = Seq::new(self.randomness.next_u32());
@@ -92,7 +93,10 @@ impl StreamEndpoint {
             Protocol::Mptcp(config) => {
                 let paths = self.paths.iter().map(|path| host.book.mptcp_path(*path)).collect();
                 let secret = secret(&mut self.randomness);
-                let connection = mptcp::Connection::connect((**config).clone(), paths, secret, now);
+                let mut connection = mptcp::Connection::connect((**config).clone(), paths, secret, now);
+                if blackhole.avoids(now, config.blackhole_timeout) {
+                    connection.avoid_blackhole();
+                }
                 Transport::Mptcp(MptcpStream::new(connection, self.paths[0].local.port, true))
             }
             Protocol::Udp => unreachable!("UDP has endpoints of its own"),
@@ -173,7 +177,15 @@ impl StreamEndpoint {
         }
     }
 
-    /// Everything that follows an input: events, reading, writing, sending. Returns whether subflows are wanted.
+    /// What the connection's handshake says of the way, if it has not been said.
+    pub(crate) fn take_blackhole(&mut self) -> Option<bool> {
+        match &mut self.transport {
+            Transport::Mptcp(stream) => stream.blackhole.take(),
+            _ => None,
+        }
+    }
+
+    /// Everything that follows an input: events, reading, writing, sending. Returns whether the host is wanted.
     #[inline(always)]
     pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: &Interfaces) -> Wants {
         let Self { transport, source, sink, error, dscp, .. } = self;
@@ -200,7 +212,7 @@ impl StreamEndpoint {
     }
 }
 
-/// Does the connection want subflows, whose ports are the host's to give?
+/// Does the connection want its host: for subflows, whose ports are the host's to give, or to tell it something?
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wants(pub(crate) bool);
 
@@ -299,6 +311,10 @@ impl Flow for MptcpStream {
         while let Some(event) = self.connection.poll_event() {
             match event {
                 mptcp::Event::SubflowWanted(wanted) => self.wanted.push_back(wanted),
+                mptcp::Event::Established if self.active && !self.connection.is_fallen_back() => {
+                    self.blackhole = Some(false);
+                }
+                mptcp::Event::FellBack(mptcp::FallbackReason::Blackhole) => self.blackhole = Some(true),
                 mptcp::Event::SubflowCreated { id, path } => {
                     self.subflow_created(id, host.tuple(host.book.end_path(path)));
                 }
@@ -309,7 +325,7 @@ impl Flow for MptcpStream {
                 _ => {}
             }
         }
-        Wants(!self.wanted.is_empty())
+        Wants(!self.wanted.is_empty() || self.blackhole.is_some())
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! A host: interfaces, endpoints, and who gets which packet.
 
 use super::addresses::AddressBook;
+use super::blackhole::Blackhole;
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::{EndPath, Interfaces, StreamEndpoint};
 use super::packet::{Body, Packet, Socket};
@@ -50,6 +51,7 @@ pub(crate) struct Host {
     interfaces: Interfaces,
     slots: Vec<Slot>,
     by_port: PortTable,
+    blackhole: Blackhole,
     /// Packets for addresses that are not this host's.
     pub(crate) misrouted: u64,
 }
@@ -58,7 +60,13 @@ impl Host {
     /// A host without endpoints.
     pub(crate) fn new(book: Arc<AddressBook>) -> Self {
         let interfaces = Interfaces::new(book);
-        Self { interfaces, slots: Vec::new(), by_port: PortTable::default(), misrouted: 0 }
+        Self {
+            interfaces,
+            slots: Vec::new(),
+            by_port: PortTable::default(),
+            blackhole: Blackhole::default(),
+            misrouted: 0,
+        }
     }
 
     /// Adds an interface.
@@ -95,10 +103,13 @@ impl Host {
         self.by_port.free_from(first)
     }
 
-    /// Opens the subflows that an endpoint wants, and sends what follows from it.
+    /// Hears what an endpoint has to tell, opens the subflows that it wants, and sends what follows from it.
     #[cold]
-    fn open_wanted(&mut self, context: &mut Context<'_, Packet>, index: u32) {
+    fn attend(&mut self, context: &mut Context<'_, Packet>, index: u32) {
         if let Endpoint::Stream(endpoint) = &mut self.slots[index as usize].endpoint {
+            if let Some(lost) = endpoint.take_blackhole() {
+                self.blackhole.learn(context.now(), lost);
+            }
             let ports = &mut self.by_port;
             endpoint.open_wanted(context.now(), &self.interfaces, || ports.claim(index));
         }
@@ -126,7 +137,7 @@ impl Host {
         let wants = endpoint.drive(context, &self.interfaces).0;
         arm(armed, endpoint.deadline(), context, index);
         if wants {
-            self.open_wanted(context, index);
+            self.attend(context, index);
         }
     }
 
@@ -165,7 +176,7 @@ impl Host {
         slot.armed = Instant::MAX;
         if let Endpoint::Stream(endpoint) = &mut slot.endpoint {
             if let Transport::Waiting = endpoint.transport {
-                endpoint.open(now, &self.interfaces);
+                endpoint.open(now, &self.interfaces, self.blackhole);
             } else if endpoint.transport.deadline() <= now {
                 endpoint.transport.handle_timeout(now);
             }
@@ -188,7 +199,7 @@ impl Host {
         };
         arm(&mut slot.armed, slot.endpoint.deadline(), context, index);
         if wants {
-            self.open_wanted(context, index);
+            self.attend(context, index);
         }
     }
 }

@@ -72,6 +72,8 @@ pub(crate) struct MptcpStream {
     finished: bool,
     /// It opened the connection, so that nobody may join at its ports.
     pub(crate) active: bool,
+    /// A handshake is over that says something about the way: it is a black hole for MP_CAPABLE, or it is not.
+    pub(crate) blackhole: Option<bool>,
     /// Subflows to be opened, once the host has given them ports.
     pub(crate) wanted: VecDeque<mptcp::Wanted>,
     /// The local ports that it has used.
@@ -82,7 +84,16 @@ impl MptcpStream {
     /// Wraps a connection; its subflows' 4-tuples follow as it creates them. `port` is its first local port.
     pub(crate) fn new(connection: mptcp::Connection, port: u16, active: bool) -> Self {
         let (living, ended, wanted) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { connection, living, ended, finished: false, active, wanted, ports: OwnPorts::new(port) }
+        Self {
+            connection,
+            living,
+            ended,
+            finished: false,
+            active,
+            blackhole: None,
+            wanted,
+            ports: OwnPorts::new(port),
+        }
     }
 
     /// The subflow between these two ends.

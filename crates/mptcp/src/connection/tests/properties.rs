@@ -86,7 +86,7 @@ fn config() -> impl Strategy<Value = Config> {
                 penalization,
                 reinjection,
                 acks_wait_for_data_order: waits,
-                add_address_timeout: Duration::from_secs(2),
+                add_addr_timeout: Duration::from_secs(2),
                 ..config
             }
         },

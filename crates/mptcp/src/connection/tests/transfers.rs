@@ -114,9 +114,9 @@ fn a_data_fin_that_overtook_data_does_not_keep_subflows_from_joining() {
         config.tcp.nagle = false;
         config.tcp.rto_max = Duration::from_secs(20);
         config.tcp.time_wait = Duration::from_secs(1);
-        let add_address_timeout = Duration::from_secs(2);
+        let add_addr_timeout = Duration::from_secs(2);
         let (scheduler, coupling) = (Scheduler::RoundRobin, Coupling::Uncoupled);
-        Config { scheduler, coupling, add_address_timeout, reinjection: false, ..config }
+        Config { scheduler, coupling, add_addr_timeout, reinjection: false, ..config }
     };
     let client = Config { receive_buffer: 4_000, send_buffer: 100_000, ..common(Config::linux()) };
     let server = Config {

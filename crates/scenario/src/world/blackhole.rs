@@ -1,0 +1,54 @@
+//! Ways that lose SYNs with MP_CAPABLE, as a host learns of them from its connections (Linux `blackhole_timeout`).
+
+use ropewalk_units::{Duration, Instant};
+
+/// Most doublings of the timeout.
+const BACKOFF_MOST: u32 = 6;
+
+/// What a host knows. As in Linux it is one thing for all ways: any connection may teach it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Blackhole {
+    times: u32,
+    last: Instant,
+}
+
+impl Blackhole {
+    /// Does a connection that opens now leave MP_CAPABLE out?
+    pub(crate) fn avoids(&self, now: Instant, timeout: Duration) -> bool {
+        let factor = 1 << self.times.saturating_sub(1).min(BACKOFF_MOST);
+        self.times > 0 && now < self.last.saturating_add(timeout.saturating_mul(factor))
+    }
+
+    /// A connection found that only a SYN without MP_CAPABLE is answered (`lost`), or that one with it is.
+    pub(crate) fn learn(&mut self, now: Instant, lost: bool) {
+        if lost {
+            self.times += 1;
+            self.last = now;
+        } else {
+            self.times = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timeout_doubles_up_to_sixty_four_fold_and_a_success_forgets_all() {
+        let timeout = Duration::from_secs(1);
+        let at = |seconds: u64| Instant::ZERO + Duration::from_secs(seconds);
+        let mut host = Blackhole::default();
+        assert!(!host.avoids(at(0), timeout));
+        for (times, lasts) in [(1, 1), (2, 2), (3, 4), (7, 64), (9, 64)] {
+            while host.times < times {
+                host.learn(at(100), true);
+            }
+            assert!(host.avoids(at(100 + lasts - 1), timeout), "{times}");
+            assert!(!host.avoids(at(100 + lasts), timeout), "{times}");
+        }
+        assert!(!host.avoids(at(100), Duration::ZERO));
+        host.learn(at(100), false);
+        assert!(!host.avoids(at(100), timeout));
+    }
+}
