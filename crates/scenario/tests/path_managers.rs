@@ -1,5 +1,6 @@
 //! Path managers in whole scenarios: which subflows come up, and what becomes of paths that die and return.
 
+use proptest::prelude::*;
 use ropewalk_scenario::{Outcome, RunOptions, load, run};
 
 /// Two disjoint paths.
@@ -240,4 +241,114 @@ fn a_host_learns_of_a_black_hole_and_opens_plain_tcp_until_the_timeout_is_over()
     assert_eq!(on_two_paths("0 s"), [1, 2, 2, 2]);
     let patient = text + "mptcp = { syn_retrans_before_tcp_fallback = 128 }";
     assert_eq!(outcome(&patient).subflows.len(), 8);
+}
+
+/// A path manager with its keys: drawn endpoints and limits, or one of the others.
+fn managers() -> impl Strategy<Value = String> {
+    let flags = prop::sample::subsequence(vec!["subflow", "backup", "laminar"], 0..=3);
+    let last = prop::sample::select(vec![None, Some("signal"), Some("fullmesh")]);
+    let endpoint = (prop::sample::select(vec!["c", "s"]), flags, last);
+    // Each host's addresses once each, in any order.
+    let endpoints = prop::collection::vec(endpoint, 0..=6).prop_map(|drawn| {
+        let mut tables = Vec::new();
+        for (host, mut flags, last) in drawn {
+            let link = 1 + tables
+                .iter()
+                .filter(|table: &&String| table.contains(&format!("host = \"{host}\"")))
+                .count();
+            flags.extend(last);
+            let flags: Vec<String> = flags.iter().map(|flag| format!("\"{flag}\"")).collect();
+            if link <= 3 {
+                let link = 4 - link;
+                tables.push(format!(
+                    "{{ host = \"{host}\", link = \"{link}\", flags = [{}] }}",
+                    flags.join(", ")
+                ));
+            }
+        }
+        tables.join(", ")
+    });
+    let limits = prop::array::uniform4(0u8..=8);
+    let kernel = (endpoints, limits).prop_map(|(endpoints, [cs, ca, ss, sa])| {
+        format!(
+            "endpoints = [{endpoints}]\nlimits = {{ c = {{ subflows = {cs}, add_addr_accepted = {ca} }}, s = {{ subflows = {ss}, add_addr_accepted = {sa} }} }}\n"
+        )
+    });
+    let others = prop::sample::select(vec!["full-mesh", "backup", "ndiffports\"\nsubflows = 4 #"]);
+    prop_oneof![3 => kernel, 1 => others.prop_map(|name| format!("path_manager = \"{name}\"\n"))]
+}
+
+/// When a link is down: pairs of times in milliseconds.
+fn outages() -> impl Strategy<Value = Vec<(u64, u64)>> {
+    prop::collection::vec((10u64..15_000, 100u64..15_000), 0..4).prop_map(|mut drawn| {
+        let mut from = 0;
+        for (wait, lasts) in &mut drawn {
+            *wait += from;
+            *lasts += *wait;
+            from = *lasts;
+        }
+        drawn
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The transport itself asserts that no two living subflows share a 4-tuple.
+    #[test]
+    fn whatever_dies_and_returns_beside_one_path_that_lives_everything_arrives(
+        manager in managers(),
+        outages in prop::array::uniform2(outages()),
+        retransmissions in 2u32..6,
+        seed in any::<u16>(),
+    ) {
+        let mut text = THREE.replace("bytes = \"4 MB\"", "bytes = \"30 MB\"").replace("60 s", "400 s");
+        text = text.replace("[tcp]\n", &format!("[tcp]\nmax_retransmissions = {retransmissions}\n"));
+        text = text.replace("name = \"endpoints\"\n", &format!("name = \"endpoints\"\nseed = {seed}\n"));
+        for (link, outages) in ["2 = { ", "3 = { "].iter().zip(&outages) {
+            let change = |at: u64, state: &str| format!("{{ at = \"{at} ms\", state = \"{state}\" }}");
+            let changes: Vec<String> =
+                outages.iter().flat_map(|&(from, to)| [change(from, "down"), change(to, "up")]).collect();
+            text = text.replace(link, &format!("{link}changes = [{}], ", changes.join(", ")));
+        }
+        let mut text = text + &manager;
+        if manager.starts_with("path_manager") {
+            text = text.replace("path_manager = \"kernel\"\n", "");
+        }
+        let outcome = outcome(&text);
+        let row = &outcome.connections[0];
+        prop_assert!(row.completed && row.error.is_none() && row.bytes == 30_000_000, "{:?}\n{}", row, text);
+    }
+}
+
+#[test]
+fn endpoints_and_limits_are_explained_and_survive_the_canonical_form() {
+    let keys = r#"
+endpoints = [
+  { host = "c", link = "2", flags = ["subflow", "backup"] },
+  { host = "s", link = "3", flags = ["signal"], id = 7 },
+  { host = "s", link = "2" },
+]
+limits = { c = { subflows = 4 } }
+"#;
+    let scenario = load(&(THREE.to_owned() + keys), None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let text = scenario.explain();
+    for (key, value, from) in [
+        ("path_manager", "\"kernel\"", "line 19"),
+        ("endpoints[0].flags", "[\"subflow\",\"backup\"]", "line 22"),
+        ("endpoints[1].id", "7", "line 22"),
+        ("endpoints[2].id", "8", "line 22"),
+        ("limits.c.subflows", "4", "line 27"),
+        ("limits.c.add_addr_accepted", "0", "default"),
+        ("limits.s.subflows", "2", "default"),
+    ] {
+        let key = format!("connections.bulk.mptcp.{key}");
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(&key));
+        let line = line.unwrap_or_else(|| panic!("no {key} in\n{text}"));
+        assert!(line.contains(value) && line.ends_with(from), "{value}, {from}: {line}");
+    }
+    let canonical: toml::Table = serde_json::from_str(&scenario.canonical_json()).expect("a table");
+    let again = load(&toml::to_string(&canonical).expect("TOML"), None, &[]).expect("valid");
+    assert_eq!(again.plan(), scenario.plan());
+    assert_eq!(again.hash(), scenario.hash());
 }

@@ -248,6 +248,9 @@ impl Kernel {
     /// goes, if there are such endpoints at all; else the one that routing picks.
     fn locals_for(&mut self, remote: SocketAddr) -> Vec<IpAddr> {
         let room = self.room();
+        if room == 0 {
+            return Vec::new();
+        }
         let with = |wanted: fn(&KernelEndpoint) -> bool| {
             self.host
                 .endpoints
@@ -260,19 +263,18 @@ impl Kernel {
             return mesh;
         }
         if self.host.endpoints.iter().any(|endpoint| endpoint.flags.laminar) {
-            return self.laminar(room);
+            return self.laminar();
         }
         if self.is_default_despite_denial() {
             return self.unused_subflow_endpoints(room);
         }
-        // Room is not asked for: that is done when announcements are accepted.
         vec![self.host.routed_to(remote.ip()).unwrap_or(self.initial.local.ip())]
     }
 
-    fn laminar(&mut self, room: usize) -> Vec<IpAddr> {
+    fn laminar(&mut self) -> Vec<IpAddr> {
         let idle = |endpoint: &KernelEndpoint| self.pairs.iter().all(|pair| pair.local != endpoint.address);
         let found = self.host.endpoints.iter().position(|endpoint| endpoint.flags.laminar && idle(endpoint));
-        let Some(at) = found.filter(|_| room > 0) else { return Vec::new() };
+        let Some(at) = found else { return Vec::new() };
         if self.host.endpoints[at].flags.subflow {
             self.available[at] = false;
             self.used += 1;

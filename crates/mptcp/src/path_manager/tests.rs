@@ -1,5 +1,8 @@
 use super::{Action, Event, PathManager};
-use crate::config::{Config, PathManager as Kind, ScriptedAction, ScriptedStep};
+use crate::config::{
+    Config, EndpointFlags, KernelEndpoint, KernelHost, KernelLimits, PathManager as Kind, ScriptedAction,
+    ScriptedStep,
+};
 use crate::id::{Path, Wanted};
 use proptest::prelude::*;
 use ropewalk_units::{Duration, Instant};
@@ -219,6 +222,129 @@ proptest! {
                 }
                 prop_assert!(manager.next_tick().is_none_or(|tick| tick > at(now)));
             }
+        }
+    }
+}
+
+fn flagged(id: u8, flags: [bool; 5]) -> KernelEndpoint {
+    let [subflow, signal, backup, fullmesh, laminar] = flags;
+    let flags = EndpointFlags { subflow, signal, backup, fullmesh, laminar };
+    KernelEndpoint { id, address: path(id).local.ip(), port: None, flags }
+}
+
+/// A client of Linux's with endpoints on links 1 to 4 and these flags: subflow, signal, backup, fullmesh, laminar.
+fn kernel(subflows: u8, add_addr_accepted: u8, flags: &[[bool; 5]]) -> PathManager {
+    let endpoints = flags.iter().zip(1..).map(|(&flags, id)| flagged(id, flags)).collect();
+    let limits = KernelLimits { subflows, add_addr_accepted };
+    let host = KernelHost { limits, endpoints, routed: Vec::new() };
+    client(Kind::Kernel { client: host, server: KernelHost::default() }, 4)
+}
+
+const NONE: [bool; 5] = [false; 5];
+const SUBFLOW: [bool; 5] = [true, false, false, false, false];
+const SIGNAL: [bool; 5] = [false, true, false, false, false];
+
+fn pair(local: u8, remote: SocketAddr) -> Action {
+    let path = Path { local: address(local, 1, 0), remote };
+    Action::Open(Wanted { path, path_index: u32::from(local) - 1, backup: false })
+}
+
+fn ended(local: u8) -> Event {
+    let path = Path { local: address(local, 1, 50_000), remote: path(1).remote };
+    Event::SubflowClosed { path_index: u32::from(local) - 1, failed: true, path }
+}
+
+#[test]
+fn an_endpoint_that_failed_gives_way_to_the_next_and_is_not_tried_again() {
+    let mut manager = kernel(1, 0, &[NONE, SUBFLOW, SUBFLOW]);
+    let first = path(1).remote;
+    assert_eq!(manager.on(at(0), Event::Established), [pair(2, first)]);
+    assert_eq!(manager.on(at(1), ended(2)), [pair(3, first)]);
+    assert_eq!(manager.on(at(2), ended(3)), []);
+    assert_eq!(manager.next_tick(), None);
+}
+
+#[test]
+fn one_announcement_after_the_other_each_after_the_echo() {
+    let mut manager = kernel(2, 0, &[SIGNAL, SIGNAL, SIGNAL]);
+    let announce = |link| Action::Announce { address: address(link, 1, 0) };
+    // The first one is the initial subflow's own address.
+    assert_eq!(manager.on(at(0), Event::Established), [announce(2)]);
+    assert_eq!(manager.on(at(1), Event::AnnouncementDone), [announce(3)]);
+    assert_eq!(manager.on(at(2), Event::AnnouncementDone), []);
+}
+
+#[test]
+fn an_address_that_was_removed_may_be_announced_again() {
+    let mut manager = kernel(2, 1, &[NONE]);
+    let announced =
+        |link, address_id| Event::AddressAnnounced { address: address(link, 2, 5001), address_id };
+    let open = |link| [pair(1, address(link, 2, 5001))];
+    assert_eq!(manager.on(at(0), announced(2, 1)), open(2));
+    assert_eq!(manager.on(at(1), announced(3, 2)), [], "one is the limit");
+    let path = Path { local: address(1, 1, 50_000), remote: address(2, 2, 5001) };
+    manager.on(at(2), Event::SubflowClosed { path_index: 0, failed: false, path });
+    assert_eq!(manager.on(at(3), Event::AddressRemoved { address_id: 1 }), []);
+    assert_eq!(manager.on(at(4), announced(2, 1)), open(2));
+}
+
+#[test]
+fn a_peer_that_denies_its_initial_address_gets_no_subflow_there() {
+    let mut manager = kernel(4, 0, &[NONE, SUBFLOW, SUBFLOW]);
+    manager.deny_initial();
+    // Under the default limit one announcement is followed, from all `subflow` endpoints, as Linux does.
+    let event = Event::AddressAnnounced { address: address(2, 2, 5001), address_id: 1 };
+    let other = address(2, 2, 5001);
+    assert_eq!(manager.on(at(0), event), [pair(2, other), pair(3, other)]);
+    assert_eq!(manager.on(at(1), Event::Established), []);
+    let mut mesh = client(Kind::Ndiffports { subflows: 3 }, 2);
+    mesh.deny_initial();
+    assert_eq!(mesh.on(at(0), Event::Established), []);
+}
+
+proptest! {
+    /// Whatever is announced, removed, established and closed, in whatever order.
+    #[test]
+    fn limits_hold_always(
+        subflows in 0u8..=8,
+        accepted in 0u8..=8,
+        flags in prop::collection::vec(any::<[bool; 5]>(), 0..=4),
+        events in prop::collection::vec((0u8..6, any::<u8>()), 0..80),
+    ) {
+        let mut manager = kernel(subflows, accepted, &flags);
+        let mut open: Vec<Path> = Vec::new();
+        let mut followed = std::collections::BTreeSet::new();
+        for (kind, number) in std::iter::once((0, 0)).chain(events) {
+            let peer = address(1 + number % 5, 2, 5001);
+            let event = match kind {
+                0 => Event::Established,
+                1 if !open.is_empty() => {
+                    let path = open.remove(usize::from(number) % open.len());
+                    Event::SubflowClosed { path_index: 0, failed: true, path }
+                }
+                2 if !open.is_empty() => {
+                    let path = open[usize::from(number) % open.len()];
+                    Event::SubflowEstablished { path_index: 0, path }
+                }
+                3 => Event::AddressAnnounced { address: peer, address_id: number % 5 },
+                4 => Event::AnnouncementDone,
+                5 => {
+                    followed.remove(&peer);
+                    Event::AddressRemoved { address_id: number % 5 }
+                }
+                _ => Event::Tick,
+            };
+            for action in manager.on(at(0), event) {
+                if let Action::Open(wanted) = action {
+                    open.push(wanted.path);
+                    if matches!(event, Event::AddressAnnounced { .. }) {
+                        followed.insert(wanted.path.remote);
+                    }
+                }
+            }
+            prop_assert!(open.len() <= usize::from(subflows), "{} of {}", open.len(), subflows);
+            prop_assert!(manager.admits() == (open.len() < usize::from(subflows)));
+            prop_assert!(subflows > 0 || followed.is_empty());
         }
     }
 }

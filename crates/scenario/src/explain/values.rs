@@ -88,6 +88,7 @@ fn origin(scenario: &Scenario, key: &str) -> String {
     let document = &scenario.document;
     let given = candidates(key).iter().find_map(|candidate| written(document, candidate));
     given.unwrap_or_else(|| match preset(scenario, key) {
+        Some(_) if key.contains(".mptcp.limits.") => "default".to_owned(),
         Some(Preset::Linux) if key.ends_with(".tcp.mss") => "MTU less 40".to_owned(),
         Some(_) if follows_sack(document, key) => "follows sack".to_owned(),
         Some(preset) => format!("preset {}", preset.name()),
@@ -105,6 +106,8 @@ fn follows_sack(document: &Document, key: &str) -> bool {
 
 /// Where in the file a value may have been given, the strongest first.
 fn candidates(key: &str) -> Vec<String> {
+    // Endpoints stand in the file as they please, and here by host: their list is one place.
+    let key = key.find(".mptcp.endpoints[").map_or(key, |at| &key[..at + ".mptcp.endpoints".len()]);
     let mut candidates = vec![key.to_owned()];
     let parts: Vec<&str> = key.splitn(4, '.').collect();
     match parts.as_slice() {
