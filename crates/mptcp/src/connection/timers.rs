@@ -319,7 +319,7 @@ impl Connection {
     fn reinject_from(&mut self, at: usize) {
         let healthy = self.healthy();
         let subflow = &self.subflows[at];
-        let stale = subflow.tcp.consecutive_timeouts() >= self.config.stale_after;
+        let stale = subflow.tcp.consecutive_timeouts() >= self.config.stale_loss_cnt;
         if stale || self.config.reinject_after_timeout == ReinjectAfterTimeout::All {
             self.queue.requeue(subflow.place, healthy);
         } else {
