@@ -352,3 +352,14 @@ limits = { c = { subflows = 4 } }
     assert_eq!(again.plan(), scenario.plan());
     assert_eq!(again.hash(), scenario.hash());
 }
+
+#[test]
+fn an_initial_address_that_is_denied_gets_no_subflow() {
+    // Measured with net.mptcp.allow_join_initial_addr_port=0 at the server: C keeps 2 from 1.
+    let keys = r#"
+allow_join_initial_addr_port = false
+endpoints = [{ host = "c", link = "2", flags = ["subflow"] }, { host = "s", link = "2", flags = ["signal"] }]
+limits = { c = { subflows = 8, add_addr_accepted = 8 }, s = { subflows = 8 } }
+"#;
+    assert_eq!(pairs(&outcome(&(THREE.to_owned() + keys))), ["1>1", "2>2"]);
+}

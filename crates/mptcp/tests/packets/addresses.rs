@@ -12,7 +12,7 @@ fn announcer(then: Option<ScriptedAction>) -> Script {
     let mut steps = vec![step(1, ScriptedAction::Announce)];
     steps.extend(then.map(|action| step(100, action)));
     let mut config = Config { path_manager: PathManager::Scripted { steps }, ..config() };
-    config.add_address_timeout = Duration::from_secs(1);
+    config.add_addr_timeout = Duration::from_secs(1);
     Script::server(config)
 }
 
