@@ -171,10 +171,6 @@ impl Writer for MptcpStream {
 
 /// An endpoint's transport.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "every endpoint has one, in place: a box would cost a hop for each packet"
-)]
 pub(crate) enum Transport {
     /// A client before its start.
     Waiting,
