@@ -20,6 +20,8 @@ pub(crate) struct End {
     octets: u64,
     written: u64,
     peer_base: u64,
+    /// The last honest octet read, and one more.
+    honest_end: u64,
     /// Octets read, whoever's they are.
     pub(crate) read: u64,
     /// … of the attacker.
@@ -57,6 +59,7 @@ impl End {
             octets,
             written: 0,
             peer_base: (1 - side) * SERVER_STREAM,
+            honest_end: (1 - side) * SERVER_STREAM,
             read: 0,
             foreign: 0,
             closed: None,
@@ -94,13 +97,17 @@ impl End {
         }
     }
 
-    /// Reads all there is; each octet is the honest one of its place, or, if `lenient`, an attacker's.
+    /// Reads all there is; each octet is the honest one of its place, or, if `lenient`, an attacker's, or a later one.
     fn read(&mut self, lenient: bool) {
         let Some(tcp) = &mut self.tcp else { return };
         while let Some(piece) = tcp.read(u64::MAX) {
             let Payload { offset, len } = piece.payload;
             if lenient && offset >= FOREIGN {
                 self.foreign += u64::from(len);
+            } else if lenient {
+                // A forged SYN/ACK moves the stream's beginning; nothing comes twice or backwards.
+                assert!(offset >= self.honest_end, "{offset} again, after {}", self.honest_end);
+                self.honest_end = offset + u64::from(len);
             } else {
                 assert_eq!(offset, self.peer_base + self.read, "whole, once and in order");
             }
