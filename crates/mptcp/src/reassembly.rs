@@ -145,11 +145,9 @@ impl Reassembly {
         if !self.deliver(payload, self.most) {
             return;
         }
-        let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.connect(self.next, |piece| {
+        while let Some((piece, _)) = self.waiting.connect(self.next) {
             self.deliver(piece, usize::MAX);
-        });
-        self.waiting = waiting;
+        }
     }
 
     /// Puts octets where they can be read; not if that would be another one of `most` pieces.

@@ -118,3 +118,36 @@ fn what_one_subflow_has_not_acknowledged_is_still_sent_on_it_after_the_data_ack(
     server.pass_until_output(3000);
     server.run("0 > . 1:1001 ack 1 map 0 1 1000");
 }
+
+#[test]
+fn data_acks_may_come_only_when_they_advance() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1 map 0 1 1000
+         +20 0 < . 1:1 ack 1001 win 60000 dack 1000
+         push 2000
+         0 > . 1001:2001 ack 1
+         0 > . 2001:3001 ack 1
+         +20 0 < . 1:1 ack 2001 win 60000
+         +1 0 < . 1:1 ack 3001 win 60000 dack 3000",
+    );
+    assert_eq!(server.connection.stats().bytes_acked, 3000);
+    assert!(server.events().iter().all(|event| !matches!(event, ropewalk_mptcp::Event::FellBack(_))));
+}
+
+#[test]
+fn a_window_counts_only_beside_a_data_ack() {
+    let mut wide = config();
+    wide.tcp.initial_window = 100;
+    let mut server = Script::server(wide);
+    server.run("push 100000");
+    let sent = |server: &mut Script| server.take_out().iter().map(|(_, s)| s.payload.len).sum::<u32>();
+    assert_eq!(sent(&mut server), 60_000, "the window of the handshake");
+    server.run("+20 0 < . 1:1 ack 1001 win 60000 dack 1000");
+    assert_eq!(sent(&mut server), 1000);
+    server.run("+1 0 < . 1:1 ack 2001 win 65000");
+    assert_eq!(sent(&mut server), 0, "no DATA_ACK, so the window says nothing");
+    server.run("+1 0 < . 1:1 ack 3001 win 60000 dack 3000");
+    assert_eq!(sent(&mut server), 2000);
+}

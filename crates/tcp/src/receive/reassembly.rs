@@ -104,14 +104,14 @@ impl Reassembly {
         if end == next || self.later.is_empty() {
             return end;
         }
-        let mut later = std::mem::take(&mut self.later);
-        later.connect(self.place + u64::from(payload.len), |piece| {
+        let mut place = self.place + u64::from(payload.len);
+        while let Some((piece, _)) = self.later.connect(place) {
             let run = Run { seq: end, len: piece.len, offset: piece.offset };
             self.append_ready(run, usize::MAX);
+            place += u64::from(piece.len);
             end += piece.len;
-        });
-        self.later = later;
-        self.place = if self.later.is_empty() { 0 } else { self.place + u64::from(end.since(next)) };
+        }
+        self.place = if self.later.is_empty() { 0 } else { place };
         end
     }
 
