@@ -3,7 +3,7 @@
 use crate::script::{Script, address, config};
 use ropewalk_mptcp::{Config, Event, Path, PathManager, Scheduler, ScriptedAction, ScriptedStep};
 use ropewalk_units::Duration;
-use ropewalk_wire::{Join, MptcpOption};
+use ropewalk_wire::{Flags, Join, MptcpOption};
 use std::net::SocketAddr;
 
 /// A server whose path manager announces its second address, and then does `then`.
@@ -158,4 +158,31 @@ fn the_first_address_has_the_identifier_0_and_each_other_one_its_own() {
         })
         .collect();
     assert_eq!(identifiers, [1, 2]);
+}
+
+#[test]
+fn an_address_is_removed_by_the_identifier_of_its_join() {
+    let mut server = Script::server(config());
+    server.join();
+    server.run("+1 0 < . 1:1 ack 1 win 60000 remove 1");
+    let out = server.take_out();
+    assert!(out.iter().any(|(id, segment)| id.0 == 1 && segment.flags.contains(Flags::FIN)), "{out:?}");
+    server.run("push 1000");
+    let out = server.take_out();
+    assert!(out.iter().all(|(id, segment)| id.0 == 0 || segment.payload.len == 0), "{out:?}");
+}
+
+#[test]
+fn a_removed_address_gets_no_further_subflow() {
+    let mut client = mesh();
+    let _ = opened(&mut client);
+    client.run("+1 0 < . 1:1 ack 1 win 60000 add 3 10.3.0.2");
+    let _ = client.take_out();
+    assert_eq!(opened(&mut client), [address(3, 2, 5001)]);
+    client.run("+1 0 < . 1:1 ack 1 win 60000 remove 3");
+    for _ in 0..120 {
+        let _ = client.take_out();
+        client.run("+1000");
+    }
+    assert_eq!(opened(&mut client), []);
 }

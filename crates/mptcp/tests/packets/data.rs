@@ -151,3 +151,16 @@ fn a_window_counts_only_beside_a_data_ack() {
     server.run("+1 0 < . 1:1 ack 3001 win 60000 dack 3000");
     assert_eq!(sent(&mut server), 2000);
 }
+
+#[test]
+fn data_without_a_mapping_costs_the_subflow() {
+    let mut server = Script::server(config());
+    server.join();
+    server.run(
+        "+1 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100
+         0 > . 1:1 ack 101 dack 100
+         +1 1 < . 1:101 ack 1 win 60000 dack 0
+         1 > R. ack 101 tcprst 6",
+    );
+    assert_eq!(server.connection.stats().bytes_delivered, 100, "nobody knows where the rest belongs");
+}

@@ -103,7 +103,7 @@ impl Script {
         let path = Path { local: address(0, 2, 5001), remote: address(0, 1, 40_000) };
         let end = End { irs: Seq::new(IRS), ..End::default() };
         let words: Vec<&str> = syn.split_whitespace().collect();
-        let syn = parse::segment(&words, &Keys { own: None, end, remote: false });
+        let syn = parse::segment(&words, &Keys { own: None, end, at: 0, remote: false });
         let local = vec![path.local, address(1, 2, 5001)];
         let connection = Connection::accept(config, local, path, &syn, Secret([7; 32]), now);
         Self::new(connection, path, now)
@@ -247,7 +247,7 @@ impl Script {
     }
 
     pub(crate) fn keys(&self, at: usize) -> Keys {
-        Keys { own: self.own_key, end: self.ends[at], remote: false }
+        Keys { own: self.own_key, end: self.ends[at], at, remote: false }
     }
 
     fn poll(&mut self) {
@@ -334,6 +334,8 @@ impl Script {
 pub(crate) struct Keys {
     pub(crate) own: Option<Key>,
     pub(crate) end: End,
+    /// The number of the subflow.
+    pub(crate) at: usize,
     /// The segment is the connection's, not the peer's.
     pub(crate) remote: bool,
 }
@@ -363,7 +365,7 @@ impl Keys {
 
     /// The peer's Address ID of the subflow's far end: the number of the subflow.
     pub(crate) fn address_id(&self) -> u8 {
-        self.end.id.map_or(0, |id| id.0 as u8)
+        self.at as u8
     }
 
     /// Random numbers of the segment's sender and of its receiver.
