@@ -15,6 +15,7 @@ LINE = re.compile(r"BBR beside CUBIC, ([\d.]+) BDP of buffer: ([\d.]+)")
 
 
 def main() -> None:
+    """Draw the shares that the tests print."""
     points = sorted((float(a), float(b)) for a, b in LINE.findall(sys.stdin.read()))
     buffers, shares = zip(*points, strict=True)
     figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
