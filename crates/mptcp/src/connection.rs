@@ -1,9 +1,12 @@
 //! One Multipath TCP connection.
 //!
-//! Written so that a segment's way can be followed: [`Connection::handle_segment`] takes it through the stages
-//! *option → mapping → data_ack → data_fin* ([`receive`]), hands it to the subflow's TCP, and puts what that
-//! delivers together (`checksum → reassemble`); [`Connection::poll_transmit`] lets the scheduler give data to
-//! subflows ([`schedule`]) and puts the options on the segments that their TCPs cut ([`transmit`]).
+//! Written so that a segment's way can be followed. In [`Connection::handle_segment`] the subflow's TCP judges it first:
+//! *acceptable? → RST → SYN → ACK valid*. An accepted one goes through *option → mapping → data_fin → data_ack*
+//! ([`receive`]). Then TCP takes its acknowledgement, window, text and FIN. What TCP delivers is put together
+//! (*checksum → reassemble*).
+//!
+//! [`Connection::poll_transmit`] lets the scheduler give data to subflows ([`schedule`]) and puts the options on the
+//! segments that their TCPs cut ([`transmit`]).
 //!
 //! Positions in either direction's stream are `u64` counts that do not wrap; they become DSNs and SSNs at the
 //! options' edge only.
