@@ -164,3 +164,18 @@ fn data_without_a_mapping_costs_the_subflow() {
     );
     assert_eq!(server.connection.stats().bytes_delivered, 100, "nobody knows where the rest belongs");
 }
+
+#[test]
+fn old_data_that_comes_again_on_another_subflow_is_acknowledged_there_and_dropped() {
+    let mut server = Script::server(config());
+    server.join();
+    server.run("+1 0 < . 1:201 ack 1 win 60000 dack 0 map 0 1 200");
+    let _ = server.take_out();
+    server.run("+1 1 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100");
+    let _ = server.take_out();
+    server.run("+1 1 < . 101:301 ack 1 win 60000 dack 0 map 100 101 200");
+    let out = server.take_out();
+    let acked = out.iter().rfind(|(id, _)| id.0 == 1).map(|(_, s)| s.ack.since(server.ends[1].irs));
+    assert_eq!(acked, Some(301), "{out:?}");
+    assert_eq!(server.connection.readable(), 300);
+}
