@@ -22,6 +22,9 @@ pub(crate) struct EndPath {
     pub(crate) remote: Socket,
 }
 
+/// A segment that nobody expects; a refused MP_JOIN has a reason, which the RST tells (RFC 8684 §3.2).
+pub(crate) struct Unexpected(pub(crate) Option<mptcp::Refusal>);
+
 /// One end of a TCP or Multipath TCP connection.
 #[derive(Debug)]
 // In this order in memory: what every packet needs, and then what only some do.
@@ -124,34 +127,35 @@ impl StreamEndpoint {
         };
     }
 
-    /// Takes a segment from the network. `false`: nobody here expects it.
+    /// Takes a segment from the network, or says how it is answered with a RST.
     pub(crate) fn handle_segment(
         &mut self,
         now: Instant,
         path: EndPath,
         segment: &Segment,
         host: &Interfaces,
-    ) -> bool {
+    ) -> Result<(), Unexpected> {
         use ropewalk_wire::Flags;
         let opens = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
         match &mut self.transport {
-            Transport::Waiting => return false,
+            Transport::Waiting => return Err(Unexpected(None)),
             Transport::Listening if opens => self.accept(now, path, segment, host),
-            Transport::Listening => return false,
+            Transport::Listening => return Err(Unexpected(None)),
             Transport::Tcp(stream) if stream.tuple.remote == path.remote => {
                 stream.connection.handle_segment(now, segment);
             }
-            Transport::Tcp(_) => return false,
+            Transport::Tcp(_) => return Err(Unexpected(None)),
             Transport::Mptcp(stream) => match stream.subflow(path.local, path.remote) {
                 Some(subflow) => stream.connection.handle_segment(now, subflow, segment),
                 None if opens && !stream.active => {
                     let path = host.book.mptcp_path(path);
-                    return stream.connection.accept_join(now, path, segment).is_ok();
+                    let joined = stream.connection.accept_join(now, path, segment);
+                    return joined.map(drop).map_err(|refusal| Unexpected(Some(refusal)));
                 }
-                None => return false,
+                None => return Err(Unexpected(None)),
             },
         }
-        true
+        Ok(())
     }
 
     /// Opens the subflows that are wanted, each from a port of this endpoint that is free for it, or else from a new one

@@ -3,7 +3,7 @@
 use super::addresses::AddressBook;
 use super::blackhole::Blackhole;
 use super::datagrams::{UdpReceiver, UdpSender};
-use super::endpoint::{EndPath, Interfaces, StreamEndpoint};
+use super::endpoint::{EndPath, Interfaces, StreamEndpoint, Unexpected};
 use super::packet::{Body, Packet, Socket};
 use super::ports::PortTable;
 use super::transport::Transport;
@@ -128,10 +128,10 @@ impl Host {
         let path = EndPath { local: packet.destination, remote: packet.source };
         let Some(Slot { endpoint: Endpoint::Stream(endpoint), armed }) = self.slots.get_mut(index as usize)
         else {
-            return refuse(context, port, id, path);
+            return refuse(context, port, id, path, Unexpected(None));
         };
-        if !endpoint.handle_segment(now, path, segment, &self.interfaces) {
-            return refuse(context, port, id, path);
+        if let Err(unexpected) = endpoint.handle_segment(now, path, segment, &self.interfaces) {
+            return refuse(context, port, id, path, unexpected);
         }
         context.drop_packet(id);
         let wants = endpoint.drive(context, &self.interfaces).0;
@@ -217,9 +217,9 @@ fn arm(armed: &mut Instant, deadline: Instant, context: &mut Context<'_, Packet>
 
 /// Drops a segment that nobody expects, and answers it.
 #[cold]
-fn refuse(context: &mut Context<'_, Packet>, port: Port, id: PacketId, path: EndPath) {
+fn refuse(context: &mut Context<'_, Packet>, port: Port, id: PacketId, path: EndPath, why: Unexpected) {
     let reset = match &context.packet(id).body {
-        Body::Tcp(segment) => refusal(path, segment),
+        Body::Tcp(segment) => refusal(path, segment, why),
         _ => None,
     };
     context.drop_packet(id);
@@ -229,7 +229,7 @@ fn refuse(context: &mut Context<'_, Packet>, port: Port, id: PacketId, path: End
 }
 
 /// A reset for a segment that nobody expects (RFC 9293 §3.10.7.1, CLOSED); none for a reset.
-fn refusal(path: EndPath, segment: &Segment) -> Option<Packet> {
+fn refusal(path: EndPath, segment: &Segment, why: Unexpected) -> Option<Packet> {
     if segment.flags.contains(Flags::RST) {
         return None;
     }
@@ -240,6 +240,29 @@ fn refusal(path: EndPath, segment: &Segment) -> Option<Packet> {
         reset.flags |= Flags::ACK;
         reset.ack = segment.end();
     }
+    if let Some(refusal) = why.0 {
+        reset.options.mptcp.push(refusal.option());
+    }
     let (local, remote): (Socket, Socket) = (path.local, path.remote);
     Some(Packet::new(local, remote, Body::Tcp(reset)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_mptcp::Refusal;
+
+    #[test]
+    fn the_rst_for_a_refused_join_tells_the_reason() {
+        let path = EndPath { local: Socket::default(), remote: Socket::default() };
+        let syn = Segment { flags: Flags::SYN, ..Segment::default() };
+        let options = |why| {
+            let reset = refusal(path, &syn, Unexpected(why)).expect("a RST");
+            let Body::Tcp(segment) = &reset.body else { panic!("no segment") };
+            assert_eq!((segment.flags, segment.ack), (Flags::RST | Flags::ACK, syn.end()));
+            segment.options.mptcp.rare().to_vec()
+        };
+        assert_eq!(options(Some(Refusal::UNKNOWN)), [Refusal::UNKNOWN.option()]);
+        assert_eq!(options(None), []);
+    }
 }
