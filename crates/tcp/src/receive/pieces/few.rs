@@ -1,15 +1,21 @@
-//! A few pieces, in a sorted list.
+//! Pieces in a sorted list, while what arrives touches its ends: there it costs no more than a few moves.
+//!
+//! Honest data arrive so, however many pieces there are: above all others, or at the hole.
 
 use super::continues;
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
 
-/// The longest list: walking it costs no more than walking a tree.
-const LONGEST: usize = 32;
+/// How far from an end of the list something may change: moving so many pieces costs no more than walking a tree.
+const NEAR: usize = 32;
 
 /// Pieces by their places, without overlap; those that touch, in place and in the stream, are one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Few(VecDeque<(u64, Payload)>);
+pub(super) struct Few {
+    pieces: VecDeque<(u64, Payload)>,
+    /// Contiguous octets, whatever they carry: from, to.
+    blocks: VecDeque<(u64, u64)>,
+}
 
 #[inline]
 fn end((at, payload): (u64, Payload)) -> u64 {
@@ -19,41 +25,51 @@ fn end((at, payload): (u64, Payload)) -> u64 {
 impl Few {
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// One more arrival may make two pieces more: it can reach beyond a piece on both sides.
-    #[inline]
-    pub(super) fn is_full(&self) -> bool {
-        self.0.len() >= LONGEST
+        self.pieces.len()
     }
 
     #[inline]
     pub(super) fn first(&self) -> Option<(u64, Payload)> {
-        self.0.front().copied()
+        self.pieces.front().copied()
     }
 
     #[inline]
     pub(super) fn end(&self) -> Option<u64> {
-        self.0.back().map(|last| end(*last))
+        self.blocks.back().map(|(_, to)| *to)
     }
 
+    /// The index of the first piece that ends above a place.
     #[inline]
-    pub(super) fn remove_first(&mut self) {
-        self.0.pop_front();
+    fn index(&self, at: u64) -> usize {
+        if self.end().is_none_or(|end| end <= at) {
+            return self.pieces.len();
+        }
+        self.pieces.partition_point(|piece| end(*piece) <= at)
     }
 
+    /// Do octets touch only pieces near one end of the list?
+    #[inline]
+    pub(super) fn is_near(&self, at: u64, len: u32) -> bool {
+        let count = self.pieces.len();
+        count <= NEAR || self.index(at) + NEAR >= count || self.index(at + u64::from(len)) <= NEAR
+    }
+
+    /// All pieces, in order; none is left.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = (u64, Payload)> {
-        std::mem::take(&mut self.0).into_iter()
+        self.blocks = VecDeque::new();
+        std::mem::take(&mut self.pieces).into_iter()
     }
 
     /// Octets that continue the highest piece. Returns whether these do.
     #[inline]
     pub(super) fn append(&mut self, at: u64, payload: Payload) -> bool {
-        let Some(last) = self.0.back_mut() else { return false };
-        let appended = end(*last) == at && continues(last.1, payload);
+        let (Some(last), Some(block)) = (self.pieces.back_mut(), self.blocks.back_mut()) else {
+            return false;
+        };
+        let appended = block.1 == at && continues(last.1, payload);
         if appended {
             last.1.len += payload.len;
+            block.1 += u64::from(payload.len);
         }
         appended
     }
@@ -61,18 +77,19 @@ impl Few {
     /// Puts what is new of the octets between the pieces. Returns how many are.
     pub(super) fn insert(&mut self, mut at: u64, mut payload: Payload) -> u32 {
         let mut added = 0;
-        let mut index = self.0.partition_point(|piece| end(*piece) <= at);
+        let mut index = self.index(at);
         while payload.len > 0 {
-            let mut next = self.0.get(index).copied();
+            let mut next = self.pieces.get(index).copied();
             if next.is_some_and(|piece| end(piece) <= at) {
                 index += 1;
-                next = self.0.get(index).copied();
+                next = self.pieces.get(index).copied();
             }
             let held = next.filter(|(start, _)| *start <= at).map_or(0, |piece| end(piece) - at);
             let free = next.map_or(u64::MAX, |(start, _)| start.saturating_sub(at));
             let len = u64::from(payload.len).min(if held > 0 { held } else { free }) as u32;
             if held == 0 {
                 index = self.put(index, at, Payload { offset: payload.offset, len });
+                self.cover(at, at + u64::from(len));
                 added += len;
             }
             at += u64::from(len);
@@ -83,42 +100,59 @@ impl Few {
 
     /// Puts octets that are not held before the piece at `index`. Returns the index of the piece that has them then.
     fn put(&mut self, index: usize, at: u64, mut payload: Payload) -> usize {
-        if let Some(&(start, next)) = self.0.get(index)
+        if let Some(&(start, next)) = self.pieces.get(index)
             && start == at + u64::from(payload.len)
             && continues(payload, next)
         {
             payload.len += next.len;
-            self.0.remove(index);
+            self.pieces.remove(index);
         }
-        if let Some(before) = index.checked_sub(1).and_then(|before| self.0.get_mut(before))
+        if let Some(before) = index.checked_sub(1).and_then(|before| self.pieces.get_mut(before))
             && end(*before) == at
             && continues(before.1, payload)
         {
             before.1.len += payload.len;
             return index - 1;
         }
-        self.0.insert(index, (at, payload));
+        self.pieces.insert(index, (at, payload));
         index
+    }
+
+    /// Notes octets that are not held, as part of a block.
+    fn cover(&mut self, from: u64, to: u64) {
+        if self.end().is_none_or(|end| end < from) {
+            return self.blocks.push_back((from, to));
+        }
+        let index = self.blocks.partition_point(|block| block.1 < from);
+        let after = self.blocks.get(index + 1).copied();
+        match self.blocks.get_mut(index) {
+            Some(block) if block.1 == from => {
+                block.1 = to;
+                if let Some((_, end)) = after.filter(|(start, _)| *start == to) {
+                    block.1 = end;
+                    self.blocks.remove(index + 1);
+                }
+            }
+            Some(block) if block.0 == to => block.0 = from,
+            _ => self.blocks.insert(index, (from, to)),
+        }
+    }
+
+    /// The first block shrinks with its pieces.
+    #[inline]
+    pub(super) fn remove_first(&mut self) {
+        let Some(piece) = self.pieces.pop_front() else { return };
+        if let Some(block) = self.blocks.front_mut() {
+            block.0 = end(piece);
+            if block.0 == block.1 {
+                self.blocks.pop_front();
+            }
+        }
     }
 
     /// The contiguous octets around a place, whatever they carry.
     pub(super) fn block_around(&self, at: u64) -> Option<(u64, u64)> {
-        let index = self.0.partition_point(|piece| end(*piece) <= at);
-        let piece = self.0.get(index).filter(|(start, _)| *start <= at)?;
-        let (mut from, mut to) = (piece.0, end(*piece));
-        let touches = |pair: (&(u64, Payload), &(u64, Payload))| end(*pair.0) == pair.1.0;
-        for (lower, upper) in self.0.range(..index).rev().zip(self.0.range(..=index).rev()) {
-            if !touches((lower, upper)) {
-                break;
-            }
-            from = lower.0;
-        }
-        for (lower, upper) in self.0.range(index..).zip(self.0.range(index + 1..)) {
-            if !touches((lower, upper)) {
-                break;
-            }
-            to = end(*upper);
-        }
-        Some((from, to))
+        let index = self.blocks.partition_point(|block| block.1 <= at);
+        self.blocks.get(index).copied().filter(|(from, _)| *from <= at)
     }
 }

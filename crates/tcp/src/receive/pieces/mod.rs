@@ -1,7 +1,8 @@
 //! Octets above a hole, in pieces: what arrived out of order.
 //!
 //! Whatever arrives costs O(log n), counted over all arrivals, and no more pieces are kept than the owner allows: a peer
-//! that sends single octets with gaps between them gains nothing. A few pieces are kept in a list, many in trees.
+//! that sends single octets with gaps between them gains nothing. Pieces lie in a list as long as only its ends change, in trees
+//! after that.
 
 mod few;
 mod many;
@@ -26,7 +27,7 @@ pub const fn most_pieces(receive_buffer: u32) -> usize {
 pub struct Pieces {
     octets: u64,
     few: Few,
-    /// All of them, once they are not few; until none is left.
+    /// All of them, once something has changed in the midst of the list; until none is left.
     many: Option<Box<Many>>,
 }
 
@@ -69,7 +70,7 @@ impl Pieces {
             payload.len
         } else if self.len() >= most {
             return self.insert_at_most(at, payload);
-        } else if self.many.is_none() && !self.few.is_full() {
+        } else if self.many.is_none() && self.few.is_near(at, payload.len) {
             self.few.insert(at, payload)
         } else {
             self.insert_many(at, payload)
