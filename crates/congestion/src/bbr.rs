@@ -280,6 +280,11 @@ impl Bbr {
         self.model.bw()
     }
 
+    /// BBR.min_rtt.
+    pub(crate) fn min_rtt(&self) -> Option<Duration> {
+        self.min_rtt.get()
+    }
+
     /// BBR.MinPipeCwnd.
     fn min_pipe_cwnd(window: &Window) -> u32 {
         window.smss.saturating_mul(MIN_PIPE_CWND)

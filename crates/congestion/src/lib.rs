@@ -3,6 +3,8 @@
 //!
 //! A [`Controller`] is one algorithm with the window that it moves. To add an algorithm: a file for it, a variant of
 //! [`CongestionControl`], and a line in each `match` of `controller.rs` that the compiler then asks for.
+//!
+//! A path of numbered datagrams, as a bond's, has a [`PathController`] instead, within a [`ControlledPath`].
 
 mod bbr;
 mod config;
@@ -14,6 +16,7 @@ mod delivery_rate;
 mod hystart;
 mod newreno;
 mod pacing;
+mod path;
 mod rate_sample;
 mod window;
 
@@ -22,6 +25,7 @@ pub use controller::{AckSample, Controller, Snapshot};
 pub use coupled::Coupling;
 pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};
+pub use path::{ControlledPath, PathBbr, PathController, PathSample, Transparent};
 pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
 
 #[cfg(test)]

@@ -25,6 +25,10 @@ pub struct RateSample {
     pub delivery_rate: f64,
     /// Delivered over the sampling interval.
     pub delivered: u64,
+    /// How long the departures of what was delivered over the interval took.
+    pub send_elapsed: Duration,
+    /// How long its delivery took. The interval is the longer of the two.
+    pub ack_elapsed: Duration,
     /// C.delivered when the packet left.
     pub prior_delivered: u64,
     /// C.inflight when the packet left, itself included.
@@ -145,6 +149,7 @@ impl RateSampler {
         // The longer of the two: data cannot have been delivered faster than it was sent.
         let send_elapsed = packet.send_time.saturating_since(packet.first_send_time);
         let ack_elapsed = self.delivered_time.saturating_since(packet.delivered_time);
+        (sample.send_elapsed, sample.ack_elapsed) = (send_elapsed, ack_elapsed);
         let interval = send_elapsed.max(ack_elapsed);
         if interval >= min_rtt && interval > Duration::ZERO {
             sample.delivery_rate = sample.delivered as f64 / interval.as_secs_f64();

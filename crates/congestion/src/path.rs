@@ -1,0 +1,65 @@
+//! Controllers of a path: numbered datagrams go out, and a few times per round trip the peer reports what came and what
+//! is missing. Nothing is sent again, so there is no recovery: a loss is told once.
+
+mod bbr;
+mod controlled;
+#[cfg(test)]
+mod tests;
+mod transparent;
+
+pub use bbr::PathBbr;
+pub use controlled::ControlledPath;
+pub use transparent::Transparent;
+
+use crate::rate_sample::{LostPacket, RateSample};
+use ropewalk_units::{Duration, Instant, Rate};
+
+/// What one report tells. Times are those at which the ACKs of single packets would have come: what the report waited at
+/// the peer is taken off.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PathSample {
+    /// The sample of the packet sent last among those that the report tells as delivered.
+    pub rate: RateSample,
+    /// The shortest round-trip time among those packets.
+    pub least_rtt: Option<Duration>,
+    /// The smoothed round-trip time, this report included.
+    pub srtt: Duration,
+}
+
+/// How much may be on a path and how fast it may leave. Volumes in octets.
+///
+/// Calls come in the order of events, with times that never go back. [`ControlledPath`] makes them.
+pub trait PathController {
+    /// A packet is about to leave while nothing is on its way and there had been nothing to send.
+    fn on_restart_from_idle(&mut self, now: Instant);
+
+    /// A packet of `size` octets leaves; `inflight` are on their way with it.
+    fn on_sent(&mut self, now: Instant, size: u32, inflight: u32);
+
+    /// A packet is missing. All losses of a report come before its [`Self::on_report`].
+    fn on_lost(&mut self, now: Instant, packet: &LostPacket);
+
+    /// A report with at least one packet delivered.
+    fn on_report(&mut self, now: Instant, sample: &PathSample);
+
+    /// No report came for long: what was on its way is given up.
+    fn on_timeout(&mut self, now: Instant);
+
+    /// How much may be on its way; `u32::MAX` is no bound.
+    fn inflight_bound(&self) -> u32;
+
+    /// How fast packets may leave at `now`; `None` is at once.
+    fn pacing_rate(&self, now: Instant) -> Option<Rate>;
+
+    /// How much leaves together when packets are paced.
+    fn send_quantum(&self) -> u32;
+
+    /// The bandwidth that the controller believes the path to have for it; `None` while it knows nothing.
+    fn bandwidth(&self) -> Option<Rate>;
+
+    /// The round trip without queue that the controller believes in.
+    fn base_rtt(&self) -> Option<Duration>;
+
+    /// Does the controller hold the path below what it could carry, so that samples say nothing about its rate?
+    fn limits_itself(&self) -> bool;
+}

@@ -1,0 +1,85 @@
+//! BBR on a path: TCP's, with a round trip of losses in the place of a recovery.
+
+use super::{PathController, PathSample};
+use crate::bbr::{self, Bbr};
+use crate::rate_sample::LostPacket;
+use crate::window::{UNLIMITED, Window};
+use ropewalk_units::{Duration, Instant, Rate};
+
+/// C.InitialCwnd in packets (RFC 6928).
+const INITIAL_WINDOW: u32 = 10;
+
+/// BBRv3 (draft-ietf-ccwg-bbr) on a path.
+#[derive(Clone, Debug)]
+pub struct PathBbr {
+    bbr: Bbr,
+    window: Window,
+    /// Losses are one event until this much is delivered.
+    recovery_until: Option<u64>,
+}
+
+impl PathBbr {
+    /// For packets of `packet_size` octets. What is drawn at random follows from `seed`, which should differ between
+    /// paths.
+    pub fn new(seed: u64, packet_size: u32, now: Instant) -> Self {
+        let size = packet_size.max(1);
+        let window = Window::new(size.saturating_mul(INITIAL_WINDOW), UNLIMITED, size);
+        Self { bbr: Bbr::new(seed, now, &window), window, recovery_until: None }
+    }
+}
+
+impl PathController for PathBbr {
+    fn on_restart_from_idle(&mut self, now: Instant) {
+        self.bbr.on_restart_from_idle(now, &mut self.window);
+    }
+
+    fn on_sent(&mut self, _now: Instant, _size: u32, _inflight: u32) {}
+
+    fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
+        if self.recovery_until.is_none() {
+            self.bbr.on_enter_fast_recovery(&self.window);
+            self.recovery_until = Some(packet.total_delivered);
+        }
+        self.bbr.on_lost(now, packet, &mut self.window);
+    }
+
+    fn on_report(&mut self, now: Instant, sample: &PathSample) {
+        let rate = &sample.rate;
+        let over = |until| rate.has_packet && rate.prior_delivered >= until;
+        if self.recovery_until.is_some_and(over) {
+            self.recovery_until = None;
+            self.bbr.on_exit_recovery(&mut self.window);
+        }
+        self.bbr.on_ack(now, rate, &mut self.window);
+    }
+
+    fn on_timeout(&mut self, _now: Instant) {
+        self.bbr.on_enter_rto(0, &mut self.window);
+        self.recovery_until = Some(0);
+    }
+
+    fn inflight_bound(&self) -> u32 {
+        self.window.cwnd
+    }
+
+    fn pacing_rate(&self, _now: Instant) -> Option<Rate> {
+        Some(bbr::rate(self.bbr.pacing_rate()))
+    }
+
+    fn send_quantum(&self) -> u32 {
+        self.bbr.send_quantum()
+    }
+
+    fn bandwidth(&self) -> Option<Rate> {
+        let bandwidth = self.bbr.bw();
+        (bandwidth > 0.0).then(|| bbr::rate(bandwidth))
+    }
+
+    fn base_rtt(&self) -> Option<Duration> {
+        self.bbr.min_rtt()
+    }
+
+    fn limits_itself(&self) -> bool {
+        self.bbr.limits_itself()
+    }
+}

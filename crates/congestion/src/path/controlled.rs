@@ -1,0 +1,152 @@
+//! The channel around a controller: what is on its way, rate samples, the pacer, round-trip times.
+
+use super::{PathController, PathSample};
+use crate::Pacer;
+use crate::rate_sample::{PacketState, RateSampler};
+use ropewalk_units::{Duration, Instant};
+
+/// What a report has told so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Report {
+    octets: u32,
+    /// The packet sent last, with its round-trip time.
+    newest: Option<(PacketState, Duration)>,
+    least_rtt: Option<Duration>,
+}
+
+/// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
+/// packet is reported.
+///
+/// When a report comes: [`Self::on_lost`] and [`Self::on_delivered`] for its packets, then [`Self::end_report`].
+#[derive(Clone, Debug)]
+pub struct ControlledPath<C> {
+    controller: C,
+    sampler: RateSampler,
+    pacer: Pacer,
+    /// Octets.
+    inflight: u32,
+    report: Report,
+    /// The packet lost last was followed by none that was delivered.
+    loss_goes_on: bool,
+    /// The bound held packets back; samples are of a used path until this much is delivered.
+    bound_used_until: u64,
+    srtt: Option<Duration>,
+    min_rtt: Duration,
+    /// The sampler's clock: the times of ACKs that reports stand for.
+    acked_at: Instant,
+}
+
+impl<C: PathController> ControlledPath<C> {
+    /// Nothing was sent yet.
+    pub fn new(controller: C, now: Instant) -> Self {
+        Self {
+            controller,
+            sampler: RateSampler::new(now),
+            pacer: Pacer::new(),
+            inflight: 0,
+            report: Report::default(),
+            loss_goes_on: false,
+            bound_used_until: 0,
+            srtt: None,
+            min_rtt: Duration::MAX,
+            acked_at: now,
+        }
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &C {
+        &self.controller
+    }
+
+    /// Octets on their way.
+    pub fn inflight(&self) -> u32 {
+        self.inflight
+    }
+
+    /// The smoothed round-trip time.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.srtt
+    }
+
+    /// May a packet of `size` octets leave? One may always be on its way.
+    pub fn may_send(&self, now: Instant, size: u32) -> bool {
+        self.has_room(size) && !self.pacer.holds(now)
+    }
+
+    /// Is the bound what holds a packet of `size` octets back, not the pacer?
+    pub fn has_room(&self, size: u32) -> bool {
+        self.inflight == 0 || self.inflight.saturating_add(size) <= self.controller.inflight_bound()
+    }
+
+    /// When the pacer lets the next burst go. Room within the bound comes with reports only.
+    pub fn next_send_time(&self) -> Instant {
+        self.pacer.next_send_time()
+    }
+
+    /// A packet leaves.
+    pub fn on_sent(&mut self, now: Instant, size: u32) -> PacketState {
+        if self.inflight == 0 && self.sampler.is_app_limited() {
+            self.controller.on_restart_from_idle(now);
+        }
+        let state = self.sampler.on_sent(now, self.inflight, size);
+        self.inflight = self.inflight.saturating_add(size);
+        if let Some(rate) = self.controller.pacing_rate(now) {
+            self.pacer.on_sent(now, size, rate, self.controller.send_quantum());
+        }
+        self.controller.on_sent(now, size, self.inflight);
+        if !self.has_room(size) {
+            self.bound_used_until = self.sampler.delivered() + u64::from(self.inflight);
+        }
+        state
+    }
+
+    /// There is nothing to send though a packet might leave: what is measured now says nothing about the line's rate.
+    pub fn on_nothing_to_send(&mut self) {
+        self.sampler.mark_app_limited(self.inflight);
+    }
+
+    /// The report tells a packet as missing, `size` octets.
+    pub fn on_lost(&mut self, now: Instant, size: u32, state: &PacketState) {
+        self.inflight = self.inflight.saturating_sub(size);
+        let begins_range = !std::mem::replace(&mut self.loss_goes_on, true);
+        let lost = self.sampler.on_lost(size, Some(state), begins_range);
+        self.controller.on_lost(now, &lost);
+    }
+
+    /// The report tells a packet as delivered, `size` octets. `rtt`: from its departure to now, less what the report
+    /// waited after its arrival.
+    pub fn on_delivered(&mut self, size: u32, state: &PacketState, rtt: Duration) {
+        self.loss_goes_on = false;
+        self.inflight = self.inflight.saturating_sub(size);
+        self.report.octets = self.report.octets.saturating_add(size);
+        if self.report.newest.is_none_or(|(newest, _)| newest.send_time <= state.send_time) {
+            self.report.newest = Some((*state, rtt));
+        }
+        let least = self.report.least_rtt.map_or(rtt, |least| least.min(rtt));
+        self.report.least_rtt = Some(least);
+    }
+
+    /// The report ends.
+    pub fn end_report(&mut self, now: Instant) {
+        let report = std::mem::take(&mut self.report);
+        let Some((newest, rtt)) = report.newest else { return };
+        self.min_rtt = self.min_rtt.min(report.least_rtt.unwrap_or(rtt));
+        let srtt = self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8);
+        self.srtt = Some(srtt);
+        self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
+        let mut rate = self.sampler.on_acked(self.acked_at, report.octets, Some(&newest), self.min_rtt);
+        rate.rtt = Some(rtt);
+        rate.inflight = self.inflight;
+        rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
+        self.controller.on_report(now, &PathSample { rate, least_rtt: report.least_rtt, srtt });
+        if self.controller.limits_itself() {
+            self.sampler.mark_app_limited(self.inflight);
+        }
+    }
+
+    /// No report came for long: nothing that was sent is on its way any more.
+    pub fn on_timeout(&mut self, now: Instant) {
+        self.inflight = 0;
+        self.controller.on_timeout(now);
+    }
+}

@@ -1,0 +1,149 @@
+//! Controlled paths over one bottleneck, with reports that come in lumps.
+
+use super::{ControlledPath, PathBbr, PathController, Transparent};
+use crate::rate_sample::PacketState;
+use ropewalk_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+const SIZE: u32 = 1000;
+
+/// A path over one line: packets leave the line in order, and every `report_each` the peer reports what came.
+struct Line<C> {
+    path: ControlledPath<C>,
+    now: Instant,
+    /// Octets per second.
+    rate: f64,
+    one_way: Duration,
+    /// Octets that may wait.
+    buffer: f64,
+    report_each: Duration,
+    /// Every so many packets one is lost; 0 for none.
+    lose_each: u64,
+    free: Instant,
+    sent: u64,
+    /// Arrival, if it arrives.
+    flying: VecDeque<(Option<Instant>, PacketState)>,
+    delivered: u64,
+    queues: Vec<Duration>,
+}
+
+impl<C: PathController> Line<C> {
+    fn new(controller: C, mbps: f64, rtt_ms: u64) -> Self {
+        Self {
+            path: ControlledPath::new(controller, Instant::ZERO),
+            now: Instant::ZERO,
+            rate: mbps * 1e6 / 8.0,
+            one_way: Duration::from_millis(rtt_ms) / 2,
+            buffer: 1e9,
+            report_each: Duration::from_millis(5),
+            lose_each: 0,
+            free: Instant::ZERO,
+            sent: 0,
+            flying: VecDeque::new(),
+            delivered: 0,
+            queues: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, seconds: f64) {
+        let end = self.now + Duration::from_secs_f64(seconds);
+        let step = Duration::from_micros(10);
+        while self.now < end {
+            self.now += step;
+            if self.now.as_nanos().is_multiple_of(self.report_each.as_nanos()) {
+                self.report();
+            }
+            while self.path.may_send(self.now, SIZE) {
+                self.depart();
+            }
+        }
+    }
+
+    /// The peer wrote the report one way ago.
+    fn report(&mut self) {
+        let told = |at: Instant| at + self.one_way <= self.now;
+        let came = |arrival: &Option<Instant>| arrival.is_some_and(told);
+        let Some(last) = self.flying.iter().rposition(|(arrival, _)| came(arrival)) else { return };
+        for (arrival, state) in self.flying.drain(..=last) {
+            let Some(arrival) = arrival else {
+                self.path.on_lost(self.now, SIZE, &state);
+                continue;
+            };
+            self.delivered += u64::from(SIZE);
+            let rtt = arrival.saturating_since(state.send_time) + self.one_way;
+            self.path.on_delivered(SIZE, &state, rtt);
+        }
+        self.path.end_report(self.now);
+    }
+
+    fn depart(&mut self) {
+        let state = self.path.on_sent(self.now, SIZE);
+        self.sent += 1;
+        let queue = self.free.saturating_since(self.now);
+        let unlucky = self.lose_each > 0 && self.sent.is_multiple_of(self.lose_each);
+        if unlucky || queue.as_secs_f64() * self.rate > self.buffer {
+            return self.flying.push_back((None, state));
+        }
+        self.queues.push(queue);
+        self.free = self.free.max(self.now) + Duration::from_secs_f64(f64::from(SIZE) / self.rate);
+        self.flying.push_back((Some(self.free + self.one_way), state));
+    }
+
+    fn share(&mut self, seconds: f64) -> f64 {
+        let before = self.delivered;
+        self.queues.clear();
+        self.run(seconds);
+        (self.delivered - before) as f64 / seconds / self.rate
+    }
+}
+
+#[test]
+fn a_transparent_path_may_always_send() {
+    let mut path = ControlledPath::new(Transparent, Instant::ZERO);
+    for _ in 0..100_000 {
+        assert!(path.may_send(Instant::ZERO, SIZE));
+        path.on_sent(Instant::ZERO, SIZE);
+    }
+    assert_eq!(path.inflight(), 100_000 * SIZE);
+    path.on_timeout(Instant::ZERO);
+    assert_eq!(path.inflight(), 0);
+}
+
+#[test]
+fn bbr_fills_the_line_whatever_lumps_reports_come_in() {
+    for report_each in [1, 5, 25] {
+        let mut line = Line::new(PathBbr::new(7, SIZE, Instant::ZERO), 20.0, 50);
+        line.report_each = Duration::from_millis(report_each);
+        line.run(5.0);
+        let share = line.share(20.0);
+        assert!(share > 0.93, "reports each {report_each} ms: {share}");
+        let bandwidth = line.path.controller().bandwidth().expect("known").as_mbps();
+        assert!((19.0..21.0).contains(&bandwidth), "{bandwidth}");
+        // The wait of a report is no round trip.
+        let base = line.path.controller().base_rtt().expect("known").as_secs_f64();
+        assert!((0.0499..0.052).contains(&base), "{base}");
+    }
+}
+
+#[test]
+fn bbr_survives_a_timeout_and_comes_back() {
+    let mut line = Line::new(PathBbr::new(7, SIZE, Instant::ZERO), 20.0, 50);
+    line.run(5.0);
+    line.flying.clear();
+    line.path.on_timeout(line.now);
+    assert!(line.path.may_send(line.now + Duration::from_secs(1), SIZE));
+    line.run(1.0);
+    let share = line.share(5.0);
+    assert!(share > 0.9, "{share}");
+}
+
+#[test]
+fn bbr_leaves_startup_by_losses_in_a_short_buffer() {
+    let mut line = Line::new(PathBbr::new(7, SIZE, Instant::ZERO), 20.0, 50);
+    line.buffer = 12_500.0;
+    line.run(2.0);
+    let share = line.share(20.0);
+    assert!(share > 0.85, "{share}");
+    let longest = line.queues.iter().copied().fold(Duration::ZERO, Duration::max);
+    assert!(longest <= Duration::from_millis(6), "{longest:?}");
+}
