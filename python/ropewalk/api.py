@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import _core, waiting
-from ropewalk.executor import Executor, Job, LocalExecutor, carry_out, missing
+from ropewalk.executor import Executor, Finished, LocalExecutor, carry_out, missing
+from ropewalk.plan import Plan, Settings
 from ropewalk.progress import Progress, Silent
-from ropewalk.results import Reference, RunResult, SweepResult, goodput
+from ropewalk.results import RunResult, SweepResult, goodput
 from ropewalk.source import Overrides, ScenarioLike, Source, resolve
 from ropewalk.store import Store, write_text
 from ropewalk.summary import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ropewalk.campaign import Campaign, CampaignLike
+    from ropewalk.plan import Case, Job
 
 
 def version() -> str:
@@ -104,68 +106,37 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     source = scenario if isinstance(scenario, Source) else resolve(scenario)
     source = source.with_overrides(overrides or {})
     info = waiting.check(source, seed, drawing)
-    singles = waiting.references(source) if compare and info.multipath else []
     first = seed if seed is not None else info.seed
-    seeds = range(first, first + replications)
     store = Store(Path(out), version()) if out is not None else None
-    jobs = _main_jobs(source, info, seeds, store, series=series, capture=capture)
-    alone: dict[Reference, list[Job]] = {}
-    for connection, path, text in singles:
-        label = f"{info.name}, {connection} on {path} alone"
-        reference = Source(text, source.path)
-        alone[connection, path] = [
-            Job(reference, seed, f"{label}, seed {seed}", series=False, keep=True) for seed in seeds
-        ]
-    finished = carry_out(
-        [*jobs, *(job for group in alone.values() for job in group)],
-        executor or LocalExecutor(workers),
-        progress or Silent(),
-        info.name,
-    )
-    result = RunResult(
-        scenario=info.name,
-        hash=info.hash,
-        outcomes=[outcome for job in jobs if (outcome := finished[job].outcome)],
-        multipath=info.multipath,
-        references={
-            reference: [
-                goodput(json.loads(outcome.summary()), info.multipath[reference[0]])
-                for job in group
-                if (outcome := finished[job].outcome)
-            ]
-            for reference, group in alone.items()
-        },
-    )
+    plan = Plan(store, Settings(series=series, compare=compare, keep=True, capture=capture))
+    case = plan.add(source, info, range(first, first + replications), info.name)
+    plan.prepare()
+    ended = carry_out(plan.jobs, executor or LocalExecutor(workers), progress or Silent(), info.name)
+    result = _result(case, ended)
     if store is not None:
-        _write(result, store.folder(info), [file for job in jobs for file in finished[job].files])
+        _write(result, store.folder(info), [file for job in case.jobs for file in ended[job].files])
     return result
 
 
-def _main_jobs(  # noqa: PLR0913 - the choices of `run`, by name
-    source: Source,
-    info: _core.Info,
-    seeds: Sequence[int],
-    store: Store | None,
-    *,
-    series: bool,
-    capture: bool,
-) -> list[Job]:
-    if store is None:
-        return [Job(source, seed, f"{info.name}, seed {seed}", series, keep=True) for seed in seeds]
-    keys = [store.key(info, seed) for seed in seeds]
-    store.prepare(key.folder for key in keys)
-    return [
-        Job(
-            source=source,
-            seed=key.seed,
-            label=f"{info.name}, seed {key.seed}",
-            series=series,
-            key=key,
-            captures=key.folder / f"{key.stem}.captures" if capture else None,
-            keep=True,
-        )
-        for key in keys
-    ]
+def _result(case: Case, ended: Mapping[Job, Finished]) -> RunResult:
+    """What the runs have measured, from the outcomes that they have brought back."""
+
+    def outcomes(jobs: Sequence[Job]) -> list[_core.Outcome]:
+        return [outcome for job in jobs if (outcome := ended[job].outcome)]
+
+    return RunResult(
+        scenario=case.info.name,
+        hash=case.info.hash,
+        outcomes=outcomes(case.jobs),
+        multipath=case.info.multipath,
+        references={
+            (connection, path): [
+                goodput(json.loads(outcome.summary()), case.info.multipath[connection])
+                for outcome in outcomes(jobs)
+            ]
+            for (connection, path), jobs in case.references.items()
+        },
+    )
 
 
 def _write(result: RunResult, folder: Path, files: list[Path]) -> None:
@@ -205,17 +176,19 @@ def sweep(
     temporary = tempfile.TemporaryDirectory(prefix="ropewalk-") if out is None else None
     root = Path(temporary.name) if temporary is not None else Path(out or "")
     store = Store(root, version())
-    planned = sweeping.plan(loaded, store)
-    store.prepare([root, *(key.folder for key in planned.jobs)])
-    todo = missing(planned.jobs, said)
-    sweeping.write_manifest(loaded, planned, root)
-    ended = carry_out(todo, executor or LocalExecutor(workers), said, planned.name, tolerant=True)
-    failures = {end.job.key: end.error for end in ended.values() if end.error and end.job.key}
+    plan = Plan(store, Settings(series=loaded.series, compare=loaded.compare))
+    samples = sweeping.samples(loaded, plan)
+    name = loaded.name or samples[0].scenario
+    plan.prepare(root)
+    todo = missing(plan.jobs, said)
+    sweeping.write_manifest(loaded, name, samples, root)
+    ended = carry_out(todo, executor or LocalExecutor(workers), said, name, tolerant=True)
+    failures = {job.key: end.error for job, end in ended.items() if end.error and job.key}
     return SweepResult(
         campaign=loaded,
-        samples=planned.samples,
+        samples=samples,
         computed=len(todo) - len(failures),
-        skipped=len(planned.jobs) - len(todo),
+        skipped=len(plan.jobs) - len(todo),
         failures=failures,
         temporary=temporary,
     )

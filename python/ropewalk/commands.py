@@ -12,7 +12,7 @@ import typer
 from ropewalk import api, routes_command
 from ropewalk.benefit import sentence
 from ropewalk.cli import STOPS, exit_code
-from ropewalk.errors import InputError, RopewalkError, ScenarioError, UnsupportedError
+from ropewalk.errors import InputError, RopewalkError, ScenarioError
 from ropewalk.executor import LocalExecutor
 from ropewalk.progress import Progress, Silent, for_terminal
 from ropewalk.source import Source, read_text
@@ -155,15 +155,10 @@ def sweep(
     *,
     out: Annotated[Path, typer.Option(help="The store. What it already has is not run again.")] = DEFAULT_OUT,
     workers: WorkersOption = None,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A cluster (in a later release).")
-    ] = None,
 ) -> None:
     """Run a scenario over a grid of values; stop with Ctrl-C and resume at will."""
     resume = f"; every finished run is in {out}: the same command goes on from there"
     with reporting(resume):
-        if dask is not None:
-            raise UnsupportedError("--dask: this release runs on the cores of one machine (--workers)")
         result = api.sweep(campaign, out=out, workers=workers, progress=for_terminal())
         show_sweep(result, out)
     if result.failures:
@@ -199,7 +194,7 @@ def reproduce(
 
     with reporting(f"; every finished run is in {out}: the same command goes on from there"):
         chosen = studies.names(study or [])
-        count = LocalExecutor(workers).workers
+        executor = LocalExecutor(workers)
         progress: Progress = for_terminal()
         kept = {name: studies.Kept(out / name, quick) for name in chosen}
         for name, runs in kept.items():
@@ -207,7 +202,7 @@ def reproduce(
             typer.echo(f"{name}: {module.TITLE}")
             if fresh:
                 runs.forget()
-            result = module.run(out / name, quick, Runner(count, progress, runs.store))
+            result = module.run(out / name, quick, Runner(executor, progress, runs.store, executor.workers))
             progress.finish()
             for finding in result.findings:
                 typer.echo(f"  - {finding}")

@@ -77,6 +77,6 @@ class StoreError(RopewalkError, OSError):
 
 
 class UnsupportedError(RopewalkError, NotImplementedError):
-    """What was asked for belongs to a later release."""
+    """What was asked for needs something that is not installed."""
 
     exit_code = 2

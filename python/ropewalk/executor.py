@@ -14,44 +14,14 @@ from typing import TYPE_CHECKING, Protocol
 from ropewalk import _core
 from ropewalk.errors import RopewalkError, RunError, StoreError
 from ropewalk.progress import Finishing
-from ropewalk.store import TABLES, Key, Table, damage, store_error
+from ropewalk.store import damage, store_error
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from ropewalk.plan import Job
     from ropewalk.progress import Progress
-    from ropewalk.source import Source
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One run, with everything that a worker needs to carry it out."""
-
-    source: Source
-    """The scenario."""
-
-    seed: int
-    """The seed of its random streams."""
-
-    label: str
-    """What messages call it."""
-
-    series: bool = True
-    """Whether to sample the time series."""
-
-    key: Key | None = None
-    """Where its Parquet files go in a store; without a place none are written."""
-
-    captures: Path | None = None
-    """The folder to put pcapng files into, if any are wanted."""
-
-    keep: bool = False
-    """Whether the outcome is wanted back. A sweep's is not: its tables are on disk."""
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The tables that it writes."""
-        return TABLES if self.series else tuple(table for table in TABLES if table != "series")
+    from ropewalk.store import Key, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +89,25 @@ class LocalExecutor:
                 thread.join()
 
 
-def missing(jobs: dict[Key, Job], progress: Progress) -> list[Job]:
-    """The jobs whose results the store does not have whole; damaged ones are reported and missing."""
-    todo = []
-    for key, job in jobs.items():
-        try:
-            reason = damage(key, job.tables)
-        except FileNotFoundError:
-            todo.append(job)
-            continue
-        except OSError as cause:
-            raise StoreError(f"cannot read the results in {key.folder}: {cause.strerror}") from cause
-        if reason is not None:
-            progress.note(f"{reason}; running it again")
-            todo.append(job)
-    return todo
+def missing(jobs: Sequence[Job], progress: Progress) -> list[Job]:
+    """The jobs whose results no store has whole; damaged ones are reported and missing.
+
+    Raises:
+        StoreError: A store cannot be read.
+    """
+    return [job for job in jobs if job.key is None or _lacks(job.key, job.tables, progress)]
+
+
+def _lacks(key: Key, tables: Sequence[Table], progress: Progress) -> bool:
+    try:
+        reason = damage(key, tables)
+    except FileNotFoundError:
+        return True
+    except OSError as cause:
+        raise StoreError(f"cannot read the results in {key.folder}: {cause.strerror}") from cause
+    if reason is not None:
+        progress.note(f"{reason}; running it again")
+    return reason is not None
 
 
 def carry_out(

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from ropewalk.benefit import Benefit
     from ropewalk.campaign import Campaign, Point
     from ropewalk.errors import RopewalkError
-
-Reference = tuple[str, str]
-"""A connection and the single path that it used instead of all of its own."""
+    from ropewalk.plan import Reference
 
 
 class Tables(ABC):

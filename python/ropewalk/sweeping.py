@@ -1,72 +1,53 @@
-"""A campaign's plan: every run it needs, each of them once, and the plan written down."""
+"""A campaign's plan: the runs of every point of its grid, and the list of its points written down."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import _core
 from ropewalk.errors import CampaignError, ScenarioError
-from ropewalk.executor import Job
-from ropewalk.results import Reference, Sample
-from ropewalk.source import Source
-from ropewalk.store import Key, Store, file_name, write_text
-from ropewalk.waiting import check, references
+from ropewalk.results import Sample
+from ropewalk.store import Key, file_name, write_text
+from ropewalk.waiting import check
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ropewalk.campaign import Campaign, Point
+    from ropewalk.plan import Case, Job, Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything that a campaign needs, nothing of which has run."""
-
-    name: str
-    samples: list[Sample]
-    jobs: dict[Key, Job]
-
-
-def plan(campaign: Campaign, store: Store) -> Plan:
-    """Check every point of the grid and list its runs, each of them once.
+def samples(campaign: Campaign, plan: Plan) -> list[Sample]:
+    """Check every point of the grid, and add its runs to the plan.
 
     Raises:
-        ScenarioError: A point's scenario is not valid; the message says at which point.
+        ScenarioError: A point's scenario is not valid; a note says at which point.
     """
-    jobs: dict[Key, Job] = {}
-    samples = [_sample(point, campaign, store, jobs) for point in campaign.points()]
-    return Plan(campaign.name or samples[0].scenario, samples, jobs)
+    return [_sample(point, _case(point, campaign, plan)) for point in campaign.points()]
 
 
-def _sample(point: Point, campaign: Campaign, store: Store, jobs: dict[Key, Job]) -> Sample:
+def _case(point: Point, campaign: Campaign, plan: Plan) -> Case:
     try:
         info = check(point.source)
-        singles = references(point.source) if campaign.compare and info.multipath else []
+        label = f"{info.name} ({describe(point.parameters)})" if point.parameters else info.name
+        return plan.add(point.source, info, campaign.seeds_from(info.seed), label)
     except ScenarioError as error:
         if point.parameters:
             error.add_note(f"at the point {describe(point.parameters)}")
         raise
-    seeds = campaign.seeds_from(info.seed)
 
-    def keys(source: Source, what: _core.Info, label: str, *, reference: bool) -> tuple[Key, ...]:
-        found = tuple(store.key(what, seed, reference=reference) for seed in seeds)
-        for key in found:
-            # A reference's series would be of no use: only its goodput is compared.
-            series = campaign.series and not reference
-            name = f"{label}, seed {key.seed}"
-            jobs.setdefault(key, Job(source, key.seed, name, series, key))
-        return found
 
-    label = f"{info.name} ({describe(point.parameters)})" if point.parameters else info.name
-    main = keys(point.source, info, label, reference=False)
-    alone: dict[Reference, tuple[Key, ...]] = {}
-    for connection, path, text in singles:
-        source = Source(text, point.source.path)
-        name = f"{label}, {connection} on {path} alone"
-        alone[connection, path] = keys(source, check(source), name, reference=True)
-    return Sample(point, info.name, info.hash, seeds, main, info.multipath, alone)
+def _sample(point: Point, case: Case) -> Sample:
+    """A point with the places of its results: jobs are not needed once they have run."""
+
+    def keys(jobs: Sequence[Job]) -> tuple[Key, ...]:
+        return tuple(job.key for job in jobs if job.key is not None)
+
+    alone = {reference: keys(jobs) for reference, jobs in case.references.items()}
+    info = case.info
+    return Sample(point, info.name, info.hash, case.seeds, keys(case.jobs), info.multipath, alone)
 
 
 def describe(parameters: dict[str, Any]) -> str:
@@ -74,16 +55,16 @@ def describe(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{key} = {value}" for key, value in parameters.items())
 
 
-def write_manifest(campaign: Campaign, planned: Plan, root: Path) -> Path:
+def write_manifest(campaign: Campaign, name: str, samples: Sequence[Sample], root: Path) -> Path:
     """Write down which hash is which point, for readers that do not have the campaign at hand."""
     points = [
         {"point": sample.point.index, "scenario_hash": sample.hash, "parameters": sample.point.parameters}
         | {"references": _reference_hashes(sample)}
-        for sample in planned.samples
+        for sample in samples
     ]
-    head = {"campaign": planned.name, "scenario": planned.samples[0].scenario, "version": _core.version()}
-    seeds = list(planned.samples[0].seeds)
-    file = root / f"{file_name(planned.name)}.campaign.json"
+    head = {"campaign": name, "scenario": samples[0].scenario, "version": _core.version()}
+    seeds = list(samples[0].seeds)
+    file = root / f"{file_name(name)}.campaign.json"
     tree = {**head, "seeds": seeds, "set": dict(campaign.source.overrides), "points": points}
     try:
         write_text(file, json.dumps(tree, indent=1, default=str) + "\n")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from ropewalk.executor import LocalExecutor
 from ropewalk.progress import Silent
 from ropewalk.studies import (
     Kept,
@@ -193,7 +194,7 @@ def test_bonding_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(bonding_cells, "QUICK", bonding_cells.Extent((1,), 2, 12))
     recorded_lines(tmp_path / "recorded")
     monkeypatch.setenv("ROPEWALK_TRACES", str(tmp_path / "recorded"))
-    runner = Runner(2, Silent(), Kept(tmp_path, quick=True).store)
+    runner = Runner(LocalExecutor(2), Silent(), Kept(tmp_path, quick=True).store)
     result = load("bonding").run(tmp_path, quick=True, runner=runner)
     names = {path.name for path in result.files}
     stems = (
@@ -235,7 +236,7 @@ def test_no_scheduler_sends_less_by_lte_than_the_least_possible(tmp_path: Path) 
         for cell in bonding_beyond_cells.udp_cells(extent)
         if cell.parameters["condition"] == bonding_beyond_cells.STEADY
     ]
-    runner = Runner(2, Silent(), Kept(tmp_path, quick=True).store)
+    runner = Runner(LocalExecutor(2), Silent(), Kept(tmp_path, quick=True).store)
     found = Measured(extent, {"udp": runner.run(cells, (1,), "bonding", tables=("bonds",))})
     for scheduler in bonding_beyond_cells.SCHEDULERS:
         share = found.lte_share("udp", scheduler=scheduler).mean

@@ -109,7 +109,6 @@ def test_out_writes_tables_and_summary(scenario: str, tmp_path: Path) -> None:
         ["run"],
         ["sweep", "missing.toml"],
         ["sweep", "SCENARIO"],
-        ["sweep", "SCENARIO", "--dask", "tcp://host:8786"],
         ["reproduce", "no-such-study"],
         ["explain", "missing.toml"],
         ["no-such-command"],

@@ -8,6 +8,7 @@ import pytest
 
 import ropewalk
 from ropewalk import studies
+from ropewalk.executor import LocalExecutor
 from ropewalk.progress import Progress, Silent
 from ropewalk.source import resolve
 from ropewalk.studies import Kept, StudyResult, degraded_path, load, mesh_routing
@@ -39,7 +40,7 @@ def contents(result: StudyResult) -> dict[str, bytes]:
 
 
 def study(name: str, out: Path, progress: Progress) -> StudyResult:
-    runner = Runner(1, progress, Kept(out, quick=True).store)
+    runner = Runner(LocalExecutor(1), progress, Kept(out, quick=True).store, workers=1)
     return load(name).run(out, quick=True, runner=runner)
 
 
@@ -85,7 +86,7 @@ def test_a_damaged_run_is_run_again_and_another_build_s_are_not_taken(
 
     def run() -> Stopping:
         progress = Stopping()
-        Runner(1, progress, Kept(tmp_path, quick=True).store).run(cells, (1, 2, 3), "cells")
+        Runner(LocalExecutor(1), progress, Kept(tmp_path, quick=True).store).run(cells, (1, 2, 3), "cells")
         return progress
 
     assert (run().done, run().done) == (3, 0)
@@ -113,7 +114,9 @@ def test_cells_of_one_scenario_run_once_and_have_rows_each(two_paths: Path, tmp_
         Cell({"what": "c", "loss": 3}, source.with_overrides({"links.b.loss": "3 %"})),
     ]
     progress = Stopping()
-    results = Runner(1, progress, Kept(tmp_path, quick=True).store).run(cells, (2, 1), "cells", series=True)
+    results = Runner(LocalExecutor(1), progress, Kept(tmp_path, quick=True).store).run(
+        cells, (2, 1), "cells", series=True
+    )
     assert progress.done == 4
     assert results.connections.columns[:2] == ["what", "loss"]
     assert results.connections["what"].to_list() == ["a", "a", "b", "b", "c", "c"]

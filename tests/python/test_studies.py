@@ -10,6 +10,7 @@ import pytest
 
 import ropewalk
 from ropewalk import routes
+from ropewalk.executor import LocalExecutor
 from ropewalk.progress import Silent
 from ropewalk.routes import GREEDY
 from ropewalk.studies import (
@@ -45,7 +46,9 @@ def test_a_crossing_is_interpolated_and_may_be_missing() -> None:
 
 
 def _run(study: str, out: Path, workers: int = 2) -> StudyResult:
-    return load(study).run(out, quick=True, runner=Runner(workers, Silent(), Kept(out, quick=True).store))
+    return load(study).run(
+        out, quick=True, runner=Runner(LocalExecutor(workers), Silent(), Kept(out, quick=True).store, workers)
+    )
 
 
 class _Loaded(HTMLParser):
@@ -138,7 +141,7 @@ def test_mesh_routing_makes_every_figure_and_its_report(
 def test_routes_over_stations_that_walk_last_as_their_speed_says(tmp_path: Path) -> None:
     store = Kept(tmp_path, quick=True).store
     extent = mesh_mobility.Extent((4.0, 16.0), 6)
-    moving = mesh_mobility.Moving(extent, Runner(1, Silent(), store))
+    moving = mesh_mobility.Moving(extent, Runner(LocalExecutor(1), Silent(), store))
     assert moving.unbroken() == 0
     for name in mesh_mobility.ROUTES:
         slow, fast = (sum(moving.lives(name, speed)) for speed in extent.speeds)

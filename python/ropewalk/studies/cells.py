@@ -7,7 +7,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ropewalk.executor import Job, LocalExecutor, carry_out, missing
+from ropewalk.executor import carry_out, missing
+from ropewalk.plan import Plan, Settings
 from ropewalk.statistics import mean_interval
 from ropewalk.store import read, write_parquet
 from ropewalk.waiting import check
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from ropewalk.executor import Executor
+    from ropewalk.plan import Case
     from ropewalk.progress import Progress
     from ropewalk.routes import Layout, Statistics
     from ropewalk.source import Source
@@ -65,14 +68,20 @@ def _mean(frame: pl.DataFrame, column: str, where: dict[str, str | float]) -> In
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs cells: on how many cores, where it says how far it is, and where it keeps what it has run.
+    """Runs cells. A run that the store has is not run again, so that an interrupted study goes on from there."""
 
-    A run that the store has is not run again, so that a study that was interrupted goes on from there.
-    """
+    executor: Executor
+    """What carries the runs out."""
 
-    workers: int | None
     progress: Progress
+    """Where it says how far it has come."""
+
     store: Store
+    """Where it keeps what it has run."""
+
+    workers: int | None = None
+    """On how many threads of this process routes are searched; by default one per CPU core."""
+
     own: set[Key] = field(default_factory=set)
     """What has run since the study began, as against what an interrupted one has left."""
 
@@ -92,20 +101,23 @@ class Runner:
             ScenarioError: A cell's scenario is not valid.
             StoreError: Results could not be written or read back.
         """
-        jobs: dict[Key, Job] = {}
-        keys = [self._plan(cell, seeds, what, jobs, series=series) for cell in cells]
-        self.store.prepare(key.folder for key in jobs)
-        todo = missing(jobs, self.progress)
-        found = jobs.keys() - self.own - {job.key for job in todo}
+        plan = Plan(self.store, Settings(series=series))
+        cases = [
+            plan.add(cell.source, check(cell.source), seeds, f"{what}, {cell.parameters}") for cell in cells
+        ]
+        plan.prepare()
+        todo = missing(plan.jobs, self.progress)
+        listed = {job.key for job in plan.jobs if job.key is not None}
+        found = listed - self.own - {job.key for job in todo}
         if found:
-            self.progress.note(f"{what}: {len(found)} of {len(jobs)} runs taken over")
-        carry_out(todo, LocalExecutor(self.workers), self.progress, what)
-        self.own.update(jobs)
+            self.progress.note(f"{what}: {len(found)} of {len(listed)} runs taken over")
+        carry_out(todo, self.executor, self.progress, what)
+        self.own.update(listed)
 
         wanted: tuple[Table, ...] = ("connections", "subflows", *tables)
         if series:
             wanted = (*wanted, "series")
-        frames = {table: _together(cells, keys, table) for table in dict.fromkeys(wanted)}
+        frames = {table: _together(cells, cases, table) for table in dict.fromkeys(wanted)}
         return Results(
             connections=frames["connections"],
             subflows=frames["subflows"],
@@ -134,27 +146,17 @@ class Runner:
         write_parquet(found.table, file, about)
         return found
 
-    def _plan(
-        self, cell: Cell, seeds: Sequence[int], what: str, jobs: dict[Key, Job], *, series: bool
-    ) -> list[Key]:
-        """Where a cell's runs are or will be; those that no other cell has listed are added to the jobs."""
-        info = check(cell.source)
-        keys = [self.store.key(info, seed) for seed in seeds]
-        for key in keys:
-            label = f"{what}, {cell.parameters}, seed {key.seed}"
-            jobs.setdefault(key, Job(cell.source, key.seed, label, series, key))
-        return keys
 
-
-def _together(cells: Sequence[Cell], keys: Sequence[Sequence[Key]], table: Table) -> pl.DataFrame:
+def _together(cells: Sequence[Cell], cases: Sequence[Case], table: Table) -> pl.DataFrame:
     """One table of the cells that have it, with their parameters before its columns, sorted by them and by seed."""
     import polars as pl
 
-    frame = read(dict.fromkeys(key for runs in keys for key in runs), table)
+    keys = dict.fromkeys(job.key for case in cases for job in case.jobs if job.key is not None)
+    frame = read(keys, table)
     if frame.is_empty():
         return frame
     of = pl.DataFrame(
-        [{**cell.parameters, HASH: runs[0].hash} for cell, runs in zip(cells, keys, strict=True)],
+        [{**cell.parameters, HASH: case.info.hash} for cell, case in zip(cells, cases, strict=True)],
         infer_schema_length=None,
     )
     # How categories are numbered depends on what has been read before, and so would the files that hold them.
