@@ -68,7 +68,6 @@ def check(
     interrupt: Interrupt | None = None,
     progress: RouteProgress | None = None,
 ) -> Info: ...
-def canonical(source: str, path: str | None, overrides: list[tuple[str, str]]) -> str: ...
 def explain(
     source: str,
     path: str | None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -14,7 +13,7 @@ from ropewalk.benefit import sentence
 from ropewalk.cli import STOPS, exit_code
 from ropewalk.errors import InputError, RopewalkError, ScenarioError
 from ropewalk.executor import LocalExecutor
-from ropewalk.progress import Progress, Silent, for_terminal
+from ropewalk.progress import Silent, bar_or_silent, for_terminal
 from ropewalk.source import Source, read_text
 from ropewalk.summary import to_json
 
@@ -91,11 +90,6 @@ def source_of(scenario: Path, settings: list[str] | None) -> Source:
     return Source(read_text(scenario, ScenarioError), str(scenario), tuple(pairs))
 
 
-def seen() -> Progress:
-    """A bar if somebody can see it."""
-    return for_terminal() if sys.stderr.isatty() else Silent()
-
-
 @app.command()
 def run(  # noqa: PLR0913 - one argument per option
     scenario: ScenarioArgument,
@@ -126,8 +120,8 @@ def run(  # noqa: PLR0913 - one argument per option
             out=folder,
             capture=pcap,
             workers=workers,
-            progress=seen() if replications > 1 else Silent(),
-            drawing=seen(),
+            progress=bar_or_silent() if replications > 1 else Silent(),
+            drawing=bar_or_silent(),
         )
         show_run(result, as_json=json)
 
@@ -195,7 +189,7 @@ def reproduce(
     with reporting(f"; every finished run is in {out}: the same command goes on from there"):
         chosen = studies.names(study or [])
         executor = LocalExecutor(workers)
-        progress: Progress = for_terminal()
+        progress = for_terminal()
         kept = {name: studies.Kept(out / name, quick) for name in chosen}
         for name, runs in kept.items():
             module = studies.load(name)
@@ -216,7 +210,7 @@ def reproduce(
 def explain(scenario: ScenarioArgument, settings: SetOption = None) -> None:
     """Draw a scenario's topology and show every default."""
     with reporting():
-        typer.echo(api.explain(source_of(scenario, settings), progress=seen()))
+        typer.echo(api.explain(source_of(scenario, settings), progress=bar_or_silent()))
 
 
 @app.command()

@@ -147,6 +147,11 @@ def for_terminal() -> Progress:
     return Bar() if sys.stderr.isatty() else Plain()
 
 
+def bar_or_silent() -> Progress:
+    """A bar if standard error is a terminal, nothing if it is not."""
+    return Bar() if sys.stderr.isatty() else Silent()
+
+
 def remaining(elapsed_s: float, done: int, total: int) -> float:
     """Seconds that the rest will take at the average pace so far."""
     return elapsed_s * (total - done) / done if done else 0.0

@@ -1,4 +1,4 @@
-"""Means with confidence intervals, paired differences, fairness and corrections for many comparisons."""
+"""Means and paired differences with their confidence intervals."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 CONFIDENCE: Final = 0.95
 """Coverage of every interval unless another is asked for."""
-
-BOOTSTRAP_RESAMPLES: Final = 9_999
-"""Resamples of a bootstrap; odd, so that quantiles fall on resamples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,55 +87,3 @@ def paired_difference(
         ValueError: The two are not equally long, so they cannot be pairs.
     """
     return mean_interval((a - b for a, b in zip(values, baseline, strict=True)), confidence)
-
-
-def bootstrap_interval(
-    values: Sequence[float],
-    statistic: Callable[..., float] | None = None,
-    confidence: float = CONFIDENCE,
-    seed: int = 0,
-) -> Interval:
-    """A statistic (the mean, unless told) with its bias-corrected and accelerated bootstrap interval.
-
-    For samples that are far from normal. The resampling is seeded: the same values give the same interval.
-    `statistic` takes an array and an `axis`, as NumPy's do.
-    """
-    import numpy as np
-    from scipy import stats
-
-    function = np.mean if statistic is None else statistic
-    sample = np.asarray(values, dtype=float)
-    estimate = float(function(sample, axis=0)) if sample.size else math.nan
-    if sample.size < 2:  # noqa: PLR2004 - one value has no spread
-        return Interval(estimate, math.nan, math.nan, int(sample.size))
-    if np.all(sample == sample[0]):
-        # BCa divides by the spread of the resamples, and there is none.
-        return Interval(estimate, estimate, estimate, int(sample.size))
-    result = stats.bootstrap(
-        (sample,),
-        function,
-        confidence_level=confidence,
-        n_resamples=BOOTSTRAP_RESAMPLES,
-        method="BCa",
-        rng=np.random.default_rng(seed),
-    )
-    low, high = result.confidence_interval
-    return Interval(estimate, float(low), float(high), int(sample.size))
-
-
-def jain_index(shares: Iterable[float]) -> float:
-    """Jain's fairness index: 1 when all shares are equal, 1/n when one takes all; not a number for none."""
-    values = list(shares)
-    squares = math.fsum(value * value for value in values)
-    return math.fsum(values) ** 2 / (len(values) * squares) if squares else math.nan
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment of the p-values of a family of tests, in the order given."""
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for rank, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted

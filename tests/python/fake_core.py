@@ -192,11 +192,8 @@ class FakeCore:
         multipath = {"bulk": ["bulk"]} if tree["protocol"] == "mptcp" else {}
         return Info(tree["name"], digest, int(tree.get("seed", 1)), 1.0, multipath)
 
-    def canonical(self, source: str, path: str | None, overrides: Pairs) -> str:
-        return json.dumps(self._tree(source, overrides), sort_keys=True)
-
     def explain(self, source: str, path: str | None, overrides: Pairs, *waiting: object) -> str:
-        return self.canonical(source, path, overrides)
+        return json.dumps(self._tree(source, overrides), sort_keys=True)
 
     def references(
         self, source: str, path: str | None, overrides: Pairs, *waiting: object

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,27 +42,3 @@ def test_pairing_removes_what_both_share() -> None:
     assert difference.high == pytest.approx(1)
     with pytest.raises(ValueError, match=r"shorter|longer"):
         statistics.paired_difference([1.0], [1.0, 2.0])
-
-
-def test_bootstrap_is_seeded_and_skewed_where_the_sample_is() -> None:
-    sample = [1.0, 1.1, 1.2, 1.0, 1.3, 1.1, 9.0, 1.2, 1.0, 1.1]
-    first, again = statistics.bootstrap_interval(sample), statistics.bootstrap_interval(sample)
-    assert first == again
-    assert first.low < first.mean < first.high
-    assert first.high - first.mean > first.mean - first.low
-
-
-def test_bootstrap_of_equal_values_is_a_point() -> None:
-    assert statistics.bootstrap_interval([2.0, 2.0, 2.0]) == statistics.Interval(2.0, 2.0, 2.0, 3)
-    assert math.isnan(statistics.bootstrap_interval([]).mean)
-
-
-def test_jain_index() -> None:
-    assert statistics.jain_index([3.0, 3.0, 3.0]) == pytest.approx(1)
-    assert statistics.jain_index([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
-    assert math.isnan(statistics.jain_index([]))
-
-
-def test_holm_steps_down_and_stays_monotone() -> None:
-    assert statistics.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert statistics.holm([0.9, 0.8]) == [1.0, 1.0]

@@ -25,7 +25,7 @@ mod _core {
         RouteDeployments, RouteProgress, RouteReport, RouteSearch, RouteStatistics, read_routes, route_names,
     };
     #[pymodule_export]
-    use crate::scenario::{Info, canonical, check, explain, references, run, schema, version};
+    use crate::scenario::{Info, check, explain, references, run, schema, version};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

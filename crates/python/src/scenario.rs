@@ -97,17 +97,6 @@ fn copies(plan: &Plan, name: &str) -> Vec<String> {
     copies.map(|connection| connection.name.clone()).collect()
 }
 
-/// The scenario as canonical JSON, every default filled in.
-#[pyfunction]
-pub(crate) fn canonical(
-    py: Python<'_>,
-    source: &str,
-    path: Option<PathBuf>,
-    overrides: Overrides,
-) -> PyResult<String> {
-    Ok(load(py, source, path.as_deref(), &overrides, Watch::default())?.canonical_json())
-}
-
 /// The topology drawn, and every default made visible.
 #[pyfunction]
 #[pyo3(signature = (source, path, overrides, interrupt=None, progress=None))]

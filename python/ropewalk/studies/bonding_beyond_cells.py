@@ -22,7 +22,6 @@ SCHEDULERS: Final[dict[str, dict[str, object]]] = {
     },
 }
 """The paper's scheduler in the two readings of its figures, and those that it does not have."""
-RATE_AWARE: Final = "rate-aware"
 
 MPTCP: Final = "MPTCP end to end"
 LINE_NAMES: Final = {"dsl": "DSL", "lte": "LTE"}
