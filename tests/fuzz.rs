@@ -33,6 +33,11 @@ fn options_are_read_as_they_were_written() {
 }
 
 #[test]
+fn any_octets_are_a_packet_or_an_error() {
+    run("packets", 200, targets::packets::run);
+}
+
+#[test]
 fn a_tcp_endpoint_bears_any_segments() {
     run("tcp", 20_000, targets::tcp::run);
 }

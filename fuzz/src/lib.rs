@@ -3,7 +3,6 @@
 
 pub mod mptcp;
 pub mod options;
-#[path = "../../crates/wire/tests/support/read.rs"]
-mod read;
+pub mod packets;
 mod source;
 pub mod tcp;

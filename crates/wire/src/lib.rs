@@ -1,17 +1,23 @@
 //! What travels: typed TCP segments with their options, their lengths on the wire, and their bytes.
 //!
 //! Protocols and the simulator pass the typed values ([`Segment`], [`Options`], [`MptcpOption`]) around;
-//! only a TUN device or a capture file turns them into bytes.
+//! only a TUN device or a capture file turns them into bytes, and [`read`] turns bytes into them.
 
 mod checksum;
+mod codes;
+mod ip;
 mod mptcp;
 mod options;
 mod packet;
 pub mod pcapng;
+pub mod read;
 mod segment;
 mod stream;
+mod tcp;
 
 pub use checksum::{Sum, dss_checksum};
+pub use codes::protocol;
+pub use ip::IpHeader;
 pub use mptcp::{
     AddAddress, DataAck, Dss, FastClose, Join, Key, Mapping, MptcpOption, MptcpOptions, Nonce, Priority,
     RemoveAddress, ResetReason, Token,
@@ -19,3 +25,4 @@ pub use mptcp::{
 pub use packet::{Datagram, EmitError, PacketHeader};
 pub use segment::{Ecn, Flags, Options, Payload, SackBlocks, Segment, Timestamps};
 pub use stream::{fill_stream, stream_byte, stream_sum};
+pub use tcp::TcpHeader;

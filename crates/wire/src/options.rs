@@ -1,32 +1,9 @@
 //! TCP options as bytes, laid out as real stacks do; their number always equals `Options::wire_len`.
 
+use crate::codes::{capable, dss, kind, subtype};
 use crate::mptcp::{AddAddress, DataAck, Dss, Join, MptcpOption};
 use crate::segment::{Options, SackBlocks, Timestamps};
 use std::net::IpAddr;
-
-/// Option kinds (IANA, TCP parameters).
-mod kind {
-    pub(super) const NOP: u8 = 1;
-    pub(super) const MSS: u8 = 2;
-    pub(super) const WINDOW_SCALE: u8 = 3;
-    pub(super) const SACK_PERMITTED: u8 = 4;
-    pub(super) const SACK: u8 = 5;
-    pub(super) const TIMESTAMPS: u8 = 8;
-    pub(super) const MPTCP: u8 = 30;
-}
-
-/// Multipath TCP's subtypes (RFC 8684 §8, table 3), in the upper half of the option's third octet.
-mod subtype {
-    pub(super) const CAPABLE: u8 = 0x00;
-    pub(super) const JOIN: u8 = 0x10;
-    pub(super) const DSS: u8 = 0x20;
-    pub(super) const ADD_ADDRESS: u8 = 0x30;
-    pub(super) const REMOVE_ADDRESS: u8 = 0x40;
-    pub(super) const PRIORITY: u8 = 0x50;
-    pub(super) const FAIL: u8 = 0x60;
-    pub(super) const FAST_CLOSE: u8 = 0x70;
-    pub(super) const RESET: u8 = 0x80;
-}
 
 impl Options {
     /// Appends the options' octets, [`Options::wire_len`] of them.
@@ -77,20 +54,26 @@ fn emit_sack(sack: &SackBlocks, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes kind and length around what `body` appends, and pads with NOPs to whole words.
-fn emit_mptcp(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
+/// Writes kind and length around what `body` appends.
+pub(crate) fn emit_option(kind: u8, out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
-    out.extend([kind::MPTCP, 0]);
+    out.extend([kind, 0]);
     body(out);
+    out[start + 1] = (out.len() - start) as u8;
+}
+
+/// A Multipath TCP option, with NOPs behind it up to whole words.
+fn emit_padded(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    emit_option(kind::MPTCP, out, body);
     let len = out.len() - start;
-    out[start + 1] = len as u8;
     out.resize(start + len.next_multiple_of(4), kind::NOP);
 }
 
 impl Dss {
     /// RFC 8684 §3.3, figure 9.
     fn emit(&self, out: &mut Vec<u8>) {
-        emit_mptcp(out, |out| {
+        emit_padded(out, |out| {
             out.extend([subtype::DSS, self.flags()]);
             match self.data_ack() {
                 None => {}
@@ -110,18 +93,23 @@ impl Dss {
     fn flags(&self) -> u8 {
         let ack = match self.data_ack() {
             None => 0,
-            Some(DataAck::Short(_)) => 0x01,
-            Some(DataAck::Long(_)) => 0x03,
+            Some(DataAck::Short(_)) => dss::ACK,
+            Some(DataAck::Long(_)) => dss::ACK | dss::LONG_ACK,
         };
-        let mapping = if self.mapping().is_some() { 0x0c } else { 0 };
-        ack | mapping | if self.data_fin() { 0x10 } else { 0 }
+        let mapping = if self.mapping().is_some() { dss::MAPPING | dss::LONG_DSN } else { 0 };
+        ack | mapping | if self.data_fin() { dss::FIN } else { 0 }
     }
 }
 
 impl MptcpOption {
     /// The option's octets, padded.
     fn emit(&self, out: &mut Vec<u8>) {
-        emit_mptcp(out, |out| match self {
+        emit_padded(out, |out| self.emit_body(out));
+    }
+
+    /// What stands behind kind and length.
+    pub(crate) fn emit_body(&self, out: &mut Vec<u8>) {
+        match self {
             Self::Capable { .. } => self.emit_capable(out),
             Self::Join(join) => emit_join(join, out),
             Self::AddAddress(add) => emit_add_address(add, out),
@@ -141,7 +129,7 @@ impl MptcpOption {
             Self::Reset { transient, reason } => {
                 out.extend([subtype::RESET | u8::from(*transient), *reason as u8]);
             }
-        });
+        }
     }
 
     /// RFC 8684 §3.1, figure 4; version 1, and H (HMAC-SHA256) as the only algorithm there is.
@@ -150,11 +138,9 @@ impl MptcpOption {
         else {
             return;
         };
-        const VERSION: u8 = 1;
-        const H: u8 = 0x01;
-        let a = if *checksum_required { 0x80 } else { 0 };
-        let c = if *no_more_subflows { 0x20 } else { 0 };
-        out.extend([subtype::CAPABLE | VERSION, a | c | H]);
+        let a = if *checksum_required { capable::A } else { 0 };
+        let c = if *no_more_subflows { capable::C } else { 0 };
+        out.extend([subtype::CAPABLE | capable::VERSION, a | c | capable::H]);
         for key in [sender_key, receiver_key].into_iter().flatten() {
             out.extend(key.to_be_bytes());
         }

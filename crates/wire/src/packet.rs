@@ -1,18 +1,12 @@
 //! Whole IP packets: IPv4 or IPv6, then TCP or UDP, with real checksums.
 
-use crate::checksum::Sum;
+use crate::codes::protocol::UDP;
+use crate::ip::IpHeader;
 use crate::segment::{Ecn, Options, Payload, Segment};
 use crate::stream::fill_stream;
+use crate::tcp::TcpHeader;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-/// IP protocol numbers.
-const TCP: u8 = 6;
-const UDP: u8 = 17;
-/// The fixed IPv4 header (RFC 791 §3.1); we send no IPv4 options.
-const IPV4_HEADER: u32 = 20;
-/// The IPv6 header (RFC 8200 §3).
-const IPV6_HEADER: u32 = 40;
+use std::net::IpAddr;
 
 /// A UDP datagram as a value. Ports and addresses belong to the packet that carries it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -85,61 +79,76 @@ impl fmt::Display for EmitError {
 
 impl std::error::Error for EmitError {}
 
-/// Source and destination of one family.
-#[derive(Clone, Copy)]
-enum Addresses {
-    V4(Ipv4Addr, Ipv4Addr),
-    V6(Ipv6Addr, Ipv6Addr),
-}
-
-impl Addresses {
-    /// The pseudo-header's part of a transport checksum (RFC 9293 §3.1, RFC 8200 §8.1).
-    fn pseudo_header(self, protocol: u8, len: u32) -> Sum {
-        let sum = Sum::default().add_u16(u16::from(protocol)).add_u32(len);
-        match self {
-            Self::V4(source, destination) => sum.add_u32(source.to_bits()).add_u32(destination.to_bits()),
-            Self::V6(source, destination) => {
-                sum.add_octets(&source.octets()).add_octets(&destination.octets())
-            }
-        }
-    }
-}
-
 impl PacketHeader {
+    /// The IP header: "don't fragment" is set, as by hosts that discover the path MTU.
+    fn ip(&self, ecn: Ecn) -> IpHeader {
+        let &Self { source, destination, dscp, ttl, identification, .. } = self;
+        IpHeader { source, destination, dscp, ecn, ttl, identification, dont_fragment: true, flow_label: 0 }
+    }
+
     /// Octets of the IP header.
     #[inline]
-    pub const fn ip_len(&self) -> u32 {
-        match self.source {
-            IpAddr::V4(_) => IPV4_HEADER,
-            IpAddr::V6(_) => IPV6_HEADER,
-        }
+    pub fn ip_len(&self) -> u32 {
+        self.ip(Ecn::NotEct).wire_len()
     }
 
-    /// Appends the IP packet that carries `segment`: [`PacketHeader::ip_len`] + [`Segment::wire_len`] octets.
+    /// Appends the IP packet that carries `segment`, with octets of the generated stream: [`PacketHeader::ip_len`] +
+    /// [`Segment::wire_len`] octets.
     ///
     /// # Errors
     /// [`EmitError`]; `out` is then as it was.
     pub fn emit_segment(&self, segment: &Segment, out: &mut Vec<u8>) -> Result<(), EmitError> {
-        let options = segment.options.wire_len();
-        if options > Options::SPACE {
-            return Err(EmitError::OptionsTooLong(options));
+        let options = self.emit_options_of(segment)?;
+        self.tcp(segment).emit_with(
+            &self.ip(segment.ecn),
+            &options,
+            u64::from(segment.payload.len),
+            out,
+            |out| {
+                emit_payload(segment.payload, out);
+            },
+        )
+    }
+
+    /// Appends the IP packet that carries `segment` with these octets as its data; the segment's own range is not looked at.
+    ///
+    /// # Errors
+    /// [`EmitError`]; `out` is then as it was.
+    pub fn emit_segment_with(
+        &self,
+        segment: &Segment,
+        octets: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), EmitError> {
+        let options = self.emit_options_of(segment)?;
+        self.tcp(segment).emit_with(&self.ip(segment.ecn), &options, octets.len() as u64, out, |out| {
+            out.extend_from_slice(octets);
+        })
+    }
+
+    /// The option area of a segment's header.
+    fn emit_options_of(&self, segment: &Segment) -> Result<Vec<u8>, EmitError> {
+        let len = segment.options.wire_len();
+        if len > Options::SPACE {
+            return Err(EmitError::OptionsTooLong(len));
         }
-        let len = u64::from(Segment::HEADER + options) + u64::from(segment.payload.len);
-        let (addresses, len) = self.emit_ip(TCP, segment.ecn, len, out)?;
-        let start = out.len();
-        out.extend(self.source_port.to_be_bytes());
-        out.extend(self.destination_port.to_be_bytes());
-        out.extend(segment.seq.get().to_be_bytes());
-        out.extend(segment.ack.get().to_be_bytes());
-        let words = (Segment::HEADER + options) / 4;
-        out.extend([(words as u8) << 4, segment.flags.bits()]);
-        out.extend(segment.window.to_be_bytes());
-        out.extend([0; 4]); // checksum, urgent pointer
-        segment.options.emit(out);
-        emit_payload(segment.payload, out);
-        let sum = addresses.pseudo_header(TCP, len).add_octets(&out[start..]);
-        out[start + 16..start + 18].copy_from_slice(&sum.complement().to_be_bytes());
-        Ok(())
+        let mut octets = Vec::with_capacity(len as usize);
+        segment.options.emit(&mut octets);
+        Ok(octets)
+    }
+
+    /// The TCP header of a segment.
+    fn tcp(&self, segment: &Segment) -> TcpHeader {
+        TcpHeader {
+            source_port: self.source_port,
+            destination_port: self.destination_port,
+            seq: segment.seq,
+            ack: segment.ack,
+            flags: segment.flags,
+            reserved: 0,
+            window: segment.window,
+            urgent: 0,
+        }
     }
 
     /// Appends the IP packet that carries `datagram`: [`PacketHeader::ip_len`] + [`Datagram::wire_len`] octets.
@@ -167,7 +176,7 @@ impl PacketHeader {
         emit_payload: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), EmitError> {
         let len = u64::from(Datagram::HEADER) + payload;
-        let (addresses, len) = self.emit_ip(UDP, ecn, len, out)?;
+        let (addresses, len) = self.ip(ecn).emit(UDP, len, out)?;
         let start = out.len();
         out.extend(self.source_port.to_be_bytes());
         out.extend(self.destination_port.to_be_bytes());
@@ -182,68 +191,6 @@ impl PacketHeader {
         };
         out[start + 6..start + 8].copy_from_slice(&checksum.to_be_bytes());
         Ok(())
-    }
-
-    /// The addresses, if they are of one family.
-    fn addresses(&self) -> Result<Addresses, EmitError> {
-        match (self.source, self.destination) {
-            (IpAddr::V4(source), IpAddr::V4(destination)) => Ok(Addresses::V4(source, destination)),
-            (IpAddr::V6(source), IpAddr::V6(destination)) => Ok(Addresses::V6(source, destination)),
-            (source, destination) => Err(EmitError::MixedFamilies { source, destination }),
-        }
-    }
-
-    /// Appends the IP header for `len` octets of `protocol`; returns what the transport checksum needs.
-    fn emit_ip(
-        &self,
-        protocol: u8,
-        ecn: Ecn,
-        len: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<(Addresses, u32), EmitError> {
-        let addresses = self.addresses()?;
-        // IPv4's total length counts its header, IPv6's payload length does not.
-        let counted = match addresses {
-            Addresses::V4(..) => len + u64::from(IPV4_HEADER),
-            Addresses::V6(..) => len,
-        };
-        let Ok(counted) = u16::try_from(counted) else {
-            return Err(EmitError::PacketTooLong(len + u64::from(self.ip_len())));
-        };
-        match addresses {
-            Addresses::V4(source, destination) => {
-                self.emit_ipv4(protocol, ecn, counted, (source, destination), out);
-            }
-            Addresses::V6(source, destination) => {
-                let class = self.dscp << 2 | ecn.bits();
-                out.extend([0x60 | class >> 4, class << 4, 0, 0]);
-                out.extend(counted.to_be_bytes());
-                out.extend([protocol, self.ttl]);
-                out.extend(source.octets());
-                out.extend(destination.octets());
-            }
-        }
-        Ok((addresses, len as u32))
-    }
-
-    /// RFC 791 §3.1: no options, "don't fragment" set as by hosts that discover the path MTU.
-    fn emit_ipv4(
-        &self,
-        protocol: u8,
-        ecn: Ecn,
-        total: u16,
-        (source, destination): (Ipv4Addr, Ipv4Addr),
-        out: &mut Vec<u8>,
-    ) {
-        let start = out.len();
-        out.extend([0x45, self.dscp << 2 | ecn.bits()]);
-        out.extend(total.to_be_bytes());
-        out.extend(self.identification.to_be_bytes());
-        out.extend([0x40, 0, self.ttl, protocol, 0, 0]);
-        out.extend(source.octets());
-        out.extend(destination.octets());
-        let checksum = Sum::default().add_octets(&out[start..]).complement();
-        out[start + 10..start + 12].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 

@@ -20,6 +20,8 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement field is significant.
     pub const ACK: Self = Self(0x10);
+    /// The urgent pointer is significant.
+    pub const URG: Self = Self(0x20);
     /// ECN echo.
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced.
@@ -42,6 +44,11 @@ impl Flags {
     /// The octet on the wire.
     pub const fn bits(self) -> u8 {
         self.0
+    }
+
+    /// The flags of an octet on the wire; URG is one of its bits.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
     }
 }
 
@@ -66,6 +73,7 @@ impl fmt::Debug for Flags {
             (Self::RST, "R"),
             (Self::PSH, "P"),
             (Self::ACK, "."),
+            (Self::URG, "U"),
             (Self::ECE, "E"),
             (Self::CWR, "W"),
         ];
@@ -95,6 +103,16 @@ impl Ecn {
             Self::Ect1 => 0b01,
             Self::Ect0 => 0b10,
             Self::Ce => 0b11,
+        }
+    }
+
+    /// The codepoint of the field's two bits, the lower ones of `bits`.
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b00 => Self::NotEct,
+            0b01 => Self::Ect1,
+            0b10 => Self::Ect0,
+            _ => Self::Ce,
         }
     }
 }

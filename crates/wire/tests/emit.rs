@@ -10,7 +10,7 @@ use ropewalk_wire::{
     Segment, Timestamps, fill_stream,
 };
 use std::net::IpAddr;
-use support::{generate, read};
+use support::generate;
 
 fn emitted(options: &Options) -> Vec<u8> {
     let mut octets = Vec::new();
@@ -51,7 +51,7 @@ proptest! {
     fn options_take_the_octets_they_claim_and_read_back(options in generate::options()) {
         let octets = emitted(&options);
         prop_assert_eq!(octets.len(), options.wire_len() as usize);
-        prop_assert_eq!(read::options(&octets), options);
+        prop_assert_eq!(Options::read(&octets, Dsn::new(0)), options);
     }
 
     #[test]
@@ -81,7 +81,7 @@ proptest! {
         for (set, flag) in flags {
             prop_assert_eq!(set, segment.flags.contains(flag));
         }
-        prop_assert_eq!(read::options(tcp.options.as_slice()), segment.options);
+        prop_assert_eq!(Options::read(tcp.options.as_slice(), Dsn::new(0)), segment.options);
     }
 
     #[test]
