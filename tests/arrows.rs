@@ -6,15 +6,16 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Each crate, and the crates of the workspace that it may import.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("units", &[]),
+    ("aqm", &["units"]),
     ("wire", &["units"]),
     ("congestion", &["units"]),
     ("tcp", &["units", "wire", "congestion"]),
     ("mptcp", &["units", "wire", "tcp"]),
-    ("bonding", &["units", "congestion"]),
+    ("bonding", &["units", "congestion", "aqm"]),
     ("routing", &["units"]),
-    ("sim", &["units"]),
+    ("sim", &["units", "aqm"]),
     ("wifi", &["units", "sim"]),
     ("scenario", &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"]),
     ("python", &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi", "scenario"]),
@@ -27,7 +28,8 @@ const FOR_TESTS: [(&str, &[&str]); 1] = [("adversary", &["units", "wire"])];
 const TOP: [&str; 2] = ["ropewalk-tests", "ropewalk-benches"];
 
 /// The sans-IO crates and the engine.
-const PURE: [&str; 9] = ["units", "wire", "congestion", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"];
+const PURE: [&str; 10] =
+    ["units", "aqm", "wire", "congestion", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"];
 
 /// Crates that open sockets, read clocks, draw randomness or start threads.
 const IMPURE: [&str; 22] = [

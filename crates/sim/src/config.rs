@@ -1,16 +1,8 @@
 //! What a link direction is made of.
 
+pub use ropewalk_aqm::{CodelConfig, FqCodelConfig, QueueLimit};
 use ropewalk_units::{Duration, Probability, Rate};
 use std::sync::Arc;
-
-/// How much a queue holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum QueueLimit {
-    /// Packets, the one in transmission included.
-    Packets(u32),
-    /// Octets, the packet in transmission included.
-    Bytes(u64),
-}
 
 /// RED (Floyd & Jacobson 1993), gentle; thresholds in packets of the average queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -25,28 +17,6 @@ pub struct RedConfig {
     pub weight: f64,
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-}
-
-/// CoDel (RFC 8289).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CodelConfig {
-    /// Acceptable standing delay (5 ms).
-    pub target: Duration,
-    /// Time over which the delay must stay above the target (100 ms).
-    pub interval: Duration,
-    /// Mark instead of drop.
-    pub ecn: bool,
-}
-
-/// FQ-CoDel (RFC 8290).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FqCodelConfig {
-    /// CoDel of each flow queue.
-    pub codel: CodelConfig,
-    /// Number of flow queues (1024).
-    pub flows: u32,
-    /// Octets a queue may send in its turn (1514).
-    pub quantum: u32,
 }
 
 /// The queue before the transmitter.

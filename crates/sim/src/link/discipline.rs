@@ -1,8 +1,6 @@
 //! Queue disciplines: who waits, who goes next, who is dropped or marked.
 
-mod codel;
 mod drop_tail;
-mod fq_codel;
 mod red;
 #[cfg(test)]
 mod testing;
@@ -11,44 +9,15 @@ use super::streams::LinkStreams;
 use crate::config::{Queue, QueueLimit};
 use crate::packet::PacketId;
 use crate::tap::DropReason;
-use codel::CodelQueue;
 use drop_tail::DropTail;
-use fq_codel::FqCodel;
 use red::Red;
+use ropewalk_aqm::{CodelQueue, Dropped, FqCodel};
 use ropewalk_units::Instant;
 
+pub(super) use ropewalk_aqm::Load;
+
 /// A packet in a queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Queued {
-    pub(super) packet: PacketId,
-    pub(super) bytes: u32,
-    pub(super) enqueued: Instant,
-}
-
-/// What a link holds: waiting, and in transmission.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Load {
-    pub(super) packets: u32,
-    pub(super) bytes: u64,
-}
-
-impl Load {
-    pub(super) fn add(&mut self, bytes: u32) {
-        self.packets += 1;
-        self.bytes += u64::from(bytes);
-    }
-}
-
-impl QueueLimit {
-    /// Is there room for a packet beside `load`?
-    #[inline]
-    pub(super) fn fits(self, load: Load, bytes: u32) -> bool {
-        match self {
-            Self::Packets(limit) => load.packets < limit,
-            Self::Bytes(limit) => load.bytes + u64::from(bytes) <= limit,
-        }
-    }
-}
+pub(super) type Queued = ropewalk_aqm::Queued<PacketId>;
 
 /// The state of the link as a packet comes.
 #[derive(Clone, Copy, Debug)]
@@ -69,12 +38,36 @@ pub(super) trait Surroundings {
     fn flow_hash(&self, id: PacketId) -> u32;
 }
 
+/// The same, as active queue management asks for it.
+struct Managed<'a, S>(&'a mut S);
+
+impl<S: Surroundings> ropewalk_aqm::Surroundings<PacketId> for Managed<'_, S> {
+    #[inline]
+    fn discard(&mut self, at: Instant, queued: Queued, reason: Dropped) {
+        let reason = match reason {
+            Dropped::Full => DropReason::QueueFull,
+            Dropped::Codel => DropReason::Aqm,
+        };
+        self.0.discard(at, queued, reason);
+    }
+
+    #[inline]
+    fn mark(&mut self, at: Instant, packet: &mut PacketId) -> bool {
+        self.0.mark(at, *packet)
+    }
+
+    #[inline]
+    fn flow_hash(&self, packet: &PacketId) -> u32 {
+        self.0.flow_hash(*packet)
+    }
+}
+
 /// The packets that wait, without the one in transmission.
 pub(super) enum Discipline {
     DropTail(DropTail),
     Red(Box<Red>),
-    Codel(Box<CodelQueue>),
-    FqCodel(Box<FqCodel>),
+    Codel(Box<CodelQueue<PacketId>>),
+    FqCodel(Box<FqCodel<PacketId>>),
 }
 
 impl Discipline {
@@ -107,8 +100,8 @@ impl Discipline {
         match self {
             Self::DropTail(queue) => queue.enqueue(queued, offer, surroundings),
             Self::Red(queue) => queue.enqueue(queued, offer, || streams.queue().uniform(), surroundings),
-            Self::Codel(queue) => queue.enqueue(queued, offer, surroundings),
-            Self::FqCodel(queue) => queue.enqueue(queued, offer, surroundings),
+            Self::Codel(queue) => queue.enqueue(offer.now, queued, offer.load, &mut Managed(surroundings)),
+            Self::FqCodel(queue) => queue.enqueue(offer.now, queued, offer.load, &mut Managed(surroundings)),
         }
     }
 
@@ -125,8 +118,8 @@ impl Discipline {
         match self {
             Self::DropTail(queue) => queue.dequeue(),
             Self::Red(queue) => queue.dequeue(),
-            Self::Codel(queue) => queue.dequeue(at, surroundings),
-            Self::FqCodel(queue) => queue.dequeue(at, surroundings),
+            Self::Codel(queue) => queue.dequeue(at, &mut Managed(surroundings)),
+            Self::FqCodel(queue) => queue.dequeue(at, &mut Managed(surroundings)),
         }
     }
 
@@ -146,7 +139,7 @@ impl Discipline {
             Self::DropTail(queue) => queue.restore(queued),
             Self::Red(queue) => queue.restore(queued),
             Self::Codel(queue) => queue.restore(queued),
-            Self::FqCodel(queue) => queue.restore(queued, surroundings),
+            Self::FqCodel(queue) => queue.restore(queued, &Managed(surroundings)),
         }
     }
 }

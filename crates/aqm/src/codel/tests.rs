@@ -1,24 +1,25 @@
-use super::super::testing::{Log, finds, ms, packet};
+use crate::testing::{Log, load, ms, packet};
+
 use super::*;
 
 const CONFIG: CodelConfig =
     CodelConfig { target: Duration::from_millis(5), interval: Duration::from_millis(100), ecn: false };
 
-fn queue(config: CodelConfig) -> CodelQueue {
+fn queue(config: CodelConfig) -> CodelQueue<u32> {
     CodelQueue::new(QueueLimit::Packets(10_000), config)
 }
 
 /// Serves a queue that always holds `backlog` packets, one each ms, for `until` ms; each has waited `backlog` ms.
-fn serve(queue: &mut CodelQueue, log: &mut Log, backlog: u64, until: u64) -> Vec<u32> {
+fn serve(queue: &mut CodelQueue<u32>, log: &mut Log, backlog: u64, until: u64) -> Vec<u32> {
     let mut sent = Vec::new();
     let mut id = 0;
     for now in 0..until {
         while queue.fifo.packets.len() < backlog as usize {
             let enqueued = ms((now + queue.fifo.packets.len() as u64).saturating_sub(backlog));
-            queue.enqueue(packet(id, 1_000, enqueued), finds(ms(now), 0, None), log);
+            queue.enqueue(ms(now), packet(id, 1_000, enqueued), load(0), log);
             id += 1;
         }
-        sent.extend(queue.dequeue(ms(now), log).map(|queued| queued.packet.0));
+        sent.extend(queue.dequeue(ms(now), log).map(|queued| queued.packet));
     }
     sent
 }
@@ -47,7 +48,7 @@ fn a_standing_queue_loses_packets_ever_faster() {
     assert!((100..=110).contains(&first), "{first}");
     assert!(times.len() > 15, "{times:?}");
     assert_eq!(times, expected);
-    assert!(log.dropped.iter().all(|&(.., reason)| reason == DropReason::Aqm));
+    assert!(log.dropped.iter().all(|&(.., reason)| reason == Dropped::Codel));
 }
 
 #[test]
@@ -66,12 +67,12 @@ fn dropping_ends_when_the_delay_falls_and_resumes_where_it_was() {
     let reached = queue.codel.count;
     // One packet without delay ends it.
     queue.drain();
-    queue.enqueue(packet(1, 1_000, ms(1_000)), finds(ms(1_000), 0, None), &mut log);
+    queue.enqueue(ms(1_000), packet(1, 1_000, ms(1_000)), load(0), &mut log);
     assert!(queue.dequeue(ms(1_000), &mut log).is_some());
     assert!(!queue.codel.dropping && queue.codel.first_above.is_none());
     // RFC 8289 §5.5: within 16 intervals it starts again at the rate it had reached.
     for id in 0..200 {
-        queue.enqueue(packet(id, 1_000, ms(1_001)), finds(ms(1_001), 0, None), &mut log);
+        queue.enqueue(ms(1_001), packet(id, 1_000, ms(1_001)), load(0), &mut log);
     }
     let before = log.dropped.len();
     queue.dequeue(ms(1_010), &mut log);
@@ -87,7 +88,7 @@ fn a_queue_of_one_packet_is_never_too_long() {
     for now in 0..500 {
         // Each packet has waited a second, but leaves no more than one behind.
         while queue.fifo.packets.len() < 2 {
-            queue.enqueue(packet(0, 1_000, ms(0)), finds(ms(0), 0, None), &mut log);
+            queue.enqueue(ms(0), packet(0, 1_000, ms(0)), load(0), &mut log);
         }
         queue.dequeue(ms(1_000 + now), &mut log);
     }
@@ -98,7 +99,7 @@ fn a_queue_of_one_packet_is_never_too_long() {
 fn the_hard_limit_drops_the_newcomer() {
     let mut queue = CodelQueue::new(QueueLimit::Bytes(2_500), CONFIG);
     let mut log = Log::default();
-    queue.enqueue(packet(1, 500, ms(0)), finds(ms(0), 2, None), &mut log);
-    queue.enqueue(packet(2, 501, ms(0)), finds(ms(0), 2, None), &mut log);
-    assert_eq!(log.dropped, [(ms(0), 2, DropReason::QueueFull)]);
+    queue.enqueue(ms(0), packet(1, 500, ms(0)), load(2), &mut log);
+    queue.enqueue(ms(0), packet(2, 501, ms(0)), load(2), &mut log);
+    assert_eq!(log.dropped, [(ms(0), 2, Dropped::Full)]);
 }

@@ -1,14 +1,23 @@
 //! Controlled Delay: RFC 8289.
 
-use super::{Offer, Queued, Surroundings};
-use crate::config::{CodelConfig, QueueLimit};
-use crate::tap::DropReason;
+use crate::{Dropped, Load, QueueLimit, Queued, Surroundings};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
+/// CoDel (RFC 8289).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CodelConfig {
+    /// Acceptable standing delay (5 ms).
+    pub target: Duration,
+    /// Time over which the delay must stay above the target (100 ms).
+    pub interval: Duration,
+    /// Mark instead of drop.
+    pub ecn: bool,
+}
+
 /// The control law's state: RFC 8289 §5.3.
 #[derive(Clone, Default)]
-pub(super) struct Codel {
+pub(crate) struct Codel {
     /// When the delay will have been above the target for an interval; `None` while it is below.
     first_above: Option<Instant>,
     dropping: bool,
@@ -22,29 +31,38 @@ pub(super) struct Codel {
 }
 
 /// A queue of packets with its octets.
-#[derive(Default)]
-pub(super) struct Fifo {
-    packets: VecDeque<Queued>,
+pub(crate) struct Fifo<P> {
+    packets: VecDeque<Queued<P>>,
     bytes: u64,
 }
 
-impl Fifo {
-    pub(super) fn push(&mut self, queued: Queued) {
+impl<P> Default for Fifo<P> {
+    fn default() -> Self {
+        Self { packets: VecDeque::new(), bytes: 0 }
+    }
+}
+
+impl<P> Fifo<P> {
+    pub(crate) fn push(&mut self, queued: Queued<P>) {
         self.bytes += u64::from(queued.bytes);
         self.packets.push_back(queued);
     }
 
-    pub(super) fn pop(&mut self) -> Option<Queued> {
+    pub(crate) fn pop(&mut self) -> Option<Queued<P>> {
         let queued = self.packets.pop_front()?;
         self.bytes -= u64::from(queued.bytes);
         Some(queued)
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn first(&self) -> Option<&Queued<P>> {
+        self.packets.front()
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Queued> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Queued<P>> {
         self.bytes = 0;
         self.packets.drain(..)
     }
@@ -52,13 +70,13 @@ impl Fifo {
 
 impl Codel {
     /// The next packet of `queue`; those CoDel gives up on the way are dropped or marked. RFC 8289 §5.5.
-    pub(super) fn dequeue(
+    pub(crate) fn dequeue<P>(
         &mut self,
         now: Instant,
         config: &CodelConfig,
-        queue: &mut Fifo,
-        surroundings: &mut impl Surroundings,
-    ) -> Option<Queued> {
+        queue: &mut Fifo<P>,
+        surroundings: &mut impl Surroundings<P>,
+    ) -> Option<Queued<P>> {
         let (mut head, above) = self.pop(now, config, queue)?;
         if !above {
             self.dropping = false;
@@ -67,7 +85,7 @@ impl Codel {
         if self.dropping {
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
-                if config.ecn && surroundings.mark(now, head.packet) {
+                if config.ecn && surroundings.mark(now, &mut head.packet) {
                     self.drop_next = control_law(self.drop_next, self.count, config.interval);
                     return Some(head);
                 }
@@ -82,7 +100,7 @@ impl Codel {
             return Some(head);
         }
         self.enter_dropping(now, config);
-        if config.ecn && surroundings.mark(now, head.packet) {
+        if config.ecn && surroundings.mark(now, &mut head.packet) {
             return Some(head);
         }
         let next = self.pop_after(now, head, config, queue, surroundings);
@@ -101,20 +119,25 @@ impl Codel {
     }
 
     /// Drops `head` and takes the next packet.
-    fn pop_after(
+    fn pop_after<P>(
         &mut self,
         now: Instant,
-        head: Queued,
+        head: Queued<P>,
         config: &CodelConfig,
-        queue: &mut Fifo,
-        surroundings: &mut impl Surroundings,
-    ) -> Option<(Queued, bool)> {
-        surroundings.discard(now, head, DropReason::Aqm);
+        queue: &mut Fifo<P>,
+        surroundings: &mut impl Surroundings<P>,
+    ) -> Option<(Queued<P>, bool)> {
+        surroundings.discard(now, head, Dropped::Codel);
         self.pop(now, config, queue)
     }
 
     /// Takes the head, and says whether the delay has been above the target for an interval. RFC 8289 §5.4.
-    fn pop(&mut self, now: Instant, config: &CodelConfig, queue: &mut Fifo) -> Option<(Queued, bool)> {
+    fn pop<P>(
+        &mut self,
+        now: Instant,
+        config: &CodelConfig,
+        queue: &mut Fifo<P>,
+    ) -> Option<(Queued<P>, bool)> {
         let Some(head) = queue.pop() else {
             self.first_above = None;
             self.dropping = false;
@@ -141,39 +164,51 @@ fn control_law(at: Instant, count: u32, interval: Duration) -> Instant {
 }
 
 /// One CoDel queue.
-pub(in crate::link) struct CodelQueue {
+pub struct CodelQueue<P> {
     limit: QueueLimit,
     config: CodelConfig,
     codel: Codel,
-    fifo: Fifo,
+    fifo: Fifo<P>,
 }
 
-impl CodelQueue {
-    pub(super) fn new(limit: QueueLimit, config: CodelConfig) -> Self {
+impl<P> CodelQueue<P> {
+    /// An empty queue.
+    pub fn new(limit: QueueLimit, config: CodelConfig) -> Self {
         Self { limit, config, codel: Codel::default(), fifo: Fifo::default() }
     }
 
-    pub(super) fn limit(&self) -> QueueLimit {
+    /// The hard limit.
+    pub fn limit(&self) -> QueueLimit {
         self.limit
     }
 
-    pub(super) fn enqueue(&mut self, queued: Queued, offer: Offer, surroundings: &mut impl Surroundings) {
-        if self.limit.fits(offer.load, queued.bytes) {
+    /// Queues a packet, or drops it. `load`: what is held without it.
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        queued: Queued<P>,
+        load: Load,
+        surroundings: &mut impl Surroundings<P>,
+    ) {
+        if self.limit.fits(load, queued.bytes) {
             self.fifo.push(queued);
         } else {
-            surroundings.discard(offer.now, queued, DropReason::QueueFull);
+            surroundings.discard(now, queued, Dropped::Full);
         }
     }
 
-    pub(super) fn dequeue(&mut self, at: Instant, surroundings: &mut impl Surroundings) -> Option<Queued> {
+    /// The next packet to serve at `at`.
+    pub fn dequeue(&mut self, at: Instant, surroundings: &mut impl Surroundings<P>) -> Option<Queued<P>> {
         self.codel.dequeue(at, &self.config, &mut self.fifo, surroundings)
     }
 
-    pub(super) fn drain(&mut self) -> Vec<Queued> {
+    /// Takes everything out, in order of arrival.
+    pub fn drain(&mut self) -> Vec<Queued<P>> {
         self.fifo.drain().collect()
     }
 
-    pub(super) fn restore(&mut self, queued: Queued) {
+    /// Puts a packet of a replaced queue into this new one.
+    pub fn restore(&mut self, queued: Queued<P>) {
         self.fifo.push(queued);
     }
 }

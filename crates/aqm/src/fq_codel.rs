@@ -1,0 +1,170 @@
+//! Flow queues served by deficit round robin, each under CoDel: RFC 8290.
+
+use crate::codel::{Codel, CodelConfig, Fifo};
+use crate::{Dropped, Load, QueueLimit, Queued, Surroundings};
+use ropewalk_units::Instant;
+use std::collections::VecDeque;
+
+/// FQ-CoDel (RFC 8290).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FqCodelConfig {
+    /// CoDel of each flow queue.
+    pub codel: CodelConfig,
+    /// Number of flow queues (1024).
+    pub flows: u32,
+    /// Octets a queue may send in its turn (1514).
+    pub quantum: u32,
+}
+
+struct Flow<P> {
+    fifo: Fifo<P>,
+    codel: Codel,
+    /// Octets it may still send in its turn.
+    credits: i64,
+    /// Is it on one of the lists?
+    active: bool,
+}
+
+impl<P> Flow<P> {
+    fn new() -> Self {
+        Self { fifo: Fifo::default(), codel: Codel::default(), credits: 0, active: false }
+    }
+}
+
+/// Flow queues, each under CoDel.
+pub struct FqCodel<P> {
+    limit: QueueLimit,
+    config: FqCodelConfig,
+    flows: Vec<Flow<P>>,
+    /// Flows that have just begun to send, served first; RFC 8290 §4.2.
+    new_flows: VecDeque<u32>,
+    old_flows: VecDeque<u32>,
+}
+
+impl<P> FqCodel<P> {
+    /// Empty queues.
+    pub fn new(limit: QueueLimit, config: FqCodelConfig) -> Self {
+        let flows = (0..config.flows.max(1)).map(|_| Flow::new()).collect();
+        Self { limit, config, flows, new_flows: VecDeque::new(), old_flows: VecDeque::new() }
+    }
+
+    /// The hard limit.
+    pub fn limit(&self) -> QueueLimit {
+        self.limit
+    }
+
+    /// CoDel of each flow queue, from now on.
+    pub fn set_codel(&mut self, codel: CodelConfig) {
+        self.config.codel = codel;
+    }
+
+    /// RFC 8290 §4.1: the packet is queued first; while there is too much, the longest queue loses its head. `load`: what
+    /// is held without it.
+    pub fn enqueue(
+        &mut self,
+        now: Instant,
+        queued: Queued<P>,
+        mut load: Load,
+        surroundings: &mut impl Surroundings<P>,
+    ) {
+        let bytes = queued.bytes;
+        let own = self.push(queued, surroundings);
+        while !self.limit.fits(load, bytes) {
+            let fattest = self.fattest();
+            let fifo = &mut self.flows[fattest].fifo;
+            let Some(dropped) = fifo.pop() else { return };
+            let is_own = fattest == own && fifo.bytes() == 0;
+            load.packets = load.packets.saturating_sub(1);
+            load.bytes = load.bytes.saturating_sub(u64::from(dropped.bytes));
+            surroundings.discard(now, dropped, Dropped::Full);
+            if is_own {
+                return;
+            }
+        }
+    }
+
+    /// The queue with the most octets.
+    fn fattest(&self) -> usize {
+        // The first of equals, so that the choice is the same everywhere.
+        let best = (0..self.flows.len()).rev().max_by_key(|&index| self.flows[index].fifo.bytes());
+        best.unwrap_or(0)
+    }
+
+    /// The next packet to serve at `at`: RFC 8290 §4.2.
+    #[inline]
+    pub fn dequeue(&mut self, at: Instant, surroundings: &mut impl Surroundings<P>) -> Option<Queued<P>> {
+        self.dequeue_if(at, surroundings, |_, _| true)
+    }
+
+    /// The next packet of a flow that may be served: `accept` is asked with the first packet of a flow whose turn it is and
+    /// the octets that the flow has queued. A flow that is refused keeps its turn, and the next one is asked.
+    pub fn dequeue_if(
+        &mut self,
+        at: Instant,
+        surroundings: &mut impl Surroundings<P>,
+        mut accept: impl FnMut(&Queued<P>, u64) -> bool,
+    ) -> Option<Queued<P>> {
+        let (mut is_new, mut place) = (true, 0);
+        loop {
+            let list = if is_new { &mut self.new_flows } else { &mut self.old_flows };
+            let Some(&index) = list.get(place) else {
+                if !is_new {
+                    return None;
+                }
+                (is_new, place) = (false, 0);
+                continue;
+            };
+            let flow = &mut self.flows[index as usize];
+            if flow.credits <= 0 {
+                // Its turn is over: to the end of the old ones with new credit.
+                flow.credits += i64::from(self.config.quantum);
+                list.remove(place);
+                self.old_flows.push_back(index);
+                continue;
+            }
+            if flow.fifo.first().is_some_and(|first| !accept(first, flow.fifo.bytes())) {
+                place += 1;
+                continue;
+            }
+            if let Some(queued) = flow.codel.dequeue(at, &self.config.codel, &mut flow.fifo, surroundings) {
+                flow.credits -= i64::from(queued.bytes);
+                return Some(queued);
+            }
+            list.remove(place);
+            if is_new {
+                // An emptied new flow waits one round among the old ones; else it would be new with every packet.
+                self.old_flows.push_back(index);
+            } else {
+                flow.active = false;
+            }
+        }
+    }
+
+    /// Takes everything out, in order of arrival.
+    pub fn drain(&mut self) -> Vec<Queued<P>> {
+        let mut all: Vec<Queued<P>> = self.flows.iter_mut().flat_map(|flow| flow.fifo.drain()).collect();
+        all.sort_by_key(|queued| queued.enqueued);
+        all
+    }
+
+    /// Puts a packet of a replaced queue into this new one.
+    pub fn restore(&mut self, queued: Queued<P>, surroundings: &impl Surroundings<P>) {
+        self.push(queued, surroundings);
+    }
+
+    /// Into which flow's queue it goes.
+    fn push(&mut self, queued: Queued<P>, surroundings: &impl Surroundings<P>) -> usize {
+        let index = surroundings.flow_hash(&queued.packet) % self.flows.len() as u32;
+        let flow = &mut self.flows[index as usize];
+        flow.fifo.push(queued);
+        if !flow.active {
+            flow.active = true;
+            flow.credits = i64::from(self.config.quantum);
+            self.new_flows.push_back(index);
+        }
+        index as usize
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Active queue management: CoDel (RFC 8289) and FQ-CoDel (RFC 8290), for the links of a simulation and for whoever
+//! queues packets of its own.
+//!
+//! Nothing here owns a clock or knows what a packet is: its octets and its arrival come with it, and what becomes of one
+//! that is not served is the business of its [`Surroundings`].
+
+mod codel;
+mod fq_codel;
+#[cfg(test)]
+mod testing;
+
+pub use codel::{CodelConfig, CodelQueue};
+pub use fq_codel::{FqCodel, FqCodelConfig};
+
+use ropewalk_units::Instant;
+
+/// How much a queue holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QueueLimit {
+    /// Packets, the one in transmission included.
+    Packets(u32),
+    /// Octets, the packet in transmission included.
+    Bytes(u64),
+}
+
+impl QueueLimit {
+    /// Is there room for a packet of `bytes` octets beside `load`?
+    #[inline]
+    pub fn fits(self, load: Load, bytes: u32) -> bool {
+        match self {
+            Self::Packets(limit) => load.packets < limit,
+            Self::Bytes(limit) => load.bytes + u64::from(bytes) <= limit,
+        }
+    }
+}
+
+/// What is held: waiting, and in transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Load {
+    /// Packets.
+    pub packets: u32,
+    /// Their octets.
+    pub bytes: u64,
+}
+
+impl Load {
+    /// One packet more.
+    pub fn add(&mut self, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Queued<P> {
+    /// The packet, or what stands for it.
+    pub packet: P,
+    /// Its octets.
+    pub bytes: u32,
+    /// When it came.
+    pub enqueued: Instant,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dropped {
+    /// The queue was full.
+    Full,
+    /// CoDel chose it.
+    Codel,
+}
+
+/// What is done to packets that are not simply served. Whoever implements this keeps the counts.
+pub trait Surroundings<P> {
+    /// Takes a packet that was offered or queued and is not to be served.
+    fn discard(&mut self, at: Instant, queued: Queued<P>, reason: Dropped);
+    /// Marks a packet, if it is ECN-capable; whether it is.
+    fn mark(&mut self, at: Instant, packet: &mut P) -> bool;
+    /// What tells flows apart.
+    fn flow_hash(&self, packet: &P) -> u32;
+}
