@@ -13,6 +13,8 @@ const BURST: u32 = 20_000;
 /// The peer's key.
 const KEY: Key = 0x0123_4567_89ab_cdef;
 const FIRST: SubflowId = SubflowId(0);
+/// The initial sequence number of every subflow: soon past the wrap.
+const ISS: Seq = Seq::new(0xffff_f000);
 
 struct Endpoint {
     mptcp: Connection,
@@ -75,7 +77,7 @@ impl Endpoint {
         let local = vec![path.local, address(4, 5001)];
         let opening = syn(capable(None, None), source.next() as u32);
         let secret = Secret([7; 32]);
-        let mptcp = Connection::accept(config(source), local, path, &opening, secret, Instant::ZERO);
+        let mptcp = Connection::accept(config(source), local, path, &opening, ISS, secret, Instant::ZERO);
         let (now, subflows) = (Instant::ZERO, vec![(FIRST, 0)]);
         let mut endpoint =
             Self { mptcp, now, own_key: None, subflows, received: 0, read: 0, next_port: 1000 };
@@ -139,7 +141,7 @@ impl Endpoint {
             syn(MptcpOption::Join(Join::Syn { backup, address_id, token, nonce }), source.next() as u32);
         self.next_port += 1;
         let path = Path { local: address(2, 5001), remote: address(3, self.next_port) };
-        let Ok(id) = self.mptcp.accept_join(self.now, path, &opening) else { return };
+        let Ok(id) = self.mptcp.accept_join(self.now, path, &opening, ISS) else { return };
         self.subflows.push((id, 0));
         self.pump();
         let answered =
@@ -221,7 +223,7 @@ impl Endpoint {
         while let Some(event) = self.mptcp.poll_event() {
             if let Event::SubflowWanted(wanted) = event {
                 self.next_port += 1;
-                let opened = self.mptcp.open_subflow(self.now, wanted, Some(self.next_port));
+                let opened = self.mptcp.open_subflow(self.now, wanted, Some((self.next_port, ISS)));
                 self.subflows.extend(opened.map(|id| (id, 0)));
             }
         }

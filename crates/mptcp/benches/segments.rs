@@ -4,7 +4,7 @@
 //! `cargo bench -p ropewalk-mptcp -- [seconds of simulated time] [how many schedulers]`
 
 use ropewalk_mptcp::{Config, Connection, Coupling, Path, Scheduler, Secret, SubflowId};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{MptcpOption, Segment};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -77,11 +77,12 @@ impl Ends {
         match &mut self.server {
             None => {
                 let local = (0..2).map(|k| address(k, 2, 5001)).collect();
-                let secret = Secret([2; 32]);
-                self.server = Some(Connection::accept(config.clone(), local, path, &segment, secret, now));
+                let (config, secret) = (config.clone(), Secret([2; 32]));
+                self.server =
+                    Some(Connection::accept(config, local, path, &segment, Seq::new(2), secret, now));
             }
             Some(server) if joins && server.subflow(id).is_none() => {
-                server.accept_join(now, path, &segment).expect("two subflows are few");
+                server.accept_join(now, path, &segment, Seq::new(3)).expect("two subflows are few");
             }
             Some(server) => server.handle_segment(now, id, &segment),
         }
@@ -95,7 +96,7 @@ fn run(config: &Config, seconds: u64) -> (u64, u64) {
     let mut now = Instant::ZERO;
     let end = now + Duration::from_secs(seconds);
     let mut ends = Ends {
-        client: Connection::connect(config.clone(), paths.clone(), Secret([1; 32]), now),
+        client: Connection::connect(config.clone(), paths.clone(), Seq::new(1), Secret([1; 32]), now),
         server: None,
         timers: [Instant::MAX; 2],
         up: Default::default(),

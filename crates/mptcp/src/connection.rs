@@ -25,6 +25,8 @@ mod timers;
 mod transmit;
 mod window;
 
+pub use handshake::is_join;
+
 #[cfg(test)]
 mod tests;
 
@@ -41,7 +43,7 @@ use crate::subflow::{New, Phase, Subflow};
 use crate::view::SubflowView;
 use address::Addresses;
 use ropewalk_tcp::{self as tcp, CongestionControl, HyStart, WindowOwner};
-use ropewalk_units::{Dsn, Instant};
+use ropewalk_units::{Dsn, Instant, Seq};
 use ropewalk_wire::{Key, MptcpOption, Payload, Segment, Token};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -149,18 +151,18 @@ pub struct Connection {
 
 impl Connection {
     /// Opens a connection: the SYN with MP_CAPABLE on the first of `paths` comes out of `poll_transmit`. The
-    /// other paths are the path manager's.
+    /// other paths are the path manager's. `iss` is the first one's initial sequence number (RFC 6528: a function of its
+    /// 4-tuple and a clock, which are the driver's).
     ///
     /// # Panics
     /// If `paths` is empty.
-    pub fn connect(config: Config, paths: Vec<Path>, secret: Secret, now: Instant) -> Self {
+    pub fn connect(config: Config, paths: Vec<Path>, iss: Seq, secret: Secret, now: Instant) -> Self {
         let path_manager = PathManager::client(&config, &paths);
         let mut connection = Self::new(config, Role::Client, path_manager, secret);
         let local = paths.iter().map(|path| path.local).collect::<Vec<_>>();
         let first = paths.first().copied().expect("a connection has at least one path");
         connection.addresses = Addresses::new(first, &local, connection.config.endpoints(Role::Client));
         connection.checksum = connection.config.checksum;
-        let iss = connection.draws.initial_sequence();
         let tcp = tcp::Connection::connect(Arc::clone(&connection.tcp_config), iss, now);
         connection.add_initial(tcp, first, true);
         connection
@@ -172,13 +174,15 @@ impl Connection {
     }
 
     /// Answers a SYN that opens a connection; `path` is where it came in, `local_addresses` all addresses at
-    /// which this host can be joined. A SYN without MP_CAPABLE makes a plain TCP connection. The initial subflow
-    /// is `SubflowId(0)`.
+    /// which this host can be joined, `iss` its initial sequence number. A SYN without MP_CAPABLE makes a plain TCP
+    /// connection; one with MP_JOIN opens none ([`Refusal::UNKNOWN`](crate::Refusal::UNKNOWN)). The initial subflow is
+    /// `SubflowId(0)`.
     pub fn accept(
         config: Config,
         local_addresses: Vec<SocketAddr>,
         path: Path,
         syn: &Segment,
+        iss: Seq,
         secret: Secret,
         now: Instant,
     ) -> Self {
@@ -186,7 +190,6 @@ impl Connection {
         let mut connection = Self::new(config, Role::Server, path_manager, secret);
         let named = connection.config.endpoints(Role::Server);
         connection.addresses = Addresses::new(path, &local_addresses, named);
-        let iss = connection.draws.initial_sequence();
         let tcp = tcp::Connection::accept(Arc::clone(&connection.tcp_config), syn, iss, now);
         connection.add_initial(tcp, path, false);
         let capable = syn.options.mptcp.rare().iter().find_map(|option| match option {

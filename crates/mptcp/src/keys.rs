@@ -2,19 +2,26 @@
 //! own random numbers.
 
 use hmac::{Hmac, KeyInit, Mac};
-use ropewalk_units::{Dsn, Seq};
+use ropewalk_units::Dsn;
 use ropewalk_wire::{Key, Nonce, Token};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 use subtle::ConstantTimeEq;
 
-/// The only randomness a connection gets: keys, nonces and initial sequence numbers are derived from it
-/// as HMAC-SHA256(secret, counter).
+/// The only randomness a connection gets: its key and its nonces are derived from it as HMAC-SHA256(secret, counter).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Secret(
     /// The octets, from the driver's own source of randomness.
     pub [u8; 32],
 );
+
+impl Secret {
+    /// The token that a connection with this secret has. No two connections of a host may have the same one
+    /// (RFC 8684 §3.1): a driver that has it in use takes another secret.
+    pub fn token(&self) -> Token {
+        token(Draws::new(*self).key())
+    }
+}
 
 impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -46,10 +53,6 @@ impl Draws {
 
     pub(crate) fn nonce(&mut self) -> Nonce {
         (self.next() >> 32) as Nonce
-    }
-
-    pub(crate) fn initial_sequence(&mut self) -> Seq {
-        Seq::new((self.next() >> 32) as u32)
     }
 }
 

@@ -78,7 +78,8 @@ impl Subject {
         let path = Path { local: address(2, 5001), remote: address(1, 40_000) };
         let secret = Secret([7; 32]);
         let local = vec![path.local];
-        let mptcp = Connection::accept(config(), local, path, &syn, secret, Instant::ZERO);
+        let mptcp =
+            Connection::accept(config(), local, path, &syn, Seq::new(0xffff_ff00), secret, Instant::ZERO);
         let mut subject = Self {
             mptcp,
             own_key: 0,
@@ -202,7 +203,7 @@ impl Subject {
         let remote = address((number >> 16) as u8 + 3, number as u16 | 1);
         let path = Path { local: address(2, 5001), remote };
         self.received += 1;
-        let joined = self.mptcp.accept_join(self.now, path, &syn).ok();
+        let joined = self.mptcp.accept_join(self.now, path, &syn, Seq::new(!number)).ok();
         self.pump();
         joined.map(|id| (id, nonce))
     }

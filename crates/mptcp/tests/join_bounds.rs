@@ -82,7 +82,7 @@ fn joins_that_are_begun_and_reset_leave_nothing_behind() {
     let (now, syn) = (script.now, syn(keys::token(key)));
     let region = Region::new(ALLOCATOR);
     for attempt in 0..ATTEMPTS {
-        let id = script.connection.accept_join(now, attacker(attempt), &syn).expect("there is a place");
+        let id = script.connection.accept_join(now, attacker(attempt), &syn, ISS).expect("there is a place");
         drain(&mut script.connection, now);
         let rst = Segment { seq: ISS + 1, flags: Flags::RST, ..Segment::default() };
         script.connection.handle_segment(now, id, &rst);
@@ -93,7 +93,7 @@ fn joins_that_are_begun_and_reset_leave_nothing_behind() {
     assert!(script.connection.subflow(SubflowId(ATTEMPTS / 2)).is_none(), "forgotten");
     let (now, syn) = (script.now, self::syn(keys::token(key)));
     assert!(
-        script.connection.accept_join(now, path(address(7, 7, 1024)), &syn).is_ok(),
+        script.connection.accept_join(now, path(address(7, 7, 1024)), &syn, ISS).is_ok(),
         "an honest one gets in"
     );
 }
@@ -107,14 +107,14 @@ fn joins_that_never_finish_do_not_keep_an_honest_one_out() {
     let region = Region::new(ALLOCATOR);
     let mut begin = |script: &mut Script, attempts: std::ops::Range<u32>| {
         for attempt in attempts {
-            script.connection.accept_join(now, attacker(attempt), &syn).expect("there is a place");
+            script.connection.accept_join(now, attacker(attempt), &syn, ISS).expect("there is a place");
             drain(&mut script.connection, now);
             now += Duration::from_micros(10);
         }
         now
     };
     begin(&mut script, 0..ATTEMPTS / 2);
-    let id = script.connection.accept_join(script.now, honest, &syn).expect("there is a place");
+    let id = script.connection.accept_join(script.now, honest, &syn, ISS).expect("there is a place");
     let (sent, _) = drain(&mut script.connection, script.now);
     let answer = sent.iter().find(|segment| segment.flags.contains(Flags::SYN)).expect("a SYN/ACK");
     let (iss, nonce) = (answer.seq, nonce_of(answer));
@@ -138,7 +138,7 @@ fn joins_that_never_finish_expire() {
     for attempt in 0..10 {
         script
             .connection
-            .accept_join(script.now, attacker(attempt), &syn(keys::token(key)))
+            .accept_join(script.now, attacker(attempt), &syn(keys::token(key)), ISS)
             .expect("a place");
     }
     let mut answers = drain(&mut script.connection, script.now).0.len();

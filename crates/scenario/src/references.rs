@@ -1,7 +1,6 @@
 //! What a multipath result is compared with: the same scenario with the connection as TCP on one of its paths.
 
 use crate::document::Document;
-use crate::plan::Protocol;
 use crate::scenario::Scenario;
 
 /// One scenario to compare with.
@@ -20,7 +19,7 @@ impl Scenario {
     pub fn multipath(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for connection in &self.plan.connections {
-            let is_multipath = matches!(connection.protocol, Protocol::Mptcp(_));
+            let is_multipath = connection.protocol.is_multipath();
             if is_multipath && names.last() != Some(&connection.group) {
                 names.push(connection.group.clone());
             }

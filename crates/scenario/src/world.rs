@@ -13,6 +13,7 @@ mod datagrams;
 mod endpoint;
 mod gateway;
 mod host;
+mod identity;
 mod node;
 mod packet;
 mod ports;

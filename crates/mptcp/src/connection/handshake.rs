@@ -8,10 +8,16 @@ use crate::keys;
 use crate::path_manager::{self, Role};
 use crate::subflow::{self, New, Phase};
 use ropewalk_tcp as tcp;
-use ropewalk_units::Instant;
+use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Flags, Join, Key, MptcpOption, Nonce, ResetReason, Segment};
 use std::net::SocketAddr;
 use std::sync::Arc;
+
+/// Does a SYN open a further subflow of a connection that exists? It never opens one of its own: where nobody has
+/// its token, it is refused ([`Refusal::UNKNOWN`]).
+pub fn is_join(syn: &Segment) -> bool {
+    syn.options.mptcp.rare().iter().any(|option| matches!(option, MptcpOption::Join(Join::Syn { .. })))
+}
 
 impl Connection {
     /// The initial subflow's handshake.
@@ -105,15 +111,21 @@ impl Connection {
         }
     }
 
-    /// Opens a subflow that [`Event::SubflowWanted`] asked for with MP_JOIN, from `port` of this host. Without a
-    /// port, or with too many subflows, the path manager hears that it failed.
+    /// Opens a subflow that [`Event::SubflowWanted`] asked for with MP_JOIN, `from` a port of this host and with an
+    /// initial sequence number for that 4-tuple. Without a port, or with too many subflows, the path manager hears that it
+    /// failed.
     #[cold]
-    pub fn open_subflow(&mut self, now: Instant, wanted: Wanted, port: Option<u16>) -> Option<SubflowId> {
+    pub fn open_subflow(
+        &mut self,
+        now: Instant,
+        wanted: Wanted,
+        from: Option<(u16, Seq)>,
+    ) -> Option<SubflowId> {
         let Wanted { mut path, path_index, backup } = wanted;
         if self.mode != Mode::Multipath || self.is_closing() {
             return None;
         }
-        let (Some(port), Some(at)) = (port, self.free_place()) else {
+        let (Some((port, iss)), Some(at)) = (from, self.free_place()) else {
             let event = path_manager::Event::SubflowClosed { path_index, failed: true, path };
             self.tell_path_manager(now, event);
             return None;
@@ -122,7 +134,6 @@ impl Connection {
         self.any_dirty = true;
         self.timers.slow_stale = true;
         let own_nonce = self.draws.nonce();
-        let iss = self.draws.initial_sequence();
         let join = subflow::Join { own_nonce, peer_nonce: 0, third_ack_due: None, third_acks: 0 };
         let tcp = tcp::Connection::connect(Arc::clone(&self.tcp_config), iss, now);
         let local_id = self.addresses.local_id(path.local);
@@ -130,13 +141,19 @@ impl Connection {
         Some(self.add_joined(at, path, path_index, tcp, join, (local_id, remote_id), true, backup))
     }
 
-    /// Answers a SYN with MP_JOIN.
+    /// Answers a SYN with MP_JOIN; `iss` is the new subflow's initial sequence number.
     ///
     /// # Errors
     /// The SYN must be answered with a RST, with the option that [`Refusal::option`] makes: the token is not this
     /// connection's, or it is closing, has fallen back or has too many subflows.
     #[cold]
-    pub fn accept_join(&mut self, now: Instant, path: Path, syn: &Segment) -> Result<SubflowId, Refusal> {
+    pub fn accept_join(
+        &mut self,
+        now: Instant,
+        path: Path,
+        syn: &Segment,
+        iss: Seq,
+    ) -> Result<SubflowId, Refusal> {
         let (backup, remote_id, peer_nonce) = self.may_be_joined(syn)?;
         if !self.config.allow_join_initial_addr_port && path.local == self.subflows[0].path.local {
             return Err(Refusal::PROHIBITED);
@@ -146,7 +163,6 @@ impl Connection {
         self.any_dirty = true;
         self.timers.slow_stale = true;
         let own_nonce = self.draws.nonce();
-        let iss = self.draws.initial_sequence();
         let join = subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 };
         let tcp = tcp::Connection::accept(Arc::clone(&self.tcp_config), syn, iss, now);
         let local_id = self.addresses.local_id(path.local);

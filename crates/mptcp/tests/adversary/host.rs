@@ -86,6 +86,11 @@ fn secret(host: u8, wraps: bool) -> Secret {
     Secret(secret)
 }
 
+/// The initial sequence number of a subflow at this host; the port is the opener's.
+fn iss(host: u32, port: u16) -> Seq {
+    Seq::new((u32::from(port) << 2 | host).wrapping_mul(0x9e37_79b9))
+}
+
 fn reversed(path: Path) -> Path {
     Path { local: path.remote, remote: path.local }
 }
@@ -120,7 +125,8 @@ impl Host {
         let port = |path: usize| if path == 0 { 40_000 } else { 0 };
         let path = |index| Path { local: address(index, 1, port(index)), remote: address(index, 2, 5001) };
         let all = (0..paths).map(path).collect();
-        host.connection = Some(Connection::connect(host.config.clone(), all, host.secret, Instant::ZERO));
+        let (config, iss) = (host.config.clone(), iss(1, 40_000));
+        host.connection = Some(Connection::connect(config, all, iss, host.secret, Instant::ZERO));
         host
     }
 
@@ -140,7 +146,8 @@ impl Host {
         while let Some(event) = connection.poll_event() {
             match event {
                 Event::SubflowWanted(wanted) => {
-                    connection.open_subflow(now, wanted, Some(self.next_port));
+                    let from = (self.next_port, iss(1, self.next_port));
+                    connection.open_subflow(now, wanted, Some(from));
                     self.next_port += 1;
                 }
                 Event::SubflowCreated { id, path } => {
@@ -220,14 +227,16 @@ impl Host {
         let is_ours = self.addresses.contains(&path.local);
         let joins =
             segment.options.mptcp.rare().iter().any(|o| matches!(o, MptcpOption::Join(Join::Syn { .. })));
+        let iss = iss(2, path.remote.port());
         let taken = match &mut self.connection {
             None if opens && is_ours && !joins => {
                 let (config, local) = (self.config.clone(), self.addresses.clone());
-                self.connection = Some(Connection::accept(config, local, path, segment, self.secret, now));
+                self.connection =
+                    Some(Connection::accept(config, local, path, segment, iss, self.secret, now));
                 true
             }
             Some(connection) if opens && is_ours && joins => {
-                connection.accept_join(now, path, segment).is_ok()
+                connection.accept_join(now, path, segment, iss).is_ok()
             }
             _ => false,
         };

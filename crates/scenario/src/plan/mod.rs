@@ -206,6 +206,11 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// Multipath TCP?
+    pub(crate) const fn is_multipath(&self) -> bool {
+        matches!(self, Self::Mptcp(_))
+    }
+
     /// `tcp`, `mptcp` or `udp`, as scenario files spell it.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -93,7 +93,10 @@ pub(super) fn build_lines<T: Tap<Packet>, M: Medium<Packet>>(
         .enumerate()
         .map(|(index, node)| {
             world.add_node(match node.kind {
-                NodeKind::Host => ScenarioNode::Host(Host::new(Arc::clone(&book))),
+                NodeKind::Host => {
+                    let secret = streams.stream(&format!("host/{}/isn", node.name));
+                    ScenarioNode::Host(Host::new(Arc::clone(&book), secret))
+                }
                 NodeKind::Router if is_gateway(index) => ScenarioNode::Gateway(Gateway::default()),
                 NodeKind::Router => ScenarioNode::Router(Router::default()),
             })

@@ -3,6 +3,7 @@
 use super::addresses::AddressBook;
 use super::application::{Sink, Source, Writer};
 use super::blackhole::Blackhole;
+use super::identity::Identity;
 use super::packet::{Packet, Socket};
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
 use crate::plan::{AddressIndex, Protocol};
@@ -42,7 +43,7 @@ pub(crate) struct StreamEndpoint {
     pub(crate) start: Instant,
     /// Why the connection failed, if it did.
     pub(crate) error: Option<String>,
-    /// Initial sequence numbers and keys.
+    /// Keys.
     pub(crate) randomness: Stream,
 }
 
@@ -52,12 +53,13 @@ pub(crate) struct Interfaces {
     /// Outgoing interface by local address.
     ports: Vec<(AddressIndex, Port)>,
     book: Arc<AddressBook>,
+    identity: Identity,
 }
 
 impl Interfaces {
     /// None yet.
-    pub(crate) fn new(book: Arc<AddressBook>) -> Self {
-        Self { ports: Vec::new(), book }
+    pub(crate) fn new(book: Arc<AddressBook>, identity: Identity) -> Self {
+        Self { ports: Vec::new(), book, identity }
     }
 
     /// Adds one.
@@ -76,6 +78,11 @@ impl Interfaces {
         self.ports.iter().find(|(own, _)| *own == address).map(|(_, port)| *port)
     }
 
+    /// The initial sequence number of a new connection or subflow between these ends.
+    fn initial_sequence(&self, now: Instant, path: EndPath) -> Seq {
+        self.identity.initial_sequence(now, self.book.socket(path.local), self.book.socket(path.remote))
+    }
+
     fn tuple(&self, path: EndPath) -> FourTuple {
         let port = self.port(path.local.address());
         let port = port.expect("a host opens subflows from its own addresses only");
@@ -86,17 +93,17 @@ impl Interfaces {
 impl StreamEndpoint {
     /// Opens the connection from the client's side.
     #[cold]
-    pub(crate) fn open(&mut self, now: Instant, host: &Interfaces, blackhole: Blackhole) {
+    pub(crate) fn open(&mut self, now: Instant, host: &mut Interfaces, blackhole: Blackhole) {
+        let iss = host.initial_sequence(now, self.paths[0]);
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
-                let iss = Seq::new(self.randomness.next_u32());
                 let connection = tcp::Connection::connect(Arc::clone(config), iss, now);
                 Transport::Tcp(TcpStream::new(connection, host.tuple(self.paths[0])))
             }
             Protocol::Mptcp(config) => {
                 let paths = self.paths.iter().map(|path| host.book.mptcp_path(*path)).collect();
-                let secret = secret(&mut self.randomness);
-                let mut connection = mptcp::Connection::connect((**config).clone(), paths, secret, now);
+                let secret = host.identity.secret(|| secret(&mut self.randomness));
+                let mut connection = mptcp::Connection::connect((**config).clone(), paths, iss, secret, now);
                 if blackhole.avoids(now, config.blackhole_timeout) {
                     connection.avoid_blackhole();
                 }
@@ -108,19 +115,19 @@ impl StreamEndpoint {
 
     /// Accepts a connection on the server's side.
     #[cold]
-    fn accept(&mut self, now: Instant, path: EndPath, syn: &Segment, host: &Interfaces) {
+    fn accept(&mut self, now: Instant, path: EndPath, syn: &Segment, host: &mut Interfaces) {
+        let iss = host.initial_sequence(now, path);
         self.transport = match &*self.protocol {
             Protocol::Tcp(config) => {
-                let iss = Seq::new(self.randomness.next_u32());
                 let connection = tcp::Connection::accept(Arc::clone(config), syn, iss, now);
                 Transport::Tcp(TcpStream::new(connection, host.tuple(path)))
             }
             Protocol::Mptcp(config) => {
                 let locals = self.paths.iter().map(|path| host.book.socket(path.local)).collect();
-                let secret = secret(&mut self.randomness);
+                let secret = host.identity.secret(|| secret(&mut self.randomness));
                 let (ends, port) = (host.book.mptcp_path(path), path.local.port);
                 let connection =
-                    mptcp::Connection::accept((**config).clone(), locals, ends, syn, secret, now);
+                    mptcp::Connection::accept((**config).clone(), locals, ends, syn, iss, secret, now);
                 Transport::Mptcp(MptcpStream::new(connection, port, false))
             }
             Protocol::Udp => unreachable!("UDP has endpoints of its own"),
@@ -133,12 +140,16 @@ impl StreamEndpoint {
         now: Instant,
         path: EndPath,
         segment: &Segment,
-        host: &Interfaces,
+        host: &mut Interfaces,
     ) -> Result<(), Unexpected> {
         use ropewalk_wire::Flags;
         let opens = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
         match &mut self.transport {
             Transport::Waiting => return Err(Unexpected(None)),
+            // RFC 8684 §3.2: there is no connection yet that it could join.
+            Transport::Listening if opens && mptcp::is_join(segment) && self.protocol.is_multipath() => {
+                return Err(Unexpected(Some(mptcp::Refusal::UNKNOWN)));
+            }
             Transport::Listening if opens => self.accept(now, path, segment, host),
             Transport::Listening => return Err(Unexpected(None)),
             Transport::Tcp(stream) if stream.tuple.remote == path.remote => {
@@ -147,9 +158,10 @@ impl StreamEndpoint {
             Transport::Tcp(_) => return Err(Unexpected(None)),
             Transport::Mptcp(stream) => match stream.subflow(path.local, path.remote) {
                 Some(subflow) => stream.connection.handle_segment(now, subflow, segment),
-                None if opens && !stream.active => {
+                None if opens && !stream.active && mptcp::is_join(segment) => {
+                    let iss = host.initial_sequence(now, path);
                     let path = host.book.mptcp_path(path);
-                    let joined = stream.connection.accept_join(now, path, segment);
+                    let joined = stream.connection.accept_join(now, path, segment, iss);
                     return joined.map(drop).map_err(|refusal| Unexpected(Some(refusal)));
                 }
                 None => return Err(Unexpected(None)),
@@ -175,7 +187,11 @@ impl StreamEndpoint {
                 stream.ports.add(port);
                 Some(port)
             });
-            stream.connection.open_subflow(now, wanted, port);
+            let from = port.map(|port| {
+                let local = Socket::new(local.address(), port);
+                (port, host.initial_sequence(now, EndPath { local, remote }))
+            });
+            stream.connection.open_subflow(now, wanted, from);
             // Its 4-tuple is taken before the next one looks for a port.
             stream.take_events(now, &mut self.error, host);
         }
@@ -369,3 +385,6 @@ fn secret(randomness: &mut Stream) -> mptcp::Secret {
     }
     mptcp::Secret(bytes)
 }
+
+#[cfg(test)]
+mod tests;

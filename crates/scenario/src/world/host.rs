@@ -4,11 +4,12 @@ use super::addresses::AddressBook;
 use super::blackhole::Blackhole;
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::{EndPath, Interfaces, StreamEndpoint, Unexpected};
+use super::identity::Identity;
 use super::packet::{Body, Packet, Socket};
 use super::ports::PortTable;
 use super::transport::Transport;
 use crate::plan::AddressIndex;
-use ropewalk_sim::{Context, PacketId, Port};
+use ropewalk_sim::{Context, PacketId, Port, Stream};
 use ropewalk_units::Instant;
 use ropewalk_wire::{Flags, Segment};
 use std::sync::Arc;
@@ -57,9 +58,9 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A host without endpoints.
-    pub(crate) fn new(book: Arc<AddressBook>) -> Self {
-        let interfaces = Interfaces::new(book);
+    /// A host without endpoints; `secret` draws what its initial sequence numbers are made with.
+    pub(crate) fn new(book: Arc<AddressBook>, secret: Stream) -> Self {
+        let interfaces = Interfaces::new(book, Identity::new(secret));
         Self {
             interfaces,
             slots: Vec::new(),
@@ -130,7 +131,7 @@ impl Host {
         else {
             return refuse(context, port, id, path, Unexpected(None));
         };
-        if let Err(unexpected) = endpoint.handle_segment(now, path, segment, &self.interfaces) {
+        if let Err(unexpected) = endpoint.handle_segment(now, path, segment, &mut self.interfaces) {
             return refuse(context, port, id, path, unexpected);
         }
         context.drop_packet(id);
@@ -176,7 +177,7 @@ impl Host {
         slot.armed = Instant::MAX;
         if let Endpoint::Stream(endpoint) = &mut slot.endpoint {
             if let Transport::Waiting = endpoint.transport {
-                endpoint.open(now, &self.interfaces, self.blackhole);
+                endpoint.open(now, &mut self.interfaces, self.blackhole);
             } else if endpoint.transport.deadline() <= now {
                 endpoint.transport.handle_timeout(now);
             }

@@ -57,7 +57,7 @@ pub(crate) struct Socket {
 
 impl Socket {
     /// From an address and a port.
-    pub(crate) fn new(address: AddressIndex, port: u16) -> Self {
+    pub(crate) const fn new(address: AddressIndex, port: u16) -> Self {
         Self { address: address.0 as u32, port }
     }
 

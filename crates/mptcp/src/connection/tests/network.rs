@@ -1,7 +1,7 @@
 //! A network of independent paths between a client and a server, with everything that paths do to segments.
 
 use crate::{Config, Connection, Event, FailureReason, Path, Secret, SubflowId};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Flags, MptcpOption, MptcpOptions, Payload, Segment};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -160,6 +160,11 @@ pub(super) struct Network {
     next_port: u16,
 }
 
+/// The initial sequence number of a subflow with this port at its opener; 0 and 1 are the two ends of the first.
+fn iss(port: u16) -> Seq {
+    Seq::new((u32::from(port) + 1).wrapping_mul(0x9e37_79b9))
+}
+
 pub(super) fn address(path: usize, host: u8, port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 1, path as u8 + 1, host)), port)
 }
@@ -194,7 +199,7 @@ impl Network {
         let count = models.len();
         Self {
             now: Instant::ZERO,
-            client: Connection::connect(client, paths, Secret([7; 32]), Instant::ZERO),
+            client: Connection::connect(client, paths, iss(0), Secret([7; 32]), Instant::ZERO),
             server: None,
             server_config: server,
             applications: octets.map(Application::new),
@@ -314,11 +319,11 @@ impl Network {
         match &mut self.server {
             None => {
                 let local = (0..self.paths.len()).map(|k| address(k, 2, 5001)).collect();
-                let config = self.server_config.clone();
-                self.server = Some(Connection::accept(config, local, path, &segment, Secret([9; 32]), now));
+                let (config, secret) = (self.server_config.clone(), Secret([9; 32]));
+                self.server = Some(Connection::accept(config, local, path, &segment, iss(1), secret, now));
                 self.pairs.insert(client_id, SubflowId(0));
             }
-            Some(server) if token => match server.accept_join(now, path, &segment) {
+            Some(server) if token => match server.accept_join(now, path, &segment, iss(path.remote.port())) {
                 Ok(id) => {
                     self.pairs.insert(client_id, id);
                 }
@@ -356,7 +361,8 @@ impl Network {
                 Event::Closed => application.closed = true,
                 Event::Failed(reason) => application.failed = Some(reason),
                 Event::SubflowWanted(wanted) => {
-                    connection.open_subflow(now, wanted, Some(self.next_port));
+                    let from = (self.next_port, iss(self.next_port));
+                    connection.open_subflow(now, wanted, Some(from));
                     self.next_port += 1;
                 }
                 _ => {}

@@ -75,6 +75,11 @@ pub(crate) fn address(subnet: u8, host: u8, port: u16) -> SocketAddr {
     SocketAddr::new(Ipv4Addr::new(10, subnet, 0, host).into(), port)
 }
 
+/// The connection's initial sequence number on its subflow `at`.
+fn iss(at: usize) -> Seq {
+    Seq::new(0xffff_f000) + 200_000 * at as u32
+}
+
 /// Easy to read: no timestamps, segments of 1000 octets, no subflow of its own accord.
 pub(crate) fn config() -> Config {
     let mut config = Config { path_manager: PathManager::Scripted { steps: Vec::new() }, ..Config::linux() };
@@ -88,7 +93,7 @@ impl Script {
     pub(crate) fn connect_over(config: Config, paths: Vec<Path>) -> Self {
         let now = Instant::ZERO + Duration::from_millis(START);
         let path = paths[0];
-        let connection = Connection::connect(config, paths, Secret([7; 32]), now);
+        let connection = Connection::connect(config, paths, iss(0), Secret([7; 32]), now);
         Self::new(connection, path, now)
     }
 
@@ -105,7 +110,7 @@ impl Script {
         let words: Vec<&str> = syn.split_whitespace().collect();
         let syn = parse::segment(&words, &Keys { own: None, end, at: 0, remote: false });
         let local = vec![path.local, address(1, 2, 5001)];
-        let connection = Connection::accept(config, local, path, &syn, Secret([7; 32]), now);
+        let connection = Connection::accept(config, local, path, &syn, iss(0), Secret([7; 32]), now);
         Self::new(connection, path, now)
     }
 
@@ -243,7 +248,8 @@ impl Script {
 
     fn accept_join(&mut self, at: usize, syn: &Segment) -> Option<SubflowId> {
         let remote = address(at as u8, 1, 41_000 + at as u16);
-        self.connection.accept_join(self.now, Path { local: self.path.local, remote }, syn).ok()
+        let path = Path { local: self.path.local, remote };
+        self.connection.accept_join(self.now, path, syn, iss(at)).ok()
     }
 
     pub(crate) fn keys(&self, at: usize) -> Keys {
@@ -260,7 +266,8 @@ impl Script {
             let Some(event) = self.connection.poll_event() else { break };
             if let Event::SubflowWanted(wanted) = event {
                 let port = 41_000 + self.ends.len() as u16;
-                self.connection.open_subflow(self.now, wanted, Some(port));
+                let from = (port, iss(self.ends.len()));
+                self.connection.open_subflow(self.now, wanted, Some(from));
             }
             self.events.push(event);
         }

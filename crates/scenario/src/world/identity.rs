@@ -1,0 +1,123 @@
+//! What a host must choose so that no two of its connections are taken for one another: initial sequence numbers, and
+//! tokens.
+
+use ropewalk_mptcp::Secret;
+use ropewalk_sim::Stream;
+use ropewalk_units::{Instant, Seq};
+use ropewalk_wire::Token;
+use siphasher::sip::SipHasher24;
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+/// What drives initial sequence numbers counts once in so many nanoseconds (RFC 9293 §3.4.1).
+const TICK: u64 = 4_000;
+
+/// Draws until this one are never all in use.
+const DRAWS: u32 = 1_000;
+
+/// A host's secret, and the tokens that are in use there.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    function: SipHasher24,
+    tokens: BTreeSet<Token>,
+}
+
+impl Identity {
+    /// The host draws its secret.
+    pub(crate) fn new(mut randomness: Stream) -> Self {
+        let (first, second) = (randomness.next_u64(), randomness.next_u64());
+        Self { function: SipHasher24::new_with_keys(first, second), tokens: BTreeSet::new() }
+    }
+
+    /// The initial sequence number of a connection or subflow between these ends (RFC 6528 §3): a clock, and a
+    /// function of the 4-tuple that nobody can compute without the secret.
+    pub(crate) fn initial_sequence(&self, now: Instant, local: SocketAddr, remote: SocketAddr) -> Seq {
+        let clock = (now.as_nanos() / TICK) as u32;
+        let mut tuple = [0; 36];
+        write(&mut tuple[..18], local);
+        write(&mut tuple[18..], remote);
+        Seq::new(clock.wrapping_add(self.function.hash(&tuple) as u32))
+    }
+
+    /// A secret for a new connection whose token no other one of the host has (RFC 8684 §3.1).
+    pub(crate) fn secret(&mut self, mut draw: impl FnMut() -> Secret) -> Secret {
+        let secret = (0..DRAWS).map(|_| draw()).find(|secret| self.tokens.insert(secret.token()));
+        secret.expect("a host has far fewer connections than there are tokens")
+    }
+}
+
+/// An address in 16 octets and a port in two.
+fn write(place: &mut [u8], end: SocketAddr) {
+    let address = match end.ip() {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    };
+    place[..16].copy_from_slice(&address.octets());
+    place[16..].copy_from_slice(&end.port().to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_sim::Streams;
+    use ropewalk_units::Duration;
+    use std::net::Ipv4Addr;
+
+    fn host(name: &str) -> Identity {
+        Identity::new(Streams::new(1).stream(name))
+    }
+
+    fn end(host: u8, port: u16) -> SocketAddr {
+        SocketAddr::new(Ipv4Addr::new(10, 0, 0, host).into(), port)
+    }
+
+    /// A moment that lies so many microseconds after the start.
+    fn at(microseconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(microseconds)
+    }
+
+    #[test]
+    fn the_numbers_of_one_4_tuple_follow_a_clock_of_four_microseconds() {
+        let host = host("host/a/isn");
+        let number = |microseconds| host.initial_sequence(at(microseconds), end(1, 40_000), end(2, 5001));
+        let first = number(0);
+        assert_eq!(number(3), first);
+        // The second connection comes later, and so does its number, over the wrap of the whole space too.
+        let mut last = first;
+        for second in 1..20_000 {
+            let next = number(second * 1_000_000);
+            assert_eq!(next.since(last), 250_000, "after {second} s");
+            last = next;
+        }
+    }
+
+    #[test]
+    fn the_numbers_of_other_4_tuples_and_of_other_hosts_are_unrelated() {
+        let (one, other) = (host("host/a/isn"), host("host/b/isn"));
+        let mut numbers = vec![other.initial_sequence(at(0), end(1, 40_000), end(2, 5001))];
+        for local in [end(1, 40_000), end(1, 40_001), end(3, 40_000)] {
+            for remote in [end(2, 5001), end(2, 5002), end(4, 5001)] {
+                numbers.push(one.initial_sequence(at(0), local, remote));
+            }
+        }
+        // The ends in the other order are another 4-tuple.
+        numbers.push(one.initial_sequence(at(0), end(2, 5001), end(1, 40_000)));
+        for (i, number) in numbers.iter().enumerate() {
+            for earlier in &numbers[..i] {
+                // Random numbers lie that close once in ten thousand times.
+                let apart = number.since(*earlier);
+                assert!(apart.min(apart.wrapping_neg()) > 100_000, "{earlier:?} tells {number:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_in_use_is_drawn_again() {
+        let mut host = host("host/a/isn");
+        let first = host.secret(|| Secret([7; 32]));
+        let mut keys = [7, 7, 9].into_iter();
+        let second = host.secret(|| Secret([keys.next().expect("three draws"); 32]));
+        assert_eq!((first, second), (Secret([7; 32]), Secret([9; 32])));
+        assert_ne!(first.token(), second.token());
+    }
+}
