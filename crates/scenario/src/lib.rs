@@ -28,6 +28,6 @@ pub use references::Reference;
 pub use ropewalk_routing::Progress;
 pub use ropewalk_wifi::RadioStats;
 pub use scenario::{Scenario, load, load_watched};
-pub use schema::schema;
+pub use schema::{keys_reference, schema};
 pub use watch::Watch;
 pub use world::{RunError, RunOptions, run, run_plan};

@@ -2,6 +2,7 @@
 
 use ropewalk_scenario::plan::{Application, Protocol};
 use ropewalk_scenario::{Scenario, load, schema};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -237,4 +238,22 @@ fn copies_open_evenly_and_carry_numbers() {
     let starts: Vec<u64> = copies.iter().map(|copy| copy.start.as_millis()).collect();
     assert_eq!(starts, [0, 250, 500, 750]);
     assert!(copies.iter().all(|copy| copy.application == Application::Bulk { bytes: None, duration: None }));
+}
+
+/// Of each scenario its hash, and the SHA-256 of its canonical JSON.
+#[test]
+fn canonical_forms_are_those_recorded() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/canonical.txt");
+    let mut found = String::new();
+    for path in files() {
+        let scenario = open(&path, &[]);
+        let digest = Sha256::digest(scenario.canonical_json().as_bytes());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        found.push_str(&format!("{} {digest} {}\n", scenario.hash(), scenario.name()));
+    }
+    if std::env::var_os("ROPEWALK_BLESS").is_some() {
+        std::fs::write(&recorded, &found).expect("writable");
+    }
+    let changed = "a new key changes these: run the tests with ROPEWALK_BLESS=1, and say so in the CHANGELOG";
+    assert_eq!(found, read(&recorded), "{changed}");
 }

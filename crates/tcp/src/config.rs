@@ -3,17 +3,36 @@
 use ropewalk_congestion::{CongestionControl, HyStart};
 use ropewalk_units::{Duration, Seq};
 
-/// When a receiver acknowledges (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DelayedAck {
-    /// An ACK at the latest after this many full-sized segments; 1 acknowledges every segment.
-    pub segments: u32,
-    /// … or after this time.
-    pub timeout: Duration,
-    /// The first so many segments of a connection are acknowledged at once, as Linux does while the sender is
-    /// in slow start ("quick ACKs"); 0 switches it off.
-    pub quick_acks: u32,
+/// Hands the constants of delayed acknowledgements to the macro `$declare`, as [`tcp_constants!`] does.
+#[macro_export]
+macro_rules! delayed_ack_constants {
+    ($declare:path) => {
+        $declare! {
+            /// When a receiver acknowledges (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
+            #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+            pub struct DelayedAck {
+                presets {
+                    /// As Linux.
+                    linux,
+                    /// As the papers' simulators.
+                    classic,
+                }
+                keys {
+                    /// An ACK at the latest after so many full-sized segments; 1 acknowledges every segment.
+                    segments: u32 [segments] = 2, 2;
+                    /// … or after this time.
+                    timeout: Duration = Duration::from_millis(40), Duration::from_millis(200);
+                    /// The first so many segments of a connection are acknowledged at once, as Linux does while the sender is
+                    /// in slow start ("quick ACKs"); 0 switches it off.
+                    quick_acks: u32 [segments] = 16, 0;
+                }
+                inner {}
+            }
+        }
+    };
 }
+
+delayed_ack_constants!(ropewalk_units::configuration);
 
 /// How lost segments are found and repaired before a timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +56,13 @@ pub struct SpuriousResponse {
     pub frto: bool,
 }
 
+impl SpuriousResponse {
+    /// All of them together.
+    pub const fn all() -> Self {
+        Self { dsack: true, eifel: true, frto: true }
+    }
+}
+
 /// Who says how much may be sent and received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WindowOwner {
@@ -48,200 +74,133 @@ pub enum WindowOwner {
     Shared,
 }
 
-/// The constants of one connection. Sizes in octets unless said otherwise.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Config {
-    /// The MSS option sent: the MTU less 40 for IPv4. Options come out of it (RFC 6691).
-    pub mss: u16,
-    /// Octets of every data segment kept free for options that an upper layer adds (a DSS); a multiple of 4.
-    pub option_reserve: u32,
-    /// Initial window in segments (RFC 6928: 10; RFC 5681: 2–4; the papers' simulators: 1).
-    pub initial_window: u32,
-    /// Initial ssthresh; `None` is "arbitrarily high" (RFC 5681 §3.1).
-    pub initial_ssthresh: Option<u32>,
-    /// The shift offered (RFC 7323 §2); `None` sends no option.
-    pub window_scale: Option<u8>,
-    /// RFC 7323 timestamps.
-    pub timestamps: bool,
-    /// SACK permitted and used (RFC 2018).
-    pub sack: bool,
-    /// As a receiver, report duplicates (RFC 2883).
-    pub report_duplicates: bool,
-    /// Octets the receiver buffers at most: the largest window it advertises.
-    pub receive_buffer: u32,
-    /// Start with a window of 64 kB and let it grow up to `receive_buffer` as the connection speeds up, twice
-    /// what was read in the last round-trip time (Linux's receive buffer autotuning).
-    pub receive_autotuning: bool,
-    /// Octets written but not yet acknowledged, at most.
-    pub send_buffer: u32,
-    /// When ACKs are sent.
-    pub delayed_ack: DelayedAck,
-    /// Nagle's algorithm (RFC 9293 §3.7.4) as Linux has it: the tail of the stream waits only while another small
-    /// segment is unacknowledged (Minshall). Of no effect on a subflow.
-    pub nagle: bool,
-    /// Retransmission timeout before the first measurement (RFC 6298 §2.1: 1 s).
-    pub rto_initial: Duration,
-    /// The handshake's round-trip time counts as the first measurement. Otherwise `rto_initial` holds until the
-    /// first data segment is acknowledged, as in ns-3 up to 3.19: with an initial window of one segment, whose
-    /// ACK is delayed by as much as `rto_min`, a measured RTO would expire in vain.
-    pub handshake_rtt: bool,
-    /// Least RTO (RFC 6298 §2.4: 1 s; Linux: 200 ms).
-    pub rto_min: Duration,
-    /// `rto_min` holds for the variance term, RTO = SRTT + max(4 RTTVAR, `rto_min`), as in Linux; otherwise for
-    /// the whole RTO (RFC 6298 §2.4).
-    pub rto_floor_on_variance: bool,
-    /// G of RFC 6298 §2: the least variance term.
-    pub clock_granularity: Duration,
-    /// Each timeout doubles the RTO (RFC 6298 §5.5). Without it the RTO only follows the round trip: for imitating simulators
-    /// that forgot.
-    pub rto_backoff: bool,
-    /// Greatest RTO after back-off (RFC 6298 §2.5: at least 60 s; Linux: 120 s).
-    pub rto_max: Duration,
-    /// A connection ends with an error after this many successive timeouts of one segment (RFC 9293 §3.8.3).
-    pub max_retransmissions: u32,
-    /// … of a SYN or SYN/ACK.
-    pub max_syn_retransmissions: u32,
-    /// How losses are found.
-    pub loss_recovery: LossRecovery,
-    /// Fast recovery after a fast retransmit (RFC 5681 §3.2). Without it the connection begins again with one segment, as
-    /// after a timeout (Jacobson 1988, "Tahoe").
-    pub fast_recovery: bool,
-    /// After every loss ssthresh is so many segments, whatever the algorithm says: for imitating simulators that mixed
-    /// octets and segments up.
-    pub ssthresh_after_loss: Option<u32>,
-    /// A timeout leaves half of the window instead of one segment (RFC 5681 §3.1): for imitating simulators that did so.
-    pub timeout_halves_window: bool,
-    /// Limited transmit (RFC 3042; part of RFC 6675).
-    pub limited_transmit: bool,
-    /// Proportional rate reduction (RFC 9937) instead of RFC 6675's / RFC 6582's window during recovery.
-    pub prr: bool,
-    /// Tail loss probes (RFC 8985 §7).
-    pub tail_loss_probe: bool,
-    /// The window's control.
-    pub congestion_control: CongestionControl,
-    /// Packets leave in bursts of a millisecond, spaced as Linux spaces them under `fq`: at twice cwnd per SRTT in the
-    /// first half of slow start, 1.2 times after. BBR paces in any case, at its own rate.
-    pub pacing: bool,
-    /// CUBIC's Reno-friendly estimate grows by a whole segment per round-trip time once it is back at the window
-    /// before the loss (RFC 9438 §4.3); Linux goes on with 0.53, as RFC 8312 had it.
-    pub cubic_catches_up: bool,
-    /// After a loss, take ssthresh from cwnd and in whole segments, as Linux does; otherwise from FlightSize, in
-    /// octets (RFC 5681 §3.1 eq. 4, RFC 9438 §4.6).
-    pub ssthresh_from_cwnd: bool,
-    /// When slow start counts octets, how many segments one ACK adds at most (RFC 3465 §2.2: L = 2); `None` is
-    /// no limit, as Linux. HyStart++ has its own limit of 8 (RFC 9406 §4.3).
-    pub slow_start_limit: Option<u32>,
-    /// Spurious retransmissions.
-    pub spurious: SpuriousResponse,
-    /// ECN (RFC 3168).
-    pub ecn: bool,
-    /// After an idle time of one RTO or more, halve cwnd for each RTO of it, down to the initial window, and
-    /// keep 3/4 of the old one as ssthresh (RFC 2861, as Linux; RFC 5681 §4.1 restarts from the initial window).
-    pub idle_restart: bool,
-    /// How long TIME-WAIT lasts (2 MSL, RFC 9293 §3.4.2; Linux: 60 s).
-    pub time_wait: Duration,
-    /// Whose windows hold.
-    pub window_owner: WindowOwner,
-    /// Emit the events that come with every ACK (`CwndUpdated` and the like). Costs time: off by default.
-    pub trace: bool,
+/// Hands the constants of a connection to the macro `$declare`, which makes [`Config`] of them here and a table of
+/// keys where scenario files are read. A line is a constant: name, type, unit, and what `linux` and `classic` say. The
+/// name is the file's key.
+#[macro_export]
+macro_rules! tcp_constants {
+    ($declare:path) => {
+        $declare! {
+            /// The constants of one connection. Sizes in octets unless said otherwise.
+            #[derive(Clone, PartialEq, Debug)]
+            pub struct Config {
+                presets {
+                    /// As Linux 6.x behaves: CUBIC, SACK, RACK-TLP, PRR, timestamps, initial window 10, RTO of at least
+                    /// 200 ms, F-RTO and DSACK, autotuned buffers, for an MTU of 1500.
+                    linux,
+                    /// NewReno of the papers' era (ns-3.13 to 3.19): no SACK, no timestamps, no window scaling, initial window
+                    /// 1, windows of 65 535 octets, RTO of at least 200 ms, delayed ACKs of two segments or 200 ms, growth by
+                    /// ACKs, packets of 1400 octets.
+                    classic,
+                }
+                keys {
+                    /// Greatest segment, options included: the MSS option (RFC 6691). A file that does not name it gets the least
+                    /// MTU of the paths less 40 octets, with the preset classic at most 1400.
+                    mss: u16 [octets] = 1460, 1400;
+                    /// Initial window (RFC 6928: 10; RFC 5681: 2 to 4; the papers' simulators: 1).
+                    initial_window: u32 [segments] = 10, 1;
+                    /// Initial slow-start threshold. Unlimited is "arbitrarily high" (RFC 5681 §3.1).
+                    initial_ssthresh: Option<u32> [octets_or_unlimited] = None, Some(65_535);
+                    /// Window scaling: the shift offered (RFC 7323 §2). Off sends no option.
+                    window_scale: Option<u8> [shift_or_off] = Some(7), None;
+                    /// Timestamps (RFC 7323).
+                    timestamps: bool = true, false;
+                    /// Selective acknowledgements (RFC 2018). When a file switches them on over a preset without them,
+                    /// `loss_recovery` becomes sack unless it is given; when it switches them off, newreno.
+                    sack: bool = true, false;
+                    /// As a receiver, report duplicates (DSACK, RFC 2883).
+                    report_duplicates: bool = true, false;
+                    /// What the receiver buffers at most: the greatest window that it advertises.
+                    receive_buffer: u32 [octets] = 6 * 1024 * 1024, 65_535;
+                    /// Start with a window of 64 kB and let it grow up to `receive_buffer` as the connection speeds up: twice
+                    /// what was read in the last round-trip time (Linux's receive buffer autotuning).
+                    receive_autotuning: bool = true, false;
+                    /// Written but not yet acknowledged, at most.
+                    send_buffer: u32 [octets] = 4 * 1024 * 1024, 4 * 1024 * 1024;
+                    /// When acknowledgements are sent.
+                    delayed_ack: DelayedAck = DelayedAck::linux(), DelayedAck::classic();
+                    /// Nagle's algorithm (RFC 9293 §3.7.4) as Linux has it: the tail of the stream waits only while another
+                    /// small segment is unacknowledged (Minshall). Of no effect on a subflow.
+                    nagle: bool = true, false;
+                    /// Retransmission timeout before the first measurement (RFC 6298 §2.1: 1 s).
+                    rto_initial: Duration = Duration::from_secs(1), Duration::from_secs(3);
+                    /// Least retransmission timeout (RFC 6298 §2.4: 1 s; Linux: 200 ms).
+                    rto_min: Duration = Duration::from_millis(200), Duration::from_millis(200);
+                    /// `rto_min` holds for the variance term, RTO = SRTT + max(4 RTTVAR, `rto_min`), as in Linux; otherwise for
+                    /// the whole timeout (RFC 6298 §2.4).
+                    rto_floor_on_variance: bool = true, false;
+                    /// G of RFC 6298 §2: the least variance term.
+                    clock_granularity: Duration = Duration::from_millis(1), Duration::from_millis(1);
+                    /// The handshake's round-trip time counts as the first measurement. Otherwise `rto_initial` holds until the
+                    /// first data segment is acknowledged, as in ns-3 up to 3.19: with an initial window of one segment, whose
+                    /// ACK is delayed by as much as `rto_min`, a measured timeout would expire in vain.
+                    handshake_rtt: bool = true, false;
+                    /// Each timeout doubles the retransmission timeout (RFC 6298 §5.5). Without it that only follows the round
+                    /// trip: for imitating simulators that forgot.
+                    rto_backoff: bool = true, true;
+                    /// Greatest retransmission timeout (RFC 6298 §2.5: at least 60 s; Linux: 120 s).
+                    rto_max: Duration = Duration::from_secs(120), Duration::from_secs(60);
+                    /// Successive timeouts of one segment after which the connection ends with an error (RFC 9293 §3.8.3).
+                    max_retransmissions: u32 = 15, 15;
+                    /// The same for SYN and SYN/ACK.
+                    max_syn_retransmissions: u32 = 6, 6;
+                    /// How losses are found.
+                    loss_recovery: LossRecovery = LossRecovery::Rack, LossRecovery::NewReno;
+                    /// Limited transmit (RFC 3042; part of RFC 6675).
+                    limited_transmit: bool = true, false;
+                    /// Fast recovery after a fast retransmit (RFC 5681 §3.2). Without it the connection begins again with one
+                    /// segment, as after a timeout (Jacobson 1988, "Tahoe").
+                    fast_recovery: bool = true, true;
+                    /// After every loss ssthresh is this, whatever the algorithm says: for imitating simulators that mixed octets
+                    /// and segments up. Default: what the algorithm says.
+                    ssthresh_after_loss: Option<u32> [segments] = None, None;
+                    /// A timeout leaves half of the window instead of one segment (RFC 5681 §3.1): for imitating simulators that
+                    /// did so.
+                    timeout_halves_window: bool = false, false;
+                    /// Proportional rate reduction (RFC 9937) instead of RFC 6675's or RFC 6582's window during recovery.
+                    prr: bool = true, false;
+                    /// Tail loss probes (RFC 8985 §7).
+                    tail_loss_probe: bool = true, false;
+                    /// Packets leave in bursts of a millisecond, spaced as Linux spaces them under `fq`: at twice cwnd per SRTT in
+                    /// the first half of slow start, 1.2 times after. BBR paces in any case, at its own rate.
+                    pacing: bool = false, false;
+                    /// CUBIC's Reno-friendly estimate grows by a whole segment per round-trip time once it is back at the window
+                    /// before the loss (RFC 9438 §4.3); Linux goes on with 0.53, as RFC 8312 had it.
+                    cubic_catches_up: bool = false, true;
+                    /// After a loss, take ssthresh from cwnd and in whole segments, as Linux does; otherwise from FlightSize, in
+                    /// octets (RFC 5681 §3.1 eq. 4, RFC 9438 §4.6).
+                    ssthresh_from_cwnd: bool = true, false;
+                    /// When slow start counts octets, how many segments one ACK adds at most (RFC 3465 §2.2: L = 2). Linux has no
+                    /// limit, and HyStart++ its own of 8 (RFC 9406 §4.3).
+                    slow_start_limit: Option<u32> [segments_or_unlimited] = None, Some(2);
+                    /// What detects a spurious retransmission and undoes its consequences.
+                    spurious: SpuriousResponse = SpuriousResponse::all(), SpuriousResponse::default();
+                    /// Explicit congestion notification (RFC 3168).
+                    ecn: bool = false, false;
+                    /// After an idle time of one RTO or more, halve cwnd for each RTO of it, down to the initial window, and
+                    /// keep 3/4 of the old one as ssthresh (RFC 2861, as Linux; RFC 5681 §4.1 restarts from the initial window).
+                    idle_restart: bool = true, false;
+                    /// How long TIME-WAIT lasts (2 MSL, RFC 9293 §3.4.2; Linux: 60 s).
+                    time_wait: Duration = Duration::from_secs(60), Duration::from_secs(60);
+                }
+                inner {
+                    /// Octets of every data segment kept free for options that an upper layer adds (a DSS); a multiple of 4.
+                    option_reserve: u32 = 0, 0;
+                    /// The window's control. Files have a key for its name and one for each of its constants.
+                    congestion_control: CongestionControl =
+                        CongestionControl::Cubic { hystart: HyStart::PlusPlus },
+                        CongestionControl::NewReno { byte_counting: false };
+                    /// Whose windows hold.
+                    window_owner: WindowOwner = WindowOwner::Own, WindowOwner::Own;
+                    /// Emit the events that come with every ACK (`CwndUpdated` and the like). Costs time: off by default.
+                    trace: bool = false, false;
+                }
+            }
+        }
+    };
 }
 
-impl Config {
-    /// As Linux 6.x behaves: CUBIC, SACK, RACK-TLP, PRR, timestamps, initial window 10, RTO of at least
-    /// 200 ms, F-RTO and DSACK, autotuned buffers, for an MTU of 1500.
-    pub fn linux() -> Self {
-        Self {
-            mss: 1460,
-            option_reserve: 0,
-            initial_window: 10,
-            initial_ssthresh: None,
-            window_scale: Some(7),
-            timestamps: true,
-            sack: true,
-            report_duplicates: true,
-            receive_buffer: 6 * 1024 * 1024,
-            receive_autotuning: true,
-            send_buffer: 4 * 1024 * 1024,
-            delayed_ack: DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 16 },
-            nagle: true,
-            rto_initial: Duration::from_secs(1),
-            handshake_rtt: true,
-            rto_min: Duration::from_millis(200),
-            rto_floor_on_variance: true,
-            clock_granularity: Duration::from_millis(1),
-            rto_backoff: true,
-            rto_max: Duration::from_secs(120),
-            max_retransmissions: 15,
-            max_syn_retransmissions: 6,
-            loss_recovery: LossRecovery::Rack,
-            fast_recovery: true,
-            ssthresh_after_loss: None,
-            timeout_halves_window: false,
-            limited_transmit: true,
-            prr: true,
-            tail_loss_probe: true,
-            congestion_control: CongestionControl::Cubic { hystart: HyStart::PlusPlus },
-            pacing: false,
-            cubic_catches_up: false,
-            ssthresh_from_cwnd: true,
-            slow_start_limit: None,
-            spurious: SpuriousResponse { dsack: true, eifel: true, frto: true },
-            ecn: false,
-            idle_restart: true,
-            time_wait: Duration::from_secs(60),
-            window_owner: WindowOwner::Own,
-            trace: false,
-        }
-    }
-
-    /// NewReno of the papers' era (ns-3.13 to 3.19): no SACK, no timestamps, no window scaling, initial window
-    /// 1, windows of 65 535 octets, RTO of at least 200 ms, delayed ACKs of two segments or 200 ms, growth by
-    /// ACKs, packets of 1400 octets.
-    pub fn classic() -> Self {
-        Self {
-            mss: 1400,
-            option_reserve: 0,
-            initial_window: 1,
-            initial_ssthresh: Some(65_535),
-            window_scale: None,
-            timestamps: false,
-            sack: false,
-            report_duplicates: false,
-            receive_buffer: 65_535,
-            receive_autotuning: false,
-            send_buffer: 4 * 1024 * 1024,
-            delayed_ack: DelayedAck { segments: 2, timeout: Duration::from_millis(200), quick_acks: 0 },
-            nagle: false,
-            rto_initial: Duration::from_secs(3),
-            handshake_rtt: false,
-            rto_min: Duration::from_millis(200),
-            rto_floor_on_variance: false,
-            clock_granularity: Duration::from_millis(1),
-            rto_backoff: true,
-            rto_max: Duration::from_secs(60),
-            max_retransmissions: 15,
-            max_syn_retransmissions: 6,
-            loss_recovery: LossRecovery::NewReno,
-            fast_recovery: true,
-            ssthresh_after_loss: None,
-            timeout_halves_window: false,
-            limited_transmit: false,
-            prr: false,
-            tail_loss_probe: false,
-            congestion_control: CongestionControl::NewReno { byte_counting: false },
-            pacing: false,
-            cubic_catches_up: true,
-            ssthresh_from_cwnd: false,
-            slow_start_limit: Some(2),
-            spurious: SpuriousResponse::default(),
-            ecn: false,
-            idle_restart: false,
-            time_wait: Duration::from_secs(60),
-            window_owner: WindowOwner::Own,
-            trace: false,
-        }
-    }
-}
+tcp_constants!(ropewalk_units::configuration);
 
 impl Config {
     /// The part that the congestion controller is made from.

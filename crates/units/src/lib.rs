@@ -4,6 +4,7 @@
 //! numbers that refuse to be compared as integers. Quantities are parsed from and printed as text with
 //! a unit (`"10 ms"`, `"10 Mbit/s"`, `"64 kB"`, `"0.5 %"`). The crate depends on nothing.
 
+mod configuration;
 mod parse;
 mod probability;
 mod rate;

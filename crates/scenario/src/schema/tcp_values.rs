@@ -1,5 +1,6 @@
 //! Values of TCP's keys that are a quantity or a word, a list or one item.
 
+use super::constants::wrapped_constant;
 use super::quantity::{BufferSize, Quantity};
 use ropewalk_tcp::{HyStart, SpuriousResponse};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,6 +8,13 @@ use serde::de::{Error, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
+
+wrapped_constant! {
+    SpuriousResponse [] as SpuriousList,
+    Option<u32> [octets_or_unlimited] as Threshold,
+    Option<u32> [segments_or_unlimited] as SegmentLimit,
+    Option<u8> [shift_or_off] as Shift,
+}
 
 /// A response to spurious retransmissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
