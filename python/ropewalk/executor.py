@@ -83,7 +83,7 @@ class LocalExecutor:
             for _ in jobs:
                 yield finished.get()
         finally:
-            # Ctrl-C, here or in whoever consumes this, ends up here: unfinished runs stop, writing nothing.
+            # Ctrl-C, here or in the consumer, ends up here: unfinished runs stop and write nothing.
             interrupt.set()
             for thread in threads:
                 thread.join()

@@ -37,7 +37,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Progress for nobody: what the Python functions use unless told otherwise."""
+    """Says nothing. The Python functions use it by default."""
 
     def start(self, total: int, what: str) -> None:
         """Say nothing."""

@@ -176,20 +176,18 @@ class Deployment:
 
         Args:
             seed: The seed of the search, for random ties and drawn radios.
-            channels: How many there are; unless told otherwise one, or as many as the list in `assign` has.
-            assign: The channels of hops: `"per-route"` (one for all hops of a route, route by route in turn),
-                `"alternate"` (in turn along the hops), a list of channels for the first hop, the second and so on,
-                which begins again at its end, or `"radios"` (one on which both ends of the hop have a radio, the best
-                for the route).
-            radios: With `"radios"`: how many each node has, on channels that are drawn, where `channels` of the
-                deployment does not say it; two unless told otherwise, or one when there is one channel.
-            metric: By what routes are chosen: `"hops"`, or `"ett"`, `"wcett"` or `"mic"`, by which the greedy
-                algorithms take the best route, prune, and take the next. By hops or ETT the optimal sets are those of
-                the least sum; WCETT and MIC are no sums over links: the optimal algorithms are left out with them.
-            radio: `interference` (2.0 ranges), `bit_rate` (11e6 bit/s), `frame_octets` (1500), `delivery` (1.0, per
-                link and direction), `edge_loss` (0.0: of frames in each direction at the end of the range, and that
-                times (distance / range) to the power of `edge_exponent`, 4.0, nearer by), `beta` (0.5, of WCETT),
-                `switch_cost` (0.5) and `stay_cost` (1.0, of MIC).
+            channels: How many there are. By default one, or as many as the list in `assign` has.
+            assign: The channels of hops. `"per-route"`: one for all hops of a route, route by route in turn.
+                `"alternate"`: in turn along the hops. A list: of the first hop, the second and so on; it begins again
+                at its end. `"radios"`: one on which both ends of the hop have a radio, the best for the route.
+            radios: With `"radios"`: how many each node has, on channels that are drawn. By default two, or one when
+                there is one channel. Where the deployment has `channels`, those are taken.
+            metric: By what the greedy algorithms choose routes: `"hops"`, `"ett"`, `"wcett"` or `"mic"`. Optimal sets
+                have the least sum of hops or ETT. WCETT and MIC are no sums over links, and have no optimal sets.
+            radio: What links have in common. `interference` (2.0 ranges), `bit_rate` (11e6 bit/s), `frame_octets`
+                (1500), `delivery` (1.0, per link and direction). `edge_loss` (0.0) is the loss of frames in each
+                direction at the end of the range; nearer it is less by (distance / range) to the power of
+                `edge_exponent` (4.0). `beta` (0.5) is WCETT's, `switch_cost` (0.5) and `stay_cost` (1.0) are MIC's.
 
         Raises:
             InputError: A value makes no sense.

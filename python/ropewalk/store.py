@@ -148,7 +148,7 @@ def read(keys: Iterable[Key], table: Table) -> pl.DataFrame:
 
 @contextmanager
 def whole(file: Path) -> Iterator[Path]:
-    """Where to write a file: beside its place, whither it is moved when it is whole. It is never there in parts.
+    """Where to write a file: beside its place. It is moved there when it is whole, so it is never there in parts.
 
     Raises:
         StoreError: It cannot be written.

@@ -1,8 +1,8 @@
 //! Active queue management: CoDel (RFC 8289) and FQ-CoDel (RFC 8290), for the links of a simulation and for whoever
 //! queues packets of its own.
 //!
-//! Nothing here owns a clock or knows what a packet is: its octets and its arrival come with it, and what becomes of one
-//! that is not served is the business of its [`Surroundings`].
+//! Nothing here owns a clock or knows what a packet is. A packet comes with its octets and its arrival time. Its
+//! [`Surroundings`] take the packets that are not served.
 
 mod codel;
 mod fq_codel;

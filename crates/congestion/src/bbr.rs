@@ -1,5 +1,5 @@
-//! BBR (draft-ietf-ccwg-bbr, BBRv3), under the draft's names: a model of the path from delivery rates, round-trip times
-//! and losses, and from it how fast to send and how much to have on its way.
+//! BBR (draft-ietf-ccwg-bbr, BBRv3), under the draft's names. It models the path from delivery rates, round-trip
+//! times and losses. The model gives the sending rate and the octets to have in flight.
 //!
 //! The pieces: [`model`](self) in `bbr/model.rs`, what losses do to it in `loss.rs` and `undo.rs`, the state machine in
 //! `startup.rs`, `probe_bw.rs` and `probe_rtt.rs`, and the three outputs in `control.rs`.

@@ -389,9 +389,9 @@ impl Controller {
         }
     }
 
-    /// Nothing was sent for `idle`, longer than one `rto`: cwnd is halved for every RTO of it, down to the
-    /// restart window min(IW, cwnd), and ssthresh remembers where it was (RFC 2861 §3.1, as Linux does; RFC
-    /// 5681 §4.1 goes to the restart window at once).
+    /// Nothing was sent for `idle`, which is longer than one `rto`. cwnd is halved for every RTO of it, down to the
+    /// restart window min(IW, cwnd), and ssthresh keeps the old window (RFC 2861 §3.1, as Linux does). RFC 5681 §4.1
+    /// goes to the restart window at once.
     pub fn restart_after_idle(&mut self, idle: Duration, rto: Duration) {
         if self.models_path() {
             return;

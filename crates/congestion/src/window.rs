@@ -33,8 +33,8 @@ impl Window {
         self.cwnd = self.cwnd.saturating_add(octets).min(MAX_WINDOW.max(self.smss));
     }
 
-    /// Moves cwnd by a real number of octets, down to one segment at the lowest; the fraction is kept for the
-    /// next time, so that many small steps add up to what one large step would give.
+    /// Moves cwnd by a real number of octets, to one segment at least. The fraction is kept for the next call, so
+    /// that many small steps add up to the same as one large step.
     pub(crate) fn shift(&mut self, octets: f64) {
         let target = f64::from(self.cwnd) + self.fraction + octets;
         let floor = f64::from(self.smss);

@@ -1,11 +1,11 @@
 //! Coupled congestion control: pure rules that see all subflows and lay down the increase and the decrease of
 //! one of them.
 //!
-//! How a connection drives it: before a subflow handles an ACK or a timeout, [`CoupledControl::coupling`] of the
-//! views of that moment goes into `tcp::Connection::set_coupling`; after it, [`CoupledControl::on_acked`] with
-//! the octets newly acknowledged and, if `loss_events` rose, [`CoupledControl::on_loss`]. A
-//! [`WindowUpdate`] from `on_acked` goes into `set_cwnd`. Every function takes the views of *all* subflows and
-//! the position of the one it is about; those whose `coupled` is false count for nobody, and are on their own.
+//! How a connection drives it: before a subflow handles an ACK or a timeout, it passes [`CoupledControl::coupling`]
+//! of the current views to `tcp::Connection::set_coupling`. Afterwards it calls [`CoupledControl::on_acked`] with the
+//! octets newly acknowledged, and [`CoupledControl::on_loss`] if `loss_events` rose. A [`WindowUpdate`] from
+//! `on_acked` goes into `set_cwnd`. Every function takes the views of *all* subflows and the position of the one it
+//! is about; those whose `coupled` is false count for nobody, and are on their own.
 
 mod balia;
 mod lia;

@@ -233,8 +233,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever overlaps arrive: each octet keeps the first mapping that named it, one that says otherwise is refused, and the
-        /// parts of what is refused that were free before the contradiction do no harm.
+        /// Mappings may overlap. Each octet keeps the first mapping that named it, and a mapping that contradicts it
+        /// is refused. The parts of a refused mapping before the contradiction may stay: they contradict nothing.
         #[test]
         fn every_octet_is_mapped_once_and_contradictions_are_found(
             raw in prop::collection::vec((0u64..60, 1u64..20, 0u64..2), 1..24),

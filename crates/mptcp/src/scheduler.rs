@@ -1,8 +1,8 @@
 //! Which subflow carries the next data: pure decisions on snapshots, dispatched statically.
 //!
-//! How a connection drives a scheduler, whenever data, windows or subflows changed: build the views, call
-//! [`Scheduler::pick`], obey, refresh the view of the subflow that got data and the queue, and ask again until
-//! it says [`Decision::Wait`].
+//! How a connection drives a scheduler, whenever data, windows or subflows have changed: it builds the views, calls
+//! [`Scheduler::pick`] and follows the answer. Then it updates the queue and the view of the subflow that got data,
+//! and asks again until the answer is [`Decision::Wait`].
 
 mod blest;
 mod ecf;

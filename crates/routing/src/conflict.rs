@@ -4,9 +4,9 @@ use crate::deployment::Deployment;
 use crate::error::RoutingError;
 use crate::multichannel::ChannelRoute;
 
-/// The protocol interference model, both ways (Gupta and Kumar 2000; both ends of a link send and receive, as 802.11
-/// acknowledges): two links on one channel conflict when an end of one is closer to an end of the other than the
-/// interference range.
+/// The protocol interference model, in both directions (Gupta and Kumar 2000): both ends of a link send and receive,
+/// because 802.11 acknowledges. Two links on one channel conflict when an end of one is closer to an end of the other
+/// than the interference range.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interference {
     /// Interference range over transmission range, at least 1.

@@ -16,9 +16,9 @@ mod json;
 pub enum Format {
     /// Columns `x_m` and `y_m` (or `x`, `y`), and perhaps `name` and `channels`; without a header line just x and y.
     Csv,
-    /// An object with `nodes`, each with `x_m`, `y_m`, `name` and `channels` as far as known, and perhaps `links`, each a pair
-    /// of names or an object with `source`, `target` and perhaps `etx` or `loss`, and `rate_mbps`; `range_m`, `source`,
-    /// `destination`.
+    /// An object with `nodes`, and perhaps `links`, `range_m`, `source` and `destination`. A node has `x_m`, `y_m`,
+    /// `name` and `channels`, as far as they are known. A link is a pair of names, or an object with `source`,
+    /// `target` and perhaps `etx` or `loss`, and `rate_mbps`.
     Json,
     /// Nodes with the data `x_m` and `y_m` (or `x`, `y`), and perhaps `channels`, and edges, perhaps with `etx` or `loss`,
     /// and `rate_mbps`.

@@ -1,12 +1,13 @@
 //! Random wireless deployments and the disjoint routes across them.
 //!
-//! [`Search`] scatters nodes by a [`Layout`] until enough deployments meet a [`Condition`]; a [`Deployment`] is nodes,
-//! the disk [`Graph`] of who hears whom, a source and a destination. Over it run the greedy link-, node- and
-//! zone-disjoint algorithms of the papers 000 and 003 ([`Deployment::greedy`]), which are exact but for a [`TieRule`]
-//! that the papers leave open, and the optimal sets that the greedy ones may miss ([`Deployment::optimal`]).
-//! [`metrics`] and [`ConflictGraph`] say what routes are worth on several channels, each hop on the channel of an
-//! [`Assignment`]; [`ChannelGraph`] finds those of least ETT, WCETT or MIC, [`optimal_routes_by`] sets of least ETT. Deployments are read from CSV, JSON
-//! and GraphML ([`read`]) and written as JSON and GraphML ([`Report`]).
+//! [`Search`] scatters nodes by a [`Layout`] until enough deployments meet a [`Condition`]; a [`Deployment`] is
+//! nodes, the disk [`Graph`] of who hears whom, a source and a destination. [`Deployment::greedy`] has the greedy
+//! link-, node- and zone-disjoint algorithms of the papers 000 and 003. The papers do not say which of equally short
+//! routes is taken; a [`TieRule`] does. [`Deployment::optimal`] finds the optimal sets, which the greedy algorithms
+//! may miss. [`metrics`] and [`ConflictGraph`] judge routes over several channels, each hop on the channel of an
+//! [`Assignment`]. [`ChannelGraph`] finds routes of least ETT, WCETT or MIC; [`optimal_routes_by`] finds sets of
+//! least ETT. Deployments are read from CSV, JSON and GraphML ([`read`]) and written as JSON and GraphML
+//! ([`Report`]).
 //!
 //! ```
 //! use ropewalk_routing::{Disjoint, Effort, Search, TieRule};

@@ -45,8 +45,8 @@ pub struct MicSetting {
     pub stays: f64,
 }
 
-/// The metric of interference and channel switching (Yang, Wang, Kravets, IEEE WiMesh 2005):
-/// (1/(N · min ETT)) Σ_l IRU_l + Σ_i CSC_i, IRU_l = ETT_l · N_l, CSC_i = w1 if node i changes the channel, w2 if not.
+/// The metric of interference and channel switching (Yang, Wang, Kravets, IEEE WiMesh 2005): (1/(N · min ETT)) Σ_l
+/// IRU_l + Σ_i CSC_i, with IRU_l = ETT_l · N_l. CSC_i is w1 if node i changes the channel, and w2 if not.
 pub fn mic(hops: &[Hop], setting: MicSetting) -> f64 {
     let usage: f64 = hops.iter().map(|hop| hop.ett * f64::from(hop.interfered)).sum();
     let change =

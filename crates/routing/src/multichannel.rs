@@ -112,9 +112,9 @@ pub struct ChannelGraph<'a> {
 }
 
 impl<'a> ChannelGraph<'a> {
-    /// The graph with what `weigh` says of each link (lower node, higher node) on each of these channels: ETT in seconds
-    /// and the number of nodes that are interfered with, or `None` when the link cannot use the channel. A link of
-    /// infinite ETT cannot either.
+    /// The graph with the weights that `weigh` gives each link (lower node, higher node) on each of these channels:
+    /// ETT in seconds, and the number of nodes that it interferes with. `None`: the link cannot use the channel. A
+    /// link of infinite ETT cannot either.
     pub fn new(
         graph: &'a Graph,
         channels: impl IntoIterator<Item = u32>,
@@ -140,9 +140,9 @@ impl<'a> ChannelGraph<'a> {
     /// uses any channel that its link can.
     ///
     /// MIC alone is not isotonic, but it is in a graph with a node for each node and channel of arrival (Yang, Wang,
-    /// Kravets 2005, §4.2). WCETT is not in any: routes are extended in the order of a lower bound of what they can come
-    /// to, and dropped when another is at the same node with no more load on any channel. Both ways the first route
-    /// that arrives is the best of all.
+    /// Kravets 2005, §4.2). WCETT is isotonic over no such graph. Routes are extended in the order of a lower bound
+    /// of their WCETT. A route is dropped when another one is at the same node with no more load on any channel. Both
+    /// ways the first route that arrives is the best of all.
     ///
     /// # Errors
     /// [`RoutingError::Setting`] with the key `metric` when a million partial routes were not enough to be certain.

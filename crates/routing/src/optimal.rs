@@ -1,8 +1,8 @@
 //! Optimal sets of link- or node-disjoint routes: as many as there are, with the fewest hops or the least cost in total.
 //!
-//! A minimum-cost flow of unit capacities, found by successive shortest augmenting paths: with two routes this is
-//! Bhandari's form of Suurballe's algorithm (Suurballe 1974; Bhandari 1999), an augmenting path may run backwards over
-//! a link that an earlier one took and so undo it.
+//! A minimum-cost flow of unit capacities, found by successive shortest augmenting paths. An augmenting path may run
+//! backwards over a link that an earlier one took, and so undo it. With two routes this is Bhandari's form of
+//! Suurballe's algorithm (Suurballe 1974; Bhandari 1999).
 
 use crate::graph::Graph;
 use crate::greedy::Disjoint;
@@ -10,8 +10,8 @@ use crate::shortest::Route;
 use std::collections::VecDeque;
 use std::ops::{Add, Neg};
 
-/// At most `most` routes between two nodes that are disjoint in links or nodes, and among all such sets of as many
-/// routes one with the fewest hops in total; fewer routes only when there are no more. The shortest comes first.
+/// At most `most` routes between two nodes that are disjoint in links or nodes; fewer only when there are no more.
+/// Among all such sets of as many routes, one with the fewest hops in total. The shortest comes first.
 ///
 /// Zone-disjoint sets are not asked for here: finding two is NP-complete (Bienstock 1991: two induced paths without an
 /// edge between them), so [`Disjoint::Zone`] gives what [`Disjoint::Node`] gives.

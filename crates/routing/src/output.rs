@@ -131,9 +131,9 @@ impl Report {
         if judged.is_empty() { &self.deployment.channels } else { judged }
     }
 
-    /// As GraphML: nodes with `x_m`, `y_m` and the `channels` of their radios, edges with the `routes` over them and what is known of
-    /// them (`etx`, `rate_mbps`), and `source`, `destination` and
-    /// `range_m` of the graph. [`crate::read`] and NetworkX read it back.
+    /// As GraphML. Nodes have `x_m`, `y_m` and the `channels` of their radios. Edges have the `routes` over them, and
+    /// `etx` and `rate_mbps` if known. The graph has `source`, `destination` and `range_m`. [`crate::read`] and
+    /// NetworkX read it back.
     pub fn graphml(&self) -> String {
         let deployment = &self.deployment;
         let mut text = String::from(HEAD);

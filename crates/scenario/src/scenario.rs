@@ -24,8 +24,8 @@ pub struct Scenario {
 /// Reads a scenario from its TOML text.
 ///
 /// `path` is the file that the text came from: messages name it, and trace files are relative to its folder.
-/// `overrides` are pairs of a dotted key and a value, applied in order before anything is checked; a value that
-/// is no TOML is taken as a text, so that `("links.b.loss", "3 %")` needs no quotes.
+/// `overrides` are pairs of a dotted key and a value, applied in order before anything is checked. A value that is no
+/// TOML is taken as text, so that `("links.b.loss", "3 %")` needs no quotes.
 ///
 /// # Errors
 /// The first mistake in the syntax, the keys, the values, or what they mean together.

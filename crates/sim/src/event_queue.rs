@@ -19,8 +19,8 @@ const NIL: u32 = u32::MAX;
 ///
 /// A push and a pop cost a constant number of steps, whatever is pending. Events are moved by value.
 ///
-/// The order of insertion is kept without storing it: every list is in that order (backwards), an event reaches a
-/// level by a cascade before any event can be put there directly, and the current slot is sorted stably.
+/// The order of insertion is kept without storing it. Every list is in that order (backwards). An event reaches a
+/// level by a cascade before any event can be put there directly. The current slot is sorted stably.
 pub struct EventQueue<E> {
     /// The current slot's events in order; those before `next` are gone.
     current: Vec<(u64, E)>,

@@ -1,9 +1,9 @@
 //! One direction of a link: queue, transmitter, medium.
 //!
-//! Nothing happens here at a departure: the packet in transmission has a known end, and whoever looks at the link
-//! next (an arriving packet, the arrival event of the first packet in flight, a timed change, a statistic) lets
-//! everything happen that was due by then, in order: departures, losses, what the queue decides at dequeue.
-//! So a link has one pending event, and a packet costs one event, under every queue discipline.
+//! A departure is no event: the end of the packet in transmission is known. The link catches up when something looks
+//! at it next: an arriving packet, the arrival event of the first packet in flight, a timed change or a statistic.
+//! Then everything that was due happens in order: departures, losses, and what the queue decides at dequeue. So a
+//! link has one pending event, and a packet costs one event, under every queue discipline.
 
 mod discipline;
 mod loss;

@@ -102,8 +102,8 @@ impl<P> Context<'_, P> {
         self.forward(port, id);
     }
 
-    /// The place of the next packet to send, which is written where it stays, since it is too large to be moved about,
-    /// and over a packet that is gone if there is one. [`Self::send_placed`] sends it.
+    /// The place of the next packet to send. A packet is too large to be moved, so it is written where it stays, over
+    /// one that is gone if there is one. [`Self::send_placed`] sends it.
     #[inline(always)]
     pub fn place(&mut self) -> &mut Option<P> {
         self.packets.vacant()

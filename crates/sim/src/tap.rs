@@ -18,8 +18,8 @@ pub enum DropReason {
 
 /// Hears what happens on every link: captures, counters, tests.
 ///
-/// The calls about one link come in order of `at`. Links decide as late as they can, so a call may come after
-/// its time and out of order with those of another link, but never later than the end of the
+/// The calls about one link come in order of `at`. Links decide as late as they can. So a call may come after its
+/// time, and out of order with the calls of another link. It never comes later than the end of the
 /// [`crate::World::run_until`] that passes `at`. What a tap does changes nothing in the world.
 pub trait Tap<P> {
     /// Is anybody listening? With `false` the calls cost nothing.

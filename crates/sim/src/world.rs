@@ -119,8 +119,8 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         (port_a, port_b, [forward, backward])
     }
 
-    /// Gives a node a port into the medium that has no one other end (broadcast): what the node sends enters by
-    /// `entry`, and what the medium delivers by `entry` comes back to the same port.
+    /// Gives a node a broadcast port into the medium, which has no single other end. What the node sends enters by
+    /// `entry`. What the medium delivers by `entry` comes to the same port.
     ///
     /// # Panics
     /// When the node does not exist, or the entry is connected already.

@@ -1,7 +1,7 @@
 //! The backoff counter and its contention window (IEEE 802.11-2020 §10.3.3, §10.3.4.3).
 //!
-//! Slots are not events: the counter knows from when on they count and works out how many have passed when somebody
-//! asks, which is when the medium becomes busy, or when there is something to send.
+//! Slots are not events. The counter stores from when on they count. It computes how many have passed when the medium
+//! becomes busy, or when there is something to send.
 
 use ropewalk_units::{Duration, Instant};
 

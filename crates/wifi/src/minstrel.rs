@@ -1,8 +1,8 @@
 //! Minstrel rate control: what a rate delivered decides whether it is used.
 //!
-//! After Derek Smithies' description of the algorithm (2005): every tenth frame tries a random rate; every 100 ms a rate's
-//! success probability moves by a quarter towards what was seen, and the rates are ranked by the throughput they
-//! promise. A frame gets a chain of rates, each tried for at most 6 ms, so that TCP does not notice.
+//! After Derek Smithies' description of the algorithm (2005): Every tenth frame tries a random rate. Every 100 ms a
+//! rate's success probability moves by a quarter towards the measured one, and the rates are ranked by expected
+//! throughput. A frame gets a chain of rates, each tried for at most 6 ms, so that TCP does not notice.
 //!
 //! One instance belongs to one sender and one neighbour.
 

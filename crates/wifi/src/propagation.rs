@@ -123,8 +123,8 @@ impl Propagation {
         }
     }
 
-    /// The shadowing between two stations, in dB (more is weaker): drawn from a stream named after both, so that it is
-    /// the same in both directions and another station changes nothing. 0 on [`Disk`].
+    /// The shadowing between two stations, in dB (more is weaker); 0 on [`Disk`]. It is drawn from a stream named
+    /// after both stations. So it is the same in both directions, and does not depend on other stations.
     pub fn shadowing_db(&self, streams: &Streams, a: &str, b: &str) -> f64 {
         match self {
             Self::LogDistance(model) if model.shadowing_db > 0.0 => {

@@ -141,8 +141,8 @@ impl Topology {
     }
 }
 
-/// Signals up to this power are taken for nothing: on disks those that do not interfere, and with path loss what is 10 dB
-/// below the receiver's noise, which costs a frame at most 0.4 dB.
+/// Signals up to this power are ignored. On disks these are the signals that do not interfere. With path loss the
+/// bound is 10 dB below the receiver's noise, which costs a frame at most 0.4 dB.
 fn negligible_mw(propagation: &Propagation) -> f64 {
     match propagation {
         Propagation::Disk(_) => 0.0,

@@ -66,8 +66,8 @@ impl Sum {
     }
 }
 
-/// The checksum of a DSS mapping (RFC 8684 §3.3.1): over the 64-bit DSN, whatever was sent of it, the
-/// relative SSN, the data-level length with a DATA_FIN's octet counted, and the payload's octets.
+/// The checksum of a DSS mapping (RFC 8684 §3.3.1). It covers the 64-bit DSN (even if only 32 bits of it were sent),
+/// the relative SSN, the data-level length including a DATA_FIN's octet, and the payload.
 pub fn dss_checksum(dsn: Dsn, ssn: Ssn, len: u16, payload: Sum) -> u16 {
     payload.add_u64(dsn.get()).add_u32(ssn.get()).add_u16(len).complement()
 }

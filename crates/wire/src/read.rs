@@ -1,9 +1,9 @@
 //! Octets into values. Every reader here is total: any octets give a value or a [`ReadError`], never a panic.
 //!
-//! A packet is read from outside to inside: [`IpPacket`], then [`TcpPacket`], [`UdpPacket`] or [`Icmp`]. Options are read
-//! one at a time as they stand ([`TcpOptions`]), so that writing them again gives the same octets, or all together as
-//! the stack takes them ([`crate::Options::read`]). What stands in a packet is not trusted: a checksum is compared when asked
-//! for, since a network card may compute it later, and a packet that a capture cut short says so.
+//! A packet is read from outside to inside: [`IpPacket`], then [`TcpPacket`], [`UdpPacket`] or [`Icmp`]. Options are
+//! read one at a time as they stand ([`TcpOptions`]), so that writing them again gives the same octets, or all
+//! together as the stack takes them ([`crate::Options::read`]). A packet's content is not trusted. A checksum is
+//! compared when asked for, since a network card may compute it later. A packet that a capture cut short says so.
 
 mod cursor;
 mod icmp;

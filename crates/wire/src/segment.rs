@@ -119,10 +119,9 @@ impl Ecn {
 
 /// The octets a segment carries, as a range of the application's generated stream.
 ///
-/// `offset` counts octets from the start of the connection's stream (for Multipath TCP: of the
-/// connection's, not of the subflow's). The stream's octets are a function of the offset, so that a sink can
-/// verify every one of them and a capture can write them; the range itself is not protocol information, and
-/// no protocol decision may depend on `offset`.
+/// `offset` counts octets from the start of the connection's stream (for Multipath TCP: of the connection's, not of
+/// the subflow's). The stream's octets are a function of the offset, so that a sink can verify each of them and a
+/// capture can write them. The range is not protocol information: no protocol decision may depend on `offset`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Payload {
     /// First octet's position in the stream.
@@ -217,9 +216,8 @@ impl Options {
     /// Option space of a TCP header (RFC 9293 §3.1): a data offset of 15 words less the fixed header.
     pub const SPACE: u32 = 40;
 
-    /// Octets on the wire, padded to a multiple of four as real stacks lay them out: timestamps take 12 with
-    /// two NOPs, SACK blocks 4 + 8 each with two NOPs, except that a SYN packs "SACK permitted" and timestamps
-    /// without NOPs.
+    /// Octets on the wire, padded to a multiple of four as real stacks do. Timestamps take 12 with two NOPs, SACK
+    /// blocks 4 + 8 each with two NOPs. A SYN packs "SACK permitted" and timestamps without NOPs.
     #[inline]
     pub fn wire_len(&self) -> u32 {
         let mut len = 0;

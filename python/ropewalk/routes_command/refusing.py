@@ -1,4 +1,4 @@
-"""Options that would change nothing are refused: whoever wrote them means something else."""
+"""Options that would change nothing are refused, since they are mistakes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-//! HyStart as Linux's CUBIC has it (Ha and Rhee 2008, with the kernel's later corrections): a train of ACKs that is as
-//! long as half the round trip, or a delay that has risen.
+//! HyStart as Linux's CUBIC has it (Ha and Rhee 2008, with the kernel's later corrections). Slow start ends when a
+//! train of ACKs is as long as half the round trip, or when the delay has risen.
 
 use crate::controller::AckSample;
 use ropewalk_units::{Duration, Instant};

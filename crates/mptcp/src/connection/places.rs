@@ -62,8 +62,8 @@ impl Connection {
         }
     }
 
-    /// Joins that the peer has begun and not finished are bounded by themselves: one too many costs the oldest of
-    /// the address that has most of them, so that a flood from one place does not keep others out.
+    /// Joins that the peer has begun and not finished have a bound of their own. One too many ends the oldest join of
+    /// the address that has most of them. So a flood from one address does not keep others out.
     pub(super) fn bound_half_open(&mut self, now: Instant) {
         let half_open: Vec<usize> = self.living().filter(|&at| self.subflows[at].is_half_open()).collect();
         if half_open.len() < self.config.limits.half_open_subflows as usize {

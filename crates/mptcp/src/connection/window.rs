@@ -88,9 +88,9 @@ impl ReceiveWindow {
         self.copied += octets;
     }
 
-    /// Once per round-trip time: the buffer becomes twice what was read in it, and more while that grows
-    /// ("dynamic right-sizing", Fisk & Feng 2001, as Linux does it for the connection with the largest round-trip
-    /// time of its subflows).
+    /// Once per round-trip time the buffer becomes twice what was read in it, and more while that grows ("dynamic
+    /// right-sizing", Fisk & Feng 2001). As in Linux, the connection uses the largest round-trip time of its
+    /// subflows.
     fn tune(&mut self, now: Instant, segment: u64) {
         let copied = std::mem::take(&mut self.copied);
         self.since = now;

@@ -244,8 +244,8 @@ impl Kernel {
         self.deny_initial && self.used == 0 && self.host.limits.add_addr_accepted == 0 && self.room() > 0
     }
 
-    /// Which local addresses connect to an announced one: all with `fullmesh`; else one with `laminar` from which no subflow
-    /// goes, if there are such endpoints at all; else the one that routing picks.
+    /// Which local addresses connect to an announced one. Those with `fullmesh`, if there are any. Else, if there are
+    /// endpoints with `laminar`, one of them that has no subflow. Else the one that routing picks.
     fn locals_for(&mut self, remote: SocketAddr) -> Vec<IpAddr> {
         let room = self.room();
         if room == 0 {

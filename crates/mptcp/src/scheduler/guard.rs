@@ -1,11 +1,11 @@
 //! Goodput guard: leaves a path out while using it would cost more than it brings, and probes it so that it can
 //! return. Equations and validation: `docs/models/goodput-guard.md`.
 //!
-//! Ten times a second each path is measured ([`estimate`]); twice a second [`model`] predicts the goodput of the
-//! best path alone and of sets of paths from loss, RTT, capacity, the receive window and the coupling of the
-//! congestion control, corrected by what was measured; the best set carries data. A path left out counts for no
-//! other's congestion window and carries only copies of data that another path carries, so that probing
-//! it blocks nobody.
+//! Ten times a second each path is measured ([`estimate`]). Twice a second [`model`] predicts the goodput of the best
+//! path alone and of sets of paths. It uses loss, RTT, capacity, the receive window and the coupling of the
+//! congestion control, and is corrected by the measured goodput. The best set carries data. A path left out counts
+//! for no other's congestion window and carries only copies of data that another path carries, so that probing it
+//! blocks nobody.
 
 mod correction;
 mod estimate;

@@ -1,9 +1,9 @@
 //! The rule of upstream Linux (`mptcp_subflow_get_send`): the subflow that will have drained its queue first,
 //! in bursts.
 //!
-//! Approximations: a queue is counted in payload octets where the kernel counts the memory of its buffers (only
-//! ratios matter); the subflow's send memory, which the kernel tunes to two congestion windows and never
-//! shrinks, is twice the largest window seen, and never more than the subflow's configured buffer.
+//! Approximations: a queue is counted in payload octets, where the kernel counts the memory of its buffers; only
+//! ratios matter. The kernel tunes a subflow's send memory to two congestion windows and never shrinks it. Here it is
+//! twice the largest window seen, and at most the subflow's configured buffer.
 
 use super::Decision;
 use crate::id::SubflowId;

@@ -1,7 +1,7 @@
 //! The time before a scenario begins, in which its bonds come up.
 //!
-//! It passes in a world of its own, without traffic, so that nothing of the scenario's world moves: what the bonds have
-//! learnt there goes on here, on their own clock, and so does what was on its way.
+//! It passes in a world of its own, without traffic, so that nothing of the scenario's world moves. The bonds keep
+//! what they have measured there, on their own clock. What was on its way stays on its way.
 
 use super::RunError;
 use super::bonds;

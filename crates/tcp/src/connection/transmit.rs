@@ -295,8 +295,8 @@ impl Connection {
         Ok(0)
     }
 
-    /// RFC 9293 §3.8.6.2.1 (silly window avoidance): a segment as long as it can be, or half of the largest
-    /// window seen; less only when nothing is on its way and the window has stayed small (persist timer).
+    /// RFC 9293 §3.8.6.2.1 (silly window avoidance): a segment of full length, or half of the largest window seen.
+    /// Less is sent only when nothing is on its way and the window has stayed small (persist timer).
     #[inline]
     fn fit_window(&self, len: u32) -> Result<u32, Blocked> {
         if !self.owns_window() {

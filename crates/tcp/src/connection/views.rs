@@ -173,8 +173,9 @@ impl Connection {
         self.rate.rate()
     }
 
-    /// How fast data leaves if it is paced: what BBR says, or what Linux would pace with: twice cwnd per SRTT in the first half of slow start, 1.2 times afterwards;
-    /// with the initial RTO before any measurement.
+    /// How fast data leaves if it is paced: BBR's rate, or the rate with which Linux would pace. That is twice cwnd
+    /// per SRTT in the first half of slow start, and 1.2 times cwnd per SRTT afterwards. Before any measurement the
+    /// initial RTO stands for SRTT.
     pub fn pacing_rate(&self) -> Rate {
         let srtt = self.rtt.srtt().unwrap_or(self.config.rto_initial);
         self.controller.pacing_rate(srtt)

@@ -1,8 +1,8 @@
 //! Movement files of ns-2, as its `setdest` and `BonnMotion` write them.
 //!
-//! Understood are, one per line, `$node_(i) set X_ 10.5` (and `Y_`; `Z_` must be 0),
-//! `$ns_ at 2.0 "$node_(i) setdest x y speed"`, comments (`#`) and the hop counts `setdest` adds for its own use
-//! (`$god_ set-dist …`), which say nothing about movement. Anything else is an error.
+//! Read are, one per line: `$node_(i) set X_ 10.5` (and `Y_`; `Z_` must be 0), `$ns_ at 2.0 "$node_(i) setdest x y
+//! speed"`, and comments (`#`). The hop counts that `setdest` adds for its own use (`$god_ set-dist …`) are skipped.
+//! Anything else is an error.
 
 use super::Leg;
 use crate::position::Position;

@@ -20,9 +20,8 @@ pub(super) enum Lost {
 impl Network {
     /// Adds a route. Returns its entries too: in its direction, and back.
     ///
-    /// # Errors
-    /// When the route has fewer than two stations or one twice, a station does not exist or has no radio on the channel of its
-    /// hop, or a hop's ends do not reach each other.
+    /// # Errors The route has fewer than two stations, or one of them twice. A station does not exist, or has no
+    /// radio on the channel of its hop. The ends of a hop do not reach each other.
     pub fn add_route(&mut self, config: &RouteConfig) -> Result<(RouteId, [u32; 2]), ConfigError> {
         let ways = self.ways(config)?;
         let first = self.entries.len() as u32;
@@ -69,8 +68,8 @@ impl Network {
         }
     }
 
-    /// Adds a broadcast port to a station: what enters is sent once, to all that hear it, without an acknowledgement,
-    /// and arrives at those that have a broadcast port on the channel too. Returns its entry, for
+    /// Adds a broadcast port to a station. What enters is sent once, without an acknowledgement. It arrives at all
+    /// stations that hear it and have a broadcast port on the channel too. Returns its entry, for
     /// [`ropewalk_sim::World::attach_medium`].
     ///
     /// # Errors

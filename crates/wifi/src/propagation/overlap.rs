@@ -82,8 +82,8 @@ impl Channel {
         self.centre_mhz
     }
 
-    /// Which part of the power sent on this channel a radio on the other lets through, against one on the same
-    /// channel: 1 on the same, 0 on orthogonal ones, the same in both directions.
+    /// The part of the power sent on this channel that a radio on the other channel lets through: 1 on the same
+    /// channel, 0 on orthogonal ones, the same in both directions.
     ///
     /// Between: the spectrum mask passed through a filter of the same shape (Mishra et al., IMC 2005, "Exploiting
     /// partially overlapping channels in wireless networks", their I-factor, over the mask instead of a spectrum).

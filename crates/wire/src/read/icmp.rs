@@ -165,8 +165,8 @@ impl<'a> Icmp<'a> {
     }
 }
 
-/// The packet that an ICMP message speaks of, as far as the message quotes it: its headers' first octets, which a host
-/// compares with what it has in flight before it believes the message (RFC 5927 §4.1).
+/// The packet that an ICMP message is about, as far as the message quotes it: the first octets of its headers. A host
+/// compares them with what it has in flight before it believes the message (RFC 5927 §4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quoted {
     /// Its source: the host that gets the message.

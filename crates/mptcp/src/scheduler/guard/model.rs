@@ -127,8 +127,8 @@ fn soft_least(x: f64, capacity: f64) -> f64 {
     x / libm::cbrt(1.0 + ratio * ratio * ratio)
 }
 
-/// How aggressive the coupling makes each path at the present windows: a(2−d)/d over Reno's 3, with a the
-/// growth per round trip in segments and d the share of the window that a loss takes.
+/// How aggressive the coupling makes each path at the present windows: a(2−d)/d over Reno's 3. Here a is the growth
+/// per round trip in segments, and d the share of the window that a loss takes.
 fn aggressiveness(
     coupling: Coupling,
     views: &[SubflowView],

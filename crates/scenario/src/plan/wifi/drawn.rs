@@ -1,5 +1,5 @@
-//! Where searches for a deployment have ended, so that each is made once: to check a scenario, to run it and to run
-//! each of its paths alone takes the same deployment, which may be one in millions.
+//! The results of searches for a deployment, so that each is made once. Checking a scenario, running it, and running
+//! each of its paths alone take the same deployment, which may be one in millions.
 
 use crate::watch::Watch;
 use ropewalk_routing::{Deployment, Effort, RoutingError, Search};

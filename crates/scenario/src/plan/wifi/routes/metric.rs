@@ -56,8 +56,8 @@ fn criterion(metric: FindMetric, network: &Network, over: &ChannelGraph<'_>) -> 
     }
 }
 
-/// ETT of the link between two stations that reach each other: by the losses that errors cause in each direction in the
-/// long run, as probes would measure them, and the rate that both receive.
+/// ETT of the link between two stations that reach each other. It follows from the rate that both receive and from
+/// the long-run losses by errors in each direction, as probes would measure them.
 fn expected_time(network: &Network, [a, b]: [StationId; 2], channel: u8) -> Option<f64> {
     let rates = [network.best_rate(a, b, channel)?, network.best_rate(b, a, channel)?];
     let rate = rates.map(Rate::bits_per_sec).into_iter().min()?;
