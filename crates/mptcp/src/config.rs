@@ -219,54 +219,77 @@ impl Default for Limits {
     }
 }
 
-/// The choices of one connection.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Config {
-    /// Of every subflow; the window owner, the option reserve and the congestion control are set by the
-    /// connection itself.
-    pub tcp: ropewalk_tcp::Config,
-    /// Which subflow next.
-    pub scheduler: Scheduler,
-    /// Coupled congestion control.
-    pub coupling: Coupling,
-    /// Which subflows.
-    pub path_manager: PathManager,
-    /// DSS checksums (MP_CAPABLE's A flag).
-    pub checksum: bool,
-    /// Connection-level receive buffer in octets.
-    pub receive_buffer: u32,
-    /// Connection-level send buffer in octets, shared by the subflows.
-    pub send_buffer: u32,
-    /// Opportunistic retransmission (Raiciu et al., NSDI 2012 §4.2).
-    pub opportunistic_retransmission: bool,
-    /// Penalization (ibid.).
-    pub penalization: bool,
-    /// Reinject on another subflow what a timed-out or dead subflow carried.
-    pub reinjection: bool,
-    /// A subflow hears of data that arrive before those of other subflows only when its turn has come, so that a slow path
-    /// stalls a fast one. No stack should; receivers of early simulators did.
-    pub acks_wait_for_data_order: bool,
-    /// How long an unanswered ADD_ADDR waits at most before it is sent again, after an RTO else; zero: it never is (Linux
-    /// `add_addr_timeout`).
-    pub add_addr_timeout: Duration,
-    /// Timeouts in a row after which a subflow counts as stale and gets no new data (Linux `stale_loss_cnt`).
-    pub stale_loss_cnt: u32,
-    /// SYNs repeated with MP_CAPABLE before one goes without it, as a middlebox may drop the option's SYNs (RFC 8684
-    /// §3.7); from 128 on all of them keep it (Linux `syn_retrans_before_tcp_fallback`).
-    pub syn_retrans_before_tcp_fallback: u32,
-    /// How long a host opens plain TCP after only a SYN without MP_CAPABLE was answered, doubled each time it happens
-    /// again; zero: never. The driver's, which knows a host's connections (Linux `blackhole_timeout`).
-    pub blackhole_timeout: Duration,
-    /// What a timeout of a subflow has carried by another one, if [`Config::reinjection`] is on.
-    pub reinject_after_timeout: ReinjectAfterTimeout,
-    /// May the peer open further subflows to the address and port of the initial one? If not, MP_CAPABLE says so with C
-    /// (RFC 8684 §3.1), and such joins are refused (Linux `allow_join_initial_addr_port`).
-    pub allow_join_initial_addr_port: bool,
-    /// Bounds against a hostile peer.
-    pub limits: Limits,
-    /// Emit the events that come with every decision (`Scheduled` and the like).
-    pub trace: bool,
+/// Hands the choices of a connection to the macro `$declare`, which makes [`Config`] of them here and a table of keys
+/// where scenario files are read (see [`ropewalk_units::configuration`]). A line is a choice: name, type, unit, and what
+/// `linux` and `classic` say. The name is the file's key.
+#[macro_export]
+macro_rules! mptcp_constants {
+    ($declare:path) => {
+        $declare! {
+            /// The choices of one connection.
+            #[derive(Clone, PartialEq, Debug)]
+            pub struct Config {
+                presets {
+                    /// Upstream Linux: its scheduler, one uncoupled CUBIC per subflow, full mesh.
+                    linux,
+                    /// The papers' era: round robin, linked increases without the cap, no reinjection, an ample buffer.
+                    classic,
+                }
+                keys {
+                    /// DSS checksums (MP_CAPABLE's A flag).
+                    checksum: bool = false, false;
+                    /// Connection-level receive buffer.
+                    receive_buffer: u32 [octets] = 6 * 1024 * 1024, 50_000_000;
+                    /// Connection-level send buffer, shared by the subflows.
+                    send_buffer: u32 [octets] = 4 * 1024 * 1024, 4 * 1024 * 1024;
+                    /// Opportunistic retransmission (Raiciu et al., NSDI 2012 §4.2).
+                    opportunistic_retransmission: bool = false, false;
+                    /// Penalization of the subflow that holds the window back (ibid.).
+                    penalization: bool = false, false;
+                    /// Reinject on another subflow what a timed-out or dead subflow carried.
+                    reinjection: bool = true, false;
+                    /// What a timeout of a subflow has carried by another one, if `reinjection` is on.
+                    reinject_after_timeout: ReinjectAfterTimeout = ReinjectAfterTimeout::Head, ReinjectAfterTimeout::All;
+                    /// May the peer open further subflows to the address and port of the initial one? If not, MP_CAPABLE says
+                    /// so with C (RFC 8684 §3.1), and such joins are refused (Linux `allow_join_initial_addr_port`).
+                    allow_join_initial_addr_port: bool = true, true;
+                    /// A subflow hears of data that arrive before those of other subflows only when its turn has come, so that a
+                    /// slow path stalls a fast one. No stack should; receivers of early simulators did.
+                    acks_wait_for_data_order: bool = false, false;
+                    /// How long an unanswered ADD_ADDR waits at most before it is sent again, after an RTO else, three times;
+                    /// 0 s: it never is (Linux `add_addr_timeout`).
+                    add_addr_timeout: Duration = Duration::from_secs(120), Duration::from_secs(120);
+                    /// Timeouts in a row after which a subflow counts as stale and gets no new data (Linux `stale_loss_cnt`).
+                    stale_loss_cnt: u32 = 4, 4;
+                    /// SYNs repeated with MP_CAPABLE before one goes without it, as a middlebox may drop the option's SYNs
+                    /// (RFC 8684 §3.7); from 128 on all of them keep it (Linux `syn_retrans_before_tcp_fallback`).
+                    syn_retrans_before_tcp_fallback: u32 = 2, 2;
+                    /// How long a host opens plain TCP after only a SYN without MP_CAPABLE was answered, doubled each time it
+                    /// happens again; 0 s: it tries each time. The driver's, which knows a host's connections (Linux
+                    /// `blackhole_timeout`).
+                    blackhole_timeout: Duration = Duration::from_secs(3600), Duration::ZERO;
+                }
+                inner {
+                    /// Of every subflow; the window owner, the option reserve and the congestion control are set by the
+                    /// connection itself.
+                    tcp: ropewalk_tcp::Config = ropewalk_tcp::Config::linux(), ropewalk_tcp::Config::classic();
+                    /// Which subflow next. Files have a key for its name and one for each of its constants.
+                    scheduler: Scheduler = Scheduler::Linux, Scheduler::RoundRobin;
+                    /// Coupled congestion control. Files call it `congestion_control`.
+                    coupling: Coupling = Coupling::Cubic, Coupling::LinkedIncreases;
+                    /// Which subflows. Files have a key for its name and one for each of its constants.
+                    path_manager: PathManager = PathManager::FullMesh, PathManager::FullMesh;
+                    /// Bounds against a hostile peer.
+                    limits: Limits = Limits::default(), Limits::default();
+                    /// Emit the events that come with every decision (`Scheduled` and the like).
+                    trace: bool = false, false;
+                }
+            }
+        }
+    };
 }
+
+mptcp_constants!(ropewalk_units::configuration);
 
 /// From so many on, every SYN keeps MP_CAPABLE.
 const ALL_SYNS: u32 = 128;
@@ -284,56 +307,6 @@ impl Config {
             (PathManager::Kernel { client, .. }, Role::Client) => &client.endpoints,
             (PathManager::Kernel { server, .. }, Role::Server) => &server.endpoints,
             _ => &[],
-        }
-    }
-
-    /// Upstream Linux: its scheduler, one uncoupled CUBIC per subflow, full mesh.
-    pub fn linux() -> Self {
-        Self {
-            tcp: ropewalk_tcp::Config::linux(),
-            scheduler: Scheduler::Linux,
-            coupling: Coupling::Cubic,
-            path_manager: PathManager::FullMesh,
-            checksum: false,
-            receive_buffer: 6 * 1024 * 1024,
-            send_buffer: 4 * 1024 * 1024,
-            opportunistic_retransmission: false,
-            penalization: false,
-            reinjection: true,
-            acks_wait_for_data_order: false,
-            add_addr_timeout: Duration::from_secs(120),
-            stale_loss_cnt: 4,
-            syn_retrans_before_tcp_fallback: 2,
-            blackhole_timeout: Duration::from_secs(3600),
-            reinject_after_timeout: ReinjectAfterTimeout::Head,
-            allow_join_initial_addr_port: true,
-            limits: Limits::default(),
-            trace: false,
-        }
-    }
-
-    /// The papers' era: round robin, linked increases without the cap, no reinjection, an ample buffer.
-    pub fn classic() -> Self {
-        Self {
-            tcp: ropewalk_tcp::Config::classic(),
-            scheduler: Scheduler::RoundRobin,
-            coupling: Coupling::LinkedIncreases,
-            path_manager: PathManager::FullMesh,
-            checksum: false,
-            receive_buffer: 50_000_000,
-            send_buffer: 4 * 1024 * 1024,
-            opportunistic_retransmission: false,
-            penalization: false,
-            reinjection: false,
-            acks_wait_for_data_order: false,
-            add_addr_timeout: Duration::from_secs(120),
-            stale_loss_cnt: 4,
-            syn_retrans_before_tcp_fallback: 2,
-            blackhole_timeout: Duration::ZERO,
-            reinject_after_timeout: ReinjectAfterTimeout::All,
-            allow_join_initial_addr_port: true,
-            limits: Limits::default(),
-            trace: false,
         }
     }
 }

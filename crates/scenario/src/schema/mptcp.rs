@@ -1,70 +1,53 @@
 //! Multipath TCP's choices as keys: `[mptcp]` and `mptcp = { … }` of a connection.
 
+use super::constants::{Constant, constants_table, named_constant};
 use super::endpoints::Names;
-use super::quantity::{BufferSize, Name, Time};
+use super::quantity::{Name, Time};
 use super::tcp::Preset;
 use ropewalk_mptcp::{
     Config, Coupling, GuardConfig, KernelHost, PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction,
     ScriptedStep,
 };
+use ropewalk_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Multipath TCP's choices. A key that is missing is taken from the preset.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct MptcpTable {
-    /// Where all keys start from (default: the preset of TCP).
-    pub(crate) preset: Option<Preset>,
-    /// Which subflow gets the next data.
-    pub(crate) scheduler: Option<SchedulerName>,
-    /// With weighted-round-robin: segments per turn, one number per path (default 1 each).
-    pub(crate) weights: Option<Vec<u32>>,
-    /// With goodput-guard: how long a path that was left out rests before it is probed.
-    pub(crate) probe_interval: Option<Time>,
-    /// With goodput-guard: segments of one probe.
-    pub(crate) probe_segments: Option<u32>,
-    /// How the windows of the subflows depend on each other.
-    pub(crate) congestion_control: Option<CouplingName>,
-    /// Which subflows are opened.
-    pub(crate) path_manager: Option<PathManagerName>,
-    /// With ndiffports: subflows in all (default 2).
-    pub(crate) subflows: Option<u32>,
-    /// With scripted: what happens when.
-    pub(crate) steps: Option<Vec<StepTable>>,
-    /// With kernel: endpoints of hosts, as `ip mptcp endpoint add` makes them.
-    pub(crate) endpoints: Option<Vec<EndpointTable>>,
-    /// With kernel: limits by host, as `ip mptcp limits set` sets them.
-    pub(crate) limits: Option<BTreeMap<Name, LimitsTable>>,
-    /// DSS checksums.
-    pub(crate) checksum: Option<bool>,
-    /// Connection-level receive buffer.
-    pub(crate) receive_buffer: Option<BufferSize>,
-    /// Connection-level send buffer, shared by the subflows.
-    pub(crate) send_buffer: Option<BufferSize>,
-    /// Opportunistic retransmission.
-    pub(crate) opportunistic_retransmission: Option<bool>,
-    /// Penalization of the subflow that holds the window back.
-    pub(crate) penalization: Option<bool>,
-    /// Reinject on another subflow what a timed-out or dead subflow carried.
-    pub(crate) reinjection: Option<bool>,
-    /// What a timeout of a subflow has carried by another one.
-    pub(crate) reinject_after_timeout: Option<ReinjectName>,
-    /// May the peer open further subflows to the address and port of the initial one?
-    pub(crate) allow_join_initial_addr_port: Option<bool>,
-    /// Subflow ACKs wait until the data of other subflows before theirs have come: a defect of early simulators.
-    pub(crate) acks_wait_for_data_order: Option<bool>,
-    /// An unanswered ADD_ADDR is sent again after an RTO, three times, but no later than after this; 0 s: never.
-    pub(crate) add_addr_timeout: Option<Time>,
-    /// Timeouts in a row after which a subflow gets no new data.
-    pub(crate) stale_loss_cnt: Option<u32>,
-    /// SYNs repeated with MP_CAPABLE before one goes without it; from 128 on all keep it.
-    pub(crate) syn_retrans_before_tcp_fallback: Option<u32>,
-    /// How long a host opens plain TCP after only a SYN without MP_CAPABLE was answered, doubled when it happens again; 0 s:
-    /// it tries each time.
-    pub(crate) blackhole_timeout: Option<Time>,
+/// Multipath TCP's own choices, behind the keys that stand for more than one of them.
+macro_rules! mptcp_table {
+    ($($constants:tt)*) => {
+        constants_table! {
+            /// Multipath TCP's choices. A key that is missing is taken from the preset.
+            MptcpTable {
+                /// Where all keys start from (default: the preset of TCP).
+                preset: Preset,
+                /// Which subflow gets the next data.
+                scheduler: SchedulerName,
+                /// With weighted-round-robin: segments per turn, one number per path (default 1 each).
+                weights: Vec<u32>,
+                /// With goodput-guard: how long a path that was left out rests before it is probed.
+                probe_interval: Time,
+                /// With goodput-guard: segments of one probe.
+                probe_segments: u32,
+                /// How the windows of the subflows depend on each other.
+                congestion_control: CouplingName,
+                /// Which subflows are opened.
+                path_manager: PathManagerName,
+                /// With ndiffports: subflows in all (default 2).
+                subflows: u32,
+                /// With scripted: what happens when.
+                steps: Vec<StepTable>,
+                /// With kernel: endpoints of hosts, as `ip mptcp endpoint add` makes them.
+                endpoints: Vec<EndpointTable>,
+                /// With kernel: limits by host, as `ip mptcp limits set` sets them.
+                limits: BTreeMap<Name, LimitsTable>,
+            }
+            $($constants)*
+        }
+    };
 }
+
+ropewalk_mptcp::mptcp_constants!(mptcp_table);
 
 /// Which subflow gets the next data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -88,40 +71,40 @@ pub(crate) enum SchedulerName {
     GoodputGuard,
 }
 
-/// How the windows of the subflows depend on each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum CouplingName {
-    /// NewReno on each subflow.
-    Uncoupled,
-    /// +1/w per ACK, −w/2 per loss.
-    FullyCoupled,
-    /// +α/w per ACK, without the cap.
-    LinkedIncreases,
-    /// min(α/w, 1/w_i) per ACK.
-    RttCompensator,
-    /// RFC 6356.
-    Lia,
-    /// Khalili et al. 2012.
-    Olia,
-    /// Peng et al. 2016.
-    Balia,
-    /// Cao, Xu, Fu 2012.
-    Wvegas,
-    /// CUBIC on each subflow.
-    Cubic,
-    /// BBR on each subflow.
-    Bbr,
+named_constant! {
+    /// How the windows of the subflows depend on each other.
+    CouplingName of Coupling {
+        /// NewReno on each subflow.
+        Uncoupled = Uncoupled,
+        /// +1/w per ACK, −w/2 per loss.
+        FullyCoupled = FullyCoupled,
+        /// +α/w per ACK, without the cap.
+        LinkedIncreases = LinkedIncreases,
+        /// min(α/w, 1/w_i) per ACK.
+        RttCompensator = RttCompensator,
+        /// RFC 6356.
+        Lia = Lia,
+        /// Khalili et al. 2012.
+        Olia = Olia,
+        /// Peng et al. 2016.
+        Balia = Balia,
+        /// Cao, Xu, Fu 2012.
+        Wvegas = Wvegas,
+        /// CUBIC on each subflow.
+        Cubic = Cubic,
+        /// BBR on each subflow.
+        Bbr = Bbr,
+    }
 }
 
-/// What others carry after a subflow's timeout.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ReinjectName {
-    /// The oldest octets, once for each timeout, and all when the subflow counts as stale: Linux.
-    Head,
-    /// All that the subflow carries.
-    All,
+named_constant! {
+    /// What others carry after a subflow's timeout.
+    ReinjectName of ReinjectAfterTimeout {
+        /// The oldest octets, once for each timeout, and all when the subflow counts as stale: Linux.
+        Head = Head,
+        /// All that the subflow carries.
+        All = All,
+    }
 }
 
 /// Which subflows are opened.
@@ -221,20 +204,10 @@ fn set<T>(slot: &mut T, value: Option<T>) {
 impl MptcpTable {
     /// Puts the keys that are given over those of `config`; steps and endpoints name what is in `names`.
     pub(crate) fn apply(&self, config: &mut Config, names: &Names) {
-        set(&mut config.coupling, self.congestion_control.map(coupling));
-        set(&mut config.checksum, self.checksum);
-        set(&mut config.receive_buffer, self.receive_buffer.map(|size| size.0));
-        set(&mut config.send_buffer, self.send_buffer.map(|size| size.0));
-        set(&mut config.opportunistic_retransmission, self.opportunistic_retransmission);
-        set(&mut config.penalization, self.penalization);
-        set(&mut config.reinjection, self.reinjection);
-        set(&mut config.reinject_after_timeout, self.reinject_after_timeout.map(reinject));
-        set(&mut config.allow_join_initial_addr_port, self.allow_join_initial_addr_port);
-        set(&mut config.acks_wait_for_data_order, self.acks_wait_for_data_order);
-        set(&mut config.add_addr_timeout, self.add_addr_timeout.map(|time| time.0));
-        set(&mut config.stale_loss_cnt, self.stale_loss_cnt);
-        set(&mut config.syn_retrans_before_tcp_fallback, self.syn_retrans_before_tcp_fallback);
-        set(&mut config.blackhole_timeout, self.blackhole_timeout.map(|time| time.0));
+        self.put(config);
+        if let Some(name) = &self.congestion_control {
+            config.coupling.put(name);
+        }
         set(&mut config.scheduler, self.scheduler.map(scheduler));
         match &mut config.scheduler {
             Scheduler::WeightedRoundRobin { weights } => set(weights, self.weights.clone()),
@@ -284,33 +257,17 @@ impl MptcpTable {
         };
         let (endpoints, limits) = super::endpoints::explicit(&config.path_manager, names);
         Self {
-            preset: None,
             scheduler: Some(scheduler),
             weights,
             probe_interval: guard.map(|guard| Time(guard.probe_interval)),
             probe_segments: guard.map(|guard| guard.probe_segments),
-            congestion_control: Some(coupling_name(config.coupling)),
+            congestion_control: config.coupling.show(),
             path_manager: Some(path_manager),
             subflows,
             steps,
             endpoints,
             limits,
-            checksum: Some(config.checksum),
-            receive_buffer: Some(BufferSize(config.receive_buffer)),
-            send_buffer: Some(BufferSize(config.send_buffer)),
-            opportunistic_retransmission: Some(config.opportunistic_retransmission),
-            penalization: Some(config.penalization),
-            reinjection: Some(config.reinjection),
-            reinject_after_timeout: Some(match config.reinject_after_timeout {
-                ReinjectAfterTimeout::Head => ReinjectName::Head,
-                ReinjectAfterTimeout::All => ReinjectName::All,
-            }),
-            allow_join_initial_addr_port: Some(config.allow_join_initial_addr_port),
-            acks_wait_for_data_order: Some(config.acks_wait_for_data_order),
-            add_addr_timeout: Some(Time(config.add_addr_timeout)),
-            stale_loss_cnt: Some(config.stale_loss_cnt),
-            syn_retrans_before_tcp_fallback: Some(config.syn_retrans_before_tcp_fallback),
-            blackhole_timeout: Some(Time(config.blackhole_timeout)),
+            ..Self::show(config)
         }
     }
 }
@@ -325,43 +282,6 @@ fn scheduler(name: SchedulerName) -> Scheduler {
         SchedulerName::Blest => Scheduler::Blest,
         SchedulerName::Ecf => Scheduler::Ecf,
         SchedulerName::GoodputGuard => Scheduler::GoodputGuard(GuardConfig::default()),
-    }
-}
-
-fn reinject(name: ReinjectName) -> ReinjectAfterTimeout {
-    match name {
-        ReinjectName::Head => ReinjectAfterTimeout::Head,
-        ReinjectName::All => ReinjectAfterTimeout::All,
-    }
-}
-
-fn coupling(name: CouplingName) -> Coupling {
-    match name {
-        CouplingName::Uncoupled => Coupling::Uncoupled,
-        CouplingName::FullyCoupled => Coupling::FullyCoupled,
-        CouplingName::LinkedIncreases => Coupling::LinkedIncreases,
-        CouplingName::RttCompensator => Coupling::RttCompensator,
-        CouplingName::Lia => Coupling::Lia,
-        CouplingName::Olia => Coupling::Olia,
-        CouplingName::Balia => Coupling::Balia,
-        CouplingName::Wvegas => Coupling::Wvegas,
-        CouplingName::Cubic => Coupling::Cubic,
-        CouplingName::Bbr => Coupling::Bbr,
-    }
-}
-
-fn coupling_name(coupling: Coupling) -> CouplingName {
-    match coupling {
-        Coupling::Uncoupled => CouplingName::Uncoupled,
-        Coupling::FullyCoupled => CouplingName::FullyCoupled,
-        Coupling::LinkedIncreases => CouplingName::LinkedIncreases,
-        Coupling::RttCompensator => CouplingName::RttCompensator,
-        Coupling::Lia => CouplingName::Lia,
-        Coupling::Olia => CouplingName::Olia,
-        Coupling::Balia => CouplingName::Balia,
-        Coupling::Wvegas => CouplingName::Wvegas,
-        Coupling::Cubic => CouplingName::Cubic,
-        Coupling::Bbr => CouplingName::Bbr,
     }
 }
 
