@@ -3,7 +3,7 @@
 use ropewalk_congestion::{CongestionControl, HyStart};
 use ropewalk_units::{Duration, Seq};
 
-/// Hands the constants of delayed acknowledgements to the macro `$declare`, as [`tcp_constants!`] does.
+/// Hands the constants of delayed acknowledgements to the macro `$declare`, as `tcp_constants!` does.
 #[macro_export]
 macro_rules! delayed_ack_constants {
     ($declare:path) => {
