@@ -25,7 +25,7 @@ pub use controller::{AckSample, Controller, Snapshot};
 pub use coupled::Coupling;
 pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};
-pub use path::{ControlledPath, PathBbr, PathController, PathSample, Transparent};
+pub use path::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Transparent};
 pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 
 mod bbr;
 mod controlled;
+mod copa;
 #[cfg(test)]
 mod tests;
 mod transparent;
 
 pub use bbr::PathBbr;
 pub use controlled::ControlledPath;
+pub use copa::PathCopa;
 pub use transparent::Transparent;
 
 use crate::rate_sample::{LostPacket, RateSample};
@@ -62,4 +64,60 @@ pub trait PathController {
 
     /// Does the controller hold the path below what it could carry, so that samples say nothing about its rate?
     fn limits_itself(&self) -> bool;
+
+    /// Does the controller yield to delay no longer, because others on the line do not either?
+    fn is_competing(&self) -> bool {
+        false
+    }
+}
+
+/// A controller chosen at run time.
+impl<C: PathController + ?Sized> PathController for Box<C> {
+    fn on_restart_from_idle(&mut self, now: Instant) {
+        (**self).on_restart_from_idle(now);
+    }
+
+    fn on_sent(&mut self, now: Instant, size: u32, inflight: u32) {
+        (**self).on_sent(now, size, inflight);
+    }
+
+    fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
+        (**self).on_lost(now, packet);
+    }
+
+    fn on_report(&mut self, now: Instant, sample: &PathSample) {
+        (**self).on_report(now, sample);
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        (**self).on_timeout(now);
+    }
+
+    fn inflight_bound(&self) -> u32 {
+        (**self).inflight_bound()
+    }
+
+    fn pacing_rate(&self, now: Instant) -> Option<Rate> {
+        (**self).pacing_rate(now)
+    }
+
+    fn send_quantum(&self) -> u32 {
+        (**self).send_quantum()
+    }
+
+    fn bandwidth(&self) -> Option<Rate> {
+        (**self).bandwidth()
+    }
+
+    fn base_rtt(&self) -> Option<Duration> {
+        (**self).base_rtt()
+    }
+
+    fn limits_itself(&self) -> bool {
+        (**self).limits_itself()
+    }
+
+    fn is_competing(&self) -> bool {
+        (**self).is_competing()
+    }
 }

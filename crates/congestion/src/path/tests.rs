@@ -1,6 +1,6 @@
 //! Controlled paths over one bottleneck, with reports that come in lumps.
 
-use super::{ControlledPath, PathBbr, PathController, Transparent};
+use super::{ControlledPath, PathBbr, PathController, PathCopa, Transparent};
 use crate::rate_sample::PacketState;
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -19,6 +19,10 @@ struct Line<C> {
     report_each: Duration,
     /// Every so many packets one is lost; 0 for none.
     lose_each: u64,
+    /// What everybody waits besides, for a queue that others hold.
+    foreign: Duration,
+    /// Nothing is to be sent.
+    idle: bool,
     free: Instant,
     sent: u64,
     /// Arrival, if it arrives.
@@ -37,6 +41,8 @@ impl<C: PathController> Line<C> {
             buffer: 1e9,
             report_each: Duration::from_millis(5),
             lose_each: 0,
+            foreign: Duration::ZERO,
+            idle: false,
             free: Instant::ZERO,
             sent: 0,
             flying: VecDeque::new(),
@@ -53,7 +59,10 @@ impl<C: PathController> Line<C> {
             if self.now.as_nanos().is_multiple_of(self.report_each.as_nanos()) {
                 self.report();
             }
-            while self.path.may_send(self.now, SIZE) {
+            if self.idle {
+                self.path.on_nothing_to_send();
+            }
+            while !self.idle && self.path.may_send(self.now, SIZE) {
                 self.depart();
             }
         }
@@ -86,7 +95,7 @@ impl<C: PathController> Line<C> {
         }
         self.queues.push(queue);
         self.free = self.free.max(self.now) + Duration::from_secs_f64(f64::from(SIZE) / self.rate);
-        self.flying.push_back((Some(self.free + self.one_way), state));
+        self.flying.push_back((Some(self.free + self.foreign + self.one_way), state));
     }
 
     fn share(&mut self, seconds: f64) -> f64 {
@@ -146,4 +155,88 @@ fn bbr_leaves_startup_by_losses_in_a_short_buffer() {
     assert!(share > 0.85, "{share}");
     let longest = line.queues.iter().copied().fold(Duration::ZERO, Duration::max);
     assert!(longest <= Duration::from_millis(6), "{longest:?}");
+}
+
+fn copa(mbps: f64, rtt_ms: u64) -> Line<PathCopa> {
+    Line::new(PathCopa::new(7, SIZE, Instant::ZERO), mbps, rtt_ms)
+}
+
+#[test]
+fn copa_alone_fills_the_line_and_keeps_its_queue_short() {
+    for (mbps, rtt_ms) in [(2.0, 20), (10.0, 26), (60.0, 150)] {
+        let mut line = copa(mbps, rtt_ms);
+        line.run(10.0);
+        let share = line.share(20.0);
+        assert!(share > 0.93, "{mbps} Mbit/s, {rtt_ms} ms: {share}");
+        line.queues.sort_unstable();
+        let p99 = line.queues[line.queues.len() * 99 / 100].as_secs_f64();
+        // 2.5/δ packets, with a packet's time for the grain of reports.
+        let packet = f64::from(SIZE) / line.rate;
+        assert!(p99 < 7.0 * packet + 0.002, "{mbps} Mbit/s, {rtt_ms} ms: {p99}");
+        assert!(!line.path.controller().is_competing());
+    }
+}
+
+#[test]
+fn random_losses_do_not_move_copa() {
+    let mut line = copa(20.0, 50);
+    line.lose_each = 100;
+    line.run(10.0);
+    let share = line.share(20.0);
+    assert!(share > 0.95, "{share}");
+}
+
+#[test]
+fn a_queue_that_others_hold_is_competed_with_until_it_goes() {
+    let mut line = copa(20.0, 50);
+    line.run(10.0);
+    line.foreign = Duration::from_millis(40);
+    line.run(1.0);
+    assert!(line.path.controller().is_competing(), "half a second of a full queue is enough");
+    line.foreign = Duration::ZERO;
+    line.run(6.0);
+    assert!(!line.path.controller().is_competing(), "a drain has found nobody");
+    let share = line.share(10.0);
+    assert!(share > 0.97, "{share}");
+}
+
+#[test]
+fn a_base_delay_that_rose_is_learned_by_drains() {
+    let mut line = copa(20.0, 50);
+    line.run(10.0);
+    line.one_way = Duration::from_millis(55);
+    line.run(25.0);
+    let base = line.path.controller().base_rtt().expect("known").as_secs_f64();
+    assert!((0.109..0.113).contains(&base), "{base}");
+    assert!(!line.path.controller().is_competing());
+    let share = line.share(10.0);
+    assert!(share > 0.95, "{share}");
+}
+
+#[test]
+fn copa_comes_back_after_idleness_and_after_a_timeout() {
+    let mut line = copa(20.0, 50);
+    line.run(10.0);
+    line.idle = true;
+    line.run(60.0);
+    line.idle = false;
+    line.run(0.3);
+    let share = line.share(2.0);
+    assert!(share > 0.9, "after a minute of silence: {share}");
+    line.flying.clear();
+    line.path.on_timeout(line.now);
+    line.run(1.0);
+    let share = line.share(5.0);
+    assert!(share > 0.9, "after a timeout: {share}");
+}
+
+#[test]
+fn a_buffer_shorter_than_copas_queue_is_not_flooded() {
+    let mut line = copa(20.0, 50);
+    line.buffer = 3_000.0;
+    line.run(10.0);
+    let (sent, delivered) = (line.sent, line.delivered);
+    line.run(20.0);
+    let told = (line.delivered - delivered) as f64 / f64::from(SIZE) / (line.sent - sent) as f64;
+    assert!(told > 0.96, "{told}");
 }

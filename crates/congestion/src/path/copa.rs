@@ -1,0 +1,340 @@
+//! Copa's default mode (Arun and Balakrishnan, NSDI 2018) with BBR to compete: the two modes of Nimbus (Goyal et al., SIGCOMM
+//! 2022), switched by Copa's test for buffer-filling cross traffic.
+//!
+//! Copa keeps the queue at some packets, and sees it empty every few round trips. When it does not, others fill it, and BBR
+//! takes over. From then on the path drains its own part of the queue now and then (`copa/drain.rs`): what is left is what
+//! others hold, and when nothing is, Copa is back.
+
+mod delay;
+mod drain;
+
+use super::{PathBbr, PathController, PathSample};
+use crate::bbr;
+use crate::rate_sample::LostPacket;
+use crate::send_quantum;
+use crate::window::{UNLIMITED, Window};
+use delay::Delays;
+use drain::{Drain, Share, Verdict};
+use ropewalk_units::{Duration, Instant, Rate};
+
+/// δ of the default mode (§2.1): the queue that Copa wants is 1/δ packets.
+const DELTA: f64 = 0.5;
+/// Initial window in packets (RFC 6928).
+const INITIAL_WINDOW: u32 = 10;
+/// The least window in packets, as BBR.MinPipeCwnd.
+const MIN_WINDOW: u32 = 4;
+/// Rounds in one direction after which the velocity doubles (§2.2).
+const STEADY_ROUNDS: u32 = 3;
+/// Rounds without a nearly empty queue after which others are held to fill it (§3).
+const FULL_ROUNDS: i32 = 5;
+/// The pacing rate over what the window asks for. Copa has 2 (§2.1), for ACKs that come one by one; reports come in
+/// lumps, which leave as bursts then.
+const PACING_GAIN: f64 = 1.25;
+/// Fewer of our packets in the queue, and a loss is random (TCP Veno's β; Fu and Liew, JSAC 2003).
+const RANDOM_BELOW: f64 = 3.0;
+/// BBR.LossThresh, for a default mode in a buffer too short for its queue, and BBR.Beta for a slow start that overflows.
+const LOSS_THRESH: f64 = 0.02;
+const BETA: f64 = 0.7;
+/// So many packets are told of before their losses are judged, so that 1 % is not taken for 2 %.
+const LOSS_PACKETS: u64 = 1000;
+/// Seconds after which the largest bandwidth begins to be forgotten.
+const BANDWIDTH_WINDOW: f64 = 30.0;
+
+/// The largest of one or two windows of time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Largest {
+    values: [f64; 2],
+    since: f64,
+}
+
+impl Largest {
+    fn update(&mut self, now: Instant, value: f64, window: f64) {
+        let now = now.as_secs_f64();
+        if now - self.since >= window {
+            self.values = [self.values[1], 0.0];
+            self.since = now;
+        }
+        self.values[1] = self.values[1].max(value);
+    }
+
+    fn get(&self) -> f64 {
+        self.values[0].max(self.values[1])
+    }
+}
+
+/// How the default mode moves the window.
+#[derive(Clone, Copy, Debug)]
+struct Velocity {
+    value: f64,
+    up: bool,
+    rounds: u32,
+    cwnd_before: u32,
+}
+
+/// What the path does.
+#[derive(Clone, Debug)]
+enum Mode {
+    SlowStart,
+    Default,
+    Competitive(Drain),
+}
+
+/// Copa on a path. Windows in octets.
+#[derive(Clone, Debug)]
+pub struct PathCopa {
+    window: Window,
+    /// It sees all that Copa sees, whoever is in charge, so that it knows the path when it is to compete.
+    bbr: PathBbr,
+    mode: Mode,
+    delays: Delays,
+    velocity: Velocity,
+    round_ends: u64,
+    /// Octets lost, and delivered, since losses were judged.
+    lost: u64,
+    delivered_at_judgement: u64,
+    /// Below zero after a drain, until Copa's own queue has found its level.
+    full_rounds: i32,
+    /// Octets per second, averaged over reports.
+    delivery_rate: f64,
+    bandwidth: Largest,
+    delivered: u64,
+}
+
+impl PathCopa {
+    /// For packets of `packet_size` octets. What BBR draws at random follows from `seed`, which should differ between
+    /// paths.
+    pub fn new(seed: u64, packet_size: u32, now: Instant) -> Self {
+        let size = packet_size.max(1);
+        let cwnd = size.saturating_mul(INITIAL_WINDOW);
+        Self {
+            window: Window::new(cwnd, UNLIMITED, size),
+            bbr: PathBbr::new(seed, size, now),
+            mode: Mode::SlowStart,
+            delays: Delays::default(),
+            velocity: Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: 0 },
+            round_ends: 0,
+            lost: 0,
+            delivered_at_judgement: 0,
+            full_rounds: 0,
+            delivery_rate: 0.0,
+            bandwidth: Largest::default(),
+            delivered: 0,
+        }
+    }
+
+    fn floor(&self) -> u32 {
+        MIN_WINDOW * self.window.smss
+    }
+
+    /// Seconds that two packets take at the rate that the path has: a queue that Copa itself wants.
+    fn own_queue(&self) -> f64 {
+        let bandwidth = self.bandwidth.get();
+        if bandwidth > 0.0 { f64::from(self.window.smss) / DELTA / bandwidth } else { 0.0 }
+    }
+
+    fn update_rates(&mut self, now: Instant, sample: &PathSample) {
+        let rate = &sample.rate;
+        self.delivered = rate.total_delivered;
+        if rate.delivery_rate <= 0.0 {
+            return;
+        }
+        let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
+        if !rate.is_app_limited || rate.delivery_rate > self.delivery_rate {
+            self.delivery_rate += gain * (rate.delivery_rate - self.delivery_rate);
+        }
+        self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
+    }
+
+    /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?
+    fn wants_more(&self) -> bool {
+        let queue = self.delays.queue();
+        if queue <= 0.0 {
+            return true;
+        }
+        let target = f64::from(self.window.smss) / (DELTA * queue);
+        f64::from(self.window.cwnd) / self.delays.standing().max(1e-6) <= target
+    }
+
+    fn slow_start(&mut self, sample: &PathSample) {
+        if !self.wants_more() {
+            self.mode = Mode::Default;
+            self.velocity = Velocity { value: 1.0, up: false, rounds: 0, cwnd_before: self.window.cwnd };
+        } else if sample.rate.is_cwnd_limited {
+            self.window.grow(sample.rate.newly_acked);
+        }
+    }
+
+    /// §2.1: ± v/(δ cwnd) packets for each packet delivered.
+    fn default_step(&mut self, sample: &PathSample) {
+        let up = self.wants_more();
+        if up && !sample.rate.is_cwnd_limited {
+            return;
+        }
+        let acked = f64::from(sample.rate.newly_acked) / f64::from(self.window.smss);
+        let step = self.velocity.value / (DELTA * self.window.segments()) * acked;
+        // A window changes by what was delivered at the most, which is slow start's pace.
+        let step = step.min(acked) * f64::from(self.window.smss);
+        self.window.shift(if up { step } else { -step });
+        self.window.set_cwnd(self.window.cwnd.max(self.floor()));
+        if up != self.velocity.up {
+            self.velocity.value = 1.0;
+            self.velocity.rounds = 0;
+            self.velocity.up = up;
+        }
+    }
+
+    /// §2.2: once per round trip.
+    fn update_velocity(&mut self) {
+        let velocity = &mut self.velocity;
+        let up = self.window.cwnd > velocity.cwnd_before;
+        velocity.cwnd_before = self.window.cwnd;
+        if up == velocity.up {
+            velocity.rounds += 1;
+            if velocity.rounds >= STEADY_ROUNDS {
+                velocity.value *= 2.0;
+            }
+        } else {
+            *velocity = Velocity { value: 1.0, up, rounds: 0, ..*velocity };
+        }
+    }
+
+    fn end_round(&mut self, now: Instant) {
+        let empty = self.delays.end_round(self.own_queue());
+        let lossy = self.judge_losses();
+        if matches!(self.mode, Mode::Default) {
+            self.update_velocity();
+            self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
+            if lossy || self.full_rounds >= FULL_ROUNDS {
+                self.compete(now, lossy);
+            }
+        }
+        self.window.set_cwnd(self.window.cwnd.max(self.floor()));
+    }
+
+    /// Was more lost than chance loses?
+    fn judge_losses(&mut self) -> bool {
+        let delivered = self.delivered - self.delivered_at_judgement;
+        let told = delivered + self.lost;
+        if told < LOSS_PACKETS * u64::from(self.window.smss) {
+            return false;
+        }
+        let lossy = self.lost as f64 > LOSS_THRESH * told as f64;
+        self.lost = 0;
+        self.delivered_at_judgement = self.delivered;
+        lossy
+    }
+
+    /// Others fill the buffer.
+    fn compete(&mut self, now: Instant, lossy: bool) {
+        self.mode = Mode::Competitive(Drain::new(now, lossy));
+        self.full_rounds = 0;
+    }
+
+    /// Nobody else holds the queue.
+    fn yield_again(&mut self) {
+        self.bandwidth = Largest::default();
+        let pipe = (self.delivery_rate * self.delays.base()) as u32;
+        self.window.set_cwnd(pipe.max(self.floor()));
+        self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
+        self.mode = Mode::Default;
+        self.full_rounds = -FULL_ROUNDS;
+    }
+
+    fn competitive_step(&mut self, now: Instant, sample: &PathSample) {
+        let share = Share { rate: self.delivery_rate, floor: self.floor(), none: self.own_queue() };
+        let Mode::Competitive(drain) = &mut self.mode else { return };
+        if drain.on_report(now, sample, &mut self.delays, &share) == Verdict::Alone {
+            self.yield_again();
+        }
+    }
+}
+
+impl PathController for PathCopa {
+    fn on_restart_from_idle(&mut self, now: Instant) {
+        self.full_rounds = 0;
+        self.bbr.on_restart_from_idle(now);
+    }
+
+    fn on_sent(&mut self, now: Instant, size: u32, inflight: u32) {
+        self.bbr.on_sent(now, size, inflight);
+    }
+
+    fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
+        self.bbr.on_lost(now, packet);
+        self.lost += u64::from(packet.size);
+        let backlog = self.delays.latest_queue() * self.delivery_rate / f64::from(self.window.smss);
+        if matches!(self.mode, Mode::SlowStart) && backlog >= RANDOM_BELOW {
+            self.mode = Mode::Default;
+            self.window.set_cwnd((f64::from(self.window.cwnd) * BETA) as u32);
+        }
+    }
+
+    fn on_report(&mut self, now: Instant, sample: &PathSample) {
+        self.update_rates(now, sample);
+        self.bbr.on_report(now, sample);
+        let competing = matches!(self.mode, Mode::Competitive(_));
+        self.delays.update(now, sample, competing);
+        match self.mode {
+            Mode::SlowStart => self.slow_start(sample),
+            Mode::Default => self.default_step(sample),
+            Mode::Competitive(_) => self.competitive_step(now, sample),
+        }
+        if sample.rate.has_packet && sample.rate.prior_delivered >= self.round_ends {
+            self.round_ends = sample.rate.total_delivered;
+            self.end_round(now);
+        }
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        self.bbr.on_timeout(now);
+        self.window.set_cwnd(self.floor());
+        self.mode = Mode::SlowStart;
+        self.full_rounds = 0;
+    }
+
+    fn inflight_bound(&self) -> u32 {
+        match &self.mode {
+            Mode::Competitive(drain) => {
+                let bound = self.bbr.inflight_bound();
+                drain.bound().map_or(bound, |drained| bound.min(drained))
+            }
+            _ => self.window.cwnd,
+        }
+    }
+
+    fn pacing_rate(&self, now: Instant) -> Option<Rate> {
+        if self.is_competing() {
+            return self.bbr.pacing_rate(now);
+        }
+        let standing = self.delays.standing();
+        (standing > 0.0).then(|| bbr::rate(PACING_GAIN * f64::from(self.window.cwnd) / standing))
+    }
+
+    fn send_quantum(&self) -> u32 {
+        if self.is_competing() {
+            return self.bbr.send_quantum();
+        }
+        send_quantum(bbr::rate(self.delivery_rate), self.window.smss)
+    }
+
+    fn bandwidth(&self) -> Option<Rate> {
+        let bandwidth = self.bandwidth.get();
+        (bandwidth > 0.0).then(|| bbr::rate(bandwidth))
+    }
+
+    fn base_rtt(&self) -> Option<Duration> {
+        let base = self.delays.base();
+        (base > 0.0).then(|| Duration::from_secs_f64(base))
+    }
+
+    fn limits_itself(&self) -> bool {
+        match &self.mode {
+            Mode::Competitive(drain) => drain.bound().is_some() || self.bbr.limits_itself(),
+            _ => false,
+        }
+    }
+
+    fn is_competing(&self) -> bool {
+        matches!(self.mode, Mode::Competitive(_))
+    }
+}

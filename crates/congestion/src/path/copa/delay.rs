@@ -1,0 +1,89 @@
+//! Round-trip times: the least of long, the least of half a round trip, and the range of the last rounds. Seconds.
+
+use crate::path::PathSample;
+use ropewalk_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// The window of RTTmin (§2.2).
+const BASE_WINDOW: f64 = 10.0;
+/// Rounds of the range that "nearly empty" is measured by, and the share of it (§3).
+const RANGE_ROUNDS: usize = 4;
+const NEARLY_EMPTY: f64 = 0.1;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Delays {
+    /// Seconds and round-trip times, ascending in both: the first is the least of the window.
+    long: VecDeque<(f64, f64)>,
+    short: VecDeque<(f64, f64)>,
+    latest: f64,
+    most_in_round: f64,
+    least_in_round: f64,
+    most: [f64; RANGE_ROUNDS],
+    rounds: usize,
+}
+
+fn push(filter: &mut VecDeque<(f64, f64)>, now: f64, rtt: f64, window: f64, apart: f64) {
+    while filter.back().is_some_and(|(_, last)| *last >= rtt) {
+        filter.pop_back();
+    }
+    if filter.back().is_none_or(|(at, _)| now - at >= apart) {
+        filter.push_back((now, rtt));
+    }
+    while filter.len() > 1 && filter.front().is_some_and(|(at, _)| *at < now - window) {
+        filter.pop_front();
+    }
+}
+
+impl Delays {
+    pub(super) fn update(&mut self, now: Instant, sample: &PathSample, competing: bool) {
+        let Some(rtt) = sample.least_rtt else { return };
+        let (now, rtt) = (now.as_secs_f64(), rtt.as_secs_f64());
+        // While others hold the queue the base shows in drains only, which forget what is older.
+        let window = if competing { f64::INFINITY } else { BASE_WINDOW };
+        push(&mut self.long, now, rtt, window, 0.1);
+        push(&mut self.short, now, rtt, sample.srtt.as_secs_f64() / 2.0, 0.0);
+        self.latest = sample.rate.rtt.map_or(rtt, Duration::as_secs_f64);
+        self.most_in_round = self.most_in_round.max(self.latest);
+        if self.least_in_round == 0.0 || rtt < self.least_in_round {
+            self.least_in_round = rtt;
+        }
+    }
+
+    /// Was the queue of the round that ends nearly empty once? `floor`: a queue that counts as none.
+    pub(super) fn end_round(&mut self, floor: f64) -> bool {
+        self.most[self.rounds % RANGE_ROUNDS] = self.most_in_round;
+        self.rounds += 1;
+        let range = self.most.iter().copied().fold(0.0, f64::max) - self.base();
+        let least = self.least_in_round - self.base();
+        self.most_in_round = 0.0;
+        self.least_in_round = 0.0;
+        least <= (NEARLY_EMPTY * range).max(floor)
+    }
+
+    /// The base may have risen: what is older counts no more.
+    pub(super) fn forget_before(&mut self, at: Instant) {
+        let at = at.as_secs_f64();
+        while self.long.len() > 1 && self.long.front().is_some_and(|(seen, _)| *seen < at) {
+            self.long.pop_front();
+        }
+    }
+
+    pub(super) fn base(&self) -> f64 {
+        self.long.front().map_or(0.0, |(_, rtt)| *rtt)
+    }
+
+    /// RTTstanding.
+    pub(super) fn standing(&self) -> f64 {
+        self.short.front().map_or(0.0, |(_, rtt)| *rtt)
+    }
+
+    /// d_q.
+    pub(super) fn queue(&self) -> f64 {
+        self.standing() - self.base()
+    }
+
+    /// The queue that the packet delivered last met.
+    pub(super) fn latest_queue(&self) -> f64 {
+        self.latest - self.base()
+    }
+}

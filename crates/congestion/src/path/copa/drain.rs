@@ -1,0 +1,121 @@
+//! Does anybody else hold the queue? The path takes its own part out of it and looks at what is left.
+
+use super::delay::Delays;
+use crate::path::PathSample;
+use ropewalk_units::{Duration, Instant};
+
+/// The time to the first drain; after each that finds others the next one waits so many times as long.
+const FIRST: Duration = Duration::from_secs(1);
+const PATIENCE: u64 = 4;
+const LONGEST: Duration = Duration::from_secs(30);
+/// A rate that grew so much since the last drain asks for one (BBR's growth of a pipe that is not full).
+const GROWTH: f64 = 1.25;
+/// Others hold at least this part of what there was.
+const LEFT: f64 = 0.2;
+/// A drain goes on while a round takes this part of the queue away.
+const FALLING: f64 = 0.1;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Verdict {
+    /// Nothing is known yet.
+    None,
+    /// A drain goes on.
+    Draining,
+    /// The queue was ours, or that of a source that does not mind.
+    Alone,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    bound: u32,
+    queue_before: f64,
+    /// The least queue of the round before.
+    left: f64,
+    /// The round is over when what was sent after so much had been delivered is told.
+    round_from: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Drain {
+    next: Instant,
+    wait: Duration,
+    rate: f64,
+    last: Instant,
+    running: Option<Running>,
+}
+
+/// What a drain is judged by.
+pub(super) struct Share {
+    /// Octets per second.
+    pub(super) rate: f64,
+    /// Octets that the path may have on its way at the least.
+    pub(super) floor: u32,
+    /// Seconds of queue that count as none.
+    pub(super) none: f64,
+}
+
+impl Drain {
+    /// After losses nobody looks soon: the buffer is too short for Copa's own queue, whoever is there.
+    pub(super) fn new(now: Instant, lossy: bool) -> Self {
+        let wait = if lossy { LONGEST } else { FIRST };
+        Self { next: now + wait, wait, rate: 0.0, last: now, running: None }
+    }
+
+    /// What may be on its way while a drain goes on.
+    pub(super) fn bound(&self) -> Option<u32> {
+        self.running.map(|running| running.bound)
+    }
+
+    fn is_due(&self, now: Instant, rate: f64) -> bool {
+        let grew = self.rate > 0.0 && rate > GROWTH * self.rate && now >= self.last + FIRST;
+        now >= self.next || grew
+    }
+
+    pub(super) fn on_report(
+        &mut self,
+        now: Instant,
+        sample: &PathSample,
+        delays: &mut Delays,
+        share: &Share,
+    ) -> Verdict {
+        let Some(running) = &mut self.running else {
+            if self.is_due(now, share.rate) {
+                let bound = ((share.rate * delays.base()) as u32).max(share.floor);
+                let queue = delays.latest_queue();
+                self.rate = share.rate;
+                self.running = Some(Running { bound, queue_before: queue, left: queue, round_from: None });
+            }
+            return Verdict::None;
+        };
+        let rate = &sample.rate;
+        let Some(from) = running.round_from else {
+            if rate.inflight <= running.bound {
+                running.round_from = Some(rate.total_delivered);
+            }
+            return Verdict::Draining;
+        };
+        if rate.prior_delivered < from {
+            return Verdict::Draining;
+        }
+        let left = sample.least_rtt.map_or(0.0, Duration::as_secs_f64) - delays.base();
+        let alone = left <= (LEFT * running.queue_before).max(share.none);
+        if !alone && left < running.left - FALLING * running.queue_before {
+            running.left = left;
+            running.round_from = Some(rate.total_delivered);
+            return Verdict::Draining;
+        }
+        self.end(now, delays, alone)
+    }
+
+    fn end(&mut self, now: Instant, delays: &mut Delays, alone: bool) -> Verdict {
+        self.running = None;
+        if alone {
+            return Verdict::Alone;
+        }
+        delays.forget_before(self.last);
+        self.last = now;
+        self.wait = (self.wait * PATIENCE).min(LONGEST);
+        self.next = now + self.wait;
+        Verdict::None
+    }
+}
