@@ -94,13 +94,13 @@ class Deployment:
 
     names: tuple[str, ...]
     positions: tuple[tuple[float, float], ...]
-    """Metres, in the order of the names; empty when nobody knows."""
+    """Metres, in the order of the names; empty when not known."""
 
     links: tuple[tuple[int, int], ...]
     """Pairs of places in `names`."""
 
     channels: tuple[tuple[int, ...], ...]
-    """The channels on which each node has a radio; empty when nobody knows."""
+    """The channels on which each node has a radio; empty when not known."""
 
     quality: dict[tuple[int, int], dict[str, float]]
     """What a file says of links: `etx` and `rate_mbps`."""

@@ -5,7 +5,7 @@
 //! of the current views to `tcp::Connection::set_coupling`. Afterwards it calls [`CoupledControl::on_acked`] with the
 //! octets newly acknowledged, and [`CoupledControl::on_loss`] if `loss_events` rose. A [`WindowUpdate`] from
 //! `on_acked` goes into `set_cwnd`. Every function takes the views of *all* subflows and the position of the one it
-//! is about; those whose `coupled` is false count for nobody, and are on their own.
+//! is about. A subflow whose `coupled` is false does not count in the others' sums, and is not coupled itself.
 
 mod balia;
 mod lia;

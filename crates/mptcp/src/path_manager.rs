@@ -45,8 +45,8 @@ pub(crate) enum Event {
     SubflowClosed {
         /// As in [`Action::Open`].
         path_index: u32,
-        /// By timeout, reset or refusal, so that it may be tried again; false for an orderly end (FIN on both sides, or asked
-        /// for), and for one that the peer calls permanent.
+        /// It ended by timeout, reset or refusal, and may be tried again. False for an orderly end (FIN on both
+        /// sides, or asked for), and for one that the peer calls permanent.
         failed: bool,
         /// Its ends.
         path: Path,

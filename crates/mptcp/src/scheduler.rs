@@ -181,8 +181,8 @@ fn blocked(subflows: &[SubflowView], queue: &QueueView) -> Option<&'static str> 
     if queue.window_left == 0 {
         return Some("connection-level window full");
     }
-    // RFC 9293 §3.8.6.2.1, at the connection level: the rest of a window that ends within a segment is left
-    // until more opens, or else small segments would go round for ever. No segment is longer than an IP packet.
+    // RFC 9293 §3.8.6.2.1, at the connection level: the rest of a window that ends within a segment is left until
+    // more opens. Otherwise small segments would circulate. No segment is longer than an IP packet.
     if queue.window_left >= u64::from(u16::MAX) {
         return None;
     }

@@ -25,9 +25,9 @@ pub struct Deployment {
     pub draw: u64,
     /// The nodes' names; empty when they are called by number.
     pub names: Vec<String>,
-    /// Where the nodes are; empty when nobody knows.
+    /// Where the nodes are; empty when not known.
     pub positions: Vec<Position>,
-    /// The channels on which each node has a radio; empty when nobody knows.
+    /// The channels on which each node has a radio; empty when not known.
     pub channels: Vec<Vec<u32>>,
     /// Nodes closer than this many metres hear each other; `None` when the links came from a file.
     pub range: Option<f64>,
@@ -124,9 +124,9 @@ impl Deployment {
 pub struct Nodes {
     /// Their names; empty when they are called by number.
     pub names: Vec<String>,
-    /// Where they are; empty when nobody knows.
+    /// Where they are; empty when not known.
     pub positions: Vec<Position>,
-    /// The channels on which each has a radio; empty when nobody knows.
+    /// The channels on which each has a radio; empty when not known.
     pub channels: Vec<Vec<u32>>,
     /// Nodes closer than this many metres hear each other.
     pub range: Option<f64>,

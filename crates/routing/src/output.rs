@@ -125,7 +125,7 @@ impl Report {
         }
     }
 
-    /// The channels on which each node has a radio; empty when nobody knows.
+    /// The channels on which each node has a radio; empty when not known.
     fn node_channels(&self) -> &[Vec<u32>] {
         let judged = self.radio.as_ref().map_or(&[][..], |judgement| &judgement.node_channels);
         if judged.is_empty() { &self.deployment.channels } else { judged }

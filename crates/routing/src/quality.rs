@@ -12,7 +12,7 @@ pub struct LinkQuality {
     pub bit_rate: Option<f64>,
 }
 
-/// The quality of links (lower node, higher node); those of which nobody knows are not among them.
+/// The quality of links (lower node, higher node); unknown ones are left out.
 pub type LinkQualities = BTreeMap<(u32, u32), LinkQuality>;
 
 /// What a file may say of a link.

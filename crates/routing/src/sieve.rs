@@ -29,8 +29,8 @@ impl Sieve {
     /// For so many nodes in a rectangle of so many metres; `None` when there are too many.
     pub(crate) fn new(nodes: usize, size: [f64; 2], range: f64) -> Option<Self> {
         let unit = 1.0 / f64::from(1 << 24);
-        // A coordinate is truncated and rounded by less than 2^-23 of the side, a distance therefore by less than
-        // 2^-21 of the longer side, and its square rounded three times.
+        // A coordinate is truncated and rounded by less than 2^-23 of the side. So a distance is wrong by less than
+        // 2^-21 of the longer side, and its square is rounded three times.
         let widened = (range + size[0].max(size[1]) / f64::from(1 << 20)) * (1.0 + 1.0 / f64::from(1 << 20));
         (nodes <= GREATEST && nodes > 0).then(|| Self {
             nodes,

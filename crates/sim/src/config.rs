@@ -88,8 +88,8 @@ pub enum Jitter {
     Normal(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
-    /// Slow wandering between zero and `max`, as a cellular line's delay does: every `interval` a new target is
-    /// drawn uniformly, and the delay moves to it in a straight line. All packets of a moment share it.
+    /// The delay wanders slowly between zero and `max`, as that of a cellular line does. Every `interval` a new
+    /// target is drawn uniformly, and the delay moves to it in a straight line. All packets of a moment share it.
     Wander {
         /// Greatest additional delay.
         max: Duration,

@@ -91,8 +91,8 @@ impl fmt::Display for BurstError {
 impl std::error::Error for BurstError {}
 
 impl GilbertElliott {
-    /// The chain that loses all in the bad state and nothing in the good one, with this mean loss and this mean burst in
-    /// steps (what is lost in a row).
+    /// The chain that loses everything in the bad state and nothing in the good one. It has this mean loss, and this
+    /// mean burst: the number of steps lost in a row.
     ///
     /// # Errors
     /// When the burst is below 1 or not finite, the loss outside [0, 1), or the bursts too short for so much loss.

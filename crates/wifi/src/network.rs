@@ -290,8 +290,8 @@ impl<P: Packet> Medium<P> for Network {
         self.handle(context, token.into());
     }
 
-    /// Of a route's direction: `transmitted_packets` and its octets count attempts of all hops, `busy` is their time on the
-    /// air, and there is no capacity, for the medium is shared.
+    /// Of a route's direction. `transmitted_packets` and its octets count attempts on all hops, `busy` is their time
+    /// on the air. There is no capacity, because the medium is shared.
     fn stats(&self, entry: u32, _now: Instant) -> LinkStats {
         let stats = self.entry_stats(entry);
         LinkStats {

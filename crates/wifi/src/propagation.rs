@@ -1,7 +1,7 @@
 //! What a station hears of another: disks, or path loss with shadowing and a signal-to-interference ratio.
 //!
 //! Powers are milliwatts where they are added and dBm where they are configured. A medium works out each pair's
-//! [`Signal`] once, as long as nobody moves, and asks [`Propagation::receives`] at the end of a frame.
+//! [`Signal`] once, as long as no station moves, and asks [`Propagation::receives`] at the end of a frame.
 
 mod overlap;
 mod receiver;

@@ -143,9 +143,8 @@ impl Connection {
 
     /// Answers a SYN with MP_JOIN; `iss` is the new subflow's initial sequence number.
     ///
-    /// # Errors
-    /// The SYN must be answered with a RST, with the option that [`Refusal::option`] makes: the token is not this
-    /// connection's, or it is closing, has fallen back or has too many subflows.
+    /// # Errors The SYN must be answered with a RST that bears [`Refusal::option`]. The token is not this
+    /// connection's, or the connection is closing, has fallen back, or has too many subflows.
     #[cold]
     pub fn accept_join(
         &mut self,

@@ -1,5 +1,5 @@
-//! Subflows that acknowledge in the order of the connection's data: a defect of some simulators, kept as a switch
-//! ([`crate::Config::acks_wait_for_data_order`]) so that what it does to their results can be seen.
+//! Subflows that acknowledge in the order of the connection's data. This is a defect of some simulators.
+//! [`crate::Config::acks_wait_for_data_order`] switches it on, to show its effect on their results.
 
 use super::{Connection, Mode};
 use crate::id::SubflowId;

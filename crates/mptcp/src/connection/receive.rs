@@ -1,8 +1,8 @@
 //! A segment's way in: the subflow's TCP judges it, then *option → mapping → data_fin → data_ack*, then TCP takes
 //! acknowledgement, text and FIN, then *checksum → reassemble*.
 //!
-//! No option has an effect before TCP has accepted the segment that carries it (RFC 9293 §3.10.7.4, RFC 5961), so that
-//! whoever guesses numbers must guess TCP's first. A RST tells only what it was sent for.
+//! No option has an effect before TCP has accepted the segment that carries it (RFC 9293 §3.10.7.4, RFC 5961). So an
+//! attacker must guess TCP's numbers first. A RST tells only what it was sent for.
 
 use super::{Connection, Mode};
 use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};

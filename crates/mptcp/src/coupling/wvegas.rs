@@ -126,8 +126,8 @@ fn step(state: &mut [Flow], flows: &[SubflowView], index: usize, rtt: f64) -> Op
     } else if queued < state[id].alpha {
         next += 1.0;
     }
-    // A queue is there to drain only from its share of segments on: where delays are exact, the least queueing
-    // delay is else next to nothing, and twice that is no congestion.
+    // Only a queue of at least its share of segments is drained. Where delays are exact, the least queueing delay is
+    // next to nothing, and twice that is no congestion.
     if queued >= state[id].alpha && drains(&mut state[id], rtt - base) {
         next *= base / (2.0 * rtt);
         threshold = Some(next);

@@ -1,5 +1,5 @@
-//! Full mesh, full mesh of backups, and several ports over one path: a fixed list of wanted subflows, each
-//! opened at once and opened again with back-off when it fails.
+//! Full mesh, full mesh of backups, and several ports over one path. Each is a fixed list of wanted subflows. A
+//! subflow is opened at once, and opened again with back-off when it fails.
 
 use super::{Action, Event};
 use crate::id::{self, Path};

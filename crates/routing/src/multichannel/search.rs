@@ -207,8 +207,8 @@ impl<'a> Search<'a> {
 
     /// Whether a route that has come to the same node before is no worse on any channel, whatever follows.
     ///
-    /// That needs channels which do not depend on the number of hops: a way on that meets the other route again is then
-    /// cut short, which never adds to a channel's load. It may add a change of channel, so that MIC is left out; there
+    /// The channels must not depend on the number of hops. Then a way that meets the other route again can be cut
+    /// short, which never adds to a channel's load. It may add a change of channel, so that MIC is left out; there
     /// the bounds are exact anyway.
     fn is_settled(&self, settled: &mut Vec<Partial>, partial: &Partial) -> bool {
         if self.states.pattern.is_some() || matches!(self.criterion, Criterion::Mic(_)) {

@@ -1,5 +1,5 @@
-//! A scenario, drawn and written out for a reader: what is joined with what, which way each connection takes,
-//! what is likely to surprise, and every value with where it came from.
+//! A scenario for a reader: the topology drawn, the way of each connection, warnings, and every value with its
+//! origin.
 
 mod draw;
 mod radio;

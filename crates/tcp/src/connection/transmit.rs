@@ -39,8 +39,8 @@ impl Connection {
         (has_data && self.state.may_transmit() && self.transmit_data(segment)) || self.transmit_ack(segment)
     }
 
-    /// May [`Self::transmit`] have a segment? When the answer is no it has none, and calling it would change nothing:
-    /// a cheap question, so that most segments are not followed by a vain search for another.
+    /// May [`Self::transmit`] have a segment? When the answer is no, it has no segment, and calling it would change
+    /// nothing. The question is cheap, and saves a search after most segments.
     #[inline(always)]
     pub fn wants_to_transmit(&self) -> bool {
         !self.outbox.is_empty() || self.acks.is_due() || self.may_have_data() || self.owes_window_update()

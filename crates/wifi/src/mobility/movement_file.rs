@@ -242,8 +242,8 @@ fn number(what: &'static str, text: &str) -> Result<f64, MovementProblem> {
     text.parse().map_err(|_| MovementProblem::NotANumber { what, found: text.chars().take(40).collect() })
 }
 
-/// One station moving by a file. It stands until its first order, and from where one has led it until the next; an
-/// order breaks off the movement before it, and one at speed 0 is a stop.
+/// One station moving by a file. A station stands until its first order, and again when an order has led it to its
+/// place. An order ends the movement before it. An order at speed 0 is a stop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScriptedTrajectory {
     orders: Vec<Order>,

@@ -4,8 +4,8 @@ use ropewalk_units::Instant;
 
 /// Time constant of a correction in seconds: several losses even on a slow path.
 const TIME: f64 = 10.0;
-/// A correction that is not renewed drifts towards the other one with this time constant in seconds, so that what was
-/// found out once is tried again some time.
+/// A correction that is not measured again moves towards the other one with this time constant in seconds. So a path
+/// that was given up is tried again.
 const STALE: f64 = 60.0;
 /// A single comparison counts within these bounds.
 const LEAST: f64 = 0.2;
@@ -33,8 +33,8 @@ impl Correction {
         }
     }
 
-    /// The correction; before there is one, the other's, since most of what the model is wrong about (delayed
-    /// ACKs, how losses are repaired) is common to both; else none.
+    /// The correction. Before it has been measured, the other one: most of the model's errors (delayed ACKs, how
+    /// losses are repaired) are common to both. Before either has, none.
     pub(super) fn or(&self, other: &Self) -> f64 {
         match (self.seconds > 0.0, other.seconds > 0.0) {
             (true, _) => self.value,

@@ -62,8 +62,8 @@ impl Red {
         }
     }
 
-    /// Floyd & Jacobson 1993 §4, figure 2: a packet that finds the link idle ages the average by the `m` small packets
-    /// that could have left meanwhile; any other adds the queue it finds.
+    /// Floyd & Jacobson 1993 §4, figure 2: A packet that finds the link idle ages the average by the `m` small
+    /// packets that could have left meanwhile. Any other packet adds the queue that it finds.
     fn update_average(&mut self, offer: Offer) {
         let weight = self.config.weight;
         self.average = match offer.idle {

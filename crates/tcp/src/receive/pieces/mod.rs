@@ -1,8 +1,7 @@
 //! Octets above a hole, in pieces: what arrived out of order.
 //!
-//! Whatever arrives costs O(log n), counted over all arrivals, and no more pieces are kept than the owner allows: a peer
-//! that sends single octets with gaps between them gains nothing. Pieces lie in a list as long as only its ends change, in trees
-//! after that.
+//! Over all arrivals, each one costs O(log n). No more pieces are kept than the owner allows, so single octets with
+//! gaps between them cost bounded memory. Pieces lie in a list as long as only its ends change, in trees after that.
 
 mod few;
 mod many;
