@@ -240,6 +240,8 @@ macro_rules! mptcp_constants {
                     checksum: bool = false, false;
                     /// Connection-level receive buffer.
                     receive_buffer: u32 [octets] = 6 * 1024 * 1024, 50_000_000;
+                    /// DSS mappings that may wait for their data on any subflow, however small the receive buffer is.
+                    least_mappings: u32 = 64, 64;
                     /// Connection-level send buffer, shared by the subflows.
                     send_buffer: u32 [octets] = 4 * 1024 * 1024, 4 * 1024 * 1024;
                     /// Opportunistic retransmission (Raiciu et al., NSDI 2012 §4.2).
@@ -268,6 +270,9 @@ macro_rules! mptcp_constants {
                     /// happens again; 0 s: it tries each time. The driver's, which knows a host's connections (Linux
                     /// `blackhole_timeout`).
                     blackhole_timeout: Duration = Duration::from_secs(3600), Duration::ZERO;
+                    /// How long a connection that is not finished waits for another subflow when the last one is gone (RFC 8684
+                    /// §3.3.3); 0 s: it fails at once (Linux `close_timeout`).
+                    close_timeout: Duration = Duration::from_secs(60), Duration::from_secs(60);
                 }
                 inner {
                     /// Of every subflow; the window owner, the option reserve and the congestion control are set by the

@@ -237,7 +237,7 @@ impl Connection {
             send_edge: 0,
             sent_apart: false,
             joined: false,
-            reassembly: Reassembly::new(config.receive_buffer),
+            reassembly: Reassembly::new(config.tcp.most_pieces(config.receive_buffer)),
             held: order::Held::default(),
             window: ReceiveWindow::new(config.receive_buffer, config.tcp.receive_autotuning),
             peer_first: Dsn::new(0),

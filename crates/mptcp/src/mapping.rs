@@ -50,6 +50,8 @@ pub(crate) enum Refused {
     Contradiction,
     /// As many mappings as the subflow may have wait for their data.
     Full,
+    /// All of it lies beyond the receive window.
+    Beyond,
 }
 
 /// Mappings whose data has not been read from the subflow, in order of their position and without overlap. Those that

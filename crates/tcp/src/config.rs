@@ -112,6 +112,11 @@ macro_rules! tcp_constants {
                     report_duplicates: bool = true, false;
                     /// What the receiver buffers at most: the greatest window that it advertises.
                     receive_buffer: u32 [octets] = 6 * 1024 * 1024, 65_535;
+                    /// What a piece that waits above a hole costs beside its octets, in octets of the receive buffer: this bounds
+                    /// the number of pieces. What is too much is not taken, and comes again.
+                    octets_per_piece: u32 = 256, 256;
+                    /// Pieces that may wait above holes, however small the receive buffer is.
+                    least_pieces: u32 = 64, 64;
                     /// Start with a window of 64 kB and let it grow up to `receive_buffer` as the connection speeds up: twice
                     /// what was read in the last round-trip time (Linux's receive buffer autotuning).
                     receive_autotuning: bool = true, false;
@@ -203,6 +208,11 @@ macro_rules! tcp_constants {
 tcp_constants!(ropewalk_units::configuration);
 
 impl Config {
+    /// How many pieces a receive buffer of so many octets may be in.
+    pub fn most_pieces(&self, receive_buffer: u32) -> usize {
+        (receive_buffer / self.octets_per_piece.max(1)).max(self.least_pieces) as usize
+    }
+
     /// The part that the congestion controller is made from.
     pub(crate) fn congestion(&self, iss: Seq) -> ropewalk_congestion::Config {
         ropewalk_congestion::Config {

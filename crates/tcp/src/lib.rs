@@ -18,7 +18,7 @@ mod timestamp;
 pub use config::{Config, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
 pub use connection::{Acceptance, Connection, Room};
 pub use event::Event;
-pub use receive::{Pieces, Received, most_pieces};
+pub use receive::{Pieces, Received};
 pub use ropewalk_congestion::{CongestionControl, Coupling, HyStart};
 pub use state::{CloseReason, State, TimerKind};
 pub use stats::Stats;

@@ -100,8 +100,9 @@ impl Connection {
             }
         }
         if self.living().next().is_none() {
-            self.last_subflow_closed(reason, was_initial_opening);
-        } else if !self.is_closing() {
+            self.last_subflow_closed(now, reason, was_initial_opening);
+        }
+        if !self.is_closing() {
             // RFC 8684 §3.6: what the peer calls permanent is not tried again on this path.
             let permanent = self.subflows[at].peer_reset.is_some_and(|reset| !reset.transient);
             let failed = reason.is_failure() && !permanent;
@@ -115,7 +116,9 @@ impl Connection {
         self.live.iter().map(|&at| at as usize).filter(living)
     }
 
-    fn last_subflow_closed(&mut self, reason: SubflowCloseReason, opening: bool) {
+    /// RFC 8684 §3.3.3: as long as a DATA_FIN is not acknowledged, the connection ends after a timeout only, for another subflow
+    /// may come up ("break before make"). As in Linux it does not matter how the last one ended.
+    fn last_subflow_closed(&mut self, now: Instant, reason: SubflowCloseReason, opening: bool) {
         if self.end.is_some() {
             return;
         }
@@ -123,6 +126,11 @@ impl Connection {
         if complete || self.plain_end(reason) {
             self.end = Some(End::Closed);
             return self.emit(Event::Closed);
+        }
+        if self.mode == Mode::Multipath && self.confirmed && !self.config.close_timeout.is_zero() {
+            let due = now.saturating_add(self.config.close_timeout);
+            self.timers.closing.get_or_insert(due);
+            return;
         }
         let why = match reason {
             SubflowCloseReason::Refused if opening => FailureReason::Refused,
@@ -195,7 +203,7 @@ impl Connection {
     }
 
     /// A FIN on one subflow ends that subflow only (RFC 8684 §3.3.3): we close our half too.
-    fn follow_subflow_fin(&mut self, at: usize) {
+    pub(super) fn follow_subflow_fin(&mut self, at: usize) {
         if self.subflows[at].phase == Phase::Open && self.subflows[at].tcp.peer_finished() {
             self.close_subflow(at);
         }

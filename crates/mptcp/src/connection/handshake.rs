@@ -283,6 +283,7 @@ impl Connection {
         subflow.was_established = true;
         subflow.touch();
         self.joined = true;
+        self.timers.closing = None;
         if let Some(join) = &mut subflow.join {
             join.third_ack_due = None;
         }

@@ -5,6 +5,7 @@
 //! attacker must guess TCP's numbers first. A RST tells only what it was sent for.
 
 use super::{Connection, Mode};
+use crate::config::Config;
 use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
 use crate::id::SubflowId;
 use crate::mapping::{Mapped, Refused};
@@ -13,9 +14,6 @@ use crate::subflow::{Phase, Stale, Subflow};
 use ropewalk_tcp::{self as tcp, Acceptance, State};
 use ropewalk_units::{Instant, Ssn};
 use ropewalk_wire::{DataAck, Dss, FastClose, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
-
-/// Mappings that may wait on any subflow.
-const MAPPINGS_MIN: usize = 64;
 
 /// What the stage *option* decides about a segment that TCP has accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +68,9 @@ impl Connection {
         if admission == Admission::Drop || self.subflows[at].tcp.state() == State::Closed {
             return;
         }
+        if self.mode == Mode::Tcp && segment.payload.len > 0 && self.is_beyond_plain_window(at, segment) {
+            return self.subflows[at].request_ack();
+        }
         let ahead = segment.payload.len > 0 && segment.seq.after(self.subflows[at].tcp.rcv_nxt());
         if ahead && !self.may_wait(segment.payload.len) {
             return;
@@ -86,6 +87,18 @@ impl Connection {
         }
     }
 
+    /// After fallback the subflow acknowledges for good, so that what ends beyond the connection's window is not taken at all.
+    /// Octets that the peer sends before an infinite mapping are not the stream's.
+    #[cold]
+    fn is_beyond_plain_window(&self, at: usize, segment: &Segment) -> bool {
+        let subflow = &self.subflows[at];
+        let end = Ssn::from_seq(segment.seq + segment.payload.len, subflow.tcp.irs());
+        let (Some(infinite), Some(end)) = (subflow.infinite_in, subflow.position_in(end)) else {
+            return false;
+        };
+        end > infinite.position && infinite.data + (end - infinite.position) > self.window.edge()
+    }
+
     /// May so many octets wait above a hole of a subflow? All that waits on whatever subflow, and behind a hole of the
     /// connection, shares the receive buffer. What finds no room is as good as lost; what is next always finds it.
     #[cold]
@@ -96,7 +109,7 @@ impl Connection {
             waiting = (waiting.0 + octets, waiting.1 + pieces);
         }
         let buffer = self.config.receive_buffer;
-        waiting.0 + u64::from(octets) <= u64::from(buffer) && waiting.1 < tcp::most_pieces(buffer)
+        waiting.0 + u64::from(octets) <= u64::from(buffer) && waiting.1 < self.config.tcp.most_pieces(buffer)
     }
 
     /// The subflow is reset instead of taking the segment. Only an active opener takes the answer to its SYN first: without it
@@ -185,7 +198,7 @@ impl Connection {
             if let Err(refused) = self.take_dss(now, at, segment, dss, acceptance) {
                 return match refused {
                     Refused::Contradiction => Admission::Abort(ResetReason::Mptcp),
-                    Refused::Full => Admission::Drop,
+                    Refused::Full | Refused::Beyond => Admission::Drop,
                 };
             }
         } else if !options.has_rare() && self.subflows[at].phase == Phase::Open {
@@ -307,8 +320,13 @@ impl Connection {
             && position + len > subflow.read
         {
             let mapped = Mapped { position, data, len, checksum: mapping.checksum, data_fin };
-            let (buffer, subflows) = (self.config.receive_buffer, self.live.len());
-            return subflow.mappings.insert(mapped, subflow.read, || most_mappings(buffer, subflows));
+            // The sender may not use it (RFC 8684 §3.3.5). One below the first octet is a huge number.
+            if (data.wrapping_sub(self.window.edge()) as i64) >= 0 {
+                subflow.request_ack();
+                return Err(Refused::Beyond);
+            }
+            let (config, subflows) = (&self.config, self.live.len());
+            return subflow.mappings.insert(mapped, subflow.read, || most_mappings(config, subflows));
         }
         Ok(())
     }
@@ -545,6 +563,7 @@ impl Connection {
                 self.subflow_closed(now, at, reason);
             }
             tcp::Event::TimeoutFired { .. } => self.subflow_timed_out(at),
+            tcp::Event::PeerFinished if self.mode == Mode::Multipath => self.follow_subflow_fin(at),
             tcp::Event::FinAcknowledged if self.mode == Mode::Tcp => self.finish_acknowledged(),
             _ => {}
         }
@@ -567,8 +586,9 @@ impl Connection {
 }
 
 /// Mappings that may wait on each of so many subflows: a share of the pieces that the receive buffer may be in.
-fn most_mappings(receive_buffer: u32, subflows: usize) -> usize {
-    (tcp::most_pieces(receive_buffer) / subflows.max(1)).max(MAPPINGS_MIN)
+fn most_mappings(config: &Config, subflows: usize) -> usize {
+    let pieces = config.tcp.most_pieces(config.receive_buffer);
+    (pieces / subflows.max(1)).max(config.least_mappings as usize)
 }
 
 /// The place of octets that one mapping without checksum covers, nearly all; they count as read then.

@@ -31,6 +31,8 @@ pub(super) struct Timers {
     pub(super) scheduler: Instant,
     /// The path manager has been told that the connection may be joined.
     pub(super) managing: bool,
+    /// When the connection is over, unless another subflow comes up before.
+    pub(super) closing: Option<Instant>,
     /// The first of the timers that seldom change, unless that is out of date.
     slow: (Instant, TimerKind),
     pub(super) slow_stale: bool,
@@ -44,6 +46,7 @@ impl Default for Timers {
             progress: Instant::ZERO,
             scheduler: Instant::MAX,
             managing: false,
+            closing: None,
             slow: (Instant::MAX, TimerKind::Data),
             slow_stale: true,
         }
@@ -104,6 +107,7 @@ impl Connection {
             due.push((subflow.close_by, TimerKind::Close));
         }
         if self.end.is_none() && self.mode == Mode::Multipath {
+            due.push((self.timers.closing, TimerKind::Close));
             due.push((self.addresses.next_due(), TimerKind::AddAddress));
             due.push((self.path_manager.next_tick(), TimerKind::PathManager));
         }
@@ -131,6 +135,9 @@ impl Connection {
         }
         if self.end.is_some() {
             return;
+        }
+        if self.timers.closing.is_some_and(|due| due <= now) {
+            return self.fail(FailureReason::NoSubflowLeft);
         }
         if self.timers.data <= now {
             self.data_timeout(now);

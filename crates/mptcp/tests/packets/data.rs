@@ -1,6 +1,8 @@
 //! Mappings, DATA_ACKs and windows (RFC 8684 §3.3.1 to §3.3.6).
 
-use crate::script::{Script, config};
+use crate::script::{Script, config, small_window};
+use ropewalk_mptcp::{Event, Secret};
+use ropewalk_wire::Segment;
 
 #[test]
 fn every_segment_carries_a_mapping_until_a_data_ack_comes_and_one_sent_again_the_same() {
@@ -178,4 +180,58 @@ fn old_data_that_comes_again_on_another_subflow_is_acknowledged_there_and_droppe
     let acked = out.iter().rfind(|(id, _)| id.0 == 1).map(|(_, s)| s.ack.since(server.ends[1].irs));
     assert_eq!(acked, Some(301), "{out:?}");
     assert_eq!(server.connection.readable(), 300);
+}
+
+#[test]
+fn a_mapping_beyond_the_receive_window_is_refused_with_its_data_and_answered() {
+    let mut server = Script::server(small_window());
+    server.run(
+        "+1 0 < . 1:1001 ack 1 win 60000 dack 0 map 10000 1 1000
+         0 > . 1:1 ack 1
+         +1 0 < . 1:1001 ack 1 win 60000 dack 0 map 0 1 1000",
+    );
+    let _ = server.take_out();
+    assert_eq!(server.connection.readable(), 1000, "the octets are free for another mapping");
+    assert_eq!(server.connection.stats().bytes_beyond_window, 0);
+}
+
+#[test]
+fn a_mapping_that_ends_beyond_the_receive_window_counts_up_to_it() {
+    let mut server = Script::server(small_window());
+    for i in 0..9 {
+        let (from, to) = (1000 * i, 1000 * (i + 1));
+        server.run(&format!(
+            "+1 0 < . {}:{} ack 1 win 60000 dack 0 map {from} {} 1000",
+            from + 1,
+            to + 1,
+            from + 1
+        ));
+        let _ = server.take_out();
+    }
+    server.run("+1 0 < . 9001:11001 ack 1 win 60000 dack 0 map 9000 9001 2000");
+    let _ = server.take_out();
+    assert_eq!(server.connection.readable(), 10_000);
+    assert_eq!(server.connection.stats().bytes_beyond_window, 1000);
+}
+
+/// DATA_ACKs of 32 bits whose numbers wrap while data is on its way.
+#[test]
+fn data_acks_of_32_bits_are_understood_across_their_wrap() {
+    // Its key's initial DSN lies 2 462 octets below a multiple of 2³².
+    let mut secret = [7; 32];
+    secret[28..].copy_from_slice(&7_087_190_u32.to_be_bytes());
+    let mut server = Script::server_with(config(), Secret(secret));
+    server.run("push 6000 finish");
+    let low = |segment: &Segment| {
+        segment.options.mptcp.dss.and_then(|dss| dss.mapping()).map(|m| m.dsn.get() as u32)
+    };
+    let sent: Vec<u32> = server.take_out().iter().filter_map(|(_, segment)| low(segment)).collect();
+    assert!(sent.first() > sent.last(), "they wrap: {sent:?}");
+    for acknowledged in (1000..=6000).step_by(1000) {
+        server.run(&format!("+20 0 < . 1:1 ack {} win 60000 dack32 {acknowledged}", acknowledged + 1));
+        let _ = server.take_out();
+        assert_eq!(server.connection.stats().bytes_acked, acknowledged);
+    }
+    server.run("+20 0 < . 1:1 ack 6001 win 60000 dack32 6001");
+    assert!(server.events().contains(&Event::FinishAcknowledged));
 }

@@ -1,6 +1,6 @@
 //! The ways back to plain TCP, and MP_FASTCLOSE (RFC 8684 §3.5, §3.7).
 
-use crate::script::{Script, config};
+use crate::script::{Script, config, small_window};
 use ropewalk_mptcp::{Event, FailureReason, FallbackReason, SubflowCloseReason};
 use ropewalk_wire::{Flags, MptcpOption, ResetReason};
 
@@ -147,4 +147,27 @@ fn a_failed_checksum_costs_one_of_several_subflows_and_tells_where() {
     assert_eq!(server.connection.stats().bytes_delivered, 0, "what failed is not DATA_ACKed");
     server.run("+1 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100 sum");
     assert_eq!(server.connection.readable(), 100, "it comes by the other one");
+}
+
+#[test]
+fn after_fallback_what_is_beyond_the_connection_s_window_is_not_acknowledged() {
+    let mut server = Script::accept(small_window(), "S 0:1 win 60000 mss 1024 sackok");
+    server.run(
+        "0 > S. 0:1 ack 1 win 10000 nomptcp
+         +20 0 < . 1:1 ack 1 win 60000",
+    );
+    for i in 0..10 {
+        server.run(&format!("+1 0 < . {}:{} ack 1 win 60000", 1000 * i + 1, 1000 * (i + 1) + 1));
+        let _ = server.take_out();
+    }
+    server.run(
+        "+1000
+         0 < . 10001:10002 ack 1 win 60000
+         0 > . 1:1 ack 10001 win 0
+         read
+         0 > . 1:1 ack 10001
+         +1 0 < . 10001:11001 ack 1 win 60000",
+    );
+    let _ = server.take_out();
+    assert_eq!(server.connection.readable(), 1000, "nothing was lost");
 }

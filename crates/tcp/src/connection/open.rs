@@ -65,7 +65,7 @@ impl Connection {
             outbox: Outbox { due: Outbox::SYN, ..Outbox::default() },
             irs: Seq::new(0),
             window: ReceiveWindow::new(config.receive_buffer, config.receive_autotuning, shared),
-            reassembly: Reassembly::new(config.receive_buffer),
+            reassembly: Reassembly::new(config.most_pieces(config.receive_buffer)),
             sacks: SackGenerator::default(),
             acks: AckPolicy::new(config.delayed_ack.quick_acks),
             peer_fin: None,

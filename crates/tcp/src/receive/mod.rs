@@ -7,7 +7,7 @@ pub(crate) mod sack;
 pub(crate) mod window;
 
 pub(crate) use acknowledge::AckPolicy;
-pub use pieces::{Pieces, most_pieces};
+pub use pieces::Pieces;
 pub(crate) use reassembly::Reassembly;
 pub use reassembly::Received;
 pub(crate) use sack::SackGenerator;

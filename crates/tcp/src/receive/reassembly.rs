@@ -1,6 +1,6 @@
 //! Puts what arrives back into order.
 
-use super::pieces::{Pieces, most_pieces};
+use super::pieces::Pieces;
 use ropewalk_units::{Seq, Ssn};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
@@ -51,15 +51,15 @@ pub(crate) struct Reassembly {
 }
 
 impl Reassembly {
-    /// For a buffer of so many octets.
-    pub(crate) fn new(buffer: u32) -> Self {
+    /// With so many pieces at most.
+    pub(crate) fn new(most: usize) -> Self {
         Self {
             ready: Run::default(),
             more: VecDeque::new(),
             readable: 0,
             later: Pieces::default(),
             place: 0,
-            most: most_pieces(buffer),
+            most,
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn blocks_join_across_runs_of_different_streams() {
-        let (mut r, next) = (Reassembly::new(1 << 20), Seq::new(90));
+        let (mut r, next) = (Reassembly::new(4096), Seq::new(90));
         r.insert_out_of_order(next, Seq::new(100), payload(5000, 50));
         r.insert_out_of_order(next, Seq::new(150), payload(9000, 50));
         assert_eq!(r.block_around(next, Seq::new(120)), Some((Seq::new(100), Seq::new(200))));
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn too_many_pieces_are_refused_until_the_hole_is_filled_and_read() {
-        let (mut r, mut next, most) = (Reassembly::new(0), Seq::new(10), most_pieces(0));
+        let (mut r, mut next, most) = (Reassembly::new(64), Seq::new(10), 64);
         // Every second octet, as no two of which touch; then the octets between them.
         for i in 0..most as u32 {
             assert_eq!(r.insert_out_of_order(next, Seq::new(11 + 2 * i), payload(u64::from(i), 1)), Some(1));
@@ -218,7 +218,7 @@ mod tests {
             pieces in proptest::collection::vec((0u32..400, 1u32..60), 1..80),
             start in any::<u32>(),
         ) {
-            let mut r = Reassembly::new(1 << 20);
+            let mut r = Reassembly::new(4096);
             let mut next = Seq::new(start);
             let mut held = [false; 500];
             for (at, len) in pieces {

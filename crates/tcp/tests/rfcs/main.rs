@@ -6,6 +6,7 @@ mod script;
 mod acknowledging;
 mod closing;
 mod congestion;
+mod dctcp;
 mod ecn;
 mod giving_up;
 mod opening;

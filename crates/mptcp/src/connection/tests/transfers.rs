@@ -1,8 +1,9 @@
 //! Whole transfers over well-behaved paths.
 
 use super::network::{Network, PathModel};
+use crate::keys::INITIAL_DSN;
 use crate::{Config, Coupling, Event, PathManager, Scheduler};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Dsn, Duration, Instant};
 
 fn two_paths() -> Vec<PathModel> {
     vec![PathModel::new(10, 10), PathModel::new(30, 10)]
@@ -129,4 +130,18 @@ fn a_data_fin_that_overtook_data_does_not_keep_subflows_from_joining() {
     network.run(Duration::from_secs(3_000));
     assert_eq!(network.applications[1].received, 159_617);
     assert!(network.applications.iter().all(|application| application.closed));
+}
+
+/// The first DSN is the initial one plus one.
+#[test]
+fn data_sequence_numbers_may_begin_anywhere_and_wrap() {
+    let low_bits_wrap = (7 << 32) - 700_000;
+    for initial in [0, u64::MAX, u64::MAX - 1, u64::MAX - 700_000, u64::MAX / 2 - 700_000, low_bits_wrap] {
+        INITIAL_DSN.set(Some(Dsn::new(initial)));
+        for checksum in [false, true] {
+            let lossy = two_paths().into_iter().map(|model| PathModel { loss: 5, ..model }).collect();
+            transfer(Config { checksum, ..Config::linux() }, lossy, [1_500_000, 1_500_000]);
+        }
+    }
+    INITIAL_DSN.set(None);
 }

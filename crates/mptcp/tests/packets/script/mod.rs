@@ -88,6 +88,13 @@ pub(crate) fn config() -> Config {
     config
 }
 
+/// The same with a receive window of 10 000 octets.
+pub(crate) fn small_window() -> Config {
+    let mut config = Config { receive_buffer: 10_000, ..config() };
+    config.tcp.receive_autotuning = false;
+    config
+}
+
 impl Script {
     /// An active opener over `paths`; its SYN waits to be expected.
     pub(crate) fn connect_over(config: Config, paths: Vec<Path>) -> Self {
@@ -104,13 +111,17 @@ impl Script {
 
     /// A passive opener, from the SYN that the line describes.
     pub(crate) fn accept(config: Config, syn: &str) -> Self {
+        Self::accept_with(config, Secret([7; 32]), syn)
+    }
+
+    fn accept_with(config: Config, secret: Secret, syn: &str) -> Self {
         let now = Instant::ZERO + Duration::from_millis(START);
         let path = Path { local: address(0, 2, 5001), remote: address(0, 1, 40_000) };
         let end = End { irs: Seq::new(IRS), ..End::default() };
         let words: Vec<&str> = syn.split_whitespace().collect();
         let syn = parse::segment(&words, &Keys { own: None, end, at: 0, remote: false });
         let local = vec![path.local, address(1, 2, 5001)];
-        let connection = Connection::accept(config, local, path, &syn, iss(0), Secret([7; 32]), now);
+        let connection = Connection::accept(config, local, path, &syn, iss(0), secret, now);
         Self::new(connection, path, now)
     }
 
@@ -144,7 +155,12 @@ impl Script {
 
     /// A passive opener after a handshake of 20 ms.
     pub(crate) fn server(config: Config) -> Self {
-        let mut script = Self::accept(config, "S 0:1 win 60000 mss 1024 sackok capable");
+        Self::server_with(config, Secret([7; 32]))
+    }
+
+    /// The same, with another key.
+    pub(crate) fn server_with(config: Config, secret: Secret) -> Self {
+        let mut script = Self::accept_with(config, secret, "S 0:1 win 60000 mss 1024 sackok capable");
         script.run(
             "0 > S. 0:1 ack 1 capable
              +20 0 < . 1:1 ack 1 win 60000 capable",

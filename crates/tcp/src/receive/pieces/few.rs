@@ -2,7 +2,7 @@
 //!
 //! Honest data arrive so, however many pieces there are: above all others, or at the hole.
 
-use super::continues;
+use super::{continues, count};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
 
@@ -20,6 +20,12 @@ pub(super) struct Few {
 #[inline]
 fn end((at, payload): (u64, Payload)) -> u64 {
     at + u64::from(payload.len)
+}
+
+/// How many elements move when one of so many comes or goes.
+#[inline]
+fn moved(index: usize, len: usize) -> usize {
+    index.min(len - index)
 }
 
 impl Few {
@@ -79,6 +85,7 @@ impl Few {
         let mut added = 0;
         let mut index = self.index(at);
         while payload.len > 0 {
+            count(1);
             let mut next = self.pieces.get(index).copied();
             if next.is_some_and(|piece| end(piece) <= at) {
                 index += 1;
@@ -105,6 +112,7 @@ impl Few {
             && continues(payload, next)
         {
             payload.len += next.len;
+            count(moved(index, self.pieces.len()));
             self.pieces.remove(index);
         }
         if let Some(before) = index.checked_sub(1).and_then(|before| self.pieces.get_mut(before))
@@ -114,6 +122,7 @@ impl Few {
             before.1.len += payload.len;
             return index - 1;
         }
+        count(moved(index, self.pieces.len()));
         self.pieces.insert(index, (at, payload));
         index
     }
@@ -125,6 +134,7 @@ impl Few {
         }
         let index = self.blocks.partition_point(|block| block.1 < from);
         let after = self.blocks.get(index + 1).copied();
+        count(moved(index, self.blocks.len()));
         match self.blocks.get_mut(index) {
             Some(block) if block.1 == from => {
                 block.1 = to;

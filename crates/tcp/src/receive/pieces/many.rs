@@ -1,6 +1,6 @@
 //! Many pieces, in trees: whatever arrives costs O(log n), counted over all arrivals.
 
-use super::continues;
+use super::{continues, count};
 use ropewalk_wire::Payload;
 use std::collections::BTreeMap;
 
@@ -17,6 +17,7 @@ impl Many {
     pub(super) fn of(pieces: impl Iterator<Item = (u64, Payload)>) -> Self {
         let mut many = Self::default();
         for (at, payload) in pieces {
+            count(1);
             many.pieces.insert(at, payload);
             many.cover(at, at + u64::from(payload.len));
         }
@@ -53,6 +54,7 @@ impl Many {
     pub(super) fn insert(&mut self, mut at: u64, mut payload: Payload) -> u32 {
         let mut added = 0;
         while payload.len > 0 {
+            count(1);
             let (skip, gap) = self.gap_at(at, u64::from(payload.len));
             payload = Payload { offset: payload.offset + u64::from(skip), len: payload.len - skip };
             at += u64::from(skip);

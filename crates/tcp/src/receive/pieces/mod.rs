@@ -10,17 +10,6 @@ use few::Few;
 use many::Many;
 use ropewalk_wire::Payload;
 
-/// What a piece costs beside its octets, in octets of the receive buffer.
-const PIECE: u32 = 256;
-/// Pieces that the smallest buffer may hold.
-const MOST_MIN: usize = 64;
-
-/// How many pieces a receive buffer of so many octets may be in.
-pub const fn most_pieces(receive_buffer: u32) -> usize {
-    let most = (receive_buffer / PIECE) as usize;
-    if most < MOST_MIN { MOST_MIN } else { most }
-}
-
 /// Places are counts of octets, which do not wrap. Pieces that touch, in place and in the stream that they carry, are one.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
@@ -126,6 +115,16 @@ impl Pieces {
 #[inline]
 fn continues(piece: Payload, next: Payload) -> bool {
     piece.offset + u64::from(piece.len) == next.offset && piece.len < u32::MAX / 2 - next.len
+}
+
+/// Notes steps, for the test that counts them: turns of loops, and elements of lists that move. Look-ups in trees and sorted
+/// lists are O(log n) by themselves.
+#[inline(always)]
+fn count(steps: usize) {
+    #[cfg(test)]
+    tests::STEPS.with(|all| all.set(all.get() + steps));
+    #[cfg(not(test))]
+    let _ = steps;
 }
 
 #[cfg(test)]

@@ -1,8 +1,14 @@
 use super::*;
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 const MANY: usize = 10_000;
+
+thread_local! {
+    /// What [`count`] has noted in this test.
+    pub(super) static STEPS: Cell<usize> = const { Cell::new(0) };
+}
 
 fn payload(offset: u64, len: u32) -> Payload {
     Payload { offset, len }
@@ -70,20 +76,61 @@ fn no_more_pieces_than_allowed_and_what_continues_the_last_always() {
     assert_eq!((pieces.len(), pieces.octets()), (4, 5));
 }
 
-/// The attack: every second octet, the holes filled in the worst order. Turns of the inner loop are counted through
-/// what they leave: at most one piece and one block for each arrival.
-#[test]
-fn single_octets_cost_what_their_number_allows() {
-    let mut pieces = Pieces::default();
-    let most = most_pieces(1 << 20);
-    let mut refused = 0;
-    for i in 0..800_000u64 {
-        let at = 1 + 2 * (i * 7919 % 800_000);
+/// Steps of one run of arrivals, each with the place of its one octet, and how many arrivals were refused.
+fn steps(arrivals: impl Iterator<Item = u64>, most: usize) -> (usize, u64) {
+    let (mut pieces, mut refused) = (Pieces::default(), 0);
+    STEPS.set(0);
+    for at in arrivals {
         refused += u64::from(pieces.insert(at, payload(at, 1), most).is_none());
         assert!(pieces.len() <= most);
     }
-    assert!(refused > 700_000);
     assert_eq!(pieces.connect(0), None, "the hole is still there");
+    (STEPS.get(), refused)
+}
+
+/// What it is called, and where the arrival of a number lies.
+type Order = (&'static str, fn(u64) -> u64);
+
+/// Every second octet: upwards, downwards, from the middle outwards, scattered, and so that the holes are filled in turn.
+#[test]
+fn single_octets_cost_what_their_number_allows() {
+    const ARRIVALS: u64 = 100_000;
+    let orders: [Order; 5] = [
+        ("upwards", |i| i),
+        ("downwards", |i| ARRIVALS - i),
+        ("outwards", |i| if i % 2 == 0 { ARRIVALS / 2 + i / 2 } else { ARRIVALS / 2 - i / 2 - 1 }),
+        ("scattered", |i| i * 7919 % ARRIVALS),
+        ("at both ends by turns", |i| if i % 2 == 0 { i / 2 } else { ARRIVALS - i / 2 }),
+    ];
+    for (name, order) in orders {
+        // Room for all of them: 25 000 pieces on the mean, which a list would move for each.
+        let (taken, refused) = steps((0..ARRIVALS).map(|i| 1 + 2 * order(i)), usize::MAX);
+        assert_eq!(refused, 0, "{name}");
+        assert!(taken < 80 * ARRIVALS as usize, "{name}: {taken} steps for {ARRIVALS} octets");
+        let (taken, refused) = steps((0..ARRIVALS).map(|i| 1 + 2 * order(i)), 4096);
+        assert_eq!(refused, ARRIVALS - 4096, "{name}");
+        assert!(taken < 80 * ARRIVALS as usize, "{name}: {taken} steps for {ARRIVALS} octets");
+    }
+}
+
+/// Holes that are filled, and emptied into the stream, over and over.
+#[test]
+fn rounds_of_holes_cost_what_their_octets_allow() {
+    const ROUND: u64 = 2_000;
+    STEPS.set(0);
+    let (mut pieces, mut next) = (Pieces::default(), 0);
+    for _ in 0..50 {
+        for i in 0..ROUND {
+            let at = next + 1 + i * 7919 % ROUND;
+            assert!(pieces.insert(at, payload(at, 1), 4096).is_some());
+        }
+        next += 1;
+        while let Some((piece, _)) = pieces.connect(next) {
+            next += u64::from(piece.len);
+        }
+        assert!(pieces.is_empty());
+    }
+    assert!(STEPS.get() < 80 * 50 * ROUND as usize, "{} steps", STEPS.get());
 }
 
 proptest! {

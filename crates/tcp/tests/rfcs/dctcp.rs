@@ -1,0 +1,96 @@
+//! The receiver of DCTCP (RFC 8257 §3.2): its ECN-Echo says of each octet whether it came with a mark.
+
+use crate::script::Script;
+use crate::script::configs::plain;
+use ropewalk_tcp::{Config, CongestionControl, DelayedAck};
+use ropewalk_units::Duration;
+
+/// A receiver that delays every second ACK, the peer's window 60 000.
+fn established() -> Script {
+    let delayed_ack = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 0 };
+    let mut s =
+        Script::connect(Config { congestion_control: CongestionControl::Dctcp, delayed_ack, ..plain() });
+    s.run("> SEW 0:1 notect\n +20 < S.E 0:1 ack 1 mss 1000\n > . 1:1 ack 1");
+    s
+}
+
+#[test]
+fn without_a_change_acks_are_delayed_and_echo_the_state() {
+    let mut s = established();
+    s.run(
+        "
+        < . 1:1001 ack 1
+        > nothing
+        < . 1001:2001 ack 1
+        > . 1:1 ack 2001
+        < . 2001:3001 ack 1 ce
+        > .E 1:1 ack 3001
+        < . 3001:4001 ack 1 ce
+        > nothing
+        < . 4001:5001 ack 1 ce
+        > .E 1:1 ack 5001
+    ",
+    );
+}
+
+#[test]
+fn a_first_mark_is_told_at_once_and_what_came_before_with_the_old_state() {
+    let mut s = established();
+    s.run(
+        "
+        < . 1:1001 ack 1
+        > nothing
+        < . 1001:2001 ack 1 ce
+        > . 1:1 ack 1001
+        > .E 1:1 ack 2001
+    ",
+    );
+}
+
+#[test]
+fn the_end_of_the_marks_is_told_at_once_and_what_came_before_with_the_old_state() {
+    let mut s = established();
+    s.run(
+        "
+        < . 1:1001 ack 1 ce
+        > .E 1:1 ack 1001
+        < . 1001:2001 ack 1 ce
+        > nothing
+        < . 2001:3001 ack 1
+        > .E 1:1 ack 2001
+        > . 1:1 ack 3001
+    ",
+    );
+}
+
+#[test]
+fn cwr_does_not_end_the_echo() {
+    let mut s = established();
+    s.run(
+        "
+        < . 1:1001 ack 1 ce
+        > .E 1:1 ack 1001
+        < .W 1001:2001 ack 1 ce
+        > nothing
+        < . 2001:3001 ack 1 ce
+        > .E 1:1 ack 3001
+    ",
+    );
+}
+
+#[test]
+fn a_delayed_ack_tells_the_state_of_what_it_acknowledges() {
+    let mut s = established();
+    s.run(
+        "
+        < . 1:1001 ack 1 ce
+        > .E 1:1 ack 1001
+        < . 1001:2001 ack 1 ce
+        +40 > .E 1:1 ack 2001
+        < . 2001:3001 ack 1
+        > . 1:1 ack 3001
+        < . 3001:4001 ack 1
+        +40 > . 1:1 ack 4001
+    ",
+    );
+}
