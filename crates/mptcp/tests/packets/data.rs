@@ -235,3 +235,27 @@ fn data_acks_of_32_bits_are_understood_across_their_wrap() {
     server.run("+20 0 < . 1:1 ack 6001 win 60000 dack32 6001");
     assert!(server.events().contains(&Event::FinishAcknowledged));
 }
+
+#[test]
+fn a_data_ack_of_what_was_never_sent_counts_nothing() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1 map 0 1 1000
+         +20 0 < . 1:1 ack 1001 win 60000 dack 5000",
+    );
+    assert_eq!(server.connection.stats().bytes_acked, 0);
+    server.run("+1 0 < . 1:1 ack 1001 win 60000 dack 1000");
+    assert_eq!(server.connection.stats().bytes_acked, 1000);
+}
+
+#[test]
+fn an_infinite_mapping_beside_another_subflow_costs_its_own() {
+    let mut server = Script::server(config());
+    server.join();
+    server.run(
+        "+1 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 0
+         0 > R. tcprst 1",
+    );
+    assert_eq!(server.connection.stats().bytes_delivered, 0);
+}

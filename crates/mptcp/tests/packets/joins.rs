@@ -107,3 +107,24 @@ fn a_further_subflow_goes_to_the_port_of_the_first() {
     });
     assert_eq!(path.expect("created").remote, address(0, 2, 5001));
 }
+
+#[test]
+fn a_third_packet_is_repeated_more_than_once_until_something_answers_it() {
+    let config = Config { path_manager: PathManager::FullMesh, ..config() };
+    let mut client = Script::client(config);
+    client.run(
+        "+1 0 < . 1:1 ack 1 win 60000 add 3 10.3.0.2
+         0 > . 1:1 ack 1 echo 3 10.3.0.2
+         1 > S 0:1 join
+         +20 1 < S. 0:1 ack 1 win 60000 mss 1024 sackok join
+         1 > . 1:1 ack 1 join",
+    );
+    for _ in 0..3 {
+        client.pass_until_output(5_000);
+        client.run("1 > . 1:1 ack 1 join");
+    }
+    client.run(
+        "+1 1 < . 1:1 ack 1 win 60000 dack 0
+         +60000 > nothing",
+    );
+}
