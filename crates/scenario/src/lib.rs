@@ -21,7 +21,7 @@ pub use error::{Diagnostic, ScenarioError};
 pub use outcome::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
     DatagramCounts, ENGINE_VERSION, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow,
-    SeriesRow, SubflowRow, SubflowSample,
+    SeriesRow, SubflowRow, SubflowSample, columns_reference,
 };
 pub use plan::Plan;
 pub use references::Reference;

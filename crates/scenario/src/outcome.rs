@@ -1,5 +1,6 @@
 //! What a run returns: a summary and tables, each with its provenance.
 
+mod columns;
 mod rows;
 mod summary;
 mod tables;
@@ -8,6 +9,7 @@ pub use rows::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
     DatagramCounts, LinkRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow, SubflowSample,
 };
+pub use tables::columns_reference;
 
 use ropewalk_units::Duration;
 

@@ -1,299 +1,332 @@
-//! The rows as Arrow tables.
+//! The columns of the tables, each declared once: name, type, unit, meaning and value. Arrow schema, summary and
+//! `docs/reference/columns.md` follow.
 
-use super::{Outcome, SeriesRow};
-use arrow_array::builder::StringDictionaryBuilder;
-use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use super::Outcome;
+use super::columns::{Fields, TableDoc, table};
+use arrow_array::RecordBatch;
 use ropewalk_units::{Duration, Instant};
-use std::sync::Arc;
 
-/// A table under construction: named columns of equal length.
-struct Table {
-    columns: Vec<(&'static str, ArrayRef, bool)>,
+table! {
+    CONNECTIONS:
+    /// One row per connection.
+    connections_table, connections_summary of connections, outcome, row {
+        /// as in the scenario; copies carry a number behind a hyphen
+        name: text, summary = &row.name;
+        /// `tcp`, `mptcp` or `udp`
+        protocol: text, summary = row.protocol;
+        /// the host that opens it
+        source: text = &row.source;
+        /// the host that it is opened to
+        destination: text = &row.destination;
+        /// delivered to the application, in order and verified
+        bytes: u64 ["octets"], summary = row.bytes;
+        /// `bytes` over the time from start to end
+        goodput_mbps: f64 ["Mbit/s"], summary = row.goodput_mbps;
+        /// when it was opened
+        start_s: f64 ["s"], summary = row.start.as_secs_f64();
+        /// when its last octet was delivered; for one that the end of the run cut off, that end
+        end_s: optional_f64 ["s"], summary = row.end.map(Instant::as_secs_f64);
+        /// did it do all that it was asked to, without an error?
+        completed: bool, summary = row.completed;
+        /// time in which data waited behind a hole at connection level (head-of-line blocking)
+        hol_blocked_s: f64 ["s"] = row.hol_blocked_s;
+        /// most that waited so
+        reorder_buffer_max_bytes: u64 ["octets"] = row.reorder_buffer_max;
+        /// sent again on another subflow
+        reinjected_bytes: u64 ["octets"] = row.reinjected_bytes;
+        /// arrived more than once at connection level
+        duplicate_bytes: u64 ["octets"] = row.duplicate_bytes;
+        /// request/response exchanges completed
+        transactions: u64 = row.transactions;
+        /// their mean time
+        mean_response_s: optional_f64 ["s"] = row.mean_response_s;
+        /// UDP: sent
+        datagrams_sent: optional_u64 ["datagrams"] = row.datagrams.map(|counts| counts.sent);
+        /// UDP: received, each once
+        datagrams_received: optional_u64 ["datagrams"] = row.datagrams.map(|counts| counts.received);
+        /// UDP: received after one with a higher number
+        datagrams_reordered: optional_u64 ["datagrams"] = row.datagrams.map(|counts| counts.reordered);
+        /// UDP: median of the one-way delays, to three digits
+        delay_median_ms: optional_f64 ["ms"] = row.datagrams.and_then(|counts| counts.delay_median_ms);
+        /// UDP: 99th percentile of the one-way delays, to three digits
+        delay_p99_ms: optional_f64 ["ms"] = row.datagrams.and_then(|counts| counts.delay_p99_ms);
+        /// why it failed
+        error: optional_text = row.error.as_ref();
+    }
 }
 
-impl Table {
-    /// Starts with the provenance, the same in each of `rows` rows.
-    fn new(outcome: &Outcome, rows: usize) -> Self {
-        let constant = |text: &str| {
-            let mut column = StringDictionaryBuilder::<Int32Type>::new();
-            (0..rows).for_each(|_| column.append_value(text));
-            Arc::new(column.finish()) as ArrayRef
-        };
-        let provenance = &outcome.provenance;
-        let seeds: ArrayRef = Arc::new(UInt64Array::from_value(provenance.seed, rows));
-        Self {
-            columns: vec![
-                ("scenario", constant(&provenance.scenario), false),
-                ("scenario_hash", constant(&provenance.scenario_hash), false),
-                ("seed", seeds, false),
-            ],
-        }
+table! {
+    SUBFLOWS:
+    /// One row per subflow; a TCP or UDP connection has one.
+    subflows_table, subflows_summary of subflows, outcome, row {
+        /// its connection's name
+        connection: text = &row.connection;
+        /// number, in order of creation
+        subflow: u32 = row.subflow;
+        /// its path's name
+        path: text, summary = &row.path;
+        /// payload acknowledged at subflow level: what was sent on two subflows counts on both
+        bytes: u64 ["octets"], summary = row.bytes;
+        /// `bytes` over the connection's time
+        throughput_mbps: f64 ["Mbit/s"], summary = row.throughput_mbps;
+        /// sent again
+        retransmissions: u64 ["segments"], summary = row.retransmissions;
+        /// of these, found to have been needless
+        spurious_retransmissions: u64 ["segments"], summary = row.spurious_retransmissions;
+        /// expiries of the retransmission timer
+        timeouts: u64, summary = row.timeouts;
+        /// smoothed round-trip time at the end
+        srtt_ms: optional_f64 ["ms"], summary = row.srtt_ms;
+        /// recoveries without a timeout
+        fast_recoveries: u64 = row.fast_recoveries;
+        /// sent, pure ACKs included
+        segments: u64 ["segments"] = row.segments;
+        /// is it a backup?
+        backup: bool = row.backup;
     }
+}
 
-    fn push(&mut self, name: &'static str, column: ArrayRef, nullable: bool) {
-        self.columns.push((name, column, nullable));
+table! {
+    LINKS:
+    /// One row per link and direction.
+    links_table, links_summary of links, outcome, row {
+        /// the link's name
+        name: text, summary = &row.name;
+        /// `from->to`
+        direction: text, summary = &row.direction;
+        /// transmitted, headers included; of a wireless route in all attempts of all hops
+        bytes: u64 ["octets"], summary = row.bytes;
+        /// transmitted; of a wireless route attempts of all hops
+        packets: u64 ["packets"], summary = row.packets;
+        /// dropped by the queue
+        drops_queue: u64 ["packets"], summary = row.drops_queue;
+        /// lost on the medium, or because the link was down
+        drops_loss: u64 ["packets"], summary = row.drops_loss;
+        /// part of the time in which it transmitted; none of wireless routes, whose hops share a medium: see `radios`
+        utilisation: optional_f64 ["0 … 1"], summary = row.utilisation;
+        /// marked with congestion experienced
+        ecn_marks: u64 ["packets"] = row.ecn_marks;
+        /// handed to it
+        offered: u64 ["packets"] = row.offered;
+        /// copies that it made
+        duplicates: u64 ["packets"] = row.duplicates;
+        /// arrived at the other end
+        delivered: u64 ["packets"] = row.delivered;
+        /// in the queue or on their way at the end
+        queued: u64 ["packets"] = row.queued;
     }
+}
 
-    fn text<T: AsRef<str>>(mut self, name: &'static str, values: impl Iterator<Item = T>) -> Self {
-        self.push(name, Arc::new(values.map(Some).collect::<StringArray>()), false);
-        self
+table! {
+    SERIES:
+    /// The time series, sampled every `sample_interval`: a row per subflow, and one per connection without a subflow.
+    series_table of series, outcome, row {
+        /// end of the interval
+        time_s: f64 ["s"] = row.time.as_secs_f64();
+        /// the connection's name
+        connection: text = &outcome.connections[row.connection as usize].name;
+        /// the subflow's number
+        subflow: optional_u32 = row.subflow.map(|sample| sample.subflow);
+        /// its path's name
+        path: optional_text = row.subflow.map(|sample| outcome.path_name(row.connection, sample.subflow));
+        /// congestion window of the sender
+        cwnd_bytes: optional_u32 ["octets"] = row.subflow.map(|sample| sample.cwnd);
+        /// slow-start threshold; empty until a loss sets it
+        ssthresh_bytes: optional_u32 ["octets"] = row.subflow.map(|sample| sample.ssthresh).filter(|&octets| octets < u32::MAX);
+        /// smoothed round-trip time
+        srtt_ms: optional_f64 ["ms"] = row.subflow.and_then(|sample| sample.srtt_ms);
+        /// sent and not acknowledged
+        flight_bytes: optional_u32 ["octets"] = row.subflow.map(|sample| sample.flight);
+        /// over the interval; subflow: payload acknowledged, connection: delivered in order
+        throughput_mbps: f64 ["Mbit/s"] = row.throughput_mbps;
+        /// connection: waiting behind a hole
+        reorder_buffer_bytes: optional_u64 ["octets"] = row.reorder_buffer;
+        /// connection: part of this interval in which data waited behind a hole
+        hol_blocked_ms: optional_f64 ["ms"] = row.hol_blocked_ms;
     }
+}
 
-    fn optional_text<T: AsRef<str>>(
-        mut self,
-        name: &'static str,
-        values: impl Iterator<Item = Option<T>>,
-    ) -> Self {
-        self.push(name, Arc::new(values.collect::<StringArray>()), true);
-        self
+table! {
+    BONDS:
+    /// For each direction of a bond a row of the whole, without a path, and one per path.
+    bonds_table of bonds, outcome, row {
+        /// the bond's name
+        name: text = &row.name;
+        /// `from->to`
+        direction: text = &row.direction;
+        /// the path's name; empty: the whole
+        path: optional_text = row.path.as_ref();
+        /// sent by the path, its probes too (also those on their way when the run begins); of the whole: handed to the bond
+        sent_packets: u64 ["packets"] = row.traffic.sent_packets;
+        /// their octets, without tunnel headers
+        sent_bytes: u64 ["octets"] = row.traffic.sent_bytes;
+        /// come by the path; of the whole: delivered by it
+        received_packets: u64 ["packets"] = row.traffic.received_packets;
+        /// their octets
+        received_bytes: u64 ["octets"] = row.traffic.received_bytes;
+        /// of a path: missing by the path's own numbers; of the whole: given up by the resequencer
+        lost: u64 ["packets"] = row.lost;
+        /// sent again because the path had lost them (by whichever path is shortest, there not counted as `sent`); of the whole: because any had
+        repaired: u64 ["packets"] = row.repaired;
+        /// whole: came when given up
+        late: optional_u64 ["packets"] = row.egress.map(|egress| egress.late);
+        /// whole: had come before
+        duplicates: optional_u64 ["packets"] = row.egress.map(|egress| egress.duplicates);
+        /// whole: found every path full
+        unsent: optional_u64 ["packets"] = row.egress.map(|egress| egress.unsent);
+        /// whole: most that waited for one before them
+        depth_max: optional_u64 ["packets"] = row.egress.map(|egress| egress.depth_max);
+        /// whole: mean time that resequencing added
+        added_delay_mean_ms: optional_f64 ["ms"] = row.egress.map(|egress| egress.added_delay_mean_ms);
+        /// whole: greatest such time
+        added_delay_max_ms: optional_f64 ["ms"] = row.egress.map(|egress| egress.added_delay_max_ms);
     }
+}
 
-    fn u64(mut self, name: &'static str, values: impl Iterator<Item = u64>) -> Self {
-        self.push(name, Arc::new(UInt64Array::from_iter_values(values)), false);
-        self
+table! {
+    BOND_SERIES:
+    /// Bonds over time, sampled every `sample_interval`: the rows of `bonds` at each sample.
+    bond_series_table of bond_series, outcome, row {
+        /// end of the interval
+        time_s: f64 ["s"] = row.time.as_secs_f64();
+        /// the bond's name
+        name: text = &outcome.bonds[row.row as usize].name;
+        /// `from->to`
+        direction: text = &outcome.bonds[row.row as usize].direction;
+        /// the path's name; empty: the whole
+        path: optional_text = outcome.bonds[row.row as usize].path.as_ref();
+        /// sent in the interval, without tunnel headers
+        sent_mbps: f64 ["Mbit/s"] = row.sent_mbps;
+        /// received in the interval; of the whole: delivered
+        received_mbps: f64 ["Mbit/s"] = row.received_mbps;
+        /// found missing in the interval
+        lost: u64 ["packets"] = row.lost;
+        /// of a path, as its scheduler counts
+        weight: optional_f64 = row.path.map(|path| path.weight);
+        /// of a path: round trip of keepalives
+        srtt_ms: optional_f64 ["ms"] = row.path.and_then(|path| path.srtt_ms);
+        /// of a path: estimated queueing delay
+        queueing_ms: optional_f64 ["ms"] = row.path.and_then(|path| path.queueing_ms);
+        /// of a path: `up`, `suspected`, `down`
+        state: optional_text = row.path.map(|path| path.state);
+        /// whole: waiting for one before them
+        depth: optional_u64 ["packets"] = row.depth;
     }
+}
 
-    fn optional_u64(mut self, name: &'static str, values: impl Iterator<Item = Option<u64>>) -> Self {
-        self.push(name, Arc::new(values.collect::<UInt64Array>()), true);
-        self
+table! {
+    RADIOS:
+    /// One row per station and channel of a wireless network.
+    radios_table of radios, outcome, row {
+        /// the station's name
+        station: text = &row.station;
+        /// the radio's channel
+        channel: u32 = u32::from(row.channel);
+        /// where the station was at the end
+        x_m: f64 ["m"] = row.position.x;
+        /// where the station was at the end
+        y_m: f64 ["m"] = row.position.y;
+        /// data frames sent, retries among them
+        data_sent: u64 ["frames"] = row.stats.data_sent;
+        /// the retries
+        retries: u64 ["frames"] = row.stats.retries;
+        /// of those sent: acknowledged
+        acknowledged: u64 ["frames"] = row.stats.acknowledged;
+        /// of those sent: not acknowledged in time
+        ack_timeouts: u64 ["frames"] = row.stats.ack_timeouts;
+        /// RTS sent
+        rts_sent: u64 ["frames"] = row.stats.rts_sent;
+        /// CTS sent
+        cts_sent: u64 ["frames"] = row.stats.cts_sent;
+        /// RTS without a CTS in time
+        cts_timeouts: u64 ["frames"] = row.stats.cts_timeouts;
+        /// ACKs sent
+        acks_sent: u64 ["frames"] = row.stats.acks_sent;
+        /// received for this station
+        data_received: u64 ["frames"] = row.stats.data_received;
+        /// received before
+        duplicates: u64 ["frames"] = row.stats.duplicates;
+        /// begun to be received and spoiled by another signal, whomever they were for
+        collisions: u64 ["frames"] = row.stats.collisions;
+        /// spoiled by configured errors
+        frame_errors: u64 ["frames"] = row.stats.frame_errors;
+        /// in reception when the radio itself began to send
+        missed: u64 ["frames"] = row.stats.missed;
+        /// given up after the last retry
+        drops_retries: u64 ["packets"] = row.stats.drops_retries;
+        /// dropped by the queue
+        drops_queue: u64 ["packets"] = row.stats.drops_queue;
+        /// dropped because their lifetime was over
+        drops_lifetime: u64 ["packets"] = row.stats.drops_lifetime;
+        /// still waiting at the end
+        queued: u64 ["packets"] = u64::from(row.stats.queued);
+        /// part of the time in which it sent
+        sending: f64 ["0 … 1"] = outcome.share(row.stats.sending);
+        /// part of the time in which the medium was busy here, own frames included
+        busy: f64 ["0 … 1"] = outcome.share(row.stats.busy);
     }
+}
 
-    fn u32(mut self, name: &'static str, values: impl Iterator<Item = u32>) -> Self {
-        self.push(name, Arc::new(UInt32Array::from_iter_values(values)), false);
-        self
+table! {
+    BROADCASTS:
+    /// One row per broadcast, sending station and station that was in its range at the end or has heard it.
+    broadcasts_table of broadcasts, outcome, row {
+        /// as in the scenario
+        name: text = &row.name;
+        /// its channel
+        channel: u32 = u32::from(row.channel);
+        /// the station that sends
+        from: text = &row.from;
+        /// the station that hears
+        to: text = &row.to;
+        /// sent, those still queued among them
+        sent: u64 ["datagrams"] = row.sent;
+        /// heard
+        received: u64 ["datagrams"] = row.received;
+        /// mean one-way delay of those that were heard
+        mean_delay_ms: optional_f64 ["ms"] = row.mean_delay_ms;
     }
+}
 
-    fn optional_u32(mut self, name: &'static str, values: impl Iterator<Item = Option<u32>>) -> Self {
-        self.push(name, Arc::new(values.collect::<UInt32Array>()), true);
-        self
+table! {
+    ROUTES:
+    /// One row per wireless route: its way at the beginning, and how stable it was.
+    routes_table of routes, outcome, row {
+        /// the route
+        name: text = &row.name;
+        /// of its way at the beginning
+        hops: u32 ["hops"] = row.hops;
+        /// its way at the beginning
+        stations: text = &row.stations;
+        /// how often it was led another way
+        changes: u64 = row.changes;
+        /// for how long it took a way, the last left out
+        mean_duration_s: optional_f64 ["s"] = row.mean_duration_s;
+        /// time in which a hop of it was out of range
+        broken_s: f64 ["s"] = row.broken_s;
+        /// when that was so for the first time: the life of the route if no other is looked for
+        first_broken_s: optional_f64 ["s"] = row.first_broken_s;
     }
+}
 
-    fn f64(mut self, name: &'static str, values: impl Iterator<Item = f64>) -> Self {
-        self.push(name, Arc::new(Float64Array::from_iter_values(values)), false);
-        self
-    }
-
-    fn optional_f64(mut self, name: &'static str, values: impl Iterator<Item = Option<f64>>) -> Self {
-        self.push(name, Arc::new(values.collect::<Float64Array>()), true);
-        self
-    }
-
-    fn bool(mut self, name: &'static str, values: impl Iterator<Item = bool>) -> Self {
-        self.push(name, Arc::new(values.map(Some).collect::<BooleanArray>()), false);
-        self
-    }
-
-    fn finish(self) -> RecordBatch {
-        RecordBatch::try_from_iter_with_nullable(self.columns).expect("columns of one table have one length")
+table! {
+    ROUTE_CHANGES:
+    /// One row per way that a wireless route has taken, by time.
+    route_changes_table of route_changes, outcome, row {
+        /// the route
+        name: text = &row.name;
+        /// from when
+        from_s: f64 ["s"] = row.from.as_secs_f64();
+        /// until when; the last way has no end
+        until_s: optional_f64 ["s"] = row.until.map(Instant::as_secs_f64);
+        /// of this way
+        hops: u32 ["hops"] = row.hops;
+        /// this way
+        stations: text = &row.stations;
     }
 }
 
 impl Outcome {
-    /// One row per connection.
-    pub fn connections_table(&self) -> RecordBatch {
-        let rows = || self.connections.iter();
-        let datagrams = || rows().map(|row| row.datagrams);
-        Table::new(self, self.connections.len())
-            .text("name", rows().map(|r| &r.name))
-            .text("protocol", rows().map(|r| r.protocol))
-            .text("source", rows().map(|r| &r.source))
-            .text("destination", rows().map(|r| &r.destination))
-            .u64("bytes", rows().map(|r| r.bytes))
-            .f64("goodput_mbps", rows().map(|r| r.goodput_mbps))
-            .f64("start_s", rows().map(|r| r.start.as_secs_f64()))
-            .optional_f64("end_s", rows().map(|r| r.end.map(Instant::as_secs_f64)))
-            .bool("completed", rows().map(|r| r.completed))
-            .f64("hol_blocked_s", rows().map(|r| r.hol_blocked_s))
-            .u64("reorder_buffer_max_bytes", rows().map(|r| r.reorder_buffer_max))
-            .u64("reinjected_bytes", rows().map(|r| r.reinjected_bytes))
-            .u64("duplicate_bytes", rows().map(|r| r.duplicate_bytes))
-            .u64("transactions", rows().map(|r| r.transactions))
-            .optional_f64("mean_response_s", rows().map(|r| r.mean_response_s))
-            .optional_u64("datagrams_sent", datagrams().map(|d| d.map(|d| d.sent)))
-            .optional_u64("datagrams_received", datagrams().map(|d| d.map(|d| d.received)))
-            .optional_u64("datagrams_reordered", datagrams().map(|d| d.map(|d| d.reordered)))
-            .optional_f64("delay_median_ms", datagrams().map(|d| d.and_then(|d| d.delay_median_ms)))
-            .optional_f64("delay_p99_ms", datagrams().map(|d| d.and_then(|d| d.delay_p99_ms)))
-            .optional_text("error", rows().map(|r| r.error.as_ref()))
-            .finish()
-    }
-
-    /// One row per subflow.
-    pub fn subflows_table(&self) -> RecordBatch {
-        let rows = || self.subflows.iter();
-        Table::new(self, self.subflows.len())
-            .text("connection", rows().map(|r| &r.connection))
-            .u32("subflow", rows().map(|r| r.subflow))
-            .text("path", rows().map(|r| &r.path))
-            .u64("bytes", rows().map(|r| r.bytes))
-            .f64("throughput_mbps", rows().map(|r| r.throughput_mbps))
-            .u64("retransmissions", rows().map(|r| r.retransmissions))
-            .u64("spurious_retransmissions", rows().map(|r| r.spurious_retransmissions))
-            .u64("timeouts", rows().map(|r| r.timeouts))
-            .optional_f64("srtt_ms", rows().map(|r| r.srtt_ms))
-            .u64("fast_recoveries", rows().map(|r| r.fast_recoveries))
-            .u64("segments", rows().map(|r| r.segments))
-            .bool("backup", rows().map(|r| r.backup))
-            .finish()
-    }
-
-    /// One row per link direction.
-    pub fn links_table(&self) -> RecordBatch {
-        let rows = || self.links.iter();
-        Table::new(self, self.links.len())
-            .text("name", rows().map(|r| &r.name))
-            .text("direction", rows().map(|r| &r.direction))
-            .u64("bytes", rows().map(|r| r.bytes))
-            .u64("packets", rows().map(|r| r.packets))
-            .u64("drops_queue", rows().map(|r| r.drops_queue))
-            .u64("drops_loss", rows().map(|r| r.drops_loss))
-            .optional_f64("utilisation", rows().map(|r| r.utilisation))
-            .u64("ecn_marks", rows().map(|r| r.ecn_marks))
-            .u64("offered", rows().map(|r| r.offered))
-            .u64("duplicates", rows().map(|r| r.duplicates))
-            .u64("delivered", rows().map(|r| r.delivered))
-            .u64("queued", rows().map(|r| r.queued))
-            .finish()
-    }
-
-    /// The time series: a row per subflow and one per connection at each sample.
-    pub fn series_table(&self) -> RecordBatch {
-        let rows = || self.series.iter();
-        let name = |row: &SeriesRow| &self.connections[row.connection as usize].name;
-        let sample = || rows().map(|row| row.subflow);
-        let path = |row: &SeriesRow| row.subflow.map(|s| self.path_name(row.connection, s.subflow));
-        Table::new(self, self.series.len())
-            .f64("time_s", rows().map(|r| r.time.as_secs_f64()))
-            .text("connection", rows().map(name))
-            .optional_u32("subflow", sample().map(|s| s.map(|s| s.subflow)))
-            .optional_text("path", rows().map(path))
-            .optional_u32("cwnd_bytes", sample().map(|s| s.map(|s| s.cwnd)))
-            .optional_u32("ssthresh_bytes", sample().map(|s| s.map(|s| s.ssthresh).filter(|&t| t < u32::MAX)))
-            .optional_f64("srtt_ms", sample().map(|s| s.and_then(|s| s.srtt_ms)))
-            .optional_u32("flight_bytes", sample().map(|s| s.map(|s| s.flight)))
-            .f64("throughput_mbps", rows().map(|r| r.throughput_mbps))
-            .optional_u64("reorder_buffer_bytes", rows().map(|r| r.reorder_buffer))
-            .optional_f64("hol_blocked_ms", rows().map(|r| r.hol_blocked_ms))
-            .finish()
-    }
-
-    /// One row per direction of a bond and one per path of it.
-    pub fn bonds_table(&self) -> RecordBatch {
-        let rows = || self.bonds.iter();
-        let egress = || rows().map(|row| row.egress);
-        Table::new(self, self.bonds.len())
-            .text("name", rows().map(|r| &r.name))
-            .text("direction", rows().map(|r| &r.direction))
-            .optional_text("path", rows().map(|r| r.path.as_ref()))
-            .u64("sent_packets", rows().map(|r| r.traffic.sent_packets))
-            .u64("sent_bytes", rows().map(|r| r.traffic.sent_bytes))
-            .u64("received_packets", rows().map(|r| r.traffic.received_packets))
-            .u64("received_bytes", rows().map(|r| r.traffic.received_bytes))
-            .u64("lost", rows().map(|r| r.lost))
-            .u64("repaired", rows().map(|r| r.repaired))
-            .optional_u64("late", egress().map(|e| e.map(|e| e.late)))
-            .optional_u64("duplicates", egress().map(|e| e.map(|e| e.duplicates)))
-            .optional_u64("unsent", egress().map(|e| e.map(|e| e.unsent)))
-            .optional_u64("depth_max", egress().map(|e| e.map(|e| e.depth_max)))
-            .optional_f64("added_delay_mean_ms", egress().map(|e| e.map(|e| e.added_delay_mean_ms)))
-            .optional_f64("added_delay_max_ms", egress().map(|e| e.map(|e| e.added_delay_max_ms)))
-            .finish()
-    }
-
-    /// The time series of bonds: a row per direction and one per path of it at each sample.
-    pub fn bond_series_table(&self) -> RecordBatch {
-        let rows = || self.bond_series.iter();
-        let names = || rows().map(|row| &self.bonds[row.row as usize]);
-        let path = || rows().map(|row| row.path);
-        Table::new(self, self.bond_series.len())
-            .f64("time_s", rows().map(|r| r.time.as_secs_f64()))
-            .text("name", names().map(|n| &n.name))
-            .text("direction", names().map(|n| &n.direction))
-            .optional_text("path", names().map(|n| n.path.as_ref()))
-            .f64("sent_mbps", rows().map(|r| r.sent_mbps))
-            .f64("received_mbps", rows().map(|r| r.received_mbps))
-            .u64("lost", rows().map(|r| r.lost))
-            .optional_f64("weight", path().map(|p| p.map(|p| p.weight)))
-            .optional_f64("srtt_ms", path().map(|p| p.and_then(|p| p.srtt_ms)))
-            .optional_f64("queueing_ms", path().map(|p| p.and_then(|p| p.queueing_ms)))
-            .optional_text("state", path().map(|p| p.map(|p| p.state)))
-            .optional_u64("depth", rows().map(|r| r.depth))
-            .finish()
-    }
-
-    /// One row per station and channel of the wireless network.
-    pub fn radios_table(&self) -> RecordBatch {
-        let rows = || self.radios.iter();
-        let stats = || rows().map(|row| &row.stats);
-        let share = |time: Duration| time.as_secs_f64() / self.duration.as_secs_f64();
-        Table::new(self, self.radios.len())
-            .text("station", rows().map(|r| &r.station))
-            .u32("channel", rows().map(|r| u32::from(r.channel)))
-            .f64("x_m", rows().map(|r| r.position.x))
-            .f64("y_m", rows().map(|r| r.position.y))
-            .u64("data_sent", stats().map(|s| s.data_sent))
-            .u64("retries", stats().map(|s| s.retries))
-            .u64("acknowledged", stats().map(|s| s.acknowledged))
-            .u64("ack_timeouts", stats().map(|s| s.ack_timeouts))
-            .u64("rts_sent", stats().map(|s| s.rts_sent))
-            .u64("cts_sent", stats().map(|s| s.cts_sent))
-            .u64("cts_timeouts", stats().map(|s| s.cts_timeouts))
-            .u64("acks_sent", stats().map(|s| s.acks_sent))
-            .u64("data_received", stats().map(|s| s.data_received))
-            .u64("duplicates", stats().map(|s| s.duplicates))
-            .u64("collisions", stats().map(|s| s.collisions))
-            .u64("frame_errors", stats().map(|s| s.frame_errors))
-            .u64("missed", stats().map(|s| s.missed))
-            .u64("drops_retries", stats().map(|s| s.drops_retries))
-            .u64("drops_queue", stats().map(|s| s.drops_queue))
-            .u64("drops_lifetime", stats().map(|s| s.drops_lifetime))
-            .u64("queued", stats().map(|s| u64::from(s.queued)))
-            .f64("sending", stats().map(|s| share(s.sending)))
-            .f64("busy", stats().map(|s| share(s.busy)))
-            .finish()
-    }
-
-    /// One row per broadcast, sending station, and station that was in range at the end or has heard it.
-    pub fn broadcasts_table(&self) -> RecordBatch {
-        let rows = || self.broadcasts.iter();
-        Table::new(self, self.broadcasts.len())
-            .text("name", rows().map(|r| &r.name))
-            .u32("channel", rows().map(|r| u32::from(r.channel)))
-            .text("from", rows().map(|r| &r.from))
-            .text("to", rows().map(|r| &r.to))
-            .u64("sent", rows().map(|r| r.sent))
-            .u64("received", rows().map(|r| r.received))
-            .optional_f64("mean_delay_ms", rows().map(|r| r.mean_delay_ms))
-            .finish()
-    }
-
-    /// One row per wireless route: its way at the beginning, and how stable it was.
-    pub fn routes_table(&self) -> RecordBatch {
-        let rows = || self.routes.iter();
-        Table::new(self, self.routes.len())
-            .text("name", rows().map(|r| &r.name))
-            .u32("hops", rows().map(|r| r.hops))
-            .text("stations", rows().map(|r| &r.stations))
-            .u64("changes", rows().map(|r| r.changes))
-            .optional_f64("mean_duration_s", rows().map(|r| r.mean_duration_s))
-            .f64("broken_s", rows().map(|r| r.broken_s))
-            .optional_f64("first_broken_s", rows().map(|r| r.first_broken_s))
-            .finish()
-    }
-
-    /// One row per way that a wireless route has taken, by time.
-    pub fn route_changes_table(&self) -> RecordBatch {
-        let rows = || self.route_changes.iter();
-        Table::new(self, self.route_changes.len())
-            .text("name", rows().map(|r| &r.name))
-            .f64("from_s", rows().map(|r| r.from.as_secs_f64()))
-            .optional_f64("until_s", rows().map(|r| r.until.map(Instant::as_secs_f64)))
-            .u32("hops", rows().map(|r| r.hops))
-            .text("stations", rows().map(|r| &r.stations))
-            .finish()
-    }
-
     /// The tables that only some scenarios have, by name: those with rows.
     pub fn special_tables(&self) -> Vec<(&'static str, RecordBatch)> {
         let tables = [
@@ -307,9 +340,30 @@ impl Outcome {
         tables.into_iter().filter(|(_, table)| table.num_rows() > 0).collect()
     }
 
+    fn share(&self, time: Duration) -> f64 {
+        time.as_secs_f64() / self.duration.as_secs_f64()
+    }
+
     fn path_name(&self, connection: u32, subflow: u32) -> &str {
         let name = &self.connections[connection as usize].name;
         let row = self.subflows.iter().find(|row| row.connection == *name && row.subflow == subflow);
         row.map_or("", |row| &row.path)
     }
+}
+
+const HEAD: &str = "\
+# Columns of the tables
+
+Every column of every table, from their declarations. `ROPEWALK_BLESS=1 cargo test -p ropewalk-scenario --test reference` writes
+this page again. Before these columns each table has `scenario`, `scenario_hash` and `seed` ([results](../results.md)). A `?` marks
+columns that may be empty. Mbit/s are 10⁶ bit/s.
+";
+
+/// All columns of all tables as a Markdown page.
+pub fn columns_reference() -> String {
+    let mut page = HEAD.to_owned();
+    let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES];
+    let special = [BONDS, BOND_SERIES, RADIOS, BROADCASTS, ROUTES, ROUTE_CHANGES];
+    general.iter().chain(&special).for_each(|table| table.write(&mut page));
+    page
 }

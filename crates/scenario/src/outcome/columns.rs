@@ -1,0 +1,215 @@
+//! How a table is declared, built and described.
+
+use super::Outcome;
+use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Declares a table. A line is a column: its meaning, name and type (`optional_…`: it may be empty), unit, and what
+/// it is of a row. Columns marked `summary` are in the summary too.
+macro_rules! table {
+    (
+        $doc_name:ident: $(#[doc = $doc:literal])+
+        $function:ident, $summary:ident of $rows:ident, $outcome:ident, $row:ident { $($columns:tt)+ }
+    ) => {
+        table! { $doc_name: $(#[doc = $doc])+ $function of $rows, $outcome, $row { $($columns)+ } }
+        table! { @summary $summary of $rows, $row { $($columns)+ } }
+    };
+    (
+        $doc_name:ident: $(#[doc = $doc:literal])+
+        $function:ident of $rows:ident, $outcome:ident, $row:ident {
+            $($(#[doc = $meaning:literal])+ $name:ident: $kind:ident $([$unit:literal])? $(, $mark:ident)? = $value:expr;)+
+        }
+    ) => {
+        const $doc_name: TableDoc = TableDoc {
+            name: stringify!($rows),
+            meaning: concat!($($doc),+),
+            columns: &[$(
+                $crate::outcome::columns::ColumnDoc {
+                    name: stringify!($name),
+                    kind: stringify!($kind),
+                    unit: concat!("", $($unit)?),
+                    meaning: concat!($($meaning),+),
+                },
+            )+],
+        };
+
+        impl Outcome {
+            $(#[doc = $doc])+
+            pub fn $function(&self) -> RecordBatch {
+                let $outcome = self;
+                $crate::outcome::columns::Table::new($outcome, $outcome.$rows.len())
+                    $(.$kind(stringify!($name), $outcome.$rows.iter().map(|$row| $value)))+
+                    .finish()
+            }
+        }
+    };
+    (
+        @summary $summary:ident of $rows:ident, $row:ident {
+            $($(#[doc = $meaning:literal])+ $name:ident: $kind:ident $([$unit:literal])? $(, $mark:ident)? = $value:expr;)+
+        }
+    ) => {
+        impl Outcome {
+            /// The columns of each row that the summary has too.
+            pub(super) fn $summary(&self) -> impl Iterator<Item = Fields> {
+                self.$rows.iter().map(|$row| {
+                    let mut fields = Fields::default();
+                    $($(fields.$mark(stringify!($name), serde_json::json!($value));)?)+
+                    fields
+                })
+            }
+        }
+    };
+}
+
+pub(super) use table;
+
+/// What a table is.
+pub(super) struct TableDoc {
+    pub(super) name: &'static str,
+    pub(super) meaning: &'static str,
+    pub(super) columns: &'static [ColumnDoc],
+}
+
+/// What a column is.
+pub(super) struct ColumnDoc {
+    pub(super) name: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) meaning: &'static str,
+}
+
+impl TableDoc {
+    /// The table as a section of a Markdown page.
+    pub(super) fn write(&self, page: &mut String) {
+        let meaning = self.meaning.trim();
+        let _ = writeln!(page, "\n## `{}`\n\n{meaning}\n", self.name);
+        page.push_str("| column | type | unit | what |\n|---|---|---|---|\n");
+        for ColumnDoc { name, kind, unit, meaning } in self.columns {
+            let kind = match kind.strip_prefix("optional_") {
+                Some(kind) => format!("{kind} ?"),
+                None => (*kind).to_owned(),
+            };
+            let _ = writeln!(page, "| `{name}` | {kind} | {unit} | {} |", meaning.trim());
+        }
+    }
+}
+
+/// Some columns of one row, in the order of their declaration.
+#[derive(Default)]
+pub(super) struct Fields(Vec<(&'static str, Value)>);
+
+impl Fields {
+    /// A column of the summary.
+    pub(super) fn summary(&mut self, name: &'static str, value: Value) {
+        self.0.push((name, value));
+    }
+}
+
+impl Serialize for Fields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// A table under construction: named columns of equal length.
+pub(super) struct Table {
+    columns: Vec<(&'static str, ArrayRef, bool)>,
+}
+
+impl Table {
+    /// Starts with the provenance, the same in each of `rows` rows.
+    pub(super) fn new(outcome: &Outcome, rows: usize) -> Self {
+        let constant = |text: &str| {
+            let mut column = StringDictionaryBuilder::<Int32Type>::new();
+            (0..rows).for_each(|_| column.append_value(text));
+            Arc::new(column.finish()) as ArrayRef
+        };
+        let provenance = &outcome.provenance;
+        let seeds: ArrayRef = Arc::new(UInt64Array::from_value(provenance.seed, rows));
+        Self {
+            columns: vec![
+                ("scenario", constant(&provenance.scenario), false),
+                ("scenario_hash", constant(&provenance.scenario_hash), false),
+                ("seed", seeds, false),
+            ],
+        }
+    }
+
+    fn push(&mut self, name: &'static str, column: ArrayRef, nullable: bool) {
+        self.columns.push((name, column, nullable));
+    }
+
+    pub(super) fn text<T: AsRef<str>>(mut self, name: &'static str, values: impl Iterator<Item = T>) -> Self {
+        self.push(name, Arc::new(values.map(Some).collect::<StringArray>()), false);
+        self
+    }
+
+    pub(super) fn optional_text<T: AsRef<str>>(
+        mut self,
+        name: &'static str,
+        values: impl Iterator<Item = Option<T>>,
+    ) -> Self {
+        self.push(name, Arc::new(values.collect::<StringArray>()), true);
+        self
+    }
+
+    pub(super) fn u64(mut self, name: &'static str, values: impl Iterator<Item = u64>) -> Self {
+        self.push(name, Arc::new(UInt64Array::from_iter_values(values)), false);
+        self
+    }
+
+    pub(super) fn optional_u64(
+        mut self,
+        name: &'static str,
+        values: impl Iterator<Item = Option<u64>>,
+    ) -> Self {
+        self.push(name, Arc::new(values.collect::<UInt64Array>()), true);
+        self
+    }
+
+    pub(super) fn u32(mut self, name: &'static str, values: impl Iterator<Item = u32>) -> Self {
+        self.push(name, Arc::new(UInt32Array::from_iter_values(values)), false);
+        self
+    }
+
+    pub(super) fn optional_u32(
+        mut self,
+        name: &'static str,
+        values: impl Iterator<Item = Option<u32>>,
+    ) -> Self {
+        self.push(name, Arc::new(values.collect::<UInt32Array>()), true);
+        self
+    }
+
+    pub(super) fn f64(mut self, name: &'static str, values: impl Iterator<Item = f64>) -> Self {
+        self.push(name, Arc::new(Float64Array::from_iter_values(values)), false);
+        self
+    }
+
+    pub(super) fn optional_f64(
+        mut self,
+        name: &'static str,
+        values: impl Iterator<Item = Option<f64>>,
+    ) -> Self {
+        self.push(name, Arc::new(values.collect::<Float64Array>()), true);
+        self
+    }
+
+    pub(super) fn bool(mut self, name: &'static str, values: impl Iterator<Item = bool>) -> Self {
+        self.push(name, Arc::new(values.map(Some).collect::<BooleanArray>()), false);
+        self
+    }
+
+    pub(super) fn finish(self) -> RecordBatch {
+        RecordBatch::try_from_iter_with_nullable(self.columns).expect("columns of one table have one length")
+    }
+}
