@@ -1,4 +1,4 @@
-//! Packet-hops per second of user CPU time, on one core, without a trace listener.
+//! Packet-hops per second of CPU time, on one core, without a trace listener.
 //!
 //! `speed` runs all benchmarks; `speed single` (or `multipath`, `thousand`, `dumbbell`, `diamond`, `wifi-chain`,
 //! `wifi-mesh`, `heap`) one. Each
@@ -11,15 +11,13 @@
 mod heap;
 
 use ropewalk_scenario::{RunOptions, load, run};
+use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Write;
 
-/// User CPU time of this process so far, in seconds.
-fn user_seconds() -> f64 {
-    // Field 14 of /proc/self/stat, in ticks of 10 ms; the name in field 2 may hold blanks but ends with ')'.
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
-    let after_name = stat.rsplit(')').next().expect("the name ends with a parenthesis");
-    let ticks: u64 = after_name.split_whitespace().nth(11).and_then(|t| t.parse().ok()).expect("utime");
-    ticks as f64 / 100.0
+/// CPU time of this process so far, in seconds, to the nanosecond. Time that the machine gives to others does not count.
+fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// Greatest resident memory of this process so far, in MB.
@@ -66,14 +64,14 @@ fn measure(name: &str, source: &str, duration: Option<&str>, repeat: u32) {
     let mut hops = 0;
     let mut events = 0;
     for _ in 0..=repeat {
-        let before = user_seconds();
+        let before = cpu_seconds();
         let outcome = run(&scenario, &RunOptions::default()).expect("benchmarks run to their end");
-        best = best.min(user_seconds() - before);
+        best = best.min(cpu_seconds() - before);
         hops = outcome.links.iter().map(|link| link.delivered).sum::<u64>();
         events = outcome.events;
     }
     println!(
-        "{name:<10} {:>9.3} M packet-hops {best:>7.2} s user {:>7.2} M packet-hops/s {:>6.2} events/hop {:>6.1} MB peak",
+        "{name:<10} {:>9.3} M packet-hops {best:>7.4} s CPU {:>7.2} M packet-hops/s {:>6.2} events/hop {:>6.1} MB peak",
         hops as f64 / 1e6,
         hops as f64 / 1e6 / best,
         events as f64 / hops as f64,
@@ -81,22 +79,21 @@ fn measure(name: &str, source: &str, duration: Option<&str>, repeat: u32) {
     );
 }
 
-/// Runs a short scenario again and again until the clock's ticks of 10 ms weigh little, and prints its line: the mean
-/// time of a run, not counting the first.
+/// Runs a short scenario again and again, and prints its line: the mean time of a run, not counting the first.
 fn measure_short(name: &str, source: &str, overrides: &[(&str, &str)], repeat: u32) {
     let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
     let overrides: Vec<(String, String)> = overrides.iter().map(own).collect();
     let scenario = load(source, None, &overrides).unwrap_or_else(|error| panic!("{error}"));
     let outcome = run(&scenario, &RunOptions::default()).expect("benchmarks run to their end");
     let runs = 10 * repeat.max(1);
-    let before = user_seconds();
+    let before = cpu_seconds();
     for _ in 0..runs {
         run(&scenario, &RunOptions::default()).expect("benchmarks run to their end");
     }
-    let seconds = (user_seconds() - before) / f64::from(runs);
+    let seconds = (cpu_seconds() - before) / f64::from(runs);
     let frames: u64 = outcome.radios.iter().map(|radio| radio.stats.data_sent + radio.stats.acks_sent).sum();
     println!(
-        "{name:<12} {:>8.3} k frames {seconds:>9.4} s user {:>8.2} M events {:>7.3} Mbit/s {:>6.1} MB peak",
+        "{name:<12} {:>8.3} k frames {seconds:>9.4} s CPU {:>8.2} M events {:>7.3} Mbit/s {:>6.1} MB peak",
         frames as f64 / 1e3,
         outcome.events as f64 / 1e6,
         outcome.connections[0].goodput_mbps,

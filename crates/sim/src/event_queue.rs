@@ -129,13 +129,35 @@ impl<E: Copy> EventQueue<E> {
         self.link(slot, entry);
     }
 
+    /// No event lies before this time; [`Instant::MAX`] if none is pending.
+    pub fn earliest(&self) -> Instant {
+        if let Some(&(time, _)) = self.current.get(self.next) {
+            return Instant::from_nanos(time);
+        }
+        let first = (0..LEVELS).find_map(|level| Some(self.start(level, self.levels[level].first()?)));
+        first.map_or(Instant::MAX, |slot| Instant::from_nanos(slot << SLOT_BITS))
+    }
+
+    /// Where a slot of a level begins, in slots of the finest.
+    fn start(&self, level: usize, slot: usize) -> u64 {
+        let shift = level as u32 * LEVEL_BITS;
+        let above = u64::MAX.checked_shl(shift + LEVEL_BITS).unwrap_or(0);
+        (self.cursor & above) | (slot as u64) << shift
+    }
+
     /// Removes the first event if its time is not after `limit`.
     #[inline(always)]
     pub fn pop_until(&mut self, limit: Instant) -> Option<(Instant, E)> {
+        self.pop_if(limit, |_, _| true)
+    }
+
+    /// Removes the first event if its time is not after `limit` and it is `wanted`.
+    #[inline(always)]
+    pub fn pop_if(&mut self, limit: Instant, wanted: impl Fn(Instant, &E) -> bool) -> Option<(Instant, E)> {
         let limit = limit.as_nanos();
         loop {
             if let Some(&(time, event)) = self.current.get(self.next) {
-                if time > limit {
+                if time > limit || !wanted(Instant::from_nanos(time), &event) {
                     return None;
                 }
                 self.next += 1;
@@ -160,7 +182,7 @@ impl<E: Copy> EventQueue<E> {
                 }
                 continue;
             }
-            if time > limit {
+            if time > limit || !wanted(Instant::from_nanos(time), &event) {
                 return None;
             }
             // A slot with one event needs no sorting: the usual case.
@@ -247,9 +269,7 @@ impl<E: Copy> EventQueue<E> {
     fn cascade(&mut self, limit: u64) -> bool {
         for level in 1..LEVELS {
             let Some(slot) = self.levels[level].first() else { continue };
-            let shift = level as u32 * LEVEL_BITS;
-            let above = u64::MAX.checked_shl(shift + LEVEL_BITS).unwrap_or(0);
-            let start = (self.cursor & above) | (slot as u64) << shift;
+            let start = self.start(level, slot);
             if start << SLOT_BITS > limit {
                 return false;
             }

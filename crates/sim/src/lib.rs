@@ -5,6 +5,7 @@
 //! [`PacketId`]. The world is generic over its nodes and over who listens ([`Tap`]): nothing is dispatched at run
 //! time.
 
+mod agenda;
 mod config;
 mod event_queue;
 mod link;

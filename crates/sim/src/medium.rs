@@ -4,7 +4,7 @@
 //! medium port is offered to the port's entry. Some time later the medium delivers it to the node at the entry's
 //! other end. For nodes, taps and statistics an entry is the direction of a link, with a [`LinkId`].
 
-use crate::event_queue::EventQueue;
+use crate::agenda::Agenda;
 use crate::link::LinkStats;
 use crate::node::{LinkId, NodeId, Port};
 use crate::packet::{Arena, Packet, PacketId};
@@ -58,7 +58,7 @@ pub(crate) struct End {
 pub struct MediumContext<'a, P, T> {
     pub(crate) now: Instant,
     pub(crate) packets: &'a mut Arena<P>,
-    pub(crate) events: &'a mut EventQueue<Event>,
+    pub(crate) events: &'a mut Agenda,
     /// By entry.
     pub(crate) ends: &'a [Option<End>],
     /// What arrives at nodes; they are visited, in this order, when the medium has returned.

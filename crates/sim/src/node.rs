@@ -1,6 +1,6 @@
 //! Nodes and what they may do.
 
-use crate::event_queue::EventQueue;
+use crate::agenda::Agenda;
 use crate::packet::{Arena, Packet, PacketId};
 use crate::world::Event;
 use ropewalk_units::Instant;
@@ -34,7 +34,7 @@ pub struct Context<'a, P> {
     pub(crate) now: Instant,
     pub(crate) node: NodeId,
     pub(crate) packets: &'a mut Arena<P>,
-    pub(crate) events: &'a mut EventQueue<Event>,
+    pub(crate) events: &'a mut Agenda,
     /// The outgoing direction at each of the node's ports.
     pub(crate) ports: &'a [LinkId],
     /// What the node sends; it enters the links, in this order, when the node has returned.

@@ -1,7 +1,7 @@
 //! The world: nodes, links, and the loop that moves time on.
 
+use crate::agenda::Agenda;
 use crate::config::Change;
-use crate::event_queue::EventQueue;
 use crate::link::{Direction, Effects, LinkSetup, LinkStats};
 use crate::medium::{End, Medium, MediumContext, NoMedium};
 use crate::node::{Context, LinkId, Node, NodeId, Port};
@@ -33,7 +33,7 @@ const MEDIUM_PORT: u32 = 1 << 31;
 /// Nodes, links between them, and the events to come.
 pub struct World<N: Node, T: Tap<N::Packet> = NoTap, M: Medium<N::Packet> = NoMedium> {
     now: Instant,
-    events: EventQueue<Event>,
+    events: Agenda,
     packets: Arena<N::Packet>,
     nodes: Vec<N>,
     /// For each node, the outgoing direction at each port, or the medium's entry with [`MEDIUM_PORT`].
@@ -63,7 +63,7 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
     pub fn with_medium(tap: T, medium: M) -> Self {
         Self {
             now: Instant::ZERO,
-            events: EventQueue::new(),
+            events: Agenda::new(),
             packets: Arena::new(),
             nodes: Vec::new(),
             ports: Vec::new(),
@@ -188,7 +188,7 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         let direction = &mut self.links[link.0 as usize];
         direction.put_flying(arrival.max(self.now), id);
         if let Some(at) = direction.reschedule() {
-            self.events.push(at, Event::Arrival(link));
+            self.events.plan(link, at);
         }
     }
 
@@ -349,9 +349,7 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         }
         direction.settle(self.now, &mut Effects { link, packets: &mut self.packets, tap: &mut self.tap });
         let arrived = direction.arrived(self.now);
-        if let Some(at) = direction.reschedule() {
-            self.events.push(at, Event::Arrival(link));
-        }
+        self.events.follow(link, direction.reschedule());
         let Some(packet) = arrived else { return };
         let (node, port) = direction.to();
         if T::ACTIVE {
@@ -406,7 +404,7 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         if direction.offer(self.now, packet, fx)
             && let Some(at) = direction.reschedule()
         {
-            self.events.push(at, Event::Arrival(link));
+            self.events.plan(link, at);
         }
     }
 
@@ -416,7 +414,7 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         let fx = &mut Effects { link, packets: &mut self.packets, tap: &mut self.tap };
         direction.change(self.now, change, fx);
         if let Some(at) = direction.reschedule() {
-            self.events.push(at, Event::Arrival(link));
+            self.events.plan(link, at);
         }
     }
 

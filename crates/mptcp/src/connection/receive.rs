@@ -52,6 +52,9 @@ impl Connection {
             acceptance => self.take_accepted(now, at, segment, acceptance),
         }
         self.after_input(now, at);
+        if !self.schedule_due && !self.timers.slow_stale {
+            self.look_ahead(0);
+        }
     }
 
     /// A segment that the subflow's TCP has accepted.
@@ -472,7 +475,6 @@ impl Connection {
             }
         }
         self.tune_window(now);
-        self.reassembly.account(now);
     }
 
     #[inline(never)]
@@ -524,7 +526,7 @@ impl Connection {
         if (end.wrapping_sub(edge) as i64) > 0 || self.peer_fin.is_some() {
             payload.len -= self.beyond(end, edge, payload.len);
             if payload.len == 0 {
-                return;
+                return self.reassembly.account(now);
             }
         }
         self.reassembly.insert(now, data, payload);

@@ -14,12 +14,21 @@ pub(super) fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupli
         let per_rtt = flow.per_rtt();
         let rate = counted_window(flow) * per_rtt;
         sum += rate;
-        best = best.max(rate * per_rtt);
+        let share = rate * per_rtt;
+        // A plain comparison: `max` would ask for numbers that are none.
+        best = if share > best { share } else { best };
     }
     let own = &flows[index];
-    let alpha_over_total = best / (sum * sum);
-    let increase = (alpha_over_total * f64::from(own.smss)).min(1.0 / own.window_segments());
+    let linked = best / (sum * sum) * f64::from(own.smss);
+    let increase =
+        if is_far_below_alone(linked, own) { linked } else { linked.min(1.0 / own.window_segments()) };
     Coupling { increase, ssthresh_after_loss: halved(base) }
+}
+
+/// Is an increase so far below that of a flow by itself, which is smss / cwnd, that no division need tell?
+#[inline]
+fn is_far_below_alone(increase: f64, own: &SubflowView) -> bool {
+    own.cwnd >= own.smss && increase * f64::from(own.cwnd) < 0.99 * f64::from(own.smss)
 }
 
 /// What a flow counts in the sums, in octets.

@@ -82,6 +82,12 @@ impl Few {
 
     /// Puts what is new of the octets between the pieces. Returns how many are.
     pub(super) fn insert(&mut self, mut at: u64, mut payload: Payload) -> u32 {
+        if payload.len > 0 && self.end().is_none_or(|end| end < at) {
+            // Above all others: most of what opens a hole.
+            self.pieces.push_back((at, payload));
+            self.blocks.push_back((at, at + u64::from(payload.len)));
+            return payload.len;
+        }
         let mut added = 0;
         let mut index = self.index(at);
         while payload.len > 0 {

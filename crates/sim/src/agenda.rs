@@ -1,0 +1,130 @@
+//! What is to come: the next arrival of each link in a tournament, and all other events in the queue.
+//!
+//! A link has one pending event, which only it moves, so that its place is known: that costs a comparison for each doubling
+//! of the links, where the queue would have to find a place and to find it again.
+
+mod arrivals;
+
+use crate::event_queue::EventQueue;
+use crate::node::LinkId;
+use crate::world::Event;
+use arrivals::{Arrivals, Key};
+use ropewalk_units::Instant;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// An event with the number of its insertion, which orders events of one time.
+#[derive(Clone, Copy)]
+struct Numbered {
+    number: u64,
+    event: Event,
+}
+
+/// Pending events in order of time; those of one time in order of insertion.
+pub(crate) struct Agenda {
+    arrivals: Arrivals,
+    /// Plans of links that were given up for earlier ones.
+    superseded: BinaryHeap<Reverse<Key>>,
+    others: EventQueue<Numbered>,
+    /// None but an arrival lies before.
+    others_from: Instant,
+    /// Number of the next insertion.
+    number: u64,
+}
+
+impl Agenda {
+    /// Nothing pending.
+    pub(crate) fn new() -> Self {
+        Self {
+            arrivals: Arrivals::new(),
+            superseded: BinaryHeap::new(),
+            others: EventQueue::new(),
+            others_from: Instant::MAX,
+            number: 0,
+        }
+    }
+
+    #[inline]
+    fn count(&mut self) -> u64 {
+        self.number += 1;
+        self.number
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub(crate) fn push(&mut self, at: Instant, event: Event) {
+        let number = self.count();
+        self.others_from = self.others_from.min(at);
+        self.others.push(at, Numbered { number, event });
+    }
+
+    /// A link's event has come: the next one, if it is known, takes its place.
+    #[inline]
+    pub(crate) fn follow(&mut self, link: LinkId, next: Option<Instant>) {
+        let key = match next {
+            Some(at) => Key::new(at, self.count(), link),
+            None => Key::NONE,
+        };
+        self.arrivals.set(link, key);
+    }
+
+    /// A link's event is now this one. An earlier plan stays as an event that comes to nothing.
+    #[inline]
+    pub(crate) fn plan(&mut self, link: LinkId, at: Instant) {
+        let before = self.arrivals.of(link);
+        if before != Key::NONE {
+            self.supersede(before);
+        }
+        let key = Key::new(at, self.count(), link);
+        self.arrivals.set(link, key);
+    }
+
+    #[inline(never)]
+    fn supersede(&mut self, plan: Key) {
+        self.others_from = self.others_from.min(plan.at());
+        self.superseded.push(Reverse(plan));
+    }
+
+    /// The first event, if its time is not after `limit`. A link's arrival stays until [`Self::follow`].
+    #[inline]
+    pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Instant, Event)> {
+        let first = self.arrivals.first();
+        if first.at() >= self.others_from {
+            return self.pop_other(limit, first);
+        }
+        (first.at() <= limit).then(|| (first.at(), Event::Arrival(first.link())))
+    }
+
+    /// The same when another event than `planned` may be the first.
+    #[inline(never)]
+    fn pop_other(&mut self, limit: Instant, planned: Key) -> Option<(Instant, Event)> {
+        let superseded = self.superseded.peek().map_or(Key::NONE, |Reverse(plan)| *plan);
+        let first = planned.min(superseded);
+        let precedes = |at: Instant, event: &Numbered| Key::new(at, event.number, LinkId(0)) < first;
+        if let Some((at, other)) = self.others.pop_if(limit.min(first.at()), precedes) {
+            return Some((at, other.event));
+        }
+        self.others_from = self.others.earliest().min(superseded.at());
+        if first == Key::NONE || first.at() > limit {
+            return None;
+        }
+        if first == superseded {
+            self.superseded.pop();
+            self.revive(first.at(), first.link());
+        }
+        Some((first.at(), Event::Arrival(first.link())))
+    }
+
+    /// A superseded event of a link comes. If the link plans one for that very time, it is this one, being the older, and the
+    /// other comes to nothing.
+    fn revive(&mut self, at: Instant, link: LinkId) {
+        let plan = self.arrivals.of(link);
+        if plan.at() == at {
+            self.arrivals.set(link, Key::NONE);
+            self.supersede(plan);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
