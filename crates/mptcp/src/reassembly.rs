@@ -113,6 +113,7 @@ impl Reassembly {
         }
     }
 
+    #[inline]
     fn insert_slowly(&mut self, mut data: u64, mut payload: Payload) {
         let old = self.next.wrapping_sub(data);
         if old as i64 > 0 {

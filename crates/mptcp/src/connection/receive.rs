@@ -461,6 +461,7 @@ impl Connection {
     }
 
     /// Reads what the subflow delivers and puts it where its mappings say.
+    #[inline(always)]
     fn take_stream(&mut self, now: Instant, at: usize) {
         loop {
             let subflow = &mut self.subflows[at];
@@ -468,7 +469,10 @@ impl Connection {
             let more = subflow.tcp.readable() > 0;
             match take_mapped(subflow, received.payload) {
                 Some(data) => self.reassemble(now, data, received.payload),
-                None => self.take_octets(now, at, received.payload),
+                None => {
+                    self.take_octets(now, at, received.payload);
+                    self.reassembly.account(now);
+                }
             }
             if !more {
                 break;

@@ -168,12 +168,18 @@ impl Connection {
             if self.coupled.is_coupled() {
                 self.after_ack(at, acked);
             }
-            self.after_input(now, at);
+            self.after_timeout(now, at);
         }
         if self.subflows[at].close_by.is_some_and(|due| due <= now) {
             self.close_timeout(now, at);
         }
         self.third_ack_timeout(now, at);
+    }
+
+    /// [`Self::after_input`] where it is rare: that function is large, and the way of every segment.
+    #[inline(never)]
+    fn after_timeout(&mut self, now: Instant, at: usize) {
+        self.after_input(now, at);
     }
 
     /// The peer should have closed a subflow by now.

@@ -61,7 +61,7 @@ impl Connection {
 
     /// Looks whether the living from `index` on have anything to send or to tell. Mostly a segment that has come asks for
     /// nothing, and one that has left was the last: then nobody needs to search for another.
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_ahead(&mut self, index: usize) {
         for &at in &self.live[index..] {
             let subflow = &mut self.subflows[at as usize];

@@ -45,7 +45,7 @@ impl AddressBook {
 
     /// With an IP address.
     pub(crate) fn socket(&self, socket: Socket) -> SocketAddr {
-        SocketAddr::new(self.ip(socket.address()).into(), socket.port)
+        SocketAddr::new(self.ip(socket.address()).into(), socket.port())
     }
 
     fn index(&self, socket: SocketAddr) -> Socket {

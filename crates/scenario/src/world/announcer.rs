@@ -73,8 +73,8 @@ impl Announcer {
     pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, id: PacketId) {
         let (now, packet) = (context.now(), context.packet(id));
         if let Body::Udp(datagram) = &packet.body {
-            let broadcast = packet.destination.port - FIRST_PORT;
-            let heard = self.heard.entry((broadcast, packet.source.port)).or_default();
+            let broadcast = packet.destination.port() - FIRST_PORT;
+            let heard = self.heard.entry((broadcast, packet.source.port())).or_default();
             heard.datagrams += 1;
             heard.delay += now - datagram.sent;
         }
@@ -90,9 +90,9 @@ impl Announcer {
         }
         let payload = Payload { offset: own.sent * u64::from(own.packet), len: own.packet };
         let body = Body::Udp(Datagram { number: own.sent, sent: now, payload });
-        let [mut source, mut destination] = self.addresses;
-        source.port = self.station;
-        destination.port = FIRST_PORT + own.broadcast;
+        let [source, destination] = self.addresses;
+        let source = Socket::new(source.address(), self.station);
+        let destination = Socket::new(destination.address(), FIRST_PORT + own.broadcast);
         own.sent += 1;
         context.send(self.port, Packet::new(source, destination, body));
         own.next = now.saturating_add(draw(own.interval, &mut own.stream));

@@ -316,6 +316,6 @@ fn udp_endpoints<T: Tap<Packet>, M: Medium<Packet>>(
         paced: paced(plan, connection, stream).expect("the schema allows UDP only paced applications"),
         dscp: connection.dscp,
     });
-    let receiver = Endpoint::UdpReceiver(from.remote.port, UdpReceiver::new());
+    let receiver = Endpoint::UdpReceiver(from.remote.port(), UdpReceiver::new());
     if backward == 0 { [sender, receiver] } else { [receiver, sender] }
 }

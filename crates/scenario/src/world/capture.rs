@@ -148,8 +148,8 @@ impl CaptureTap {
         let header = PacketHeader {
             source: ip(packet.source.address()),
             destination: ip(packet.destination.address()),
-            source_port: packet.source.port,
-            destination_port: packet.destination.port,
+            source_port: packet.source.port(),
+            destination_port: packet.destination.port(),
             identification: self.identification,
             ttl: packet.ttl,
             dscp: packet.dscp,

@@ -107,7 +107,7 @@ impl StreamEndpoint {
                 if blackhole.avoids(now, config.blackhole_timeout) {
                     connection.avoid_blackhole();
                 }
-                Transport::Mptcp(MptcpStream::new(connection, self.paths[0].local.port, true))
+                Transport::Mptcp(MptcpStream::new(connection, self.paths[0].local.port(), true))
             }
             Protocol::Udp => unreachable!("UDP has endpoints of its own"),
         };
@@ -125,7 +125,7 @@ impl StreamEndpoint {
             Protocol::Mptcp(config) => {
                 let locals = self.paths.iter().map(|path| host.book.socket(path.local)).collect();
                 let secret = host.identity.secret(|| secret(&mut self.randomness));
-                let (ends, port) = (host.book.mptcp_path(path), path.local.port);
+                let (ends, port) = (host.book.mptcp_path(path), path.local.port());
                 let connection =
                     mptcp::Connection::accept((**config).clone(), locals, ends, syn, iss, secret, now);
                 Transport::Mptcp(MptcpStream::new(connection, port, false))
@@ -228,7 +228,7 @@ impl StreamEndpoint {
 
     /// Its local port before any subflow is opened.
     pub(crate) fn first_port(&self) -> u16 {
-        self.paths[0].local.port
+        self.paths[0].local.port()
     }
 }
 
@@ -309,7 +309,7 @@ impl Flow for TcpStream {
         self.connection.peer_finished()
     }
 
-    #[inline]
+    #[inline(always)]
     fn wants_to_transmit(&self) -> bool {
         self.connection.wants_to_transmit()
     }

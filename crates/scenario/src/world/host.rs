@@ -86,7 +86,7 @@ impl Host {
         let first = endpoint.deadline();
         let port = match &endpoint {
             Endpoint::Stream(endpoint) => endpoint.first_port(),
-            Endpoint::UdpSender(sender) => sender.tuple.local.port,
+            Endpoint::UdpSender(sender) => sender.tuple.local.port(),
             Endpoint::UdpReceiver(port, _) => *port,
         };
         self.slots.push(Slot { endpoint, armed: first });
@@ -121,7 +121,7 @@ impl Host {
     #[inline]
     pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, port: Port, id: PacketId) {
         let (now, packet) = (context.now(), context.packet(id));
-        let index = self.by_port.get(packet.destination.port);
+        let index = self.by_port.get(packet.destination.port());
         let Body::Tcp(segment) = &packet.body else { return self.handle_other(context, id, index) };
         if !self.interfaces.own(packet.destination.address()) {
             return self.misroute(context, id);

@@ -5,6 +5,7 @@ use ropewalk_bonding::{Control, DataHeader};
 use ropewalk_sim as sim;
 use ropewalk_units::Instant;
 use ropewalk_wire::{Ecn, Payload, Segment};
+use std::fmt;
 
 /// An IPv4 header without options.
 pub(crate) const IP_HEADER: u32 = 20;
@@ -46,25 +47,32 @@ pub(crate) struct Bonded {
     pub(crate) inner: Packet,
 }
 
-/// One end of a flow: an interface's address and a port.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct Socket {
-    /// The address's index: an [`AddressIndex`] in the 32 bits that every packet carries.
-    address: u32,
-    /// The port.
-    pub(crate) port: u16,
-}
+/// One end of a flow: an interface's address and a port. In one word, since every packet's are compared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Socket(u64);
 
 impl Socket {
     /// From an address and a port.
     pub(crate) const fn new(address: AddressIndex, port: u16) -> Self {
-        Self { address: address.0 as u32, port }
+        Self((address.0 as u32 as u64) << 16 | port as u64)
     }
 
     /// The address.
     #[inline]
     pub(crate) fn address(self) -> AddressIndex {
-        AddressIndex(self.address as usize)
+        AddressIndex((self.0 >> 16) as usize)
+    }
+
+    /// The port.
+    #[inline]
+    pub(crate) fn port(self) -> u16 {
+        self.0 as u16
+    }
+}
+
+impl fmt::Debug for Socket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.address().0, self.port())
     }
 }
 
@@ -180,11 +188,10 @@ impl sim::Packet for Packet {
     }
 
     fn flow_hash(&self) -> u32 {
-        let ends = |socket: Socket| (u64::from(socket.address) << 16) | u64::from(socket.port);
         let protocol = u64::from(!matches!(self.body, Body::Tcp(_)));
         // Fibonacci hashing of the 5-tuple: the golden ratio's odd 64-bit multiplier spreads close numbers.
-        let mixed = (ends(self.source) << 1 | protocol).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mixed = (mixed ^ ends(self.destination)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.source.0 << 1 | protocol).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ self.destination.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> 32) as u32
     }
 

@@ -243,6 +243,10 @@ impl Connection {
         if self.recovery.phase != Phase::Open {
             return self.pipe();
         }
+        if self.queue.is_plain() && self.recovery.duplicates == 0 {
+            // Nothing is SACKed, lost or sent again: all the cases below say this.
+            return self.flight();
+        }
         if !self.config.limited_transmit {
             return self.flight();
         }

@@ -143,8 +143,11 @@ impl ReceiveWindow {
     /// can at least double, and is at most half of the buffer.
     #[inline]
     pub(crate) fn wants_update(&self, unread: u64, segment_size: u32) -> bool {
-        let (size, growth) = (self.size(), self.growth(unread));
-        size <= self.limit / 2 && growth >= size && growth >= self.least_growth(segment_size)
+        let size = self.size();
+        size <= self.limit / 2 && {
+            let growth = self.growth(unread);
+            growth >= size && growth >= self.least_growth(segment_size)
+        }
     }
 
     /// The round-trip time as the receiver sees it, if the buffer is tuned.

@@ -18,7 +18,7 @@ impl Bulk {
     }
 
     /// Writes what fits, and ends the stream when all is written.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pump(&mut self, now: Instant, writer: &mut impl Writer) {
         if self.finished {
             return;
