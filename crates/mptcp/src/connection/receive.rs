@@ -52,9 +52,6 @@ impl Connection {
             acceptance => self.take_accepted(now, at, segment, acceptance),
         }
         self.after_input(now, at);
-        if !self.schedule_due && !self.timers.slow_stale {
-            self.look_ahead(0);
-        }
     }
 
     /// A segment that the subflow's TCP has accepted.

@@ -59,10 +59,9 @@ impl Connection {
         self.schedule_due || self.any_dirty
     }
 
-    /// Looks whether the living from `index` on have anything to send or to tell. Mostly a segment that has come asks for
-    /// nothing, and one that has left was the last: then nobody needs to search for another.
-    #[inline(always)]
-    pub(super) fn look_ahead(&mut self, index: usize) {
+    /// A segment of the subflow at `index` of the living leaves. Often it was the last one, and all others are at rest.
+    #[inline]
+    fn look_ahead(&mut self, index: usize) {
         for &at in &self.live[index..] {
             let subflow = &mut self.subflows[at as usize];
             if subflow.dirty && (subflow.wants_to_transmit() || subflow.has_news()) {
