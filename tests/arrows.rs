@@ -6,19 +6,23 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Each crate, and the crates of the workspace that it may import.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("units", &[]),
     ("aqm", &["units"]),
     ("wire", &["units"]),
     ("congestion", &["units"]),
     ("tcp", &["units", "wire", "congestion"]),
     ("mptcp", &["units", "wire", "tcp"]),
+    ("analyse", &["units", "wire", "mptcp"]),
     ("bonding", &["units", "congestion", "aqm"]),
     ("routing", &["units"]),
     ("sim", &["units", "aqm"]),
     ("wifi", &["units", "sim"]),
     ("scenario", &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"]),
-    ("python", &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi", "scenario"]),
+    (
+        "python",
+        &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi", "scenario", "analyse"],
+    ),
 ];
 
 /// Crates that only tests import.
@@ -28,8 +32,8 @@ const FOR_TESTS: [(&str, &[&str]); 1] = [("adversary", &["units", "wire"])];
 const TOP: [&str; 2] = ["ropewalk-tests", "ropewalk-benches"];
 
 /// The sans-IO crates and the engine.
-const PURE: [&str; 10] =
-    ["units", "aqm", "wire", "congestion", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"];
+const PURE: [&str; 11] =
+    ["units", "aqm", "wire", "analyse", "congestion", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"];
 
 /// Crates that open sockets, read clocks, draw randomness or start threads.
 const IMPURE: [&str; 22] = [

@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from ropewalk.analysis import Analysis, analyse
     from ropewalk.api import check, explain, run, schema, sweep, version
     from ropewalk.benefit import Benefit
     from ropewalk.campaign import Campaign
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ropewalk.statistics import Interval
 
 __all__ = [
+    "Analysis",
     "Benefit",
     "Campaign",
     "CampaignError",
@@ -47,6 +49,7 @@ __all__ = [
     "StoreError",
     "SweepResult",
     "UnsupportedError",
+    "analyse",
     "check",
     "explain",
     "run",
@@ -56,6 +59,7 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "Analysis": "analysis",
     "Benefit": "benefit",
     "Campaign": "campaign",
     "Executor": "executor",
@@ -63,6 +67,7 @@ _HOMES: Final = {
     "LocalExecutor": "executor",
     "RunResult": "results",
     "SweepResult": "results",
+    "analyse": "analysis",
 }
 
 

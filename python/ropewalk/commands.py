@@ -207,6 +207,36 @@ def reproduce(
 
 
 @app.command()
+def analyse(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE.pcap[ng]…", help="The captures.")],
+    *,
+    interval: Annotated[float, typer.Option(metavar="SECONDS", help="Length of one sample of the series.")] = 0.1,
+    gap: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Shortest time without new data that is shown.")
+    ] = 0.2,
+    out: Annotated[
+        Path | None, typer.Option(help="Write Parquet tables and a page with figures here.")
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for each capture instead of tables.")
+    ] = False,
+) -> None:
+    """Show what captures hold of TCP and Multipath TCP: goodput per path, reordering, reinjections, gaps."""
+    from ropewalk.analysis import analyse as of_file
+    from ropewalk.analysis import write
+    from ropewalk.analysis_tables import text
+
+    with reporting():
+        analyses = []
+        for file in files:
+            analyses.append(of_file(file, interval_s=interval, gap_s=gap))
+            typer.echo(to_json(analyses[-1].summary()) if json else text(analyses[-1]) + "\n")
+        if out is not None:
+            written = write(analyses, out)
+            typer.echo(f"written: {len(written)} files in {out}", err=json)
+
+
+@app.command()
 def explain(scenario: ScenarioArgument, settings: SetOption = None) -> None:
     """Draw a scenario's topology and show every default."""
     with reporting():

@@ -319,7 +319,7 @@ impl Connection {
         }
     }
 
-    pub(crate) fn report(mut self, settings: &Settings) -> report::Connection {
+    pub(crate) fn report(mut self, last: Instant, settings: &Settings) -> report::Connection {
         let token = self.token(Direction::Up);
         if self.kind == Kind::Mptcp && self.keys.iter().any(Option::is_none) {
             self.kind = Kind::FellBack;
@@ -335,7 +335,7 @@ impl Connection {
             start: self.start,
             end: self.end,
             token,
-            streams: self.streams.map(Stream::report),
+            streams: self.streams.map(|stream| stream.report(last)),
             subflows: self.subflows.into_iter().map(|subflow| subflow.report(settings)).collect(),
             events: self.events,
         }
@@ -399,7 +399,9 @@ impl Stream {
         }
     }
 
-    fn report(self) -> report::Stream {
+    /// `last` is the capture's last packet: what waits then has waited until then.
+    fn report(mut self, last: Instant) -> report::Stream {
+        self.seen.end(last);
         report::Stream {
             missing_octets: self.seen.missing,
             blocked: self.seen.blocked,

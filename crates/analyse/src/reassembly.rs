@@ -70,6 +70,14 @@ impl Reassembly {
         }
     }
 
+    /// What still waits has waited until `now`: nothing more is seen.
+    pub(crate) fn end(&mut self, now: Instant) {
+        for (begin, (end, came)) in std::mem::take(&mut self.beyond) {
+            self.waited += u128::from(end - begin) * u128::from(now.saturating_since(came).as_nanos());
+        }
+        self.advance(now);
+    }
+
     /// Moves over what joins on, and notes whether something still waits.
     fn advance(&mut self, now: Instant) {
         while let Some(entry) = self.beyond.first_entry()
@@ -112,6 +120,17 @@ mod tests {
         assert_eq!(stream.blocked, Duration::from_millis(10));
         // 100 octets waited 10 ms, 100 waited 8 ms, 200 did not wait.
         assert_eq!(stream.mean_wait(400), Duration::from_micros(4500));
+    }
+
+    #[test]
+    fn what_waits_at_the_end_has_waited_until_then() {
+        let mut stream = Reassembly::default();
+        stream.take(at(0), 100, 200);
+        stream.end(at(7));
+        assert_eq!(
+            (stream.blocked, stream.mean_wait(100)),
+            (Duration::from_millis(7), Duration::from_millis(7))
+        );
     }
 
     #[test]

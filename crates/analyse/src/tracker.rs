@@ -118,14 +118,14 @@ impl<'a> Tracker<'a> {
     }
 
     pub(crate) fn report(self, ending: Ending) -> Report {
-        let settings = self.settings;
+        let (settings, last) = (self.settings, self.last);
         Report {
             start: self.start.unwrap_or(Instant::ZERO),
             duration: self.last.saturating_since(Instant::ZERO),
             packets: self.packets,
             other_packets: self.other_packets,
             truncated: ending.truncated,
-            connections: self.connections.into_iter().map(|each| each.report(settings)).collect(),
+            connections: self.connections.into_iter().map(|each| each.report(last, settings)).collect(),
         }
     }
 }

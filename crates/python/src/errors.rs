@@ -70,13 +70,24 @@ pub(crate) fn routing_error(py: Python<'_>, error: &RoutingError) -> PyErr {
         RoutingError::File { file, line, .. } => (None, Some(file), *line),
         RoutingError::Rare { .. } => (Some("draws"), None, None),
     };
+    input_error(py, &error.to_string(), key, file.map(String::as_str), line)
+}
+
+/// The exception for something that the user gave and that is wrong, with its parts as attributes.
+pub(crate) fn input_error(
+    py: Python<'_>,
+    message: &str,
+    key: Option<&str>,
+    file: Option<&str>,
+    line: Option<usize>,
+) -> PyErr {
     let build = || {
         let parts = PyDict::new(py);
         parts.set_item("key", key)?;
         parts.set_item("file", file)?;
         parts.set_item("line", line)?;
         let class = INPUT_ERROR.import(py, "ropewalk.errors", "InputError")?;
-        class.call((error.to_string(),), Some(&parts))
+        class.call((message,), Some(&parts))
     };
     build().map_or_else(|failed| failed, PyErr::from_value)
 }

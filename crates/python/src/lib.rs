@@ -1,7 +1,8 @@
-//! `ropewalk._core`: scenarios and searches for routes in, Arrow tables out, with Python's lock released while a simulation runs.
+//! `ropewalk._core`: scenarios, searches for routes and captures in, Arrow tables out, with Python's lock released while a simulation runs.
 //!
-//! Nothing is decided here: every function hands over to `ropewalk_scenario` or `ropewalk_routing`.
+//! Nothing is decided here: every function hands over to `ropewalk_scenario`, `ropewalk_routing` or `ropewalk_analyse`.
 
+mod analysis;
 mod errors;
 mod interrupt;
 mod outcome;
@@ -16,6 +17,8 @@ use pyo3::prelude::*;
 mod _core {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::analysis::{Analysis, analyse};
     #[pymodule_export]
     use crate::interrupt::Interrupt;
     #[pymodule_export]
