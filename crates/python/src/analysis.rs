@@ -127,23 +127,23 @@ impl Analysis {
     }
 
     fn subflow_rows(&self) -> Vec<SubflowRow<'_>> {
-        let of_connection = |(connection, of): (usize, &'_ Connection)| {
-            let rows = of.subflows.iter().enumerate().flat_map(move |(number, subflow)| {
-                let flows = DIRECTIONS.into_iter().zip(subflow.flows.iter().zip(&of.streams));
-                flows.map(move |(direction, (flow, stream))| SubflowRow {
-                    connection,
-                    number,
-                    subflow,
-                    direction,
-                    flow,
-                    stream,
-                })
-            });
-            rows.collect::<Vec<_>>()
-        };
-        // The closure's rows borrow from the report, not from it.
-        self.numbered().flat_map(of_connection).collect()
+        self.numbered().flat_map(|(number, connection)| rows_of(number, connection)).collect()
     }
+}
+
+/// The directions of all subflows of a connection.
+fn rows_of(connection: usize, of: &Connection) -> impl Iterator<Item = SubflowRow<'_>> {
+    of.subflows.iter().enumerate().flat_map(move |(number, subflow)| {
+        let flows = DIRECTIONS.into_iter().zip(subflow.flows.iter().zip(&of.streams));
+        flows.map(move |(direction, (flow, stream))| SubflowRow {
+            connection,
+            number,
+            subflow,
+            direction,
+            flow,
+            stream,
+        })
+    })
 }
 
 #[pymethods]
