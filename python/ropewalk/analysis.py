@@ -68,7 +68,9 @@ class Analysis:
         way = {"connection": connection, "direction": direction}
         subflows = self.subflows.filter(**way).filter(self.subflows.filter(**way)["fresh_bytes"] > 0)
         lines = [
-            self._line(f"{row['client']} to {row['server']}", self.series.filter(**way, subflow=row["subflow"]))
+            self._line(
+                f"{row['client']} to {row['server']}", self.series.filter(**way, subflow=row["subflow"])
+            )
             for row in subflows.iter_rows(named=True)
         ]
         return Chart(
@@ -87,7 +89,9 @@ class Analysis:
         """A curve that is 0 where an interval has no data."""
         from ropewalk.figures.chart import Line
 
-        taken = {round(time / self.interval_s): octets for time, octets in series["time_s", "bytes"].iter_rows()}
+        taken = {
+            round(time / self.interval_s): octets for time, octets in series["time_s", "bytes"].iter_rows()
+        }
         first, last = min(taken), max(taken)
         x = [place * self.interval_s for place in range(first, last + 1)]
         y = [taken.get(place, 0) * 8 / self.interval_s / 1e6 for place in range(first, last + 1)]
@@ -109,7 +113,9 @@ def analyse(file: str | Path, *, interval_s: float = INTERVAL_S, gap_s: float = 
 
     for key, value in (("interval", interval_s), ("gap", gap_s)):
         if not value > 0:
-            raise InputError(f"{key}: {value:g} s: expected a time above 0", key=key, expected="a time above 0")
+            raise InputError(
+                f"{key}: {value:g} s: expected a time above 0", key=key, expected="a time above 0"
+            )
     core = waiting.waited(
         lambda interrupt: _core.analyse(str(file), interval_s, gap_s, interrupt), look=lambda: None
     )
@@ -140,8 +146,9 @@ def write(analyses: Sequence[Analysis], folder: Path) -> list[Path]:
     except OSError as cause:
         raise store_error(folder, cause) from cause
     for analysis, stem in zip(analyses, _stems(analyses), strict=True):
-        for name in TABLES:
-            files.append(write_parquet(getattr(analysis, name), folder / f"{stem}.{name}.parquet"))
+        files += [
+            write_parquet(getattr(analysis, name), folder / f"{stem}.{name}.parquet") for name in TABLES
+        ]
         files.append(_page(analysis, folder / f"{stem}.html"))
     return files
 

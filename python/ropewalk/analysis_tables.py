@@ -25,7 +25,13 @@ MILLI: Final = 1e3
 
 def parts(analysis: Analysis) -> list[Part]:
     """The tables that have rows."""
-    every = [_connections(analysis), _streams(analysis), _subflows(analysis), _gaps(analysis), _events(analysis)]
+    every = [
+        _connections(analysis),
+        _streams(analysis),
+        _subflows(analysis),
+        _gaps(analysis),
+        _events(analysis),
+    ]
     return [part for part in every if part[2]]
 
 

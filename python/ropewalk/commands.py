@@ -210,7 +210,9 @@ def reproduce(
 def analyse(
     files: Annotated[list[Path], typer.Argument(metavar="FILE.pcap[ng]…", help="The captures.")],
     *,
-    interval: Annotated[float, typer.Option(metavar="SECONDS", help="Length of one sample of the series.")] = 0.1,
+    interval: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Length of one sample of the series.")
+    ] = 0.1,
     gap: Annotated[
         float, typer.Option(metavar="SECONDS", help="Shortest time without new data that is shown.")
     ] = 0.2,
