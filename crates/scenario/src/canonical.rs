@@ -5,8 +5,8 @@ use crate::plan::bond;
 use crate::plan::trace::Traces;
 use crate::plan::wifi;
 use crate::plan::{
-    Application, ChangePlan, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind, Plan,
-    Protocol,
+    Application, ChangePlan, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind,
+    NodePlan, Plan, Protocol,
 };
 use crate::scenario::Scenario;
 use crate::schema::bond::BondTable;
@@ -22,6 +22,7 @@ use crate::schema::link::{
 };
 use crate::schema::mptcp::MptcpTable;
 use crate::schema::quantity::{BitRate, Chance, Limit, Name, Size, Time};
+use crate::schema::router::RouterTable;
 use crate::schema::tcp::TcpTable;
 use crate::schema::wifi::WifiTable;
 use crate::schema::{ScenarioFile, ScenarioTable};
@@ -114,7 +115,13 @@ impl Scenario {
         let plan = &self.plan;
         let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host);
         let routers = plan.nodes.iter().filter(|node| node.kind == NodeKind::Router);
-        let host = HostTable { stack: Some(Stack::Ropewalk) };
+        let host =
+            |node: &NodePlan| HostTable { stack: Some(Stack::Ropewalk), jitter: node.jitter.explicit() };
+        let router = |node: &NodePlan| RouterTable {
+            clock: node.clock.explicit(),
+            jitter: node.jitter.explicit(),
+            ..node.strips.explicit()
+        };
         ScenarioFile {
             scenario: ScenarioTable {
                 name: Name(plan.name.clone()),
@@ -125,8 +132,8 @@ impl Scenario {
             },
             tcp: TcpTable::default(),
             mptcp: MptcpTable::default(),
-            hosts: hosts.map(|node| (Name(node.name.clone()), host.clone())).collect(),
-            routers: routers.map(|node| (Name(node.name.clone()), node.strips.explicit())).collect(),
+            hosts: hosts.map(|node| (Name(node.name.clone()), host(node))).collect(),
+            routers: routers.map(|node| (Name(node.name.clone()), router(node))).collect(),
             links: plan.links.iter().filter_map(|link| self.link(link)).collect(),
             wifi: self.wifi(),
             bonds: plan.links.iter().filter_map(|link| self.bond(link)).collect(),

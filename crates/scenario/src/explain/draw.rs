@@ -3,8 +3,8 @@
 use super::radio;
 use crate::plan::router::StripFrom;
 use crate::plan::{
-    Application, BondPlan, Carrier, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind,
-    PathPlan, Plan, Protocol, WirePlan,
+    Application, BondPlan, Carrier, ClockPlan, ConnectionPlan, DataDirection, Interval, JitterPlan, LinkPlan,
+    NodeIndex, NodeKind, PathPlan, Plan, Protocol, WirePlan,
 };
 use crate::schema::quantity::Limit;
 use crate::schema::router::OptionName;
@@ -35,10 +35,52 @@ fn strips(plan: &Plan, text: &mut String) {
     }
 }
 
+/// Gateways whose clocks are not true.
+fn clocks(plan: &Plan, text: &mut String) {
+    for node in plan.nodes.iter().filter(|node| !node.clock.is_true()) {
+        let ClockPlan { offset, drift_ppb, steps } = &node.clock;
+        let _ = write!(text, "  ({}) has a clock {offset} ahead", node.name);
+        if *drift_ppb != 0 {
+            let _ = write!(text, ", {} ppm too {}", drift_ppb.abs() as f64 / 1e3, speed(*drift_ppb));
+        }
+        for &(at, by) in steps {
+            let way = if by < 0 { "back" } else { "ahead" };
+            let far = Duration::from_nanos(by.unsigned_abs());
+            let _ = write!(text, ", {far} {way} at {}", at - Instant::ZERO);
+        }
+        text.push('\n');
+    }
+}
+
+fn speed(drift: i64) -> &'static str {
+    if drift < 0 { "slow" } else { "fast" }
+}
+
+/// Nodes that are late with their work.
+fn lateness(plan: &Plan, text: &mut String) {
+    for (index, late) in plan.nodes.iter().enumerate().filter(|(_, node)| !node.jitter.is_idle()) {
+        let JitterPlan { timers, arrivals, coalesce, coalesce_bytes } = late.jitter;
+        let mut parts = Vec::new();
+        if !timers.is_zero() {
+            parts.push(format!("timers late by {timers} on average"));
+        }
+        if !arrivals.is_zero() {
+            parts.push(format!("wakes up {arrivals} late on average for what arrives"));
+        }
+        if !coalesce.is_zero() {
+            let bytes = coalesce_bytes.map(|bytes| format!(", or until {} have come", Bytes::new(bytes)));
+            parts.push(format!("arrivals held for {coalesce}{}", bytes.unwrap_or_default()));
+        }
+        let _ = writeln!(text, "  {} jitter: {}", node(plan, index), parts.join("; "));
+    }
+}
+
 /// Each node with the links that start at it.
 pub(super) fn topology(plan: &Plan, text: &mut String) {
     nodes(plan, text);
     strips(plan, text);
+    clocks(plan, text);
+    lateness(plan, text);
 }
 
 fn nodes(plan: &Plan, text: &mut String) {

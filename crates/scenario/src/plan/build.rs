@@ -1,16 +1,18 @@
 //! From the file's tables to the plan, with every check on the way.
 
 use super::bond;
+use super::clock;
 use super::connection;
 use super::link;
 use super::route::{self, Topology};
 use super::trace::Traces;
 use super::wifi;
-use super::{NodeKind, NodePlan, Plan, StripPlan};
+use super::{ClockPlan, NodeKind, NodePlan, Plan, StripPlan};
 use crate::document::Document;
 use crate::error::ScenarioError;
 use crate::schema::ScenarioFile;
 use crate::schema::connection::Stack;
+use crate::schema::router::RouterTable;
 use crate::watch::Watch;
 use ropewalk_units::Duration;
 use std::path::Path;
@@ -91,8 +93,10 @@ impl Builder<'_> {
                 let message = "emulation with the Linux kernel's stack is not supported yet";
                 return Err(self.wrong(&key, message, "`ropewalk`"));
             }
-            let strips = StripPlan::default();
-            nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Host, strips });
+            let key = format!("hosts.{}", name.as_str());
+            let jitter = clock::jitter(self, &key, host.jitter.as_ref())?;
+            let (strips, clock) = (StripPlan::default(), ClockPlan::default());
+            nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Host, strips, clock, jitter });
         }
         for (name, router) in &self.file.routers {
             if self.file.hosts.contains_key(name) {
@@ -100,16 +104,25 @@ impl Builder<'_> {
                 let key = format!("routers.{}", name.as_str());
                 return Err(self.document.key_error(&key, message, "a name of its own"));
             }
-            if router.strips_from.is_some() && router.strips.is_none() {
-                let key = format!("routers.{}.strips_from", name.as_str());
-                let message = "nothing is stripped";
-                return Err(self.document.key_error(&key, message, "a key `strips` beside it"));
-            }
-            let strips = StripPlan::new(router);
-            nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Router, strips });
+            nodes.push(self.router(name.as_str(), router)?);
         }
         nodes.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(nodes)
+    }
+
+    fn router(&self, name: &str, router: &RouterTable) -> Result<NodePlan, ScenarioError> {
+        let key = format!("routers.{name}");
+        if router.strips_from.is_some() && router.strips.is_none() {
+            let key = format!("{key}.strips_from");
+            return Err(self.document.key_error(&key, "nothing is stripped", "a key `strips` beside it"));
+        }
+        Ok(NodePlan {
+            name: name.to_owned(),
+            kind: NodeKind::Router,
+            strips: StripPlan::new(router),
+            clock: clock::clock(self, name, router.clock.as_ref())?,
+            jitter: clock::jitter(self, &key, router.jitter.as_ref())?,
+        })
     }
 
     /// A value that cannot be.

@@ -3,6 +3,7 @@
 mod application;
 pub(crate) mod bond;
 pub(crate) mod build;
+mod clock;
 mod connection;
 pub(crate) mod link;
 pub(crate) mod protocol;
@@ -14,6 +15,7 @@ pub mod wifi;
 
 use crate::schema::connection::IntervalTable;
 pub use bond::BondPlan;
+pub use clock::{ClockPlan, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::{Duration, Instant, Rate};
 pub use router::StripPlan;
@@ -103,6 +105,10 @@ pub struct NodePlan {
     pub kind: NodeKind,
     /// TCP options that a router takes out of what it forwards.
     pub strips: StripPlan,
+    /// The clock that a gateway's bonds read.
+    pub clock: ClockPlan,
+    /// How late it is with its work.
+    pub jitter: JitterPlan,
 }
 
 /// One link between two nodes.

@@ -75,6 +75,8 @@ impl StripPlan {
                 StripFrom::Syn => StripsFromName::Syn,
                 StripFrom::Established => StripsFromName::Established,
             }),
+            clock: None,
+            jitter: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Connections and their applications: `[connections.NAME]`.
 
+use super::clock::JitterTable;
 use super::link::{ExponentialTable, time_schema};
 use super::mptcp::MptcpTable;
 use super::quantity::{BitRate, Name, Quantity, Size, Time};
@@ -190,6 +191,8 @@ pub(crate) enum Stack {
 pub(crate) struct HostTable {
     /// Which stack it runs (default ropewalk).
     pub(crate) stack: Option<Stack>,
+    /// How late it is with timers and arrivals (default: never).
+    pub(crate) jitter: Option<JitterTable>,
 }
 
 /// A static route of a router. All others are shortest paths.

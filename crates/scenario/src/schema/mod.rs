@@ -2,6 +2,7 @@
 //! documentation; a key that is not here is an error.
 
 pub(crate) mod bond;
+pub(crate) mod clock;
 pub(crate) mod connection;
 pub(crate) mod constants;
 pub(crate) mod endpoints;

@@ -138,6 +138,36 @@ impl Serialize for Time {
 
 serde_quantity!(Time);
 
+/// A time forward or back, of at most a year, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shift(pub(crate) i64);
+
+impl Quantity for Shift {
+    const NAME: &'static str = "Shift";
+    const UNIT: &'static str = Time::UNIT;
+    const EXAMPLE: &'static str = "-10 ms";
+    const SIGNED: bool = true;
+
+    fn expected() -> Cow<'static, str> {
+        format!("{}, with a minus in front if it goes back", Time::expected()).into()
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let (sign, time) = text.strip_prefix('-').map_or((1, text), |time| (-1, time));
+        Some(Self(sign * Time::from_text(time)?.0.as_nanos() as i64))
+    }
+}
+
+impl Serialize for Shift {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        serializer.collect_str(&format_args!("{sign}{}", Duration::from_nanos(self.0.unsigned_abs())))
+    }
+}
+
+serde_quantity!(Shift);
+
 text_quantity!(
     /// A bit rate.
     BitRate(Rate), r"(bit/s|bps|kbit/s|kbps|Mbit/s|Mbps|Gbit/s|Gbps)", "10 Mbit/s"

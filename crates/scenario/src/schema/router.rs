@@ -1,16 +1,21 @@
 //! Routers: `[routers.NAME]`.
 
+use super::clock::{ClockTable, JitterTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A router: it forwards and has no connections.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RouterTable {
     /// TCP options that it takes out of the segments it forwards, as some middleboxes do (default: none).
     pub(crate) strips: Option<Vec<OptionName>>,
     /// Out of which segments (default all).
     pub(crate) strips_from: Option<StripsFromName>,
+    /// Its clock, if it is the gateway of a bond (default: true time).
+    pub(crate) clock: Option<ClockTable>,
+    /// How late it is with timers and arrivals (default: never).
+    pub(crate) jitter: Option<JitterTable>,
 }
 
 /// A TCP option.

@@ -1,6 +1,7 @@
 //! The bonds of a world: built from the plan, and read for results.
 
 use super::build::{LinkPorts, Simulation};
+use super::clock::Clock;
 use super::gateway::{Before, BondEnd, Count, Member};
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
@@ -47,7 +48,8 @@ pub(crate) fn connect<T: Tap<Packet>, M: Medium<Packet>>(
             let node = nodes[link.ends[end]];
             let bonds = &mut world.node_mut(node).gateway_mut().bonds;
             let index = bonds.len() as u32;
-            bonds.push(BondEnd::new(endpoint, members, classes(bond)));
+            let clock = Clock::new(&period.clock(&plan.nodes[link.ends[end]].clock));
+            bonds.push(BondEnd::new(endpoint, clock, members, classes(bond)));
             if let Some(begin) = begin {
                 // The first keepalives leave at once.
                 world.set_timer(node, begin, index);
@@ -181,7 +183,7 @@ pub(super) fn move_on<T: Tap<Packet>, U: Tap<Packet>, M: Medium<Packet>>(
     to: &mut Simulation<T, M>,
 ) {
     let bonds = planned(plan).zip(&to.bonds);
-    for (_, BondEnds(ends)) in bonds.filter(|((_, _, bond), _)| !bond.run_up.is_zero()) {
+    for ((_, link, _), BondEnds(ends)) in bonds.filter(|((_, _, bond), _)| !bond.run_up.is_zero()) {
         let before = [0, 1].map(|end| {
             let [own, other] = [end, 1 - end].map(|end| {
                 let (node, index) = ends[end];
@@ -189,12 +191,12 @@ pub(super) fn move_on<T: Tap<Packet>, U: Tap<Packet>, M: Medium<Packet>>(
             });
             counted(own, other)
         });
-        for (&(node, index), before) in ends.iter().zip(before) {
+        for ((&(node, index), before), place) in ends.iter().zip(before).zip(link.ends) {
             let old = &mut from.world.node_mut(node).gateway_mut().bonds[index as usize];
             let new = &mut to.world.node_mut(node).gateway_mut().bonds[index as usize];
             // The timer of the one that begins here serves the other, too.
             std::mem::swap(old, new);
-            new.move_on(lead, before);
+            new.move_on(lead, &plan.nodes[place].clock.steps, before);
         }
     }
 }

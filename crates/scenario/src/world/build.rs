@@ -8,6 +8,7 @@ use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::{EndPath, StreamEndpoint};
 use super::gateway::Gateway;
 use super::host::{Endpoint, Host};
+use super::late::Late;
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
 use super::router::{NextHop, Router};
@@ -15,7 +16,7 @@ use super::run_up::Period;
 use super::transport::{FourTuple, Transport};
 use crate::plan::wifi::BroadcastPort;
 use crate::plan::{
-    AddressIndex, Application, Carrier, ConnectionPlan, DataDirection, NodeKind, Plan, Protocol,
+    AddressIndex, Application, Carrier, ConnectionPlan, DataDirection, NodeKind, NodePlan, Plan, Protocol,
 };
 use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Port, Streams, Tap, World};
 use ropewalk_units::{Duration, Instant, Rate};
@@ -92,20 +93,30 @@ pub(super) fn build_lines<T: Tap<Packet>, M: Medium<Packet>>(
         .iter()
         .enumerate()
         .map(|(index, node)| {
-            world.add_node(match node.kind {
+            let built = match node.kind {
                 NodeKind::Host => {
                     let secret = streams.stream(&format!("host/{}/isn", node.name));
                     ScenarioNode::Host(Host::new(Arc::clone(&book), secret))
                 }
                 NodeKind::Router if is_gateway(index) => ScenarioNode::Gateway(Gateway::default()),
                 NodeKind::Router => ScenarioNode::Router(Router::default()),
-            })
+            };
+            world.add_node(punctual_or_late(built, node, streams))
         })
         .collect();
     let (links, ports) = connect_links(&mut world, plan, &nodes, streams, entries, period);
     let bonds = bonds::connect(&mut world, plan, &nodes, &ports, period);
     set_routes(&mut world, plan, &nodes, &ports);
     (Simulation { world, ends: Vec::new(), links, bonds, announcers: Vec::new() }, nodes)
+}
+
+/// The node, behind its lateness if it has some.
+fn punctual_or_late(built: ScenarioNode, node: &NodePlan, streams: &Streams) -> ScenarioNode {
+    if node.jitter.is_idle() {
+        return built;
+    }
+    let randomness = streams.stream(&format!("node/{}/jitter", node.name));
+    ScenarioNode::Late(Box::new(Late::new(built, node.jitter, randomness)))
 }
 
 /// Ports at both ends of each wire and wireless route; the plan has them before the bonds.
@@ -140,7 +151,7 @@ fn connect_links<T: Tap<Packet>, M: Medium<Packet>>(
             Carrier::Bond(_) => continue,
         };
         for (end, port) in [port_a, port_b].into_iter().enumerate() {
-            if let ScenarioNode::Host(host) = world.node_mut(nodes[link.ends[end]]) {
+            if let Some(host) = world.node_mut(nodes[link.ends[end]]).as_host_mut() {
                 host.add_interface(AddressIndex::new(index, end), port);
             }
         }

@@ -1,6 +1,7 @@
 //! A gateway: a router at which bonds begin. What it routes into a bond travels the bond's member links, each packet
 //! within one of the gateway's own; what the peer sent comes out of it and is routed on.
 
+use super::clock::Clock;
 use super::packet::{Body, Bonded, Datagram, Packet, Socket};
 use super::router::{NextHop, Router};
 use ropewalk_bonding::{Class, Control, DataHeader, Endpoint, FlowKey, Keep, PathId};
@@ -35,26 +36,6 @@ impl Count {
     }
 }
 
-/// The clock of a bond that was up before its world began. An endpoint, and all times that come of it, are on this clock.
-#[derive(Clone, Copy, Debug, Default)]
-struct Clock {
-    lead: Duration,
-}
-
-impl Clock {
-    /// The bond's time at a time of the world.
-    #[inline]
-    fn of(self, world: Instant) -> Instant {
-        world.saturating_add(self.lead)
-    }
-
-    /// The world's time at a time of the bond that is not before the world.
-    #[inline]
-    fn in_world(self, own: Instant) -> Instant {
-        Instant::ZERO + own.saturating_since(Instant::ZERO + self.lead)
-    }
-}
-
 /// What a path had counted before its world began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
@@ -84,7 +65,7 @@ pub(crate) struct BondEnd {
     keep: Keep<Packet>,
     /// Packets that found every path down or full.
     pub(crate) unsent: u64,
-    /// The bond's time of the earliest pending timer, as in `Host`.
+    /// The world's time of the earliest pending timer, as in `Host`.
     armed: Instant,
 }
 
@@ -96,13 +77,18 @@ impl fmt::Debug for BondEnd {
 
 impl BondEnd {
     /// An end without a timer.
-    pub(crate) fn new(endpoint: Endpoint<PacketId>, members: Vec<Member>, classes: [Class; 64]) -> Self {
+    pub(crate) fn new(
+        endpoint: Endpoint<PacketId>,
+        clock: Clock,
+        members: Vec<Member>,
+        classes: [Class; 64],
+    ) -> Self {
         let none = Count::default();
         let held = members.iter().map(|_| VecDeque::new()).collect();
         Self {
             endpoint,
             before: vec![Before::default(); members.len()],
-            clock: Clock::default(),
+            clock,
             members,
             classes,
             offered: none,
@@ -114,12 +100,12 @@ impl BondEnd {
         }
     }
 
-    /// Moves into a world that begins `lead` after the one in which it was until now, and has no timer there. `before`: what its
-    /// paths have counted.
-    pub(crate) fn move_on(&mut self, lead: Duration, before: Vec<Before>) {
+    /// Moves into a world that begins `lead` after the one in which it was until now, where its clock has these steps, and has no
+    /// timer there. `before`: what its paths have counted.
+    pub(crate) fn move_on(&mut self, lead: Duration, steps: &[(Instant, i64)], before: Vec<Before>) {
         debug_assert!(self.held.iter().all(VecDeque::is_empty), "packets stay in their world");
         debug_assert_eq!(self.endpoint.resequencer().depth_packets, 0, "packets stay in their world");
-        self.clock.lead += lead;
+        self.clock.move_on(lead, steps);
         self.before = before;
         self.armed = Instant::MAX;
     }
@@ -149,13 +135,13 @@ impl Gateway {
         }
     }
 
-    /// A timer of a bond has fired.
-    pub(crate) fn handle_timer(&mut self, context: &mut Context<'_, Packet>, bond: u32) {
+    /// A timer of a bond was due at the world's time `due`; it fires now.
+    pub(crate) fn handle_timer(&mut self, context: &mut Context<'_, Packet>, bond: u32, due: Instant) {
         let end = &mut self.bonds[bond as usize];
-        let now = end.clock.of(context.now());
-        if end.armed != now && end.armed != Instant::MAX {
+        if end.armed != due && end.armed != Instant::MAX {
             return;
         }
+        let now = end.clock.read(context.now());
         end.armed = Instant::MAX;
         if end.endpoint.poll_timeout().is_some_and(|(at, _)| at <= now) {
             end.endpoint.handle_timeout(now);
@@ -185,7 +171,7 @@ impl Gateway {
     /// Ingress: the bond says by which paths the packet goes.
     fn send(&mut self, context: &mut Context<'_, Packet>, bond: u32, id: PacketId) {
         let end = &mut self.bonds[bond as usize];
-        let now = end.clock.of(context.now());
+        let now = end.clock.read(context.now());
         let packet = context.packet(id);
         let flow = FlowKey { hash: packet.flow_hash(), class: end.classes[usize::from(packet.dscp & 63)] };
         let len = packet.wire_len();
@@ -217,7 +203,7 @@ impl Gateway {
     /// Egress.
     fn receive(&mut self, context: &mut Context<'_, Packet>, bond: u32, path: PathId, id: PacketId) {
         let end = &mut self.bonds[bond as usize];
-        let now = end.clock.of(context.now());
+        let now = end.clock.read(context.now());
         let slot = context.packet_mut(id);
         match std::mem::replace(&mut slot.body, hollow()) {
             Body::Bonded(bonded) => {
@@ -240,8 +226,7 @@ impl Gateway {
     /// Everything that follows an input.
     fn drive(&mut self, context: &mut Context<'_, Packet>, bond: u32) {
         let index = bond as usize;
-        let clock = self.bonds[index].clock;
-        let now = clock.of(context.now());
+        let now = self.bonds[index].clock.read(context.now());
         while let Some(id) = self.bonds[index].endpoint.poll_deliver(now) {
             self.bonds[index].delivered.add(context.packet(id).wire_len());
             self.route(context, id);
@@ -267,10 +252,12 @@ impl Gateway {
         let timer = end.endpoint.poll_timeout().map_or(Instant::MAX, |(at, _)| at);
         let departures = end.held.iter().filter_map(|held| held.front()).map(|(departure, _)| *departure);
         let at = departures.fold(timer, Instant::min);
-        if at < end.armed {
-            let at = at.max(now);
-            end.armed = at;
-            context.set_timer(clock.in_world(at), bond);
+        if at != Instant::MAX {
+            let fires = end.clock.fires(context.now(), at);
+            if fires < end.armed {
+                end.armed = fires;
+                context.set_timer(fires, bond);
+            }
         }
     }
 }

@@ -167,11 +167,11 @@ impl Host {
         context.drop_packet(id);
     }
 
-    /// A timer has fired.
-    pub(crate) fn handle_timer(&mut self, context: &mut Context<'_, Packet>, index: u32) {
+    /// A timer was due at `due`; it fires now.
+    pub(crate) fn handle_timer(&mut self, context: &mut Context<'_, Packet>, index: u32, due: Instant) {
         let now = context.now();
         let slot = &mut self.slots[index as usize];
-        if slot.armed != now {
+        if slot.armed != due {
             return;
         }
         slot.armed = Instant::MAX;

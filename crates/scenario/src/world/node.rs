@@ -3,9 +3,11 @@
 use super::announcer::Announcer;
 use super::gateway::Gateway;
 use super::host::Host;
+use super::late::Late;
 use super::packet::Packet;
 use super::router::Router;
 use ropewalk_sim::{Context, Node, PacketId, Port};
+use ropewalk_units::Instant;
 
 /// A node of a scenario.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub(crate) enum ScenarioNode {
     Gateway(Gateway),
     /// A radio's part in broadcasts.
     Announcer(Announcer),
+    /// One of them that is late with its work.
+    Late(Box<Late>),
 }
 
 impl ScenarioNode {
@@ -25,6 +29,7 @@ impl ScenarioNode {
     pub(crate) fn host(&self) -> &Host {
         match self {
             Self::Host(host) => host,
+            Self::Late(late) => late.node().host(),
             _ => unreachable!("connections end at hosts"),
         }
     }
@@ -33,6 +38,7 @@ impl ScenarioNode {
     pub(crate) fn host_mut(&mut self) -> &mut Host {
         match self {
             Self::Host(host) => host,
+            Self::Late(late) => late.node_mut().host_mut(),
             _ => unreachable!("connections end at hosts"),
         }
     }
@@ -43,6 +49,7 @@ impl ScenarioNode {
     pub(crate) fn gateway(&self) -> &Gateway {
         match self {
             Self::Gateway(gateway) => gateway,
+            Self::Late(late) => late.node().gateway(),
             _ => unreachable!("bonds begin and end at gateways"),
         }
     }
@@ -51,6 +58,7 @@ impl ScenarioNode {
     pub(crate) fn gateway_mut(&mut self) -> &mut Gateway {
         match self {
             Self::Gateway(gateway) => gateway,
+            Self::Late(late) => late.node_mut().gateway_mut(),
             _ => unreachable!("bonds begin and end at gateways"),
         }
     }
@@ -69,6 +77,27 @@ impl ScenarioNode {
             Self::Host(_) | Self::Announcer(_) => None,
             Self::Router(router) => Some(router),
             Self::Gateway(gateway) => Some(&mut gateway.router),
+            Self::Late(late) => late.node_mut().router_mut(),
+        }
+    }
+
+    /// The host, if it is one.
+    pub(crate) fn as_host_mut(&mut self) -> Option<&mut Host> {
+        match self {
+            Self::Host(host) => Some(host),
+            Self::Late(late) => late.node_mut().as_host_mut(),
+            Self::Router(_) | Self::Gateway(_) | Self::Announcer(_) => None,
+        }
+    }
+
+    /// A timer was due at `due`, and the node hears of it now.
+    pub(crate) fn handle_timer_of(&mut self, context: &mut Context<'_, Packet>, token: u32, due: Instant) {
+        match self {
+            Self::Host(host) => host.handle_timer(context, token, due),
+            Self::Router(_) => {}
+            Self::Gateway(gateway) => gateway.handle_timer(context, token, due),
+            Self::Announcer(announcer) => announcer.handle_timer(context, token),
+            Self::Late(late) => late.handle_timer(context, token),
         }
     }
 }
@@ -83,15 +112,11 @@ impl Node for ScenarioNode {
             Self::Router(router) => router.handle_packet(context, id),
             Self::Gateway(gateway) => gateway.handle_packet(context, id),
             Self::Announcer(announcer) => announcer.handle_packet(context, id),
+            Self::Late(late) => late.handle_packet(context, port, id),
         }
     }
 
     fn handle_timer(&mut self, context: &mut Context<'_, Packet>, token: u32) {
-        match self {
-            Self::Host(host) => host.handle_timer(context, token),
-            Self::Router(_) => {}
-            Self::Gateway(gateway) => gateway.handle_timer(context, token),
-            Self::Announcer(announcer) => announcer.handle_timer(context, token),
-        }
+        self.handle_timer_of(context, token, context.now());
     }
 }

@@ -7,7 +7,7 @@ use super::RunError;
 use super::bonds;
 use super::build::{Radio, Simulation, build_lines};
 use super::packet::Packet;
-use crate::plan::{ChangePlan, Plan, WirePlan};
+use crate::plan::{ChangePlan, ClockPlan, Plan, WirePlan};
 use crate::watch::Watch;
 use ropewalk_sim::{DirectionConfig, Medium, NoTap, Streams, Tap};
 use ropewalk_units::{Duration, Instant};
@@ -45,6 +45,14 @@ impl Period {
             config.trace = config.trace.map(|trace| trace.preceding(length + LONGEST_REST));
         }
         config
+    }
+
+    /// A gateway's clock: its steps are the scenario's.
+    pub(super) fn clock(self, plan: &ClockPlan) -> ClockPlan {
+        match self {
+            Self::Scenario => plan.clone(),
+            Self::RunUp(_) => ClockPlan { steps: Vec::new(), ..plan.clone() },
+        }
     }
 
     /// Its changes: they are the scenario's.

@@ -1,0 +1,134 @@
+//! A node's own time: a gateway's clock, and how late a node is with its work.
+
+use super::build::Builder;
+use crate::error::ScenarioError;
+use crate::schema::clock::{ClockTable, JitterTable, StepTable};
+use crate::schema::quantity::{Shift, Size, Time};
+use ropewalk_units::{Bytes, Duration, Instant};
+
+/// Parts per million that a clock may drift.
+const GREATEST_DRIFT: f64 = 100_000.0;
+
+/// The clock that a gateway's bonds read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ClockPlan {
+    /// How far it is ahead of the simulation's at the beginning.
+    pub offset: Duration,
+    /// How much faster it runs, in parts per 10^9.
+    pub drift_ppb: i64,
+    /// Jumps in nanoseconds, back if negative, in order of their simulated time.
+    pub steps: Vec<(Instant, i64)>,
+}
+
+impl ClockPlan {
+    /// Is it true?
+    pub fn is_true(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The least that it ever reads is not below zero.
+    fn stays_above_zero(&self) -> bool {
+        let mut jumped = i128::from(self.offset.as_nanos());
+        self.steps.iter().all(|&(at, by)| {
+            jumped += i128::from(by);
+            let elapsed = i128::from(at.as_nanos());
+            elapsed + elapsed * i128::from(self.drift_ppb) / 1_000_000_000 + jumped >= 0
+        })
+    }
+
+    /// The table that would say it.
+    pub(crate) fn explicit(&self) -> Option<ClockTable> {
+        let step = |&(at, by): &(Instant, i64)| StepTable { at: Time(at - Instant::ZERO), by: Shift(by) };
+        (!self.is_true()).then(|| ClockTable {
+            offset: Some(Time(self.offset)),
+            drift: Some(self.drift_ppb as f64 / 1e3),
+            steps: Some(self.steps.iter().map(step).collect()),
+        })
+    }
+}
+
+/// How late a node is with its work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct JitterPlan {
+    /// Mean of the exponential time by which a timer fires late.
+    pub timers: Duration,
+    /// Mean of the exponential time from the first arrival until the node handles all that came by then.
+    pub arrivals: Duration,
+    /// Arrivals are held for so long after the first before the node hears of them,
+    pub coalesce: Duration,
+    /// or until so many octets have come.
+    pub coalesce_bytes: Option<u64>,
+}
+
+impl JitterPlan {
+    /// Is it never late?
+    pub fn is_idle(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn new(table: &JitterTable) -> Self {
+        let time = |time: Option<Time>| time.map_or(Duration::ZERO, |time| time.0);
+        Self {
+            timers: time(table.timers),
+            arrivals: time(table.arrivals),
+            coalesce: time(table.coalesce),
+            coalesce_bytes: table.coalesce_bytes.map(|size| size.0.get()),
+        }
+    }
+
+    /// The table that would say it.
+    pub(crate) fn explicit(&self) -> Option<JitterTable> {
+        (!self.is_idle()).then(|| JitterTable {
+            timers: Some(Time(self.timers)),
+            arrivals: Some(Time(self.arrivals)),
+            coalesce: Some(Time(self.coalesce)),
+            coalesce_bytes: self.coalesce_bytes.map(|bytes| Size(Bytes::new(bytes))),
+        })
+    }
+}
+
+/// The clock of the router of this name.
+pub(super) fn clock(
+    builder: &Builder<'_>,
+    name: &str,
+    table: Option<&ClockTable>,
+) -> Result<ClockPlan, ScenarioError> {
+    let Some(table) = table else { return Ok(ClockPlan::default()) };
+    let key = format!("routers.{name}.clock");
+    if !builder.file.bonds.values().any(|bond| bond.between.iter().any(|end| end.as_str() == name)) {
+        let message = "nothing reads it: no bond begins at this router";
+        return Err(builder.document.key_error(&key, message, "the clock of a bond's gateway"));
+    }
+    let drift = table.drift.unwrap_or(0.0);
+    if !(-GREATEST_DRIFT..=GREATEST_DRIFT).contains(&drift) {
+        let expected = format!("parts per million from -{GREATEST_DRIFT} to {GREATEST_DRIFT}");
+        return Err(builder.wrong(&format!("{key}.drift"), format!("a drift of {drift}"), expected));
+    }
+    let step = |step: &StepTable| (Instant::ZERO + step.at.0, step.by.0);
+    let mut steps: Vec<(Instant, i64)> = table.steps.iter().flatten().map(step).collect();
+    steps.sort_by_key(|&(at, _)| at);
+    let offset = table.offset.map_or(Duration::ZERO, |time| time.0);
+    // The conversion cuts off what the half has carried over.
+    let drift_ppb = (drift * 1e3 + 0.5_f64.copysign(drift)) as i64;
+    let plan = ClockPlan { offset, drift_ppb, steps };
+    if !plan.stays_above_zero() {
+        let expected = "a greater `offset`, or shorter steps back";
+        return Err(builder.wrong(&format!("{key}.steps"), "the clock falls below zero", expected));
+    }
+    Ok(plan)
+}
+
+/// How late the node with these keys is.
+pub(super) fn jitter(
+    builder: &Builder<'_>,
+    node: &str,
+    table: Option<&JitterTable>,
+) -> Result<JitterPlan, ScenarioError> {
+    let plan = table.map(JitterPlan::new).unwrap_or_default();
+    if plan.coalesce_bytes.is_some() && plan.coalesce.is_zero() {
+        let key = format!("{node}.jitter.coalesce_bytes");
+        let message = "nothing is held: `coalesce` is missing";
+        return Err(builder.document.key_error(&key, message, "a key `coalesce` beside it"));
+    }
+    Ok(plan)
+}
