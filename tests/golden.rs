@@ -105,7 +105,7 @@ fn mathis(loss: f64, seconds: f64) -> f64 {
     windowed(DATA * 1.31 / loss.sqrt(), seconds)
 }
 
-/// RFC 9438 §5.2, Figure 5, without its rounding: the mean window of CUBIC, in segments, under a loss every 1/p packets.
+/// RFC 9438 §5.1, Figure 5, without its rounding: the mean window of CUBIC, in segments, under a loss every 1/p packets.
 fn cubic(loss: f64, seconds: f64) -> f64 {
     let (c, beta) = (0.4_f64, 0.7);
     let window = (c * (3.0 + beta) / (4.0 * (1.0 - beta))).powf(0.25) * seconds.powf(0.75) / loss.powf(0.75);
@@ -135,7 +135,7 @@ fn cases() -> Vec<Case> {
         Case::new("Reno, 0.1 % of packets lost, 100 ms", "Mathis", mathis(0.001, 0.1), 0.08).random().with(
             &[("links.a.rate", "1 Gbit/s"), ("links.a.delay", "50 ms"), ("links.a.forward.loss", "0.1 %")],
         ),
-        Case::new("CUBIC, 0.01 % of packets lost, 200 ms", "RFC 9438 §5.2", cubic(1e-4, 0.2), 0.2)
+        Case::new("CUBIC, 0.01 % of packets lost, 200 ms", "RFC 9438 §5.1", cubic(1e-4, 0.2), 0.2)
             .random()
             .with(&[
                 ("links.a.rate", "1 Gbit/s"),

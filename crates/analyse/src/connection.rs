@@ -222,7 +222,7 @@ impl Connection {
         let Some(mapping) = dss.mapping() else { return };
         let stream = &mut self.streams[index(direction)];
         let data = mapping.dsn.since(*stream.first_dsn.get_or_insert(mapping.dsn));
-        if dss.data_fin() && data <= FARTHEST {
+        if dss.data_fin() && data <= FARTHEST && mapping.len > 0 {
             stream.fin = Some(data + u64::from(mapping.len) - 1);
             self.event(now, subflow, direction, EventKind::DataFin);
         }
