@@ -37,8 +37,9 @@ fn segment() -> impl Strategy<Value = (bool, u16, Segment)> {
                 nonce: 1,
             })),
             2..=4 => {
-                options.mptcp.dss = Some(Dss::new(Some(DataAck::Long(Dsn::new(ack))), Some(mapping), fin))
+                options.mptcp.dss = Some(Dss::new(Some(DataAck::Long(Dsn::new(ack))), Some(mapping), fin));
             }
+
             _ => {}
         }
         let segment = Segment {
