@@ -26,7 +26,8 @@ const ARROWS: [(&str, &[&str]); 13] = [
 ];
 
 /// Crates that only tests import.
-const FOR_TESTS: [(&str, &[&str]); 1] = [("adversary", &["units", "wire"])];
+const FOR_TESTS: [(&str, &[&str]); 2] =
+    [("adversary", &["units", "wire"]), ("testnet", &["units", "wire", "tcp", "mptcp", "sim", "adversary"])];
 
 /// On top of everything: nothing imports them.
 const TOP: [&str; 2] = ["ropewalk-tests", "ropewalk-benches"];

@@ -22,6 +22,3 @@ pub use receive::{Pieces, Received};
 pub use ropewalk_congestion::{CongestionControl, Coupling, HyStart};
 pub use state::{CloseReason, State, TimerKind};
 pub use stats::Stats;
-
-#[cfg(test)]
-mod tests;

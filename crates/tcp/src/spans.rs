@@ -42,7 +42,6 @@ impl Spans {
     }
 
     /// The range that holds `seq`.
-    #[cfg(test)]
     pub(crate) fn around(&self, seq: Seq) -> Option<(Seq, Seq)> {
         self.ending_above(seq).filter(|span| span.0.before_eq(seq))
     }

@@ -374,10 +374,13 @@ impl Connection {
     }
 }
 
-#[cfg(test)]
 impl Connection {
-    /// What must hold at any time.
-    pub(crate) fn audit(&self) {
+    /// What must hold at any time; for tests.
+    ///
+    /// # Panics
+    /// When it does not hold.
+    #[doc(hidden)]
+    pub fn audit(&self) {
         self.queue.audit(self.una, self.nxt);
         assert!(self.controller.cwnd() >= self.smss, "cwnd below a segment");
         if self.state.is_synchronized() && !self.queue.is_empty() {

@@ -679,7 +679,6 @@ impl SentQueue {
     }
 }
 
-#[cfg(test)]
 impl SentQueue {
     /// The totals are those of the entries, which cover `[una, nxt)` without gap.
     pub(crate) fn audit(&self, una: Seq, nxt: Seq) {

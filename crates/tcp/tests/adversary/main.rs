@@ -3,4 +3,3 @@
 mod blind;
 mod on_path;
 mod settings;
-mod world;

@@ -1,48 +1,48 @@
 //! An attacker on the path knows every number. The connection may die; no octet comes from nowhere, and nobody is
 //! kept busy.
 
-use crate::settings::{Settings, connections, first_seed};
-use crate::world::World;
+use crate::settings::Settings;
 use ropewalk_adversary::{Numbers, Random, Source, Target, segment};
-use ropewalk_units::{Duration, Instant};
-
-const LIMIT: Duration = Duration::from_secs(2_000);
+use ropewalk_testnet::Stack;
+use ropewalk_testnet::attack::{LIMIT, connections, first_seed};
 
 /// One connection with an attacker who knows all; returns the octets of the attacker that were read.
 fn life(seed: u64) -> u64 {
     let settings = Settings::draw(seed);
-    let mut world = World::new(&settings);
-    world.lenient = true;
+    let mut network = settings.network();
+    network.watch();
+    (0..2).for_each(|side| network.host_mut(side).application_mut().lenient = true);
     let mut random = Random::new(seed ^ 0xbad);
     let mut shots = 500u32;
     let (mut injected, mut struck) = ([0u64; 2], 0u64);
-    while world.step(Instant::ZERO + LIMIT) {
+    while network.step(LIMIT) {
         for _ in 0..random.below(8) {
-            if shots == 0 || world.over.is_some() {
+            if shots == 0 || network.over.is_some() {
                 break;
             }
             shots -= 1;
             struck += 1;
             let side = random.below(2) as usize;
-            let victim = world.victim(side);
+            let host = network.host(side);
+            let victim = host.victim(0, network.host(1 - side));
             let ack = if random.one_in(2) { victim.snd_una } else { victim.snd_nxt };
             let spread = random.pick(&[10, 3_000, 100_000, 1 << 31]);
             let numbers = Numbers::Near { seq: victim.rcv_nxt, ack, spread };
-            let shot = segment(
-                &mut random,
-                &Target { knowledge: world.ends[side].knowledge, numbers, multipath: false },
-            );
+            let target = Target { knowledge: host.knowledge(0), numbers, multipath: false };
+            let shot = segment(&mut random, &target);
             injected[side] += u64::from(shot.payload.len);
-            world.deliver(side, &shot);
+            let path = host.sockets()[0];
+            network.inject(side, path, shot);
         }
     }
-    for (end, injected) in world.ends.iter().zip(injected) {
-        assert!(end.foreign <= injected, "seed {seed}: {} octets of {injected}", end.foreign);
+    for (host, injected) in network.hosts().iter().zip(injected) {
+        let foreign = host.application().foreign;
+        assert!(foreign <= injected, "seed {seed}: {foreign} octets of {injected}");
         // Retransmissions until somebody gives up, and an answer to each of the attacker's.
         let most = 3_000 + 4 * struck;
-        assert!(end.sent <= most, "seed {seed}: {} segments sent", end.sent);
+        assert!(host.sent() <= most, "seed {seed}: {} segments sent", host.sent());
     }
-    world.ends.iter().map(|end| end.foreign).sum()
+    network.hosts().iter().map(|host| host.application().foreign).sum()
 }
 
 #[test]

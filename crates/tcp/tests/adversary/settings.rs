@@ -2,17 +2,9 @@
 
 use ropewalk_adversary::{Random, Source};
 use ropewalk_tcp::{Config, CongestionControl, DelayedAck, HyStart, LossRecovery};
-use ropewalk_units::Duration;
-
-/// What one direction of the path does.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
-    pub(crate) delay: Duration,
-    pub(crate) jitter: Duration,
-    /// In a thousand.
-    pub(crate) loss: u64,
-    pub(crate) duplicates: u64,
-}
+use ropewalk_testnet::attack::line;
+use ropewalk_testnet::{Line, Network, TcpHost};
+use ropewalk_units::{Duration, Instant};
 
 /// One life of a connection.
 #[derive(Clone, Debug)]
@@ -56,15 +48,6 @@ fn config(random: &mut Random) -> Config {
     config
 }
 
-fn line(random: &mut Random) -> Line {
-    Line {
-        delay: Duration::from_millis(1 + random.below(60)),
-        jitter: Duration::from_micros(random.pick(&[0, 0, 500, 30_000])),
-        loss: random.pick(&[0, 0, 10, 30]),
-        duplicates: random.pick(&[0, 0, 20]),
-    }
-}
-
 impl Settings {
     /// Drawn.
     pub(crate) fn draw(seed: u64) -> Self {
@@ -76,26 +59,14 @@ impl Settings {
 }
 
 impl Settings {
-    /// By how much a connection may be slower than ten times its time in peace. The answers to what is not acceptable are
-    /// duplicate ACKs to the peer, and so cost it cwnd. Honest losses fall elsewhere, and those of SYNs and FINs cost a
-    /// back-off that begins with 3 s.
-    pub(crate) fn patience(&self) -> Duration {
-        let loses = self.lines.iter().any(|line| line.loss > 0);
-        Duration::from_secs(if loses { 200 } else { 5 })
+    /// The client's SYN is about to leave.
+    pub(crate) fn network(&self) -> Network<TcpHost> {
+        let mut random = Random::new(self.seed);
+        // Half of the sequence numbers wrap soon.
+        let mut iss = || random.next() as u32 | random.pick(&[0, 0xffff_c000]);
+        let host = |side: usize, iss| TcpHost::new(side, self.configs[side].clone(), iss, self.octets[side]);
+        let mut hosts = [host(0, iss()), host(1, iss())];
+        hosts[0].connect(Instant::ZERO);
+        Network::new(hosts, vec![self.lines.clone()], random.next())
     }
-}
-
-/// A variable of the environment.
-pub(crate) fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
-/// How many connections are attacked.
-pub(crate) fn connections() -> u64 {
-    number("ROPEWALK_CONNECTIONS").unwrap_or(2_000)
-}
-
-/// The first one's seed.
-pub(crate) fn first_seed() -> u64 {
-    number("PROPTEST_RNG_SEED").unwrap_or(1) << 32
 }

@@ -1,10 +1,10 @@
 //! What the three detectors are worth on paths that delay and turn round, but lose little.
 
-mod harness;
-
-use harness::{Path, Spikes, Transfer};
+use super::{delivered, lossy, seconds, transfer};
 use ropewalk_tcp::{Config, CongestionControl, LossRecovery, SpuriousResponse};
-use ropewalk_units::{Duration, Instant, Rate};
+
+use ropewalk_testnet::{Line, QueueLimit, Standstill};
+use ropewalk_units::{Duration, Rate};
 
 const NONE: SpuriousResponse = SpuriousResponse { dsack: false, eifel: false, frto: false };
 const DSACK: SpuriousResponse = SpuriousResponse { dsack: true, ..NONE };
@@ -29,12 +29,12 @@ fn config(spurious: SpuriousResponse) -> Config {
     }
 }
 
-fn run(config: &Config, path: &Path) -> Outcome {
-    let mut transfer = Transfer::new(config.clone(), config.clone(), path, u64::MAX, 7);
-    transfer.run(Instant::ZERO + Duration::from_secs(120));
-    let stats = transfer.sender.stats();
+fn run(config: &Config, path: &[Line; 2]) -> Outcome {
+    let mut network = transfer([config.clone(), config.clone()], u64::MAX, path.clone(), 7);
+    network.run(seconds(120));
+    let stats = network.host(0).connection().stats();
     let outcome = Outcome {
-        mbps: transfer.delivered as f64 * 8.0 / 120.0 / 1e6,
+        mbps: delivered(&network) as f64 * 8.0 / 120.0 / 1e6,
         undone: stats.undone,
         timeouts: stats.timeouts,
         retransmissions: stats.retransmissions,
@@ -48,11 +48,11 @@ fn run(config: &Config, path: &Path) -> Outcome {
 }
 
 /// 10 Mbit/s, 100 ms, a queue of one bandwidth-delay product; it stands still for 1.2 s every 8 s.
-fn standing_still() -> Path {
-    let mut path = Path::new(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(50), 0.0);
-    path.forward.queue = 125_000;
-    path.forward.spikes =
-        Some(Spikes { every: Duration::from_secs(8), lasting: Duration::from_millis(1_200) });
+fn standing_still() -> [Line; 2] {
+    let mut path = lossy(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(50), 0.0);
+    path[0].queue = QueueLimit::Bytes(125_000);
+    path[0].middlebox.standstill =
+        Some(Standstill { every: Duration::from_secs(8), lasting: Duration::from_millis(1_200) });
     path
 }
 
@@ -73,9 +73,9 @@ fn a_timeout_in_vain_is_found_by_each_and_costs_less() {
 }
 
 /// 10 Mbit/s, 40 ms, segments up to 8 ms late: seven overtake each other.
-fn turning_round() -> Path {
-    let mut path = Path::new(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(20), 0.0);
-    path.forward.jitter = Duration::from_millis(8);
+fn turning_round() -> [Line; 2] {
+    let mut path = lossy(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(20), 0.0);
+    path[0].jitter = Duration::from_millis(8);
     path
 }
 
@@ -102,7 +102,7 @@ fn rack_waits_for_what_is_only_late() {
 
 #[test]
 fn nothing_is_undone_where_losses_are_real() {
-    let path = Path::new(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(20), 0.02);
+    let path = lossy(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(20), 0.02);
     let none = run(&config(NONE), &path);
     for spurious in [DSACK, EIFEL, FRTO, ALL] {
         let outcome = run(&config(spurious), &path);

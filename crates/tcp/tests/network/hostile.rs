@@ -1,15 +1,15 @@
 //! Whatever the path loses, doubles, delays or turns round: the stream arrives whole, once and in order.
 
-mod harness;
-
-use harness::{Direction, Path, Transfer};
+use super::{deliver, delivered, seconds, transfer};
 use proptest::prelude::*;
 use ropewalk_tcp::{Config, CongestionControl, DelayedAck, HyStart, LossRecovery, SpuriousResponse};
-use ropewalk_units::{Duration, Instant, Rate};
+
+use ropewalk_testnet::{Line, Middlebox, QueueLimit};
+use ropewalk_units::{Duration, Rate};
 
 const BYTES: u64 = 300_000;
 
-fn direction() -> impl Strategy<Value = Direction> {
+fn direction() -> impl Strategy<Value = Line> {
     (
         100_000..1_000_000_000_u64,
         0..300_u64,
@@ -19,16 +19,13 @@ fn direction() -> impl Strategy<Value = Direction> {
         0..200_u64,
         0.0..0.3_f64,
     )
-        .prop_map(|(rate, delay, loss, ack_loss, queue, jitter, duplicates)| Direction {
-            rate: Rate::from_bits_per_sec(rate),
-            delay: Duration::from_millis(delay),
-            loss,
-            ack_loss,
-            queue,
+        .prop_map(|(rate, delay, data_loss, bare_loss, queue, jitter, duplicates)| Line {
+            queue: QueueLimit::Bytes(queue),
             // Half of the paths keep the order.
             jitter: Duration::from_millis(jitter.saturating_sub(100)),
             duplicates: (duplicates - 0.15).max(0.0),
-            spikes: None,
+            middlebox: Middlebox { data_loss, bare_loss, ..Middlebox::default() },
+            ..Line::of_rate(Rate::from_bits_per_sec(rate), Duration::from_millis(delay))
         })
 }
 
@@ -88,11 +85,10 @@ proptest! {
         backward in direction(),
         seed in any::<u64>(),
     ) {
-        let path = Path { forward, backward };
-        let mut transfer = Transfer::new(client, server, &path, BYTES, seed);
-        transfer.run(Instant::ZERO + Duration::from_secs(20_000));
-        prop_assert_eq!(transfer.delivered, BYTES, "stopped at {:?}", transfer.now);
-        let stats = transfer.sender.stats();
+        let mut network = transfer([client, server], BYTES, [forward, backward], seed);
+        deliver(&mut network, BYTES, seconds(20_000));
+        prop_assert_eq!(delivered(&network), BYTES, "stopped at {:?}", network.now());
+        let stats = network.host(0).connection().stats();
         prop_assert!(stats.bytes_sent == BYTES, "first transmissions: {}", stats.bytes_sent);
     }
 }

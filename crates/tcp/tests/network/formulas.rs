@@ -5,9 +5,7 @@
 //! timeouts, hence for small p. Padhye, Firoiu, Towsley, Kurose (PFTK, ToN 2000) add timeouts; they report mean
 //! errors of their model against measured traces of up to about half of the measured value.
 
-mod harness;
-
-use harness::{Path, Transfer};
+use super::{delivered, lossy, seconds, transfer};
 use ropewalk_tcp::{Config, CongestionControl, DelayedAck, HyStart, LossRecovery, SpuriousResponse};
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -48,16 +46,18 @@ struct Measured {
 
 /// Long enough for 200 losses, on a path whose rate does not matter.
 fn measure(config: &Config, p: f64, seed: u64) -> Measured {
-    let path = Path::new(Rate::from_bits_per_sec(100_000_000_000), RTT / 2, p);
-    let mut transfer = Transfer::new(config.clone(), config.clone(), &path, u64::MAX, seed);
+    let path = lossy(Rate::from_bits_per_sec(100_000_000_000), RTT / 2, p);
+    let mut network = transfer([config.clone(), config.clone()], u64::MAX, path, seed);
     let mut until = Instant::ZERO;
-    while transfer.offered_and_lost().1 < 200 {
+    while network.line(0, 0).drops_loss < 200 {
         until += Duration::from_secs(5);
-        transfer.run(until);
-        assert!(until < Instant::ZERO + Duration::from_secs(40_000), "it hangs");
+        network.run(until);
+        assert!(until < seconds(40_000), "it hangs");
     }
-    let (offered, lost) = transfer.offered_and_lost();
-    let stats = transfer.sender.stats();
+    // But for the SYN and the ACK of the handshake, all of them carry data.
+    let line = network.line(0, 0);
+    let (offered, lost) = (line.offered, line.drops_loss);
+    let stats = network.host(0).connection().stats();
     Measured {
         rate: offered as f64 / (until.as_secs_f64() / RTT.as_secs_f64()),
         loss: lost as f64 / offered as f64,
@@ -197,11 +197,11 @@ fn octets_counted_make_delayed_acks_harmless() {
 fn the_classic_preset_fills_its_window_without_a_timeout() {
     // Its first segment is alone, and its ACK delayed by 200 ms, the least RTO.
     let classic = Config::classic();
-    let path = Path::new(Rate::from_bits_per_sec(1_000_000_000), RTT / 2, 0.0);
-    let mut transfer = Transfer::new(classic.clone(), classic, &path, u64::MAX, 1);
-    transfer.run(Instant::ZERO + Duration::from_secs(20));
-    assert_eq!(transfer.sender.stats().timeouts, 0);
+    let path = lossy(Rate::from_bits_per_sec(1_000_000_000), RTT / 2, 0.0);
+    let mut network = transfer([classic.clone(), classic], u64::MAX, path, 1);
+    network.run(seconds(20));
+    assert_eq!(network.host(0).connection().stats().timeouts, 0);
     // 46 segments of 1400 octets for each round-trip time, but for slow start.
-    let per_round = transfer.delivered as f64 / (20.0 / RTT.as_secs_f64());
+    let per_round = delivered(&network) as f64 / (20.0 / RTT.as_secs_f64());
     assert!((0.95 * 64_400.0..64_401.0).contains(&per_round), "{per_round}");
 }

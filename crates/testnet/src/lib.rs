@@ -1,0 +1,27 @@
+//! For tests only: two hosts with real protocols, and the lines between them, on the simulator.
+//!
+//! A [`Network`] joins two [`Stack`]s: [`TcpHost`]s, or [`MptcpHost`]s with several lines. A [`Line`] is a link of the
+//! simulator, and a [`Middlebox`] at its far end does what links do not. On each host an [`Application`] writes, reads
+//! at its own pace, and checks every octet. A test runs the network event by event, looks into the hosts, or puts
+//! segments of its own in.
+
+mod application;
+pub mod attack;
+mod datagram;
+mod host;
+mod line;
+mod middlebox;
+mod mptcp;
+mod network;
+mod stack;
+mod tcp;
+
+pub use application::{Application, Finish, Transport};
+pub use datagram::{address, line_of, reversed};
+pub use line::{Line, both_ways};
+pub use middlebox::{Middlebox, Standstill};
+pub use mptcp::{MptcpHost, Socket, mptcp_network, paths};
+pub use network::{Network, Seen};
+pub use ropewalk_sim::QueueLimit;
+pub use stack::{Phase, Stack};
+pub use tcp::{TcpHost, tcp_network};

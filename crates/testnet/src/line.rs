@@ -1,0 +1,92 @@
+//! One direction between the two hosts.
+
+use crate::middlebox::Middlebox;
+use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit};
+use ropewalk_units::{Duration, Instant, Probability, Rate};
+
+/// What a line does to segments. All but rate, delay and queue end at `until`.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// None: a transmission takes no time.
+    pub rate: Option<Rate>,
+    /// Propagation, one way.
+    pub delay: Duration,
+    /// Each packet is delayed by up to this more, so that packets overtake each other.
+    pub jitter: Duration,
+    /// The queue before the transmitter; the packet in transmission counts.
+    pub queue: QueueLimit,
+    /// Probability that a packet is lost.
+    pub loss: f64,
+    /// Probability that a packet arrives twice.
+    pub duplicates: f64,
+    /// Nothing passes in between.
+    pub down: Vec<(Instant, Instant)>,
+    /// At the far end.
+    pub middlebox: Middlebox,
+    /// The end of the impairments.
+    pub until: Instant,
+}
+
+/// More than any host here sends.
+const NO_LIMIT: Rate = Rate::from_bits_per_sec(1_000_000_000_000_000);
+
+fn probability(p: f64) -> Probability {
+    Probability::new(p).expect("a test's probability lies in [0, 1]")
+}
+
+impl Line {
+    /// Only a delay.
+    pub fn ideal(delay: Duration) -> Self {
+        Self {
+            rate: None,
+            delay,
+            jitter: Duration::ZERO,
+            queue: QueueLimit::Bytes(u64::MAX),
+            loss: 0.0,
+            duplicates: 0.0,
+            down: Vec::new(),
+            middlebox: Middlebox::default(),
+            until: Instant::MAX,
+        }
+    }
+
+    /// A delay, and a rate with a queue without limit.
+    pub fn of_rate(rate: Rate, delay: Duration) -> Self {
+        Self { rate: Some(rate), ..Self::ideal(delay) }
+    }
+
+    pub(crate) fn config(&self) -> DirectionConfig {
+        DirectionConfig {
+            rate: self.rate.unwrap_or(NO_LIMIT),
+            trace: None,
+            delay: self.delay,
+            jitter: if self.jitter.is_zero() { Jitter::None } else { Jitter::Uniform(self.jitter) },
+            reorder: !self.jitter.is_zero(),
+            queue: Queue::DropTail { limit: self.queue, mark_above: None },
+            loss: if self.loss > 0.0 { Loss::Bernoulli(probability(self.loss)) } else { Loss::None },
+            duplicate: probability(self.duplicates),
+        }
+    }
+
+    /// What changes, and when.
+    pub(crate) fn changes(&self) -> Vec<(Instant, Change)> {
+        let mut changes = Vec::new();
+        if self.until < Instant::MAX {
+            changes.push((self.until, Change::Loss(Loss::None)));
+            changes.push((self.until, Change::Duplicate(Probability::ZERO)));
+            changes.push((self.until, Change::Jitter(Jitter::None)));
+        }
+        for (from, to) in &self.down {
+            changes.push((*from, Change::Down));
+            if *to < Instant::MAX {
+                changes.push((*to, Change::Up));
+            }
+        }
+        changes
+    }
+}
+
+/// The same in both directions.
+pub fn both_ways(line: Line) -> [Line; 2] {
+    [line.clone(), line]
+}

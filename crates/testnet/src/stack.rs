@@ -1,0 +1,66 @@
+//! What a host runs.
+
+use crate::application::Application;
+use ropewalk_adversary::{Knowledge, Victim};
+use ropewalk_mptcp::Path;
+use ropewalk_units::Instant;
+use ropewalk_wire::{Flags, Segment};
+
+/// One host's protocol with its application.
+pub trait Stack {
+    /// The application.
+    fn application(&self) -> &Application;
+    /// The application, to change it.
+    fn application_mut(&mut self) -> &mut Application;
+    /// A segment has come by `path`. Returned is the host's answer to one that nobody takes.
+    fn take(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment>;
+    /// A timer may have expired.
+    fn handle_timeout(&mut self, now: Instant);
+    /// When something is to be done next: a timer, or a read.
+    fn deadline(&self) -> Instant;
+    /// Events, reading and writing.
+    fn settle(&mut self, now: Instant);
+    /// The next segment to leave.
+    fn poll_transmit(&mut self, now: Instant) -> Option<(Path, Segment)>;
+    /// An honest segment is on its way to this host, for an attacker to see.
+    fn observe(&mut self, path: Path, segment: &Segment);
+    /// Everything was read, and the connection is closed in an orderly way.
+    fn is_done(&self) -> bool;
+    /// Would this host notice altered data?
+    fn is_checked(&self) -> bool {
+        true
+    }
+    /// The 4-tuples that there are, from this host's side.
+    fn sockets(&self) -> Vec<Path>;
+    /// What an attacker knows of the socket with this number.
+    fn knowledge(&self, socket: usize) -> Knowledge;
+    /// What the oracle must know of it; `peer` is the other host.
+    fn victim(&self, socket: usize, peer: &Self) -> Victim;
+    /// How far the connection is.
+    fn phase(&self) -> Phase;
+    /// How many segments it has sent.
+    fn sent(&self) -> u64;
+}
+
+/// How far a host's connection is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Phase {
+    /// Not open yet.
+    Opening,
+    /// Open.
+    Open,
+    /// The peer has finished.
+    Closing,
+}
+
+/// RFC 9293 §3.10.7.1: the answer to a segment that nobody takes.
+pub(crate) fn refuse(segment: &Segment) -> Option<Segment> {
+    if segment.flags.contains(Flags::RST) {
+        return None;
+    }
+    Some(if segment.flags.contains(Flags::ACK) {
+        Segment { seq: segment.ack, flags: Flags::RST, ..Segment::default() }
+    } else {
+        Segment { ack: segment.end(), flags: Flags::RST | Flags::ACK, ..Segment::default() }
+    })
+}
