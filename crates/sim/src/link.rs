@@ -6,6 +6,7 @@
 //! link has one pending event, and a packet costs one event, under every queue discipline.
 
 mod discipline;
+mod foreseen;
 mod loss;
 mod medium;
 mod stats;
@@ -21,6 +22,7 @@ use crate::packet::{Arena, Packet, PacketId};
 use crate::random::Streams;
 use crate::tap::{DropReason, Tap};
 use discipline::{Discipline, Load, Offer, Surroundings};
+use foreseen::{Constants, Foreseen, Slot};
 use medium::Medium;
 use ropewalk_units::{Duration, Instant, Probability, Rate};
 use stats::Counters;
@@ -55,6 +57,12 @@ struct Sending {
     work: u64,
 }
 
+impl Sending {
+    fn new(since: Instant, queued: Queued) -> Self {
+        Self { queued, since, work: u64::from(queued.bytes) * transmitter::WORK_PER_OCTET }
+    }
+}
+
 /// One direction of a link.
 pub(crate) struct Direction {
     to: (NodeId, Port),
@@ -67,6 +75,8 @@ pub(crate) struct Direction {
     /// When the transmitter fell idle.
     idle_since: Instant,
     medium: Medium,
+    /// All its packets, as long as nothing about the link changes and nothing is left to chance.
+    foreseen: Option<Foreseen>,
     streams: LinkStreams,
     counters: Counters,
     /// Time of the pending event; [`Instant::MAX`]: none. An event of another time is stale.
@@ -74,9 +84,11 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    pub(crate) fn new(setup: LinkSetup, to: (NodeId, Port), now: Instant) -> Self {
+    /// With a `tap` every departure happens at its time, since the tap hears of it.
+    pub(crate) fn new(setup: LinkSetup, to: (NodeId, Port), now: Instant, tap: bool) -> Self {
         let LinkSetup { name, config, streams } = setup;
         let medium = Medium::new(&config);
+        let foreseen = Constants::of(&config).filter(|_| !tap).map(Foreseen::new);
         Self {
             to,
             up: true,
@@ -87,6 +99,7 @@ impl Direction {
             departure: Instant::MAX,
             idle_since: now,
             medium,
+            foreseen,
             counters: Counters::default(),
             pending: Instant::MAX,
         }
@@ -104,7 +117,7 @@ impl Direction {
             loss: Loss::None,
             duplicate: Probability::ZERO,
         };
-        Self::new(LinkSetup { name: String::new(), config, streams: Streams::new(0) }, to, now)
+        Self::new(LinkSetup { name: String::new(), config, streams: Streams::new(0) }, to, now, false)
     }
 
     #[inline]
@@ -121,6 +134,9 @@ impl Direction {
         id: PacketId,
         fx: &mut Effects<'_, P, T>,
     ) -> bool {
+        if self.foreseen.is_some() {
+            return self.offer_foreseen(now, id, fx);
+        }
         self.settle(now, fx);
         let queued = Queued { packet: id, bytes: fx.packets.get(id).wire_len(), enqueued: now };
         let load = Load { packets: self.counters.queued, bytes: self.counters.queued_bytes };
@@ -148,6 +164,76 @@ impl Direction {
             self.start_first(now, fx);
         }
         is_idle
+    }
+
+    /// The same where departures are foreseen.
+    #[inline(always)]
+    fn offer_foreseen<P: Packet, T: Tap<P>>(
+        &mut self,
+        now: Instant,
+        id: PacketId,
+        fx: &mut Effects<'_, P, T>,
+    ) -> bool {
+        let Some(foreseen) = &mut self.foreseen else { return false };
+        let queued = Queued { packet: id, bytes: fx.packets.get(id).wire_len(), enqueued: now };
+        let load = foreseen.load(now);
+        self.counters.offered += 1;
+        if !foreseen.constants.limit.fits(load, queued.bytes) {
+            self.refuse(now, queued, fx);
+            return false;
+        }
+        // It counts as transmitted from now on; [`Self::stats`] takes back what has not left.
+        let time = self.transmitter.time(queued.bytes);
+        self.counters.transmitted += 1;
+        self.counters.transmitted_bytes += u64::from(queued.bytes);
+        self.counters.busy += time;
+        let mark = load.packets >= foreseen.constants.mark_above;
+        foreseen.accept(now, queued, time);
+        if mark {
+            Reach { fx, counters: &mut self.counters }.mark(now, id);
+        }
+        load.packets == 0
+    }
+
+    /// The queue is full.
+    #[cold]
+    fn refuse<P: Packet, T: Tap<P>>(&mut self, now: Instant, queued: Queued, fx: &mut Effects<'_, P, T>) {
+        self.counters.queued += 1;
+        self.counters.queued_bytes += u64::from(queued.bytes);
+        Reach { fx, counters: &mut self.counters }.discard(now, queued, DropReason::QueueFull);
+    }
+
+    /// From now on every departure happens at its time.
+    #[cold]
+    fn stop_foreseeing(&mut self, now: Instant) {
+        let Some(mut foreseen) = self.foreseen.take() else { return };
+        self.counters = self.counters_foreseen(foreseen.load(now));
+        self.idle_since = foreseen.last_departure();
+        let last = foreseen.last_departure();
+        let (flying, unsent) = foreseen.into_slots(now);
+        for slot in flying {
+            self.medium.put_own(slot.arrival, slot.queued.packet);
+        }
+        let mut unsent = unsent.into_iter();
+        if let Some(Slot { departure, queued, .. }) = unsent.next() {
+            let since = departure - self.transmitter.time(queued.bytes);
+            self.counters.busy -= last - since;
+            self.sending = Some(Sending::new(since, queued));
+            self.departure = departure;
+        }
+        for slot in unsent {
+            self.discipline.append(slot.queued);
+        }
+    }
+
+    /// The counters of a link whose departures are foreseen, with this load. Its time in transmission is that of all packets.
+    fn counters_foreseen(&self, load: Load) -> Counters {
+        let mut counters = self.counters.clone();
+        counters.queued = load.packets;
+        counters.queued_bytes = load.bytes;
+        counters.transmitted -= u64::from(load.packets);
+        counters.transmitted_bytes -= load.bytes;
+        counters
     }
 
     /// [`Self::start_next`] where it is rare.
@@ -198,20 +284,25 @@ impl Direction {
     /// The first packet that has arrived by `now`.
     #[inline]
     pub(crate) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
-        let id = self.medium.arrived(now)?;
+        let id = match &mut self.foreseen {
+            Some(foreseen) => foreseen.arrived(now)?,
+            None => self.medium.arrived(now)?,
+        };
         self.counters.delivered += 1;
         Some(id)
     }
 
     /// Takes out what is on its way to the receiver, with its arrivals: it has left the link, which is what `delivered`
     /// counts.
-    pub(crate) fn take_flying(&mut self) -> impl Iterator<Item = (Instant, PacketId)> {
+    pub(crate) fn take_flying(&mut self, now: Instant) -> impl Iterator<Item = (Instant, PacketId)> {
+        self.stop_foreseeing(now);
         self.counters.delivered += self.medium.in_flight() as u64;
         self.medium.take_flying()
     }
 
     /// A packet that another world's transmitter has sent is on its way.
-    pub(crate) fn put_flying(&mut self, arrival: Instant, id: PacketId) {
+    pub(crate) fn put_flying(&mut self, now: Instant, arrival: Instant, id: PacketId) {
+        self.stop_foreseeing(now);
         self.medium.put_flying(arrival, id);
     }
 
@@ -228,7 +319,10 @@ impl Direction {
     /// The time of the event that must now be pushed, if any.
     #[inline]
     pub(crate) fn reschedule(&mut self) -> Option<Instant> {
-        let wanted = self.medium.next_event(self.departure);
+        let wanted = match &self.foreseen {
+            Some(foreseen) => foreseen.first_arrival(),
+            None => self.medium.next_event(self.departure),
+        };
         if wanted >= self.pending {
             return None;
         }
@@ -267,8 +361,7 @@ impl Direction {
     #[inline]
     fn start(&mut self, at: Instant, queued: Queued) {
         self.departure = self.transmitter.departure(at, queued.bytes);
-        let work = u64::from(queued.bytes) * transmitter::WORK_PER_OCTET;
-        self.sending = Some(Sending { queued, since: at, work });
+        self.sending = Some(Sending::new(at, queued));
     }
 
     pub(crate) fn change<P: Packet, T: Tap<P>>(
@@ -277,6 +370,7 @@ impl Direction {
         change: Change,
         fx: &mut Effects<'_, P, T>,
     ) {
+        self.stop_foreseeing(now);
         self.settle(now, fx);
         match change {
             Change::Rate(rate) => {
@@ -364,10 +458,16 @@ impl Direction {
     }
 
     /// The statistics at `now`; the link must be settled.
-    pub(crate) fn stats(&self, now: Instant) -> LinkStats {
+    pub(crate) fn stats(&mut self, now: Instant) -> LinkStats {
         let mut capacity = self.counters.capacity_bytes;
         if self.up {
             capacity += self.transmitter.capacity(now);
+        }
+        if let Some(foreseen) = &mut self.foreseen {
+            let load = foreseen.load(now);
+            let (in_flight, rest) = (foreseen.in_flight(), foreseen.last_departure().saturating_since(now));
+            let counters = self.counters_foreseen(load);
+            return counters.view(in_flight, counters.busy - rest, capacity);
         }
         let sending = self.sending.map_or(Duration::ZERO, |sending| now.saturating_since(sending.since));
         let stats = self.counters.view(self.medium.in_flight(), self.counters.busy + sending, capacity);

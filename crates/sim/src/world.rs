@@ -101,8 +101,8 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         let forward = LinkId(self.links.len() as u32);
         let backward = LinkId(forward.0 + 1);
         let (port_a, port_b) = (self.add_port(a, forward), self.add_port(b, backward));
-        self.links.push(Direction::new(ab, (b, port_b), self.now));
-        self.links.push(Direction::new(ba, (a, port_a), self.now));
+        self.links.push(Direction::new(ab, (b, port_b), self.now, T::ACTIVE));
+        self.links.push(Direction::new(ba, (a, port_a), self.now, T::ACTIVE));
         (port_a, port_b, [forward, backward])
     }
 
@@ -171,8 +171,8 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
     pub fn take_flying(&mut self, link: LinkId) -> Vec<(Instant, N::Packet)> {
         assert!(self.entry(link).is_none(), "the medium carries {link:?}");
         self.settle(link);
-        let Self { links, packets, .. } = self;
-        let flying = links[link.0 as usize].take_flying();
+        let Self { now, links, packets, .. } = self;
+        let flying = links[link.0 as usize].take_flying(*now);
         flying.map(|(arrival, id)| (arrival, packets.take(id))).collect()
     }
 
@@ -186,7 +186,7 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         assert!(self.entry(link).is_none(), "the medium carries {link:?}");
         let id = self.packets.insert(packet);
         let direction = &mut self.links[link.0 as usize];
-        direction.put_flying(arrival.max(self.now), id);
+        direction.put_flying(self.now, arrival.max(self.now), id);
         if let Some(at) = direction.reschedule() {
             self.events.plan(link, at);
         }

@@ -133,6 +133,13 @@ impl Discipline {
         }
     }
 
+    /// Puts a packet behind all that wait, whatever the limit says; into a drop-tail queue alone.
+    pub(super) fn append(&mut self, queued: Queued) {
+        if let Self::DropTail(queue) = self {
+            queue.restore(queued);
+        }
+    }
+
     /// Puts a packet of a replaced queue into this new one.
     pub(super) fn restore(&mut self, queued: Queued, surroundings: &mut impl Surroundings) {
         match self {

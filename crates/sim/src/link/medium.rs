@@ -149,6 +149,12 @@ impl Medium {
         self.last_arrival = self.last_arrival.max(arrival);
     }
 
+    /// A packet that left this link's transmitter is on its way, behind all others.
+    pub(super) fn put_own(&mut self, arrival: Instant, packet: PacketId) {
+        self.flight.push_back(Flying { arrival, packet, is_own: true });
+        self.last_arrival = arrival;
+    }
+
     /// A packet has left the transmitter at `at`.
     #[inline(always)]
     pub(super) fn carry<P: Packet, T: Tap<P>>(

@@ -3,7 +3,7 @@
 use ropewalk_units::Duration;
 
 /// The counters of one direction, as a link keeps them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Counters {
     pub(super) offered: u64,
     pub(super) duplicates: u64,

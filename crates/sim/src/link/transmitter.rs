@@ -39,10 +39,16 @@ impl Transmitter {
         if let Some(trace) = &mut self.trace {
             return trace.departure(at, bytes);
         }
+        at.saturating_add(self.time(bytes))
+    }
+
+    /// How long a packet is in transmission at the constant rate.
+    #[inline]
+    pub(super) fn time(&mut self, bytes: u32) -> Duration {
         if self.last.0 != bytes {
             self.last = (bytes, self.rate.transmission_time(bytes));
         }
-        at.saturating_add(self.last.1)
+        self.last.1
     }
 
     /// What is left of `work` after `elapsed`; `None` with a trace, which a new rate does not change.

@@ -81,6 +81,21 @@ fn configs() -> impl Strategy<Value = DirectionConfig> {
     )
 }
 
+/// Links that leave nothing to chance.
+fn constants() -> impl Strategy<Value = DirectionConfig> {
+    let limit =
+        prop_oneof![(0u32..20).prop_map(QueueLimit::Packets), (0u64..20_000).prop_map(QueueLimit::Bytes)];
+    let queue = (limit, prop::option::of(0u32..10));
+    let queue = queue.prop_map(|(limit, mark_above)| Queue::DropTail { limit, mark_above });
+    (rates(), 0u64..30_000, any::<bool>(), queue).prop_map(|(rate, delay, reorder, queue)| DirectionConfig {
+        rate,
+        delay: Duration::from_micros(delay),
+        reorder,
+        queue,
+        ..config()
+    })
+}
+
 fn changes() -> impl Strategy<Value = Vec<(u64, Change)>> {
     let change = prop_oneof![
         rates().prop_map(Change::Rate),
@@ -171,6 +186,27 @@ proptest! {
         prop_assert_eq!(&watched.world.tap().0, &again.world.tap().0);
         // There is one link with traffic: the calls come in order of time.
         prop_assert!(again.world.tap().0.is_sorted_by_key(|(at, ..)| *at));
+    }
+
+    /// With a tap every departure happens at its time; without, that of a constant link is known when its packet comes.
+    #[test]
+    fn departures_that_are_foreseen_are_those_that_happen(
+        config in constants(), changes in changes(), change in any::<bool>(), traffic in traffic(), step in 500u64..50_000,
+    ) {
+        let changes = if change { &changes[..] } else { &[] };
+        let mut foreseen = pair(&config, changes, &traffic, NoTap);
+        let mut watched = pair(&config, changes, &traffic, Diary::default());
+        for now in (0..150_000).step_by(step as usize) {
+            foreseen.world.run_until(us(now));
+            watched.world.run_until(us(now));
+            prop_assert_eq!(foreseen.world.link(foreseen.link), watched.world.link(watched.link));
+        }
+        let arrived = |pair: &crate::common::Station| pair.arrived.clone();
+        prop_assert_eq!(
+            arrived(foreseen.world.node(foreseen.receiver)),
+            arrived(watched.world.node(watched.receiver)),
+        );
+        prop_assert_eq!(foreseen.world.events_processed(), watched.world.events_processed());
     }
 }
 
