@@ -29,6 +29,7 @@ impl Coupled {
     }
 
     /// Congestion avoidance: one ACK for `octets` new octets. Until something is set, as RFC 5681.
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, window: &mut Window, octets: u32) {
         let smss = f64::from(window.smss);
         let segments = if self.byte_counting { f64::from(octets) / smss } else { 1.0 };

@@ -29,6 +29,7 @@ impl DeliveryRate {
     }
 
     /// An ACK newly acknowledges `octets`, cumulatively or selectively.
+    #[inline(always)]
     pub fn on_delivered(&mut self, now: Instant, octets: u32, srtt: Option<Duration>, app_limited: bool) {
         let start = *self.start.get_or_insert(now);
         self.octets += u64::from(octets);

@@ -113,7 +113,7 @@ impl Reassembly {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert_slowly(&mut self, mut data: u64, mut payload: Payload) {
         let old = self.next.wrapping_sub(data);
         if old as i64 > 0 {
@@ -170,7 +170,7 @@ impl Reassembly {
     }
 
     /// Puts what is new of the octets behind the hole.
-    #[inline]
+    #[inline(always)]
     fn store(&mut self, data: u64, payload: Payload) {
         if let Some(added) = self.waiting.insert(data, payload, self.most) {
             self.duplicate_octets += u64::from(payload.len - added);

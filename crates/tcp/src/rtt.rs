@@ -52,6 +52,7 @@ impl RttEstimator {
     }
 
     /// A measurement `rtt`, taken at `now`.
+    #[inline(always)]
     pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));

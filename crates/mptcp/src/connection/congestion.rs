@@ -16,7 +16,7 @@ impl Connection {
     }
 
     /// An ACK or a timeout was handled: `acked_before` octets had been acknowledged before.
-    #[inline]
+    #[inline(always)]
     pub(super) fn after_ack(&mut self, at: usize, acked_before: u64) {
         let subflow = &self.subflows[at];
         let stats = subflow.tcp.stats();
@@ -55,7 +55,7 @@ impl Connection {
     }
 
     /// As [`Self::refresh_views`], but only what coupled congestion control looks at.
-    #[inline]
+    #[inline(always)]
     fn refresh_windows(&mut self) {
         for &at in &self.live {
             let subflow = &mut self.subflows[at as usize];

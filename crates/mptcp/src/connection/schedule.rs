@@ -113,7 +113,7 @@ impl Connection {
     }
 
     /// The next octets of the stream go to a subflow.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place_new(&mut self, at: usize, octets: u64, reason: &'static str) {
         let data = self.queue.next();
         let len = octets.min(self.queue.unscheduled()) as u32;
@@ -129,7 +129,7 @@ impl Connection {
     }
 
     /// Pushes a range into a subflow and brings its view up to date.
-    #[inline]
+    #[inline(always)]
     fn hand_over(&mut self, at: usize, data: u64, len: u32) -> Placement {
         let subflow = &mut self.subflows[at];
         subflow.tcp.push(Payload { offset: data, len });

@@ -22,6 +22,7 @@ impl Connection {
 
     /// As [`Self::poll_transmit`], but written over `segment`, where it is to stay: moving segments about costs more
     /// than making them. Returns the subflow, if there was one.
+    #[inline(always)]
     pub fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<SubflowId> {
         if self.schedule_due {
             self.schedule(now);

@@ -127,7 +127,7 @@ impl Connection {
     }
 
     /// Data arrived: perhaps a round-trip time is over.
-    #[inline]
+    #[inline(always)]
     pub(super) fn tune_window(&mut self, now: Instant) {
         if !self.window.autotuned || now < self.window.not_before || self.window.limit >= self.window.max {
             return;

@@ -7,7 +7,7 @@ use ropewalk_tcp::Coupling;
 /// RFC 6356 §3, in octets: min(alpha · MSS_i / cwnd_total, MSS_i / cwnd_i) segments for each acknowledged one.
 ///
 /// alpha / cwnd_total = MAX(cwnd_i/rtt_i²) / SUM(cwnd_i/rtt_i)² (eq. 2 without its factor).
-#[inline]
+#[inline(always)]
 pub(super) fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     let (mut best, mut sum) = (0.0f64, 0.0f64);
     for flow in coupled(flows) {

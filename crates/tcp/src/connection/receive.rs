@@ -58,7 +58,7 @@ impl Connection {
 
     /// The first half of [`Self::handle_segment`]: judges a segment, answers what has to be refused, and obeys a RST. An
     /// owner above looks at what is accepted before it goes on to [`Self::take`], or drops it.
-    #[inline]
+    #[inline(always)]
     pub fn judge(&mut self, now: Instant, segment: &Segment) -> Acceptance {
         self.now = now;
         self.stats.segments_received += 1;

@@ -27,6 +27,7 @@ impl Connection {
 
     /// As [`Self::poll_transmit`], but written over `segment`, where it is to stay: moving segments about costs more
     /// than making them. Returns whether there was one.
+    #[inline(always)]
     pub fn transmit(&mut self, now: Instant, segment: &mut Segment) -> bool {
         self.now = now;
         if !self.outbox.is_empty() && self.transmit_due(segment) {
@@ -431,7 +432,7 @@ impl Connection {
     }
 
     /// Linux `tcp_cwnd_validate`: how much of the window this round used.
-    #[inline]
+    #[inline(always)]
     fn measure_usage(&mut self) {
         let limited = self.outstanding() + self.smss > self.controller.cwnd();
         let flight = self.flight();
