@@ -139,12 +139,14 @@ pub struct Attack {
     sent: [u32; 2],
     /// What became of them.
     pub tally: Tally,
+    /// Print what is sent?
+    pub log: bool,
 }
 
 impl Attack {
     /// From a seed.
     pub fn new(seed: u64) -> Self {
-        Self { random: Random::new(seed ^ 0xbad), sent: [0; 2], tally: Tally::default() }
+        Self { random: Random::new(seed ^ 0xbad), sent: [0; 2], tally: Tally::default(), log: false }
     }
 
     /// Attacks a connection through all of its life, and after it.
@@ -199,6 +201,9 @@ impl Attack {
             },
         };
         self.tally.delivered += 1;
+        if self.log {
+            println!("{} to {side} by {path:?}: {shot:?}", network.now());
+        }
         network.inject(side, path, shot);
     }
 

@@ -11,7 +11,7 @@ use ropewalk_mptcp::{
 };
 use ropewalk_tcp::State;
 use ropewalk_units::{Instant, Seq};
-use ropewalk_wire::{Flags, Payload, ResetReason, Segment};
+use ropewalk_wire::{Flags, Key, Payload, ResetReason, Segment};
 use std::net::SocketAddr;
 
 /// The largest window that a connection here can have: Linux's receive buffer.
@@ -268,18 +268,33 @@ impl Stack for MptcpHost {
     fn poll_transmit(&mut self, now: Instant) -> Option<(Path, Segment)> {
         let (id, segment) = self.connection.as_mut()?.poll_transmit(now)?;
         self.sent += 1;
-        self.settle(now);
         let subflow = self.connection.as_ref().and_then(|connection| connection.subflow(id));
         let shift = subflow.map_or(0, |subflow| subflow.tcp().own_window_scale());
+        if !self.sockets.iter().any(|socket| socket.subflow == Some(id)) {
+            self.settle(now);
+        }
         let socket = self.sockets.iter_mut().find(|socket| socket.subflow == Some(id));
         let socket = socket.expect("a subflow that sends has a socket");
         socket.windows.observe(&segment, shift);
-        Some((socket.path, segment))
+        let path = socket.path;
+        self.settle(now);
+        Some((path, segment))
     }
 
     fn observe(&mut self, path: Path, segment: &Segment) {
         if let Some(socket) = self.sockets.iter_mut().rev().find(|socket| socket.path == path) {
             socket.knowledge.observe(segment);
+        }
+    }
+
+    fn keys(&self) -> (Option<Key>, Option<Key>) {
+        let known = self.sockets.iter().map(|socket| socket.knowledge.keys);
+        known.fold((None, None), |keys, (peer, own)| (peer.or(keys.0), own.or(keys.1)))
+    }
+
+    fn learn(&mut self, (peer, own): (Option<Key>, Option<Key>)) {
+        for Socket { knowledge, .. } in &mut self.sockets {
+            knowledge.keys = (peer.or(knowledge.keys.0), own.or(knowledge.keys.1));
         }
     }
 
@@ -329,17 +344,17 @@ impl Stack for MptcpHost {
     }
 }
 
-/// A client that writes `octets[0]` and a server that writes `octets[1]`, over lines that are the same both ways.
+/// A client that writes `octets[0]` and a server that writes `octets[1]`; each line from the client, and from the
+/// server. The client's first SYN is about to leave.
 pub fn mptcp_network(
     configs: [Config; 2],
     octets: [u64; 2],
-    lines: Vec<Line>,
+    lines: Vec<[Line; 2]>,
     seed: u64,
 ) -> Network<MptcpHost> {
     let [client, server] = configs;
     let count = lines.len();
     let mut client = MptcpHost::client(client, count, octets[0]);
     client.connect(paths(count), Instant::ZERO);
-    let lines = lines.into_iter().map(crate::both_ways).collect();
     Network::new([client, MptcpHost::server(server, count, octets[1])], lines, seed)
 }

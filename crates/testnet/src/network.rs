@@ -25,6 +25,19 @@ pub struct Seen {
     pub segment: Segment,
 }
 
+impl std::fmt::Display for Seen {
+    /// One line, for a person.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let s = &self.segment;
+        let dss = s.options.mptcp.dss.map(|d| (d.data_ack(), d.mapping(), d.data_fin()));
+        write!(f, "{} {} line {} ", self.at, if self.side == 0 { ">" } else { "<" }, self.line)?;
+        write!(f, "{}-{} ", self.path.local.port(), self.path.remote.port())?;
+        write!(f, "[{:?}] {}/{} ", s.flags, s.seq.get(), s.ack.get())?;
+        write!(f, "+{} at {} win {} {:?} ", s.payload.len, s.payload.offset, s.window, s.options.sack)?;
+        write!(f, "{dss:?} {:?}", s.options.mptcp.rare())
+    }
+}
+
 /// More events than any test needs.
 const MOST_STEPS: u64 = 20_000_000;
 
@@ -123,18 +136,32 @@ impl<S: Stack> Network<S> {
             let outgoing = std::mem::take(&mut host.outgoing);
             let peer = &mut self.world.node_mut(node(1 - side)).stack;
             peer.application_mut().expect(&written);
+            let mut keys_seen = false;
             for (at, path, segment) in outgoing {
                 peer.observe(reversed(path), &segment);
+                keys_seen |= segment.options.mptcp.has_rare();
                 if self.records {
                     let line = line_of(path, self.lines.len());
                     self.seen.push(Seen { at, side, path, line, segment });
                 }
+            }
+            if keys_seen {
+                self.share_keys();
             }
         }
         let checked = self.hosts().iter().all(|stack| stack.is_checked());
         (0..2).for_each(|side| self.world.node_mut(node(side)).checked = checked);
         if self.over.is_none() && self.hosts().iter().all(|stack| stack.is_done()) {
             self.over = Some(self.now());
+        }
+    }
+
+    /// Keys that were seen on the way to one end, the attacker knows at both.
+    fn share_keys(&mut self) {
+        for side in 0..2 {
+            let (peer, own) = self.host(side).keys();
+            self.world.node_mut(node(1 - side)).stack.learn((own, peer));
+            self.world.node_mut(node(side)).stack.learn((peer, own));
         }
     }
 

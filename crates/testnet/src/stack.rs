@@ -4,7 +4,7 @@ use crate::application::Application;
 use ropewalk_adversary::{Knowledge, Victim};
 use ropewalk_mptcp::Path;
 use ropewalk_units::Instant;
-use ropewalk_wire::{Flags, Segment};
+use ropewalk_wire::{Flags, Key, Segment};
 
 /// One host's protocol with its application.
 pub trait Stack {
@@ -24,6 +24,12 @@ pub trait Stack {
     fn poll_transmit(&mut self, now: Instant) -> Option<(Path, Segment)>;
     /// An honest segment is on its way to this host, for an attacker to see.
     fn observe(&mut self, path: Path, segment: &Segment);
+    /// The keys that an attacker has seen on the way to this host: its peer's, and its own.
+    fn keys(&self) -> (Option<Key>, Option<Key>) {
+        (None, None)
+    }
+    /// An attacker knows these of the two too.
+    fn learn(&mut self, _keys: (Option<Key>, Option<Key>)) {}
     /// Everything was read, and the connection is closed in an orderly way.
     fn is_done(&self) -> bool;
     /// Would this host notice altered data?

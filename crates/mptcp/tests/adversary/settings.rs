@@ -1,28 +1,19 @@
 //! What two honest ends are set up with, drawn from a seed.
 
-use crate::host::address;
 use ropewalk_adversary::{Random, Source};
 use ropewalk_mptcp::{
-    Config, Coupling, EndpointFlags, KernelEndpoint, KernelHost, KernelLimits, PathManager, Scheduler,
+    Config, Coupling, EndpointFlags, KernelEndpoint, KernelHost, KernelLimits, PathManager, Scheduler, Secret,
 };
-use ropewalk_units::Duration;
-
-/// What one path does, the same both ways.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
-    pub(crate) delay: Duration,
-    pub(crate) jitter: Duration,
-    /// In a thousand.
-    pub(crate) loss: u64,
-    pub(crate) duplicates: u64,
-}
+use ropewalk_testnet::attack::line;
+use ropewalk_testnet::{Line, MptcpHost, Network, address, both_ways, paths};
+use ropewalk_units::{Duration, Instant};
 
 /// One life of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) configs: [Config; 2],
     pub(crate) octets: [u64; 2],
-    /// One for each path.
+    /// One for each path, the same both ways.
     pub(crate) lines: Vec<Line>,
     /// A middlebox takes every option of Multipath TCP off: the connection falls back to TCP.
     pub(crate) strips: bool,
@@ -90,15 +81,6 @@ fn scheduler(number: u64) -> Scheduler {
     }
 }
 
-fn line(random: &mut Random) -> Line {
-    Line {
-        delay: Duration::from_millis(1 + random.below(60)),
-        jitter: Duration::from_micros(random.pick(&[0, 0, 500, 30_000])),
-        loss: random.pick(&[0, 0, 10, 30]),
-        duplicates: random.pick(&[0, 0, 20]),
-    }
-}
-
 impl Settings {
     /// Drawn.
     pub(crate) fn draw(seed: u64) -> Self {
@@ -118,27 +100,29 @@ impl Settings {
     }
 }
 
+/// What a host draws its key from; `wraps`: such that its data sequence numbers soon pass 2³².
+fn secret(host: u8, wraps: bool) -> Secret {
+    let found = if host == 1 { 28_302u32 } else { 71_844 };
+    let mut secret = [host; 32];
+    secret[28..].copy_from_slice(&if wraps { found } else { 0 }.to_be_bytes());
+    Secret(secret)
+}
+
 impl Settings {
-    /// By how much a connection may be slower than ten times its time in peace. The answers to what is not acceptable are
-    /// duplicate ACKs to the peer, and so cost it cwnd. Honest losses fall elsewhere, and those of SYNs and FINs cost a
-    /// back-off that begins with 3 s.
-    pub(crate) fn patience(&self) -> Duration {
-        let loses = self.lines.iter().any(|line| line.loss > 0);
-        Duration::from_secs(if loses { 200 } else { 5 })
+    /// The client's SYN is about to leave.
+    pub(crate) fn network(&self) -> Network<MptcpHost> {
+        let [client, server] = self.configs.clone();
+        let count = self.lines.len();
+        let client = MptcpHost::client(client, count, self.octets[0]);
+        let server = MptcpHost::server(server, count, self.octets[1]);
+        let mut client = client.with_secret(secret(1, self.wraps));
+        client.connect(paths(count), Instant::ZERO);
+        let line = |line: &Line| {
+            let mut line = line.clone();
+            line.middlebox.strips_from = self.strips.then_some(Instant::ZERO);
+            both_ways(line)
+        };
+        let lines = self.lines.iter().map(line).collect();
+        Network::new([client, server.with_secret(secret(2, self.wraps))], lines, self.seed)
     }
-}
-
-/// A variable of the environment.
-pub(crate) fn number(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
-/// How many connections are attacked.
-pub(crate) fn connections() -> u64 {
-    number("ROPEWALK_CONNECTIONS").unwrap_or(2_000)
-}
-
-/// The first one's seed.
-pub(crate) fn first_seed() -> u64 {
-    number("PROPTEST_RNG_SEED").unwrap_or(1) << 32
 }

@@ -2,9 +2,11 @@
 //! stream arrives whole, once and in order, or the connection ends with an error; nothing hangs while a path
 //! works.
 
-use super::network::{Application, Network, PathModel, Random, Seen};
-use crate::{Config, Coupling, Event, GuardConfig, PathManager, Scheduler};
+use super::{at, impaired, line, received};
 use proptest::prelude::*;
+use ropewalk_adversary::{Random, Source};
+use ropewalk_mptcp::{Config, Connection, Coupling, Event, GuardConfig, PathManager, Scheduler};
+use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, Seen, Stack, both_ways, mptcp_network};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Flags;
 
@@ -15,14 +17,10 @@ const LIMIT: Duration = Duration::from_secs(3_000);
 struct Scenario {
     client: Config,
     server: Config,
-    models: Vec<PathModel>,
+    lines: Vec<[Line; 2]>,
     octets: [u64; 2],
     reads: [(u64, u64); 2],
     seed: u64,
-}
-
-fn at(millis: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(millis)
 }
 
 fn scheduler() -> impl Strategy<Value = Scheduler> {
@@ -93,24 +91,22 @@ fn config() -> impl Strategy<Value = Config> {
     )
 }
 
-fn model() -> impl Strategy<Value = PathModel> {
+fn drawn_line() -> impl Strategy<Value = [Line; 2]> {
     let chances = (0u32..150, 0u32..100, 0u32..200);
     (1u64..200, 1u64..20, 5_000u64..100_000, chances).prop_map(|(delay, mbps, queue, chances)| {
-        let mut model = PathModel::new(delay, mbps);
-        model.queue = queue;
-        (model.loss, model.duplication, model.reordering) = chances;
-        model
+        let line = Line { queue: QueueLimit::Bytes(queue), ..line(delay, mbps) };
+        both_ways(impaired(chances.into(), line))
     })
 }
 
 fn scenario() -> impl Strategy<Value = Scenario> {
     let reads = prop::array::uniform2((prop::sample::select(vec![0u64, 100, 2_000]), 1u64..20));
     let octets = prop::array::uniform2(prop_oneof![Just(0u64), 1u64..3_000, 3_000u64..300_000]);
-    (config(), config(), prop::collection::vec(model(), 1..=4), octets, reads, any::<u64>()).prop_map(
-        |(client, server, models, octets, reads, seed)| Scenario {
+    (config(), config(), prop::collection::vec(drawn_line(), 1..=4), octets, reads, any::<u64>()).prop_map(
+        |(client, server, lines, octets, reads, seed)| Scenario {
             client,
             server,
-            models,
+            lines,
             octets,
             reads,
             seed,
@@ -118,72 +114,74 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     )
 }
 
-fn run(scenario: &Scenario) -> Network {
+fn run(scenario: &Scenario) -> Network<MptcpHost> {
     simulate(scenario, std::env::var_os("ROPEWALK_SEEN").is_some())
 }
 
-fn simulate(scenario: &Scenario, record: bool) -> Network {
-    let Scenario { client, server, models, octets, reads, seed } = scenario.clone();
-    let mut network = Network::new(client, server, models, octets, seed);
-    for (application, (chunk, pause)) in network.applications.iter_mut().zip(reads) {
-        application.read_chunk = chunk;
-        application.read_pause = Duration::from_millis(pause);
+fn simulate(scenario: &Scenario, record: bool) -> Network<MptcpHost> {
+    let Scenario { client, server, lines, octets, reads, seed } = scenario.clone();
+    let mut network = mptcp_network([client, server], octets, lines, seed);
+    for (side, (chunk, pause)) in reads.into_iter().enumerate() {
+        let application = network.host_mut(side).application_mut();
+        if chunk > 0 {
+            application.read_chunk = chunk;
+            application.read_pause = Duration::from_millis(pause);
+        }
     }
-    network.record = record;
-    network.run(LIMIT);
+    if record {
+        network.record();
+    }
+    super::run(&mut network, LIMIT);
     network
 }
 
-/// When the client first sends on a path other than the first one that it has joined; `None`: the connection ends before.
-fn joined_at(scenario: &Scenario, path: usize) -> Option<Instant> {
+/// When the client first sends on a line other than the first one that it has joined; `None`: the connection ends
+/// before.
+fn joined_at(scenario: &Scenario, line: usize) -> Option<Instant> {
     let network = simulate(scenario, true);
     let is_up =
-        |seen: &&Seen| seen.from_client && seen.path == path && !seen.segment.flags.contains(Flags::SYN);
+        |seen: &&Seen| seen.side == 0 && seen.line == line && !seen.segment.flags.contains(Flags::SYN);
     network.seen.iter().find(is_up).map(|seen| seen.at)
 }
 
-fn arrived(network: &Network, octets: [u64; 2]) -> bool {
-    let whole = |application: &Application, octets| application.received == octets && application.finished;
-    whole(&network.applications[0], octets[1]) && whole(&network.applications[1], octets[0])
+fn arrived(network: &Network<MptcpHost>, octets: [u64; 2]) -> bool {
+    received(network, 0) == (octets[1], true) && received(network, 1) == (octets[0], true)
 }
 
-fn describe(network: &Network) -> String {
-    let side = |a: &Application| {
-        let last: Vec<_> = a.events.iter().rev().take(12).collect();
+fn describe(network: &Network<MptcpHost>) -> String {
+    let side = |side: usize| {
+        let host = network.host(side);
+        let last: Vec<_> = host.events.iter().rev().take(12).collect();
+        let (octets, finished) = received(network, side);
+        let connection = host.connection.as_ref();
         format!(
-            "received {} finished {} closed {} failed {:?}\n  {last:?}",
-            a.received, a.finished, a.closed, a.failed
+            "received {octets} finished {finished} closed {} failed {:?}\n  {last:?}\n  {:?}\n  next {:?}",
+            host.closed,
+            host.failed,
+            connection.map(Connection::stats),
+            connection.and_then(Connection::poll_timeout),
         )
     };
     let mut seen = String::new();
     let skip = network.seen.len().saturating_sub(60);
     for (number, segment) in network.seen.iter().enumerate().filter(|(n, _)| *n < 60 || *n > skip) {
-        seen += &format!("{number} {}\n", segment.line());
+        seen += &format!("{number} {segment}\n");
     }
-    format!(
-        "{seen}at {}\nclient {}\n  {:?}\n  next {:?}\nserver {}\n  {:?}\n  next {:?}",
-        network.now,
-        side(&network.applications[0]),
-        network.client.stats(),
-        network.client.poll_timeout(),
-        side(&network.applications[1]),
-        network.server.as_ref().map(crate::Connection::stats),
-        network.server.as_ref().and_then(crate::Connection::poll_timeout),
-    )
+    format!("{seen}at {}\nclient {}\nserver {}", network.now(), side(0), side(1))
 }
 
 /// Everything must have arrived, and both sides closed in an orderly way.
 fn completes(scenario: &Scenario) -> Result<(), TestCaseError> {
     let network = run(scenario);
-    let up = network.applications.iter().all(|a| a.events.contains(&Event::Established));
+    let up = network.hosts().iter().all(|host| host.events.contains(&Event::Established));
     if !up {
         // Every try of the handshake was lost.
-        prop_assert!(network.applications[0].failed.is_some(), "{}", describe(&network));
+        prop_assert!(network.host(0).failed.is_some(), "{}", describe(&network));
         return Ok(());
     }
     prop_assert!(arrived(&network, scenario.octets), "{}", describe(&network));
-    for application in &network.applications {
-        prop_assert!(application.is_over(), "{}", describe(&network));
+    for host in network.hosts() {
+        prop_assert!(host.is_over(), "{}", describe(&network));
     }
     Ok(())
 }
@@ -191,14 +189,12 @@ fn completes(scenario: &Scenario) -> Result<(), TestCaseError> {
 /// Everything arrived, or somebody was told that it did not; and nobody hangs.
 fn ends(scenario: &Scenario) -> Result<(), TestCaseError> {
     let network = run(scenario);
-    for (application, other) in
-        [(0, 1), (1, 0)].map(|(a, b)| (&network.applications[a], &network.applications[b]))
-    {
-        let started = !application.events.is_empty();
+    for (host, other) in [(0, 1), (1, 0)].map(|(a, b)| (network.host(a), network.host(b))) {
+        let started = !host.events.is_empty();
         // A RST that is lost leaves an idle receiver in the dark, as with TCP.
-        prop_assert!(application.is_over() || !started || other.failed.is_some(), "{}", describe(&network));
+        prop_assert!(host.is_over() || !started || other.failed.is_some(), "{}", describe(&network));
     }
-    let failed = network.applications.iter().any(|a| a.failed.is_some());
+    let failed = network.hosts().iter().any(|host| host.failed.is_some());
     prop_assert!(
         failed || arrived(&network, scenario.octets),
         "{:?} {}",
@@ -206,6 +202,11 @@ fn ends(scenario: &Scenario) -> Result<(), TestCaseError> {
         describe(&network)
     );
     Ok(())
+}
+
+/// Nothing passes in between, either way.
+fn kill(line: &mut [Line; 2], from: Instant, to: Instant) {
+    line.iter_mut().for_each(|direction| direction.down.push((from, to)));
 }
 
 fn cases() -> ProptestConfig {
@@ -233,23 +234,23 @@ proptest! {
         survivor in any::<prop::sample::Index>(),
     ) {
         let on_first = matches!(scenario.client.path_manager, PathManager::Ndiffports { .. });
-        let survivor = if on_first { 0 } else { survivor.index(scenario.models.len()) };
+        let survivor = if on_first { 0 } else { survivor.index(scenario.lines.len()) };
         let first = deaths[0];
         for (index, (from, lasts, for_good)) in deaths.into_iter().enumerate() {
-            if index > 0 && index < scenario.models.len() && index != survivor {
+            if index > 0 && index < scenario.lines.len() && index != survivor {
                 let to = if for_good { Instant::MAX } else { at(from + lasts) };
-                scenario.models[index].down.push((at(from), to));
+                kill(&mut scenario.lines[index], at(from), to);
             }
         }
         if survivor != 0 {
-            scenario.models[0].loss = scenario.models[0].loss.min(50);
-            // Before the first DATA_ACK nothing may be joined (RFC 8684 §3.1), and the first path's death is the connection's. So it dies once
-            // the survivor has been joined; until then nothing is different.
+            scenario.lines[0].iter_mut().for_each(|line| line.loss = line.loss.min(0.05));
+            // Before the first DATA_ACK nothing may be joined (RFC 8684 §3.1), and the first path's death is the
+            // connection's. So it dies once the survivor has been joined; until then nothing is different.
             let (from, lasts, for_good) = first;
             if let Some(joined) = joined_at(&scenario, survivor) {
                 let from = joined + Duration::from_millis(from);
                 let to = if for_good { Instant::MAX } else { from + Duration::from_millis(lasts) };
-                scenario.models[0].down.push((from, to));
+                kill(&mut scenario.lines[0], from, to);
             }
         }
         completes(&scenario)?;
@@ -261,8 +262,8 @@ proptest! {
         strips in prop::collection::vec((0usize..4, 0usize..2, 0u64..3_000), 1..4),
     ) {
         for (path, direction, from) in strips {
-            let path = path % scenario.models.len();
-            scenario.models[path].strip_from[direction] = Some(at(from));
+            let path = path % scenario.lines.len();
+            scenario.lines[path][direction].middlebox.strips_from = Some(at(from));
         }
         ends(&scenario)?;
     }
@@ -274,11 +275,13 @@ proptest! {
         from in 0u64..1_000,
     ) {
         scenario.client.checksum = true;
-        let path = path.index(scenario.models.len());
+        let path = path.index(scenario.lines.len());
         // A burst of alterations: what is sent again later must get through.
-        scenario.models[path].corrupt = Some((at(from), at(from + 50)));
+        for line in &mut scenario.lines[path] {
+            line.middlebox.alters = Some((at(from), at(from + 50)));
+        }
         let network = run(&scenario);
-        let failed = network.applications.iter().any(|a| a.failed.is_some());
+        let failed = network.hosts().iter().any(|host| host.failed.is_some());
         prop_assert!(failed || arrived(&network, scenario.octets), "{:?} {}", scenario.octets, describe(&network));
     }
 }
@@ -291,14 +294,15 @@ fn more_lives_on_demand() {
     let strategy = (scenario(), any::<u64>());
     runner
         .run(&strategy, |(mut scenario, seed)| {
-            let mut random = Random(seed);
-            for model in &mut scenario.models {
-                if random.chance(200) {
-                    model.strip_from[(random.next() % 2) as usize] = Some(at(random.next() % 5_000));
+            let mut random = Random::new(seed);
+            for line in &mut scenario.lines {
+                if random.one_in(5) {
+                    let direction = random.below(2) as usize;
+                    line[direction].middlebox.strips_from = Some(at(random.below(5_000)));
                 }
-                if random.chance(200) {
-                    let from = random.next() % 10_000;
-                    model.down.push((at(from), at(from + random.next() % 60_000)));
+                if random.one_in(5) {
+                    let from = random.below(10_000);
+                    kill(line, at(from), at(from + random.below(60_000)));
                 }
             }
             ends(&scenario)
@@ -306,8 +310,9 @@ fn more_lives_on_demand() {
         .unwrap();
 }
 
-/// Options are stripped when the client's only data has been acknowledged without a DATA_ACK, and a join is under way: the server falls back
-/// and gives the join up; the client, which does not know yet, must not send the data again where it would pass for new.
+/// Options are stripped when the client's only data has been acknowledged without a DATA_ACK, and a join is under way:
+/// the server falls back and gives the join up; the client, which does not know yet, must not send the data again
+/// where it would pass for new.
 #[test]
 fn what_a_peer_has_that_fell_back_during_a_join_does_not_come_twice() {
     let config = |base: Config, path_manager: PathManager| Config {
@@ -321,17 +326,23 @@ fn what_a_peer_has_that_fell_back_during_a_join_does_not_come_twice() {
         reinjection: false,
         ..base
     };
-    let [mut first, mut second] = [PathModel::new(28, 1), PathModel::new(111, 1)];
-    (first.queue, second.queue) = (5000, 5000);
-    (first.loss, first.reordering) = (105, 64);
-    first.strip_from[0] = Some(at(123));
-    let scenario = Scenario {
-        client: config(Config::linux(), PathManager::Backup),
-        server: config(Config::classic(), PathManager::FullMesh),
-        models: vec![first, second],
-        octets: [1001, 1],
-        reads: [(0, 1), (2000, 1)],
-        seed: 7_016_181_663_450_168_922,
-    };
-    ends(&scenario).expect("the stream in order, or an error");
+    let [mut first, mut second] = [line(28, 1), line(111, 1)];
+    (first.queue, second.queue) = (QueueLimit::Bytes(5000), QueueLimit::Bytes(5000));
+    let mut first = both_ways(impaired([105, 0, 64], first));
+    first[0].middlebox.strips_from = Some(at(151));
+    let mut fallen_back = 0;
+    for seed in 0..200 {
+        let scenario = Scenario {
+            client: config(Config::linux(), PathManager::Backup),
+            server: config(Config::classic(), PathManager::FullMesh),
+            lines: vec![first.clone(), both_ways(second.clone())],
+            octets: [1001, 1],
+            reads: [(0, 1), (2000, 1)],
+            seed,
+        };
+        ends(&scenario).expect("the stream in order, or an error");
+        fallen_back +=
+            u32::from(run(&scenario).host(1).connection.as_ref().is_some_and(Connection::is_fallen_back));
+    }
+    assert!(fallen_back > 20, "{fallen_back} of 200 fell back");
 }

@@ -2,9 +2,10 @@
 //!
 //! The captures lie outside the repository; without them the tests say so and are skipped.
 
-use super::network::{Network, PathModel, Seen, address};
-use crate::{Config, Path, PathManager};
-use ropewalk_units::{Duration, Instant, Seq};
+use super::{at, line};
+use ropewalk_mptcp::{Config, FailureReason, Path, PathManager};
+use ropewalk_testnet::{Finish, MptcpHost, Network, Seen, Stack, address, both_ways, paths, reversed};
+use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{DataAck, Flags, Join, MptcpOption};
 use std::collections::BTreeMap;
 
@@ -75,7 +76,13 @@ fn linux_options(fields: &[&str]) -> String {
 
 fn ours(seen: &[Seen]) -> BTreeMap<Stream, Vec<Word>> {
     let mut streams: BTreeMap<Stream, Vec<Word>> = BTreeMap::new();
+    let mut subflows: Vec<Path> = Vec::new();
     for seen in seen {
+        let path = if seen.side == 0 { seen.path } else { reversed(seen.path) };
+        let subflow = subflows.iter().position(|known| *known == path).unwrap_or_else(|| {
+            subflows.push(path);
+            subflows.len() - 1
+        });
         let segment = &seen.segment;
         let mut options: Vec<String> = segment.options.mptcp.rare().iter().map(rare).collect();
         if let Some(dss) = &segment.options.mptcp.dss {
@@ -96,7 +103,7 @@ fn ours(seen: &[Seen]) -> BTreeMap<Stream, Vec<Word>> {
             len: segment.payload.len,
             options: options.join(" "),
         };
-        streams.entry((seen.client_id.0 as usize, seen.from_client)).or_default().push(word);
+        streams.entry((subflow, seen.side == 0)).or_default().push(word);
     }
     streams
 }
@@ -161,31 +168,29 @@ fn assert_same_close(linux: &BTreeMap<Stream, Vec<Word>>, ours: &BTreeMap<Stream
     }
 }
 
-fn at(millis: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(millis)
-}
-
 /// What the captured applications did: 5 octets at once, 100 kB a third of a second later; the server closes when
 /// the client has.
-fn replay(client: Config, server: Config, paths: Vec<Path>, abort: bool) -> Network {
-    let models = vec![PathModel::new(10, 100), PathModel::new(20, 100)];
-    let mut network = Network::over(paths, client, server, models, [5, 0], 1);
-    network.record = true;
-    network.applications.iter_mut().for_each(|application| application.finish = false);
+fn replay(client: Config, server: Config, paths: Vec<Path>, abort: bool) -> Network<MptcpHost> {
+    let lines = vec![both_ways(line(10, 100)), both_ways(line(20, 100))];
+    let mut client = MptcpHost::client(client, 2, 5);
+    client.connect(paths, Instant::ZERO);
+    let mut network = Network::new([client, MptcpHost::server(server, 2, 0)], lines, 1);
+    network.record();
+    (0..2).for_each(|side| network.host_mut(side).application_mut().finish = Finish::Never);
     network.run_until(at(300));
-    network.applications[0].to_send = if abort { 20_000 } else { 100_000 };
+    network.host_mut(0).application_mut().to_write = if abort { 20_000 } else { 100_000 };
     if abort {
         network.run_until(at(330));
-        network.client.abort();
+        network.host_mut(0).connection.as_mut().expect("opened").abort();
         network.run_until(at(1_000));
         return network;
     }
-    network.applications[0].finish = true;
+    network.host_mut(0).application_mut().finish = Finish::Written;
     network.run_until(at(1_000));
-    assert!(network.applications[1].finished);
-    network.server.as_mut().expect("accepted").finish();
+    assert!(network.host(1).mptcp().peer_finished());
+    network.host_mut(1).application_mut().finish = Finish::Written;
     network.run_until(at(3_000));
-    assert!(network.applications.iter().all(|application| application.closed));
+    assert!(network.hosts().iter().all(|host| host.closed));
     network
 }
 
@@ -197,7 +202,7 @@ fn across() -> Vec<Path> {
 }
 
 fn parallel() -> Vec<Path> {
-    super::network::paths(2)
+    paths(2)
 }
 
 fn config(path_manager: PathManager) -> Config {
@@ -263,7 +268,7 @@ fn a_fast_close_resets_every_subflow() {
         };
         assert_eq!(last(&linux), last(&ours), "subflow {subflow}");
     }
-    assert_eq!(network.applications[1].failed, Some(crate::FailureReason::PeerAborted));
+    assert_eq!(network.host(1).failed, Some(FailureReason::PeerAborted));
 }
 
 #[test]

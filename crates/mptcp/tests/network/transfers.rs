@@ -1,0 +1,146 @@
+//! Whole transfers over well-behaved paths.
+
+use super::{at, impaired, line, received, run};
+use ropewalk_mptcp::{Config, Coupling, Event, GuardConfig, PathManager, Scheduler, SubflowId};
+use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, both_ways, mptcp_network};
+use ropewalk_units::{Duration, Instant, Rate};
+
+fn two_paths() -> Vec<[Line; 2]> {
+    vec![both_ways(line(10, 10)), both_ways(line(30, 10))]
+}
+
+fn transfer(config: Config, lines: Vec<[Line; 2]>, octets: [u64; 2]) -> Network<MptcpHost> {
+    let mut network = mptcp_network([config.clone(), config], octets, lines, 1);
+    run(&mut network, Duration::from_secs(300));
+    for (side, other) in [(0, 1), (1, 0)] {
+        let host = network.host(side);
+        assert_eq!(received(&network, side), (octets[other], true), "side {side}: {:?}", host.events);
+        assert!(host.closed, "side {side}: {:?}", host.events);
+    }
+    network
+}
+
+#[test]
+fn two_subflows_carry_a_transfer_together() {
+    let network = transfer(Config::linux(), two_paths(), [5_000_000, 0]);
+    let established = network.host(0).events.iter();
+    assert_eq!(established.filter(|e| matches!(e, Event::SubflowEstablished(_))).count(), 2);
+    let seconds = network.now().as_secs_f64();
+    assert!(seconds < 3.0, "10 + 10 Mbit/s carry 5 MB in {seconds} s");
+}
+
+#[test]
+fn both_directions_at_once() {
+    transfer(Config::linux(), two_paths(), [3_000_000, 3_000_000]);
+}
+
+#[test]
+fn only_the_server_sends() {
+    let network = transfer(Config::linux(), two_paths(), [0, 3_000_000]);
+    assert!(network.now().as_secs_f64() < 3.0, "{}", network.now());
+}
+
+#[test]
+fn every_scheduler_and_coupling_finishes() {
+    let schedulers = [
+        Scheduler::RoundRobin,
+        Scheduler::LowestRtt,
+        Scheduler::Linux,
+        Scheduler::WeightedRoundRobin { weights: vec![2, 1] },
+        Scheduler::Redundant,
+        Scheduler::Blest,
+        Scheduler::Ecf,
+        Scheduler::GoodputGuard(GuardConfig::default()),
+    ];
+    let couplings = [
+        Coupling::Uncoupled,
+        Coupling::FullyCoupled,
+        Coupling::LinkedIncreases,
+        Coupling::RttCompensator,
+        Coupling::Lia,
+        Coupling::Olia,
+        Coupling::Balia,
+        Coupling::Wvegas,
+        Coupling::Bbr,
+        Coupling::Cubic,
+    ];
+    for scheduler in schedulers {
+        for coupling in couplings {
+            for preset in [Config::linux(), Config::classic()] {
+                let config = Config { scheduler: scheduler.clone(), coupling, ..preset };
+                let mut lines = two_paths();
+                lines[1].iter_mut().for_each(|line| line.loss = 0.01);
+                transfer(config, lines, [500_000, 1000]);
+            }
+        }
+    }
+}
+
+#[test]
+fn acks_that_wait_for_the_order_of_data_stall_a_fast_path_for_a_slow_one() {
+    let after_two_seconds = |acks_wait_for_data_order| {
+        let config =
+            Config { scheduler: Scheduler::RoundRobin, acks_wait_for_data_order, ..Config::classic() };
+        let lines = vec![both_ways(line(5, 10)), both_ways(line(100, 1))];
+        let mut network = mptcp_network([config.clone(), config], [5_000_000, 0], lines, 1);
+        run(&mut network, Duration::from_secs(2));
+        let fast = network.host(0).mptcp().subflow(SubflowId(0));
+        let carried = fast.map(|fast| fast.tcp().stats().bytes_acked);
+        run(&mut network, Duration::from_secs(300));
+        assert_eq!(received(&network, 1).0, 5_000_000);
+        carried.expect("the first subflow")
+    };
+    let (free, waiting) = (after_two_seconds(false), after_two_seconds(true));
+    assert!(waiting + 100_000 < free, "{free} octets, {waiting} octets");
+}
+
+#[test]
+fn a_data_fin_that_overtook_data_does_not_keep_subflows_from_joining() {
+    // The server is done and has seen the client's DATA_FIN, but not all data before it, when two of three paths are
+    // dead and the last one has to be joined again.
+    let model = |delay: u64, rate: u64, queue: u64, chances| {
+        let (rate, queue) = (Rate::from_bits_per_sec(8 * rate), QueueLimit::Bytes(queue));
+        let line = Line { queue, ..Line::of_rate(rate, Duration::from_millis(delay)) };
+        both_ways(impaired(chances, line))
+    };
+    let mut lines = vec![
+        model(160, 500_000, 18_720, [23, 66, 101]),
+        model(177, 750_000, 13_011, [0, 0, 66]),
+        model(54, 125_000, 5_000, [84, 0, 25]),
+        model(1, 125_000, 5_000, [0, 0, 0]),
+    ];
+    let mut down = |line: usize, from, to| {
+        lines[line].iter_mut().for_each(|direction| direction.down.push((from, to)));
+    };
+    down(0, at(6_357), Instant::MAX);
+    down(1, at(3_177), Instant::MAX);
+    down(3, at(100), at(3_641));
+    let common = |mut config: Config| {
+        config.tcp.nagle = false;
+        config.tcp.rto_max = Duration::from_secs(20);
+        config.tcp.time_wait = Duration::from_secs(1);
+        let add_addr_timeout = Duration::from_secs(2);
+        let (scheduler, coupling) = (Scheduler::RoundRobin, Coupling::Uncoupled);
+        Config { scheduler, coupling, add_addr_timeout, reinjection: false, ..config }
+    };
+    let client = Config { receive_buffer: 4_000, send_buffer: 100_000, ..common(Config::linux()) };
+    let server = Config {
+        path_manager: PathManager::Backup,
+        receive_buffer: 4_000_000,
+        send_buffer: 1_000,
+        ..common(Config::classic())
+    };
+    let mut rejoined = 0;
+    for seed in 0..60 {
+        let configs = [client.clone(), server.clone()];
+        let mut network = mptcp_network(configs, [159_617, 1], lines.clone(), seed);
+        run(&mut network, Duration::from_secs(3_000));
+        assert_eq!(received(&network, 1).0, 159_617, "seed {seed}");
+        assert!(network.hosts().iter().all(|host| host.closed), "seed {seed}");
+        let events = &network.host(1).events;
+        let fin = events.iter().position(|event| matches!(event, Event::SubflowClosed { .. }));
+        let joined = events.iter().rposition(|event| matches!(event, Event::SubflowEstablished(_)));
+        rejoined += u32::from(fin.is_some() && joined > fin);
+    }
+    assert!(rejoined > 0, "no subflow was joined again");
+}
