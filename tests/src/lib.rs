@@ -1,5 +1,6 @@
 //! What the tests that cross crates share: where the workspace is, and what it consists of.
 
+pub mod modules;
 mod simulate;
 
 pub use simulate::{goodput, half_width, jain, mean, simulate, simulate_series};

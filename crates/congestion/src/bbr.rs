@@ -14,6 +14,7 @@ mod probe_rtt;
 mod random;
 mod startup;
 mod undo;
+mod volume;
 
 #[cfg(test)]
 mod tests;
@@ -289,10 +290,4 @@ impl Bbr {
     fn min_pipe_cwnd(window: &Window) -> u32 {
         window.smss.saturating_mul(MIN_PIPE_CWND)
     }
-}
-
-/// A real volume in octets; what is not a number or below zero is 0.
-fn octets(volume: f64) -> u32 {
-    // `as` saturates.
-    volume as u32
 }

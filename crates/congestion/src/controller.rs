@@ -1,5 +1,6 @@
 //! The congestion window: one [`Controller`] around the algorithm that the configuration names.
 
+use crate::ack_sample::AckSample;
 use crate::bbr::{self, Bbr};
 use crate::coupled::{Coupled, Coupling};
 use crate::cubic::Cubic;
@@ -11,24 +12,6 @@ use crate::rate_sample::{LostPacket, RateSample};
 use crate::window::{UNLIMITED, Window};
 use crate::{Config, CongestionControl};
 use ropewalk_units::{Duration, Instant, Rate};
-
-/// What one ACK of new data tells the algorithms.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct AckSample {
-    /// Octets newly acknowledged, cumulatively.
-    pub newly_acked: u32,
-    /// Smoothed round-trip time.
-    pub srtt: Option<Duration>,
-    /// The round-trip time measured with this ACK.
-    pub latest_rtt: Option<Duration>,
-    /// Octets acknowledged so far, this ACK's included.
-    pub acked: u64,
-    /// Octets sent so far, each counted once.
-    pub sent: u64,
-    /// Whether cwnd, not the application or the peer's window, was what held the sender back. A window that
-    /// is not in use does not grow (RFC 9438 §5.8, and Linux for every algorithm).
-    pub cwnd_limited: bool,
-}
 
 /// How much one ACK adds in slow start.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438). Windows in segments, time in seconds, as the RFC writes them.
 
-use crate::AckSample;
+use crate::ack_sample::AckSample;
 use crate::window::Window;
 use ropewalk_units::{Duration, Instant};
 

@@ -3,8 +3,8 @@
 mod linux;
 mod plus_plus;
 
+use crate::ack_sample::AckSample;
 use crate::config::HyStart as Version;
-use crate::controller::AckSample;
 use linux::Linux;
 pub(crate) use plus_plus::ACK_LIMIT;
 use plus_plus::PlusPlus;

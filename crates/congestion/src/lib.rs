@@ -6,6 +6,7 @@
 //!
 //! A path of numbered datagrams, as a bond's, has a [`PathController`] instead, within a [`ControlledPath`].
 
+mod ack_sample;
 mod bbr;
 mod config;
 mod controller;
@@ -20,8 +21,9 @@ mod path;
 mod rate_sample;
 mod window;
 
+pub use ack_sample::AckSample;
 pub use config::{Config, CongestionControl, HyStart};
-pub use controller::{AckSample, Controller, Snapshot};
+pub use controller::{Controller, Snapshot};
 pub use coupled::Coupling;
 pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};

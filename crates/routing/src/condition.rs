@@ -1,7 +1,7 @@
 //! What a drawn deployment must be to be kept.
 
 use crate::deployment::Deployment;
-use crate::greedy::Disjoint;
+use crate::disjoint::Disjoint;
 use crate::shortest::TieRule;
 use std::str::FromStr;
 

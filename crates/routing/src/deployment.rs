@@ -1,13 +1,15 @@
 //! A deployment: nodes, who hears whom, and the two that want to talk.
 
+use crate::disjoint::Disjoint;
 use crate::error::RoutingError;
 use crate::graph::Graph;
-use crate::greedy::{self, Disjoint};
+use crate::greedy;
 use crate::optimal::optimal_routes;
 use crate::position::{Position, nearest};
 use crate::quality::LinkQualities;
 use crate::random::Draws;
-use crate::shortest::{Route, TieRule, Ties};
+use crate::route::Route;
+use crate::shortest::{TieRule, Ties};
 
 /// How the source or the destination is chosen.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,15 +3,16 @@
 use crate::assignment::{Assignment, drawn_radios};
 use crate::conflict::{ConflictGraph, Interference, Zone};
 use crate::deployment::Deployment;
+use crate::disjoint::Disjoint;
 use crate::error::RoutingError;
 use crate::graph::Graph;
-use crate::greedy::Disjoint;
 use crate::metrics::{MicSetting, ett, etx, mic, wcett};
 use crate::multichannel::{ChannelGraph, ChannelRoute, Criterion, Metric};
 use crate::optimal::optimal_routes_by;
 use crate::radio::Radio;
 use crate::record::Method;
-use crate::shortest::{Route, TieRule};
+use crate::route::Route;
+use crate::shortest::TieRule;
 use serde::Serialize;
 
 /// A set of routes, judged over radios.

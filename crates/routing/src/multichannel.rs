@@ -1,12 +1,12 @@
 //! Routes of least WCETT or MIC over a graph whose links can use several channels.
 
+use crate::disjoint::Disjoint;
 use crate::error::RoutingError;
 use crate::graph::Graph;
-use crate::greedy::Disjoint;
 use crate::metrics::{Hop, MicSetting, mic, wcett};
 use crate::names::pick;
 use crate::pruned::Pruned;
-use crate::shortest::Route;
+use crate::route::Route;
 use search::Search;
 use serde::{Serialize, Serializer};
 use std::str::FromStr;

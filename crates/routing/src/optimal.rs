@@ -4,9 +4,9 @@
 //! backwards over a link that an earlier one took, and so undo it. With two routes this is Bhandari's form of
 //! Suurballe's algorithm (Suurballe 1974; Bhandari 1999).
 
+use crate::disjoint::Disjoint;
 use crate::graph::Graph;
-use crate::greedy::Disjoint;
-use crate::shortest::Route;
+use crate::route::Route;
 use std::collections::VecDeque;
 use std::ops::{Add, Neg};
 

@@ -1,8 +1,8 @@
 //! What no later route of a set may use.
 
+use crate::disjoint::Disjoint;
 use crate::graph::Graph;
-use crate::greedy::Disjoint;
-use crate::shortest::Route;
+use crate::route::Route;
 
 /// The nodes and links of a graph that are taken out.
 #[derive(Clone, Debug)]

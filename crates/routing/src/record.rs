@@ -1,10 +1,11 @@
 //! What statistics need to know of one deployment's routes.
 
 use crate::deployment::Deployment;
+use crate::disjoint::Disjoint;
 use crate::error::RoutingError;
-use crate::greedy::Disjoint;
 use crate::names::pick;
-use crate::shortest::{Route, TieRule};
+use crate::route::Route;
+use crate::shortest::TieRule;
 use std::str::FromStr;
 
 /// How a set of routes was found.

@@ -2,17 +2,17 @@
 //! scenario in every result.
 
 use crate::plan::bond;
-use crate::plan::trace::Traces;
+use crate::plan::files::FileHashes;
 use crate::plan::wifi;
 use crate::plan::{
-    Application, ChangePlan, ConnectionPlan, DataDirection, Interval, LinkPlan, NodeIndex, NodeKind,
-    NodePlan, Plan, Protocol,
+    Application, ChangePlan, ConnectionPlan, DataDirection, LinkPlan, NodeIndex, NodeKind, NodePlan, Plan,
+    Protocol,
 };
 use crate::scenario::Scenario;
 use crate::schema::bond::BondTable;
 use crate::schema::connection::{
-    ApplicationTable, BulkTable, ConnectionTable, ConstantRateTable, ConstantTable, DataTable, HostTable,
-    IntervalTable, OnOffTable, ProtocolName, RateChangeTable, RequestResponseTable, Stack,
+    ApplicationTable, BulkTable, ConnectionTable, ConstantRateTable, DataTable, HostTable, OnOffTable,
+    ProtocolName, RateChangeTable, RequestResponseTable, Stack,
 };
 use crate::schema::endpoints::{HostNames, Names};
 use crate::schema::link::{
@@ -104,7 +104,7 @@ impl Scenario {
 
     fn hash_file(&self, table: &mut Value, key: &str) {
         if let Some(Value::String(name)) = table.get_mut(key)
-            && let Some(hash) = self.traces.hash(name)
+            && let Some(hash) = self.files.hash(name)
         {
             *name = format!("sha256:{hash}");
         }
@@ -148,10 +148,10 @@ impl Scenario {
 
     fn link(&self, link: &LinkPlan) -> Option<(Name, LinkTable)> {
         let wire = link.wire()?;
-        let one = |index: usize| Some(direction(&wire.directions[index], &self.traces));
+        let one = |index: usize| Some(direction(&wire.directions[index], &self.files));
         // A trace goes when a rate comes: the change to the rate says both.
         let said = |plan: &&ChangePlan| plan.change != Change::Trace(None);
-        let changed = |plan: &ChangePlan| change(plan, &self.traces);
+        let changed = |plan: &ChangePlan| change(plan, &self.files);
         let table = LinkTable {
             between: self.ends(link),
             mtu: Some(link.mtu),
@@ -240,14 +240,14 @@ fn tidy(value: Value) -> Value {
     }
 }
 
-fn trace_name(trace: &Trace, traces: &Traces) -> Option<String> {
-    traces.name(trace).map(str::to_owned)
+fn trace_name(trace: &Trace, files: &FileHashes) -> Option<String> {
+    files.name(trace).map(str::to_owned)
 }
 
-fn direction(config: &DirectionConfig, traces: &Traces) -> DirectionTable {
+fn direction(config: &DirectionConfig, files: &FileHashes) -> DirectionTable {
     DirectionTable {
         rate: config.trace.is_none().then_some(BitRate(config.rate)),
-        trace: config.trace.as_ref().and_then(|trace| trace_name(trace, traces)),
+        trace: config.trace.as_ref().and_then(|trace| trace_name(trace, files)),
         delay: Some(Time(config.delay)),
         jitter: Some(jitter(config.jitter)),
         reorder: Some(config.reorder),
@@ -257,7 +257,7 @@ fn direction(config: &DirectionConfig, traces: &Traces) -> DirectionTable {
     }
 }
 
-fn change(plan: &ChangePlan, traces: &Traces) -> ChangeTable {
+fn change(plan: &ChangePlan, files: &FileHashes) -> ChangeTable {
     let mut table = ChangeTable {
         at: Time(plan.at - Instant::ZERO),
         direction: Some([Direction::Forward, Direction::Backward][plan.direction]),
@@ -273,7 +273,7 @@ fn change(plan: &ChangePlan, traces: &Traces) -> ChangeTable {
     };
     match &plan.change {
         Change::Rate(rate) => table.rate = Some(BitRate(*rate)),
-        Change::Trace(trace) => table.trace = trace.as_ref().and_then(|trace| trace_name(trace, traces)),
+        Change::Trace(trace) => table.trace = trace.as_ref().and_then(|trace| trace_name(trace, files)),
         Change::Reorder(reorder) => table.reorder = Some(*reorder),
         Change::Duplicate(probability) => table.duplicate = Some(Chance(*probability)),
         Change::Delay(delay) => table.delay = Some(Time(*delay)),
@@ -359,14 +359,6 @@ fn codel_table(limit: Limit, codel: &CodelConfig) -> CodelTable {
     }
 }
 
-/// As a file says it.
-pub(crate) fn interval(interval: Interval) -> IntervalTable {
-    match interval {
-        Interval::Constant(time) => IntervalTable::Constant(ConstantTable { time: Time(time) }),
-        Interval::Exponential(mean) => IntervalTable::Exponential(ExponentialTable { mean: Time(mean) }),
-    }
-}
-
 fn application(application: &Application) -> ApplicationTable {
     let size = |bytes: u64| Some(Size(Bytes::new(bytes)));
     match application {
@@ -387,15 +379,15 @@ fn application(application: &Application) -> ApplicationTable {
         &Application::OnOff { rate, packet, on, off, duration } => ApplicationTable::OnOff(OnOffTable {
             rate: BitRate(rate),
             packet_size: size(u64::from(packet)),
-            on: Some(interval(on)),
-            off: Some(interval(off)),
+            on: Some(on.explicit()),
+            off: Some(off.explicit()),
             duration: duration.map(Time),
         }),
         &Application::RequestResponse { request, response, think, count } => {
             ApplicationTable::RequestResponse(RequestResponseTable {
                 request: size(request),
                 response: size(response),
-                think: Some(interval(think)),
+                think: Some(think.explicit()),
                 count,
             })
         }

@@ -8,6 +8,7 @@ mod canonical;
 mod document;
 mod error;
 mod explain;
+mod load;
 mod outcome;
 pub mod plan;
 mod references;
@@ -18,6 +19,7 @@ mod watch;
 mod world;
 
 pub use error::{Diagnostic, ScenarioError};
+pub use load::{load, load_watched};
 pub use outcome::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
     DatagramCounts, ENGINE_VERSION, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow,
@@ -27,7 +29,7 @@ pub use plan::Plan;
 pub use references::Reference;
 pub use ropewalk_routing::Progress;
 pub use ropewalk_wifi::RadioStats;
-pub use scenario::{Scenario, load, load_watched};
+pub use scenario::Scenario;
 pub use schema::{keys_reference, schema};
 pub use watch::Watch;
 pub use world::{RunError, RunOptions, run, run_plan};

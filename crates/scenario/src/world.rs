@@ -18,10 +18,12 @@ mod identity;
 mod late;
 mod node;
 mod packet;
+mod period;
 mod ports;
 mod router;
 mod run_up;
 mod sample;
+mod simulation;
 mod transport;
 mod view;
 mod wireless;
@@ -31,7 +33,7 @@ use crate::plan::Plan;
 use crate::plan::wifi::{Stage, WifiError, WifiPlan};
 use crate::scenario::Scenario;
 use crate::watch::Watch;
-use build::{Radio, Simulation, build};
+use build::build;
 use capture::CaptureTap;
 use packet::Packet;
 use ropewalk_sim::{Medium, NoMedium, NoTap, Tap};
@@ -39,6 +41,7 @@ use ropewalk_units::{Duration, Instant};
 use ropewalk_wifi::Network;
 use run_up::RunUp;
 use sample::Sampler;
+use simulation::{Radio, Simulation};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,12 +122,23 @@ pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> R
     run.captured(radio(stage), motion, run_up)
 }
 
+impl Scenario {
+    /// Are there stations and routes with this seed? What is drawn for it need not be drawn again.
+    ///
+    /// # Errors
+    /// As those of [`run`](crate::run), before anything runs.
+    pub fn check_seed(&self, seed: u64, watch: Watch<'_>) -> Result<(), RunError> {
+        let Some(wifi) = &self.plan.wifi else { return Ok(()) };
+        staged(wifi, seed, &watch).map(drop)
+    }
+}
+
 fn radio(stage: Stage) -> Radio<Network> {
     Radio { medium: stage.network, entries: stage.entries, ports: stage.ports }
 }
 
 /// The network with everything placed.
-pub(crate) fn staged(wifi: &WifiPlan, seed: u64, watch: &Watch<'_>) -> Result<Stage, RunError> {
+fn staged(wifi: &WifiPlan, seed: u64, watch: &Watch<'_>) -> Result<Stage, RunError> {
     wifi.stage(seed, watch).map_err(|source| match watch.is_stopped() {
         true => RunError::Interrupted { at: Instant::ZERO },
         false => RunError::Wifi { seed, source },

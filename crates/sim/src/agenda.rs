@@ -6,12 +6,29 @@
 mod arrivals;
 
 use crate::event_queue::EventQueue;
-use crate::node::LinkId;
-use crate::world::Event;
+use crate::ids::{LinkId, NodeId};
 use arrivals::{Arrivals, Key};
 use ropewalk_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// What the queue holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// Something may have arrived at the end of a link.
+    Arrival(LinkId),
+    Timer {
+        node: NodeId,
+        token: u32,
+    },
+    /// Index of the timed change.
+    Change(u32),
+    /// The medium's timer; its token in two halves, so that events of links stay small.
+    Medium {
+        high: u32,
+        low: u32,
+    },
+}
 
 /// An event with the number of its insertion, which orders events of one time.
 #[derive(Clone, Copy)]

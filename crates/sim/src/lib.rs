@@ -8,6 +8,7 @@
 mod agenda;
 mod config;
 mod event_queue;
+mod ids;
 mod link;
 mod medium;
 mod node;
@@ -21,9 +22,10 @@ pub use config::{
     Change, CodelConfig, DirectionConfig, FqCodelConfig, Jitter, Loss, Queue, QueueLimit, RedConfig, Trace,
 };
 pub use event_queue::EventQueue;
+pub use ids::{LinkId, NodeId, Port};
 pub use link::{LinkSetup, LinkStats};
 pub use medium::{Medium, MediumContext, NoMedium};
-pub use node::{Context, LinkId, Node, NodeId, Port};
+pub use node::{Context, Node};
 pub use packet::{Packet, PacketId};
 pub use random::{Stream, Streams};
 pub use tap::{DropReason, NoTap, Tap};

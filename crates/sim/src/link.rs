@@ -17,7 +17,7 @@ use discipline::Queued;
 pub use stats::LinkStats;
 
 use crate::config::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit};
-use crate::node::{LinkId, NodeId, Port};
+use crate::ids::{LinkId, NodeId, Port};
 use crate::packet::{Arena, Packet, PacketId};
 use crate::random::Streams;
 use crate::tap::{DropReason, Tap};

@@ -4,12 +4,11 @@
 //! medium port is offered to the port's entry. Some time later the medium delivers it to the node at the entry's
 //! other end. For nodes, taps and statistics an entry is the direction of a link, with a [`LinkId`].
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Event};
+use crate::ids::{LinkId, NodeId, Port};
 use crate::link::LinkStats;
-use crate::node::{LinkId, NodeId, Port};
 use crate::packet::{Arena, Packet, PacketId};
 use crate::tap::{DropReason, Tap};
-use crate::world::Event;
 use ropewalk_units::Instant;
 
 /// A medium that carries packets between entries.

@@ -1,21 +1,9 @@
 //! Nodes and what they may do.
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Event};
+use crate::ids::{LinkId, NodeId, Port};
 use crate::packet::{Arena, Packet, PacketId};
-use crate::world::Event;
 use ropewalk_units::Instant;
-
-/// A node of the world.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct NodeId(pub u32);
-
-/// One of a node's interfaces: the `n`-th link connected to it, from 0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Port(pub u32);
-
-/// One direction of a link, over all links in the order of their connection.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct LinkId(pub u32);
 
 /// A host, a router: what packets and timers come to.
 pub trait Node: Sized {

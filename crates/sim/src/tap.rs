@@ -1,6 +1,6 @@
 //! Listening to links.
 
-use crate::node::LinkId;
+use crate::ids::LinkId;
 use ropewalk_units::Instant;
 
 /// Why a packet did not arrive.

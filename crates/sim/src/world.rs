@@ -1,31 +1,14 @@
 //! The world: nodes, links, and the loop that moves time on.
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Event};
 use crate::config::Change;
+use crate::ids::{LinkId, NodeId, Port};
 use crate::link::{Direction, Effects, LinkSetup, LinkStats};
 use crate::medium::{End, Medium, MediumContext, NoMedium};
-use crate::node::{Context, LinkId, Node, NodeId, Port};
+use crate::node::{Context, Node};
 use crate::packet::{Arena, PacketId};
 use crate::tap::{NoTap, Tap};
 use ropewalk_units::Instant;
-
-/// What the queue holds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
-    /// Something may have arrived at the end of a link.
-    Arrival(LinkId),
-    Timer {
-        node: NodeId,
-        token: u32,
-    },
-    /// Index of the timed change.
-    Change(u32),
-    /// The medium's timer; its token in two halves, so that events of links stay small.
-    Medium {
-        high: u32,
-        low: u32,
-    },
-}
 
 /// This bit marks a port that leads into the medium; the others are the entry.
 const MEDIUM_PORT: u32 = 1 << 31;

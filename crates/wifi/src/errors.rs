@@ -4,11 +4,13 @@
 //! carry little ([`FrameErrors::above`]) never fail and are not seen by the model: a bursty one does not move for them.
 
 mod chain;
+mod runs;
 
 pub use chain::{HiddenMarkov, MarkovError};
 
 use ropewalk_sim::Stream;
 use ropewalk_units::{Duration, Instant, Probability};
+use runs::mean_run;
 use std::fmt;
 
 /// Which frames can fail, and how.
@@ -139,11 +141,6 @@ impl GilbertElliott {
     pub fn mean_bad_period(&self) -> f64 {
         1.0 / self.bad_to_good.get()
     }
-}
-
-/// Runs of failures have the mean length P(failure) / P(failure after a success).
-fn mean_run(loss: f64, starts: f64) -> f64 {
-    if loss == 0.0 { 0.0 } else { loss / starts }
 }
 
 impl ErrorModel {

@@ -3,6 +3,7 @@
 //! Positions depend on the trajectory's own stream and on the time alone, never on how often it is asked; the times
 //! asked for must not decrease.
 
+mod checks;
 mod gauss_markov;
 mod movement_file;
 mod waypoint;
@@ -63,21 +64,6 @@ impl fmt::Display for MobilityError {
 }
 
 impl std::error::Error for MobilityError {}
-
-fn require(
-    is_met: bool,
-    parameter: &'static str,
-    expected: &'static str,
-    found: f64,
-) -> Result<(), MobilityError> {
-    if is_met { Ok(()) } else { Err(MobilityError { parameter, expected, found }) }
-}
-
-fn require_area(area: crate::position::Area) -> Result<(), MobilityError> {
-    let is_extent = |metres: f64| metres > 0.0 && metres < f64::INFINITY;
-    require(is_extent(area.width), "area.width", "finite and above 0 m", area.width)?;
-    require(is_extent(area.height), "area.height", "finite and above 0 m", area.height)
-}
 
 /// A straight movement, or a stay.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -3,6 +3,7 @@
 //! Powers are milliwatts where they are added and dBm where they are configured. A medium works out each pair's
 //! [`Signal`] once, as long as no station moves, and asks [`Propagation::receives`] at the end of a frame.
 
+mod decibels;
 mod overlap;
 mod receiver;
 
@@ -10,6 +11,7 @@ pub use overlap::{Channel, UnknownChannel};
 pub use receiver::Receiver;
 
 use crate::phy::Rate;
+pub use decibels::{dbm_from_mw, mw_from_dbm};
 use ropewalk_sim::Streams;
 
 /// How signals fade, and what survives interference.
@@ -175,16 +177,6 @@ impl LogDistance {
 pub fn free_space_loss_db(frequency_mhz: f64) -> f64 {
     const METRES_PER_MICROSECOND: f64 = 299.792_458;
     20.0 * libm::log10(4.0 * std::f64::consts::PI * frequency_mhz / METRES_PER_MICROSECOND)
-}
-
-/// dBm from mW; minus infinity from 0.
-pub fn dbm_from_mw(mw: f64) -> f64 {
-    10.0 * libm::log10(mw)
-}
-
-/// mW from dBm.
-pub fn mw_from_dbm(dbm: f64) -> f64 {
-    libm::exp10(dbm / 10.0)
 }
 
 #[cfg(test)]

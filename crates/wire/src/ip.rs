@@ -1,7 +1,7 @@
 //! The IP header as a value, and its bytes.
 
 use crate::checksum::Sum;
-use crate::packet::EmitError;
+use crate::emit_error::EmitError;
 use crate::segment::Ecn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -5,6 +5,8 @@
 
 mod checksum;
 mod codes;
+mod datagram;
+mod emit_error;
 mod ip;
 mod mptcp;
 mod options;
@@ -14,15 +16,18 @@ pub mod read;
 mod segment;
 mod stream;
 mod tcp;
+mod tcp_header;
 
 pub use checksum::{Sum, dss_checksum};
 pub use codes::protocol;
+pub use datagram::Datagram;
+pub use emit_error::EmitError;
 pub use ip::IpHeader;
 pub use mptcp::{
     AddAddress, DataAck, Dss, FastClose, Join, Key, Mapping, MptcpOption, MptcpOptions, Nonce, Priority,
     RemoveAddress, ResetReason, Token,
 };
-pub use packet::{Datagram, EmitError, PacketHeader};
+pub use packet::PacketHeader;
 pub use segment::{Ecn, Flags, Options, Payload, SackBlocks, Segment, Timestamps};
 pub use stream::{fill_stream, stream_byte, stream_sum};
-pub use tcp::TcpHeader;
+pub use tcp_header::TcpHeader;

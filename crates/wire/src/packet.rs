@@ -1,32 +1,13 @@
 //! Whole IP packets: IPv4 or IPv6, then TCP or UDP, with real checksums.
 
 use crate::codes::protocol::UDP;
+use crate::datagram::Datagram;
+use crate::emit_error::EmitError;
 use crate::ip::IpHeader;
 use crate::segment::{Ecn, Options, Payload, Segment};
 use crate::stream::fill_stream;
-use crate::tcp::TcpHeader;
-use std::fmt;
+use crate::tcp_header::TcpHeader;
 use std::net::IpAddr;
-
-/// A UDP datagram as a value. Ports and addresses belong to the packet that carries it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Datagram {
-    /// The data.
-    pub payload: Payload,
-    /// The ECN field of the IP header.
-    pub ecn: Ecn,
-}
-
-impl Datagram {
-    /// The UDP header (RFC 768).
-    pub const HEADER: u32 = 8;
-
-    /// Octets of UDP header and data.
-    #[inline]
-    pub const fn wire_len(&self) -> u32 {
-        Self::HEADER + self.payload.len
-    }
-}
 
 /// What a packet's headers need beyond the segment or datagram in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,38 +27,6 @@ pub struct PacketHeader {
     /// Differentiated services code point (RFC 2474), 0 to 63.
     pub dscp: u8,
 }
-
-/// Why a packet has no bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum EmitError {
-    /// Source and destination are of different families.
-    MixedFamilies {
-        /// The packet's source.
-        source: IpAddr,
-        /// The packet's destination.
-        destination: IpAddr,
-    },
-    /// TCP options of this many octets, above [`Options::SPACE`].
-    OptionsTooLong(u32),
-    /// A packet of this many octets, above what the length field of its IP header can say.
-    PacketTooLong(u64),
-}
-
-impl fmt::Display for EmitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::MixedFamilies { source, destination } => {
-                write!(f, "a packet from {source} to {destination}: the addresses are of different families")
-            }
-            Self::OptionsTooLong(len) => {
-                write!(f, "TCP options of {len} octets: the header has room for {}", Options::SPACE)
-            }
-            Self::PacketTooLong(len) => write!(f, "a packet of {len} octets: IP can express 65535"),
-        }
-    }
-}
-
-impl std::error::Error for EmitError {}
 
 impl PacketHeader {
     /// The IP header: "don't fragment" is set, as by hosts that discover the path MTU.

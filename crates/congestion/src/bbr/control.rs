@@ -1,6 +1,7 @@
 //! The outputs: pacing rate, send quantum, congestion window.
 
-use super::{Bbr, State, UNBOUNDED, octets};
+use super::volume::octets;
+use super::{Bbr, State, UNBOUNDED};
 use crate::pacing;
 use crate::rate_sample::RateSample;
 use crate::window::Window;

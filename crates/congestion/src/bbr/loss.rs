@@ -1,6 +1,7 @@
 //! What losses say about the volume in flight.
 
-use super::{BETA, Bbr, LOSS_THRESH, State, octets};
+use super::volume::octets;
+use super::{BETA, Bbr, LOSS_THRESH, State};
 use crate::rate_sample::{LostPacket, RateSample};
 use crate::window::Window;
 use ropewalk_units::Instant;

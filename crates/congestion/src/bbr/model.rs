@@ -1,6 +1,7 @@
 //! The model of the path: its bandwidth, in the long and in the short term, and how much may be on its way.
 
-use super::{BETA, UNBOUNDED, octets};
+use super::volume::octets;
+use super::{BETA, UNBOUNDED};
 use crate::rate_sample::RateSample;
 
 /// The network path model's parameters. Rates in octets per second, volumes in octets.

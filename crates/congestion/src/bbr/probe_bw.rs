@@ -176,7 +176,7 @@ impl Bbr {
         if bound == UNBOUNDED {
             return UNBOUNDED;
         }
-        let headroom = super::octets(HEADROOM * f64::from(bound)).max(window.smss);
+        let headroom = super::volume::octets(HEADROOM * f64::from(bound)).max(window.smss);
         bound.saturating_sub(headroom).max(Self::min_pipe_cwnd(window))
     }
 

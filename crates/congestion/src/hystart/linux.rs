@@ -1,7 +1,7 @@
 //! HyStart as Linux's CUBIC has it (Ha and Rhee 2008, with the kernel's later corrections). Slow start ends when a
 //! train of ACKs is as long as half the round trip, or when the delay has risen.
 
-use crate::controller::AckSample;
+use crate::ack_sample::AckSample;
 use ropewalk_units::{Duration, Instant};
 
 /// `hystart_low_window`, in segments.

@@ -3,7 +3,7 @@ use crate::deployment::{Deployment, End, Nodes};
 use crate::graph::Graph;
 use crate::multichannel::ChannelRoute;
 use crate::position::Position;
-use crate::shortest::Route;
+use crate::route::Route;
 
 /// 0 and 3 at the ends, 1 above and 2 below, 24 m apart from one another.
 fn diamond() -> Deployment {

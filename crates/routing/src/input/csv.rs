@@ -1,6 +1,7 @@
 //! Positions from comma-separated values.
 
-use super::{Numbers, Topology, called, channels, coordinate, not_empty};
+use super::Topology;
+use super::checks::{Numbers, called, channels, coordinate, not_empty};
 use crate::error::RoutingError;
 use crate::position::Position;
 

@@ -1,6 +1,7 @@
 //! Deployments from GraphML, as [`crate::Report::graphml`] and NetworkX write it.
 
-use super::{Numbers, Topology, channels, checked_range, coordinate, not_empty};
+use super::Topology;
+use super::checks::{Numbers, channels, checked_range, coordinate, not_empty};
 use crate::error::RoutingError;
 use crate::position::Position;
 use crate::quality::{Links, SaidOfLink};

@@ -1,6 +1,7 @@
 //! Deployments from JSON: what [`crate::Report::json`] writes, and what `networkx.node_link_data` does.
 
-use super::{Numbers, Topology, called, checked_channels, checked_range, not_empty};
+use super::Topology;
+use super::checks::{Numbers, called, checked_channels, checked_range, not_empty};
 use crate::error::RoutingError;
 use crate::position::Position;
 use crate::quality::{Links, SaidOfLink};

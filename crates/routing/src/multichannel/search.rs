@@ -5,7 +5,7 @@ use super::bounds::{NEVER, State, States};
 use super::{ChannelGraph, ChannelRoute, Criterion};
 use crate::error::RoutingError;
 use crate::pruned::Pruned;
-use crate::shortest::Route;
+use crate::route::Route;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 

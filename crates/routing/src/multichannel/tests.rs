@@ -1,8 +1,8 @@
 use super::{ChannelGraph, ChannelRoute, Criterion};
+use crate::disjoint::Disjoint;
 use crate::graph::Graph;
-use crate::greedy::Disjoint;
 use crate::metrics::{Hop, MicSetting};
-use crate::shortest::Route;
+use crate::route::Route;
 use proptest::prelude::*;
 
 fn route(nodes: &[u32], channels: &[u32]) -> ChannelRoute {

@@ -1,7 +1,9 @@
 use super::{optimal_routes, optimal_routes_by};
+use crate::disjoint::Disjoint;
 use crate::graph::Graph;
-use crate::greedy::{Disjoint, routes};
-use crate::shortest::{Route, Ties};
+use crate::greedy::routes;
+use crate::route::Route;
+use crate::shortest::Ties;
 use petgraph::algo::ford_fulkerson;
 use petgraph::graph::{DiGraph, NodeIndex};
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 use super::Report;
 use crate::assignment::Assignment;
 use crate::deployment::{Deployment, End, Nodes};
+use crate::disjoint::Disjoint;
 use crate::graph::Graph;
-use crate::greedy::Disjoint;
 use crate::input::{Format, read};
 use crate::multichannel::Metric;
 use crate::position::Position;

@@ -1,8 +1,8 @@
 use super::{Condition, Effort, End, Found, Layout, Progress, Search, Sieve, TieRule};
 use crate::deployment::Deployment;
+use crate::disjoint::Disjoint;
 use crate::error::RoutingError;
 use crate::graph::Graph;
-use crate::greedy::Disjoint;
 use crate::position::Position;
 use crate::random::{Draws, positions};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,7 @@
 //! Nodes to the schema's types, through serde, with the place and the path of every mistake.
 
-use super::{Entry, Node, Origin, Table, Value, one_of};
+use super::words::one_of;
+use super::{Entry, Node, Origin, Table, Value};
 use crate::suggest;
 use serde::de::value::StrDeserializer;
 use serde::de::{

@@ -1,6 +1,7 @@
 //! Changes of a document that was checked.
 
-use super::{Document, Entry, Node, Origin, Table, Value, segments};
+use super::words::segments;
+use super::{Document, Entry, Node, Origin, Table, Value};
 
 impl Document {
     /// Sets a key of the table at `path` to a text.

@@ -4,6 +4,7 @@ mod decode;
 mod edit;
 mod overrides;
 mod parse;
+mod words;
 mod write;
 
 use crate::error::{Diagnostic, ScenarioError};
@@ -11,6 +12,7 @@ use crate::suggest;
 pub(crate) use decode::Fault;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use words::{one_of, segments};
 
 /// Where a key or a value was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -189,21 +191,6 @@ impl Document {
 pub(crate) struct Found<'a> {
     pub(crate) key: &'a Origin,
     pub(crate) node: &'a Node,
-}
-
-/// The parts of a dotted path; indices may be written `[0]` or `.0`.
-fn segments(path: &str) -> impl Iterator<Item = &str> {
-    path.split(['.', '[', ']']).filter(|segment| !segment.is_empty())
-}
-
-/// "one of `a`, `b`", or "`a`" when there is only one.
-pub(crate) fn one_of<'a>(candidates: impl IntoIterator<Item = &'a str>) -> String {
-    let quoted: Vec<String> = candidates.into_iter().map(|name| format!("`{name}`")).collect();
-    match quoted.as_slice() {
-        [] => "nothing: there is none".to_owned(),
-        [only] => only.clone(),
-        _ => format!("one of {}", quoted.join(", ")),
-    }
 }
 
 /// Line and column from 1, and the text of the line.

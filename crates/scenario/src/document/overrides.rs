@@ -1,7 +1,8 @@
 //! `--set links.b.loss="3 %"`: a value put into the tree before it is checked.
 
 use super::decode::Fault;
-use super::{Entry, Node, Origin, Table, Value, parse, segments};
+use super::words::segments;
+use super::{Entry, Node, Origin, Table, Value, parse};
 use crate::suggest;
 
 /// Parts of a scenario whose keys are names that the author chose.

@@ -3,7 +3,7 @@
 use super::radio;
 use crate::plan::router::StripFrom;
 use crate::plan::{
-    Application, BondPlan, Carrier, ClockPlan, ConnectionPlan, DataDirection, Interval, JitterPlan, LinkPlan,
+    Application, BondPlan, Carrier, ClockPlan, ConnectionPlan, DataDirection, JitterPlan, LinkPlan,
     NodeIndex, NodeKind, PathPlan, Plan, Protocol, WirePlan,
 };
 use crate::schema::quantity::Limit;
@@ -301,13 +301,6 @@ fn protocol(connection: &ConnectionPlan) -> String {
     }
 }
 
-pub(super) fn interval(interval: Interval) -> String {
-    match interval {
-        Interval::Constant(time) => time.to_string(),
-        Interval::Exponential(mean) => format!("about {mean} (exponential)"),
-    }
-}
-
 fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
     let (source, destination) = (node(plan, connection.source), node(plan, connection.destination));
     let flows = match connection.data {
@@ -330,13 +323,13 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
             format!("{flows} {rate} in packets of {packet} B, {}{later}", until(*duration))
         }
         Application::OnOff { rate, packet, on, off, duration } => {
-            let (on, off) = (interval(*on), interval(*off));
+            let (on, off) = (on.describe(), off.describe());
             let until = until(*duration);
             format!("{flows} {rate} in packets of {packet} B, on for {on}, off for {off}, {until}")
         }
         Application::RequestResponse { request, response, think, count } => {
             let (request, response) = (Bytes::new(*request), Bytes::new(*response));
-            let think = interval(*think);
+            let think = think.describe();
             let times = count.map_or_else(|| "until the end".to_owned(), |count| format!("{count} times"));
             format!(
                 "{source} asks ({request}), {destination} answers ({response}), {source} thinks {think}; {times}"

@@ -1,6 +1,5 @@
 //! The wireless network in characters: what its radios are, how far they reach, where the stations are.
 
-use super::draw;
 use crate::plan::wifi::{BroadcastPlan, MobilityPlan, WayPlan};
 use crate::plan::{Plan, WifiPlan};
 use ropewalk_units::Duration;
@@ -111,7 +110,7 @@ fn list(wifi: &WifiPlan, text: &mut String) {
 fn broadcasts(wifi: &WifiPlan, text: &mut String) {
     for plan in &wifi.broadcasts {
         let from = plan.from.as_ref().map_or_else(|| "all stations".to_owned(), |from| from.join(", "));
-        let interval = draw::interval(plan.interval);
+        let interval = plan.interval.describe();
         let BroadcastPlan { name, channel, packet, .. } = plan;
         let _ = writeln!(
             text,

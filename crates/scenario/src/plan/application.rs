@@ -1,7 +1,7 @@
 //! Applications: defaults and checks.
 
-use super::connection::Draft;
-use super::{Application, Interval, PathPlan, Protocol};
+use super::context::Place;
+use super::{Application, Interval, Protocol, UDP_HEADERS};
 use crate::error::ScenarioError;
 use crate::schema::connection::{
     ApplicationTable, BulkTable, ConstantRateTable, IntervalTable, OnOffTable, RateChangeTable,
@@ -10,25 +10,23 @@ use crate::schema::connection::{
 use crate::schema::quantity::{BitRate, Size, Time};
 use ropewalk_units::{Duration, Instant, Rate};
 
-/// IPv4 and UDP headers.
-pub(super) const UDP_HEADERS: u32 = 28;
-
-/// The application of a connection.
+/// What the connection at `place` carries over a protocol, on paths with this MTU.
 pub(super) fn application(
-    draft: &Draft<'_>,
+    place: &Place<'_>,
+    given: Option<&ApplicationTable>,
     protocol: &Protocol,
-    paths: &[PathPlan],
+    mtu: u32,
 ) -> Result<Application, ScenarioError> {
-    let table = draft.table.application.clone().unwrap_or(ApplicationTable::Bulk(BulkTable::default()));
+    let table = given.cloned().unwrap_or(ApplicationTable::Bulk(BulkTable::default()));
     let udp = matches!(protocol, Protocol::Udp);
-    let largest = if udp { draft.mtu(paths) - UDP_HEADERS } else { u32::MAX };
-    let check = Check { draft, largest };
+    let largest = if udp { mtu - UDP_HEADERS } else { u32::MAX };
+    let check = Check { place, largest };
     match table {
         ApplicationTable::Bulk(_) | ApplicationTable::RequestResponse(_) if udp => {
             let message = "UDP has no flow control: it cannot carry this application";
-            let at = if draft.table.application.is_some() { "application" } else { "protocol" };
+            let at = if given.is_some() { "application" } else { "protocol" };
             let expected = "application = { kind = \"constant-rate\", … } or { kind = \"on-off\", … }";
-            Err(draft.builder.wrong(&draft.key(at), message, expected))
+            Err(place.wrong(at, message, expected))
         }
         ApplicationTable::Bulk(table) => check.bulk(&table),
         ApplicationTable::ConstantRate(table) => check.constant_rate(&table),
@@ -38,7 +36,8 @@ pub(super) fn application(
 }
 
 struct Check<'a> {
-    draft: &'a Draft<'a>,
+    /// The connection's.
+    place: &'a Place<'a>,
     /// Greatest payload of one packet.
     largest: u32,
 }
@@ -105,7 +104,7 @@ impl Check<'_> {
     }
 
     fn wrong(&self, key: &str, message: impl Into<String>, expected: impl Into<String>) -> ScenarioError {
-        self.draft.builder.wrong(&self.draft.key(&format!("application.{key}")), message, expected)
+        self.place.wrong(&format!("application.{key}"), message, expected)
     }
 
     fn size(&self, key: &str, size: Size) -> Result<u64, ScenarioError> {

@@ -1,9 +1,8 @@
 //! Bonds: two gateways, the member links between them, and how they are laid into one.
 
-use super::build::Builder;
-use super::connection::MOST_DSCP;
+use super::context::Context;
 use super::route::Topology;
-use super::{Carrier, LinkIndex, LinkPlan, NodeIndex, NodeKind, PathPlan, WifiPlan, link};
+use super::{Carrier, LinkIndex, LinkPlan, MOST_DSCP, NodeIndex, NodeKind, PathPlan, WifiPlan, link};
 use crate::error::ScenarioError;
 use crate::schema::bond::BondTable;
 use crate::schema::quantity::Name;
@@ -18,9 +17,11 @@ const RUN_UP: Duration = Duration::from_secs(5);
 const LONGEST_RUN_UP: Duration = Duration::from_secs(60);
 
 pub(crate) mod config;
+mod key;
 pub(super) mod routes;
 mod way;
 
+use key::member_key;
 use way::{NoWay, Ways};
 
 /// A bond between two gateways.
@@ -38,32 +39,32 @@ pub struct BondPlan {
 
 /// All bonds, by name, as links behind those of the topology.
 pub(super) fn bonds(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     topology: &Topology,
     wifi: Option<&WifiPlan>,
 ) -> Result<Vec<LinkPlan>, ScenarioError> {
     let first = topology.links.len();
-    let tables = builder.file.bonds.iter().enumerate();
+    let tables = context.file.bonds.iter().enumerate();
     tables
         .map(|(index, (name, table))| {
             let name = name.as_str();
-            let draft = Draft { builder, topology, wifi, table, name, base: format!("bonds.{name}") };
+            let draft = Draft { context, topology, wifi, table, name, base: format!("bonds.{name}") };
             bond(&draft, first + index)
         })
         .collect()
 }
 
 fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> {
-    let Draft { builder, topology, table, name, .. } = *draft;
+    let Draft { context, topology, table, name, .. } = *draft;
     if topology.links.iter().any(|link| link.name == name) {
         let message = format!("there is a link `{name}` already");
-        return Err(builder.document.key_error(&draft.base, message, "a name of its own"));
+        return Err(context.misplaced(&draft.base, message, "a name of its own"));
     }
     let ends = draft.ends()?;
     let paths = draft.paths(ends)?;
     let ways = paths.iter().flat_map(|path| path.forward.iter().chain(&path.backward));
     let mtu = ways.map(|&(link, _)| topology.links[link].mtu).min().unwrap_or(u32::from(u16::MAX));
-    let config = config::config(builder, &draft.base, table)?;
+    let config = config::config(context, &draft.base, table)?;
     let run_up = draft.run_up(&config)?;
     let plan = BondPlan { paths, config, classes: draft.classes()?, run_up };
     Ok(LinkPlan {
@@ -77,7 +78,7 @@ fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> 
 
 /// One bond of the file on its way to a plan.
 struct Draft<'a> {
-    builder: &'a Builder<'a>,
+    context: &'a Context<'a>,
     topology: &'a Topology,
     /// Where wireless links have their delays from.
     wifi: Option<&'a WifiPlan>,
@@ -96,11 +97,11 @@ impl Draft<'_> {
         let mut ends = [0; 2];
         for (end, name) in self.table.between.iter().enumerate() {
             let key = self.key(&format!("between[{end}]"));
-            ends[end] = self.topology.named(self.builder, &key, name.as_str(), NodeKind::Router)?;
+            ends[end] = self.topology.named(self.context, &key, name.as_str(), NodeKind::Router)?;
         }
         if ends[0] == ends[1] {
             let message = format!("this bond joins `{}` with itself", self.table.between[0].as_str());
-            return Err(self.builder.wrong(&self.key("between"), message, "two different routers"));
+            return Err(self.context.wrong(&self.key("between"), message, "two different routers"));
         }
         Ok(ends)
     }
@@ -108,12 +109,12 @@ impl Draft<'_> {
     fn paths(&self, ends: [NodeIndex; 2]) -> Result<Vec<PathPlan>, ScenarioError> {
         let mut ways: Vec<Vec<LinkIndex>> = Vec::new();
         for (index, member) in self.table.paths.iter().enumerate() {
-            let key = member_key(self.builder, self.name, index);
+            let key = member_key(self.context, self.name, index);
             let name = member.fields().link.as_str();
-            let first = self.topology.link_at(self.builder, &key, name, ends[0])?;
+            let first = self.topology.link_at(self.context, &key, name, ends[0])?;
             if ways.iter().any(|way| way[0] == first) {
                 let message = format!("the path `{name}` is there twice");
-                return Err(self.builder.wrong(&key, message, "each path once"));
+                return Err(self.context.wrong(&key, message, "each path once"));
             }
             let way = match &member.fields().via {
                 Some(via) => self.named_way(ends, first, via, &self.key(&format!("paths[{index}].via")))?,
@@ -143,26 +144,26 @@ impl Draft<'_> {
             let here = &nodes[node].name;
             if node == ends[1] {
                 let message = format!("the way is at `{here}` before `{}`", name.as_str());
-                return Err(self.builder.wrong(&key, message, "no link behind the gateway"));
+                return Err(self.context.wrong(&key, message, "no link behind the gateway"));
             }
             if nodes[node].kind == NodeKind::Host {
                 let message = format!("the way leads to the host `{here}`, which forwards nothing");
-                return Err(self.builder.wrong(&key, message, "links between routers"));
+                return Err(self.context.wrong(&key, message, "links between routers"));
             }
-            let link = self.topology.link_at(self.builder, &key, name.as_str(), node)?;
+            let link = self.topology.link_at(self.context, &key, name.as_str(), node)?;
             seen.push(node);
             way.push(link);
             node = self.topology.other(link, node);
             if seen.contains(&node) {
                 let message = format!("`{}` leads back to `{}`", name.as_str(), nodes[node].name);
-                return Err(self.builder.wrong(&key, message, "a way that comes to each router once"));
+                return Err(self.context.wrong(&key, message, "a way that comes to each router once"));
             }
         }
         if node == ends[1] {
             return Ok(way);
         }
         let message = format!("the way ends at `{}`", nodes[node].name);
-        Err(self.builder.wrong(key, message, format!("links up to `{}`", nodes[ends[1]].name)))
+        Err(self.context.wrong(key, message, format!("links up to `{}`", nodes[ends[1]].name)))
     }
 
     fn no_way(&self, key: &str, first: LinkIndex, reason: &NoWay) -> ScenarioError {
@@ -178,12 +179,12 @@ impl Draft<'_> {
             NoWay::Host(host) => {
                 let message =
                     format!("{no_way}: it leads to the host `{}`, which forwards nothing", node(*host));
-                self.builder.wrong(key, message, leads_there)
+                self.context.wrong(key, message, leads_there)
             }
             NoWay::Cut(router) => {
                 let message =
                     format!("{no_way}: `{}` knows none that does not lead back over `{from}`", node(*router));
-                self.builder.wrong(key, message, leads_there)
+                self.context.wrong(key, message, leads_there)
             }
             NoWay::Tie([one, other]) => {
                 let [one, other] = [names(one), names(other)];
@@ -192,7 +193,7 @@ impl Draft<'_> {
                     one.join(", "),
                     other.join(", ")
                 );
-                self.builder.wrong(
+                self.context.wrong(
                     key,
                     message,
                     format!("`link` and `via`, as {{ link = {first:?}, via = {one:?} }}"),
@@ -225,7 +226,7 @@ impl Draft<'_> {
         let run_up = self.table.run_up.map_or(usual, |time| time.0);
         if run_up > LONGEST_RUN_UP {
             let message = "`run_up` cannot be used";
-            return Err(self.builder.wrong(
+            return Err(self.context.wrong(
                 &self.key("run_up"),
                 message,
                 format!("at most {LONGEST_RUN_UP}"),
@@ -240,22 +241,14 @@ impl Draft<'_> {
             let key = self.key(&format!("classes[{index}].dscp"));
             if table.dscp > MOST_DSCP {
                 let message = format!("there is no code point {}", table.dscp);
-                return Err(self.builder.wrong(&key, message, format!("0 to {MOST_DSCP}")));
+                return Err(self.context.wrong(&key, message, format!("0 to {MOST_DSCP}")));
             }
             if classes.iter().any(|&(dscp, _)| dscp == table.dscp) {
                 let message = format!("the code point {} is there twice", table.dscp);
-                return Err(self.builder.wrong(&key, message, "each code point once"));
+                return Err(self.context.wrong(&key, message, "each code point once"));
             }
             classes.push((table.dscp, config::class(table.treatment)));
         }
         Ok(classes)
     }
-}
-
-/// Where the file names the first link of a bond's path.
-fn member_key(builder: &Builder<'_>, bond: &str, index: usize) -> String {
-    let key = format!("bonds.{bond}.paths[{index}]");
-    let mut bonds = builder.file.bonds.iter().filter(|(name, _)| name.as_str() == bond);
-    let is_name = bonds.next().is_some_and(|(_, table)| table.paths[index].is_name());
-    if is_name { key } else { format!("{key}.link") }
 }

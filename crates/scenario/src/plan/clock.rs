@@ -1,6 +1,6 @@
 //! A node's own time: a gateway's clock, and how late a node is with its work.
 
-use super::build::Builder;
+use super::context::Place;
 use crate::error::ScenarioError;
 use crate::schema::clock::{ClockTable, JitterTable, StepTable};
 use crate::schema::quantity::{Shift, Size, Time};
@@ -87,22 +87,22 @@ impl JitterPlan {
     }
 }
 
-/// The clock of the router of this name.
+/// The clock of the router of this name, whose table is at `place`.
 pub(super) fn clock(
-    builder: &Builder<'_>,
+    place: &Place<'_>,
     name: &str,
     table: Option<&ClockTable>,
 ) -> Result<ClockPlan, ScenarioError> {
     let Some(table) = table else { return Ok(ClockPlan::default()) };
-    let key = format!("routers.{name}.clock");
-    if !builder.file.bonds.values().any(|bond| bond.between.iter().any(|end| end.as_str() == name)) {
+    let mut bonds = place.context.file.bonds.values();
+    if !bonds.any(|bond| bond.between.iter().any(|end| end.as_str() == name)) {
         let message = "nothing reads it: no bond begins at this router";
-        return Err(builder.document.key_error(&key, message, "the clock of a bond's gateway"));
+        return Err(place.misplaced("clock", message, "the clock of a bond's gateway"));
     }
     let drift = table.drift.unwrap_or(0.0);
     if !(-GREATEST_DRIFT..=GREATEST_DRIFT).contains(&drift) {
         let expected = format!("parts per million from -{GREATEST_DRIFT} to {GREATEST_DRIFT}");
-        return Err(builder.wrong(&format!("{key}.drift"), format!("a drift of {drift}"), expected));
+        return Err(place.wrong("clock.drift", format!("a drift of {drift}"), expected));
     }
     let step = |step: &StepTable| (Instant::ZERO + step.at.0, step.by.0);
     let mut steps: Vec<(Instant, i64)> = table.steps.iter().flatten().map(step).collect();
@@ -113,22 +113,17 @@ pub(super) fn clock(
     let plan = ClockPlan { offset, drift_ppb, steps };
     if !plan.stays_above_zero() {
         let expected = "a greater `offset`, or shorter steps back";
-        return Err(builder.wrong(&format!("{key}.steps"), "the clock falls below zero", expected));
+        return Err(place.wrong("clock.steps", "the clock falls below zero", expected));
     }
     Ok(plan)
 }
 
-/// How late the node with these keys is.
-pub(super) fn jitter(
-    builder: &Builder<'_>,
-    node: &str,
-    table: Option<&JitterTable>,
-) -> Result<JitterPlan, ScenarioError> {
+/// How late the node is whose table is at `place`.
+pub(super) fn jitter(place: &Place<'_>, table: Option<&JitterTable>) -> Result<JitterPlan, ScenarioError> {
     let plan = table.map(JitterPlan::new).unwrap_or_default();
     if plan.coalesce_bytes.is_some() && plan.coalesce.is_zero() {
-        let key = format!("{node}.jitter.coalesce_bytes");
         let message = "nothing is held: `coalesce` is missing";
-        return Err(builder.document.key_error(&key, message, "a key `coalesce` beside it"));
+        return Err(place.misplaced("jitter.coalesce_bytes", message, "a key `coalesce` beside it"));
     }
     Ok(plan)
 }

@@ -1,12 +1,12 @@
 //! Connections: their paths, their transports, and their copies.
 
 use super::application::application;
-use super::build::Builder;
-use super::protocol;
+use super::context::{Context, Place};
+use super::protocol::{self, Layers};
 use super::route::{NoRoute, Topology};
 use super::{
-    AddressIndex, Application, ConnectionPlan, DataDirection, LinkIndex, NodeIndex, NodeKind, PathPlan,
-    Protocol,
+    AddressIndex, Application, ConnectionPlan, DataDirection, LinkIndex, MOST_DSCP, NodeIndex, NodeKind,
+    PathPlan, Protocol,
 };
 use crate::error::ScenarioError;
 use crate::schema::connection::{ConnectionTable, DataTable, ProtocolName};
@@ -19,34 +19,31 @@ const MOST_CONNECTIONS: usize = 100_000;
 /// Ends of connections that one host may have: each has a local port, and some are left for further subflows.
 const MOST_ENDS: usize = 50_000;
 
-/// A code point has six bits (RFC 2474 §3).
-pub(super) const MOST_DSCP: u8 = 63;
-
 /// One connection of the file on its way to a plan.
-pub(super) struct Draft<'a> {
-    pub(super) builder: &'a Builder<'a>,
-    pub(super) topology: &'a Topology,
-    pub(super) table: &'a ConnectionTable,
-    pub(super) name: &'a str,
+struct Draft<'a> {
+    context: &'a Context<'a>,
+    topology: &'a Topology,
+    table: &'a ConnectionTable,
+    name: &'a str,
     /// `connections.NAME`.
-    pub(super) base: String,
+    place: Place<'a>,
 }
 
 /// All connections, by name, with their copies written out.
 pub(super) fn connections(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     topology: &Topology,
     duration: Duration,
 ) -> Result<Vec<ConnectionPlan>, ScenarioError> {
-    let broadcasts = builder.file.wifi.as_ref().is_some_and(|wifi| !wifi.broadcasts.is_empty());
-    if builder.file.connections.is_empty() && !broadcasts {
+    let broadcasts = context.file.wifi.as_ref().is_some_and(|wifi| !wifi.broadcasts.is_empty());
+    if context.file.connections.is_empty() && !broadcasts {
         let message = "the scenario has no connection: nothing would happen";
-        return Err(builder.wrong("connections", message, "a table such as [connections.bulk]"));
+        return Err(context.wrong("connections", message, "a table such as [connections.bulk]"));
     }
     let mut all = Vec::new();
-    for (name, table) in &builder.file.connections {
-        let base = format!("connections.{}", name.as_str());
-        let draft = Draft { builder, topology, table, name: name.as_str(), base };
+    for (name, table) in &context.file.connections {
+        let place = Place::new(context, format!("connections.{}", name.as_str()));
+        let draft = Draft { context, topology, table, name: name.as_str(), place };
         let before = all.len();
         draft.build(duration, &mut all)?;
         draft.check_ports(&all, before)?;
@@ -59,8 +56,15 @@ impl Draft<'_> {
         let (source, destination) = self.ends()?;
         let name = self.table.protocol.unwrap_or(ProtocolName::Tcp);
         let paths = self.paths(source, destination, name)?;
-        let protocol = protocol::protocol(self, name, &paths)?;
-        let application = application(self, &protocol, &paths)?;
+        let mtu = self.mtu(&paths);
+        let ends = [source, destination];
+        let layers = Layers::new(
+            &self.place,
+            self.table,
+            protocol::Way { topology: self.topology, ends, paths: &paths, mtu },
+        );
+        let protocol = layers.protocol(name)?;
+        let application = application(&self.place, self.table.application.as_ref(), &protocol, mtu)?;
         let data = self.data(&application)?;
         let dscp = self.dscp()?;
         let starts = self.starts(duration, all.len())?;
@@ -92,25 +96,24 @@ impl Draft<'_> {
             if ends > MOST_ENDS {
                 let message = format!("`{}` would have {ends} ends of connections", name.as_str());
                 let expected = format!("at most {MOST_ENDS} at one host, each with a port of its own");
-                return Err(self.builder.wrong(&self.key("count"), message, expected));
+                return Err(self.place.wrong("count", message, expected));
             }
         }
         Ok(())
     }
 
-    /// The path of one of the connection's keys.
-    pub(super) fn key(&self, name: &str) -> String {
-        format!("{}.{name}", self.base)
+    fn key(&self, name: &str) -> String {
+        self.place.key(name)
     }
 
-    pub(super) fn ends(&self) -> Result<(NodeIndex, NodeIndex), ScenarioError> {
+    fn ends(&self) -> Result<(NodeIndex, NodeIndex), ScenarioError> {
         let find =
-            |key: &str, name: &str| self.topology.named(self.builder, &self.key(key), name, NodeKind::Host);
+            |key: &str, name: &str| self.topology.named(self.context, &self.key(key), name, NodeKind::Host);
         let source = find("from", self.table.from.as_str())?;
         let destination = find("to", self.table.to.as_str())?;
         if source == destination {
             let message = format!("`{}` would talk to itself", self.table.to.as_str());
-            return Err(self.builder.wrong(&self.key("to"), message, "another host"));
+            return Err(self.place.wrong("to", message, "another host"));
         }
         Ok((source, destination))
     }
@@ -127,10 +130,10 @@ impl Draft<'_> {
                 self.check_count(names.len(), protocol)?;
                 for (index, name) in names.iter().enumerate() {
                     let key = self.key(&format!("paths[{index}]"));
-                    let link = self.topology.link_at(self.builder, &key, name.as_str(), source)?;
+                    let link = self.topology.link_at(self.context, &key, name.as_str(), source)?;
                     if found.iter().any(|path| path.local.link() == link) {
                         let message = format!("the path `{}` is there twice", name.as_str());
-                        return Err(self.builder.wrong(&key, message, "each path once"));
+                        return Err(self.context.wrong(&key, message, "each path once"));
                     }
                     let path = self.path(source, destination, link, &found);
                     found.push(path.map_err(|reason| self.unreachable(&key, name.as_str(), &reason))?);
@@ -154,11 +157,11 @@ impl Draft<'_> {
     fn check_count(&self, count: usize, protocol: ProtocolName) -> Result<(), ScenarioError> {
         let key = self.key("paths");
         match (count, protocol) {
-            (0, _) => Err(self.builder.wrong(&key, "the connection has no path", "at least one link")),
+            (0, _) => Err(self.context.wrong(&key, "the connection has no path", "at least one link")),
             (1, _) | (_, ProtocolName::Mptcp) => Ok(()),
             _ => {
                 let message = format!("{count} paths, but only mptcp takes more than one");
-                Err(self.builder.wrong(&key, message, "one link, or protocol = \"mptcp\""))
+                Err(self.context.wrong(&key, message, "one link, or protocol = \"mptcp\""))
             }
         }
     }
@@ -167,7 +170,7 @@ impl Draft<'_> {
         let (from, to) = (self.table.from.as_str(), self.table.to.as_str());
         let why = self.topology.explain(reason);
         let message = format!("no way from `{from}` to `{to}` and back over the link `{link}`: {why}");
-        self.builder.wrong(key, message, "a link that leads there")
+        self.context.wrong(key, message, "a link that leads there")
     }
 
     fn isolated(&self, source: NodeIndex, destination: NodeIndex) -> ScenarioError {
@@ -181,7 +184,7 @@ impl Draft<'_> {
             String::new()
         };
         let message = format!("there is no way from `{from}` to `{to}` and back{why}");
-        self.builder.wrong(&self.key("to"), message, "a host that links and routers lead to")
+        self.place.wrong("to", message, "a host that links and routers lead to")
     }
 
     /// The path that leaves the source by `link`. Directly joined hosts use the link's other end; through
@@ -220,7 +223,7 @@ impl Draft<'_> {
     fn data(&self, application: &Application) -> Result<DataDirection, ScenarioError> {
         if self.table.data.is_some() && matches!(application, Application::RequestResponse { .. }) {
             let message = "requests and answers flow both ways";
-            return Err(self.builder.document.key_error(&self.key("data"), message, "no key `data` here"));
+            return Err(self.place.misplaced("data", message, "no key `data` here"));
         }
         Ok(match self.table.data {
             None | Some(DataTable::Forward) => DataDirection::Forward,
@@ -232,7 +235,7 @@ impl Draft<'_> {
         let dscp = self.table.dscp.unwrap_or(0);
         if dscp > MOST_DSCP {
             let message = format!("there is no code point {dscp}");
-            return Err(self.builder.wrong(&self.key("dscp"), message, format!("0 to {MOST_DSCP}")));
+            return Err(self.place.wrong("dscp", message, format!("0 to {MOST_DSCP}")));
         }
         Ok(dscp)
     }
@@ -242,12 +245,12 @@ impl Draft<'_> {
         let given = self.given_starts()?;
         let count = self.table.count.unwrap_or(1);
         if count == 0 {
-            return Err(self.builder.wrong(&self.key("count"), "no copy at all", "a number from 1"));
+            return Err(self.place.wrong("count", "no copy at all", "a number from 1"));
         }
         if (count as usize).saturating_mul(given.len()).saturating_add(before) > MOST_CONNECTIONS {
             let message = format!("{count} copies are too many");
             let expected = format!("at most {MOST_CONNECTIONS} connections in all");
-            return Err(self.builder.wrong(&self.key("count"), message, expected));
+            return Err(self.place.wrong("count", message, expected));
         }
         let spread = self.table.spread.map_or(Duration::ZERO, |time| time.0);
         let mut starts = Vec::new();
@@ -258,7 +261,7 @@ impl Draft<'_> {
                 if start >= duration {
                     let message =
                         format!("a connection opens at {start}, but the simulation ends at {duration}");
-                    return Err(self.builder.wrong(&key, message, "a time before the end"));
+                    return Err(self.context.wrong(&key, message, "a time before the end"));
                 }
                 starts.push(Instant::ZERO + start);
             }
@@ -273,16 +276,16 @@ impl Draft<'_> {
         };
         let key = self.key("starts");
         if self.table.start.is_some() {
-            return Err(self.builder.document.key_error(&key, "`start` is given as well", "one of the two"));
+            return Err(self.context.misplaced(&key, "`start` is given as well", "one of the two"));
         }
         if times.is_empty() {
-            return Err(self.builder.wrong(&key, "no time at all", "at least one time"));
+            return Err(self.context.wrong(&key, "no time at all", "at least one time"));
         }
         Ok(times.iter().enumerate().map(|(index, time)| (*time, format!("{key}[{index}]"))).collect())
     }
 
     /// Least MTU on the way of any path, there and back.
-    pub(super) fn mtu(&self, paths: &[PathPlan]) -> u32 {
+    fn mtu(&self, paths: &[PathPlan]) -> u32 {
         let ways = paths.iter().flat_map(|path| path.forward.iter().chain(&path.backward));
         ways.map(|&(link, _)| self.topology.links[link].mtu).min().unwrap_or(u32::from(u16::MAX))
     }

@@ -1,8 +1,8 @@
 //! Links: the tables of both directions, merged and checked.
 
-use super::build::Builder;
+use super::context::Context;
 use super::queue::queue;
-use super::{Carrier, ChangePlan, LinkPlan, NodePlan, WirePlan, trace};
+use super::{Carrier, ChangePlan, LinkPlan, NodePlan, WirePlan};
 use crate::error::ScenarioError;
 use crate::schema::link::{
     ChangeTable, Direction, DirectionTable, JitterTable, LinkState, LinkTable, LossTable,
@@ -24,34 +24,34 @@ const MOST_LINKS: usize = 65_536;
 pub(crate) const DIRECTION_KEYS: [&str; 2] = ["forward", "backward"];
 
 /// All links, sorted by name.
-pub(super) fn links(builder: &mut Builder<'_>, nodes: &[NodePlan]) -> Result<Vec<LinkPlan>, ScenarioError> {
-    let file = builder.file;
+pub(super) fn links(context: &Context<'_>, nodes: &[NodePlan]) -> Result<Vec<LinkPlan>, ScenarioError> {
+    let file = context.file;
     if file.links.len() > MOST_LINKS {
         let message = format!("{} links are more than there are subnets", file.links.len());
-        return Err(builder.document.key_error("links", message, format!("at most {MOST_LINKS} links")));
+        return Err(context.misplaced("links", message, format!("at most {MOST_LINKS} links")));
     }
-    let build = |(index, (name, table)): (usize, (_, _))| link(builder, nodes, index, name, table);
+    let build = |(index, (name, table)): (usize, (_, _))| link(context, nodes, index, name, table);
     let names = file.links.iter().map(|(name, table)| (name.as_str(), table));
     names.enumerate().map(build).collect()
 }
 
 fn link(
-    builder: &mut Builder<'_>,
+    context: &Context<'_>,
     nodes: &[NodePlan],
     index: usize,
     name: &str,
     table: &LinkTable,
 ) -> Result<LinkPlan, ScenarioError> {
     let base = format!("links.{name}");
-    let ends = ends(builder, nodes, &base, table)?;
-    let mtu = checked_mtu(builder, &base, table.mtu)?;
-    let directions = [direction(builder, &base, table, 0, mtu)?, direction(builder, &base, table, 1, mtu)?];
+    let ends = ends(context, nodes, &base, table)?;
+    let mtu = checked_mtu(context, &base, table.mtu)?;
+    let directions = [direction(context, &base, table, 0, mtu)?, direction(context, &base, table, 1, mtu)?];
     let traced = directions.iter().any(|direction| direction.trace.is_some())
         || table.changes.iter().any(|change| change.trace.is_some());
     let mut changes = Vec::new();
     for (number, change) in table.changes.iter().enumerate() {
         let key = format!("{base}.changes[{number}]");
-        changes_of(builder, &key, change, traced, mtu, &mut changes)?;
+        changes_of(context, &key, change, traced, mtu, &mut changes)?;
     }
     changes.sort_by_key(|change: &ChangePlan| change.at);
     Ok(LinkPlan {
@@ -70,7 +70,7 @@ pub(super) const fn addresses(index: usize) -> [Ipv4Addr; 2] {
 }
 
 fn ends(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     nodes: &[NodePlan],
     base: &str,
     table: &LinkTable,
@@ -80,19 +80,19 @@ fn ends(
         let found = nodes.iter().position(|node| node.name == name.as_str());
         ends[end] = found.ok_or_else(|| {
             let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-            builder.unknown(&format!("{base}.between[{end}]"), "host or router", name.as_str(), known)
+            context.unknown(&format!("{base}.between[{end}]"), "host or router", name.as_str(), known)
         })?;
     }
     if ends[0] == ends[1] {
         let message = format!("this link joins `{}` with itself", table.between[0].as_str());
-        return Err(builder.wrong(&format!("{base}.between"), message, "two different nodes"));
+        return Err(context.wrong(&format!("{base}.between"), message, "two different nodes"));
     }
     Ok(ends)
 }
 
 /// The MTU that a link's table gives, or the default.
 pub(super) fn checked_mtu(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     base: &str,
     given: Option<u32>,
 ) -> Result<u32, ScenarioError> {
@@ -103,7 +103,7 @@ pub(super) fn checked_mtu(
         } else {
             format!("no IP packet has {mtu} octets")
         };
-        return Err(builder.wrong(&format!("{base}.mtu"), message, format!("{LEAST_MTU} to 65535")));
+        return Err(context.wrong(&format!("{base}.mtu"), message, format!("{LEAST_MTU} to 65535")));
     }
     Ok(mtu)
 }
@@ -126,20 +126,20 @@ impl Merged<'_> {
 }
 
 fn direction(
-    builder: &mut Builder<'_>,
+    context: &Context<'_>,
     base: &str,
     table: &LinkTable,
     direction: usize,
     mtu: u32,
 ) -> Result<DirectionConfig, ScenarioError> {
     let merged = Merged { base, direction, own: table.only(direction), both: table.both() };
-    let (rate, trace) = capacity(builder, &merged)?;
+    let (rate, trace) = capacity(context, &merged)?;
     let queue = match merged.get("queue", |table| table.queue.clone()) {
-        Some((table, key)) => queue(builder, &key, &table, mtu)?,
+        Some((table, key)) => queue(context, &key, &table, mtu)?,
         None => Queue::DropTail { limit: QueueLimit::Packets(100), mark_above: None },
     };
     let loss = match merged.get("loss", |table| table.loss.clone()) {
-        Some((table, key)) => loss(builder, &key, &table)?,
+        Some((table, key)) => loss(context, &key, &table)?,
         None => Loss::None,
     };
     Ok(DirectionConfig {
@@ -148,7 +148,7 @@ fn direction(
         delay: merged.get("delay", |table| table.delay).map_or(Duration::ZERO, |(time, _)| time.0),
         jitter: merged
             .get("jitter", |table| table.jitter.clone())
-            .map_or(Ok(Jitter::None), |(table, key)| jitter(builder, &key, &table))?,
+            .map_or(Ok(Jitter::None), |(table, key)| jitter(context, &key, &table))?,
         reorder: merged.get("reorder", |table| table.reorder).is_some_and(|(reorder, _)| reorder),
         queue,
         loss,
@@ -157,7 +157,7 @@ fn direction(
 }
 
 /// Rate or trace: what the direction itself names goes before what both name.
-fn capacity(builder: &mut Builder<'_>, merged: &Merged<'_>) -> Result<(Rate, Option<Trace>), ScenarioError> {
+fn capacity(context: &Context<'_>, merged: &Merged<'_>) -> Result<(Rate, Option<Trace>), ScenarioError> {
     let name = DIRECTION_KEYS[merged.direction];
     let own = (format!("{}.{name}", merged.base), merged.own);
     let both = (merged.base.to_owned(), Some(&merged.both));
@@ -166,20 +166,20 @@ fn capacity(builder: &mut Builder<'_>, merged: &Merged<'_>) -> Result<(Rate, Opt
         match (table.rate, &table.trace) {
             (Some(_), Some(_)) => {
                 let message = "a link has a rate or a trace, not both";
-                return Err(builder.document.key_error(&format!("{base}.trace"), message, "one of the two"));
+                return Err(context.misplaced(&format!("{base}.trace"), message, "one of the two"));
             }
             (Some(rate), None) => {
-                return positive(builder, &format!("{base}.rate"), rate.0).map(|rate| (rate, None));
+                return positive(context, &format!("{base}.rate"), rate.0).map(|rate| (rate, None));
             }
             (None, Some(file)) => {
-                let trace = trace::read(builder, &format!("{base}.trace"), file)?;
+                let trace = context.trace(&format!("{base}.trace"), file)?;
                 return Ok((mean_rate(&trace), Some(trace)));
             }
             (None, None) => {}
         }
     }
     let message = format!("the key `rate` is missing (in direction {name})");
-    Err(builder.document.key_error(&format!("{}.rate", merged.base), message, "a key `rate` or `trace`"))
+    Err(context.misplaced(&format!("{}.rate", merged.base), message, "a key `rate` or `trace`"))
 }
 
 /// What a trace carries on average: 1500 octets at each opportunity.
@@ -189,9 +189,9 @@ fn mean_rate(trace: &Trace) -> Rate {
     Rate::from_bits_per_sec(count * 1500 * 8 * 1000 / last.max(1))
 }
 
-fn positive(builder: &Builder<'_>, key: &str, rate: Rate) -> Result<Rate, ScenarioError> {
+fn positive(context: &Context<'_>, key: &str, rate: Rate) -> Result<Rate, ScenarioError> {
     if rate == Rate::ZERO {
-        return Err(builder.wrong(
+        return Err(context.wrong(
             key,
             "nothing passes a rate of zero",
             "a rate above zero (a link goes down by `changes = [{ at = \"10 s\", state = \"down\" }]`)",
@@ -200,7 +200,7 @@ fn positive(builder: &Builder<'_>, key: &str, rate: Rate) -> Result<Rate, Scenar
     Ok(rate)
 }
 
-fn loss(builder: &Builder<'_>, key: &str, table: &LossTable) -> Result<Loss, ScenarioError> {
+fn loss(context: &Context<'_>, key: &str, table: &LossTable) -> Result<Loss, ScenarioError> {
     Ok(match table {
         LossTable::None(_) => Loss::None,
         LossTable::Bernoulli(table) if table.probability.0 == Probability::ZERO => Loss::None,
@@ -218,7 +218,7 @@ fn loss(builder: &Builder<'_>, key: &str, table: &LossTable) -> Result<Loss, Sce
                 let positive = u64::try_from(number).ok().filter(|&number| number > 0);
                 packets.push(positive.ok_or_else(|| {
                     let message = format!("there is no data packet number {number}");
-                    builder.wrong(&format!("{key}.packets[{index}]"), message, "numbers from 1")
+                    context.wrong(&format!("{key}.packets[{index}]"), message, "numbers from 1")
                 })?);
             }
             packets.sort_unstable();
@@ -235,7 +235,7 @@ fn certain() -> Probability {
 /// Time between two targets of a wandering delay that names none.
 const WANDER_INTERVAL: Duration = Duration::from_secs(1);
 
-fn jitter(builder: &Builder<'_>, key: &str, table: &JitterTable) -> Result<Jitter, ScenarioError> {
+fn jitter(context: &Context<'_>, key: &str, table: &JitterTable) -> Result<Jitter, ScenarioError> {
     Ok(match table {
         JitterTable::None(_) => Jitter::None,
         JitterTable::Uniform(table) => Jitter::Uniform(table.max.0),
@@ -245,7 +245,7 @@ fn jitter(builder: &Builder<'_>, key: &str, table: &JitterTable) -> Result<Jitte
             let interval = table.interval.map_or(WANDER_INTERVAL, |time| time.0);
             if interval.is_zero() {
                 let message = "a target is drawn without end in no time";
-                return Err(builder.wrong(&format!("{key}.interval"), message, "a time above zero"));
+                return Err(context.wrong(&format!("{key}.interval"), message, "a time above zero"));
             }
             Jitter::Wander { max: table.max.0, interval }
         }
@@ -254,7 +254,7 @@ fn jitter(builder: &Builder<'_>, key: &str, table: &JitterTable) -> Result<Jitte
 
 /// The changes of one entry of `changes`: one per thing and direction.
 fn changes_of(
-    builder: &mut Builder<'_>,
+    context: &Context<'_>,
     key: &str,
     table: &ChangeTable,
     traced: bool,
@@ -267,18 +267,18 @@ fn changes_of(
         Some(Direction::Backward) => &[1],
     };
     let mut list = Vec::new();
-    change_capacity(builder, key, table, traced, &mut list)?;
+    change_capacity(context, key, table, traced, &mut list)?;
     list.extend(table.delay.map(|delay| Change::Delay(delay.0)));
     if let Some(table) = &table.jitter {
-        list.push(Change::Jitter(jitter(builder, &format!("{key}.jitter"), table)?));
+        list.push(Change::Jitter(jitter(context, &format!("{key}.jitter"), table)?));
     }
     list.extend(table.reorder.map(Change::Reorder));
     list.extend(table.duplicate.map(|chance| Change::Duplicate(chance.0)));
     if let Some(table) = &table.loss {
-        list.push(Change::Loss(loss(builder, &format!("{key}.loss"), table)?));
+        list.push(Change::Loss(loss(context, &format!("{key}.loss"), table)?));
     }
     if let Some(table) = &table.queue {
-        list.push(Change::Queue(queue(builder, &format!("{key}.queue"), table, mtu)?));
+        list.push(Change::Queue(queue(context, &format!("{key}.queue"), table, mtu)?));
     }
     list.extend(table.state.map(|state| match state {
         LinkState::Down => Change::Down,
@@ -286,7 +286,7 @@ fn changes_of(
     }));
     if list.is_empty() {
         let expected = "`state`, `rate`, `delay`, `loss` or another key beside `at`";
-        return Err(builder.wrong(key, "nothing changes here", expected));
+        return Err(context.wrong(key, "nothing changes here", expected));
     }
     let at = Instant::ZERO + table.at.0;
     for &direction in chosen {
@@ -297,7 +297,7 @@ fn changes_of(
 
 /// A new rate or trace; a rate takes the place of a trace.
 fn change_capacity(
-    builder: &mut Builder<'_>,
+    context: &Context<'_>,
     key: &str,
     table: &ChangeTable,
     traced: bool,
@@ -306,15 +306,15 @@ fn change_capacity(
     match (table.rate, &table.trace) {
         (Some(_), Some(_)) => {
             let message = "a link has a rate or a trace, not both";
-            return Err(builder.document.key_error(&format!("{key}.trace"), message, "one of the two"));
+            return Err(context.misplaced(&format!("{key}.trace"), message, "one of the two"));
         }
         (Some(rate), None) => {
-            let rate = positive(builder, &format!("{key}.rate"), rate.0)?;
+            let rate = positive(context, &format!("{key}.rate"), rate.0)?;
             list.extend(traced.then_some(Change::Trace(None)));
             list.push(Change::Rate(rate));
         }
         (None, Some(file)) => {
-            list.push(Change::Trace(Some(trace::read(builder, &format!("{key}.trace"), file)?)));
+            list.push(Change::Trace(Some(context.trace(&format!("{key}.trace"), file)?)));
         }
         (None, None) => {}
     }

@@ -5,15 +5,20 @@ pub(crate) mod bond;
 pub(crate) mod build;
 mod clock;
 mod connection;
+pub(crate) mod context;
+pub(crate) mod files;
 pub(crate) mod link;
+mod node;
 pub(crate) mod protocol;
 mod queue;
 pub(crate) mod route;
 pub mod router;
-pub(crate) mod trace;
+mod trace;
 pub mod wifi;
 
-use crate::schema::connection::IntervalTable;
+use crate::schema::connection::{ConstantTable, IntervalTable};
+use crate::schema::link::ExponentialTable;
+use crate::schema::quantity::Time;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
@@ -22,6 +27,12 @@ pub use router::StripPlan;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 pub use wifi::WifiPlan;
+
+/// IPv4 and UDP headers.
+const UDP_HEADERS: u32 = 28;
+
+/// A code point has six bits (RFC 2474 §3).
+const MOST_DSCP: u8 = 63;
 
 /// Index into [`Plan::nodes`].
 pub type NodeIndex = usize;
@@ -298,6 +309,22 @@ impl Interval {
         match table {
             IntervalTable::Constant(table) => Self::Constant(table.time.0),
             IntervalTable::Exponential(table) => Self::Exponential(table.mean.0),
+        }
+    }
+
+    /// The table that would say it.
+    pub(crate) fn explicit(self) -> IntervalTable {
+        match self {
+            Self::Constant(time) => IntervalTable::Constant(ConstantTable { time: Time(time) }),
+            Self::Exponential(mean) => IntervalTable::Exponential(ExponentialTable { mean: Time(mean) }),
+        }
+    }
+
+    /// In words.
+    pub(crate) fn describe(self) -> String {
+        match self {
+            Self::Constant(time) => time.to_string(),
+            Self::Exponential(mean) => format!("about {mean} (exponential)"),
         }
     }
 }

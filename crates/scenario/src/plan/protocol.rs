@@ -2,10 +2,11 @@
 
 mod endpoints;
 
-use super::connection::Draft;
-use super::{PathPlan, Protocol};
+use super::context::Place;
+use super::route::Topology;
+use super::{NodeIndex, PathPlan, Protocol};
 use crate::error::ScenarioError;
-use crate::schema::connection::ProtocolName;
+use crate::schema::connection::{ConnectionTable, ProtocolName};
 use crate::schema::mptcp::{MptcpTable, StepAction};
 use crate::schema::tcp::{Preset, TcpTable};
 use ropewalk_mptcp::{PathManager, Scheduler};
@@ -18,29 +19,6 @@ const HEADERS: u32 = 40;
 /// Options of 40 octets come out of the MSS (RFC 6691), and a segment has some payload.
 const LEAST_MSS: u16 = 88;
 
-/// The transport of a connection over `paths`.
-pub(super) fn protocol(
-    draft: &Draft<'_>,
-    name: ProtocolName,
-    paths: &[PathPlan],
-) -> Result<Protocol, ScenarioError> {
-    let stray = |key: &str, owner: &str| {
-        let message = format!("the keys of `{key}` have no use here");
-        draft.builder.document.key_error(&draft.key(key), message, format!("protocol = {owner} beside them"))
-    };
-    if name != ProtocolName::Mptcp && draft.table.mptcp.is_some() {
-        return Err(stray("mptcp", "\"mptcp\""));
-    }
-    match name {
-        ProtocolName::Udp if draft.table.tcp.is_some() => Err(stray("tcp", "\"tcp\" or \"mptcp\"")),
-        ProtocolName::Udp => Ok(Protocol::Udp),
-        ProtocolName::Tcp => Layers::new(draft).tcp(paths).map(|config| Protocol::Tcp(Arc::new(config))),
-        ProtocolName::Mptcp => {
-            Layers::new(draft).mptcp(paths).map(|config| Protocol::Mptcp(Box::new(config)))
-        }
-    }
-}
-
 /// The presets of a connection's TCP and Multipath TCP keys.
 pub(crate) fn presets(
     global: (&TcpTable, &MptcpTable),
@@ -51,52 +29,82 @@ pub(crate) fn presets(
     (tcp, mptcp)
 }
 
-/// The tables that a connection's keys come from.
-struct Layers<'a> {
-    draft: &'a Draft<'a>,
+/// Where a connection leads.
+pub(super) struct Way<'a> {
+    pub(super) topology: &'a Topology,
+    /// Who opens the connection, and who accepts it.
+    pub(super) ends: [NodeIndex; 2],
+    pub(super) paths: &'a [PathPlan],
+    /// The least MTU of them.
+    pub(super) mtu: u32,
+}
+
+/// The tables that a connection's transport comes from, and where the connection leads.
+pub(super) struct Layers<'a> {
+    place: &'a Place<'a>,
+    table: &'a ConnectionTable,
+    way: Way<'a>,
     tcp_preset: Preset,
     mptcp_preset: Preset,
 }
 
 impl<'a> Layers<'a> {
-    fn new(draft: &'a Draft<'a>) -> Self {
-        let file = draft.builder.file;
-        let own = (draft.table.tcp.as_ref(), draft.table.mptcp.as_ref());
+    /// Of the connection at `place` with this table.
+    pub(super) fn new(place: &'a Place<'a>, table: &'a ConnectionTable, way: Way<'a>) -> Self {
+        let file = place.context.file;
+        let own = (table.tcp.as_ref(), table.mptcp.as_ref());
         let (tcp_preset, mptcp_preset) = presets((&file.tcp, &file.mptcp), own);
-        Self { draft, tcp_preset, mptcp_preset }
+        Self { place, table, way, tcp_preset, mptcp_preset }
+    }
+
+    /// The transport.
+    pub(super) fn protocol(&self, name: ProtocolName) -> Result<Protocol, ScenarioError> {
+        let stray = |key: &str, owner: &str| {
+            let message = format!("the keys of `{key}` have no use here");
+            Err(self.place.misplaced(key, message, format!("protocol = {owner} beside them")))
+        };
+        if name != ProtocolName::Mptcp && self.table.mptcp.is_some() {
+            return stray("mptcp", "\"mptcp\"");
+        }
+        match name {
+            ProtocolName::Udp if self.table.tcp.is_some() => stray("tcp", "\"tcp\" or \"mptcp\""),
+            ProtocolName::Udp => Ok(Protocol::Udp),
+            ProtocolName::Tcp => self.tcp().map(|config| Protocol::Tcp(Arc::new(config))),
+            ProtocolName::Mptcp => self.mptcp().map(|config| Protocol::Mptcp(Box::new(config))),
+        }
     }
 
     fn tcp_tables(&self) -> impl Iterator<Item = &'a TcpTable> {
-        std::iter::once(&self.draft.builder.file.tcp).chain(self.draft.table.tcp.as_ref())
+        std::iter::once(&self.place.context.file.tcp).chain(self.table.tcp.as_ref())
     }
 
     fn mptcp_tables(&self) -> impl Iterator<Item = &'a MptcpTable> {
-        std::iter::once(&self.draft.builder.file.mptcp).chain(self.draft.table.mptcp.as_ref())
+        std::iter::once(&self.place.context.file.mptcp).chain(self.table.mptcp.as_ref())
     }
 
     /// Where a key of the table `kind` was given: at the connection or for all.
     fn key(&self, kind: &str, name: &str) -> String {
-        let own = self.draft.key(&format!("{kind}.{name}"));
-        if self.draft.builder.document.find(&own).is_some() { own } else { format!("{kind}.{name}") }
+        let own = self.place.key(&format!("{kind}.{name}"));
+        if self.place.context.document.find(&own).is_some() { own } else { format!("{kind}.{name}") }
     }
 
     fn wrong(&self, kind: &str, name: &str, message: String, expected: impl Into<String>) -> ScenarioError {
-        self.draft.builder.wrong(&self.key(kind, name), message, expected)
+        self.place.context.wrong(&self.key(kind, name), message, expected)
     }
 
-    fn tcp(&self, paths: &[PathPlan]) -> Result<Config, ScenarioError> {
+    fn tcp(&self) -> Result<Config, ScenarioError> {
         let mut config = self.tcp_preset.tcp();
         for table in self.tcp_tables() {
             table.apply(&mut config);
         }
-        self.set_mss(&mut config, paths)?;
+        self.set_mss(&mut config)?;
         self.check_tcp(&config)?;
         Ok(config)
     }
 
     /// The MSS follows the MTU, unless it is given. The classic preset stays with its smaller packets.
-    fn set_mss(&self, config: &mut Config, paths: &[PathPlan]) -> Result<(), ScenarioError> {
-        let mtu = self.draft.mtu(paths);
+    fn set_mss(&self, config: &mut Config) -> Result<(), ScenarioError> {
+        let mtu = self.way.mtu;
         let room = u16::try_from(mtu - HEADERS).unwrap_or(u16::MAX);
         if self.tcp_tables().all(|table| table.mss.is_none()) {
             config.mss = match self.tcp_preset {
@@ -150,15 +158,15 @@ impl<'a> Layers<'a> {
         Ok(())
     }
 
-    fn mptcp(&self, paths: &[PathPlan]) -> Result<ropewalk_mptcp::Config, ScenarioError> {
-        let names = endpoints::names(self.draft, paths)?;
+    fn mptcp(&self) -> Result<ropewalk_mptcp::Config, ScenarioError> {
+        let names = endpoints::names(&self.way);
         self.check_steps(&names.paths)?;
         self.check_endpoints()?;
         let mut config = self.mptcp_preset.mptcp();
         for table in self.mptcp_tables() {
             table.apply(&mut config, &names);
         }
-        config.tcp = self.tcp(paths)?;
+        config.tcp = self.tcp()?;
         self.check_buffers(
             "mptcp",
             [("receive_buffer", config.receive_buffer), ("send_buffer", config.send_buffer)],
@@ -215,7 +223,7 @@ impl<'a> Layers<'a> {
 
     /// Keys at the connection that its scheduler or path manager does not have.
     fn check_stray(&self, config: &ropewalk_mptcp::Config) -> Result<(), ScenarioError> {
-        let Some(own) = &self.draft.table.mptcp else { return Ok(()) };
+        let Some(own) = &self.table.mptcp else { return Ok(()) };
         let weighted = matches!(config.scheduler, Scheduler::WeightedRoundRobin { .. });
         let guard = matches!(config.scheduler, Scheduler::GoodputGuard(_));
         let ports = matches!(config.path_manager, PathManager::Ndiffports { .. });
@@ -232,8 +240,8 @@ impl<'a> Layers<'a> {
         ];
         match keys.iter().find(|(_, given, used, _)| *given && !used) {
             None => Ok(()),
-            Some((name, _, _, owner)) => Err(self.draft.builder.document.key_error(
-                &self.draft.key(&format!("mptcp.{name}")),
+            Some((name, _, _, owner)) => Err(self.place.misplaced(
+                &format!("mptcp.{name}"),
                 format!("`{name}` has no use here"),
                 format!("{owner} beside it"),
             )),
@@ -241,14 +249,14 @@ impl<'a> Layers<'a> {
     }
 
     fn check_steps(&self, paths: &[String]) -> Result<(), ScenarioError> {
-        let own = self.draft.table.mptcp.as_ref().and_then(|table| table.steps.as_ref());
-        let global = self.draft.builder.file.mptcp.steps.as_ref();
+        let own = self.table.mptcp.as_ref().and_then(|table| table.steps.as_ref());
+        let global = self.place.context.file.mptcp.steps.as_ref();
         for (index, step) in own.or(global).into_iter().flatten().enumerate() {
             let base = format!("steps[{index}]");
             let known = paths.iter().map(String::as_str);
             if !paths.iter().any(|path| path == step.path.as_str()) {
                 let key = self.key("mptcp", &format!("{base}.path"));
-                return Err(self.draft.builder.unknown(&key, "path", step.path.as_str(), known));
+                return Err(self.place.context.unknown(&key, "path", step.path.as_str(), known));
             }
             if step.backup.is_some() && !matches!(step.action, StepAction::Open | StepAction::SetBackup) {
                 let message = "this action makes no subflow a backup".into();

@@ -1,6 +1,6 @@
 //! Queues: defaults and checks.
 
-use super::build::Builder;
+use super::context::Context;
 use crate::error::ScenarioError;
 use crate::schema::link::{CodelTable, FqCodelTable, QueueTable, RedTable};
 use crate::schema::quantity::{Limit, Time};
@@ -9,30 +9,30 @@ use ropewalk_units::Duration;
 
 /// The queue that `table` describes.
 pub(super) fn queue(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     key: &str,
     table: &QueueTable,
     mtu: u32,
 ) -> Result<Queue, ScenarioError> {
-    let limit = |limit: Option<Limit>, packets| limit_of(builder, key, limit, packets, mtu);
+    let limit = |limit: Option<Limit>, packets| limit_of(context, key, limit, packets, mtu);
     Ok(match table {
         QueueTable::DropTail(table) => {
             Queue::DropTail { limit: limit(table.limit, 100)?, mark_above: table.mark_above }
         }
         QueueTable::Red(table) => {
-            Queue::Red { limit: limit(table.limit, 100)?, red: red(builder, key, table)? }
+            Queue::Red { limit: limit(table.limit, 100)?, red: red(context, key, table)? }
         }
         QueueTable::Codel(table) => {
-            Queue::Codel { limit: limit(table.limit, 1000)?, codel: codel(builder, key, table)? }
+            Queue::Codel { limit: limit(table.limit, 1000)?, codel: codel(context, key, table)? }
         }
         QueueTable::FqCodel(table) => {
-            Queue::FqCodel { limit: limit(table.limit, 10_240)?, fq_codel: fq_codel(builder, key, table)? }
+            Queue::FqCodel { limit: limit(table.limit, 10_240)?, fq_codel: fq_codel(context, key, table)? }
         }
     })
 }
 
 fn limit_of(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     key: &str,
     limit: Option<Limit>,
     packets: u32,
@@ -42,39 +42,39 @@ fn limit_of(
     match limit {
         QueueLimit::Bytes(bytes) if bytes < u64::from(mtu) => {
             let message = format!("a queue of {bytes} octets cannot hold a packet of {mtu} octets");
-            Err(builder.wrong(&inner(builder, key, "limit"), message, "at least the link's MTU"))
+            Err(context.wrong(&inner(context, key, "limit"), message, "at least the link's MTU"))
         }
         _ => Ok(limit),
     }
 }
 
 /// The path of a key of the table at `key`, or that of the table itself if a short form stands there.
-fn inner(builder: &Builder<'_>, key: &str, name: &str) -> String {
+fn inner(context: &Context<'_>, key: &str, name: &str) -> String {
     let path = format!("{key}.{name}");
-    if builder.document.find(&path).is_some() { path } else { key.to_owned() }
+    if context.document.find(&path).is_some() { path } else { key.to_owned() }
 }
 
-fn red(builder: &Builder<'_>, key: &str, table: &RedTable) -> Result<RedConfig, ScenarioError> {
+fn red(context: &Context<'_>, key: &str, table: &RedTable) -> Result<RedConfig, ScenarioError> {
     let min_threshold = table.min_threshold.unwrap_or(5.0);
     let max_threshold = table.max_threshold.unwrap_or(15.0);
     let weight = table.weight.unwrap_or(0.002);
     if !(min_threshold.is_finite() && min_threshold >= 0.0) {
-        return Err(builder.wrong(
-            &inner(builder, key, "min_threshold"),
+        return Err(context.wrong(
+            &inner(context, key, "min_threshold"),
             format!("{min_threshold} is no length of a queue"),
             "a number of packets from 0",
         ));
     }
     if !(max_threshold.is_finite() && max_threshold > min_threshold) {
-        return Err(builder.wrong(
-            &inner(builder, key, "max_threshold"),
+        return Err(context.wrong(
+            &inner(context, key, "max_threshold"),
             format!("{max_threshold} is not above the lower threshold"),
             format!("a number of packets above min_threshold, {min_threshold}"),
         ));
     }
     if !(weight > 0.0 && weight <= 1.0) {
-        return Err(builder.wrong(
-            &inner(builder, key, "weight"),
+        return Err(context.wrong(
+            &inner(context, key, "weight"),
             format!("{weight} is no weight of an average"),
             "a number above 0, at most 1",
         ));
@@ -88,12 +88,12 @@ fn red(builder: &Builder<'_>, key: &str, table: &RedTable) -> Result<RedConfig, 
     })
 }
 
-fn codel(builder: &Builder<'_>, key: &str, table: &CodelTable) -> Result<CodelConfig, ScenarioError> {
+fn codel(context: &Context<'_>, key: &str, table: &CodelTable) -> Result<CodelConfig, ScenarioError> {
     let time = |name: &str, value: Option<Time>, default| {
         let time = value.map_or(Duration::from_millis(default), |time| time.0);
         if time.is_zero() {
             let message = format!("CoDel's {name} cannot be zero");
-            return Err(builder.wrong(&inner(builder, key, name), message, "a time above zero"));
+            return Err(context.wrong(&inner(context, key, name), message, "a time above zero"));
         }
         Ok(time)
     };
@@ -104,17 +104,17 @@ fn codel(builder: &Builder<'_>, key: &str, table: &CodelTable) -> Result<CodelCo
     })
 }
 
-fn fq_codel(builder: &Builder<'_>, key: &str, table: &FqCodelTable) -> Result<FqCodelConfig, ScenarioError> {
+fn fq_codel(context: &Context<'_>, key: &str, table: &FqCodelTable) -> Result<FqCodelConfig, ScenarioError> {
     let plain = CodelTable { limit: None, target: table.target, interval: table.interval, ecn: table.ecn };
     let flows = table.flows.unwrap_or(1024);
     if !(1..=65_536).contains(&flows) {
         let message = format!("{flows} flow queues cannot be");
-        return Err(builder.wrong(&inner(builder, key, "flows"), message, "1 to 65536"));
+        return Err(context.wrong(&inner(context, key, "flows"), message, "1 to 65536"));
     }
     let quantum = table.quantum.map_or(1514, |size| size.0.get());
     let quantum = u32::try_from(quantum).ok().filter(|&quantum| quantum >= 64).ok_or_else(|| {
         let message = format!("a quantum of {quantum} octets cannot be");
-        builder.wrong(&inner(builder, key, "quantum"), message, "64 B to 4 GiB")
+        context.wrong(&inner(context, key, "quantum"), message, "64 B to 4 GiB")
     })?;
-    Ok(FqCodelConfig { codel: codel(builder, key, &plain)?, flows, quantum })
+    Ok(FqCodelConfig { codel: codel(context, key, &plain)?, flows, quantum })
 }

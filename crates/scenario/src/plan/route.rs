@@ -1,6 +1,6 @@
 //! Shortest paths through the routers, static routes, and the way of a packet.
 
-use super::build::Builder;
+use super::context::Context;
 use super::{AddressIndex, LinkIndex, LinkPlan, NodeIndex, NodeKind, NodePlan, Routing};
 use crate::error::ScenarioError;
 use crate::schema::connection::RouteTable;
@@ -144,7 +144,7 @@ impl Topology {
     /// A node of one kind by its name.
     pub(crate) fn named(
         &self,
-        builder: &Builder<'_>,
+        context: &Context<'_>,
         key: &str,
         name: &str,
         kind: NodeKind,
@@ -158,16 +158,16 @@ impl Topology {
         match self.find(name) {
             Some(node) if self.nodes[node].kind == kind => Ok(node),
             Some(_) => {
-                Err(builder.document.name_error(key, name, other.replace("{}", name), self.names(kind)))
+                Err(context.document.name_error(key, name, other.replace("{}", name), self.names(kind)))
             }
-            None => Err(builder.unknown(key, word, name, self.names(kind))),
+            None => Err(context.unknown(key, word, name, self.names(kind))),
         }
     }
 
     /// A link at a node by its name.
     pub(crate) fn link_at(
         &self,
-        builder: &Builder<'_>,
+        context: &Context<'_>,
         key: &str,
         name: &str,
         node: NodeIndex,
@@ -177,19 +177,19 @@ impl Topology {
             Some(link) if self.at[node].contains(&link) => Ok(link),
             Some(_) => {
                 let message = format!("the link `{name}` does not end at `{}`", self.nodes[node].name);
-                Err(builder.document.name_error(key, name, message, here()))
+                Err(context.document.name_error(key, name, message, here()))
             }
-            None => Err(builder.unknown(key, "link", name, here())),
+            None => Err(context.unknown(key, "link", name, here())),
         }
     }
 }
 
 /// Puts the file's routes over the shortest paths.
-pub(super) fn static_routes(builder: &Builder<'_>, topology: &mut Topology) -> Result<(), ScenarioError> {
+pub(super) fn static_routes(context: &Context<'_>, topology: &mut Topology) -> Result<(), ScenarioError> {
     let mut targets = Vec::new();
-    for (index, route) in builder.file.routes.iter().enumerate() {
+    for (index, route) in context.file.routes.iter().enumerate() {
         let base = format!("routes[{index}]");
-        let (at, via, addresses) = static_route(builder, topology, &base, route)?;
+        let (at, via, addresses) = static_route(context, topology, &base, route)?;
         for address in addresses {
             topology.routing.next[at][address.0] = Some(via);
             targets.push((base.clone(), at, via, address));
@@ -198,23 +198,23 @@ pub(super) fn static_routes(builder: &Builder<'_>, topology: &mut Topology) -> R
     for (base, at, via, address) in targets {
         topology.walk(at, via, address).map_err(|reason| {
             let message = format!("this route leads nowhere: {}", topology.explain(&reason));
-            builder.wrong(&format!("{base}.via"), message, "a link on the way")
+            context.wrong(&format!("{base}.via"), message, "a link on the way")
         })?;
     }
     Ok(())
 }
 
 fn static_route(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     topology: &Topology,
     base: &str,
     route: &RouteTable,
 ) -> Result<(NodeIndex, LinkIndex, Vec<AddressIndex>), ScenarioError> {
-    let at = topology.named(builder, &format!("{base}.at"), route.at.as_str(), NodeKind::Router)?;
-    let to = topology.named(builder, &format!("{base}.to"), route.to.as_str(), NodeKind::Host)?;
-    let via = topology.link_at(builder, &format!("{base}.via"), route.via.as_str(), at)?;
+    let at = topology.named(context, &format!("{base}.at"), route.at.as_str(), NodeKind::Router)?;
+    let to = topology.named(context, &format!("{base}.to"), route.to.as_str(), NodeKind::Host)?;
+    let via = topology.link_at(context, &format!("{base}.via"), route.via.as_str(), at)?;
     let links = match &route.interface {
-        Some(name) => vec![topology.link_at(builder, &format!("{base}.interface"), name.as_str(), to)?],
+        Some(name) => vec![topology.link_at(context, &format!("{base}.interface"), name.as_str(), to)?],
         None => topology.links_at(to).to_vec(),
     };
     Ok((at, via, links.into_iter().map(|link| topology.address(to, link)).collect()))

@@ -4,6 +4,7 @@ mod broadcasts;
 mod config;
 mod deployment;
 mod drawn;
+mod error;
 pub(crate) mod errors;
 mod explicit;
 pub(crate) mod mobility;
@@ -12,13 +13,14 @@ mod stage;
 
 pub use broadcasts::BroadcastPlan;
 pub use deployment::{DeploymentPlan, EndPlan, LayoutPlan};
+pub use error::WifiError;
 pub use errors::ErrorPlan;
 pub(crate) use explicit::explicit;
 pub use mobility::{MobilityPlan, MovementPlan};
 pub use routes::{Algorithm, FindMetric, FindPlan, WayPlan, WirelessRoutePlan};
-pub use stage::{BroadcastPort, Scene, Stage, WifiError};
+pub use stage::{BroadcastPort, Scene, Stage};
 
-use super::build::Builder;
+use super::context::Context;
 use super::{Carrier, LinkPlan, NodeIndex, NodePlan, link};
 use crate::error::ScenarioError;
 use crate::schema::quantity::Name;
@@ -99,28 +101,28 @@ impl WifiPlan {
 
 /// The wireless network of the file, and its routes as links behind `first` others.
 pub(super) fn wifi(
-    builder: &mut Builder<'_>,
+    context: &Context<'_>,
     nodes: &[NodePlan],
     first: usize,
     seed: u64,
 ) -> Result<(Option<WifiPlan>, Vec<LinkPlan>), ScenarioError> {
-    let Some(table) = &builder.file.wifi else { return Ok((None, Vec::new())) };
-    let mac = config::mac(builder, table)?;
+    let Some(table) = &context.file.wifi else { return Ok((None, Vec::new())) };
+    let mac = config::mac(context, table)?;
     let channels = table.channels.clone().unwrap_or_else(|| vec![default_channel(table)]);
     if channels.is_empty() {
-        return Err(builder.wrong("wifi.channels", "stations would have no radio", "at least one channel"));
+        return Err(context.wrong("wifi.channels", "stations would have no radio", "at least one channel"));
     }
-    let propagation = config::propagation(builder, table, &mac, &channels)?;
+    let propagation = config::propagation(context, table, &mac, &channels)?;
     let mobility = mobility::mobility(table.mobility.as_ref());
     let mut plan = WifiPlan {
-        deployment: deployment::deployment(builder, table, nodes, &propagation, &mac)?,
-        movement: mobility::movement(builder, table)?,
-        stations: stations(builder, table, &channels)?,
+        deployment: deployment::deployment(context, table, nodes, &propagation, &mac)?,
+        movement: mobility::movement(context, table)?,
+        stations: stations(context, table, &channels)?,
         propagation_delay: table.propagation_delay.unwrap_or(false),
         recapture: table.recapture.unwrap_or(false),
-        update_interval: interval(builder, "update_interval", table.update_interval.map(|time| time.0))?
+        update_interval: interval(context, "update_interval", table.update_interval.map(|time| time.0))?
             .unwrap_or(UPDATE_INTERVAL),
-        route_interval: interval(builder, "route_interval", table.route_interval.map(|time| time.0))?,
+        route_interval: interval(context, "route_interval", table.route_interval.map(|time| time.0))?,
         routes: Vec::new(),
         errors: Vec::new(),
         broadcasts: Vec::new(),
@@ -132,19 +134,19 @@ pub(super) fn wifi(
     };
     if plan.stations.is_empty() && plan.deployment.is_none() {
         let expected = "tables `[wifi.stations.NAME]`, or `[wifi.deployment]`";
-        return Err(builder.document.key_error("wifi", "this network has no station", expected));
+        return Err(context.misplaced("wifi", "this network has no station", expected));
     }
-    plan.routes = routes::routes(builder, &plan, table, nodes)?;
-    plan.errors = errors::errors(builder, &plan, table)?;
-    plan.broadcasts = broadcasts::broadcasts(builder, &plan, table)?;
-    let stage = plan.stage(seed, &builder.watch).map_err(|error| refused(builder, error))?;
+    plan.routes = routes::routes(context, &plan, table, nodes)?;
+    plan.errors = errors::errors(context, &plan, table)?;
+    plan.broadcasts = broadcasts::broadcasts(context, &plan, table)?;
+    let stage = plan.stage(seed, &context.watch).map_err(|error| refused(context, error))?;
     plan.scene = stage.scene;
-    let links = links(builder, table, &plan, nodes, first)?;
+    let links = links(context, table, &plan, nodes, first)?;
     Ok((Some(plan), links))
 }
 
-fn refused(builder: &Builder<'_>, error: WifiError) -> ScenarioError {
-    builder.wrong(&error.key, error.message, error.expected)
+fn refused(context: &Context<'_>, error: WifiError) -> ScenarioError {
+    context.wrong(&error.key, error.message, error.expected)
 }
 
 fn default_channel(table: &WifiTable) -> u8 {
@@ -155,7 +157,7 @@ fn default_channel(table: &WifiTable) -> u8 {
 }
 
 fn interval(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     key: &str,
     given: Option<Duration>,
 ) -> Result<Option<Duration>, ScenarioError> {
@@ -163,14 +165,14 @@ fn interval(
     match given {
         Some(interval) if interval < LEAST => {
             let message = format!("{interval} is too short to do something that often");
-            Err(builder.wrong(&format!("wifi.{key}"), message, format!("at least {LEAST}")))
+            Err(context.wrong(&format!("wifi.{key}"), message, format!("at least {LEAST}")))
         }
         given => Ok(given),
     }
 }
 
 fn stations(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     table: &WifiTable,
     channels: &[u8],
 ) -> Result<Vec<StationPlan>, ScenarioError> {
@@ -183,11 +185,11 @@ fn stations(
         let is_moving = mobility != MobilityPlan::None || is_scripted(name);
         if position.is_none() && !is_moving {
             let message = "the key `position` is missing: the station does not move";
-            return Err(builder.document.key_error(&key("position"), message, "a key `position`"));
+            return Err(context.misplaced(&key("position"), message, "a key `position`"));
         }
         if position.is_some() && is_scripted(name) {
             let message = "the movement file says where it begins";
-            return Err(builder.document.key_error(&key("position"), message, "no key `position` here"));
+            return Err(context.misplaced(&key("position"), message, "no key `position` here"));
         }
         stations.push(StationPlan {
             name: name.0.clone(),
@@ -200,7 +202,7 @@ fn stations(
 }
 
 fn links(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     table: &WifiTable,
     plan: &WifiPlan,
     nodes: &[NodePlan],
@@ -209,17 +211,17 @@ fn links(
     let mut links = Vec::new();
     for (index, (route, (name, given))) in plan.routes.iter().zip(&table.routes).enumerate() {
         let base = format!("wifi.routes.{}", name.as_str());
-        if builder.file.links.contains_key(name) {
+        if context.file.links.contains_key(name) {
             let message = format!("there is a link `{}` already", name.as_str());
-            return Err(builder.document.key_error(&base, message, "a name of its own"));
+            return Err(context.misplaced(&base, message, "a name of its own"));
         }
         let end = |name: &str| nodes.iter().position(|node| node.name == name).unwrap_or_default();
         let ends: [NodeIndex; 2] = [end(&route.from), end(&route.to)];
-        let mtu = link::checked_mtu(builder, &base, given.mtu)?;
+        let mtu = link::checked_mtu(context, &base, given.mtu)?;
         if mtu > ropewalk_wifi::MAX_PACKET {
             let message = format!("no 802.11 frame carries {mtu} octets");
             let expected = format!("at most {}", ropewalk_wifi::MAX_PACKET);
-            return Err(builder.wrong(&format!("{base}.mtu"), message, expected));
+            return Err(context.wrong(&format!("{base}.mtu"), message, expected));
         }
         links.push(LinkPlan {
             name: route.name.clone(),

@@ -1,10 +1,51 @@
 //! What scenarios call the addresses of a connection's hosts, and the endpoints and limits that name them.
 
-use super::mptcp::{EndpointFlag, EndpointTable, LimitsTable, MptcpTable};
 use super::quantity::Name;
 use ropewalk_mptcp::{EndpointFlags, KernelEndpoint, KernelHost, PathManager};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+
+/// An address of a host, and what it is for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndpointTable {
+    /// Of which host.
+    pub(crate) host: Name,
+    /// Its address on which link.
+    pub(crate) link: Name,
+    /// What it is for (default nothing).
+    pub(crate) flags: Option<Vec<EndpointFlag>>,
+    /// Address identifier, from 1 (default the next one).
+    pub(crate) id: Option<u8>,
+}
+
+/// What an endpoint is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum EndpointFlag {
+    /// A client opens a subflow from it to the server's first address.
+    Subflow,
+    /// It is announced to the peer (ADD_ADDR).
+    Signal,
+    /// Its subflows are backups.
+    Backup,
+    /// Its subflows go to every address of the peer.
+    Fullmesh,
+    /// It opens one subflow, to one announced address.
+    Laminar,
+}
+
+/// Limits of a host.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LimitsTable {
+    /// Subflows beside the first one, 0 to 8 (default 2).
+    pub(crate) subflows: Option<u8>,
+    /// Announced addresses that subflows are opened to, 0 to 8 (default 0).
+    pub(crate) add_addr_accepted: Option<u8>,
+}
 
 /// The names that a connection's keys may use.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -37,15 +78,20 @@ impl HostNames {
         self.interfaces.iter().find(|(_, known)| *known == address).map(|(name, _)| name.as_str())
     }
 
-    /// Puts this host's keys of `table` over `kernel`. Endpoints on links that do not end here were refused before.
-    pub(super) fn apply(&self, table: &MptcpTable, kernel: &mut KernelHost) {
+    /// Puts this host's keys over `kernel`. Endpoints on links that do not end here were refused before.
+    pub(super) fn apply(
+        &self,
+        endpoints: Option<&[EndpointTable]>,
+        limits: Option<&BTreeMap<Name, LimitsTable>>,
+        kernel: &mut KernelHost,
+    ) {
         kernel.routed.clone_from(&self.routed);
-        if let Some(limits) = table.limits.as_ref().and_then(|limits| limits.get(&Name(self.name.clone()))) {
+        if let Some(limits) = limits.and_then(|limits| limits.get(&Name(self.name.clone()))) {
             kernel.limits.subflows = limits.subflows.unwrap_or(kernel.limits.subflows);
             kernel.limits.add_addr_accepted =
                 limits.add_addr_accepted.unwrap_or(kernel.limits.add_addr_accepted);
         }
-        let Some(endpoints) = &table.endpoints else { return };
+        let Some(endpoints) = endpoints else { return };
         kernel.endpoints.clear();
         for endpoint in endpoints.iter().filter(|endpoint| endpoint.host.as_str() == self.name) {
             if let Some(address) = self.address(endpoint.link.as_str()) {

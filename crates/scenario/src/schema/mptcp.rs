@@ -1,7 +1,7 @@
 //! Multipath TCP's choices as keys: `[mptcp]` and `mptcp = { … }` of a connection.
 
 use super::constants::{Constant, constants_table, named_constant};
-use super::endpoints::Names;
+use super::endpoints::{EndpointTable, LimitsTable, Names};
 use super::quantity::{Name, Time};
 use super::tcp::Preset;
 use ropewalk_mptcp::{
@@ -123,46 +123,6 @@ pub(crate) enum PathManagerName {
     Kernel,
 }
 
-/// An address of a host, and what it is for.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct EndpointTable {
-    /// Of which host.
-    pub(crate) host: Name,
-    /// Its address on which link.
-    pub(crate) link: Name,
-    /// What it is for (default nothing).
-    pub(crate) flags: Option<Vec<EndpointFlag>>,
-    /// Address identifier, from 1 (default the next one).
-    pub(crate) id: Option<u8>,
-}
-
-/// What an endpoint is for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum EndpointFlag {
-    /// A client opens a subflow from it to the server's first address.
-    Subflow,
-    /// It is announced to the peer (ADD_ADDR).
-    Signal,
-    /// Its subflows are backups.
-    Backup,
-    /// Its subflows go to every address of the peer.
-    Fullmesh,
-    /// It opens one subflow, to one announced address.
-    Laminar,
-}
-
-/// Limits of a host.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LimitsTable {
-    /// Subflows beside the first one, 0 to 8 (default 2).
-    pub(crate) subflows: Option<u8>,
-    /// Announced addresses that subflows are opened to, 0 to 8 (default 0).
-    pub(crate) add_addr_accepted: Option<u8>,
-}
-
 /// One step of a scripted path manager.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -225,7 +185,7 @@ impl MptcpTable {
             }
             PathManager::Kernel { client, server } => {
                 for (kernel, host) in [(client, &names.client), (server, &names.server)] {
-                    host.apply(self, kernel);
+                    host.apply(self.endpoints.as_deref(), self.limits.as_ref(), kernel);
                 }
             }
             _ => {}

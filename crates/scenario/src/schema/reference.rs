@@ -1,6 +1,6 @@
 //! The reference of all keys, as Markdown: written from the JSON Schema, which follows from the declarations.
 
-use super::annotated;
+use super::json_schema::annotated;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write;

@@ -1,11 +1,19 @@
 //! Interface addresses by index and as IP addresses.
 
-use super::endpoint::EndPath;
 use super::packet::Socket;
 use crate::plan::{AddressIndex, Plan};
 use ropewalk_mptcp as mptcp;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// One path of a connection, as this end sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndPath {
+    /// This end.
+    pub(crate) local: Socket,
+    /// The other end.
+    pub(crate) remote: Socket,
+}
 
 /// Every interface's address by its index; behind them the two that broadcasts know: nobody's, and everybody's.
 pub(crate) fn all(plan: &Plan) -> Vec<Ipv4Addr> {

@@ -1,18 +1,18 @@
 //! What drives connections: greedy, paced, and request/response sources, and sinks that verify.
 
 mod bulk;
+mod interval;
 mod paced;
 mod requests;
 mod sink;
 
 pub(crate) use bulk::Bulk;
+pub(crate) use interval::draw;
 pub(crate) use paced::{Paced, Periods};
 pub(crate) use requests::{Requester, Responder};
 pub(crate) use sink::Sink;
 
-use crate::plan::Interval;
-use ropewalk_sim::Stream;
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::Instant;
 
 /// Where a source writes: the sending half of a connection.
 pub(crate) trait Writer {
@@ -22,14 +22,6 @@ pub(crate) trait Writer {
     fn write(&mut self, octets: u64);
     /// No more will be written.
     fn finish(&mut self);
-}
-
-/// The next time of an interval.
-pub(crate) fn draw(interval: Interval, stream: &mut Stream) -> Duration {
-    match interval {
-        Interval::Constant(duration) => duration,
-        Interval::Exponential(mean) => Duration::from_secs_f64(stream.exponential(mean.as_secs_f64())),
-    }
 }
 
 /// What one end of a stream connection writes.

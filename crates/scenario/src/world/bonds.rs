@@ -1,11 +1,11 @@
 //! The bonds of a world: built from the plan, and read for results.
 
-use super::build::{LinkPorts, Simulation};
 use super::clock::Clock;
 use super::gateway::{Before, BondEnd, Count, Member};
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
-use super::run_up::Period;
+use super::period::Period;
+use super::simulation::{BondEnds, LinkPorts, Simulation};
 use crate::outcome::{BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic};
 use crate::plan::{BondPlan, LinkPlan, NodeIndex, Plan};
 use ropewalk_bonding::{Class, Endpoint, PathState, PathView};
@@ -14,10 +14,6 @@ use ropewalk_units::Duration;
 
 /// UDP port of both gateways of a bond; the k-th bond of the plan has the k-th from here.
 const FIRST_BOND_PORT: u16 = 5_600;
-
-/// Where the two ends of a bond are: the gateway, and the bond's index there.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BondEnds(pub(crate) [(NodeId, u32); 2]);
 
 /// The bonds of a plan with their links.
 fn planned(plan: &Plan) -> impl Iterator<Item = (usize, &LinkPlan, &BondPlan)> {

@@ -2,9 +2,9 @@
 
 use super::addresses;
 use super::announcer::{Announcement, Announcer};
-use super::build::Simulation;
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
+use super::simulation::Simulation;
 use crate::outcome::BroadcastRow;
 use crate::plan::wifi::{BroadcastPlan, BroadcastPort};
 use crate::plan::{AddressIndex, Plan, WifiPlan};

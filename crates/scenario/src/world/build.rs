@@ -1,24 +1,24 @@
 //! From a plan to a world.
 
-use super::addresses::{self, AddressBook};
+use super::addresses::{self, AddressBook, EndPath};
 use super::application::{Bulk, Paced, Periods, Requester, Responder, Sink, Source};
 use super::bonds;
 use super::broadcasts;
 use super::datagrams::{UdpReceiver, UdpSender};
-use super::endpoint::{EndPath, StreamEndpoint};
+use super::endpoint::StreamEndpoint;
 use super::gateway::Gateway;
 use super::host::{Endpoint, Host};
 use super::late::Late;
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
+use super::period::Period;
 use super::router::{NextHop, Router};
-use super::run_up::Period;
+use super::simulation::{Ends, LinkPorts, Radio, Simulation};
 use super::transport::{FourTuple, Transport};
-use crate::plan::wifi::BroadcastPort;
 use crate::plan::{
     AddressIndex, Application, Carrier, ConnectionPlan, DataDirection, NodeKind, NodePlan, Plan, Protocol,
 };
-use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Port, Streams, Tap, World};
+use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Streams, Tap, World};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::sync::Arc;
 
@@ -26,36 +26,6 @@ use std::sync::Arc;
 const FIRST_SERVER_PORT: u16 = 5001;
 /// First port of clients, likewise.
 const FIRST_CLIENT_PORT: u16 = 35_001;
-
-/// Where the two ends of a connection are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
-    /// The host that opens it, and its endpoint there.
-    pub(crate) client: (NodeId, u32),
-    /// The host that accepts it.
-    pub(crate) server: (NodeId, u32),
-}
-
-/// A world and where to find things in it.
-pub(crate) struct Simulation<T: Tap<Packet>, M: Medium<Packet>> {
-    pub(crate) world: World<ScenarioNode, T, M>,
-    /// By index in the plan.
-    pub(crate) ends: Vec<Ends>,
-    /// Both directions of the wires and wireless routes, by index in the plan.
-    pub(crate) links: Vec<[LinkId; 2]>,
-    /// In the plan's order.
-    pub(crate) bonds: Vec<bonds::BondEnds>,
-    /// The radios on channels with broadcasts, each with its announcer.
-    pub(crate) announcers: Vec<(BroadcastPort, NodeId)>,
-}
-
-/// A medium, and the entries of the plan's wireless links in their order.
-pub(crate) struct Radio<M> {
-    pub(crate) medium: M,
-    pub(crate) entries: Vec<[u32; 2]>,
-    /// Where broadcasts are sent and heard.
-    pub(crate) ports: Vec<BroadcastPort>,
-}
 
 /// Builds the world of a plan; `seed` replaces the plan's own. Link k of the plan has the
 /// ids 2k (forward) and 2k + 1 in what the tap hears.
@@ -118,9 +88,6 @@ fn punctual_or_late(built: ScenarioNode, node: &NodePlan, streams: &Streams) -> 
     let randomness = streams.stream(&format!("node/{}/jitter", node.name));
     ScenarioNode::Late(Box::new(Late::new(built, node.jitter, randomness)))
 }
-
-/// Ports at both ends of each wire and wireless route; the plan has them before the bonds.
-pub(super) type LinkPorts = Vec<[Port; 2]>;
 
 fn connect_links<T: Tap<Packet>, M: Medium<Packet>>(
     world: &mut World<ScenarioNode, T, M>,

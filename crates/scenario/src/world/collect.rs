@@ -1,9 +1,9 @@
 //! The result of a finished simulation.
 
-use super::build::Simulation;
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::StreamEndpoint;
 use super::packet::Packet;
+use super::simulation::Simulation;
 use super::view::{DataEnds, SubflowView, mptcp_stats, subflows, transactions};
 use crate::outcome::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
 use crate::plan::{Application, ConnectionPlan, Plan};

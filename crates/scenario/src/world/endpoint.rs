@@ -1,6 +1,6 @@
 //! One end of one connection of the scenario: its transport, its application, and its one timer.
 
-use super::addresses::AddressBook;
+use super::addresses::{AddressBook, EndPath};
 use super::application::{Sink, Source, Writer};
 use super::blackhole::Blackhole;
 use super::identity::Identity;
@@ -13,15 +13,6 @@ use ropewalk_tcp as tcp;
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Payload, Segment};
 use std::sync::Arc;
-
-/// One path of a connection, as this end sees it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EndPath {
-    /// This end.
-    pub(crate) local: Socket,
-    /// The other end.
-    pub(crate) remote: Socket,
-}
 
 /// A segment that nobody expects; a refused MP_JOIN has a reason, which the RST tells (RFC 8684 §3.2).
 pub(crate) struct Unexpected(pub(crate) Option<mptcp::Refusal>);

@@ -1,9 +1,9 @@
 //! A host: interfaces, endpoints, and who gets which packet.
 
-use super::addresses::AddressBook;
+use super::addresses::{AddressBook, EndPath};
 use super::blackhole::Blackhole;
 use super::datagrams::{UdpReceiver, UdpSender};
-use super::endpoint::{EndPath, Interfaces, StreamEndpoint, Unexpected};
+use super::endpoint::{Interfaces, StreamEndpoint, Unexpected};
 use super::identity::Identity;
 use super::packet::{Body, Packet, Socket};
 use super::ports::PortTable;

@@ -1,6 +1,5 @@
 //! A node that is late with its work: its timers fire late, and it wakes up late or seldom for what arrives.
 
-use super::node::ScenarioNode;
 use super::packet::Packet;
 use crate::plan::JitterPlan;
 use ropewalk_sim::{Context, Node, Packet as _, PacketId, Port, Stream};
@@ -11,10 +10,16 @@ use std::collections::{BTreeMap, VecDeque};
 const WAKE_UP: u32 = u32::MAX;
 const LATE_TIMER: u32 = u32::MAX - 1;
 
+/// A node that can hear of a timer later than it was due.
+pub(crate) trait Punctual: Node<Packet = Packet> {
+    /// A timer was due at `due`, and the node hears of it now.
+    fn handle_timer_of(&mut self, context: &mut Context<'_, Packet>, token: u32, due: Instant);
+}
+
 /// A node behind its lateness.
 #[derive(Debug)]
-pub(crate) struct Late {
-    node: ScenarioNode,
+pub(crate) struct Late<N> {
+    node: N,
     plan: JitterPlan,
     randomness: Stream,
     /// What has arrived and was not heard of.
@@ -28,9 +33,9 @@ pub(crate) struct Late {
     number: u64,
 }
 
-impl Late {
+impl<N: Punctual> Late<N> {
     /// The node, late as planned.
-    pub(crate) fn new(node: ScenarioNode, plan: JitterPlan, randomness: Stream) -> Self {
+    pub(crate) fn new(node: N, plan: JitterPlan, randomness: Stream) -> Self {
         Self {
             node,
             plan,
@@ -44,12 +49,12 @@ impl Late {
     }
 
     /// The node.
-    pub(crate) fn node(&self) -> &ScenarioNode {
+    pub(crate) fn node(&self) -> &N {
         &self.node
     }
 
     /// The same, to change it.
-    pub(crate) fn node_mut(&mut self) -> &mut ScenarioNode {
+    pub(crate) fn node_mut(&mut self) -> &mut N {
         &mut self.node
     }
 

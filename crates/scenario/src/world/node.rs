@@ -3,7 +3,7 @@
 use super::announcer::Announcer;
 use super::gateway::Gateway;
 use super::host::Host;
-use super::late::Late;
+use super::late::{Late, Punctual};
 use super::packet::Packet;
 use super::router::Router;
 use ropewalk_sim::{Context, Node, PacketId, Port};
@@ -21,7 +21,7 @@ pub(crate) enum ScenarioNode {
     /// A radio's part in broadcasts.
     Announcer(Announcer),
     /// One of them that is late with its work.
-    Late(Box<Late>),
+    Late(Box<Late<Self>>),
 }
 
 impl ScenarioNode {
@@ -89,9 +89,10 @@ impl ScenarioNode {
             Self::Router(_) | Self::Gateway(_) | Self::Announcer(_) => None,
         }
     }
+}
 
-    /// A timer was due at `due`, and the node hears of it now.
-    pub(crate) fn handle_timer_of(&mut self, context: &mut Context<'_, Packet>, token: u32, due: Instant) {
+impl Punctual for ScenarioNode {
+    fn handle_timer_of(&mut self, context: &mut Context<'_, Packet>, token: u32, due: Instant) {
         match self {
             Self::Host(host) => host.handle_timer(context, token, due),
             Self::Router(_) => {}

@@ -5,65 +5,19 @@
 
 use super::RunError;
 use super::bonds;
-use super::build::{Radio, Simulation, build_lines};
+use super::build::build_lines;
 use super::packet::Packet;
-use crate::plan::{ChangePlan, ClockPlan, Plan, WirePlan};
+use super::period::{LONGEST_REST, Period};
+use super::simulation::{Radio, Simulation};
+use crate::plan::Plan;
 use crate::watch::Watch;
-use ropewalk_sim::{DirectionConfig, Medium, NoTap, Streams, Tap};
+use ropewalk_sim::{Medium, NoTap, Streams, Tap};
 use ropewalk_units::{Duration, Instant};
 
 /// Simulated time between two looks at whether somebody wants it to stop.
 const STRETCH: Duration = Duration::from_secs(1);
-/// The run-up ends when no line is sending, looked at so often,
+/// The run-up ends when no line is sending, looked at so often.
 const STEP: Duration = Duration::from_millis(1);
-/// but not so much later than it would.
-const LONGEST_REST: Duration = Duration::from_millis(100);
-
-/// Which time a world is of.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Period {
-    /// The scenario's.
-    Scenario,
-    /// So long before it.
-    RunUp(Duration),
-}
-
-impl Period {
-    /// When a bond with this run-up begins; `None`: not in this period.
-    pub(super) fn begin(self, run_up: Duration) -> Option<Instant> {
-        match self {
-            Self::Scenario => Some(Instant::ZERO),
-            Self::RunUp(length) => (!run_up.is_zero()).then(|| Instant::ZERO + length.saturating_sub(run_up)),
-        }
-    }
-
-    /// What a line is made of. A recorded rate repeats: before the scenario comes its end, so that nothing is measured of
-    /// what the scenario plays.
-    pub(super) fn line(self, config: &DirectionConfig) -> DirectionConfig {
-        let mut config = config.clone();
-        if let Self::RunUp(length) = self {
-            config.trace = config.trace.map(|trace| trace.preceding(length + LONGEST_REST));
-        }
-        config
-    }
-
-    /// A gateway's clock: its steps are the scenario's.
-    pub(super) fn clock(self, plan: &ClockPlan) -> ClockPlan {
-        match self {
-            Self::Scenario => plan.clone(),
-            Self::RunUp(_) => ClockPlan { steps: Vec::new(), ..plan.clone() },
-        }
-    }
-
-    /// Its changes: they are the scenario's.
-    pub(super) fn changes(self, wire: &WirePlan) -> &[ChangePlan] {
-        match self {
-            Self::Scenario => &wire.changes,
-            Self::RunUp(_) => &[],
-        }
-    }
-}
-
 /// How long before the scenario the first bond of a plan comes up.
 pub(super) fn length(plan: &Plan) -> Duration {
     let bonds = plan.links.iter().filter_map(|link| link.bond());

@@ -1,8 +1,8 @@
 //! The time series: the state of every connection at regular times.
 
 use super::bonds::BondSampler;
-use super::build::Simulation;
 use super::packet::Packet;
+use super::simulation::Simulation;
 use super::view::{DataEnds, mptcp_stats, subflows};
 use crate::outcome::{BondSeriesRow, SeriesRow, SubflowSample};
 use crate::plan::Plan;

@@ -1,11 +1,11 @@
 //! Read-only views of a running connection: what sampling and collecting ask of its two ends.
 
 use super::application::Source;
-use super::build::{Ends, Simulation};
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::StreamEndpoint;
 use super::host::Endpoint;
 use super::packet::Packet;
+use super::simulation::{Ends, Simulation};
 use super::transport::Transport;
 use crate::plan::{AddressIndex, Application, ConnectionPlan, DataDirection};
 use ropewalk_mptcp as mptcp;

@@ -1,8 +1,8 @@
 //! Time in worlds with radio: stations that move, and routes that are looked for anew.
 
 use super::broadcasts;
-use super::build::Simulation;
 use super::packet::Packet;
+use super::simulation::Simulation;
 use crate::outcome::{BroadcastRow, RadioRow, RouteChangeRow, RouteRow};
 use crate::plan::WifiPlan;
 use crate::plan::wifi::{Scene, Stage, WayPlan};

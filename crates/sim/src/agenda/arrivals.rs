@@ -1,6 +1,6 @@
 //! A tournament of the links' next arrivals: the first of all is known, and a change costs one match a round.
 
-use crate::node::LinkId;
+use crate::ids::LinkId;
 use ropewalk_units::Instant;
 
 /// Bits of a key that name the link, and that number the insertion.

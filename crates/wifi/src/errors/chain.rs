@@ -144,7 +144,7 @@ impl HiddenMarkov {
             |state: usize| -> f64 { self.row(state).iter().zip(&self.loss).map(|(p, h)| p * h).sum() };
         let starts =
             (0..self.states()).map(|i| self.stationary[i] * (1.0 - self.loss[i]) * loss_after(i)).sum();
-        super::mean_run(self.mean_loss(), starts)
+        super::runs::mean_run(self.mean_loss(), starts)
     }
 
     pub(super) fn draw_stationary(&self, stream: &mut Stream) -> usize {

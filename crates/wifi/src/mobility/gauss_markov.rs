@@ -1,6 +1,7 @@
 //! Gauss–Markov (Liang and Haas 1999; Camp, Boleng, Davies 2002): speed and direction remember what they were.
 
-use super::{MobilityError, require, require_area};
+use super::MobilityError;
+use super::checks::{require, require_area};
 use crate::position::{Area, Position};
 use ropewalk_sim::Stream;
 use ropewalk_units::{Duration, Instant};

@@ -1,7 +1,8 @@
 //! Random waypoint (Johnson and Maltz 1996): straight to a point drawn uniformly, at a speed drawn uniformly, a pause,
 //! and on.
 
-use super::{Leg, MobilityError, require, require_area};
+use super::checks::{require, require_area};
+use super::{Leg, MobilityError};
 use crate::position::{Area, Position};
 use ropewalk_sim::Stream;
 use ropewalk_units::{Duration, Instant};

@@ -119,7 +119,7 @@ impl Spectrum {
             Self::Ofdm if offset < 30.0 => -28.0 - 1.2 * (offset - 20.0),
             Self::Ofdm => -40.0,
         };
-        super::mw_from_dbm(dbr)
+        super::decibels::mw_from_dbm(dbr)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a radio makes of a received power.
 
-use super::{dbm_from_mw, mw_from_dbm};
+use super::decibels::{dbm_from_mw, mw_from_dbm};
 use crate::phy::{Rate, Standard};
 
 /// Noise and thresholds of a radio.

@@ -3,8 +3,8 @@
 use super::cursor::Cursor;
 use super::{IpPacket, ReadError};
 use crate::codes::protocol::{ICMP, ICMPV6};
+use crate::emit_error::EmitError;
 use crate::ip::IpHeader;
-use crate::packet::EmitError;
 use ropewalk_units::Seq;
 use std::net::IpAddr;
 

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::{IpPacket, ReadError, TcpOptions};
 use crate::codes::protocol::TCP;
 use crate::segment::{Ecn, Flags, Options, Payload, Segment};
-use crate::tcp::TcpHeader;
+use crate::tcp_header::TcpHeader;
 use ropewalk_units::{Dsn, Seq};
 
 /// A TCP segment in octets (RFC 9293 §3.1).

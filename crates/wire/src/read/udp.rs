@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::{IpPacket, ReadError};
 use crate::codes::protocol::UDP;
-use crate::packet::Datagram;
+use crate::datagram::Datagram;
 use std::net::IpAddr;
 
 /// A UDP datagram in octets (RFC 768).

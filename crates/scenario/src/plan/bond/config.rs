@@ -1,7 +1,7 @@
 //! A bond's keys as the configuration of its gateways, and back.
 
 use crate::error::ScenarioError;
-use crate::plan::build::Builder;
+use crate::plan::context::Context;
 use crate::plan::{BondPlan, LinkPlan, PathPlan};
 use crate::schema::bond::{
     ArithmeticName, BondTable, ClassTable, CostFirstTable, FlowAwareTable, KeepaliveTable, LossUnitName,
@@ -18,7 +18,7 @@ use ropewalk_bonding::{
 use ropewalk_units::Duration;
 
 /// What both gateways of a bond run; `base` is the table's place in the file.
-pub(super) fn config(builder: &Builder<'_>, base: &str, table: &BondTable) -> Result<Config, ScenarioError> {
+pub(super) fn config(context: &Context<'_>, base: &str, table: &BondTable) -> Result<Config, ScenarioError> {
     let paths = table.paths.iter().map(|member| {
         let MemberFields { link, via: _, cost, weight, max_weight } = member.fields().clone();
         PathConfig { name: link.0, cost, weight, max_weight }
@@ -34,7 +34,7 @@ pub(super) fn config(builder: &Builder<'_>, base: &str, table: &BondTable) -> Re
     set(&mut config.repair, table.repair);
     resequencer(&mut config.resequencer, &table.resequencer);
     keepalive(&mut config.keepalive, &table.keepalive);
-    config.validate().map_err(|error| refused(builder, base, table, &error))?;
+    config.validate().map_err(|error| refused(context, base, table, &error))?;
     // A default that is said is the same plan.
     config.paths = (0..config.paths.len()).map(|place| config.explicit_path(PathId(place as u8))).collect();
     Ok(config)
@@ -60,7 +60,7 @@ fn set<T: Copy>(value: &mut T, given: Option<T>) {
 }
 
 /// The core names a path by its name, the file by its place.
-fn refused(builder: &Builder<'_>, base: &str, table: &BondTable, error: &ConfigError) -> ScenarioError {
+fn refused(context: &Context<'_>, base: &str, table: &BondTable, error: &ConfigError) -> ScenarioError {
     let mut key = error.key().to_owned();
     let mut subject = format!("`{}`", leaf(error.key()));
     for (index, member) in table.paths.iter().enumerate() {
@@ -71,7 +71,7 @@ fn refused(builder: &Builder<'_>, base: &str, table: &BondTable, error: &ConfigE
         }
     }
     let key = format!("{base}.{key}");
-    let message = match (builder.document.find(&key), error.conflict()) {
+    let message = match (context.document.find(&key), error.conflict()) {
         (Some(_), _) => format!("{subject} cannot be used"),
         (None, None) => format!("{subject} is missing"),
         (None, Some(conflict)) => {
@@ -79,7 +79,7 @@ fn refused(builder: &Builder<'_>, base: &str, table: &BondTable, error: &ConfigE
             format!("{subject} is not given, and its default ({value}) conflicts with `{with}`")
         }
     };
-    builder.wrong(&key, message, error.expected())
+    context.wrong(&key, message, error.expected())
 }
 
 /// The last part of a dotted key.

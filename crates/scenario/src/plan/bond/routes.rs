@@ -1,8 +1,8 @@
 //! What the routers between two gateways know of the bond's paths.
 
-use super::member_key;
+use super::key::member_key;
 use crate::error::ScenarioError;
-use crate::plan::build::Builder;
+use crate::plan::context::Context;
 use crate::plan::route::Topology;
 use crate::plan::{AddressIndex, LinkIndex, NodeIndex, PathPlan};
 use std::collections::BTreeMap;
@@ -19,13 +19,13 @@ struct Conflict {
 }
 
 /// Tells every router on the way of a path where its packets go, in both directions.
-pub(in crate::plan) fn lay(builder: &Builder<'_>, topology: &mut Topology) -> Result<(), ScenarioError> {
+pub(in crate::plan) fn lay(context: &Context<'_>, topology: &mut Topology) -> Result<(), ScenarioError> {
     let mut laid = Laid::new();
     let bonds = topology.links.iter().filter_map(|link| Some((link.name.as_str(), link.bond()?)));
     for (name, bond) in bonds {
         for (index, path) in bond.paths.iter().enumerate() {
             lay_path(topology, path, &mut laid).map_err(|conflict| {
-                refused(builder, topology, &member_key(builder, name, index), &conflict)
+                refused(context, topology, &member_key(context, name, index), &conflict)
             })?;
         }
     }
@@ -49,7 +49,7 @@ fn lay_path(topology: &Topology, path: &PathPlan, laid: &mut Laid) -> Result<(),
     Ok(())
 }
 
-fn refused(builder: &Builder<'_>, topology: &Topology, key: &str, conflict: &Conflict) -> ScenarioError {
+fn refused(context: &Context<'_>, topology: &Topology, key: &str, conflict: &Conflict) -> ScenarioError {
     let link = |index: LinkIndex| &topology.links[index].name;
     let router = &topology.nodes[conflict.at].name;
     let gateway = &topology.nodes[topology.owner(conflict.to)].name;
@@ -60,5 +60,5 @@ fn refused(builder: &Builder<'_>, topology: &Topology, key: &str, conflict: &Con
         link(conflict.known),
         link(conflict.to.link()),
     );
-    builder.wrong(key, message, "paths that end on links of their own, or do not part after they met")
+    context.wrong(key, message, "paths that end on links of their own, or do not part after they met")
 }

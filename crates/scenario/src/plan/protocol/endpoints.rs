@@ -1,25 +1,23 @@
 //! Endpoints and limits of the kernel's path manager: names and checks.
 
-use super::Layers;
+use super::{Layers, Way};
 use crate::error::ScenarioError;
-use crate::plan::connection::Draft;
-use crate::plan::{NodeIndex, NodeKind, PathPlan};
-use crate::schema::endpoints::{HostNames, Names, ids};
-use crate::schema::mptcp::{EndpointFlag, EndpointTable, LimitsTable};
+use crate::plan::{NodeIndex, NodeKind};
+use crate::schema::endpoints::{EndpointFlag, EndpointTable, HostNames, LimitsTable, Names, ids};
 use std::net::IpAddr;
 
 /// As many as Linux takes, of endpoints, subflows and announcements.
 const MOST: usize = 8;
 
 /// What a connection's keys may name.
-pub(super) fn names(draft: &Draft<'_>, paths: &[PathPlan]) -> Result<Names, ScenarioError> {
-    let (source, destination) = draft.ends()?;
-    let paths = paths.iter().map(|path| path.name.clone()).collect();
-    Ok(Names { paths, client: host(draft, source, destination), server: host(draft, destination, source) })
+pub(super) fn names(way: &Way<'_>) -> Names {
+    let [source, destination] = way.ends;
+    let paths = way.paths.iter().map(|path| path.name.clone()).collect();
+    Names { paths, client: host(way, source, destination), server: host(way, destination, source) }
 }
 
-fn host(draft: &Draft<'_>, own: NodeIndex, other: NodeIndex) -> HostNames {
-    let topology = draft.topology;
+fn host(way: &Way<'_>, own: NodeIndex, other: NodeIndex) -> HostNames {
+    let topology = way.topology;
     let address = |node: NodeIndex, link: usize| -> IpAddr {
         let index = topology.address(node, link);
         topology.links[index.link()].addresses[index.end()].into()
@@ -40,21 +38,21 @@ fn host(draft: &Draft<'_>, own: NodeIndex, other: NodeIndex) -> HostNames {
 impl Layers<'_> {
     /// Endpoints and limits may stand for all connections: their hosts need not be this one's.
     pub(super) fn check_endpoints(&self) -> Result<(), ScenarioError> {
-        let own = self.draft.table.mptcp.as_ref();
-        let global = &self.draft.builder.file.mptcp;
+        let own = self.table.mptcp.as_ref();
+        let global = &self.place.context.file.mptcp;
         let endpoints = own.and_then(|table| table.endpoints.as_ref()).or(global.endpoints.as_ref());
         let endpoints = endpoints.map_or(&[][..], Vec::as_slice);
         for (index, endpoint) in endpoints.iter().enumerate() {
             let key = |name: &str| self.key("mptcp", &format!("endpoints[{index}].{name}"));
-            let (builder, topology) = (self.draft.builder, self.draft.topology);
-            let node = topology.named(builder, &key("host"), endpoint.host.as_str(), NodeKind::Host)?;
-            topology.link_at(builder, &key("link"), endpoint.link.as_str(), node)?;
+            let (context, topology) = (self.place.context, self.way.topology);
+            let node = topology.named(context, &key("host"), endpoint.host.as_str(), NodeKind::Host)?;
+            topology.link_at(context, &key("link"), endpoint.link.as_str(), node)?;
             self.check_endpoint(&format!("endpoints[{index}]"), endpoint, &endpoints[..index])?;
         }
         let limits = own.and_then(|table| table.limits.as_ref()).or(global.limits.as_ref());
         for (host, table) in limits.into_iter().flatten() {
             let key = self.key("mptcp", &format!("limits.{}", host.as_str()));
-            self.draft.topology.named(self.draft.builder, &key, host.as_str(), NodeKind::Host)?;
+            self.way.topology.named(self.place.context, &key, host.as_str(), NodeKind::Host)?;
             self.check_limits(host.as_str(), table)?;
         }
         Ok(())

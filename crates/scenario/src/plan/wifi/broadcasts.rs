@@ -2,9 +2,8 @@
 
 use super::WifiPlan;
 use crate::error::ScenarioError;
-use crate::plan::Interval;
-use crate::plan::application::UDP_HEADERS;
-use crate::plan::build::Builder;
+use crate::plan::context::Context;
+use crate::plan::{Interval, UDP_HEADERS};
 use crate::schema::quantity::{Name, Time};
 use crate::schema::wifi::{BroadcastTable, WifiTable};
 use ropewalk_units::{Duration, Instant};
@@ -41,20 +40,20 @@ pub struct BroadcastPlan {
 
 /// All broadcasts, by name.
 pub(super) fn broadcasts(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     plan: &WifiPlan,
     table: &WifiTable,
 ) -> Result<Vec<BroadcastPlan>, ScenarioError> {
     if table.broadcasts.len() > MOST_BROADCASTS {
         let message = format!("{} broadcasts are too many", table.broadcasts.len());
-        return Err(builder.wrong("wifi.broadcasts", message, format!("at most {MOST_BROADCASTS}")));
+        return Err(context.wrong("wifi.broadcasts", message, format!("at most {MOST_BROADCASTS}")));
     }
     let tables = table.broadcasts.iter();
-    tables.map(|(name, table)| Draft { builder, plan, table, name: name.as_str() }.broadcast()).collect()
+    tables.map(|(name, table)| Draft { context, plan, table, name: name.as_str() }.broadcast()).collect()
 }
 
 struct Draft<'a> {
-    builder: &'a Builder<'a>,
+    context: &'a Context<'a>,
     plan: &'a WifiPlan,
     table: &'a BroadcastTable,
     name: &'a str,
@@ -84,7 +83,7 @@ impl Draft<'_> {
     }
 
     fn wrong(&self, key: &str, message: impl Into<String>, expected: impl Into<String>) -> ScenarioError {
-        self.builder.wrong(&self.key(key), message, expected)
+        self.context.wrong(&self.key(key), message, expected)
     }
 
     fn channel(&self) -> Result<u8, ScenarioError> {
@@ -125,7 +124,7 @@ impl Draft<'_> {
 
     fn check_station(&self, key: &str, name: &Name, channel: u8) -> Result<(), ScenarioError> {
         let Some(channels) = self.plan.channels_of(name.as_str()) else {
-            return Err(super::routes::unknown(self.builder, self.plan, &self.key(key), name));
+            return Err(super::routes::unknown(self.context, self.plan, &self.key(key), name));
         };
         // A station without a radio is refused itself.
         if channels.contains(&channel) || channels.is_empty() {
@@ -155,7 +154,7 @@ impl Draft<'_> {
     }
 
     fn start(&self) -> Result<Duration, ScenarioError> {
-        let end = self.builder.file.scenario.duration.0;
+        let end = self.context.file.scenario.duration.0;
         let Time(start) = self.table.start.unwrap_or(Time(Duration::ZERO));
         if start >= end {
             let message = format!("the first would be sent at {start}, but the simulation ends at {end}");

@@ -1,7 +1,7 @@
 //! Radios and propagation, from the file's keys.
 
 use crate::error::ScenarioError;
-use crate::plan::build::Builder;
+use crate::plan::context::Context;
 use crate::schema::quantity::{BitRate, Point};
 use crate::schema::wifi::{
     DataRate, DiskTable, LogDistanceTable, OverlapName, PreambleName, PropagationTable, StandardName,
@@ -23,7 +23,7 @@ pub(super) fn position(Point([x, y]): Point) -> Position {
     Position::new(x.0, y.0)
 }
 
-fn standard(builder: &Builder<'_>, table: &WifiTable) -> Result<Standard, ScenarioError> {
+fn standard(context: &Context<'_>, table: &WifiTable) -> Result<Standard, ScenarioError> {
     let standard = match table.standard {
         None | Some(StandardName::B) => {
             Standard::Dsss { short_preamble: table.preamble == Some(PreambleName::Short) }
@@ -34,46 +34,46 @@ fn standard(builder: &Builder<'_>, table: &WifiTable) -> Result<Standard, Scenar
     match (table.preamble, standard) {
         (Some(_), Standard::OfdmA | Standard::OfdmG) => {
             let message = format!("{} has one preamble", standard.name());
-            Err(builder.document.key_error("wifi.preamble", message, "no key `preamble`, or 802.11b"))
+            Err(context.misplaced("wifi.preamble", message, "no key `preamble`, or 802.11b"))
         }
         _ => Ok(standard),
     }
 }
 
 /// A rate of the standard.
-fn rate(builder: &Builder<'_>, key: &str, standard: Standard, given: BitRate) -> Result<Rate, ScenarioError> {
+fn rate(context: &Context<'_>, key: &str, standard: Standard, given: BitRate) -> Result<Rate, ScenarioError> {
     let known = standard.rates();
     let found = Rate::from_bits_per_sec(given.0.bits_per_sec()).filter(|&rate| known.contains(rate));
     found.ok_or_else(|| {
         let listed: Vec<String> = known.iter().map(|rate| rate.as_mbps().to_string()).collect();
         let message = format!("{} is no rate of {}", given.0, standard.name());
-        builder.wrong(key, message, format!("one of {} Mbit/s", listed.join(", ")))
+        context.wrong(key, message, format!("one of {} Mbit/s", listed.join(", ")))
     })
 }
 
 /// Physical layer and MAC of every radio.
-pub(super) fn mac(builder: &Builder<'_>, table: &WifiTable) -> Result<MacConfig, ScenarioError> {
-    let standard = standard(builder, table)?;
+pub(super) fn mac(context: &Context<'_>, table: &WifiTable) -> Result<MacConfig, ScenarioError> {
+    let standard = standard(context, table)?;
     let rates = standard.rates();
     let highest = rates.iter().last().unwrap_or(standard.lowest_rate());
     let mut mac = MacConfig::new(standard, highest);
     match table.data_rate {
         None => {}
         Some(DataRate::Fixed(given)) => {
-            mac.rate = RateControl::Fixed(rate(builder, "wifi.data_rate", standard, given)?);
+            mac.rate = RateControl::Fixed(rate(context, "wifi.data_rate", standard, given)?);
         }
         Some(DataRate::Minstrel) => mac.rate = RateControl::Minstrel { rates },
     }
     if let Some(given) = &table.basic_rates {
         let each = given.iter().enumerate();
-        let each = each.map(|(n, &given)| rate(builder, &format!("wifi.basic_rates[{n}]"), standard, given));
+        let each = each.map(|(n, &given)| rate(context, &format!("wifi.basic_rates[{n}]"), standard, given));
         mac.basic_rates = each.collect::<Result<RateSet, _>>()?;
     }
     if let Some(given) = table.ack_rate {
-        mac.control_rate = Some(rate(builder, "wifi.ack_rate", standard, given)?);
+        mac.control_rate = Some(rate(context, "wifi.ack_rate", standard, given)?);
     }
     if let Some(given) = table.broadcast_rate {
-        mac.broadcast_rate = Some(rate(builder, "wifi.broadcast_rate", standard, given)?);
+        mac.broadcast_rate = Some(rate(context, "wifi.broadcast_rate", standard, given)?);
     }
     mac.rts_threshold = table.rts_threshold.map(|size| size.0);
     mac.fragmentation_threshold = table.fragmentation_threshold.map(|size| size.0);
@@ -89,7 +89,7 @@ pub(super) fn mac(builder: &Builder<'_>, table: &WifiTable) -> Result<MacConfig,
             QueueLimit::Packets(packets) => packets,
             QueueLimit::Bytes(_) => {
                 let message = format!("{limit}: a radio's queue counts frames");
-                return Err(builder.wrong("wifi.queue", message, "a number such as \"100 packets\""));
+                return Err(context.wrong("wifi.queue", message, "a number such as \"100 packets\""));
             }
         });
     }
@@ -97,7 +97,7 @@ pub(super) fn mac(builder: &Builder<'_>, table: &WifiTable) -> Result<MacConfig,
 }
 
 pub(super) fn propagation(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     table: &WifiTable,
     mac: &MacConfig,
     channels: &[u8],
@@ -109,7 +109,7 @@ pub(super) fn propagation(
     // Before anything is placed by the ranges that come of it.
     check_propagation(&propagation).map_err(|error| {
         let (message, expected) = split(&error.problem);
-        builder.wrong(&format!("wifi.{}", error.key), message, expected)
+        context.wrong(&format!("wifi.{}", error.key), message, expected)
     })?;
     Ok(propagation)
 }

@@ -1,11 +1,10 @@
 //! Stations that are drawn from the seed, or come from a file.
 
-use super::stage::WifiError;
+use super::error::WifiError;
 use super::{config, drawn, routes};
 use crate::error::{Diagnostic, ScenarioError};
 use crate::plan::NodePlan;
-use crate::plan::build::Builder;
-use crate::plan::trace;
+use crate::plan::context::Context;
 use crate::schema::quantity::Rectangle;
 use crate::schema::wifi::{ConditionName, DeploymentTable, EndTable, LayoutTable, WifiTable};
 use crate::watch::Watch;
@@ -143,23 +142,23 @@ fn refused(error: &RoutingError) -> WifiError {
 }
 
 pub(super) fn deployment(
-    builder: &mut Builder<'_>,
+    context: &Context<'_>,
     table: &WifiTable,
     nodes: &[NodePlan],
     propagation: &Propagation,
     mac: &MacConfig,
 ) -> Result<Option<DeploymentPlan>, ScenarioError> {
     let Some(given) = &table.deployment else { return Ok(None) };
-    let layout = layout(builder, given)?;
-    let source = end(builder, table, nodes, "source", &given.source)?;
-    let destination = end(builder, table, nodes, "destination", &given.destination)?;
+    let layout = layout(context, given)?;
+    let source = end(context, table, nodes, "source", &given.source)?;
+    let destination = end(context, table, nodes, "destination", &given.destination)?;
     if source.node == destination.node {
         let message = format!("`{}` is the source too", source.node);
-        return Err(builder.wrong("wifi.deployment.destination.node", message, "another host or router"));
+        return Err(context.wrong("wifi.deployment.destination.node", message, "another host or router"));
     }
     if matches!(layout, LayoutPlan::Given(_)) && given.until.is_some() {
         let message = "a deployment from a file is not drawn";
-        return Err(builder.document.key_error("wifi.deployment.until", message, "no key `until` here"));
+        return Err(context.misplaced("wifi.deployment.until", message, "no key `until` here"));
     }
     let rate = match mac.rate {
         RateControl::Fixed(rate) => rate,
@@ -187,7 +186,7 @@ pub(super) fn deployment(
     }))
 }
 
-fn layout(builder: &mut Builder<'_>, table: &DeploymentTable) -> Result<LayoutPlan, ScenarioError> {
+fn layout(context: &Context<'_>, table: &DeploymentTable) -> Result<LayoutPlan, ScenarioError> {
     let size = |Rectangle([width, height]): Rectangle| Position::new(width.0, height.0);
     Ok(LayoutPlan::Drawn(match &table.layout {
         LayoutTable::Uniform(table) => {
@@ -203,18 +202,18 @@ fn layout(builder: &mut Builder<'_>, table: &DeploymentTable) -> Result<LayoutPl
             size: size(table.area),
             jitter: table.jitter.unwrap_or(0.0),
         },
-        LayoutTable::File(table) => return given(builder, &table.file).map(LayoutPlan::Given),
+        LayoutTable::File(table) => return given(context, &table.file).map(LayoutPlan::Given),
     }))
 }
 
-fn given(builder: &mut Builder<'_>, file: &str) -> Result<Topology, ScenarioError> {
+fn given(context: &Context<'_>, file: &str) -> Result<Topology, ScenarioError> {
     let key = "wifi.deployment.layout.file";
     let expected = "a file of positions: .csv, .json or .graphml";
-    let format = Format::of(file).map_err(|error| builder.wrong(key, error.to_string(), expected))?;
-    let (text, path) = trace::read_text(builder, key, file, expected)?;
+    let format = Format::of(file).map_err(|error| context.wrong(key, error.to_string(), expected))?;
+    let (text, path) = context.text(key, file, expected)?;
     let topology = read(&text, &path, format).map_err(|error| file_error(&error, &text, expected))?;
     if topology.positions.is_empty() {
-        return Err(builder.wrong(key, "the file has no positions", "a position for each station"));
+        return Err(context.wrong(key, "the file has no positions", "a position for each station"));
     }
     Ok(topology)
 }
@@ -237,7 +236,7 @@ fn file_error(error: &RoutingError, text: &str, expected: &str) -> ScenarioError
 }
 
 fn end(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     table: &WifiTable,
     nodes: &[NodePlan],
     key: &str,
@@ -247,11 +246,11 @@ fn end(
     let name = given.node.as_str();
     if !nodes.iter().any(|node| node.name == name) {
         let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-        return Err(builder.unknown(&format!("{base}.node"), "host or router", name, known));
+        return Err(context.unknown(&format!("{base}.node"), "host or router", name, known));
     }
     if table.stations.contains_key(&given.node) {
         let message = format!("`{name}` has a place in `wifi.stations` already");
-        return Err(builder.wrong(&format!("{base}.node"), message, "a host or router without a place"));
+        return Err(context.wrong(&format!("{base}.node"), message, "a host or router without a place"));
     }
     let end = match (given.near, &given.station) {
         (Some(point), None) => {
@@ -261,7 +260,7 @@ fn end(
         (None, Some(station)) => End::Named(station.clone()),
         _ => {
             let message = format!("which station is `{name}`?");
-            return Err(builder.wrong(&base, message, "one of `near` and `station`"));
+            return Err(context.wrong(&base, message, "one of `near` and `station`"));
         }
     };
     Ok(EndPlan { node: name.to_owned(), end })

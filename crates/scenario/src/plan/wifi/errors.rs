@@ -2,7 +2,7 @@
 
 use super::WifiPlan;
 use crate::error::ScenarioError;
-use crate::plan::build::Builder;
+use crate::plan::context::Context;
 use crate::schema::quantity::Time;
 use crate::schema::wifi::{ErrorsTable, FrameLossTable, PerName, WifiTable};
 use ropewalk_units::{Duration, Probability};
@@ -25,15 +25,15 @@ pub struct ErrorPlan {
 
 /// All models: both directions of a link are two.
 pub(super) fn errors(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     plan: &WifiPlan,
     table: &WifiTable,
 ) -> Result<Vec<ErrorPlan>, ScenarioError> {
     let mut plans = Vec::new();
     for (index, table) in table.errors.iter().enumerate() {
         let base = format!("wifi.errors[{index}]");
-        let channels = channels(builder, plan, &base, table)?;
-        let model = model(builder, &format!("{base}.loss"), &table.loss)?;
+        let channels = channels(context, plan, &base, table)?;
+        let model = model(context, &format!("{base}.loss"), &table.loss)?;
         let errors = FrameErrors { model, above: table.above.map_or(0, |size| size.0) };
         let one = |from: &str, to: &str| ErrorPlan {
             key: base.clone(),
@@ -50,7 +50,7 @@ pub(super) fn errors(
 }
 
 fn channels(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     plan: &WifiPlan,
     base: &str,
     table: &ErrorsTable,
@@ -59,12 +59,12 @@ fn channels(
     for (key, name) in [("from", &table.from), ("to", &table.to)] {
         let found = plan.channels_of(name.as_str());
         ends.push(
-            found.ok_or_else(|| super::routes::unknown(builder, plan, &format!("{base}.{key}"), name))?,
+            found.ok_or_else(|| super::routes::unknown(context, plan, &format!("{base}.{key}"), name))?,
         );
     }
     if table.from == table.to {
         let message = format!("`{}` sends nothing to itself", table.from.as_str());
-        return Err(builder.wrong(&format!("{base}.to"), message, "two different stations"));
+        return Err(context.wrong(&format!("{base}.to"), message, "two different stations"));
     }
     let common: Vec<u8> = ends[0].iter().copied().filter(|channel| ends[1].contains(channel)).collect();
     match table.channel {
@@ -74,13 +74,13 @@ fn channels(
             let (from, to) = (table.from.as_str(), table.to.as_str());
             let message = format!("`{from}` and `{to}` do not both have a radio on channel {channel}");
             let listed: Vec<String> = common.iter().map(u8::to_string).collect();
-            Err(builder.wrong(&format!("{base}.channel"), message, format!("one of {}", listed.join(", "))))
+            Err(context.wrong(&format!("{base}.channel"), message, format!("one of {}", listed.join(", "))))
         }
     }
 }
 
 fn step(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     key: &str,
     per: Option<PerName>,
     step: Option<Time>,
@@ -90,29 +90,29 @@ fn step(
         (None | Some(PerName::Attempt), None) => Ok(Step::Attempt),
         (None | Some(PerName::Attempt), Some(_)) => {
             let message = "a step per attempt has no duration";
-            Err(builder.document.key_error(&key, message, "no key `step`, or `per = \"time\"`"))
+            Err(context.misplaced(&key, message, "no key `step`, or `per = \"time\"`"))
         }
         (Some(PerName::Time), step) => {
             let step = step.map_or(Duration::from_millis(1), |time| time.0);
             if step.is_zero() {
-                return Err(builder.wrong(&key, "no time passes", "a time above zero"));
+                return Err(context.wrong(&key, "no time passes", "a time above zero"));
             }
             Ok(Step::Every(step))
         }
     }
 }
 
-fn model(builder: &Builder<'_>, key: &str, table: &FrameLossTable) -> Result<ErrorModel, ScenarioError> {
+fn model(context: &Context<'_>, key: &str, table: &FrameLossTable) -> Result<ErrorModel, ScenarioError> {
     Ok(match table {
         FrameLossTable::None(_) => ErrorModel::None,
         FrameLossTable::Bernoulli(table) if table.probability.0 == Probability::ZERO => ErrorModel::None,
         FrameLossTable::Bernoulli(table) => ErrorModel::Bernoulli(table.probability.0),
         FrameLossTable::Bursts(table) => {
-            let step = step(builder, key, table.per, table.step)?;
+            let step = step(context, key, table.per, table.step)?;
             let chain = GilbertElliott::with_mean_burst(table.mean_loss.0.get(), table.mean_burst, step);
             let expected = "bursts of at least one failure, long enough for the mean loss";
             ErrorModel::GilbertElliott(
-                chain.map_err(|e| builder.wrong(&format!("{key}.mean_burst"), e.to_string(), expected))?,
+                chain.map_err(|e| context.wrong(&format!("{key}.mean_burst"), e.to_string(), expected))?,
             )
         }
         FrameLossTable::GilbertElliott(table) => ErrorModel::GilbertElliott(GilbertElliott {
@@ -122,13 +122,13 @@ fn model(builder: &Builder<'_>, key: &str, table: &FrameLossTable) -> Result<Err
             loss_bad: table
                 .loss_bad
                 .map_or_else(|| Probability::new(1.0).unwrap_or_default(), |chance| chance.0),
-            step: step(builder, key, table.per, table.step)?,
+            step: step(context, key, table.per, table.step)?,
         }),
         FrameLossTable::HiddenMarkov(table) => {
             let chain = HiddenMarkov::new(&table.transitions, &table.loss);
             let expected = "a row of probabilities for each state, adding up to 1";
             ErrorModel::HiddenMarkov(
-                chain.map_err(|e| builder.wrong(&format!("{key}.transitions"), e.to_string(), expected))?,
+                chain.map_err(|e| context.wrong(&format!("{key}.transitions"), e.to_string(), expected))?,
             )
         }
     })

@@ -1,7 +1,6 @@
 //! The table that would say everything.
 
 use super::{BroadcastPlan, MobilityPlan, WifiPlan};
-use crate::canonical::interval;
 use crate::schema::link::{BernoulliTable, NoKeys};
 use crate::schema::quantity::{
     Angle, BitRate, BufferSize, Chance, Coordinate, Decibels, Length, Limit, Name, Point, Power, Rectangle,
@@ -132,7 +131,7 @@ fn broadcast(plan: &BroadcastPlan) -> (Name, BroadcastTable) {
         from: plan.from.as_ref().map(names),
         channel: Some(plan.channel),
         packet_size: Some(Size(Bytes::new(u64::from(plan.packet)))),
-        interval: Some(interval(plan.interval)),
+        interval: Some(plan.interval.explicit()),
         start: Some(Time(plan.start - Instant::ZERO)),
         spread: Some(Time(plan.spread)),
         duration: plan.duration.map(Time),

@@ -1,8 +1,7 @@
 //! How stations move.
 
 use crate::error::{Diagnostic, ScenarioError};
-use crate::plan::build::Builder;
-use crate::plan::trace;
+use crate::plan::context::Context;
 use crate::schema::quantity::Rectangle;
 use crate::schema::wifi::{MobilityTable, WifiTable};
 use ropewalk_units::Duration;
@@ -57,12 +56,11 @@ fn area(Rectangle([width, height]): Rectangle) -> Area {
 }
 
 pub(super) fn movement(
-    builder: &mut Builder<'_>,
+    context: &Context<'_>,
     table: &WifiTable,
 ) -> Result<Option<MovementPlan>, ScenarioError> {
     let Some(given) = &table.movement else { return Ok(None) };
-    let (text, path) =
-        trace::read_text(builder, "wifi.movement.file", &given.file, "a movement file of ns-2")?;
+    let (text, path) = context.text("wifi.movement.file", &given.file, "a movement file of ns-2")?;
     let movement = Movement::parse(&text).map_err(|error| {
         ScenarioError::new(Diagnostic {
             file: Some(path),
@@ -79,13 +77,13 @@ pub(super) fn movement(
         let key = format!("wifi.movement.stations[{node}]");
         if !table.stations.contains_key(name) {
             let known: Vec<&str> = table.stations.keys().map(crate::schema::quantity::Name::as_str).collect();
-            return Err(builder.unknown(&key, "station", name.as_str(), known));
+            return Err(context.unknown(&key, "station", name.as_str(), known));
         }
         if movement.trajectory(node).is_none() {
             let message = format!("the file moves no node {node}");
             let known: Vec<String> = movement.nodes().map(|node| node.to_string()).collect();
             let expected = format!("as many stations as it has nodes: {}", known.join(", "));
-            return Err(builder.wrong(&key, message, expected));
+            return Err(context.wrong(&key, message, expected));
         }
     }
     let stations = given.stations.iter().map(|name| name.0.clone()).collect();

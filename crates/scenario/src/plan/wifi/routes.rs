@@ -3,10 +3,10 @@
 mod metric;
 
 use super::WifiPlan;
-use super::stage::WifiError;
+use super::error::WifiError;
 use crate::error::ScenarioError;
 use crate::plan::NodePlan;
-use crate::plan::build::Builder;
+use crate::plan::context::Context;
 use crate::schema::quantity::Name;
 use crate::schema::wifi::{AlgorithmName, FindTable, MetricName, TieName, WifiTable, WirelessRouteTable};
 use ropewalk_routing::{Deployment, Disjoint, End, Graph, Metric, Nodes, Route, TieRule};
@@ -91,26 +91,26 @@ impl Algorithm {
 }
 
 /// No station has the name.
-pub(super) fn unknown(builder: &Builder<'_>, plan: &WifiPlan, key: &str, name: &Name) -> ScenarioError {
+pub(super) fn unknown(context: &Context<'_>, plan: &WifiPlan, key: &str, name: &Name) -> ScenarioError {
     let mut known: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
     if let Some(deployment) = &plan.deployment {
         known.extend([deployment.source.node.as_str(), deployment.destination.node.as_str()]);
     }
-    builder.unknown(key, "station", name.as_str(), known)
+    context.unknown(key, "station", name.as_str(), known)
 }
 
 pub(super) fn routes(
-    builder: &Builder<'_>,
+    context: &Context<'_>,
     plan: &WifiPlan,
     table: &WifiTable,
     nodes: &[NodePlan],
 ) -> Result<Vec<WirelessRoutePlan>, ScenarioError> {
     let routes = table.routes.iter();
-    routes.map(|(name, table)| Draft { builder, plan, nodes, table, name: name.as_str() }.route()).collect()
+    routes.map(|(name, table)| Draft { context, plan, nodes, table, name: name.as_str() }.route()).collect()
 }
 
 struct Draft<'a> {
-    builder: &'a Builder<'a>,
+    context: &'a Context<'a>,
     plan: &'a WifiPlan,
     nodes: &'a [NodePlan],
     table: &'a WirelessRouteTable,
@@ -126,7 +126,7 @@ impl Draft<'_> {
         let (from, to) = (self.end("from", &self.table.from)?, self.end("to", &self.table.to)?);
         if self.table.from == self.table.to {
             let message = format!("this route joins `{}` with itself", self.table.from.as_str());
-            return Err(self.builder.wrong(&self.key("to"), message, "two different stations"));
+            return Err(self.context.wrong(&self.key("to"), message, "two different stations"));
         }
         let way = self.way()?;
         let channels = self.channels(from, to, &way)?;
@@ -143,11 +143,11 @@ impl Draft<'_> {
     fn end(&self, key: &str, name: &Name) -> Result<&[u8], ScenarioError> {
         let key = self.key(key);
         let channels = self.plan.channels_of(name.as_str());
-        let channels = channels.ok_or_else(|| unknown(self.builder, self.plan, &key, name))?;
+        let channels = channels.ok_or_else(|| unknown(self.context, self.plan, &key, name))?;
         if !self.nodes.iter().any(|node| node.name == name.as_str()) {
             let message = format!("the station `{}` is no host or router: it only relays", name.as_str());
             let known: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-            return Err(self.builder.document.name_error(&key, name.as_str(), message, known));
+            return Err(self.context.document.name_error(&key, name.as_str(), message, known));
         }
         Ok(channels)
     }
@@ -156,7 +156,7 @@ impl Draft<'_> {
         match (&self.table.via, &self.table.find) {
             (Some(_), Some(_)) => {
                 let message = "a route has `via` or `find`, not both";
-                Err(self.builder.document.key_error(&self.key("find"), message, "one of the two"))
+                Err(self.context.misplaced(&self.key("find"), message, "one of the two"))
             }
             (None, Some(find)) => self.find(find).map(WayPlan::Find),
             (via, None) => {
@@ -164,12 +164,12 @@ impl Draft<'_> {
                 for (index, name) in names.iter().enumerate() {
                     let key = self.key(&format!("via[{index}]"));
                     if self.plan.channels_of(name.as_str()).is_none() {
-                        return Err(unknown(self.builder, self.plan, &key, name));
+                        return Err(unknown(self.context, self.plan, &key, name));
                     }
                     let is_end = *name == self.table.from || *name == self.table.to;
                     if is_end || names[..index].contains(name) {
                         let message = format!("the route passes `{}` twice", name.as_str());
-                        return Err(self.builder.wrong(
+                        return Err(self.context.wrong(
                             &key,
                             message,
                             "each station once, the ends left out",
@@ -195,7 +195,7 @@ impl Draft<'_> {
         if !(1..=most).contains(&number) {
             let expected = if most == 1 { "1: there is one shortest route" } else { "a number from 1" };
             let message = format!("there is no {} route {number}", algorithm.describe());
-            return Err(self.builder.wrong(&self.key("find.number"), message, expected));
+            return Err(self.context.wrong(&self.key("find.number"), message, expected));
         }
         Ok(FindPlan {
             algorithm,
@@ -216,14 +216,14 @@ impl Draft<'_> {
                     MetricName::Wcett => ("it belongs to WCETT", "`metric = \"wcett\"`"),
                     _ => ("it belongs to MIC", "`metric = \"mic\"`"),
                 };
-                return Err(self.builder.document.key_error(&self.key(key), message, expected));
+                return Err(self.context.misplaced(&self.key(key), message, expected));
             }
             // w2 > w1: a change costs less than no change, which costs 1.
             let is_right = |cost: f64| (0.0..=1.0).contains(&cost) && (of == MetricName::Wcett || cost < 1.0);
             if let Some(wrong) = given.filter(|&cost| !is_right(cost)) {
                 let expected =
                     if of == MetricName::Wcett { "a number from 0 to 1" } else { "at least 0, less than 1" };
-                return Err(self.builder.wrong(
+                return Err(self.context.wrong(
                     &self.key(key),
                     format!("{wrong} does not fit here"),
                     expected,
@@ -240,11 +240,11 @@ impl Draft<'_> {
             if let (Algorithm::Optimal(_), Some(why)) = (algorithm, metric.no_optimum()) {
                 let message = format!("no set of {} routes is the best: {why}", algorithm.describe());
                 let expected = "\"hops\" or \"ett\", which are sums, or another `algorithm`";
-                return Err(self.builder.wrong(&self.key("find.metric"), message, expected));
+                return Err(self.context.wrong(&self.key("find.metric"), message, expected));
             }
             if !matches!(table.ties, None | Some(TieName::LowestNode)) {
                 let message = "by a metric, of equally good routes that with the fewest hops, then the lowest stations is taken";
-                return Err(self.builder.wrong(
+                return Err(self.context.wrong(
                     &self.key("find.ties"),
                     message,
                     "\"lowest-node\", or no key `ties`",
@@ -263,16 +263,16 @@ impl Draft<'_> {
         match (&self.table.channels, self.table.channel, way) {
             (Some(_), Some(_), _) => {
                 let message = "a route has `channel` or `channels`, not both";
-                Err(self.builder.document.key_error(&self.key("channels"), message, "one of the two"))
+                Err(self.context.misplaced(&self.key("channels"), message, "one of the two"))
             }
             (Some(_), None, WayPlan::Find(_)) => {
                 let message = "a route that is found has one channel";
-                Err(self.builder.document.key_error(&self.key("channels"), message, "the key `channel`"))
+                Err(self.context.misplaced(&self.key("channels"), message, "the key `channel`"))
             }
             (Some(channels), None, WayPlan::Via(via)) => {
                 if channels.len() != via.len() + 1 {
                     let message = format!("{} channels for {} hops", channels.len(), via.len() + 1);
-                    return Err(self.builder.wrong(&self.key("channels"), message, "one for each hop"));
+                    return Err(self.context.wrong(&self.key("channels"), message, "one for each hop"));
                 }
                 Ok(channels.clone())
             }
@@ -282,7 +282,7 @@ impl Draft<'_> {
                 let common = from.iter().copied().find(|channel| to.contains(channel));
                 common.map(|channel| vec![channel]).ok_or_else(|| {
                     let message = "its ends have no radios on a common channel";
-                    self.builder.wrong(&self.key("to"), message, "radios on one channel, or `channels`")
+                    self.context.wrong(&self.key("to"), message, "radios on one channel, or `channels`")
                 })
             }
         }

@@ -1,5 +1,6 @@
 //! A network with everything placed: what a seed makes of the plan.
 
+use super::error::WifiError;
 use super::{EndPlan, ErrorPlan, LayoutPlan, MobilityPlan, StationPlan, WifiPlan, config};
 use crate::watch::Watch;
 use ropewalk_sim::{Stream, Streams};
@@ -12,7 +13,6 @@ use ropewalk_wifi::{
     ConfigError, Network, NetworkConfig, RadioConfig, RouteConfig, RouteId, StationConfig, StationId,
 };
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// Stations and routes at the beginning.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -56,35 +56,6 @@ pub struct BroadcastPort {
     /// The port's entry.
     pub entry: u32,
 }
-
-/// Why a plan has no stage.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WifiError {
-    /// The key of the scenario file.
-    pub key: String,
-    /// What is wrong.
-    pub message: String,
-    /// What would have been right.
-    pub expected: String,
-}
-
-impl WifiError {
-    pub(super) fn new(
-        key: impl Into<String>,
-        message: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
-        Self { key: key.into(), message: message.into(), expected: expected.into() }
-    }
-}
-
-impl fmt::Display for WifiError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} (expected {})", self.key, self.message, self.expected)
-    }
-}
-
-impl std::error::Error for WifiError {}
 
 impl WifiPlan {
     /// Places everything for a seed.

@@ -1,6 +1,7 @@
 //! Messages at a rate: constant, or in on and off periods.
 
-use super::{Writer, draw};
+use super::Writer;
+use super::interval::draw;
 use crate::plan::Interval;
 use ropewalk_sim::Stream;
 use ropewalk_units::{Duration, Instant};

@@ -1,6 +1,7 @@
 //! Request, response, think, and again.
 
-use super::{Writer, draw};
+use super::Writer;
+use super::interval::draw;
 use crate::plan::Interval;
 use ropewalk_sim::Stream;
 use ropewalk_units::{Duration, Instant};

@@ -1,0 +1,48 @@
+//! Loading: a text becomes a checked scenario, or an error that says where it is wrong.
+
+use crate::document::Document;
+use crate::error::ScenarioError;
+use crate::plan::build;
+use crate::plan::context::Context;
+use crate::plan::files::Files;
+use crate::scenario::Scenario;
+use crate::schema::ScenarioFile;
+use crate::watch::Watch;
+use serde::Deserialize;
+use std::path::Path;
+
+/// Reads a scenario from its TOML text.
+///
+/// `path` is the file that the text came from: messages name it, and trace files are relative to its folder.
+/// `overrides` are pairs of a dotted key and a value, applied in order before anything is checked. A value that is no
+/// TOML is taken as text, so that `("links.b.loss", "3 %")` needs no quotes.
+///
+/// # Errors
+/// The first mistake in the syntax, the keys, the values, or what they mean together.
+pub fn load(
+    source: &str,
+    path: Option<&Path>,
+    overrides: &[(String, String)],
+) -> Result<Scenario, ScenarioError> {
+    load_watched(source, path, overrides, Watch::default())
+}
+
+/// As [`load`], for somebody who waits: a scenario whose stations are drawn until a rare condition holds can take
+/// minutes.
+///
+/// # Errors
+/// As those of [`load`], and one that says nothing of use when `watch` has stopped it.
+pub fn load_watched(
+    source: &str,
+    path: Option<&Path>,
+    overrides: &[(String, String)],
+    watch: Watch<'_>,
+) -> Result<Scenario, ScenarioError> {
+    let document = Document::read(source, path.map(|path| path.display().to_string()), overrides)?;
+    let file = ScenarioFile::deserialize(&document.root).map_err(|fault| document.error(fault))?;
+    let folder = path.and_then(Path::parent);
+    let context = Context { document: &document, file: &file, files: Files::new(folder), watch };
+    let plan = build::plan(&context)?;
+    let files = context.files.into_hashes();
+    Ok(Scenario { document, file, plan, files })
+}

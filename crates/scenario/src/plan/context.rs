@@ -1,0 +1,119 @@
+//! What every step of the planning may read, and how it says what is wrong.
+
+use super::files::{FileFault, Files};
+use crate::document::Document;
+use crate::error::{Diagnostic, ScenarioError};
+use crate::schema::ScenarioFile;
+use crate::watch::Watch;
+use ropewalk_sim::Trace;
+
+/// What every step may read.
+pub(crate) struct Context<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) file: &'a ScenarioFile,
+    /// The other files that the scenario names.
+    pub(crate) files: Files,
+    /// Who waits for it.
+    pub(crate) watch: Watch<'a>,
+}
+
+impl Context<'_> {
+    /// A value that cannot be.
+    pub(crate) fn wrong(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ScenarioError {
+        self.document.value_error(key, message, expected)
+    }
+
+    /// A key that cannot be here, or is missing.
+    pub(crate) fn misplaced(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ScenarioError {
+        self.document.key_error(key, message, expected)
+    }
+
+    /// A name that nothing has.
+    pub(crate) fn unknown<'b>(
+        &self,
+        key: &str,
+        kind: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'b str> + Clone,
+    ) -> ScenarioError {
+        self.document.name_error(key, name, format!("there is no {kind} `{name}`"), known)
+    }
+
+    /// The trace in the file `name`; `key` names it.
+    pub(super) fn trace(&self, key: &str, name: &str) -> Result<Trace, ScenarioError> {
+        self.files.trace(name).map_err(|fault| match fault {
+            FileFault::Unreadable { path, error } => {
+                let message = format!("the trace file `{path}` cannot be read: {error}");
+                self.wrong(key, message, "a Mahimahi trace, relative to the scenario file")
+            }
+            FileFault::Line { path, line, message, text } => ScenarioError::new(Diagnostic {
+                file: Some(path),
+                line: Some(line),
+                column: Some(1),
+                key: key.to_owned(),
+                message,
+                expected: "a time in ms on each line, ascending".into(),
+                width: text.chars().count(),
+                source_line: Some(text),
+                ..Diagnostic::default()
+            }),
+        })
+    }
+
+    /// The text of the file `name`, and its path in messages; `what` it should be.
+    pub(super) fn text(&self, key: &str, name: &str, what: &str) -> Result<(String, String), ScenarioError> {
+        self.files.text(name).map_err(|(path, error)| {
+            let message = format!("the file `{path}` cannot be read: {error}");
+            self.wrong(key, message, format!("{what}, relative to the scenario file"))
+        })
+    }
+}
+
+/// A table of the file, by the path of its key: where the messages about its keys point.
+pub(crate) struct Place<'a> {
+    pub(crate) context: &'a Context<'a>,
+    /// `links.dsl`.
+    pub(crate) base: String,
+}
+
+impl<'a> Place<'a> {
+    /// The table at `base`.
+    pub(crate) fn new(context: &'a Context<'a>, base: impl Into<String>) -> Self {
+        Self { context, base: base.into() }
+    }
+
+    /// The path of one of the table's keys.
+    pub(crate) fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.base)
+    }
+
+    /// A value that cannot be.
+    pub(crate) fn wrong(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ScenarioError {
+        self.context.wrong(&self.key(key), message, expected)
+    }
+
+    /// A key that cannot be here, or is missing.
+    pub(crate) fn misplaced(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ScenarioError {
+        self.context.misplaced(&self.key(key), message, expected)
+    }
+}
