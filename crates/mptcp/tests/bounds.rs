@@ -6,6 +6,7 @@
 
 use ropewalk_adversary::{FOREIGN, Knowledge, Numbers, Random, Source, Target, segment};
 use ropewalk_mptcp::{Config, Connection, Event, Path, Secret, SubflowId, keys};
+use ropewalk_testnet::bounds::{self, Allowance, Meter};
 use ropewalk_units::{Dsn, Duration, Instant, Seq, Ssn};
 use ropewalk_wire::{
     AddAddress, DataAck, Dss, Flags, Join, Key, Mapping, MptcpOption, Options, Payload, Priority,
@@ -27,16 +28,6 @@ const KEY: Key = 0x0123_4567_89ab_cdef;
 /// The subflow of the first SYN.
 const FIRST: SubflowId = SubflowId(0);
 
-fn live() -> usize {
-    let stats = COUNTING.stats();
-    stats.bytes_allocated - stats.bytes_deallocated
-}
-
-fn allocations() -> usize {
-    let stats = COUNTING.stats();
-    stats.allocations + stats.reallocations
-}
-
 fn address(host: u8, port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, host)), port)
 }
@@ -47,10 +38,7 @@ struct Subject {
     own_key: Key,
     now: Instant,
     reads: bool,
-    before: (usize, usize),
-    most: usize,
-    received: u64,
-    sent: u64,
+    meter: Meter,
     wanted: u64,
     read: u64,
     failed: bool,
@@ -71,7 +59,7 @@ fn capable(receiver_key: Option<Key>, sender_key: Option<Key>) -> MptcpOption {
 impl Subject {
     /// Opened by the peer, confirmed by its first octet.
     fn established() -> Self {
-        let before = (live(), allocations());
+        let meter = Meter::new(COUNTING);
         let mut syn = Segment { seq: Seq::new(999), flags: Flags::SYN, window: 65_535, ..Segment::default() };
         syn.options = usual();
         syn.options.mptcp.push(capable(None, None));
@@ -85,10 +73,7 @@ impl Subject {
             own_key: 0,
             now: Instant::ZERO,
             reads: true,
-            before,
-            most: 0,
-            received: 0,
-            sent: 0,
+            meter,
             wanted: 0,
             read: 0,
             failed: false,
@@ -107,7 +92,7 @@ impl Subject {
         subject.feed(FIRST, &subject.octets(FIRST, 0, 1));
         assert_eq!(subject.mptcp.stats().bytes_delivered, 1);
         assert!(!subject.mptcp.is_fallen_back());
-        (subject.received, subject.sent) = (0, 0);
+        subject.meter.begin();
         subject
     }
 
@@ -149,7 +134,7 @@ impl Subject {
     }
 
     fn feed(&mut self, id: SubflowId, segment: &Segment) {
-        self.received += 1;
+        self.meter.received += 1;
         self.mptcp.handle_segment(self.now, id, segment);
         self.pump();
     }
@@ -162,12 +147,12 @@ impl Subject {
             self.read += u64::from(piece.len);
         }
         while let Some(sent) = self.mptcp.poll_transmit(self.now) {
-            self.sent += 1;
+            self.meter.sent += 1;
             self.last = Some(sent);
             self.events();
         }
         self.events();
-        self.most = self.most.max(live().saturating_sub(self.before.0));
+        self.meter.look();
     }
 
     fn events(&mut self) {
@@ -202,7 +187,7 @@ impl Subject {
         syn.options.mptcp.push(MptcpOption::Join(Join::Syn { backup, address_id, token, nonce }));
         let remote = address((number >> 16) as u8 + 3, number as u16 | 1);
         let path = Path { local: address(2, 5001), remote };
-        self.received += 1;
+        self.meter.received += 1;
         let joined = self.mptcp.accept_join(self.now, path, &syn, Seq::new(!number)).ok();
         self.pump();
         joined.map(|id| (id, nonce))
@@ -225,15 +210,7 @@ impl Subject {
 
     /// Holds the connection to its bounds: memory, answers for each segment, allocations for each segment.
     fn judge(&self, name: &str, sent: u64, allocated: u64) {
-        let received = self.received;
-        let made = (allocations() - self.before.1) as u64;
-        println!(
-            "{name}: {} octets, {} sent for {received} received, {made} allocations",
-            self.most, self.sent
-        );
-        assert!(self.most <= MEMORY, "{name}: {} octets allocated", self.most);
-        assert!(self.sent <= sent, "{name}: {} segments sent, {sent} allowed", self.sent);
-        assert!(made <= allocated * received + 5000, "{name}: {made} allocations for {received} segments");
+        self.meter.judge(name, Allowance { memory: MEMORY, sent, allocations: (allocated, 5000) });
     }
 }
 
@@ -261,7 +238,7 @@ fn joins_that_are_reset() {
         }
     }
     assert!(taken > 1000, "{taken} joins were taken");
-    subject.judge("joins and resets", 3 * subject.received, 60);
+    subject.judge("joins and resets", 3 * subject.meter.received, 60);
     honest_join(&mut subject);
 }
 
@@ -274,7 +251,7 @@ fn joins_that_never_finish() {
             subject.wait(Duration::from_millis(10));
         }
     }
-    subject.judge("joins that never finish", 8 * subject.received, 60);
+    subject.judge("joins that never finish", 8 * subject.meter.received, 60);
     subject.wait(Duration::from_secs(30));
     honest_join(&mut subject);
 }
@@ -311,7 +288,7 @@ fn addresses_without_end() {
             subject.feed(FIRST, &ack);
         }
     }
-    subject.judge("addresses", 2 * subject.received + 100, 12);
+    subject.judge("addresses", 2 * subject.meter.received + 100, 12);
     assert!(subject.wanted <= 1000, "{} subflows wanted", subject.wanted);
 }
 
@@ -335,7 +312,7 @@ fn mappings_without_data() {
         ack.seq = subject.ack(FIRST).seq;
         subject.feed(FIRST, &ack);
     }
-    subject.judge("mappings", subject.received, 3);
+    subject.judge("mappings", subject.meter.received, 3);
 }
 
 /// Octets one by one, of which every second is missing at the level of data.
@@ -344,7 +321,7 @@ fn one_octet_pieces_of_data() {
     for turn in 0..200_000u64 {
         subject.feed(FIRST, &subject.octets(FIRST, 10 + 2 * turn, 1));
     }
-    subject.judge("one-octet pieces of data", subject.received + 100, 4);
+    subject.judge("one-octet pieces of data", subject.meter.received + 100, 4);
 }
 
 /// … and at that of the subflow.
@@ -353,7 +330,7 @@ fn one_octet_pieces_of_a_subflow() {
     for turn in 0..100_000u32 {
         subject.feed(FIRST, &subject.octets_at(FIRST, 1 + 2 * turn, u64::from(turn), 1));
     }
-    subject.judge("one-octet pieces of a subflow", subject.received + 100, 4);
+    subject.judge("one-octet pieces of a subflow", subject.meter.received + 100, 4);
 }
 
 /// Many subflows, each with octets above a hole.
@@ -372,7 +349,7 @@ fn pieces_on_many_subflows() {
             subject.feed(id, &subject.octets_at(id, 1 + 2 * turn, 10 + u64::from(3 * turn), 1));
         }
     }
-    subject.judge("pieces on many subflows", subject.received + 100, 4);
+    subject.judge("pieces on many subflows", subject.meter.received + 100, 4);
 }
 
 /// Nobody reads, and the peer sends on, the same octets under other numbers too.
@@ -384,7 +361,7 @@ fn nobody_reads() {
         subject.feed(FIRST, &subject.octets(FIRST, next + turn % 3 * 1000, 1000));
     }
     assert!(subject.mptcp.readable() <= u64::from(BUFFER), "{} octets wait", subject.mptcp.readable());
-    subject.judge("nobody reads", subject.received + 300, 4);
+    subject.judge("nobody reads", subject.meter.received + 300, 4);
 }
 
 /// Signals of any content on acceptable segments.
@@ -405,8 +382,12 @@ fn any_signal() {
             any_segment(&mut subject, &ids, &mut random, round % 2 == 0);
             subject.wait(Duration::from_micros(random.below(3_000)));
         }
-        assert!(subject.most <= MEMORY, "{} octets allocated", subject.most);
-        assert!(subject.sent <= 10 * subject.received + 100, "{} segments sent", subject.sent);
+        assert!(subject.meter.most <= MEMORY, "{} octets allocated", subject.meter.most);
+        assert!(
+            subject.meter.sent <= 10 * subject.meter.received + 100,
+            "{} segments sent",
+            subject.meter.sent
+        );
     }
 }
 
@@ -437,7 +418,7 @@ fn any_segment(subject: &mut Subject, ids: &[SubflowId], random: &mut Random, po
 }
 
 fn main() {
-    let tests: [(&str, fn()); 10] = [
+    bounds::run(&[
         ("addresses_without_end", addresses_without_end),
         ("priorities_without_end", priorities_without_end),
         ("nobody_reads", nobody_reads),
@@ -448,17 +429,5 @@ fn main() {
         ("one_octet_pieces_of_data", one_octet_pieces_of_data),
         ("one_octet_pieces_of_a_subflow", one_octet_pieces_of_a_subflow),
         ("pieces_on_many_subflows", pieces_on_many_subflows),
-    ];
-    // As with Cargo's own harness, words name the tests that are wanted.
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
-    let mut failed = Vec::new();
-    for (name, test) in tests {
-        if is_wanted(name) {
-            let ok = std::panic::catch_unwind(test).is_ok();
-            println!("test {name} ... {}", if ok { "ok" } else { "FAILED" });
-            failed.extend((!ok).then_some(name));
-        }
-    }
-    assert!(failed.is_empty(), "failed: {failed:?}");
+    ]);
 }

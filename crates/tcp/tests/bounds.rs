@@ -6,6 +6,7 @@
 
 use ropewalk_adversary::{FOREIGN, Knowledge, Numbers, Random, Source, Target, segment};
 use ropewalk_tcp::{Config, Connection, State};
+use ropewalk_testnet::bounds::{self, Allowance, Meter};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Ecn, Flags, Options, Payload, Segment, Timestamps};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
@@ -17,48 +18,25 @@ static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// The receive and the send buffer of the connection under test.
 const BUFFER: u32 = 256 * 1024;
 
-fn live() -> usize {
-    let stats = COUNTING.stats();
-    stats.bytes_allocated - stats.bytes_deallocated
-}
-
-fn allocations() -> usize {
-    let stats = COUNTING.stats();
-    stats.allocations + stats.reallocations
-}
-
 /// The connection under test, and what it has cost.
 struct Subject {
     tcp: Connection,
     now: Instant,
     reads: bool,
     written: u64,
-    before: (usize, usize),
-    most: usize,
-    received: u64,
-    sent: u64,
+    meter: Meter,
     last: Segment,
 }
 
 impl Subject {
     /// Opened by a peer whose SYN has these options.
     fn accept(options: Options, config: Config) -> Self {
-        let before = (live(), allocations());
+        let meter = Meter::new(COUNTING);
         let flags = Flags::SYN | Flags::ECE | Flags::CWR;
         let syn = Segment { seq: Seq::new(999), flags, window: 65_535, options, ..Segment::default() };
         let tcp = Connection::accept(config, &syn, Seq::new(0xffff_0000), Instant::ZERO);
         let last = Segment::default();
-        let mut subject = Self {
-            tcp,
-            now: Instant::ZERO,
-            reads: true,
-            written: 0,
-            before,
-            most: 0,
-            received: 0,
-            sent: 0,
-            last,
-        };
+        let mut subject = Self { tcp, now: Instant::ZERO, reads: true, written: 0, meter, last };
         subject.pump();
         subject
     }
@@ -74,7 +52,7 @@ impl Subject {
         assert_eq!(subject.tcp.state(), State::Established);
         subject.push(BUFFER);
         subject.pump();
-        (subject.received, subject.sent) = (0, 0);
+        subject.meter.begin();
         subject
     }
 
@@ -103,7 +81,7 @@ impl Subject {
     }
 
     fn feed(&mut self, segment: &Segment) {
-        self.received += 1;
+        self.meter.received += 1;
         self.tcp.handle_segment(self.now, segment);
         self.pump();
     }
@@ -112,11 +90,11 @@ impl Subject {
         while self.tcp.poll_event().is_some() {}
         while self.reads && self.tcp.read(u64::MAX).is_some() {}
         while let Some(segment) = self.tcp.poll_transmit(self.now) {
-            self.sent += 1;
+            self.meter.sent += 1;
             self.last = segment;
         }
         while self.tcp.poll_event().is_some() {}
-        self.most = self.most.max(live().saturating_sub(self.before.0));
+        self.meter.look();
     }
 
     /// Time goes on; timers fire.
@@ -132,15 +110,8 @@ impl Subject {
 
     /// Holds the connection to its bounds: memory, answers for each segment, allocations for each segment.
     fn judge(&self, name: &str, sent: u64, allocated: u64) {
-        let received = self.received;
-        let made = (allocations() - self.before.1) as u64;
-        println!(
-            "{name}: {} octets, {} sent for {received} received, {made} allocations",
-            self.most, self.sent
-        );
-        assert!(self.most <= 2 * BUFFER as usize, "{name}: {} octets allocated", self.most);
-        assert!(self.sent <= sent, "{name}: {} segments sent, {sent} allowed", self.sent);
-        assert!(made <= allocated * received + 1000, "{name}: {made} allocations for {received} segments");
+        self.meter
+            .judge(name, Allowance { memory: 2 * BUFFER as usize, sent, allocations: (allocated, 1000) });
     }
 }
 
@@ -194,7 +165,7 @@ fn nobody_reads() {
         subject.feed(&subject.data(next + 3_000, 1460));
     }
     assert!(subject.tcp.readable() <= u64::from(BUFFER), "{} octets wait", subject.tcp.readable());
-    subject.judge("nobody reads", subject.received + 300, 2);
+    subject.judge("nobody reads", subject.meter.received + 300, 2);
 }
 
 /// Octets in order, one each, that nobody reads.
@@ -207,7 +178,7 @@ fn octets_that_nobody_reads() {
         data.payload.offset += 2 * u64::from(offset);
         subject.feed(&data);
     }
-    subject.judge("octets that nobody reads", subject.received + 100, 2);
+    subject.judge("octets that nobody reads", subject.meter.received + 100, 2);
 }
 
 /// Blocks anywhere, reversed ones among them, and reports of duplicates that never were.
@@ -228,7 +199,7 @@ fn sack_blocks_anywhere() {
             subject.wait(Duration::from_millis(1));
         }
     }
-    subject.judge("SACK blocks anywhere", subject.received + 5_000, 2);
+    subject.judge("SACK blocks anywhere", subject.meter.received + 5_000, 2);
 }
 
 /// Each ACK says that something came twice.
@@ -242,7 +213,7 @@ fn duplicates_reported_without_end() {
         subject.feed(&ack);
         subject.push(1);
     }
-    subject.judge("DSACK storm", subject.received * 2 + 5_000, 3);
+    subject.judge("DSACK storm", subject.meter.received * 2 + 5_000, 3);
 }
 
 /// The peer has reported everything, and takes it back by silence.
@@ -257,7 +228,7 @@ fn reneging() {
         subject.feed(&ack);
         subject.wait(Duration::from_millis(500));
     }
-    subject.judge("reneging", subject.received * 3 + 5_000, 3);
+    subject.judge("reneging", subject.meter.received * 3 + 5_000, 3);
 }
 
 /// What was never sent is acknowledged (RFC 5961 §7: the answers are limited).
@@ -289,7 +260,7 @@ fn windows_that_jump() {
         subject.push(len);
         subject.wait(Duration::from_micros(100));
     }
-    subject.judge("windows that jump", subject.received * 8, 4);
+    subject.judge("windows that jump", subject.meter.received * 8, 4);
 }
 
 /// RFC 9293 §3.7.1 knows no least MSS; a peer that asks for one octet a segment would have a segment for each.
@@ -329,16 +300,16 @@ fn anything_near_the_window() {
             subject.wait(Duration::from_micros(random.below(2_000)));
         }
         if round == 199 {
-            subject.judge("anything near the window", subject.received * 8, 6);
+            subject.judge("anything near the window", subject.meter.received * 8, 6);
         } else {
-            assert!(subject.most <= 2 * BUFFER as usize, "{} octets allocated", subject.most);
-            assert!(subject.sent <= subject.received * 8, "{} segments sent", subject.sent);
+            assert!(subject.meter.most <= 2 * BUFFER as usize, "{} octets allocated", subject.meter.most);
+            assert!(subject.meter.sent <= subject.meter.received * 8, "{} segments sent", subject.meter.sent);
         }
     }
 }
 
 fn main() {
-    let tests: [(&str, fn()); 11] = [
+    bounds::run(&[
         ("nobody_reads", nobody_reads),
         ("sack_blocks_anywhere", sack_blocks_anywhere),
         ("duplicates_reported_without_end", duplicates_reported_without_end),
@@ -350,17 +321,5 @@ fn main() {
         ("one_octet_pieces", one_octet_pieces),
         ("one_octet_pieces_backwards", one_octet_pieces_backwards),
         ("octets_that_nobody_reads", octets_that_nobody_reads),
-    ];
-    // As with Cargo's own harness, words name the tests that are wanted.
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
-    let mut failed = Vec::new();
-    for (name, test) in tests {
-        if is_wanted(name) {
-            let ok = std::panic::catch_unwind(test).is_ok();
-            println!("test {name} ... {}", if ok { "ok" } else { "FAILED" });
-            failed.extend((!ok).then_some(name));
-        }
-    }
-    assert!(failed.is_empty(), "failed: {failed:?}");
+    ]);
 }

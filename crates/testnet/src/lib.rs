@@ -7,6 +7,7 @@
 
 mod application;
 pub mod attack;
+pub mod bounds;
 mod datagram;
 mod host;
 mod line;

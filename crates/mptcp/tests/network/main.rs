@@ -1,6 +1,7 @@
 //! Whole connections over the test network.
 
 mod captures;
+mod guard;
 mod properties;
 mod transfers;
 
