@@ -9,6 +9,7 @@ mod application;
 pub mod attack;
 pub mod bounds;
 mod datagram;
+pub mod golden;
 mod host;
 mod line;
 mod middlebox;
