@@ -2,7 +2,8 @@
 //! says they should. `tests/golden/throughput.md` holds it. A change that moves a result shows as a difference of that file;
 //! `ROPEWALK_BLESS=1 cargo test -p ropewalk-tests --test golden` writes it again, and then the difference is looked at.
 
-use ropewalk_tests::{goodput, mean, root, simulate};
+use ropewalk_testnet::golden;
+use ropewalk_tests::{goodput, mean, simulate};
 use std::fmt::Write as _;
 
 /// Octets of a full segment's packet, and of the data in it: headers of 40 octets, timestamps of 12.
@@ -188,10 +189,5 @@ fn throughput_is_what_physics_says_and_what_it_was() {
     }
     println!("{table}");
     assert!(off.is_empty(), "{off:#?}");
-    let file = root().join("tests/golden/throughput.md");
-    if std::env::var_os("ROPEWALK_BLESS").is_some() {
-        std::fs::write(&file, &table).expect("writable");
-    }
-    let kept = std::fs::read_to_string(&file).expect("the golden table");
-    assert_eq!(kept, table, "results have changed: ROPEWALK_BLESS=1 writes the table again");
+    golden::check("throughput.md", &table);
 }

@@ -11,3 +11,4 @@ mod fallback;
 mod handshake;
 mod joins;
 mod resets;
+mod transitions;
