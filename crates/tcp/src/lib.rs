@@ -2,23 +2,28 @@
 
 mod config;
 mod connection;
+mod context;
 mod event;
-mod prr;
-mod rack;
+mod handshake;
+mod outbox;
+mod outgoing;
 mod receive;
+mod receiver;
+mod recovery;
 mod rtt;
 mod send;
+mod sender;
 mod spans;
-mod spurious;
 mod state;
 mod stats;
 mod timers;
 mod timestamp;
 
 pub use config::{Config, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner};
-pub use connection::{Acceptance, Connection, Room};
+pub use connection::{Acceptance, Connection};
 pub use event::Event;
 pub use receive::{Pieces, Received};
 pub use ropewalk_congestion::{CongestionControl, Coupling, HyStart};
+pub use sender::Room;
 pub use state::{CloseReason, State, TimerKind};
 pub use stats::Stats;

@@ -125,7 +125,7 @@ impl Connection {
     ) {
         let subflow = &mut self.subflows[at];
         if subflow.tcp.state() == State::SynSent {
-            subflow.tcp.take(segment, acceptance);
+            subflow.tcp.process(segment, acceptance);
         }
         self.reset_subflow(now, at, reason);
     }
@@ -419,12 +419,12 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         let acknowledges = segment.payload.len == 0 || segment.ack != subflow.tcp.snd_una();
         if !acknowledges || !self.coupled.is_coupled() {
-            return subflow.tcp.take(segment, acceptance);
+            return subflow.tcp.process(segment, acceptance);
         }
         self.set_coupling(at);
         let subflow = &mut self.subflows[at];
         let before = subflow.tcp.stats().bytes_acked;
-        subflow.tcp.take(segment, acceptance);
+        subflow.tcp.process(segment, acceptance);
         subflow.stale = Stale::ALL;
         self.after_ack(at, before);
     }

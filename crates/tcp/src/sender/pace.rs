@@ -1,74 +1,13 @@
-//! Pacing, and what a controller that models the path is told: of no cost to connections that have neither.
+//! Pacing, and what a controller that models the path is told: of no cost to senders that have neither.
 
-use super::Connection;
-use crate::config::{Config, WindowOwner};
-use crate::send::Delivery;
+use super::Sender;
+use crate::config::WindowOwner;
+use crate::context::Context;
+use crate::send::{Delivery, Pace, Path};
 use crate::state::State;
-use ropewalk_congestion::{Pacer, PacketState, RateSample, RateSampler};
 use ropewalk_units::{Duration, Instant, Rate, Seq};
-use std::collections::VecDeque;
 
-/// What only a connection has that paces.
-#[derive(Clone, Debug)]
-pub(super) struct Pace {
-    pacer: Pacer,
-    path: Option<Path>,
-}
-
-/// What only a connection has whose controller models the path.
-#[derive(Clone, Debug)]
-struct Path {
-    sampler: RateSampler,
-    /// The packets on their way by the sequence number that each ends before, in order.
-    packets: VecDeque<(Seq, PacketState)>,
-    /// Of the ACK at hand.
-    sample: Option<RateSample>,
-    /// Where the last lost packet ended.
-    lost_end: Option<Seq>,
-}
-
-impl Pace {
-    /// `None` if the configuration asks for no pacing.
-    pub(super) fn new(config: &Config, now: Instant) -> Option<Box<Self>> {
-        let models_path = config.congestion_control.models_path();
-        let path = models_path.then(|| Path {
-            sampler: RateSampler::new(now),
-            packets: VecDeque::new(),
-            sample: None,
-            lost_end: None,
-        });
-        (config.pacing || models_path).then(|| Box::new(Self { pacer: Pacer::new(), path }))
-    }
-}
-
-impl Path {
-    /// The packet that ends before `end`.
-    fn packet(&self, end: Seq) -> Option<&PacketState> {
-        let index = self.packets.partition_point(|(other, _)| other.before(end));
-        self.packets.get(index).filter(|(other, _)| *other == end).map(|(_, state)| state)
-    }
-
-    /// A packet leaves, or leaves again.
-    fn sent(&mut self, end: Seq, state: PacketState) {
-        let index = self.packets.partition_point(|(other, _)| other.before(end));
-        match self.packets.get_mut(index) {
-            Some((other, old)) if *other == end => *old = state,
-            _ => self.packets.insert(index, (end, state)),
-        }
-    }
-
-    /// What is acknowledged is forgotten; returns the last of it.
-    fn forget(&mut self, una: Seq) -> Option<PacketState> {
-        let mut last = None;
-        while let Some((_, state)) = self.packets.front().filter(|(end, _)| end.before_eq(una)) {
-            last = Some(*state);
-            self.packets.pop_front();
-        }
-        last
-    }
-}
-
-impl Connection {
+impl Sender {
     /// How fast packets leave when they are paced: what the model says, or Linux's share of cwnd per SRTT. `None`: as
     /// fast as they can, since no round-trip time is known.
     fn pace_rate(&self) -> Option<Rate> {
@@ -80,39 +19,39 @@ impl Connection {
 
     /// Must data wait for its departure time?
     #[inline]
-    pub(super) fn is_held_by_pacer(&self) -> bool {
-        self.pace.as_ref().is_some_and(|pace| pace.pacer.holds(self.now))
+    pub(super) fn is_held_by_pacer(&self, cx: &Context) -> bool {
+        self.pace.as_ref().is_some_and(|pace| pace.pacer.holds(cx.now))
     }
 
     /// Of `space` octets, what the burst at hand has room for, in whole segments.
     #[cold]
-    fn pacer_room(&self, pace: &Pace, space: u32) -> u32 {
+    fn pacer_room(&self, cx: &Context, pace: &Pace, space: u32) -> u32 {
         let Some(rate) = self.pace_rate() else { return space };
-        let room = pace.pacer.room(self.now, self.controller.send_quantum(rate));
+        let room = pace.pacer.room(cx.now, self.controller.send_quantum(rate));
         space.min(room.div_ceil(self.smss).saturating_mul(self.smss))
     }
 
     /// Of `space` octets, what pacing lets out now.
     #[inline]
-    pub(super) fn paced_space(&self, space: u32) -> u32 {
+    pub(super) fn paced_space(&self, cx: &Context, space: u32) -> u32 {
         match &self.pace {
             None => space,
-            Some(pace) => self.pacer_room(pace, space),
+            Some(pace) => self.pacer_room(cx, pace, space),
         }
     }
 
     /// A packet of `size` octets of sequence space, `len` of them data, is about to leave, and ends before `end`.
     #[inline]
-    pub(super) fn before_departure(&mut self, end: Seq, size: u32, len: u32) {
+    pub(super) fn pace_departure(&mut self, cx: &Context, end: Seq, size: u32, len: u32) {
         if self.pace.is_some() {
-            self.depart(end, size, len);
+            self.depart(cx, end, size, len);
         }
     }
 
     #[inline(never)]
-    fn depart(&mut self, end: Seq, size: u32, len: u32) {
+    fn depart(&mut self, cx: &Context, end: Seq, size: u32, len: u32) {
         let inflight = self.pipe();
-        let (now, una) = (self.now, self.una);
+        let (now, una) = (cx.now, self.una);
         let idle = self.pace.as_ref().and_then(|pace| pace.path.as_ref());
         if inflight == 0 && idle.is_some_and(|path| path.sampler.is_app_limited()) {
             self.controller.on_restart_from_idle(now);
@@ -128,7 +67,7 @@ impl Connection {
         if let Some(rate) = rate.filter(|_| len > 0) {
             pace.pacer.on_sent(now, len, rate, quantum);
             if pace.pacer.holds(now) {
-                self.timers.pacing = pace.pacer.next_send_time();
+                self.timers.start_pacing(pace.pacer.next_send_time());
             }
         }
     }
@@ -136,24 +75,24 @@ impl Connection {
     /// CheckIfApplicationLimited (draft-ietf-ccwg-bbr): nothing to send, though cwnd and pacing would let it out. A
     /// subflow's owner has had its turn only after the departure time.
     #[inline]
-    pub(super) fn check_app_limited(&mut self) {
+    pub(super) fn check_app_limited(&mut self, cx: &Context) {
         if let Some(pace) = &self.pace
             && pace.path.is_some()
         {
-            let waits = self.now <= pace.pacer.next_send_time();
-            self.mark_if_app_limited(waits);
+            let waits = cx.now <= pace.pacer.next_send_time();
+            self.mark_if_app_limited(cx, waits);
         }
     }
 
     #[inline(never)]
-    fn mark_if_app_limited(&mut self, waits: bool) {
+    fn mark_if_app_limited(&mut self, cx: &Context, waits: bool) {
         let inflight = self.pipe();
-        let owner_waits = waits && self.config.window_owner == WindowOwner::Shared;
+        let owner_waits = waits && cx.config.window_owner == WindowOwner::Shared;
         let limited = self.stream.unsent() == 0
             && inflight < self.controller.cwnd()
             && !self.queue.wants_retransmission()
             && !owner_waits
-            && self.state == State::Established;
+            && cx.state == State::Established;
         if limited && let Some(path) = self.path_mut() {
             path.sampler.mark_app_limited(inflight);
         }
@@ -165,24 +104,24 @@ impl Connection {
 
     /// A plain ACK delivered `octets`.
     #[inline]
-    pub(super) fn sample_plain(&mut self, octets: u32) {
+    pub(super) fn sample_plain(&mut self, cx: &Context, octets: u32) {
         if self.pace.is_some() {
-            self.sample_rate(octets, None);
+            self.sample_rate(cx, octets, None);
         }
     }
 
     /// An ACK delivered what `delivery` says.
     #[inline]
-    pub(super) fn sample_delivery(&mut self, delivery: &Delivery) {
+    pub(super) fn sample_delivery(&mut self, cx: &Context, delivery: &Delivery) {
         if self.pace.is_some() {
-            self.sample_rate(delivery.delivered, Some(delivery));
+            self.sample_rate(cx, delivery.delivered, Some(delivery));
         }
     }
 
-    /// Takes the rate sample of an ACK; [`Self::tell_model`] hands it over.
+    /// Takes the rate sample of an ACK; [`Self::feed_model`] hands it over.
     #[inline(never)]
-    fn sample_rate(&mut self, octets: u32, delivery: Option<&Delivery>) {
-        let (now, una) = (self.now, self.una);
+    fn sample_rate(&mut self, cx: &Context, octets: u32, delivery: Option<&Delivery>) {
+        let (now, una) = (cx.now, self.una);
         let min_rtt = self.rtt.min().unwrap_or(Duration::ZERO);
         let Some(path) = self.path_mut() else { return };
         let newest = match delivery {
@@ -203,15 +142,15 @@ impl Connection {
 
     /// The losses that were found, and then the ACK's sample, go to the model.
     #[inline]
-    pub(super) fn tell_model(&mut self) {
+    pub(crate) fn feed_model(&mut self, cx: &Context) {
         if self.pace.is_some() {
-            self.hand_over();
+            self.sample_model(cx);
         }
     }
 
     #[inline(never)]
-    fn hand_over(&mut self) {
-        let now = self.now;
+    fn sample_model(&mut self, cx: &Context) {
+        let now = cx.now;
         let lost = self.queue.take_lost();
         let Some(path) = self.pace.as_mut().and_then(|pace| pace.path.as_mut()) else { return };
         for (seq, len) in lost {
@@ -223,7 +162,7 @@ impl Connection {
         }
         let Some(mut sample) = path.sample.take() else { return };
         sample.inflight = self.pipe();
-        sample.is_cwnd_limited = self.usage.limited;
+        sample.is_cwnd_limited = self.usage.is_limited();
         self.controller.on_sample(now, &sample);
         if self.controller.limits_itself()
             && let Some(path) = self.path_mut()

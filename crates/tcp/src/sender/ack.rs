@@ -1,20 +1,30 @@
 //! An acceptable ACK: what it delivers, and what follows from that.
 
-use super::recovery::Phase;
-use super::{Connection, Fin};
-use crate::event::Event;
-use crate::send::Delivery;
+use super::Sender;
+use crate::context::Context;
+use crate::recovery::Phase;
 use crate::send::queue::Arrival;
-use crate::timestamp;
+use crate::send::{Delivery, Fin};
 use ropewalk_congestion::AckSample;
 use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::{Flags, SackBlocks, Segment};
 
 /// Octets that arrived more than once, as a DSACK says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Reported {
+pub(super) struct DuplicateReport {
     pub(super) left: Mark,
     pub(super) right: Mark,
+}
+
+/// What an ACK was about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// Nothing is on its way.
+    Idle,
+    /// Data on its way, acknowledged or not.
+    Data,
+    /// It acknowledges our FIN, and so everything.
+    Fin,
 }
 
 /// What one ACK says, once applied to the scoreboard.
@@ -28,112 +38,115 @@ pub(super) struct Ack {
     /// RFC 5681 §2, RFC 6675 §2: a duplicate ACK.
     pub(super) duplicate: bool,
     /// A duplicate was reported (RFC 2883).
-    pub(super) dsack: Option<Reported>,
+    pub(super) dsack: Option<DuplicateReport>,
     /// TSecr.
     pub(super) echo: Option<u32>,
     /// ECN-Echo.
     pub(super) ece: bool,
 }
 
-impl Connection {
+impl Sender {
     /// SND.UNA =< SEG.ACK =< SND.NXT.
     #[inline]
-    pub(super) fn take_ack(&mut self, segment: &Segment) {
-        self.check_app_limited();
-        self.probes_unanswered = 0;
+    pub(crate) fn on_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
+        self.check_app_limited(cx);
+        self.timeouts.on_answer();
         let nothing_sent = self.nxt == self.una;
-        if nothing_sent && segment.options.sack.is_empty() && self.probe.is_none() {
-            return;
+        if nothing_sent && segment.options.sack.is_empty() && self.recovery.tail_probe.is_none() {
+            return Progress::Idle;
         }
-        if self.is_all_plain(segment) {
-            self.take_plain_ack(segment);
+        if self.is_all_plain(cx, segment) {
+            self.on_plain_ack(cx, segment)
         } else {
-            self.take_any_ack(segment);
+            self.on_any_ack(cx, segment)
         }
-        self.tell_model();
-        self.trace_window();
+    }
+
+    /// After [`Self::on_ack`]: the model of the path hears of it, and the trace.
+    #[inline]
+    pub(crate) fn conclude_ack(&mut self, cx: &mut Context) {
+        self.feed_model(cx);
+        self.trace_window(cx);
     }
 
     /// Can the ACK only acknowledge data sent once, in order, outside any recovery? Nearly every one.
     #[inline]
-    fn is_all_plain(&self, segment: &Segment) -> bool {
+    fn is_all_plain(&self, cx: &Context, segment: &Segment) -> bool {
         segment.ack.after(self.una)
             && self.queue.is_plain()
             && self.recovery.phase == Phase::Open
             && self.recovery.duplicates == 0
             && segment.options.sack.is_empty()
-            && self.probe.is_none()
-            && !(self.peer.ecn && segment.flags.contains(Flags::ECE))
+            && self.recovery.tail_probe.is_none()
+            && !(cx.agreed.ecn && segment.flags.contains(Flags::ECE))
     }
 
-    /// What [`Self::take_any_ack`] comes to then.
+    /// What [`Self::on_any_ack`] comes to then.
     #[inline(always)]
-    fn take_plain_ack(&mut self, segment: &Segment) {
+    fn on_plain_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
         let Arrival { acked, oldest, newest } = self.queue.acknowledge_plain(segment.ack);
-        self.advance_to(segment.ack, acked);
+        self.advance_to(cx, segment.ack, acked);
         if acked > 0 {
             if oldest != Instant::MAX {
-                self.rtt_sample(self.now.saturating_since(oldest));
+                self.rtt_sample(cx, cx.now.saturating_since(oldest));
             }
-            self.measure_rate(acked);
-            self.sample_plain(acked);
+            self.measure_rate(cx, acked);
+            self.sample_plain(cx, acked);
         }
-        self.grow(acked, newest);
-        self.progress();
+        self.grow(cx, acked, newest);
+        self.on_progress(cx)
     }
 
     #[inline(never)]
-    fn take_any_ack(&mut self, segment: &Segment) {
-        let ack = self.apply_ack(segment);
+    fn on_any_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
+        let ack = self.apply_ack(cx, segment);
         if ack.delivery.delivered > 0 {
-            self.measure(&ack);
+            self.measure(cx, &ack);
         }
         if ack.ece {
-            let (acked, sent) = (self.stats.bytes_acked, self.stats.bytes_acked + u64::from(self.flight()));
+            let (acked, sent) = (cx.stats.bytes_acked, cx.stats.bytes_acked + u64::from(self.flight()));
             self.controller.on_marked(ack.delivery.acked, acked, sent);
         }
         if self.is_plain(&ack) {
-            self.grow(ack.delivery.acked, ack.delivery.newest);
+            self.grow(cx, ack.delivery.acked, ack.delivery.newest);
         } else {
-            self.recover(&ack);
+            self.recover(cx, &ack);
         }
-        if ack.advanced {
-            self.progress();
-        }
+        if ack.advanced { self.on_progress(cx) } else { Progress::Data }
     }
 
     /// SND.UNA moves.
     #[inline]
-    fn advance_to(&mut self, una: Seq, acked: u32) {
+    fn advance_to(&mut self, cx: &mut Context, una: Seq, acked: u32) {
         self.una = una;
-        self.consecutive_timeouts = 0;
+        self.timeouts.on_progress();
         self.rtt.reset_backoff();
-        self.stats.bytes_acked += u64::from(acked);
+        cx.stats.bytes_acked += u64::from(acked);
     }
 
     /// Updates SND.UNA and the scoreboard.
-    fn apply_ack(&mut self, segment: &Segment) -> Ack {
-        let echo = segment.options.timestamps.filter(|_| self.peer.timestamps).map(|t| t.echo);
+    fn apply_ack(&mut self, cx: &mut Context, segment: &Segment) -> Ack {
+        let echo = segment.options.timestamps.filter(|_| cx.agreed.timestamps).map(|t| t.echo);
         let min_rtt = self.rtt.min().unwrap_or(Duration::ZERO);
-        let fack = self.una + self.rack.fack().since(self.queue.una()) as u32;
+        let fack = self.una + self.recovery.rack.fack().since(self.queue.una()) as u32;
         let mut ack = Ack {
-            delivery: Delivery::new(self.now, self.echo_millis(echo), min_rtt, fack),
+            delivery: Delivery::new(cx.now, cx.echo_millis(echo), min_rtt, fack),
             undelivered_before: self.flight().saturating_sub(self.queue.sacked()),
             advanced: segment.ack.after(self.una),
             duplicate: false,
             dsack: None,
             echo,
-            ece: self.peer.ecn && segment.flags.contains(Flags::ECE),
+            ece: cx.agreed.ecn && segment.flags.contains(Flags::ECE),
         };
         if ack.advanced {
             self.queue.acknowledge(segment.ack, &mut ack.delivery);
-            self.advance_to(segment.ack, ack.delivery.acked);
+            self.advance_to(cx, segment.ack, ack.delivery.acked);
         }
-        if self.peer.sack && !segment.options.sack.is_empty() {
+        if cx.agreed.sack && !segment.options.sack.is_empty() {
             self.apply_sack(&segment.options.sack, &mut ack);
         }
-        ack.duplicate = !ack.advanced && self.is_duplicate(segment, &ack);
-        self.stats.duplicate_acks_received += u64::from(ack.duplicate);
+        ack.duplicate = !ack.advanced && self.is_duplicate(cx, segment, &ack);
+        cx.stats.duplicate_acks_received += u64::from(ack.duplicate);
         ack
     }
 
@@ -145,7 +158,7 @@ impl Connection {
             && self.queue.sacked() == 0
             && !ack.ece
             && ack.dsack.is_none()
-            && self.probe.is_none()
+            && self.recovery.tail_probe.is_none()
     }
 
     /// The blocks above SND.UNA go to the scoreboard; a first block that says otherwise is a DSACK.
@@ -172,22 +185,22 @@ impl Connection {
     }
 
     /// A DSACK block, if all of it was sent.
-    fn duplicate_of_sent(&self, (left, right): (Seq, Seq)) -> Option<Reported> {
+    fn duplicate_of_sent(&self, (left, right): (Seq, Seq)) -> Option<DuplicateReport> {
         let mark = |seq: Seq| {
             let above = seq.after_eq(self.una) && seq.before_eq(self.nxt);
             if above { Some(self.mark(seq)) } else { self.mark_below(seq) }
         };
-        let reported = Reported { left: mark(left)?, right: mark(right)? };
+        let reported = DuplicateReport { left: mark(left)?, right: mark(right)? };
         (reported.left < reported.right).then_some(reported)
     }
 
-    fn is_duplicate(&self, segment: &Segment, ack: &Ack) -> bool {
-        if self.peer.sack {
+    fn is_duplicate(&self, cx: &Context, segment: &Segment, ack: &Ack) -> bool {
+        if cx.agreed.sack {
             // RFC 6675 §2: it reports octets that were not reported before.
             return ack.delivery.sacked > 0;
         }
         // RFC 5681 §2 (a) to (e). A window that belongs to the owner above changes for other reasons.
-        let same_window = !self.owns_window() || self.scaled_window(segment) == self.peer.window;
+        let same_window = !cx.owns_window() || self.peer.of(segment) == self.peer.size();
         // RFC 8684 §3.4: an ACK that only carries Multipath TCP's signals says nothing about congestion.
         self.nxt != self.una
             && segment.payload.len == 0
@@ -197,106 +210,80 @@ impl Connection {
     }
 
     /// Round-trip time and delivery rate.
-    fn measure(&mut self, ack: &Ack) {
+    fn measure(&mut self, cx: &mut Context, ack: &Ack) {
         let delivery = &ack.delivery;
         // Karn's rule, RFC 6298 §3, as real stacks extend it: what arrived behind a hole is acknowledged only with
         // the hole's repair, so its time is the repair's too.
         if delivery.oldest != Instant::MAX && !delivery.retransmitted {
-            self.rtt_sample(self.now.saturating_since(delivery.oldest));
+            self.rtt_sample(cx, cx.now.saturating_since(delivery.oldest));
         } else if ack.advanced
             && delivery.retransmitted
-            && let Some(echo) = self.echo_millis(ack.echo)
+            && let Some(echo) = cx.echo_millis(ack.echo)
         {
             // RFC 7323 §4.1: the echo says which transmission is meant, to the millisecond.
-            let sample = Duration::from_millis(self.now.as_millis().saturating_sub(echo).max(1));
-            self.rtt_sample(sample);
+            let sample = Duration::from_millis(cx.now.as_millis().saturating_sub(echo).max(1));
+            self.rtt_sample(cx, sample);
         }
-        self.measure_rate(delivery.delivered);
-        self.sample_delivery(delivery);
+        self.measure_rate(cx, delivery.delivered);
+        self.sample_delivery(cx, delivery);
     }
 
     #[inline]
-    fn measure_rate(&mut self, delivered: u32) {
-        let app_limited = !self.usage.limited;
-        self.rate.on_delivered(self.now, delivered, self.rtt.srtt(), app_limited);
+    fn measure_rate(&mut self, cx: &Context, delivered: u32) {
+        let app_limited = !self.usage.is_limited();
+        self.rate.on_delivered(cx.now, delivered, self.rtt.srtt(), app_limited);
     }
 
     #[inline(always)]
-    fn rtt_sample(&mut self, sample: Duration) {
+    fn rtt_sample(&mut self, cx: &mut Context, sample: Duration) {
         if std::mem::take(&mut self.recovery.late)
-            && let Some((srtt, rttvar)) = self.detectors.late_rtt(sample)
+            && let Some((srtt, rttvar)) = self.recovery.detectors.late_rtt(sample)
         {
-            self.rtt.on_sample(self.now, sample);
+            self.rtt.on_sample(cx.now, sample);
             self.rtt.set(srtt, rttvar);
         } else {
-            self.rtt.on_sample(self.now, sample);
+            self.rtt.on_sample(cx.now, sample);
         }
-        self.trace_rtt(sample);
-    }
-
-    pub(super) fn trace_rtt(&mut self, sample: Duration) {
-        if self.config.trace {
-            let srtt = self.rtt.srtt().unwrap_or(sample);
-            self.event(Event::RttMeasured { sample, srtt });
-        }
+        cx.trace_rtt(sample, self.rtt.srtt());
     }
 
     /// The window grows: `acked` octets were acknowledged, the newest of them sent at `newest`.
     #[inline(always)]
-    pub(super) fn grow(&mut self, acked: u32, newest: Instant) {
+    pub(super) fn grow(&mut self, cx: &Context, acked: u32, newest: Instant) {
         let sample = AckSample {
             newly_acked: acked,
             srtt: self.rtt.srtt(),
-            latest_rtt: (newest != Instant::MAX).then(|| self.now.saturating_since(newest)),
-            acked: self.stats.bytes_acked,
-            sent: self.stats.bytes_acked + u64::from(self.flight()),
+            latest_rtt: (newest != Instant::MAX).then(|| cx.now.saturating_since(newest)),
+            acked: cx.stats.bytes_acked,
+            sent: cx.stats.bytes_acked + u64::from(self.flight()),
             cwnd_limited: self.is_cwnd_limited(),
         };
-        self.controller.on_ack(self.now, &sample);
+        self.controller.on_ack(cx.now, &sample);
     }
 
     /// As Linux: in slow start a window of which more than half was used may grow.
     #[inline]
     fn is_cwnd_limited(&self) -> bool {
-        self.usage.limited
-            || (self.controller.in_slow_start() && self.controller.cwnd() < 2 * self.usage.most)
+        self.usage.is_limited()
+            || (self.controller.in_slow_start() && self.controller.cwnd() < 2 * self.usage.most())
     }
 
     /// SND.UNA advanced: timers, and our FIN.
     #[inline(always)]
-    fn progress(&mut self) {
+    fn on_progress(&mut self, cx: &mut Context) -> Progress {
         if self.queue.is_empty() {
             // RFC 6298 §5.2.
             self.timers.stop_sending();
         } else {
             // RFC 6298 §5.3.
-            self.timers.retransmission = self.now.saturating_add(self.rtt.rto());
-            self.schedule_probe();
+            self.timers.restart_retransmission(cx.now, self.rtt.rto());
+            self.schedule_probe(cx);
         }
-        if let Fin::Sent(end) = self.fin
-            && self.una == end
-            && !self.state_knows_fin()
-        {
-            self.stats.bytes_acked -= 1;
-            self.fin_acknowledged();
+        if self.fin != Fin::Sent(self.una) {
+            return Progress::Data;
         }
-    }
-
-    /// Has the state moved past our FIN's acknowledgement already?
-    fn state_knows_fin(&self) -> bool {
-        use crate::state::State;
-        matches!(self.state, State::FinWait2 | State::TimeWait | State::Closed)
-    }
-
-    #[inline]
-    pub(super) fn timestamp(&self) -> u32 {
-        timestamp::value(self.now)
-    }
-
-    /// The millisecond at which the echoed timestamp was sent.
-    #[inline]
-    fn echo_millis(&self, echo: Option<u32>) -> Option<u64> {
-        let echo = echo.filter(|echo| *echo != 0)?;
-        self.now.as_millis().checked_sub(timestamp::age(self.now, echo).as_millis())
+        self.fin = Fin::Acknowledged;
+        cx.stats.bytes_acked -= 1;
+        Progress::Fin
     }
 }

@@ -3,6 +3,7 @@
 //! A detector is armed where a loss recovery begins and fed the ACKs that follow. Each stands alone; together,
 //! the first that says [`Verdict::Spurious`] wins.
 
+mod detectors;
 mod dsack;
 mod eifel;
 mod frto;
@@ -11,6 +12,7 @@ mod response;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use detectors::Detectors;
 pub(crate) use dsack::Dsack;
 pub(crate) use eifel::{Eifel, EifelAck};
 pub(crate) use frto::{Frto, FrtoAck, FrtoAction};

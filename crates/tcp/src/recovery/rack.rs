@@ -100,9 +100,16 @@ impl Rack {
 
 /// The probe on its way (RFC 8985 §7.1 and §7.4).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Probe {
+pub(crate) struct TailProbe {
     /// SND.NXT after it.
     pub(crate) end: Mark,
-    /// It repeated the last segment.
-    pub(crate) retransmission: bool,
+    pub(crate) probe: Probe,
+}
+
+/// What a tail loss probe carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Probe {
+    NewData,
+    /// The last segment once more.
+    Retransmission,
 }

@@ -1,0 +1,63 @@
+//! Linux's test of whether cwnd is what limits the sender.
+
+use ropewalk_units::Mark;
+
+/// How much of cwnd a round used: a window that is not used does not grow (`tcp_cwnd_validate`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage {
+    limited: bool,
+    most: u32,
+    /// The round ends when this is acknowledged.
+    round_end: Mark,
+}
+
+impl Usage {
+    pub(crate) fn new() -> Self {
+        Self { limited: false, most: 0, round_end: Mark::START }
+    }
+
+    /// Does cwnd limit the sender?
+    #[inline]
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limited
+    }
+
+    /// The most that was on its way in this round.
+    #[inline]
+    pub(crate) fn most(&self) -> u32 {
+        self.most
+    }
+
+    /// cwnd holds data back.
+    #[inline]
+    pub(crate) fn set_limited(&mut self) {
+        self.limited = true;
+    }
+
+    /// A segment has left: `flight` octets from `una` on are on their way, and `limited` says whether cwnd lets no other out.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, una: Mark, flight: u32, limited: bool) {
+        if una >= self.round_end || limited || (!self.limited && flight > self.most) {
+            self.limited = limited;
+            self.most = flight;
+            self.round_end = una + flight;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_remembers_that_the_window_was_full() {
+        let mut usage = Usage::new();
+        usage.on_sent(Mark::START, 1000, false);
+        assert!(!usage.is_limited() && usage.most() == 1000);
+        usage.on_sent(Mark::START, 3000, true);
+        usage.on_sent(Mark::START + 500, 2500, false);
+        assert!(usage.is_limited(), "until the round is over");
+        usage.on_sent(Mark::START + 3000, 1000, false);
+        assert!(!usage.is_limited() && usage.most() == 1000);
+    }
+}

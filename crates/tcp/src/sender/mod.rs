@@ -1,0 +1,321 @@
+//! The sending half: what was sent, what may be sent, and what is known of the path.
+
+mod ack;
+mod open;
+mod pace;
+mod probe;
+mod recovery;
+mod room;
+mod spurious;
+mod timeout;
+mod transmit;
+
+pub(crate) use ack::Progress;
+pub use room::Room;
+
+use crate::config::{Config, LossRecovery};
+use crate::context::Context;
+use crate::event::Event;
+use crate::recovery::{Phase, Recovery};
+use crate::rtt::RttEstimator;
+use crate::send::{Fin, Pace, PeerWindow, SendStream, SentQueue, Timeouts, Usage};
+use crate::timers::Timers;
+use ropewalk_congestion::{Controller, Coupling, DeliveryRate};
+use ropewalk_units::{Instant, Mark, Seq};
+use ropewalk_wire::{Payload, Segment};
+
+/// The sender's state of ECN (RFC 3168 §6.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct EcnState {
+    /// Tell the peer on the next new data.
+    reduced: bool,
+    /// No second reaction below this.
+    recover: Mark,
+}
+
+/// Cuts segments from the stream, watches over them until they are acknowledged, and repairs what is lost. It reads of the
+/// connection only what [`Context`] holds.
+#[derive(Clone, Debug)]
+// What every segment needs comes first in memory: a thousand connections do not fit the cache as a whole.
+#[repr(C)]
+pub(crate) struct Sender {
+    una: Seq,
+    nxt: Seq,
+    smss: u32,
+    /// The end of the last segment sent that was not full (Nagle).
+    small_end: Mark,
+    fin: Fin,
+    ecn: EcnState,
+    timeouts: Timeouts,
+    peer: PeerWindow,
+    timers: Timers,
+    usage: Usage,
+    last_sent: Instant,
+    stream: SendStream,
+    queue: SentQueue,
+    rtt: RttEstimator,
+    rate: DeliveryRate,
+    controller: Controller,
+    /// Only of a sender that paces.
+    pace: Option<Box<Pace>>,
+    recovery: Recovery,
+}
+
+impl Sender {
+    /// What will be sent begins with a SYN numbered `iss`.
+    pub(crate) fn new(config: &Config, iss: Seq, now: Instant) -> Self {
+        let smss = u32::from(config.mss).saturating_sub(config.option_reserve).max(1);
+        let tracks_retransmissions = config.loss_recovery == LossRecovery::Rack;
+        Self {
+            una: iss,
+            nxt: iss,
+            smss,
+            small_end: Mark::START,
+            fin: Fin::None,
+            ecn: EcnState::default(),
+            timeouts: Timeouts::default(),
+            peer: PeerWindow::unknown(),
+            timers: Timers::default(),
+            usage: Usage::new(),
+            last_sent: now,
+            stream: SendStream::default(),
+            queue: SentQueue::new(tracks_retransmissions, config.congestion_control.models_path()),
+            rtt: RttEstimator::new(config),
+            rate: DeliveryRate::default(),
+            controller: Controller::new(&config.congestion(iss), smss, now),
+            pace: Pace::new(config, now),
+            recovery: Recovery::new(),
+        }
+    }
+
+    /// Appends a range of the stream, unless it is to end.
+    #[inline]
+    pub(crate) fn push(&mut self, cx: &Context, payload: Payload) {
+        if self.fin == Fin::None {
+            if cx.owns_window() {
+                self.check_app_limited(cx);
+            }
+            self.stream.push(payload);
+        }
+    }
+
+    /// A FIN is to follow the last octet. False if that was said before.
+    pub(crate) fn finish(&mut self) -> bool {
+        let open = self.fin == Fin::None;
+        if open {
+            self.fin = Fin::Wanted;
+        }
+        open
+    }
+
+    /// Is the stream to end, or has it ended?
+    pub(crate) fn is_finishing(&self) -> bool {
+        self.fin != Fin::None
+    }
+
+    /// Is there anything that [`Self::next_segment`] could send, now or later?
+    #[inline]
+    pub(crate) fn has_data(&self) -> bool {
+        self.stream.unsent() > 0 || !self.queue.is_empty() || self.fin == Fin::Wanted
+    }
+
+    /// RFC 9293 §3.10.7.4: the window's update, from segments that acknowledge SND.UNA, and only from newer ones.
+    #[inline]
+    pub(crate) fn update_window(&mut self, segment: &Segment) {
+        if segment.ack != self.una || !self.peer.is_updated_by(segment) {
+            return;
+        }
+        if self.peer.update(segment) > 0 && self.timeouts.persist_backoff() > 0 {
+            self.timeouts.end_persist();
+            self.timers.stop_persist();
+        }
+    }
+
+    /// An ACK from below SND.UNA: SND.WL1 follows RCV.NXT whatever the ACKs say.
+    pub(crate) fn on_old_ack(&mut self, segment: &Segment) {
+        self.peer.follow(segment);
+    }
+
+    /// The peer answers, but its owner says that the segment only signals.
+    pub(crate) fn on_signal(&mut self) {
+        self.timeouts.on_answer();
+    }
+
+    /// The connection is over: no timer runs.
+    pub(crate) fn stop(&mut self) {
+        self.timers = Timers::default();
+    }
+
+    /// Everything is acknowledged, both ways: no timer about data runs.
+    pub(crate) fn stop_timers(&mut self) {
+        self.timers.stop_sending();
+        self.timers.stop_persist();
+    }
+
+    /// Free octets of the send buffer.
+    #[inline]
+    pub(crate) fn send_space(&self, cx: &Context) -> u64 {
+        let held = self.stream.unsent() + u64::from(self.nxt.since(self.una));
+        u64::from(cx.config.send_buffer).saturating_sub(held)
+    }
+
+    /// SND.NXT - SND.UNA.
+    #[inline]
+    pub(crate) fn flight(&self) -> u32 {
+        self.nxt.since(self.una)
+    }
+
+    /// SND.NXT, to be remembered.
+    #[inline]
+    pub(crate) fn sent_mark(&self) -> Mark {
+        self.queue.una() + self.flight()
+    }
+
+    /// The place of a number at or above SND.UNA.
+    #[inline]
+    pub(crate) fn mark(&self, seq: Seq) -> Mark {
+        self.queue.una() + seq.since(self.una)
+    }
+
+    /// The place of a number below SND.UNA; `None` for what was never sent.
+    pub(crate) fn mark_below(&self, seq: Seq) -> Option<Mark> {
+        let below = seq.before(self.una).then(|| self.una.since(seq))?;
+        self.queue.una().before(below).filter(|mark| *mark > Mark::START)
+    }
+
+    pub(crate) fn trace_window(&self, cx: &mut Context) {
+        if cx.config.trace {
+            cx.event(Event::CwndUpdated { cwnd: self.cwnd(), ssthresh: self.controller.ssthresh() });
+        }
+    }
+
+    /// The congestion window in octets. Without SACK and PRR, inflated during fast recovery (RFC 6582).
+    #[inline]
+    pub(crate) fn cwnd(&self) -> u32 {
+        if self.inflates() {
+            let inflated = i64::from(self.controller.cwnd()) + self.recovery.credit;
+            return inflated.clamp(i64::from(self.smss), i64::from(u32::MAX)) as u32;
+        }
+        self.controller.cwnd()
+    }
+
+    /// RFC 6582 with its own inflation of cwnd?
+    #[inline]
+    fn inflates(&self) -> bool {
+        self.recovery.phase == Phase::Fast
+            && self.recovery.method == LossRecovery::NewReno
+            && self.recovery.prr.is_none()
+    }
+
+    /// Octets that count against cwnd (RFC 6675 §4; without SACK less what duplicate ACKs tell of).
+    #[inline]
+    pub(crate) fn pipe(&self) -> u32 {
+        let pipe = self.queue.pipe(self.flight());
+        if self.recovery.method == LossRecovery::NewReno && self.recovery.credit != 0 {
+            return (i64::from(pipe) - self.recovery.credit).max(0) as u32;
+        }
+        pipe
+    }
+
+    /// RFC 5961 §5.2: SND.UNA - MAX.SND.WND =< SEG.ACK =< SND.NXT, and nothing below our SYN. A subflow's MAX.SND.WND is that
+    /// of the connection, which the window field of each subflow tells.
+    pub(crate) fn ack_is_plausible(&self, segment: &Segment) -> bool {
+        let age = self.una.since(segment.ack);
+        let oldest = u64::from(self.peer.largest()).min(self.queue.una().get());
+        segment.ack.before_eq(self.nxt) && (segment.ack.after_eq(self.una) || u64::from(age) <= oldest)
+    }
+
+    /// Octets that wait and were never sent.
+    #[inline]
+    pub(crate) fn unsent(&self) -> u64 {
+        self.stream.unsent()
+    }
+
+    /// SND.UNA.
+    #[inline]
+    pub(crate) fn una(&self) -> Seq {
+        self.una
+    }
+
+    /// SND.NXT.
+    #[inline]
+    pub(crate) fn nxt(&self) -> Seq {
+        self.nxt
+    }
+
+    /// Octets of data in a full segment.
+    #[inline]
+    pub(crate) fn smss(&self) -> u32 {
+        self.smss
+    }
+
+    /// Where recovery stands.
+    #[inline]
+    pub(crate) fn phase(&self) -> Phase {
+        self.recovery.phase
+    }
+
+    /// The measurements of the path, to be looked at.
+    #[inline]
+    pub(crate) fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// … of what it delivers.
+    #[inline]
+    pub(crate) fn delivery_rate(&self) -> &DeliveryRate {
+        &self.rate
+    }
+
+    /// The congestion control, to be looked at.
+    #[inline]
+    pub(crate) fn controller(&self) -> &Controller {
+        &self.controller
+    }
+
+    /// The peer's window, to be looked at.
+    #[inline]
+    pub(crate) fn peer_window(&self) -> &PeerWindow {
+        &self.peer
+    }
+
+    /// Timeouts and probes in vain, to be looked at.
+    #[inline]
+    pub(crate) fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
+    }
+
+    /// The deadlines, to be looked at.
+    #[inline]
+    pub(crate) fn timers(&self) -> &Timers {
+        &self.timers
+    }
+
+    /// What a coupled congestion control lays down.
+    #[inline]
+    pub(crate) fn set_coupling(&mut self, coupling: Coupling) {
+        self.controller.set_coupling(coupling);
+    }
+
+    /// Multipath TCP's penalization.
+    pub(crate) fn penalize(&mut self) {
+        self.controller.penalize();
+    }
+
+    /// cwnd and ssthresh in octets, from an algorithm outside.
+    pub(crate) fn set_cwnd(&mut self, cwnd: u32, ssthresh: u32) {
+        self.controller.set_cwnd(cwnd);
+        self.controller.set_ssthresh(ssthresh);
+    }
+}
+
+impl Sender {
+    /// What must hold at any time.
+    pub(crate) fn audit(&self, state: crate::state::State) {
+        self.queue.audit(self.una, self.nxt);
+        assert!(self.controller.cwnd() >= self.smss, "cwnd below a segment");
+        if state.is_synchronized() && !self.queue.is_empty() {
+            assert!(self.timers.watches_data(), "data on its way without a timer");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Loss detection and recovery at work: RFC 5681 and 6582, RFC 6675, RFC 8985, with or without RFC 9937.
+
+use super::Sender;
+use super::ack::Ack;
+use super::spurious::Cause;
+use crate::config::LossRecovery;
+use crate::context::Context;
+use crate::event::Event;
+use crate::recovery::Phase;
+use crate::recovery::prr::{Prr, PrrAck};
+use crate::recovery::rack::Circumstances;
+use ropewalk_units::Duration;
+
+impl Sender {
+    /// Any ACK that is not plain.
+    pub(super) fn recover(&mut self, cx: &mut Context, ack: &Ack) {
+        self.recovery.duplicates =
+            if ack.advanced { 0 } else { self.recovery.duplicates + u32::from(ack.duplicate) };
+        self.on_ack_of_probe(ack);
+        self.react_to_ecn(cx, ack);
+        let limit = self.judge_recovery(cx, ack);
+        let lost = self.find_losses(cx, ack);
+        match self.recovery.phase {
+            Phase::Open => self.in_open(cx, ack, lost),
+            Phase::Fast => self.in_fast_recovery(cx, ack, lost),
+            Phase::Timeout => self.in_slow_start_after_timeout(cx, ack),
+        }
+        if let Some(limit) = limit.filter(|limit| *limit < self.controller.cwnd()) {
+            self.controller.set_cwnd(limit);
+        }
+        if !ack.advanced && ack.delivery.sacked > 0 {
+            // RFC 8985 §7.2: no probe while something is SACKed.
+            self.schedule_probe(cx);
+        }
+    }
+
+    pub(super) fn circumstances(&self, cx: &Context) -> Circumstances {
+        Circumstances {
+            now: cx.now,
+            recovering: self.recovery.phase != Phase::Open,
+            threshold: self.recovery.threshold,
+            min_rtt: self.rtt.recent_min().unwrap_or(Duration::ZERO),
+            srtt: self.rtt.srtt().unwrap_or(Duration::ZERO),
+        }
+    }
+
+    /// Marks what must be lost. Returns whether anything new was.
+    fn find_losses(&mut self, cx: &Context, ack: &Ack) -> bool {
+        match self.recovery.method {
+            LossRecovery::NewReno => false,
+            LossRecovery::Sack => {
+                let by_sacks = self.queue.mark_lost_below_sacks(self.recovery.threshold, self.smss);
+                // RFC 6675 §5 (1): DupThresh duplicate ACKs are enough for the first segment.
+                let by_count = self.recovery.phase == Phase::Open
+                    && self.recovery.duplicates >= self.recovery.threshold
+                    && self.queue.mark_lost(0);
+                by_sacks || by_count
+            }
+            LossRecovery::Rack => {
+                let highest = self.queue.highest_sacked().map_or(self.queue.una(), |end| self.mark(end));
+                self.recovery.rack.update(cx.now, highest, &ack.delivery);
+                self.run_rack(cx)
+            }
+        }
+    }
+
+    /// RFC 8985 §6.2 step 5, on ACKs and when the reordering timer fires.
+    pub(super) fn run_rack(&mut self, cx: &Context) -> bool {
+        let circumstances = self.circumstances(cx);
+        let (lost, wait) = self.recovery.rack.detect(&mut self.queue, &circumstances);
+        self.timers.set_reordering(cx.now, wait);
+        lost
+    }
+
+    /// Is the retransmitted segment, or what duplicate ACKs point at, reason for fast recovery?
+    fn in_open(&mut self, cx: &mut Context, ack: &Ack, lost: bool) {
+        let by_duplicates = self.recovery.method == LossRecovery::NewReno
+            && ack.duplicate
+            && self.recovery.duplicates >= self.recovery.threshold
+            // RFC 6582 §3.2 step 2: not again for what was sent before the last recovery.
+            && self.queue.una() > self.recovery.recover;
+        if by_duplicates {
+            self.queue.mark_lost(0);
+        }
+        if lost || by_duplicates || self.queue.wants_retransmission() {
+            return self.enter_fast_recovery(cx, ack.delivery.delivered, ack.undelivered_before);
+        }
+        if ack.advanced {
+            self.recovery.limited = 0;
+            // RFC 3168 §6.1.2: no growth by an ACK that tells of congestion.
+            if !ack.ece {
+                self.grow(cx, ack.delivery.acked, ack.delivery.newest);
+            }
+        }
+    }
+
+    /// RFC 5681 §3.2 step 2, RFC 6582 §3.2 step 2, RFC 6675 §5 (4), RFC 9937 §6.
+    pub(super) fn enter_fast_recovery(&mut self, cx: &mut Context, delivered: u32, undelivered_before: u32) {
+        if !cx.config.fast_recovery {
+            return self.begin_again(cx, Cause::Loss);
+        }
+        let flight = self.flight().saturating_sub(self.recovery.limited);
+        self.begin_detection(cx, Cause::Loss);
+        self.recovery.enter_fast(self.sent_mark(), self.queue.una(), self.queue.sacked_segments());
+        self.timers.stop_probe();
+        let ssthresh = self.controller.on_loss(flight);
+        self.ecn.recover = self.sent_mark();
+        self.ecn.reduced = cx.agreed.ecn;
+        if self.recovery.method == LossRecovery::NewReno {
+            self.recovery.credit = i64::from(self.recovery.duplicates) * i64::from(self.smss);
+        }
+        if cx.config.prr && !self.controller.models_path() {
+            self.recovery.prr = Some(Prr::new(ssthresh, undelivered_before));
+            self.reduce_proportionally(self.delivered_for_prr(delivered, 0), false);
+        } else {
+            self.controller.set_cwnd(ssthresh);
+        }
+        cx.stats.fast_recoveries += 1;
+        cx.event(Event::RecoveryEntered { recover: self.nxt });
+    }
+
+    /// RFC 9937 §5: without SACK a duplicate ACK counts as one segment, and what those counted is taken off
+    /// the next advance.
+    fn delivered_for_prr(&self, delivered: u32, credit_before: i64) -> u32 {
+        if self.recovery.method != LossRecovery::NewReno {
+            return delivered;
+        }
+        if delivered == 0 { self.smss } else { (i64::from(delivered) - credit_before).max(0) as u32 }
+    }
+
+    fn reduce_proportionally(&mut self, delivered: u32, safe: bool) {
+        let inflight = self.pipe();
+        let smss = self.smss;
+        if let Some(prr) = &mut self.recovery.prr {
+            let count = prr.on_ack(&PrrAck { delivered, inflight, safe, smss });
+            self.controller.set_cwnd(inflight.saturating_add(count));
+        }
+    }
+
+    fn in_fast_recovery(&mut self, cx: &mut Context, ack: &Ack, lost: bool) {
+        if ack.advanced && self.queue.una() >= self.recovery.recover {
+            return self.leave_fast_recovery(cx);
+        }
+        let credit_before = self.recovery.credit;
+        if self.recovery.method == LossRecovery::NewReno {
+            self.newreno_in_recovery(ack);
+        }
+        if self.recovery.prr.is_some() && (ack.delivery.delivered > 0 || ack.duplicate) {
+            let delivered = self.delivered_for_prr(ack.delivery.delivered, credit_before);
+            self.reduce_proportionally(delivered, ack.advanced && !lost);
+        }
+    }
+
+    /// RFC 6582 §3.2 step 3.
+    fn newreno_in_recovery(&mut self, ack: &Ack) {
+        let smss = i64::from(self.smss);
+        if ack.duplicate {
+            // RFC 5681 §3.2 step 4: inflate.
+            self.recovery.credit += smss;
+        } else if ack.advanced {
+            // A partial ACK: the next hole, and deflate by what was acknowledged, less one segment.
+            let acked = i64::from(ack.delivery.acked);
+            self.recovery.credit -= acked;
+            if acked >= smss {
+                self.recovery.credit += smss;
+            }
+            if self.recovery.prr.is_some() {
+                self.recovery.credit = self.recovery.credit.max(0);
+            }
+            self.queue.mark_lost(0);
+            self.recovery.fast_retransmit = true;
+        }
+    }
+
+    fn leave_fast_recovery(&mut self, cx: &mut Context) {
+        let ssthresh = self.controller.ssthresh();
+        if let Some(prr) = self.recovery.prr.take() {
+            // RFC 9937 §6: on exit cwnd = ssthresh.
+            self.controller.set_cwnd(prr.ssthresh());
+        } else if self.recovery.method == LossRecovery::NewReno {
+            // RFC 6582 §3.2 step 3, full ACK, option (1): no burst.
+            let flight = self.flight().max(self.smss) + self.smss;
+            self.controller.set_cwnd(ssthresh.min(flight));
+        } else {
+            self.controller.set_cwnd(ssthresh);
+        }
+        self.close_recovery(cx);
+    }
+
+    /// Fast or timeout recovery is over.
+    fn close_recovery(&mut self, cx: &mut Context) {
+        self.controller.exit_recovery();
+        self.recovery.close();
+        self.recovery.rack.on_recovery_end();
+        self.end_detection();
+        cx.event(Event::RecoveryLeft);
+    }
+
+    /// Slow start over what the timeout left.
+    fn in_slow_start_after_timeout(&mut self, cx: &mut Context, ack: &Ack) {
+        if !ack.advanced {
+            return;
+        }
+        let done = self.queue.una() >= self.recovery.recover;
+        self.usage.set_limited();
+        if !ack.ece {
+            self.grow(cx, ack.delivery.acked, ack.delivery.newest);
+        }
+        if self.recovery.method == LossRecovery::NewReno && !done {
+            // Everything is marked lost already; a partial ACK only moves on.
+            self.recovery.credit = 0;
+        }
+        if done {
+            self.close_recovery(cx);
+        }
+    }
+
+    /// RFC 3168 §6.1.2: as a loss, once for each window. The peer echoes until CWR has arrived, which is above the mark: so
+    /// only an ACK of something above it can tell of another congestion.
+    fn react_to_ecn(&mut self, cx: &mut Context, ack: &Ack) {
+        let again = self.queue.una() <= self.ecn.recover;
+        if !ack.ece || again || self.recovery.phase != Phase::Open {
+            return;
+        }
+        self.ecn.recover = self.sent_mark();
+        self.ecn.reduced = true;
+        self.controller.on_ecn(self.flight());
+        cx.stats.ecn_reductions += 1;
+    }
+}

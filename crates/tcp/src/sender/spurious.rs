@@ -1,0 +1,188 @@
+//! Recoveries that were not needed: the detectors at work, and the window's return.
+
+use super::Sender;
+use super::ack::{Ack, DuplicateReport};
+use crate::config::LossRecovery;
+use crate::context::Context;
+use crate::event::Event;
+use crate::recovery::Phase;
+use crate::recovery::spurious::{EifelAck, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use ropewalk_units::Seq;
+
+/// What began a recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Cause {
+    /// Duplicate ACKs, SACK blocks or RACK.
+    Loss,
+    Timeout,
+}
+
+impl Sender {
+    fn detects(&self, cx: &Context) -> bool {
+        let spurious = cx.config.spurious;
+        spurious.dsack || spurious.eifel || spurious.frto
+    }
+
+    /// A recovery begins; cwnd and ssthresh are still as before.
+    pub(super) fn begin_detection(&mut self, cx: &Context, cause: Cause) {
+        // RFC 3522 §3.2, RFC 4015 §3.2: not while a recovery is in progress.
+        if !self.detects(cx) || self.recovery.phase != Phase::Open {
+            return;
+        }
+        let snapshot = self.controller.snapshot();
+        let (flight, ssthresh) = (self.flight(), self.controller.ssthresh());
+        let granularity = cx.config.clock_granularity;
+        let (srtt, rttvar) = (self.rtt.srtt(), self.rtt.rttvar());
+        let (now, sent) = (cx.timestamp(), self.sent_mark());
+        let by_timeout = cause == Cause::Timeout;
+        let detectors = &mut self.recovery.detectors;
+        match &mut detectors.snapshot {
+            Some(kept) => **kept = snapshot,
+            kept => *kept = Some(Box::new(snapshot)),
+        }
+        detectors.repaired.clear();
+        detectors.timeout =
+            by_timeout.then(|| TimeoutMemory::new(flight, ssthresh, srtt, rttvar, granularity));
+        if cx.config.spurious.eifel && cx.agreed.timestamps {
+            detectors.eifel.begin(now, by_timeout);
+        }
+        if cx.config.spurious.dsack && cx.agreed.sack {
+            detectors.dsack.begin(by_timeout);
+        }
+        if !by_timeout {
+            detectors.frto.on_fast_recovery(sent);
+        }
+    }
+
+    /// RFC 5682 §3.1 (1): after every timeout.
+    pub(super) fn begin_frto(&mut self, cx: &Context) {
+        self.recovery.new_segments = 0;
+        if cx.config.spurious.frto && self.recovery.method != LossRecovery::NewReno {
+            self.recovery.detectors.frto.begin(self.queue.una(), self.sent_mark());
+        }
+    }
+
+    /// The recovery is over. A DSACK may still prove that it was not needed.
+    pub(super) fn end_detection(&mut self) {
+        self.recovery.detectors.eifel.end();
+        self.recovery.detectors.frto.stop();
+        self.recovery.new_segments = 0;
+    }
+
+    /// A segment was sent again.
+    pub(super) fn on_retransmitted(&mut self, cx: &Context, left: Seq, right: Seq) {
+        if self.detects(cx) && self.recovery.phase != Phase::Open {
+            let (left, right) = (self.mark(left), self.mark(right));
+            self.recovery.detectors.repaired.add(left, right);
+            self.recovery.detectors.dsack.on_retransmit(1);
+        }
+    }
+
+    /// Asks the detectors. The answer is the largest cwnd that F-RTO allows after this ACK.
+    pub(super) fn judge_recovery(&mut self, cx: &mut Context, ack: &Ack) -> Option<u32> {
+        let mut verdict = self.on_dsack(cx, ack);
+        if ack.advanced && verdict == Verdict::Undecided && cx.config.spurious.eifel {
+            let echo = ack.echo.filter(|_| cx.agreed.timestamps);
+            let covers_all = self.una == self.nxt;
+            let dsack = ack.dsack.is_some();
+            verdict = self.recovery.detectors.eifel.on_ack(&EifelAck { ts_ecr: echo, dsack, covers_all });
+        }
+        let mut limit = None;
+        if self.recovery.detectors.frto.is_active() && !matches!(verdict, Verdict::Spurious { .. }) {
+            let action = self.ask_frto(cx, ack);
+            match action {
+                FrtoAction::SendNew => self.recovery.new_segments = 2,
+                FrtoAction::Recover { segments } => limit = Some(segments * self.smss),
+                FrtoAction::Wait | FrtoAction::Spurious => {}
+            }
+            if action.verdict() != Verdict::Undecided {
+                verdict = action.verdict();
+            }
+        }
+        if let Verdict::Spurious { by_timeout } = verdict {
+            self.undo(cx, by_timeout, ack);
+        }
+        limit
+    }
+
+    fn ask_frto(&mut self, cx: &Context, ack: &Ack) -> FrtoAction {
+        let window = !cx.owns_window() || self.flight() < self.peer.size();
+        let question = FrtoAck {
+            snd_una: self.queue.una(),
+            advanced: ack.advanced,
+            highest: self.mark(ack.delivery.original_end.map_or(self.una, |end| end.max(self.una))),
+            original_below: ack.delivery.original_end.is_some(),
+            snd_max: self.sent_mark(),
+            can_send_new: self.stream.unsent() > 0 && window,
+        };
+        if !ack.advanced && ack.delivery.sacked == 0 && !ack.duplicate {
+            return FrtoAction::Wait;
+        }
+        self.recovery.detectors.frto.on_ack(&question)
+    }
+
+    /// RFC 3708: the peer reports what arrived twice.
+    fn on_dsack(&mut self, cx: &mut Context, ack: &Ack) -> Verdict {
+        let Some(DuplicateReport { left, right }) = ack.dsack else { return Verdict::Undecided };
+        self.recovery.rack.on_dsack(self.queue.una(), self.sent_mark());
+        self.recovery.detectors.eifel.on_dsack();
+        // As many segments as the block is long (Linux `tcp_dsack_seen`).
+        let segments = right.since(left).div_ceil(u64::from(self.smss)) as u32;
+        let ours = self.recovery.detectors.repaired.covers(left, right);
+        let counted = self.recovery.detectors.counted.min(segments);
+        self.recovery.detectors.counted -= counted;
+        self.add_spurious(cx, segments - counted);
+        if cx.config.spurious.dsack {
+            self.recovery.detectors.dsack.on_dsack(segments, ours)
+        } else {
+            Verdict::Undecided
+        }
+    }
+
+    /// Takes the reduction back.
+    fn undo(&mut self, cx: &mut Context, by_timeout: bool, ack: &Ack) {
+        let Some(snapshot) = self.recovery.detectors.snapshot.take() else { return };
+        // RFC 4015 §3.2 (9): a path that marks congestion gets no window back.
+        if !ack.ece {
+            self.controller.restore(&snapshot);
+            if let Some(memory) = self.recovery.detectors.timeout {
+                let initial = self.controller.initial_window();
+                let (cwnd, ssthresh) = memory.window(self.flight(), ack.delivery.acked, initial);
+                self.controller.set_cwnd(cwnd);
+                self.controller.set_ssthresh(ssthresh);
+            }
+        }
+        self.recovery.detectors.late = self.recovery.detectors.timeout.take().filter(|_| by_timeout);
+        self.recovery.late = self.recovery.detectors.late.is_some();
+        if !by_timeout {
+            // The hint of RFC 3522 §3.2 (6).
+            self.recovery.raise_threshold(self.recovery.overtaken + 1);
+        }
+        // RFC 4015 §3.2 (8): go on with new data.
+        self.queue.unmark_all_lost();
+        self.count_spurious(cx, ack);
+        self.recovery.detectors.dsack.stop();
+        self.end_detection();
+        if self.recovery.phase != Phase::Open {
+            self.recovery.close();
+        }
+        cx.stats.undone += 1;
+        cx.event(Event::Undone);
+    }
+
+    /// Every retransmission of the recovery counts as spurious, once: those that a DSACK reported already, or
+    /// will report, count there.
+    fn count_spurious(&mut self, cx: &mut Context, ack: &Ack) {
+        let retransmissions = self.recovery.detectors.repaired.segments;
+        if ack.dsack.is_none() {
+            self.add_spurious(cx, retransmissions);
+            self.recovery.detectors.counted += retransmissions;
+        }
+    }
+
+    /// A DSACK may also report what the network duplicated: no more is spurious than was retransmitted.
+    fn add_spurious(&mut self, cx: &mut Context, retransmissions: u32) {
+        let counted = cx.stats.spurious_retransmissions + u64::from(retransmissions);
+        cx.stats.spurious_retransmissions = counted.min(cx.stats.retransmissions);
+    }
+}
