@@ -57,7 +57,7 @@ impl Connection {
         if let Some(echoed) = self.cx.outbox.take_echoed() {
             self.count_ack();
             let (nxt, smss) = (self.sender.nxt(), self.sender.smss());
-            *segment = self.receiver.acknowledge_before_marks(&self.cx, nxt, smss, echoed);
+            self.receiver.acknowledge_before_marks(&self.cx, segment, nxt, smss, echoed);
             return true;
         }
         if self.cx.outbox.take(Outbox::WINDOW_PROBE) {
@@ -104,7 +104,7 @@ impl Connection {
     #[inline(always)]
     fn write(&mut self, segment: &mut Segment, outgoing: Outgoing) -> bool {
         self.cx.stats.segments_sent += 1;
-        *segment = self.receiver.acknowledge(&self.cx, outgoing, self.sender.smss());
+        self.receiver.acknowledge(&self.cx, segment, outgoing, self.sender.smss());
         true
     }
 

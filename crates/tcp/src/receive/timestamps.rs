@@ -45,7 +45,7 @@ impl PeerClock {
     }
 
     /// RFC 7323 §5.3 R1 and R2, §4.3 (2): PAWS, for a connection that uses timestamps.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn judge(&self, now: Instant, segment: &Segment) -> Freshness {
         // RFC 7323 §3.2: without the option it SHOULD be dropped silently.
         let Some(timestamps) = segment.options.timestamps else { return Freshness::Unstamped };
@@ -59,7 +59,7 @@ impl PeerClock {
 
     /// RFC 7323 §5.3 R3: only an acceptable segment moves TS.Recent, and only one whose ACK is acceptable too: forged
     /// clocks would have honest segments dropped. A spurious retransmission that overtakes originals would, too.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(&mut self, now: Instant, segment: &Segment) {
         if let Some(timestamps) = segment.options.timestamps
             && !segment.flags.contains(Flags::RST)

@@ -8,9 +8,9 @@ use ropewalk_units::Seq;
 use ropewalk_wire::{Flags, Options, SackBlocks, Segment, Timestamps};
 
 impl Receiver {
-    /// Completes a segment of a synchronized connection; `smss` is the size of ours, which the window's growth is measured by.
+    /// Writes a segment of a synchronized connection; `smss` is the size of ours, which the window's growth is measured by.
     #[inline(always)]
-    pub(crate) fn acknowledge(&mut self, cx: &Context, outgoing: Outgoing, smss: u32) -> Segment {
+    pub(crate) fn acknowledge(&mut self, cx: &Context, segment: &mut Segment, outgoing: Outgoing, smss: u32) {
         let Outgoing { seq, payload, flags, ecn } = outgoing;
         let next = self.window.next();
         let segment_size = self.acks.segment_size(smss);
@@ -29,26 +29,26 @@ impl Receiver {
         }
         let flags = if self.echoes_congestion { flags | Flags::ECE } else { flags };
         let options = Options { timestamps, sack, ..Options::default() };
-        Segment { seq, ack: next, flags, window, payload, options, ecn }
+        *segment = Segment { seq, ack: next, flags, window, payload, options, ecn };
     }
 
     /// RFC 8257 §3.2: acknowledges what came before the marks changed. What is due later stays due.
     pub(crate) fn acknowledge_before_marks(
         &mut self,
         cx: &Context,
+        segment: &mut Segment,
         nxt: Seq,
         smss: u32,
         echoed: EchoedAck,
-    ) -> Segment {
+    ) {
         let acks = self.acks.clone();
-        let mut segment = self.acknowledge(cx, Outgoing::bare(nxt), smss);
+        self.acknowledge(cx, segment, Outgoing::bare(nxt), smss);
         self.acks = acks;
         // The same right edge of the window, seen from further back.
         let back = segment.ack.since(echoed.ack) >> self.window.scale();
         segment.window = segment.window.saturating_add(u16::try_from(back).unwrap_or(u16::MAX));
         segment.ack = echoed.ack;
         segment.flags = if echoed.ece { Flags::ACK | Flags::ECE } else { Flags::ACK };
-        segment
     }
 
     /// RFC 7323 §3.2: the timestamp of any segment, once both SYNs carried one.

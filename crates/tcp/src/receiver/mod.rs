@@ -58,13 +58,13 @@ impl Receiver {
     }
 
     /// RFC 7323 §5.3: PAWS.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn freshness(&self, cx: &Context, segment: &Segment) -> Freshness {
         self.clock.judge(cx.now, segment)
     }
 
     /// RFC 7323 §4.3: an acceptable segment, whose ACK is acceptable too, may move TS.Recent.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record_timestamp(&mut self, cx: &Context, segment: &Segment) {
         if cx.agreed.timestamps {
             self.clock.record(cx.now, segment);

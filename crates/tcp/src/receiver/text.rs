@@ -7,7 +7,7 @@ use ropewalk_wire::{Flags, Payload, Segment};
 
 impl Receiver {
     /// The data of a segment. `idle` is how long a pause makes the peer restart from a small window.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_text(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
         if cx.agreed.ecn {
             self.notice_congestion(cx, segment);

@@ -62,13 +62,24 @@ impl PeerWindow {
         segment.seq.after_eq(self.updated_by)
     }
 
-    /// The segment tells the window. Returns it.
-    #[inline]
+    /// A segment other than a SYN tells the window. Returns it.
+    #[inline(always)]
     pub(crate) fn update(&mut self, segment: &Segment) -> u32 {
-        self.updated_by = segment.seq;
-        self.size = self.of(segment);
-        self.largest = self.largest.max(self.size);
-        self.size
+        let size = u32::from(segment.window) << self.scale;
+        self.set(segment.seq, size);
+        size
+    }
+
+    /// The segment that completes the handshake, which may be a SYN/ACK, tells the window.
+    pub(crate) fn establish(&mut self, segment: &Segment) {
+        self.set(segment.seq, self.of(segment));
+    }
+
+    #[inline(always)]
+    fn set(&mut self, seq: Seq, size: u32) {
+        self.updated_by = seq;
+        self.size = size;
+        self.largest = self.largest.max(size);
     }
 
     /// The segment moves RCV.NXT and tells no window: SND.WL1 follows RCV.NXT whatever the ACKs say.

@@ -47,7 +47,7 @@ pub(super) struct Ack {
 
 impl Sender {
     /// SND.UNA =< SEG.ACK =< SND.NXT.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
         self.check_app_limited(cx);
         self.timeouts.on_answer();

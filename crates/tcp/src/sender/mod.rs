@@ -120,7 +120,7 @@ impl Sender {
     }
 
     /// RFC 9293 §3.10.7.4: the window's update, from segments that acknowledge SND.UNA, and only from newer ones.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn update_window(&mut self, segment: &Segment) {
         if segment.ack != self.una || !self.peer.is_updated_by(segment) {
             return;

@@ -26,7 +26,7 @@ impl Sender {
     /// Our SYN is acknowledged and the peer's is known.
     pub(crate) fn establish(&mut self, cx: &mut Context, segment: &Segment, handshake: &Handshake) {
         self.una = segment.ack;
-        self.peer.update(segment);
+        self.peer.establish(segment);
         self.timers.stop_sending();
         self.timeouts.on_progress();
         if let Some(sample) = handshake.rtt(cx.now).filter(|_| cx.config.handshake_rtt) {

@@ -61,7 +61,7 @@ impl Sender {
     }
 
     /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_segment(&mut self, cx: &mut Context) -> Option<Outgoing> {
         if self.is_held_by_pacer(cx) {
             return None;
