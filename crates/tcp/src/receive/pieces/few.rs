@@ -2,7 +2,7 @@
 //!
 //! Honest data arrive so, however many pieces there are: above all others, or at the hole.
 
-use super::{continues, count};
+use super::step::{continues, count};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
 

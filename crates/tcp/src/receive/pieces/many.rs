@@ -1,6 +1,6 @@
 //! Many pieces, in trees: whatever arrives costs O(log n), counted over all arrivals.
 
-use super::{continues, count};
+use super::step::{continues, count};
 use ropewalk_wire::Payload;
 use std::collections::BTreeMap;
 

@@ -5,6 +5,7 @@
 
 mod few;
 mod many;
+mod step;
 
 use few::Few;
 use many::Many;
@@ -109,22 +110,6 @@ impl Pieces {
     pub fn block_around(&self, at: u64) -> Option<(u64, u64)> {
         self.many.as_ref().map_or_else(|| self.few.block_around(at), |many| many.block_around(at))
     }
-}
-
-/// Do the octets of `next` follow those of `piece` in the stream that they carry?
-#[inline]
-fn continues(piece: Payload, next: Payload) -> bool {
-    piece.offset + u64::from(piece.len) == next.offset && piece.len < u32::MAX / 2 - next.len
-}
-
-/// Notes steps, for the test that counts them: turns of loops, and elements of lists that move. Look-ups in trees and sorted
-/// lists are O(log n) by themselves.
-#[inline(always)]
-fn count(steps: usize) {
-    #[cfg(test)]
-    tests::STEPS.with(|all| all.set(all.get() + steps));
-    #[cfg(not(test))]
-    let _ = steps;
 }
 
 #[cfg(test)]

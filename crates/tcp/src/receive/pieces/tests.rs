@@ -1,14 +1,9 @@
+use super::step::STEPS;
 use super::*;
 use proptest::prelude::*;
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
 const MANY: usize = 10_000;
-
-thread_local! {
-    /// What [`count`] has noted in this test.
-    pub(super) static STEPS: Cell<usize> = const { Cell::new(0) };
-}
 
 fn payload(offset: u64, len: u32) -> Payload {
     Payload { offset, len }
