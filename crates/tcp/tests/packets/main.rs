@@ -3,6 +3,7 @@
 mod acceptance;
 mod acks;
 mod duplicates;
+mod edges;
 #[path = "../script/mod.rs"]
 mod script;
 mod wraps;
