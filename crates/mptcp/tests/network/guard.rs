@@ -2,7 +2,7 @@
 //! help.
 
 use super::{impaired, run};
-use ropewalk_mptcp::{Config, Coupling, GuardConfig, Scheduler};
+use ropewalk_mptcp::{Config, Coupling, GuardConfig, Scheduler, Subflow};
 use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, Stack, mptcp_network};
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -129,7 +129,13 @@ fn a_path_left_out_is_probed_and_returns_when_it_heals() {
     for seed in 1..=SEEDS {
         let carried = |line: &[Line; 2]| {
             let lines = [good(), line.clone()];
-            transfer(&lines, guard(), Coupling::Uncoupled, 2 * SMALL, 60, seed).line(1, 0).offered
+            let mut network = transfer(&lines, guard(), Coupling::Uncoupled, 2 * SMALL, 60, seed);
+            // Probes are copies, and each is told of both where it went and in all.
+            let client = network.host(0).mptcp();
+            let copies: Vec<u64> = client.subflows().map(Subflow::reinjected_bytes).collect();
+            assert_eq!(copies.iter().sum::<u64>(), client.stats().reinjected_bytes);
+            assert!(copies[1] > 60_000, "{copies:?}");
+            network.line(1, 0).offered
         };
         let alone = carried(&ill);
         assert!(alone > 60, "probes");

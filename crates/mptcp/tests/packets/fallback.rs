@@ -145,6 +145,7 @@ fn a_failed_checksum_costs_one_of_several_subflows_and_tells_where() {
     });
     assert!(lost);
     assert_eq!(server.connection.stats().bytes_delivered, 0, "what failed is not DATA_ACKed");
+    assert_eq!(server.connection.stats().checksum_failures, 1);
     server.run("+1 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100 sum");
     assert_eq!(server.connection.readable(), 100, "it comes by the other one");
 }

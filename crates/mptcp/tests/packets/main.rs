@@ -7,6 +7,7 @@ mod agreement;
 mod attacks;
 mod close;
 mod data;
+mod edges;
 mod fallback;
 mod handshake;
 mod joins;

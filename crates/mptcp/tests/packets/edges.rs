@@ -1,0 +1,89 @@
+//! Edges of rules whose middle other scripts show.
+
+use crate::script::{Script, config};
+use ropewalk_mptcp::{
+    Config, Coupling, Event, FailureReason, FallbackReason, PathManager, ScriptedAction, ScriptedStep,
+};
+use ropewalk_tcp::CongestionControl;
+use ropewalk_units::Duration;
+use ropewalk_wire::{Join, MptcpOption};
+
+/// RFC 8684 §3.2: a random number, another one for each join.
+#[test]
+fn every_join_has_a_number_of_its_own() {
+    let mut server = Script::server(config());
+    let mut nonces = Vec::new();
+    for at in 1..4 {
+        server.run(&format!("+1 {at} < S 0:1 win 60000 mss 1024 sackok join"));
+        let nonce = |option: &MptcpOption| match option {
+            MptcpOption::Join(Join::SynAck { nonce, .. }) => Some(*nonce),
+            _ => None,
+        };
+        let out = server.take_out();
+        nonces.extend(
+            out.iter().flat_map(|(_, segment)| segment.options.mptcp.rare().iter().filter_map(nonce)),
+        );
+    }
+    nonces.sort_unstable();
+    nonces.dedup();
+    assert_eq!(nonces.len(), 3, "{nonces:?}");
+    assert!(!nonces.contains(&0), "{nonces:?}");
+}
+
+/// A RST ends its subflow; the connection has lost its way, not its peer.
+#[test]
+fn the_last_subflow_s_reset_is_not_the_connection_s() {
+    let mut server = Script::server(Config { close_timeout: Duration::ZERO, ..config() });
+    server.run("+1 0 < R 1:1");
+    let failed = server.events().into_iter().find(|event| matches!(event, Event::Failed(_)));
+    assert_eq!(failed, Some(Event::Failed(FailureReason::NoSubflowLeft)));
+}
+
+#[test]
+fn the_coupling_says_what_controls_a_subflow() {
+    let controls = |coupling| {
+        let server = Script::server(Config { coupling, ..config() });
+        let subflow = server.connection.subflows().next().expect("the first");
+        subflow.tcp().config().congestion_control
+    };
+    assert_eq!(controls(Coupling::Bbr), CongestionControl::Bbr);
+    assert!(matches!(controls(Coupling::Cubic), CongestionControl::Cubic { .. }));
+    assert!(matches!(controls(Coupling::Uncoupled), CongestionControl::NewReno { .. }));
+    assert!(matches!(controls(Coupling::Lia), CongestionControl::Coupled { .. }));
+}
+
+/// RFC 8684 §3.4.1: an ADD_ADDR without an echo is sent again, no sooner than its time.
+#[test]
+fn an_announcement_that_is_not_echoed_waits_for_its_time() {
+    let steps =
+        vec![ScriptedStep { at: Duration::from_millis(1), path: 1, action: ScriptedAction::Announce }];
+    let path_manager = PathManager::Scripted { steps };
+    let mut server =
+        Script::server(Config { path_manager, add_addr_timeout: Duration::from_secs(1), ..config() });
+    server.pass_until_output(10);
+    let adds = |server: &mut Script| {
+        let is_add =
+            |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if add.hmac.is_some());
+        server
+            .take_out()
+            .iter()
+            .filter(|(_, segment)| segment.options.mptcp.rare().iter().any(is_add))
+            .count()
+    };
+    assert_eq!(adds(&mut server), 1);
+    // After an RTO of 220 ms, and then of twice that; an event in between does not send it sooner.
+    for (early, late) in [(150, 100), (350, 100)] {
+        server.run(&format!("+{early} 0 < . 1:1 ack 1 win 60000 dack 0"));
+        assert_eq!(adds(&mut server), 0);
+        server.run(&format!("+{late} read"));
+        assert_eq!(adds(&mut server), 1);
+    }
+}
+
+/// RFC 8684 §3.7: what goes missing after the handshake was not its options.
+#[test]
+fn data_without_options_after_the_handshake_were_stripped() {
+    let mut client = Script::client(config());
+    client.run("+1 0 < . 1:101 ack 1 win 60000");
+    assert!(client.events().contains(&Event::FellBack(FallbackReason::Stripped)));
+}
