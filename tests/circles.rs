@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// All crates but `bonding`, which is being rebuilt.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "adversary",
     "analyse",
     "aqm",
@@ -24,6 +24,7 @@ const CRATES: [&str; 13] = [
     "scenario",
     "sim",
     "tcp",
+    "testnet",
     "units",
     "wifi",
     "wire",

@@ -3,7 +3,9 @@
 use crate::errors::routing_error;
 use crate::interrupt::Interrupt;
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use pyo3_arrow::PyTable;
 use ropewalk_routing::{
     Condition, Deployment, Effort, End, Format, Found, Layout, Method, Metric, Position, Progress, Radio,
@@ -284,49 +286,50 @@ impl RouteReport {
     }
 
     /// Judged over radios: these settings of them, the others as they are by default.
-    #[pyo3(signature = (ties, seed, algorithms, *, channels=1, assign="per-route", radios=1, metric="hops", interference=2.0, bit_rate=11e6, frame_octets=1500, delivery=1.0, edge_loss=0.0, edge_exponent=4.0, beta=0.5, switch_cost=0.5, stay_cost=1.0))]
-    #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+    #[pyo3(signature = (ties, seed, algorithms, **settings))]
     fn judged(
         &self,
         py: Python<'_>,
         ties: &str,
         seed: u64,
         algorithms: Vec<String>,
-        channels: u32,
-        assign: &str,
-        radios: u32,
-        metric: &str,
-        interference: f64,
-        bit_rate: f64,
-        frame_octets: u32,
-        delivery: f64,
-        edge_loss: f64,
-        edge_exponent: f64,
-        beta: f64,
-        switch_cost: f64,
-        stay_cost: f64,
+        settings: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
+        let mut radio = Radio::default();
+        for (name, value) in settings.into_iter().flatten() {
+            set(&mut radio, name.extract()?, &value)?;
+        }
         let made = || {
-            let radio = Radio {
-                channels,
-                assignment: assign.parse()?,
-                radios,
-                metric: metric.parse()?,
-                interference,
-                bit_rate,
-                frame_octets,
-                delivery,
-                edge_loss,
-                edge_exponent,
-                beta,
-                switch_cost,
-                stay_cost,
-            };
             let (methods, ties) = (methods(&algorithms)?, ties.parse::<TieRule>()?);
             Report::new(self.0.deployment().clone(), &methods, ties, seed, Some(radio)).map(Self)
         };
         made().map_err(|error| routing_error(py, &error))
     }
+}
+
+/// Puts a setting of radios, called by its keyword in Python.
+fn set(radio: &mut Radio, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let refused = |error: RoutingError| routing_error(value.py(), &error);
+    match name {
+        "channels" => radio.channels = value.extract()?,
+        "assign" => radio.assignment = value.extract::<&str>()?.parse().map_err(refused)?,
+        "radios" => radio.radios = value.extract()?,
+        "metric" => radio.metric = value.extract::<&str>()?.parse().map_err(refused)?,
+        "interference" => radio.interference = value.extract()?,
+        "bit_rate" => radio.bit_rate = value.extract()?,
+        "frame_octets" => radio.frame_octets = value.extract()?,
+        "delivery" => radio.delivery = value.extract()?,
+        "edge_loss" => radio.edge_loss = value.extract()?,
+        "edge_exponent" => radio.edge_exponent = value.extract()?,
+        "beta" => radio.beta = value.extract()?,
+        "switch_cost" => radio.switch_cost = value.extract()?,
+        "stay_cost" => radio.stay_cost = value.extract()?,
+        _ => {
+            let message = format!("judged() got an unexpected keyword argument '{name}'");
+            return Err(PyTypeError::new_err(message));
+        }
+    }
+    Ok(())
 }
 
 /// The routes of a deployment that a file's text describes.

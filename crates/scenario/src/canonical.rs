@@ -2,32 +2,27 @@
 //! scenario in every result.
 
 use crate::plan::bond;
-use crate::plan::files::FileHashes;
 use crate::plan::wifi;
 use crate::plan::{
     Application, ChangePlan, ConnectionPlan, DataDirection, LinkPlan, NodeIndex, NodeKind, NodePlan, Plan,
     Protocol,
 };
 use crate::scenario::Scenario;
+use crate::schema::application::{
+    ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
+};
 use crate::schema::bond::BondTable;
-use crate::schema::connection::{
-    ApplicationTable, BulkTable, ConnectionTable, ConstantRateTable, DataTable, HostTable, OnOffTable,
-    ProtocolName, RateChangeTable, RequestResponseTable, Stack,
-};
+use crate::schema::connection::{ConnectionTable, DataTable, HostTable, ProtocolName, Stack};
 use crate::schema::endpoints::{HostNames, Names};
-use crate::schema::link::{
-    BernoulliTable, ChangeTable, CodelTable, Direction, DirectionTable, DropTailTable, ExactTable,
-    ExponentialTable, FqCodelTable, GilbertElliottTable, JitterTable, LinkState, LinkTable, LossTable,
-    NoKeys, NormalTable, QueueTable, RedTable, UniformTable, WanderTable,
-};
+use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkTable};
 use crate::schema::mptcp::MptcpTable;
-use crate::schema::quantity::{BitRate, Chance, Limit, Name, Size, Time};
+use crate::schema::quantity::{Name, Time};
 use crate::schema::router::RouterTable;
 use crate::schema::tcp::TcpTable;
 use crate::schema::wifi::WifiTable;
 use crate::schema::{ScenarioFile, ScenarioTable};
-use ropewalk_sim::{Change, CodelConfig, DirectionConfig, Jitter, Loss, Queue, Trace};
-use ropewalk_units::{Bytes, Duration, Instant, Probability};
+use ropewalk_sim::{Change, Trace};
+use ropewalk_units::{Duration, Instant};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -111,7 +106,7 @@ impl Scenario {
     }
 
     /// The file that would say everything.
-    fn explicit(&self) -> ScenarioFile {
+    fn explicit(&self) -> Option<ScenarioFile> {
         let plan = &self.plan;
         let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host);
         let routers = plan.nodes.iter().filter(|node| node.kind == NodeKind::Router);
@@ -122,14 +117,8 @@ impl Scenario {
             jitter: node.jitter.explicit(),
             ..node.strips.explicit()
         };
-        ScenarioFile {
-            scenario: ScenarioTable {
-                name: Name(plan.name.clone()),
-                description: Some(plan.description.clone()),
-                duration: Time(plan.duration),
-                seed: Some(plan.seed),
-                sample_interval: Some(Time(plan.sample_interval)),
-            },
+        Some(ScenarioFile {
+            scenario: ScenarioTable::show(&plan.settings)?,
             tcp: TcpTable::default(),
             mptcp: MptcpTable::default(),
             hosts: hosts.map(|node| (Name(node.name.clone()), host(node))).collect(),
@@ -139,7 +128,7 @@ impl Scenario {
             bonds: plan.links.iter().filter_map(|link| self.bond(link)).collect(),
             routes: self.file.routes.clone(),
             connections: self.connections(),
-        }
+        })
     }
 
     fn ends(&self, link: &LinkPlan) -> [Name; 2] {
@@ -148,30 +137,22 @@ impl Scenario {
 
     fn link(&self, link: &LinkPlan) -> Option<(Name, LinkTable)> {
         let wire = link.wire()?;
-        let one = |index: usize| Some(direction(&wire.directions[index], &self.files));
+        let name = |trace: &Trace| self.files.name(trace).map(str::to_owned);
+        let direction = |config| DirectionTable::explicit(config, name);
         // A trace goes when a rate comes: the change to the rate says both.
         let said = |plan: &&ChangePlan| plan.change != Change::Trace(None);
-        let changed = |plan: &ChangePlan| change(plan, &self.files);
-        let table = LinkTable {
-            between: self.ends(link),
-            mtu: Some(link.mtu),
-            forward: one(0),
-            backward: one(1),
-            changes: wire.changes.iter().filter(said).map(changed).collect(),
-            rate: None,
-            trace: None,
-            delay: None,
-            jitter: None,
-            reorder: None,
-            queue: None,
-            loss: None,
-            duplicate: None,
+        let change = |plan: &ChangePlan| {
+            let direction = [Direction::Forward, Direction::Backward][plan.direction];
+            ChangeTable::explicit(Time(plan.at - Instant::ZERO), direction, &plan.change, name)
         };
+        let directions = wire.directions.each_ref().map(direction);
+        let mut table = LinkTable::explicit(self.ends(link), link.mtu, directions);
+        table.changes = wire.changes.iter().filter(said).map(change).collect();
         Some((Name(link.name.clone()), table))
     }
 
     fn wifi(&self) -> Option<WifiTable> {
-        Some(wifi::explicit(self.file.wifi.as_ref()?, self.plan.wifi.as_ref()?))
+        wifi::explicit(self.file.wifi.as_ref()?, self.plan.wifi.as_ref()?)
     }
 
     fn bond(&self, link: &LinkPlan) -> Option<(Name, BondTable)> {
@@ -203,7 +184,7 @@ impl Scenario {
             ),
         };
         let data = match (&plan.application, plan.data) {
-            (Application::RequestResponse { .. }, _) => None,
+            (Application::RequestResponse(_), _) => None,
             (_, DataDirection::Forward) => Some(DataTable::Forward),
             (_, DataDirection::Backward) => Some(DataTable::Backward),
         };
@@ -217,7 +198,7 @@ impl Scenario {
             starts: Some(table.starts.clone().unwrap_or_else(|| vec![table.start.unwrap_or(zero)])),
             count: Some(table.count.unwrap_or(1)),
             spread: Some(table.spread.unwrap_or(zero)),
-            application: Some(application(&plan.application)),
+            application: application(&plan.application),
             data,
             dscp: Some(plan.dscp),
             tcp,
@@ -240,156 +221,13 @@ fn tidy(value: Value) -> Value {
     }
 }
 
-fn trace_name(trace: &Trace, files: &FileHashes) -> Option<String> {
-    files.name(trace).map(str::to_owned)
-}
-
-fn direction(config: &DirectionConfig, files: &FileHashes) -> DirectionTable {
-    DirectionTable {
-        rate: config.trace.is_none().then_some(BitRate(config.rate)),
-        trace: config.trace.as_ref().and_then(|trace| trace_name(trace, files)),
-        delay: Some(Time(config.delay)),
-        jitter: Some(jitter(config.jitter)),
-        reorder: Some(config.reorder),
-        queue: Some(queue(&config.queue)),
-        loss: Some(loss(&config.loss)),
-        duplicate: Some(Chance(config.duplicate)),
-    }
-}
-
-fn change(plan: &ChangePlan, files: &FileHashes) -> ChangeTable {
-    let mut table = ChangeTable {
-        at: Time(plan.at - Instant::ZERO),
-        direction: Some([Direction::Forward, Direction::Backward][plan.direction]),
-        state: None,
-        rate: None,
-        trace: None,
-        delay: None,
-        jitter: None,
-        reorder: None,
-        duplicate: None,
-        loss: None,
-        queue: None,
-    };
-    match &plan.change {
-        Change::Rate(rate) => table.rate = Some(BitRate(*rate)),
-        Change::Trace(trace) => table.trace = trace.as_ref().and_then(|trace| trace_name(trace, files)),
-        Change::Reorder(reorder) => table.reorder = Some(*reorder),
-        Change::Duplicate(probability) => table.duplicate = Some(Chance(*probability)),
-        Change::Delay(delay) => table.delay = Some(Time(*delay)),
-        Change::Jitter(config) => table.jitter = Some(jitter(*config)),
-        Change::Loss(config) => table.loss = Some(loss(config)),
-        Change::Queue(config) => table.queue = Some(queue(config)),
-        Change::Down => table.state = Some(LinkState::Down),
-        Change::Up => table.state = Some(LinkState::Up),
-    }
-    table
-}
-
-fn jitter(config: Jitter) -> JitterTable {
-    match config {
-        Jitter::None => JitterTable::None(NoKeys {}),
-        Jitter::Uniform(max) => JitterTable::Uniform(UniformTable { max: Time(max) }),
-        Jitter::Normal(deviation) => JitterTable::Normal(NormalTable { deviation: Time(deviation) }),
-        Jitter::Exponential(mean) => JitterTable::Exponential(ExponentialTable { mean: Time(mean) }),
-        Jitter::Wander { max, interval } => {
-            JitterTable::Wander(WanderTable { max: Time(max), interval: Some(Time(interval)) })
+fn application(application: &Application) -> Option<ApplicationTable> {
+    Some(match application {
+        Application::Bulk(bulk) => ApplicationTable::Bulk(BulkTable::show(bulk)?),
+        Application::ConstantRate(paced) => ApplicationTable::ConstantRate(ConstantRateTable::show(paced)?),
+        Application::OnOff(paced) => ApplicationTable::OnOff(OnOffTable::show(paced)?),
+        Application::RequestResponse(exchanges) => {
+            ApplicationTable::RequestResponse(RequestResponseTable::show(exchanges)?)
         }
-    }
-}
-
-fn loss(config: &Loss) -> LossTable {
-    match config {
-        Loss::None => LossTable::None(NoKeys {}),
-        Loss::Bernoulli(probability) => {
-            LossTable::Bernoulli(BernoulliTable { probability: Chance(*probability) })
-        }
-        Loss::BitErrors(probability) => {
-            LossTable::BitErrors(BernoulliTable { probability: Chance(*probability) })
-        }
-        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            LossTable::GilbertElliott(GilbertElliottTable {
-                good_to_bad: Chance(*good_to_bad),
-                bad_to_good: Chance(*bad_to_good),
-                loss_good: Some(Chance(*loss_good)),
-                loss_bad: Some(Chance(*loss_bad)),
-            })
-        }
-        Loss::Exact(packets) => {
-            let packets = packets.iter().map(|&number| i64::try_from(number).unwrap_or(i64::MAX)).collect();
-            LossTable::Exact(ExactTable { packets })
-        }
-    }
-}
-
-fn queue(config: &Queue) -> QueueTable {
-    match config {
-        Queue::DropTail { limit, mark_above } => {
-            QueueTable::DropTail(DropTailTable { limit: Some(Limit(*limit)), mark_above: *mark_above })
-        }
-        Queue::Red { limit, red } => QueueTable::Red(RedTable {
-            limit: Some(Limit(*limit)),
-            min_threshold: Some(red.min_threshold),
-            max_threshold: Some(red.max_threshold),
-            max_probability: Probability::new(red.max_probability).map(Chance),
-            weight: Some(red.weight),
-            ecn: Some(red.ecn),
-        }),
-        Queue::Codel { limit, codel } => QueueTable::Codel(codel_table(Limit(*limit), codel)),
-        Queue::FqCodel { limit, fq_codel } => {
-            let CodelTable { limit, target, interval, ecn } = codel_table(Limit(*limit), &fq_codel.codel);
-            QueueTable::FqCodel(FqCodelTable {
-                limit,
-                target,
-                interval,
-                ecn,
-                flows: Some(fq_codel.flows),
-                quantum: Some(Size(Bytes::new(u64::from(fq_codel.quantum)))),
-            })
-        }
-    }
-}
-
-fn codel_table(limit: Limit, codel: &CodelConfig) -> CodelTable {
-    CodelTable {
-        limit: Some(limit),
-        target: Some(Time(codel.target)),
-        interval: Some(Time(codel.interval)),
-        ecn: Some(codel.ecn),
-    }
-}
-
-fn application(application: &Application) -> ApplicationTable {
-    let size = |bytes: u64| Some(Size(Bytes::new(bytes)));
-    match application {
-        &Application::Bulk { bytes, duration } => {
-            ApplicationTable::Bulk(BulkTable { bytes: bytes.and_then(size), duration: duration.map(Time) })
-        }
-        Application::ConstantRate { rate, packet, duration, changes } => {
-            let changes = changes.iter();
-            ApplicationTable::ConstantRate(ConstantRateTable {
-                rate: BitRate(*rate),
-                packet_size: size(u64::from(*packet)),
-                duration: duration.map(Time),
-                changes: changes
-                    .map(|&(at, rate)| RateChangeTable { at: Time(at - Instant::ZERO), rate: BitRate(rate) })
-                    .collect(),
-            })
-        }
-        &Application::OnOff { rate, packet, on, off, duration } => ApplicationTable::OnOff(OnOffTable {
-            rate: BitRate(rate),
-            packet_size: size(u64::from(packet)),
-            on: Some(on.explicit()),
-            off: Some(off.explicit()),
-            duration: duration.map(Time),
-        }),
-        &Application::RequestResponse { request, response, think, count } => {
-            ApplicationTable::RequestResponse(RequestResponseTable {
-                request: size(request),
-                response: size(response),
-                think: Some(think.explicit()),
-                count,
-            })
-        }
-    }
+    })
 }

@@ -19,17 +19,17 @@ pub struct Scenario {
 impl Scenario {
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.plan.name
+        &self.plan.settings.name
     }
 
     /// What its random streams are derived from, unless a run names another seed.
     pub fn seed(&self) -> u64 {
-        self.plan.seed
+        self.plan.settings.seed
     }
 
     /// How much time is simulated.
     pub fn duration(&self) -> Duration {
-        self.plan.duration
+        self.plan.settings.duration
     }
 
     /// What the world is built from.

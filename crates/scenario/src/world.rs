@@ -102,9 +102,9 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Run
 /// # Errors
 /// [`RunError`].
 pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> Result<Outcome, RunError> {
-    let seed = options.seed.unwrap_or(plan.seed);
+    let seed = options.seed.unwrap_or(plan.settings.seed);
     let provenance =
-        Provenance { scenario: plan.name.clone(), scenario_hash: scenario_hash.to_owned(), seed };
+        Provenance { scenario: plan.settings.name.clone(), scenario_hash: scenario_hash.to_owned(), seed };
     let watch = Watch { stop: options.stop, progress: None };
     let run = Run { plan, provenance, options };
     let has_run_up = !run_up::length(plan).is_zero();
@@ -209,13 +209,13 @@ impl Run<'_> {
         mut conductor: impl Conductor<M>,
     ) -> Result<Outcome, RunError> {
         let Self { plan, provenance, options } = self;
-        let end = Instant::ZERO + plan.duration;
+        let end = Instant::ZERO + plan.settings.duration;
         let mut sampler = options.series.then(|| Sampler::new(plan));
         let mut now = Instant::ZERO;
         let mut next_sample = Instant::ZERO;
         while now < end {
             if now == next_sample {
-                next_sample = now.saturating_add(plan.sample_interval).min(end);
+                next_sample = now.saturating_add(plan.settings.sample_interval).min(end);
             }
             let stretch = next_sample.min(now.saturating_add(LONGEST_STRETCH));
             now = conductor.next().map_or(stretch, |at| at.min(stretch));
@@ -239,7 +239,7 @@ impl Run<'_> {
         let subflows = collect::subflow_rows(plan, simulation, &connections);
         Ok(Outcome {
             provenance,
-            duration: plan.duration,
+            duration: plan.settings.duration,
             subflows,
             links: collect::links(plan, simulation),
             bonds: bonds::rows(plan, simulation),

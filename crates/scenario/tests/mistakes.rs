@@ -574,7 +574,7 @@ test.toml:17:1: unknown key `los`
    |
 17 | los = \"1 %\"
    | ^^^ expected one of `between`, `mtu`, `forward`, `backward`, `changes`, `rate`, `trace`, `delay`, `jitter`, \
-`reorder`, `queue`, `loss`, `duplicate`
+`reorder`, `duplicate`, `loss`, `queue`
   = did you mean `loss`?";
     assert_eq!(mistake(&text).to_string(), expected);
 }

@@ -1,6 +1,6 @@
 //! The scenarios of this repository: each loads, explains itself, and survives its own canonical form.
 
-use ropewalk_scenario::plan::{Application, Protocol};
+use ropewalk_scenario::plan::{Application, Bulk, Protocol};
 use ropewalk_scenario::{Scenario, load, schema};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn every_scenario_loads_and_is_drawn_in_its_head_comment() {
     for path in files {
         let scenario = open(&path, &[]);
         assert_eq!(Some(scenario.name()), path.file_stem().and_then(|stem| stem.to_str()));
-        assert!(!scenario.plan().description.is_empty(), "{path:?} says what it shows");
+        assert!(!scenario.plan().settings.description.is_empty(), "{path:?} says what it shows");
         let text = read(&path);
         let head: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
         let head = head.join("\n");
@@ -237,7 +237,9 @@ fn copies_open_evenly_and_carry_numbers() {
     assert_eq!(names, ["bulk-1", "bulk-2", "bulk-3", "bulk-4"]);
     let starts: Vec<u64> = copies.iter().map(|copy| copy.start.as_millis()).collect();
     assert_eq!(starts, [0, 250, 500, 750]);
-    assert!(copies.iter().all(|copy| copy.application == Application::Bulk { bytes: None, duration: None }));
+    assert!(
+        copies.iter().all(|copy| copy.application == Application::Bulk(Bulk { bytes: None, duration: None }))
+    );
 }
 
 /// Of each scenario its hash, and the SHA-256 of its canonical JSON.

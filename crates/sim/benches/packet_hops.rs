@@ -5,10 +5,10 @@
 //! the slower direction never runs empty, as under a bulk transfer.
 
 use ropewalk_sim::{
-    Context, DirectionConfig, Jitter, LinkSetup, Loss, NoTap, Node, Packet, PacketId, Port, Queue,
-    QueueLimit, Streams, World,
+    Context, DirectionConfig, LinkSetup, Loss, NoTap, Node, Packet, PacketId, Port, Queue, QueueLimit,
+    Streams, World,
 };
-use ropewalk_units::{Duration, Instant, Probability, Rate};
+use ropewalk_units::{Duration, Instant, Rate};
 use std::hint::black_box;
 
 /// As large as a TCP segment with its options.
@@ -64,14 +64,10 @@ fn setup(name: &str, loss: Loss) -> LinkSetup {
     LinkSetup {
         name: name.to_owned(),
         config: DirectionConfig {
-            rate: Rate::from_bits_per_sec(1_000_000_000),
-            trace: None,
             delay: Duration::from_millis(1),
-            jitter: Jitter::None,
-            reorder: false,
             queue: Queue::DropTail { limit: QueueLimit::Packets(1_000), mark_above: None },
             loss,
-            duplicate: Probability::ZERO,
+            ..DirectionConfig::new(Rate::from_bits_per_sec(1_000_000_000))
         },
         streams: Streams::new(1),
     }

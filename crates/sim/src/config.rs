@@ -105,50 +105,66 @@ pub struct Trace {
     pub opportunities_ms: Arc<[u64]>,
 }
 
-/// One direction of a link.
-#[derive(Clone, PartialEq, Debug)]
-pub struct DirectionConfig {
-    /// Transmission rate; ignored with a trace.
-    pub rate: Rate,
-    /// Capacity from a trace instead of a rate.
-    pub trace: Option<Trace>,
-    /// Propagation delay.
-    pub delay: Duration,
-    /// Added to it.
-    pub jitter: Jitter,
-    /// May jitter reorder packets? Otherwise a packet waits for the one before it.
-    pub reorder: bool,
-    /// The queue.
-    pub queue: Queue,
-    /// The loss.
-    pub loss: Loss,
-    /// Probability that a packet arrives twice.
-    pub duplicate: Probability,
+/// Hands the keys of a link's direction to the macro `$declare`: for each its documentation, its name, the variant of
+/// [`Change`] with its type, and its default. Capacity is not among them: it is a rate or a trace.
+///
+/// A new key is a line here, and a line in the `match` over [`Change`] that the compiler then asks for. Scenario files
+/// have it at once.
+#[macro_export]
+macro_rules! direction_keys {
+    ($declare:path) => {
+        $declare! {
+            /// Propagation delay. A change holds for packets that leave the transmitter from then on.
+            delay: Delay(Duration) = Duration::ZERO;
+            /// Random delay added to it.
+            jitter: Jitter(Jitter) = Jitter::None;
+            /// May jitter reorder packets? Otherwise a packet waits for the one before it.
+            reorder: Reorder(bool) = false;
+            /// Probability that a packet arrives twice.
+            duplicate: Duplicate(Probability) = Probability::ZERO;
+            /// Loss on the medium. After a change an exact list counts anew.
+            loss: Loss(Loss) = Loss::None;
+            /// The queue before the transmitter. At a change what is queued stays as long as it fits.
+            queue: Queue(Queue) = Queue::DropTail { limit: QueueLimit::Packets(100), mark_above: None };
+        }
+    };
 }
 
-/// A timed change of one direction.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Change {
-    /// New rate, also for what waits in the queue and for the rest of the packet in transmission. With a trace it
-    /// shows only when the trace is taken away.
-    Rate(Rate),
-    /// New trace, starting now, or none: then the rate counts. The packet in transmission ends as it would have.
-    Trace(Option<Trace>),
-    /// New propagation delay, for packets that leave the transmitter from now on.
-    Delay(Duration),
-    /// New jitter.
-    Jitter(Jitter),
-    /// May jitter reorder packets from now on?
-    Reorder(bool),
-    /// New loss; an exact list counts from now.
-    Loss(Loss),
-    /// New probability of duplication.
-    Duplicate(Probability),
-    /// New queue limit or discipline; what is queued stays as long as it fits.
-    Queue(Queue),
-    /// Down: what is queued, in transmission or offered is dropped (counted as loss); what has left the
-    /// transmitter arrives.
-    Down,
-    /// Up again.
-    Up,
+macro_rules! direction_config {
+    ($($(#[$doc:meta])* $key:ident: $variant:ident($type:ty) = $default:expr;)*) => {
+        /// One direction of a link.
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct DirectionConfig {
+            /// Transmission rate; ignored with a trace.
+            pub rate: Rate,
+            /// Capacity from a trace instead of a rate.
+            pub trace: Option<Trace>,
+            $($(#[$doc])* pub $key: $type,)*
+        }
+
+        impl DirectionConfig {
+            /// A direction of this rate, everything else as it is by default.
+            pub fn new(rate: Rate) -> Self {
+                Self { rate, trace: None, $($key: $default,)* }
+            }
+        }
+
+        /// A timed change of one direction.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Change {
+            /// Transmission rate, also for what waits in the queue and for the rest of the packet in transmission. With a
+            /// trace it shows only when the trace is taken away.
+            Rate(Rate),
+            /// A trace, starting now, or none: then the rate counts. The packet in transmission ends as it would have.
+            Trace(Option<Trace>),
+            $($(#[$doc])* $variant($type),)*
+            /// Down: what is queued, in transmission or offered is dropped (counted as loss); what has left the
+            /// transmitter arrives.
+            Down,
+            /// Up again.
+            Up,
+        }
+    };
 }
+
+direction_keys!(direction_config);

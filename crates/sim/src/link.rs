@@ -16,7 +16,7 @@ mod transmitter;
 use discipline::Queued;
 pub use stats::LinkStats;
 
-use crate::config::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit};
+use crate::config::{Change, DirectionConfig, Queue, QueueLimit};
 use crate::ids::{LinkId, NodeId, Port};
 use crate::packet::{Arena, Packet, PacketId};
 use crate::random::Streams;
@@ -24,7 +24,7 @@ use crate::tap::{DropReason, Tap};
 use discipline::{Discipline, Load, Offer, Surroundings};
 use foreseen::{Constants, Foreseen, Slot};
 use medium::Medium;
-use ropewalk_units::{Duration, Instant, Probability, Rate};
+use ropewalk_units::{Duration, Instant, Rate};
 use stats::Counters;
 use streams::LinkStreams;
 use transmitter::Transmitter;
@@ -107,16 +107,8 @@ impl Direction {
 
     /// A direction that nothing enters: only its end is known.
     pub(crate) fn unused(to: (NodeId, Port), now: Instant) -> Self {
-        let config = DirectionConfig {
-            rate: Rate::from_bits_per_sec(0),
-            trace: None,
-            delay: Duration::ZERO,
-            jitter: Jitter::None,
-            reorder: false,
-            queue: Queue::DropTail { limit: QueueLimit::Packets(0), mark_above: None },
-            loss: Loss::None,
-            duplicate: Probability::ZERO,
-        };
+        let queue = Queue::DropTail { limit: QueueLimit::Packets(0), mark_above: None };
+        let config = DirectionConfig { queue, ..DirectionConfig::new(Rate::ZERO) };
         Self::new(LinkSetup { name: String::new(), config, streams: Streams::new(0) }, to, now, false)
     }
 

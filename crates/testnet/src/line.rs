@@ -57,14 +57,13 @@ impl Line {
 
     pub(crate) fn config(&self) -> DirectionConfig {
         DirectionConfig {
-            rate: self.rate.unwrap_or(NO_LIMIT),
-            trace: None,
             delay: self.delay,
             jitter: if self.jitter.is_zero() { Jitter::None } else { Jitter::Uniform(self.jitter) },
             reorder: !self.jitter.is_zero(),
             queue: Queue::DropTail { limit: self.queue, mark_above: None },
             loss: if self.loss > 0.0 { Loss::Bernoulli(probability(self.loss)) } else { Loss::None },
             duplicate: probability(self.duplicates),
+            ..DirectionConfig::new(self.rate.unwrap_or(NO_LIMIT))
         }
     }
 

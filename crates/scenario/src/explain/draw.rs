@@ -3,8 +3,8 @@
 use super::radio;
 use crate::plan::router::StripFrom;
 use crate::plan::{
-    Application, BondPlan, Carrier, ClockPlan, ConnectionPlan, DataDirection, JitterPlan, LinkPlan,
-    NodeIndex, NodeKind, PathPlan, Plan, Protocol, WirePlan,
+    Application, BondPlan, Bulk, Carrier, ClockPlan, ConnectionPlan, ConstantRate, DataDirection, JitterPlan,
+    LinkPlan, NodeIndex, NodeKind, OnOff, PathPlan, Plan, Protocol, RateChange, RequestResponse, WirePlan,
 };
 use crate::schema::quantity::Limit;
 use crate::schema::router::OptionName;
@@ -168,20 +168,31 @@ fn weights(config: &Config, id: PathId) -> String {
 }
 
 fn direction(config: &DirectionConfig) -> String {
+    // A new key is either drawn or named here.
+    let DirectionConfig {
+        rate,
+        trace,
+        delay,
+        jitter: random,
+        reorder: _,
+        duplicate,
+        loss: model,
+        queue: waits,
+    } = config;
     let mut parts = Vec::new();
-    match &config.trace {
+    match trace {
         Some(trace) => {
             let count = trace.opportunities_ms.len();
-            parts.push(format!("trace of {count} packets, {} on average", round_rate(config.rate)));
+            parts.push(format!("trace of {count} packets, {} on average", round_rate(*rate)));
         }
-        None => parts.push(config.rate.to_string()),
+        None => parts.push(rate.to_string()),
     }
-    parts.push(config.delay.to_string());
-    parts.extend(jitter(config.jitter));
-    parts.push(queue(&config.queue));
-    parts.extend(loss(&config.loss));
-    if config.duplicate != Probability::ZERO {
-        parts.push(format!("duplicates {}", config.duplicate));
+    parts.push(delay.to_string());
+    parts.extend(jitter(*random));
+    parts.push(queue(waits));
+    parts.extend(loss(model));
+    if *duplicate != Probability::ZERO {
+        parts.push(format!("duplicates {duplicate}"));
     }
     parts.join(", ")
 }
@@ -311,23 +322,23 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
         duration.map_or_else(|| "until the end".to_owned(), |duration| format!("for {duration}"))
     };
     match &connection.application {
-        Application::Bulk { bytes: Some(bytes), duration } => {
+        Application::Bulk(Bulk { bytes: Some(bytes), duration }) => {
             let limit = duration.map(|duration| format!(", for {duration} at most")).unwrap_or_default();
             format!("{flows} {}{limit}", Bytes::new(*bytes))
         }
-        Application::Bulk { bytes: None, duration } => {
+        Application::Bulk(Bulk { bytes: None, duration }) => {
             format!("{flows} as fast as it can, {}", until(*duration))
         }
-        Application::ConstantRate { rate, packet, duration, changes } => {
+        Application::ConstantRate(ConstantRate { rate, packet_size, duration, changes }) => {
             let later = if changes.is_empty() { String::new() } else { format!(", {}", rates(changes)) };
-            format!("{flows} {rate} in packets of {packet} B, {}{later}", until(*duration))
+            format!("{flows} {rate} in packets of {packet_size} B, {}{later}", until(*duration))
         }
-        Application::OnOff { rate, packet, on, off, duration } => {
+        Application::OnOff(OnOff { rate, packet_size, on, off, duration }) => {
             let (on, off) = (on.describe(), off.describe());
             let until = until(*duration);
-            format!("{flows} {rate} in packets of {packet} B, on for {on}, off for {off}, {until}")
+            format!("{flows} {rate} in packets of {packet_size} B, on for {on}, off for {off}, {until}")
         }
-        Application::RequestResponse { request, response, think, count } => {
+        Application::RequestResponse(RequestResponse { request, response, think, count }) => {
             let (request, response) = (Bytes::new(*request), Bytes::new(*response));
             let think = think.describe();
             let times = count.map_or_else(|| "until the end".to_owned(), |count| format!("{count} times"));
@@ -338,11 +349,13 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
     }
 }
 
-fn rates(changes: &[(Instant, Rate)]) -> String {
-    let told = |(at, rate): &(Instant, Rate)| format!("{rate} from {}", *at - Instant::ZERO);
+fn rates(changes: &[RateChange]) -> String {
+    let describe = |change: &RateChange| format!("{} from {}", change.rate, change.at - Instant::ZERO);
     match changes {
-        few if few.len() <= 3 => few.iter().map(told).collect::<Vec<_>>().join(", "),
-        [first, .., last] => format!("{}, {} more changes, {}", told(first), changes.len() - 2, told(last)),
+        few if few.len() <= 3 => few.iter().map(describe).collect::<Vec<_>>().join(", "),
+        [first, .., last] => {
+            format!("{}, {} more changes, {}", describe(first), changes.len() - 2, describe(last))
+        }
         _ => String::new(),
     }
 }
@@ -441,7 +454,7 @@ pub(super) fn greatest_rate(plan: &Plan, link: usize, direction: usize) -> Rate 
 /// The links that the connection's data cross on a path.
 pub(super) fn data_way<'a>(connection: &ConnectionPlan, path: &'a PathPlan) -> &'a [(usize, usize)] {
     match (&connection.application, connection.data) {
-        (Application::RequestResponse { .. }, _) | (_, DataDirection::Backward) => &path.backward,
+        (Application::RequestResponse(_), _) | (_, DataDirection::Backward) => &path.backward,
         (_, DataDirection::Forward) => &path.forward,
     }
 }

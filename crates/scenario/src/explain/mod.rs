@@ -13,12 +13,12 @@ impl Scenario {
     /// The scenario explained, as plain text.
     pub fn explain(&self) -> String {
         let plan = &self.plan;
-        let mut text = format!("Scenario {} ({})\n", plan.name, self.hash());
-        for line in plan.description.lines() {
+        let mut text = format!("Scenario {} ({})\n", plan.settings.name, self.hash());
+        for line in plan.settings.description.lines() {
             text.push_str(&format!("  {}", line.trim()));
             text.push('\n');
         }
-        let times = (plan.duration, plan.seed, plan.sample_interval);
+        let times = (plan.settings.duration, plan.settings.seed, plan.settings.sample_interval);
         let _ = writeln!(text, "  simulated {}, seed {}, a sample each {}", times.0, times.1, times.2);
         text.push_str("\nTopology: [host], (router), -> from left to right, <- back\n\n");
         draw::topology(plan, &mut text);

@@ -18,7 +18,7 @@ pub(super) fn network(plan: &Plan, wifi: &WifiPlan, text: &mut String) {
     let stations = &scene.stations;
     let drawn = match scene.draws {
         0 => String::new(),
-        draws => format!(", deployment {draws} of those drawn with seed {}", plan.seed),
+        draws => format!(", deployment {draws} of those drawn with seed {}", plan.settings.seed),
     };
     let _ = writeln!(text, "  {} stations{drawn}{}\n", stations.len(), movement(wifi));
     Map::new(plan, stations).draw(wifi, text);

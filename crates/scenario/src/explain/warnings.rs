@@ -2,7 +2,9 @@
 
 use super::draw::{Figures, data_way, greatest_rate, groups};
 use crate::plan::wifi::ErrorPlan;
-use crate::plan::{Application, ConnectionPlan, LinkPlan, NodeKind, PathPlan, Plan, Protocol, WifiPlan};
+use crate::plan::{
+    Application, ConnectionPlan, ConstantRate, LinkPlan, NodeKind, PathPlan, Plan, Protocol, WifiPlan,
+};
 use crate::scenario::Scenario;
 use crate::schema::quantity::Limit;
 use ropewalk_sim::{DirectionConfig, Loss, Queue, QueueLimit};
@@ -108,7 +110,7 @@ fn shared_members(plan: &Plan) -> Vec<String> {
 
 /// RFC 8684 §3.3.1 recommends the sum of the rates times the longest RTT; twice that survives one loss.
 fn small_buffer(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
-    let Application::Bulk { .. } = connection.application else { return None };
+    let Application::Bulk(_) = connection.application else { return None };
     let figures: Vec<Figures> =
         connection.paths.iter().map(|path| Figures::of(plan, connection, path)).collect();
     let rate: u64 = figures.iter().map(|path| path.rate.bits_per_sec()).fold(0, u64::saturating_add);
@@ -174,7 +176,7 @@ fn ecn(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
 }
 
 fn too_fast(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
-    let (Protocol::Udp, Application::ConstantRate { rate, .. }) =
+    let (Protocol::Udp, Application::ConstantRate(ConstantRate { rate, .. })) =
         (&connection.protocol, &connection.application)
     else {
         return None;
@@ -259,7 +261,7 @@ fn are_met(wifi: &WifiPlan, plan: &ErrorPlan) -> bool {
 }
 
 fn late_changes(plan: &Plan) -> Vec<String> {
-    let end = Instant::ZERO + plan.duration;
+    let end = Instant::ZERO + plan.settings.duration;
     let is_late =
         |link: &&LinkPlan| link.wire().is_some_and(|wire| wire.changes.iter().any(|change| change.at >= end));
     let late = plan.links.iter().filter(is_late);

@@ -1,14 +1,16 @@
 //! Applications: defaults and checks.
 
 use super::context::Place;
-use super::{Application, Interval, Protocol, UDP_HEADERS};
+use super::{Application, Bulk, ConstantRate, Interval, OnOff, Protocol, RequestResponse, UDP_HEADERS};
 use crate::error::ScenarioError;
-use crate::schema::connection::{
-    ApplicationTable, BulkTable, ConstantRateTable, IntervalTable, OnOffTable, RateChangeTable,
-    RequestResponseTable,
+use crate::schema::application::{
+    ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
 };
-use crate::schema::quantity::{BitRate, Size, Time};
-use ropewalk_units::{Duration, Instant, Rate};
+use crate::schema::quantity::Size;
+use ropewalk_units::{Duration, Rate};
+
+/// Payload octets of one packet, unless the file says otherwise or the path carries less.
+const PACKET: u32 = 1400;
 
 /// What the connection at `place` carries over a protocol, on paths with this MTU.
 pub(super) fn application(
@@ -28,10 +30,12 @@ pub(super) fn application(
             let expected = "application = { kind = \"constant-rate\", … } or { kind = \"on-off\", … }";
             Err(place.wrong(at, message, expected))
         }
-        ApplicationTable::Bulk(table) => check.bulk(&table),
-        ApplicationTable::ConstantRate(table) => check.constant_rate(&table),
-        ApplicationTable::OnOff(table) => check.on_off(&table),
-        ApplicationTable::RequestResponse(table) => check.request_response(&table),
+        ApplicationTable::Bulk(table) => check.bulk(&table).map(Application::Bulk),
+        ApplicationTable::ConstantRate(table) => check.constant_rate(&table).map(Application::ConstantRate),
+        ApplicationTable::OnOff(table) => check.on_off(&table).map(Application::OnOff),
+        ApplicationTable::RequestResponse(table) => {
+            check.request_response(&table).map(Application::RequestResponse)
+        }
     }
 }
 
@@ -42,116 +46,101 @@ struct Check<'a> {
     largest: u32,
 }
 
+/// What may be zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Zero {
+    Refused,
+    Constant,
+}
+
 impl Check<'_> {
-    fn bulk(&self, table: &BulkTable) -> Result<Application, ScenarioError> {
-        let bytes = table.bytes.map(|size| self.size("bytes", size)).transpose()?;
-        Ok(Application::Bulk { bytes, duration: self.duration(table.duration)? })
+    fn bulk(&self, table: &BulkTable) -> Result<Bulk, ScenarioError> {
+        let bulk = table.read();
+        self.check_size("bytes", bulk.bytes)?;
+        self.check_duration(bulk.duration)?;
+        Ok(bulk)
     }
 
-    fn constant_rate(&self, table: &ConstantRateTable) -> Result<Application, ScenarioError> {
-        Ok(Application::ConstantRate {
-            rate: self.rate("rate", table.rate)?,
-            packet: self.packet(table.packet_size)?,
-            duration: self.duration(table.duration)?,
-            changes: self.rate_changes(&table.changes)?,
-        })
-    }
-
-    fn rate_changes(&self, tables: &[RateChangeTable]) -> Result<Vec<(Instant, Rate)>, ScenarioError> {
-        let mut changes = Vec::with_capacity(tables.len());
-        for (index, table) in tables.iter().enumerate() {
-            let rate = self.rate(&format!("changes[{index}].rate"), table.rate)?;
-            let at = Instant::ZERO + table.at.0;
-            if changes.last().is_some_and(|&(before, _)| at <= before) {
-                let key = format!("changes[{index}].at");
-                return Err(self.wrong(
-                    &key,
-                    "this change does not come after the one before it",
-                    "a later time",
-                ));
+    fn constant_rate(&self, table: &ConstantRateTable) -> Result<ConstantRate, ScenarioError> {
+        self.check_packet(table.packet_size)?;
+        let paced = table.read(PACKET.min(self.largest));
+        self.check_rate("rate", paced.rate)?;
+        self.check_duration(paced.duration)?;
+        for (index, change) in paced.changes.iter().enumerate() {
+            self.check_rate(&format!("changes[{index}].rate"), change.rate)?;
+            if index > 0 && change.at <= paced.changes[index - 1].at {
+                let message = "this change does not come after the one before it";
+                return Err(self.wrong(&format!("changes[{index}].at"), message, "a later time"));
             }
-            changes.push((at, rate));
         }
-        Ok(changes)
+        Ok(paced)
     }
 
-    fn on_off(&self, table: &OnOffTable) -> Result<Application, ScenarioError> {
-        let second = Interval::Exponential(Duration::from_secs(1));
-        Ok(Application::OnOff {
-            rate: self.rate("rate", table.rate)?,
-            packet: self.packet(table.packet_size)?,
-            on: self.interval("on", table.on.as_ref(), second, false)?,
-            off: self.interval("off", table.off.as_ref(), second, true)?,
-            duration: self.duration(table.duration)?,
-        })
+    fn on_off(&self, table: &OnOffTable) -> Result<OnOff, ScenarioError> {
+        self.check_packet(table.packet_size)?;
+        let paced = table.read(PACKET.min(self.largest));
+        self.check_rate("rate", paced.rate)?;
+        self.check_interval("on", paced.on, Zero::Refused)?;
+        self.check_interval("off", paced.off, Zero::Constant)?;
+        self.check_duration(paced.duration)?;
+        Ok(paced)
     }
 
-    fn request_response(&self, table: &RequestResponseTable) -> Result<Application, ScenarioError> {
-        let size = |key: &str, size: Option<Size>, default| match size {
-            Some(size) => self.size(key, size),
-            None => Ok(default),
-        };
-        if table.count == Some(0) {
+    fn request_response(&self, table: &RequestResponseTable) -> Result<RequestResponse, ScenarioError> {
+        let exchanges = table.read();
+        if exchanges.count == Some(0) {
             return Err(self.wrong("count", "no exchange at all", "a number from 1"));
         }
-        let none = Interval::Constant(Duration::ZERO);
-        Ok(Application::RequestResponse {
-            request: size("request", table.request, 400)?,
-            response: size("response", table.response, 100_000)?,
-            think: self.interval("think", table.think.as_ref(), none, true)?,
-            count: table.count,
-        })
+        self.check_size("request", Some(exchanges.request))?;
+        self.check_size("response", Some(exchanges.response))?;
+        self.check_interval("think", exchanges.think, Zero::Constant)?;
+        Ok(exchanges)
     }
 
     fn wrong(&self, key: &str, message: impl Into<String>, expected: impl Into<String>) -> ScenarioError {
         self.place.wrong(&format!("application.{key}"), message, expected)
     }
 
-    fn size(&self, key: &str, size: Size) -> Result<u64, ScenarioError> {
-        match size.0.get() {
-            0 => Err(self.wrong(key, "nothing would be transferred", "at least 1 B")),
-            bytes => Ok(bytes),
+    fn check_size(&self, key: &str, octets: Option<u64>) -> Result<(), ScenarioError> {
+        match octets {
+            Some(0) => Err(self.wrong(key, "nothing would be transferred", "at least 1 B")),
+            _ => Ok(()),
         }
     }
 
-    fn rate(&self, key: &str, rate: BitRate) -> Result<Rate, ScenarioError> {
-        if rate.0 == Rate::ZERO {
-            return Err(self.wrong(key, "nothing would be sent at a rate of zero", "a rate above zero"));
+    fn check_rate(&self, key: &str, rate: Rate) -> Result<(), ScenarioError> {
+        match rate {
+            Rate::ZERO => {
+                Err(self.wrong(key, "nothing would be sent at a rate of zero", "a rate above zero"))
+            }
+            _ => Ok(()),
         }
-        Ok(rate.0)
     }
 
-    fn packet(&self, size: Option<Size>) -> Result<u32, ScenarioError> {
-        let largest = self.largest;
-        let Some(size) = size else { return Ok(1400.min(largest)) };
-        let bytes = self.size("packet_size", size)?;
-        u32::try_from(bytes).ok().filter(|&bytes| bytes <= largest).ok_or_else(|| {
-            let message = format!("a packet of {bytes} octets does not fit the MTU of its path");
-            self.wrong("packet_size", message, format!("at most {largest} B of payload"))
-        })
+    fn check_packet(&self, size: Option<Size>) -> Result<(), ScenarioError> {
+        let Some(octets) = size.map(|size| size.0.get()) else { return Ok(()) };
+        self.check_size("packet_size", Some(octets))?;
+        if octets > u64::from(self.largest) {
+            let message = format!("a packet of {octets} octets does not fit the MTU of its path");
+            return Err(self.wrong("packet_size", message, format!("at most {} B of payload", self.largest)));
+        }
+        Ok(())
     }
 
-    fn duration(&self, time: Option<Time>) -> Result<Option<Duration>, ScenarioError> {
+    fn check_duration(&self, time: Option<Duration>) -> Result<(), ScenarioError> {
         match time {
-            Some(time) if time.0.is_zero() => {
+            Some(Duration::ZERO) => {
                 Err(self.wrong("duration", "nothing would be sent in no time", "a time above zero"))
             }
-            _ => Ok(time.map(|time| time.0)),
+            _ => Ok(()),
         }
     }
 
-    fn interval(
-        &self,
-        key: &str,
-        table: Option<&IntervalTable>,
-        default: Interval,
-        zero: bool,
-    ) -> Result<Interval, ScenarioError> {
-        let Some(table) = table else { return Ok(default) };
-        let interval = Interval::new(table);
-        if interval.mean().is_zero() && !(zero && matches!(interval, Interval::Constant(_))) {
+    fn check_interval(&self, key: &str, interval: Interval, zero: Zero) -> Result<(), ScenarioError> {
+        let may_be_zero = zero == Zero::Constant && matches!(interval, Interval::Constant(_));
+        if interval.mean().is_zero() && !may_be_zero {
             return Err(self.wrong(key, "a time of zero cannot be here", "a time above zero"));
         }
-        Ok(interval)
+        Ok(())
     }
 }

@@ -2,21 +2,19 @@
 
 use super::context::Context;
 use super::route::{self, Topology};
-use super::{Plan, bond, connection, link, node, wifi};
+use super::{Plan, Settings, bond, connection, link, node, wifi};
 use crate::error::ScenarioError;
-use ropewalk_units::Duration;
 
 /// Points of the time series that one run may have at most: more is a mistake in a unit.
 const MOST_SAMPLES: u64 = 1_000_000;
 
 /// Checks everything and makes the plan.
 pub(crate) fn plan(context: &Context<'_>) -> Result<Plan, ScenarioError> {
-    let (duration, sample_interval) = times(context)?;
-    let scenario = &context.file.scenario;
+    let settings = context.file.scenario.read();
+    check_times(context, &settings)?;
     let nodes = node::nodes(context)?;
-    let seed = scenario.seed.unwrap_or(1);
     let mut links = link::links(context, &nodes)?;
-    let (wifi, routes) = wifi::wifi(context, &nodes, links.len(), seed)?;
+    let (wifi, routes) = wifi::wifi(context, &nodes, links.len(), settings.seed)?;
     links.extend(routes);
     let mut topology = Topology::new(nodes, links);
     let bonds = bond::bonds(context, &topology, wifi.as_ref())?;
@@ -27,30 +25,16 @@ pub(crate) fn plan(context: &Context<'_>) -> Result<Plan, ScenarioError> {
         bond::routes::lay(context, &mut topology)?;
     }
     route::static_routes(context, &mut topology)?;
-    let connections = connection::connections(context, &topology, duration)?;
+    let connections = connection::connections(context, &topology, settings.duration)?;
     let Topology { nodes, links, routing, .. } = topology;
-    Ok(Plan {
-        name: scenario.name.0.clone(),
-        description: scenario.description.clone().unwrap_or_default(),
-        duration,
-        seed,
-        sample_interval,
-        nodes,
-        links,
-        wifi: wifi.map(Box::new),
-        routing,
-        connections,
-    })
+    Ok(Plan { settings, nodes, links, wifi: wifi.map(Box::new), routing, connections })
 }
 
-/// Simulated time, and the distance of the points of the time series.
-fn times(context: &Context<'_>) -> Result<(Duration, Duration), ScenarioError> {
-    let scenario = &context.file.scenario;
-    let duration = scenario.duration.0;
+fn check_times(context: &Context<'_>, settings: &Settings) -> Result<(), ScenarioError> {
+    let Settings { duration, sample_interval: interval, .. } = settings;
     if duration.is_zero() {
         return Err(context.wrong("scenario.duration", "the simulation lasts no time", "a time above zero"));
     }
-    let interval = scenario.sample_interval.map_or(Duration::from_millis(100), |time| time.0);
     let key = "scenario.sample_interval";
     if interval.is_zero() {
         return Err(context.wrong(key, "the points of the series have no distance", "a time above zero"));
@@ -60,5 +44,5 @@ fn times(context: &Context<'_>) -> Result<(Duration, Duration), ScenarioError> {
         let message = format!("{duration} in steps of {interval} makes {samples} samples");
         return Err(context.wrong(key, message, format!("an interval with at most {MOST_SAMPLES} samples")));
     }
-    Ok((duration, interval))
+    Ok(())
 }

@@ -2,9 +2,10 @@
 
 use super::context::Place;
 use crate::error::ScenarioError;
+pub use crate::schema::clock::JitterPlan;
 use crate::schema::clock::{ClockTable, JitterTable, StepTable};
-use crate::schema::quantity::{Shift, Size, Time};
-use ropewalk_units::{Bytes, Duration, Instant};
+use crate::schema::quantity::{Shift, Time};
+use ropewalk_units::{Duration, Instant};
 
 /// Parts per million that a clock may drift.
 const GREATEST_DRIFT: f64 = 100_000.0;
@@ -47,43 +48,15 @@ impl ClockPlan {
     }
 }
 
-/// How late a node is with its work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct JitterPlan {
-    /// Mean of the exponential time by which a timer fires late.
-    pub timers: Duration,
-    /// Mean of the exponential time from the first arrival until the node handles all that came by then.
-    pub arrivals: Duration,
-    /// Arrivals are held for so long after the first before the node hears of them,
-    pub coalesce: Duration,
-    /// or until so many octets have come.
-    pub coalesce_bytes: Option<u64>,
-}
-
 impl JitterPlan {
     /// Is it never late?
     pub fn is_idle(&self) -> bool {
         *self == Self::default()
     }
 
-    fn new(table: &JitterTable) -> Self {
-        let time = |time: Option<Time>| time.map_or(Duration::ZERO, |time| time.0);
-        Self {
-            timers: time(table.timers),
-            arrivals: time(table.arrivals),
-            coalesce: time(table.coalesce),
-            coalesce_bytes: table.coalesce_bytes.map(|size| size.0.get()),
-        }
-    }
-
     /// The table that would say it.
     pub(crate) fn explicit(&self) -> Option<JitterTable> {
-        (!self.is_idle()).then(|| JitterTable {
-            timers: Some(Time(self.timers)),
-            arrivals: Some(Time(self.arrivals)),
-            coalesce: Some(Time(self.coalesce)),
-            coalesce_bytes: self.coalesce_bytes.map(|bytes| Size(Bytes::new(bytes))),
-        })
+        JitterTable::show(self).filter(|_| !self.is_idle())
     }
 }
 
@@ -120,7 +93,7 @@ pub(super) fn clock(
 
 /// How late the node is whose table is at `place`.
 pub(super) fn jitter(place: &Place<'_>, table: Option<&JitterTable>) -> Result<JitterPlan, ScenarioError> {
-    let plan = table.map(JitterPlan::new).unwrap_or_default();
+    let plan = table.map(JitterTable::read).unwrap_or_default();
     if plan.coalesce_bytes.is_some() && plan.coalesce.is_zero() {
         let message = "nothing is held: `coalesce` is missing";
         return Err(place.misplaced("jitter.coalesce_bytes", message, "a key `coalesce` beside it"));

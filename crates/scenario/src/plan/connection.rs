@@ -221,7 +221,7 @@ impl Draft<'_> {
     }
 
     fn data(&self, application: &Application) -> Result<DataDirection, ScenarioError> {
-        if self.table.data.is_some() && matches!(application, Application::RequestResponse { .. }) {
+        if self.table.data.is_some() && matches!(application, Application::RequestResponse(_)) {
             let message = "requests and answers flow both ways";
             return Err(self.place.misplaced("data", message, "no key `data` here"));
         }

@@ -5,14 +5,13 @@ use super::queue::queue;
 use super::{Carrier, ChangePlan, LinkPlan, NodePlan, WirePlan};
 use crate::error::ScenarioError;
 use crate::schema::link::{
-    ChangeTable, Direction, DirectionTable, JitterTable, LinkState, LinkTable, LossTable,
+    ChangeTable, DEFAULT_MTU, Direction, DirectionTable, DirectionValue, JitterTable, LinkState, LinkTable,
+    LossTable, QueueTable,
 };
-use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit, Trace};
+use crate::schema::quantity::{Chance, Time};
+use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, Trace};
 use ropewalk_units::{Duration, Instant, Probability, Rate};
 use std::net::Ipv4Addr;
-
-/// MTU of a link that names none: Ethernet's.
-pub(crate) const DEFAULT_MTU: u32 = 1500;
 
 /// IPv4 and TCP headers with all options, and a little payload.
 const LEAST_MTU: u32 = 128;
@@ -45,13 +44,18 @@ fn link(
     let base = format!("links.{name}");
     let ends = ends(context, nodes, &base, table)?;
     let mtu = checked_mtu(context, &base, table.mtu)?;
-    let directions = [direction(context, &base, table, 0, mtu)?, direction(context, &base, table, 1, mtu)?];
+    let directions = |direction: usize| {
+        let merged =
+            Merged { context, base: &base, direction, own: table.only(direction), both: table.both(), mtu };
+        self::direction(&merged, capacity(&merged)?)
+    };
+    let directions = [directions(0)?, directions(1)?];
     let traced = directions.iter().any(|direction| direction.trace.is_some())
         || table.changes.iter().any(|change| change.trace.is_some());
     let mut changes = Vec::new();
     for (number, change) in table.changes.iter().enumerate() {
         let key = format!("{base}.changes[{number}]");
-        changes_of(context, &key, change, traced, mtu, &mut changes)?;
+        changes.extend(changes_of(&At { context, key, mtu }, change, traced)?);
     }
     changes.sort_by_key(|change: &ChangePlan| change.at);
     Ok(LinkPlan {
@@ -108,56 +112,78 @@ pub(super) fn checked_mtu(
     Ok(mtu)
 }
 
+/// A value in the file: where it stands, and on which link.
+struct At<'a> {
+    context: &'a Context<'a>,
+    /// Its key.
+    key: String,
+    /// The link's.
+    mtu: u32,
+}
+
+/// A value of a direction that is read from what a file says for it.
+trait Read: DirectionValue + Sized {
+    /// The value, if it can be.
+    fn read(at: &At<'_>, form: &Self::Form) -> Result<Self, ScenarioError>;
+}
+
 /// A direction's tables: its own keys go before those of both directions.
 struct Merged<'a> {
+    context: &'a Context<'a>,
     base: &'a str,
     direction: usize,
     own: Option<&'a DirectionTable>,
     both: DirectionTable,
+    mtu: u32,
 }
 
 impl Merged<'_> {
-    /// The value and the path of a key.
-    fn get<T>(&self, key: &str, pick: impl Fn(&DirectionTable) -> Option<T>) -> Option<(T, String)> {
+    /// The value of a key, if it is given.
+    fn get<T: Read>(
+        &self,
+        key: &str,
+        pick: impl Fn(&DirectionTable) -> Option<&T::Form>,
+    ) -> Result<Option<T>, ScenarioError> {
         let own = self.own.and_then(&pick);
-        own.map(|value| (value, format!("{}.{}.{key}", self.base, DIRECTION_KEYS[self.direction])))
-            .or_else(|| pick(&self.both).map(|value| (value, format!("{}.{key}", self.base))))
+        let own = own.map(|form| (form, format!("{}.{}.{key}", self.base, DIRECTION_KEYS[self.direction])));
+        let found = own.or_else(|| pick(&self.both).map(|form| (form, format!("{}.{key}", self.base))));
+        let read = |(form, key)| T::read(&At { context: self.context, key, mtu: self.mtu }, form);
+        found.map(read).transpose()
     }
 }
 
-fn direction(
-    context: &Context<'_>,
-    base: &str,
-    table: &LinkTable,
-    direction: usize,
-    mtu: u32,
-) -> Result<DirectionConfig, ScenarioError> {
-    let merged = Merged { base, direction, own: table.only(direction), both: table.both() };
-    let (rate, trace) = capacity(context, &merged)?;
-    let queue = match merged.get("queue", |table| table.queue.clone()) {
-        Some((table, key)) => queue(context, &key, &table, mtu)?,
-        None => Queue::DropTail { limit: QueueLimit::Packets(100), mark_above: None },
+/// What becomes of the keys that [`ropewalk_sim::direction_keys`] declares.
+macro_rules! direction_values {
+    ($($(#[$doc:meta])* $key:ident: $variant:ident($type:ty) = $default:expr;)*) => {
+        /// The direction of this capacity.
+        fn direction(
+            merged: &Merged<'_>,
+            (rate, trace): (Rate, Option<Trace>),
+        ) -> Result<DirectionConfig, ScenarioError> {
+            let mut config = DirectionConfig { trace, ..DirectionConfig::new(rate) };
+            $(if let Some(value) = merged.get(stringify!($key), |table| table.$key.as_ref())? {
+                config.$key = value;
+            })*
+            Ok(config)
+        }
+
+        /// What else changes than the capacity and the state.
+        fn changed_values(at: &At<'_>, table: &ChangeTable) -> Result<Vec<Change>, ScenarioError> {
+            let mut changes = Vec::new();
+            $(if let Some(form) = &table.$key {
+                let key = format!("{}.{}", at.key, stringify!($key));
+                changes.push(Change::$variant(Read::read(&At { key, ..*at }, form)?));
+            })*
+            Ok(changes)
+        }
     };
-    let loss = match merged.get("loss", |table| table.loss.clone()) {
-        Some((table, key)) => loss(context, &key, &table)?,
-        None => Loss::None,
-    };
-    Ok(DirectionConfig {
-        rate,
-        trace,
-        delay: merged.get("delay", |table| table.delay).map_or(Duration::ZERO, |(time, _)| time.0),
-        jitter: merged
-            .get("jitter", |table| table.jitter.clone())
-            .map_or(Ok(Jitter::None), |(table, key)| jitter(context, &key, &table))?,
-        reorder: merged.get("reorder", |table| table.reorder).is_some_and(|(reorder, _)| reorder),
-        queue,
-        loss,
-        duplicate: merged.get("duplicate", |table| table.duplicate).map_or(Probability::ZERO, |(p, _)| p.0),
-    })
 }
 
+ropewalk_sim::direction_keys!(direction_values);
+
 /// Rate or trace: what the direction itself names goes before what both name.
-fn capacity(context: &Context<'_>, merged: &Merged<'_>) -> Result<(Rate, Option<Trace>), ScenarioError> {
+fn capacity(merged: &Merged<'_>) -> Result<(Rate, Option<Trace>), ScenarioError> {
+    let context = merged.context;
     let name = DIRECTION_KEYS[merged.direction];
     let own = (format!("{}.{name}", merged.base), merged.own);
     let both = (merged.base.to_owned(), Some(&merged.both));
@@ -200,32 +226,58 @@ fn positive(context: &Context<'_>, key: &str, rate: Rate) -> Result<Rate, Scenar
     Ok(rate)
 }
 
-fn loss(context: &Context<'_>, key: &str, table: &LossTable) -> Result<Loss, ScenarioError> {
-    Ok(match table {
-        LossTable::None(_) => Loss::None,
-        LossTable::Bernoulli(table) if table.probability.0 == Probability::ZERO => Loss::None,
-        LossTable::Bernoulli(table) => Loss::Bernoulli(table.probability.0),
-        LossTable::BitErrors(table) => Loss::BitErrors(table.probability.0),
-        LossTable::GilbertElliott(table) => Loss::GilbertElliott {
-            good_to_bad: table.good_to_bad.0,
-            bad_to_good: table.bad_to_good.0,
-            loss_good: table.loss_good.map_or(Probability::ZERO, |chance| chance.0),
-            loss_bad: table.loss_bad.map_or_else(certain, |chance| chance.0),
-        },
-        LossTable::Exact(table) => {
-            let mut packets = Vec::with_capacity(table.packets.len());
-            for (index, &number) in table.packets.iter().enumerate() {
-                let positive = u64::try_from(number).ok().filter(|&number| number > 0);
-                packets.push(positive.ok_or_else(|| {
-                    let message = format!("there is no data packet number {number}");
-                    context.wrong(&format!("{key}.packets[{index}]"), message, "numbers from 1")
-                })?);
+impl Read for Duration {
+    fn read(_: &At<'_>, form: &Time) -> Result<Self, ScenarioError> {
+        Ok(form.0)
+    }
+}
+
+impl Read for bool {
+    fn read(_: &At<'_>, form: &Self) -> Result<Self, ScenarioError> {
+        Ok(*form)
+    }
+}
+
+impl Read for Probability {
+    fn read(_: &At<'_>, form: &Chance) -> Result<Self, ScenarioError> {
+        Ok(form.0)
+    }
+}
+
+impl Read for Queue {
+    fn read(at: &At<'_>, form: &QueueTable) -> Result<Self, ScenarioError> {
+        queue(at.context, &at.key, form, at.mtu)
+    }
+}
+
+impl Read for Loss {
+    fn read(at: &At<'_>, table: &LossTable) -> Result<Self, ScenarioError> {
+        Ok(match table {
+            LossTable::None(_) => Loss::None,
+            LossTable::Bernoulli(table) if table.probability.0 == Probability::ZERO => Loss::None,
+            LossTable::Bernoulli(table) => Loss::Bernoulli(table.probability.0),
+            LossTable::BitErrors(table) => Loss::BitErrors(table.probability.0),
+            LossTable::GilbertElliott(table) => Loss::GilbertElliott {
+                good_to_bad: table.good_to_bad.0,
+                bad_to_good: table.bad_to_good.0,
+                loss_good: table.loss_good.map_or(Probability::ZERO, |chance| chance.0),
+                loss_bad: table.loss_bad.map_or_else(certain, |chance| chance.0),
+            },
+            LossTable::Exact(table) => {
+                let mut packets = Vec::with_capacity(table.packets.len());
+                for (index, &number) in table.packets.iter().enumerate() {
+                    let positive = u64::try_from(number).ok().filter(|&number| number > 0);
+                    packets.push(positive.ok_or_else(|| {
+                        let message = format!("there is no data packet number {number}");
+                        at.context.wrong(&format!("{}.packets[{index}]", at.key), message, "numbers from 1")
+                    })?);
+                }
+                packets.sort_unstable();
+                packets.dedup();
+                Loss::Exact(packets.into())
             }
-            packets.sort_unstable();
-            packets.dedup();
-            Loss::Exact(packets.into())
-        }
-    })
+        })
+    }
 }
 
 fn certain() -> Probability {
@@ -235,88 +287,67 @@ fn certain() -> Probability {
 /// Time between two targets of a wandering delay that names none.
 const WANDER_INTERVAL: Duration = Duration::from_secs(1);
 
-fn jitter(context: &Context<'_>, key: &str, table: &JitterTable) -> Result<Jitter, ScenarioError> {
-    Ok(match table {
-        JitterTable::None(_) => Jitter::None,
-        JitterTable::Uniform(table) => Jitter::Uniform(table.max.0),
-        JitterTable::Normal(table) => Jitter::Normal(table.deviation.0),
-        JitterTable::Exponential(table) => Jitter::Exponential(table.mean.0),
-        JitterTable::Wander(table) => {
-            let interval = table.interval.map_or(WANDER_INTERVAL, |time| time.0);
-            if interval.is_zero() {
-                let message = "a target is drawn without end in no time";
-                return Err(context.wrong(&format!("{key}.interval"), message, "a time above zero"));
+impl Read for Jitter {
+    fn read(at: &At<'_>, table: &JitterTable) -> Result<Self, ScenarioError> {
+        Ok(match table {
+            JitterTable::None(_) => Jitter::None,
+            JitterTable::Uniform(table) => Jitter::Uniform(table.max.0),
+            JitterTable::Normal(table) => Jitter::Normal(table.deviation.0),
+            JitterTable::Exponential(table) => Jitter::Exponential(table.mean.0),
+            JitterTable::Wander(table) => {
+                let interval = table.interval.map_or(WANDER_INTERVAL, |time| time.0);
+                if interval.is_zero() {
+                    let message = "a target is drawn without end in no time";
+                    return Err(at.context.wrong(
+                        &format!("{}.interval", at.key),
+                        message,
+                        "a time above zero",
+                    ));
+                }
+                Jitter::Wander { max: table.max.0, interval }
             }
-            Jitter::Wander { max: table.max.0, interval }
-        }
-    })
+        })
+    }
 }
 
 /// The changes of one entry of `changes`: one per thing and direction.
-fn changes_of(
-    context: &Context<'_>,
-    key: &str,
-    table: &ChangeTable,
-    traced: bool,
-    mtu: u32,
-    changes: &mut Vec<ChangePlan>,
-) -> Result<(), ScenarioError> {
+fn changes_of(at: &At<'_>, table: &ChangeTable, traced: bool) -> Result<Vec<ChangePlan>, ScenarioError> {
     let chosen: &[usize] = match table.direction {
         None => &[0, 1],
         Some(Direction::Forward) => &[0],
         Some(Direction::Backward) => &[1],
     };
-    let mut list = Vec::new();
-    change_capacity(context, key, table, traced, &mut list)?;
-    list.extend(table.delay.map(|delay| Change::Delay(delay.0)));
-    if let Some(table) = &table.jitter {
-        list.push(Change::Jitter(jitter(context, &format!("{key}.jitter"), table)?));
-    }
-    list.extend(table.reorder.map(Change::Reorder));
-    list.extend(table.duplicate.map(|chance| Change::Duplicate(chance.0)));
-    if let Some(table) = &table.loss {
-        list.push(Change::Loss(loss(context, &format!("{key}.loss"), table)?));
-    }
-    if let Some(table) = &table.queue {
-        list.push(Change::Queue(queue(context, &format!("{key}.queue"), table, mtu)?));
-    }
+    let mut list = changed_capacity(at, table, traced)?;
+    list.extend(changed_values(at, table)?);
     list.extend(table.state.map(|state| match state {
         LinkState::Down => Change::Down,
         LinkState::Up => Change::Up,
     }));
     if list.is_empty() {
         let expected = "`state`, `rate`, `delay`, `loss` or another key beside `at`";
-        return Err(context.wrong(key, "nothing changes here", expected));
+        return Err(at.context.wrong(&at.key, "nothing changes here", expected));
     }
-    let at = Instant::ZERO + table.at.0;
-    for &direction in chosen {
-        changes.extend(list.iter().cloned().map(|change| ChangePlan { at, direction, change }));
-    }
-    Ok(())
+    let time = Instant::ZERO + table.at.0;
+    let plan = |direction: usize| {
+        let changes = list.iter().cloned();
+        changes.map(move |change| ChangePlan { at: time, direction, change })
+    };
+    Ok(chosen.iter().flat_map(|&direction| plan(direction)).collect())
 }
 
 /// A new rate or trace; a rate takes the place of a trace.
-fn change_capacity(
-    context: &Context<'_>,
-    key: &str,
-    table: &ChangeTable,
-    traced: bool,
-    list: &mut Vec<Change>,
-) -> Result<(), ScenarioError> {
-    match (table.rate, &table.trace) {
+fn changed_capacity(at: &At<'_>, table: &ChangeTable, traced: bool) -> Result<Vec<Change>, ScenarioError> {
+    let At { context, key, .. } = at;
+    Ok(match (table.rate, &table.trace) {
         (Some(_), Some(_)) => {
             let message = "a link has a rate or a trace, not both";
             return Err(context.misplaced(&format!("{key}.trace"), message, "one of the two"));
         }
         (Some(rate), None) => {
             let rate = positive(context, &format!("{key}.rate"), rate.0)?;
-            list.extend(traced.then_some(Change::Trace(None)));
-            list.push(Change::Rate(rate));
+            traced.then_some(Change::Trace(None)).into_iter().chain([Change::Rate(rate)]).collect()
         }
-        (None, Some(file)) => {
-            list.push(Change::Trace(Some(context.trace(&format!("{key}.trace"), file)?)));
-        }
-        (None, None) => {}
-    }
-    Ok(())
+        (None, Some(file)) => vec![Change::Trace(Some(context.trace(&format!("{key}.trace"), file)?))],
+        (None, None) => Vec::new(),
+    })
 }

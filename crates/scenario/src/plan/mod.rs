@@ -16,13 +16,13 @@ pub mod router;
 mod trace;
 pub mod wifi;
 
-use crate::schema::connection::{ConstantTable, IntervalTable};
-use crate::schema::link::ExponentialTable;
-use crate::schema::quantity::Time;
+pub use crate::schema::Settings;
+pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
+pub use crate::schema::interval::Interval;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
-use ropewalk_units::{Duration, Instant, Rate};
+use ropewalk_units::Instant;
 pub use router::StripPlan;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -64,16 +64,8 @@ impl AddressIndex {
 /// A whole scenario, ready to be built. Nodes and connections are sorted by name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
-    /// The scenario's name.
-    pub name: String,
-    /// What it is about, in the author's words; may be empty.
-    pub description: String,
-    /// Simulated time.
-    pub duration: Duration,
-    /// What every random stream is derived from.
-    pub seed: u64,
-    /// Distance of the points of the time series.
-    pub sample_interval: Duration,
+    /// Name, times and seed.
+    pub settings: Settings,
     /// Hosts and routers.
     pub nodes: Vec<NodePlan>,
     /// Links: wires sorted by name, then wireless routes sorted by name, then bonds sorted by name.
@@ -288,92 +280,15 @@ pub struct PathPlan {
     pub backward: Vec<(LinkIndex, usize)>,
 }
 
-/// A time that is the same always, or drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Interval {
-    /// Always this.
-    Constant(Duration),
-    /// Exponentially distributed with this mean.
-    Exponential(Duration),
-}
-
-impl Interval {
-    /// Its mean.
-    pub const fn mean(self) -> Duration {
-        match self {
-            Self::Constant(time) | Self::Exponential(time) => time,
-        }
-    }
-
-    pub(crate) fn new(table: &IntervalTable) -> Self {
-        match table {
-            IntervalTable::Constant(table) => Self::Constant(table.time.0),
-            IntervalTable::Exponential(table) => Self::Exponential(table.mean.0),
-        }
-    }
-
-    /// The table that would say it.
-    pub(crate) fn explicit(self) -> IntervalTable {
-        match self {
-            Self::Constant(time) => IntervalTable::Constant(ConstantTable { time: Time(time) }),
-            Self::Exponential(mean) => IntervalTable::Exponential(ExponentialTable { mean: Time(mean) }),
-        }
-    }
-
-    /// In words.
-    pub(crate) fn describe(self) -> String {
-        match self {
-            Self::Constant(time) => time.to_string(),
-            Self::Exponential(mean) => format!("about {mean} (exponential)"),
-        }
-    }
-}
-
 /// What a connection transfers.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Application {
-    /// As fast as the transport takes it. Ends after `bytes`, or after `duration` from the start of the
-    /// connection, or (neither given) with the scenario.
-    Bulk {
-        /// How much.
-        bytes: Option<u64>,
-        /// How long.
-        duration: Option<Duration>,
-    },
-    /// One packet (one datagram, or one write to the stream) of `packet` payload octets at regular times.
-    ConstantRate {
-        /// Payload rate.
-        rate: Rate,
-        /// Payload octets of one packet.
-        packet: u32,
-        /// How long from the start of the connection; `None`: until the end.
-        duration: Option<Duration>,
-        /// Other payload rates from these times on, in order of time.
-        changes: Vec<(Instant, Rate)>,
-    },
-    /// Constant rate in bursts with silence between them; begins with a burst.
-    OnOff {
-        /// Payload rate within a burst.
-        rate: Rate,
-        /// Payload octets of one packet.
-        packet: u32,
-        /// Length of a burst.
-        on: Interval,
-        /// Length of a silence.
-        off: Interval,
-        /// How long from the start of the connection; `None`: until the end.
-        duration: Option<Duration>,
-    },
-    /// The client sends a request, the server answers, the client thinks, and so on. The connection closes
-    /// after the last answer.
-    RequestResponse {
-        /// Octets of one request.
-        request: u64,
-        /// Octets of one answer.
-        response: u64,
-        /// From the end of an answer to the next request.
-        think: Interval,
-        /// How many exchanges; `None`: until the end.
-        count: Option<u32>,
-    },
+    /// As fast as the transport takes it.
+    Bulk(Bulk),
+    /// Packets at regular times.
+    ConstantRate(ConstantRate),
+    /// Packets at regular times in bursts, with silence between them.
+    OnOff(OnOff),
+    /// Requests, answers, and time to think between them.
+    RequestResponse(RequestResponse),
 }

@@ -3,9 +3,8 @@
 use super::context::Context;
 use crate::error::ScenarioError;
 use crate::schema::link::{CodelTable, FqCodelTable, QueueTable, RedTable};
-use crate::schema::quantity::{Limit, Time};
+use crate::schema::quantity::Limit;
 use ropewalk_sim::{CodelConfig, FqCodelConfig, Queue, QueueLimit, RedConfig};
-use ropewalk_units::Duration;
 
 /// The queue that `table` describes.
 pub(super) fn queue(
@@ -55,9 +54,8 @@ fn inner(context: &Context<'_>, key: &str, name: &str) -> String {
 }
 
 fn red(context: &Context<'_>, key: &str, table: &RedTable) -> Result<RedConfig, ScenarioError> {
-    let min_threshold = table.min_threshold.unwrap_or(5.0);
-    let max_threshold = table.max_threshold.unwrap_or(15.0);
-    let weight = table.weight.unwrap_or(0.002);
+    let red = table.read();
+    let RedConfig { min_threshold, max_threshold, weight, .. } = red;
     if !(min_threshold.is_finite() && min_threshold >= 0.0) {
         return Err(context.wrong(
             &inner(context, key, "min_threshold"),
@@ -79,42 +77,33 @@ fn red(context: &Context<'_>, key: &str, table: &RedTable) -> Result<RedConfig, 
             "a number above 0, at most 1",
         ));
     }
-    Ok(RedConfig {
-        min_threshold,
-        max_threshold,
-        max_probability: table.max_probability.map_or(0.1, |chance| chance.0.get()),
-        weight,
-        ecn: table.ecn.unwrap_or(false),
-    })
+    Ok(red)
 }
 
 fn codel(context: &Context<'_>, key: &str, table: &CodelTable) -> Result<CodelConfig, ScenarioError> {
-    let time = |name: &str, value: Option<Time>, default| {
-        let time = value.map_or(Duration::from_millis(default), |time| time.0);
+    let codel = table.read();
+    for (name, time) in [("target", codel.target), ("interval", codel.interval)] {
         if time.is_zero() {
             let message = format!("CoDel's {name} cannot be zero");
             return Err(context.wrong(&inner(context, key, name), message, "a time above zero"));
         }
-        Ok(time)
-    };
-    Ok(CodelConfig {
-        target: time("target", table.target, 5)?,
-        interval: time("interval", table.interval, 100)?,
-        ecn: table.ecn.unwrap_or(false),
-    })
+    }
+    Ok(codel)
 }
 
 fn fq_codel(context: &Context<'_>, key: &str, table: &FqCodelTable) -> Result<FqCodelConfig, ScenarioError> {
-    let plain = CodelTable { limit: None, target: table.target, interval: table.interval, ecn: table.ecn };
-    let flows = table.flows.unwrap_or(1024);
-    if !(1..=65_536).contains(&flows) {
-        let message = format!("{flows} flow queues cannot be");
-        return Err(context.wrong(&inner(context, key, "flows"), message, "1 to 65536"));
+    let wrong = |name: &str, message: String, expected: &str| {
+        Err(context.wrong(&inner(context, key, name), message, expected))
+    };
+    let fq_codel = table.read();
+    if !(1..=65_536).contains(&fq_codel.flows) {
+        return wrong("flows", format!("{} flow queues cannot be", fq_codel.flows), "1 to 65536");
     }
-    let quantum = table.quantum.map_or(1514, |size| size.0.get());
-    let quantum = u32::try_from(quantum).ok().filter(|&quantum| quantum >= 64).ok_or_else(|| {
-        let message = format!("a quantum of {quantum} octets cannot be");
-        context.wrong(&inner(context, key, "quantum"), message, "64 B to 4 GiB")
-    })?;
-    Ok(FqCodelConfig { codel: codel(context, key, &plain)?, flows, quantum })
+    if let Some(octets) = table.quantum.map(|size| size.0.get())
+        && !(64..=u64::from(u32::MAX)).contains(&octets)
+    {
+        return wrong("quantum", format!("a quantum of {octets} octets cannot be"), "64 B to 4 GiB");
+    }
+    let plain = CodelTable { limit: None, target: table.target, interval: table.interval, ecn: table.ecn };
+    Ok(FqCodelConfig { codel: codel(context, key, &plain)?, ..fq_codel })
 }

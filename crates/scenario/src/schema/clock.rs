@@ -1,6 +1,8 @@
 //! What a node's own time is like: `[routers.NAME.clock]`, and `jitter` of hosts and routers.
 
 use super::quantity::{Shift, Size, Time};
+use super::table::table;
+use ropewalk_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,17 +28,23 @@ pub(crate) struct StepTable {
     pub(crate) by: Shift,
 }
 
-/// How late a node is with its work. What it handles late carries the time at which it was handled.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct JitterTable {
-    /// Each timer fires late by an exponential time of this mean (default 0 s).
-    pub(crate) timers: Option<Time>,
-    /// Mean of the exponential time from the first arrival until the node wakes up and handles all that came by then
-    /// (default 0 s).
-    pub(crate) arrivals: Option<Time>,
-    /// Arrivals are held for so long after the first, as by a network interface that coalesces its interrupts (default 0 s),
-    pub(crate) coalesce: Option<Time>,
-    /// or until so many octets have come, which makes the node wake up (default: no bound; needs `coalesce`).
-    pub(crate) coalesce_bytes: Option<Size>,
+table! {
+    /// How late a node is with its work. What it handles late carries the time at which it was handled.
+    #[derive(Default)]
+    JitterTable =>
+    /// How late a node is with its work.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct JitterPlan {
+        keys {
+            /// Each timer fires late by an exponential time of this mean.
+            timers: Duration as Time = Duration::ZERO;
+            /// Mean of the exponential time from the first arrival until the node wakes up and handles all that came by
+            /// then.
+            arrivals: Duration as Time = Duration::ZERO;
+            /// Arrivals are held for so long after the first, as by a network interface that coalesces its interrupts,
+            coalesce: Duration as Time = Duration::ZERO;
+            /// or until so many octets have come, which makes the node wake up (default: no bound; needs `coalesce`).
+            coalesce_bytes: Option<u64> as Size = None;
+        }
+    }
 }

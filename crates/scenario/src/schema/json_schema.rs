@@ -73,6 +73,12 @@ fn without_null(schema: &mut Value) {
             if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
                 choices.retain(|choice| choice.get("type").is_none_or(|name| name != "null"));
             }
+            if let Some(Value::Object(default)) = object.get_mut("default") {
+                default.retain(|_, value| !value.is_null());
+            }
+            if object.get("default").is_some_and(Value::is_null) {
+                object.remove("default");
+            }
             object.values_mut().for_each(without_null);
         }
         Value::Array(items) => items.iter_mut().for_each(without_null),

@@ -1,79 +1,142 @@
 //! Links: `[links.NAME]`.
 
 use super::quantity::{BitRate, Chance, Limit, Name, Quantity, Size, Time};
+use super::table::table;
 use super::tagged::tagged;
+use ropewalk_sim::{
+    Change, CodelConfig, DirectionConfig, FqCodelConfig, Jitter, Loss, Queue, QueueLimit, RedConfig, Trace,
+};
+use ropewalk_units::{Duration, Probability};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-/// Declares a table with the keys of one direction of a link, after keys of its own.
-macro_rules! direction_table {
-    (
-        $(#[$meta:meta])*
-        $table:ident { $($(#[$field_meta:meta])* $field:ident: $type:ty,)* }
-    ) => {
-        $(#[$meta])*
+/// MTU of a link that names none: Ethernet's.
+pub(crate) const DEFAULT_MTU: u32 = 1500;
+
+/// A value of a link's direction, and what a file says for it.
+pub(crate) trait DirectionValue {
+    /// What stands in the file.
+    type Form;
+    /// What a file would have to say for this value.
+    fn form(&self) -> Self::Form;
+}
+
+/// Makes the tables of links and their changes of the keys that [`ropewalk_sim::direction_keys`] declares.
+macro_rules! direction_tables {
+    ($($(#[$doc:meta])* $key:ident: $variant:ident($type:ty) = $default:expr;)*) => {
+        /// A link between two nodes. Keys of a direction given here hold for both directions.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
-        pub(crate) struct $table {
-            $($(#[$field_meta])* pub(crate) $field: $type,)*
+        pub(crate) struct LinkTable {
+            /// The two nodes it joins; `forward` is from the first to the second.
+            pub(crate) between: [Name; 2],
+            /// Greatest IP packet in octets.
+            #[schemars(extend("default" = DEFAULT_MTU))]
+            pub(crate) mtu: Option<u32>,
+            /// Keys that differ from the first node to the second.
+            pub(crate) forward: Option<DirectionTable>,
+            /// Keys that differ from the second node to the first.
+            pub(crate) backward: Option<DirectionTable>,
+            /// Timed changes.
+            #[serde(default)]
+            pub(crate) changes: Vec<ChangeTable>,
             /// Transmission rate. Required, unless there is a trace.
             pub(crate) rate: Option<BitRate>,
             /// Capacity from a Mahimahi trace instead of a rate: a file, its path relative to the scenario's.
             pub(crate) trace: Option<String>,
-            /// Propagation delay (default 0 s).
-            pub(crate) delay: Option<Time>,
-            /// Random delay added to it (default none).
-            pub(crate) jitter: Option<JitterTable>,
-            /// May jitter reorder packets? (default false: a packet waits for the one before it)
-            pub(crate) reorder: Option<bool>,
-            /// The queue before the transmitter (default drop-tail of 100 packets).
-            pub(crate) queue: Option<QueueTable>,
-            /// Loss on the medium (default none).
-            pub(crate) loss: Option<LossTable>,
-            /// Probability that a packet arrives twice (default 0).
-            pub(crate) duplicate: Option<Chance>,
+            $(
+                $(#[$doc])*
+                #[schemars(extend("default" = <$type as DirectionValue>::form(&$default)))]
+                pub(crate) $key: Option<<$type as DirectionValue>::Form>,
+            )*
+        }
+
+        /// One direction of a link.
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct DirectionTable {
+            /// Transmission rate. Required, unless there is a trace.
+            pub(crate) rate: Option<BitRate>,
+            /// Capacity from a Mahimahi trace instead of a rate: a file, its path relative to the scenario's.
+            pub(crate) trace: Option<String>,
+            $(
+                $(#[$doc])*
+                #[schemars(extend("default" = <$type as DirectionValue>::form(&$default)))]
+                pub(crate) $key: Option<<$type as DirectionValue>::Form>,
+            )*
+        }
+
+        /// A change of a link at a given time. At least one thing changes.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct ChangeTable {
+            /// When, from the start of the simulation.
+            pub(crate) at: Time,
+            /// In which direction (default: both).
+            pub(crate) direction: Option<Direction>,
+            /// Down, or up again.
+            pub(crate) state: Option<LinkState>,
+            /// New transmission rate.
+            pub(crate) rate: Option<BitRate>,
+            /// New trace: a file, its path relative to the scenario's.
+            pub(crate) trace: Option<String>,
+            $($(#[$doc])* pub(crate) $key: Option<<$type as DirectionValue>::Form>,)*
+        }
+
+        impl LinkTable {
+            /// A link of two directions without changes, every key said by its direction.
+            pub(crate) fn explicit(between: [Name; 2], mtu: u32, directions: [DirectionTable; 2]) -> Self {
+                let [forward, backward] = directions.map(Some);
+                let (mtu, changes) = (Some(mtu), Vec::new());
+                Self { between, mtu, forward, backward, changes, rate: None, trace: None, $($key: None,)* }
+            }
+
+            /// The keys that hold for both directions.
+            pub(crate) fn both(&self) -> DirectionTable {
+                DirectionTable { rate: self.rate, trace: self.trace.clone(), $($key: self.$key.clone(),)* }
+            }
+        }
+
+        impl DirectionTable {
+            /// Every key of a direction; a trace by its `name`.
+            pub(crate) fn explicit(
+                config: &DirectionConfig,
+                name: impl Fn(&Trace) -> Option<String>,
+            ) -> Self {
+                Self {
+                    rate: config.trace.is_none().then_some(BitRate(config.rate)),
+                    trace: config.trace.as_ref().and_then(name),
+                    $($key: Some(config.$key.form()),)*
+                }
+            }
+        }
+
+        impl ChangeTable {
+            /// What is said of a change in a direction; a trace by its `name`.
+            pub(crate) fn explicit(
+                at: Time,
+                direction: Direction,
+                change: &Change,
+                name: impl Fn(&Trace) -> Option<String>,
+            ) -> Self {
+                let direction = Some(direction);
+                let mut table = Self { at, direction, state: None, rate: None, trace: None, $($key: None,)* };
+                match change {
+                    Change::Rate(rate) => table.rate = Some(BitRate(*rate)),
+                    Change::Trace(trace) => table.trace = trace.as_ref().and_then(name),
+                    $(Change::$variant(value) => table.$key = Some(value.form()),)*
+                    Change::Down => table.state = Some(LinkState::Down),
+                    Change::Up => table.state = Some(LinkState::Up),
+                }
+                table
+            }
         }
     };
 }
 
-direction_table! {
-    /// A link between two nodes. Keys of a direction given here hold for both directions.
-    LinkTable {
-        /// The two nodes it joins; `forward` is from the first to the second.
-        between: [Name; 2],
-        /// Greatest IP packet in octets (default 1500).
-        mtu: Option<u32>,
-        /// Keys that differ from the first node to the second.
-        forward: Option<DirectionTable>,
-        /// Keys that differ from the second node to the first.
-        backward: Option<DirectionTable>,
-        /// Timed changes.
-        #[serde(default)]
-        changes: Vec<ChangeTable>,
-    }
-}
-
-direction_table! {
-    /// One direction of a link.
-    #[derive(Default)]
-    DirectionTable {}
-}
+ropewalk_sim::direction_keys!(direction_tables);
 
 impl LinkTable {
-    /// The keys that hold for both directions.
-    pub(crate) fn both(&self) -> DirectionTable {
-        DirectionTable {
-            rate: self.rate,
-            trace: self.trace.clone(),
-            delay: self.delay,
-            jitter: self.jitter.clone(),
-            reorder: self.reorder,
-            queue: self.queue.clone(),
-            loss: self.loss.clone(),
-            duplicate: self.duplicate,
-        }
-    }
-
     /// The keys of one direction (0 forward, 1 backward) alone.
     pub(crate) fn only(&self, direction: usize) -> Option<&DirectionTable> {
         [&self.forward, &self.backward][direction].as_ref()
@@ -98,34 +161,6 @@ pub(crate) enum LinkState {
     Down,
     /// As before.
     Up,
-}
-
-/// A change of a link at a given time. At least one thing changes.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ChangeTable {
-    /// When, from the start of the simulation.
-    pub(crate) at: Time,
-    /// In which direction (default: both).
-    pub(crate) direction: Option<Direction>,
-    /// Down, or up again.
-    pub(crate) state: Option<LinkState>,
-    /// New rate.
-    pub(crate) rate: Option<BitRate>,
-    /// New trace: a file, its path relative to the scenario's.
-    pub(crate) trace: Option<String>,
-    /// New propagation delay.
-    pub(crate) delay: Option<Time>,
-    /// New jitter.
-    pub(crate) jitter: Option<JitterTable>,
-    /// May jitter reorder packets from now on?
-    pub(crate) reorder: Option<bool>,
-    /// New probability that a packet arrives twice.
-    pub(crate) duplicate: Option<Chance>,
-    /// New loss.
-    pub(crate) loss: Option<LossTable>,
-    /// New queue.
-    pub(crate) queue: Option<QueueTable>,
 }
 
 tagged! {
@@ -162,54 +197,72 @@ pub(crate) struct DropTailTable {
     pub(crate) mark_above: Option<u32>,
 }
 
-/// Keys of RED; thresholds in packets of the average queue.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RedTable {
-    /// Hard limit (default 100 packets).
-    pub(crate) limit: Option<Limit>,
-    /// Below this average nothing is dropped (default 5).
-    pub(crate) min_threshold: Option<f64>,
-    /// At this average the drop probability is `max_probability` (default 15).
-    pub(crate) max_threshold: Option<f64>,
-    /// See `max_threshold` (default 10 %).
-    pub(crate) max_probability: Option<Chance>,
-    /// Weight of a new sample in the average, above 0 and at most 1 (default 0.002).
-    pub(crate) weight: Option<f64>,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub(crate) ecn: Option<bool>,
+table! {
+    /// Keys of RED; thresholds in packets of the average queue.
+    #[derive(Default)]
+    RedTable of RedConfig {
+        own {
+            /// Hard limit (default 100 packets).
+            limit: Limit;
+        }
+        keys {
+            /// Below this average nothing is dropped.
+            min_threshold: f64 = 5.0;
+            /// At this average the drop probability is `max_probability`.
+            max_threshold: f64 = 15.0;
+            /// See `max_threshold`.
+            max_probability: f64 as Chance = 0.1;
+            /// Weight of a new sample in the average, above 0 and at most 1.
+            weight: f64 = 0.002;
+            /// Mark ECN-capable packets instead of dropping them.
+            ecn: bool = false;
+        }
+    }
 }
 
-/// Keys of CoDel.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CodelTable {
-    /// Hard limit (default 1000 packets).
-    pub(crate) limit: Option<Limit>,
-    /// Acceptable standing delay (default 5 ms).
-    pub(crate) target: Option<Time>,
-    /// Time over which the delay must stay above the target (default 100 ms).
-    pub(crate) interval: Option<Time>,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub(crate) ecn: Option<bool>,
+table! {
+    /// Keys of CoDel.
+    #[derive(Default)]
+    CodelTable of CodelConfig {
+        own {
+            /// Hard limit (default 1000 packets).
+            limit: Limit;
+        }
+        keys {
+            /// Acceptable standing delay.
+            target: Duration as Time = Duration::from_millis(5);
+            /// Time over which the delay must stay above the target.
+            interval: Duration as Time = Duration::from_millis(100);
+            /// Mark ECN-capable packets instead of dropping them.
+            ecn: bool = false;
+        }
+    }
 }
 
-/// Keys of FQ-CoDel.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FqCodelTable {
-    /// Hard limit (default 10240 packets).
-    pub(crate) limit: Option<Limit>,
-    /// Acceptable standing delay (default 5 ms).
-    pub(crate) target: Option<Time>,
-    /// Time over which the delay must stay above the target (default 100 ms).
-    pub(crate) interval: Option<Time>,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub(crate) ecn: Option<bool>,
-    /// Number of flow queues (default 1024).
-    pub(crate) flows: Option<u32>,
-    /// Octets that a flow queue may send in its turn (default 1514 B).
-    pub(crate) quantum: Option<Size>,
+table! {
+    /// Keys of FQ-CoDel.
+    #[derive(Default)]
+    FqCodelTable of FqCodelConfig {
+        own {
+            /// Hard limit (default 10240 packets).
+            limit: Limit;
+            /// Acceptable standing delay (default 5 ms).
+            target: Time;
+            /// Time over which the delay must stay above the target (default 100 ms).
+            interval: Time;
+            /// Mark ECN-capable packets instead of dropping them (default false).
+            ecn: bool;
+        }
+        keys {
+            /// Number of flow queues.
+            flows: u32 = 1024;
+            /// Octets that a flow queue may send in its turn.
+            quantum: u32 as Size = 1514;
+        }
+        fixed {
+            codel: CodelTable::default().read();
+        }
+    }
 }
 
 tagged! {

@@ -1,17 +1,21 @@
 //! The scenario file, as types. Their doc comments are the help, the JSON Schema's descriptions and the
 //! documentation; a key that is not here is an error.
 
+pub(crate) mod application;
 pub(crate) mod bond;
 pub(crate) mod clock;
 pub(crate) mod connection;
 pub(crate) mod constants;
 pub(crate) mod endpoints;
+pub(crate) mod interval;
 mod json_schema;
 pub(crate) mod link;
+mod link_values;
 pub(crate) mod mptcp;
 pub(crate) mod quantity;
 mod reference;
 pub(crate) mod router;
+pub(crate) mod table;
 pub(crate) mod tagged;
 pub(crate) mod tcp;
 pub(crate) mod tcp_values;
@@ -24,10 +28,12 @@ use link::LinkTable;
 use mptcp::MptcpTable;
 use quantity::{Name, Time};
 pub use reference::keys_reference;
+use ropewalk_units::Duration;
 use router::RouterTable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use table::table;
 use tcp::TcpTable;
 use wifi::WifiTable;
 
@@ -65,18 +71,25 @@ pub(crate) struct ScenarioFile {
     pub(crate) connections: BTreeMap<Name, ConnectionTable>,
 }
 
-/// The scenario as a whole.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ScenarioTable {
-    /// Its name: letters, digits, `-` and `_`.
-    pub(crate) name: Name,
-    /// What it shows, in a sentence or two.
-    pub(crate) description: Option<String>,
-    /// Simulated time.
-    pub(crate) duration: Time,
-    /// What all randomness is derived from (default 1).
-    pub(crate) seed: Option<u64>,
-    /// Distance of the points of the time series (default 100 ms).
-    pub(crate) sample_interval: Option<Time>,
+table! {
+    /// The scenario as a whole.
+    ScenarioTable =>
+    /// The scenario as a whole.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct Settings {
+        required {
+            /// Its name: letters, digits, `-` and `_`.
+            name: String as Name;
+            /// Simulated time.
+            duration: Duration as Time;
+        }
+        keys {
+            /// What it shows, in a sentence or two.
+            description: String = String::new();
+            /// What all randomness is derived from.
+            seed: u64 = 1;
+            /// Distance of the points of the time series.
+            sample_interval: Duration as Time = Duration::from_millis(100);
+        }
+    }
 }

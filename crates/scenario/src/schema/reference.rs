@@ -204,5 +204,21 @@ fn line(schema: &Value) -> String {
 }
 
 fn code(value: &Value) -> String {
-    if value.is_null() { String::new() } else { format!("`{value}`").replace('|', "\\|") }
+    if value.is_null() { String::new() } else { format!("`{}`", inline(value)).replace('|', "\\|") }
+}
+
+/// A value as a TOML file says it on one line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(table) => {
+            let pairs: Vec<String> =
+                table.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
+            if pairs.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", pairs.join(", ")) }
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(inline).collect();
+            format!("[{}]", items.join(", "))
+        }
+        other => other.to_string(),
+    }
 }

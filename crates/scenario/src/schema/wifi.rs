@@ -10,11 +10,15 @@ pub(crate) use deployment::{
     ConditionName, DeploymentTable, EndTable, GridLayoutTable, LayoutTable, TieName,
 };
 pub(crate) use errors::{ErrorsTable, FrameLossTable, PerName};
-pub(crate) use propagation::{DiskTable, LogDistanceTable, OverlapName, PropagationTable};
+pub(crate) use propagation::{DiskTable, LogDistanceTable, PropagationTable};
 
 use super::link::NoKeys;
 use super::quantity::{Angle, BitRate, BufferSize, Limit, Name, Point, Quantity, Rectangle, Speed, Time};
+use super::table::table;
 use super::tagged::tagged;
+use ropewalk_units::Duration;
+use ropewalk_wifi::mobility::{GaussMarkov, RandomWaypoint, Start};
+use ropewalk_wifi::position::Area;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -204,36 +208,52 @@ pub(super) fn no_schema(_: &mut SchemaGenerator) -> Option<Schema> {
     None
 }
 
-/// Keys of random waypoint. A station without a position begins in the distribution of the long run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RandomWaypointTable {
-    /// Width and height of the area, whose corner is the origin.
-    pub(crate) area: Rectangle,
-    /// Least speed, above zero (default 0.5 m/s).
-    pub(crate) speed_min: Option<Speed>,
-    /// Greatest speed.
-    pub(crate) speed_max: Speed,
-    /// Stay at each point (default 0 s).
-    pub(crate) pause: Option<Time>,
+table! {
+    /// Keys of random waypoint. A station without a position begins in the distribution of the long run.
+    RandomWaypointTable of RandomWaypoint {
+        required {
+            /// Width and height of the area, whose corner is the origin.
+            area: Area as Rectangle;
+            /// Greatest speed.
+            speed_max: f64 as Speed;
+        }
+        keys {
+            /// Least speed, above zero.
+            speed_min: f64 as Speed = 0.5;
+            /// Stay at each point.
+            pause: Duration as Time = Duration::ZERO;
+        }
+        fixed {
+            start: Start::Stationary;
+        }
+    }
 }
 
-/// Keys of Gauss–Markov. A station without a position begins anywhere in the area.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct GaussMarkovTable {
-    /// Width and height of the area, whose corner is the origin; stations are reflected at its edges.
-    pub(crate) area: Rectangle,
-    /// From 0 (no memory) to 1 (no change) (default 0.75).
-    pub(crate) memory: Option<f64>,
-    /// Mean speed.
-    pub(crate) speed: Speed,
-    /// Standard deviation of the speed (default a quarter of its mean).
-    pub(crate) speed_deviation: Option<Speed>,
-    /// Standard deviation of the direction around its mean (default 0.4 rad).
-    pub(crate) direction_deviation: Option<Angle>,
-    /// How often speed and direction change (default 1 s).
-    pub(crate) interval: Option<Time>,
+table! {
+    /// Keys of Gauss–Markov. A station without a position begins anywhere in the area.
+    GaussMarkovTable of GaussMarkov {
+        required {
+            /// Width and height of the area, whose corner is the origin; stations are reflected at its edges.
+            area: Area as Rectangle;
+            /// Mean speed.
+            speed: f64 as Speed;
+        }
+        computed {
+            /// Standard deviation of the speed (default a quarter of its mean).
+            speed_deviation: f64 as Speed;
+        }
+        keys {
+            /// From 0 (no memory) to 1 (no change).
+            memory: f64 = 0.75;
+            /// Standard deviation of the direction around its mean.
+            direction_deviation: f64 as Angle = 0.4;
+            /// How often speed and direction change.
+            interval: Duration as Time = Duration::from_secs(1);
+        }
+        fixed {
+            from: None;
+        }
+    }
 }
 
 /// A movement file of ns-2.

@@ -55,7 +55,7 @@ fn address(plan: &Plan, name: &str) -> Socket {
 
 /// What a radio sends.
 fn announcements(plan: &Plan, wifi: &WifiPlan, streams: &Streams, port: &BroadcastPort) -> Vec<Announcement> {
-    let end = Instant::ZERO + plan.duration;
+    let end = Instant::ZERO + plan.settings.duration;
     let all = (0u16..).zip(&wifi.broadcasts).filter(|(_, broadcast)| broadcast.is_sent_by(port));
     let one = |(index, broadcast): (u16, &BroadcastPlan)| {
         let mut stream = streams.stream(&format!("broadcast/{}/{}", broadcast.name, port.name));

@@ -16,10 +16,11 @@ use super::router::{NextHop, Router};
 use super::simulation::{Ends, LinkPorts, Radio, Simulation};
 use super::transport::{FourTuple, Transport};
 use crate::plan::{
-    AddressIndex, Application, Carrier, ConnectionPlan, DataDirection, NodeKind, NodePlan, Plan, Protocol,
+    self, AddressIndex, Application, Carrier, ConnectionPlan, ConstantRate, DataDirection, NodeKind,
+    NodePlan, OnOff, Plan, Protocol, RateChange, RequestResponse,
 };
 use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Streams, Tap, World};
-use ropewalk_units::{Duration, Instant, Rate};
+use ropewalk_units::{Duration, Instant};
 use std::sync::Arc;
 
 /// First port that servers listen on: connection k of the plan has the k-th from here, or the next that is free.
@@ -220,7 +221,7 @@ fn install<T: Tap<Packet>, M: Medium<Packet>>(
 
 /// The end of an application that lasts `duration`, or until the end of the run.
 fn stop_at(plan: &Plan, connection: &ConnectionPlan, duration: Option<Duration>) -> Instant {
-    let end = Instant::ZERO + plan.duration;
+    let end = Instant::ZERO + plan.settings.duration;
     duration.map_or(end, |duration| connection.start.saturating_add(duration))
 }
 
@@ -231,18 +232,20 @@ fn paced(
     stream: impl Fn(&str) -> ropewalk_sim::Stream,
 ) -> Option<Paced> {
     let (rate, packet, duration, periods) = match &connection.application {
-        Application::ConstantRate { rate, packet, duration, .. } => (rate, packet, duration, None),
-        Application::OnOff { rate, packet, on, off, duration } => {
-            let periods = Periods { on: *on, off: *off, stream: stream("periods") };
-            (rate, packet, duration, Some(periods))
+        Application::ConstantRate(ConstantRate { rate, packet_size, duration, .. }) => {
+            (rate, packet_size, duration, None)
         }
-        Application::Bulk { .. } | Application::RequestResponse { .. } => return None,
+        Application::OnOff(OnOff { rate, packet_size, on, off, duration }) => {
+            let periods = Periods { on: *on, off: *off, stream: stream("periods") };
+            (rate, packet_size, duration, Some(periods))
+        }
+        Application::Bulk(_) | Application::RequestResponse(_) => return None,
     };
     let stop = stop_at(plan, connection, *duration);
     let paced = Paced::new(connection.start, stop, *packet, rate.transmission_time(*packet), periods);
     Some(match &connection.application {
-        Application::ConstantRate { changes, .. } => {
-            let interval = |&(at, rate): &(Instant, Rate)| (at, rate.transmission_time(*packet));
+        Application::ConstantRate(ConstantRate { changes, .. }) => {
+            let interval = |&RateChange { at, rate }: &RateChange| (at, rate.transmission_time(*packet));
             paced.with_changes(changes.iter().map(interval).collect())
         }
         _ => paced,
@@ -256,17 +259,17 @@ fn sources(
     stream: &impl Fn(&str) -> ropewalk_sim::Stream,
 ) -> [Source; 2] {
     let writing = match &connection.application {
-        Application::RequestResponse { request, response, think, count } => {
+        Application::RequestResponse(RequestResponse { request, response, think, count }) => {
             let count = count.map(u64::from);
             let stream = stream("think");
             let asking = Requester::new(connection.start, count, *request, *response, *think, stream);
             return [Source::Requester(asking), Source::Responder(Responder::new(*request, *response))];
         }
-        Application::Bulk { bytes, duration } => {
+        Application::Bulk(plan::Bulk { bytes, duration }) => {
             let stop = duration.map(|duration| connection.start.saturating_add(duration));
             Source::Bulk(Bulk::new(*bytes, stop))
         }
-        Application::ConstantRate { .. } | Application::OnOff { .. } => {
+        Application::ConstantRate(_) | Application::OnOff(_) => {
             Source::Paced(paced(plan, connection, stream).expect("the application is paced"))
         }
     };

@@ -6,7 +6,7 @@ use super::packet::Packet;
 use super::simulation::Simulation;
 use super::view::{DataEnds, SubflowView, mptcp_stats, subflows, transactions};
 use crate::outcome::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
-use crate::plan::{Application, ConnectionPlan, Plan};
+use crate::plan::{Application, Bulk, ConnectionPlan, Plan, RequestResponse};
 use ropewalk_sim::{Medium, Tap};
 use ropewalk_units::{Duration, Instant};
 
@@ -18,11 +18,10 @@ fn mbps(octets: u64, time: Duration) -> f64 {
 /// Was the application asked to come to an end of its own?
 fn is_finite(application: &Application) -> bool {
     match application {
-        Application::Bulk { bytes, duration } => bytes.is_some() || duration.is_some(),
-        Application::RequestResponse { count, .. } => count.is_some(),
-        Application::ConstantRate { duration, .. } | Application::OnOff { duration, .. } => {
-            duration.is_some()
-        }
+        Application::Bulk(bulk) => bulk.bytes.is_some() || bulk.duration.is_some(),
+        Application::RequestResponse(exchanges) => exchanges.count.is_some(),
+        Application::ConstantRate(paced) => paced.duration.is_some(),
+        Application::OnOff(paced) => paced.duration.is_some(),
     }
 }
 
@@ -40,8 +39,8 @@ fn stream_result(plan: &ConnectionPlan, sender: &StreamEndpoint, receiver: &Stre
     let corrupt = [sender, receiver].iter().find_map(|end| end.sink.corrupt_at);
     let corrupt = corrupt.map(|at| format!("octet {at} of the stream was not the one that was sent"));
     let all = match &plan.application {
-        Application::Bulk { bytes: Some(bytes), .. } => sink.bytes == *bytes,
-        Application::RequestResponse { count: Some(count), .. } => {
+        Application::Bulk(Bulk { bytes: Some(bytes), .. }) => sink.bytes == *bytes,
+        Application::RequestResponse(RequestResponse { count: Some(count), .. }) => {
             transactions(receiver).0 == u64::from(*count)
         }
         _ => sink.finished_at.is_some() || (sender.source.is_finished() && sink.bytes > 0),
@@ -63,7 +62,7 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
                 .map(|at| format!("the datagram with octet {at} was not the one that was sent")),
         },
     };
-    let run_end = Instant::ZERO + plan.duration;
+    let run_end = Instant::ZERO + plan.settings.duration;
     let finite = is_finite(&connection.application);
     let completed = result.error.is_none() && (result.all || (!finite && result.bytes > 0));
     let end = if finite { result.last_at.filter(|_| result.all) } else { Some(run_end) };
@@ -143,7 +142,7 @@ pub(crate) fn subflow_rows<T: Tap<Packet>, M: Medium<Packet>>(
     let mut rows = Vec::new();
     for (index, connection) in plan.connections.iter().enumerate() {
         let row = &connections[index];
-        let end = row.end.unwrap_or(Instant::ZERO + plan.duration);
+        let end = row.end.unwrap_or(Instant::ZERO + plan.settings.duration);
         let time = end.saturating_since(row.start);
         match simulation.data_ends(connection, simulation.ends[index]) {
             DataEnds::Stream { sender, .. } => rows.extend(subflows(sender).into_iter().map(|view| {

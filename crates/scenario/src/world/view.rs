@@ -23,7 +23,7 @@ pub(crate) enum DataEnds<'a> {
 
 /// Which end sends the data: for requests and responses, the server's responses are what counts.
 fn server_sends(plan: &ConnectionPlan) -> bool {
-    matches!(plan.application, Application::RequestResponse { .. }) || plan.data == DataDirection::Backward
+    matches!(plan.application, Application::RequestResponse(_)) || plan.data == DataDirection::Backward
 }
 
 impl<T: Tap<Packet>, M: Medium<Packet>> Simulation<T, M> {

@@ -1,8 +1,8 @@
 //! A packet, a node and a tap for tests.
 
 use ropewalk_sim::{
-    Context, DirectionConfig, DropReason, Jitter, LinkId, LinkSetup, Loss, Node, NodeId, Packet, PacketId,
-    Port, Queue, QueueLimit, Streams, Tap, World,
+    Context, DirectionConfig, DropReason, LinkId, LinkSetup, Node, NodeId, Packet, PacketId, Port, Queue,
+    QueueLimit, Streams, Tap, World,
 };
 use ropewalk_units::{Duration, Instant, Probability, Rate};
 
@@ -83,14 +83,9 @@ impl Tap<Parcel> for Diary {
 /// 8 Mbit/s, so that an octet takes a microsecond; 10 ms; 10 packets.
 pub(crate) fn config() -> DirectionConfig {
     DirectionConfig {
-        rate: Rate::from_bits_per_sec(8_000_000),
-        trace: None,
         delay: Duration::from_millis(10),
-        jitter: Jitter::None,
-        reorder: false,
         queue: Queue::DropTail { limit: QueueLimit::Packets(10), mark_above: None },
-        loss: Loss::None,
-        duplicate: Probability::ZERO,
+        ..DirectionConfig::new(Rate::from_bits_per_sec(8_000_000))
     }
 }
 

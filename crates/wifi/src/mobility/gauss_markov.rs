@@ -15,7 +15,7 @@ pub struct GaussMarkov {
     /// α, from 0 (no memory) to 1 (no change).
     pub memory: f64,
     /// s̄ in m/s. A speed that becomes negative leads backwards.
-    pub speed_mean: f64,
+    pub speed: f64,
     /// The standard deviation of the speed, in m/s.
     pub speed_deviation: f64,
     /// The standard deviation of the direction around its mean, in radians. Each station draws its mean direction.
@@ -35,7 +35,7 @@ impl GaussMarkov {
         let is_size = |value: f64| (0.0..f64::INFINITY).contains(&value);
         require_area(self.area)?;
         require((0.0..=1.0).contains(&self.memory), "memory", "from 0 to 1", self.memory)?;
-        require(is_size(self.speed_mean), "speed_mean", "finite and not below 0 m/s", self.speed_mean)?;
+        require(is_size(self.speed), "speed", "finite and not below 0 m/s", self.speed)?;
         require(
             is_size(self.speed_deviation),
             "speed_deviation",
@@ -87,7 +87,7 @@ impl GaussMarkovTrajectory {
         model.check()?;
         let drawn = Position::new(stream.uniform() * model.area.width, stream.uniform() * model.area.height);
         let mean_direction = (2.0 * stream.uniform() - 1.0) * PI;
-        let speed = stream.normal(model.speed_mean, model.speed_deviation);
+        let speed = stream.normal(model.speed, model.speed_deviation);
         let direction = stream.normal(mean_direction, model.direction_deviation);
         let from = model.from.unwrap_or(drawn);
         let velocity = velocity(speed, direction);
@@ -127,7 +127,7 @@ impl GaussMarkovTrajectory {
         let model = self.model;
         self.from = Position::new(x, y);
         self.start += model.interval;
-        self.speed = model.next(self.speed, model.speed_mean, model.speed_deviation, &mut self.stream);
+        self.speed = model.next(self.speed, model.speed, model.speed_deviation, &mut self.stream);
         self.direction =
             model.next(self.direction, self.mean_direction, model.direction_deviation, &mut self.stream);
         self.velocity = velocity(self.speed, self.direction);

@@ -13,7 +13,7 @@ fn gauss_markov() -> GaussMarkov {
     GaussMarkov {
         area: AREA,
         memory: 0.75,
-        speed_mean: 5.0,
+        speed: 5.0,
         speed_deviation: 1.5,
         direction_deviation: 0.4,
         interval: Duration::from_secs(1),
@@ -175,7 +175,7 @@ fn parameters_out_of_range_are_named() {
     let base = gauss_markov();
     for (model, part) in [
         (GaussMarkov { memory: 1.1, ..base }, "memory must be from 0 to 1"),
-        (GaussMarkov { speed_mean: -1.0, ..base }, "speed_mean"),
+        (GaussMarkov { speed: -1.0, ..base }, "speed"),
         (GaussMarkov { speed_deviation: f64::INFINITY, ..base }, "speed_deviation"),
         (GaussMarkov { direction_deviation: f64::NAN, ..base }, "direction_deviation"),
         (GaussMarkov { interval: Duration::ZERO, ..base }, "interval"),

@@ -5,6 +5,7 @@ use crate::error::ScenarioError;
 use crate::plan::context::Context;
 use crate::plan::{Interval, UDP_HEADERS};
 use crate::schema::quantity::{Name, Time};
+use crate::schema::table::Value as _;
 use crate::schema::wifi::{BroadcastTable, WifiTable};
 use ropewalk_units::{Duration, Instant};
 
@@ -146,7 +147,7 @@ impl Draft<'_> {
     }
 
     fn interval(&self) -> Result<Interval, ScenarioError> {
-        let interval = self.table.interval.as_ref().map_or(Interval::Constant(INTERVAL), Interval::new);
+        let interval = self.table.interval.as_ref().map_or(Interval::Constant(INTERVAL), Interval::read);
         if interval.mean().is_zero() {
             return Err(self.wrong("interval", "no time between two datagrams", "a time above zero"));
         }

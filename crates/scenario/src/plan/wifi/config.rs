@@ -4,15 +4,12 @@ use crate::error::ScenarioError;
 use crate::plan::context::Context;
 use crate::schema::quantity::{BitRate, Point};
 use crate::schema::wifi::{
-    DataRate, DiskTable, LogDistanceTable, OverlapName, PreambleName, PropagationTable, StandardName,
-    WifiTable,
+    DataRate, LogDistanceTable, PreambleName, PropagationTable, StandardName, WifiTable,
 };
 use ropewalk_sim::QueueLimit;
 use ropewalk_wifi::phy::{Rate, RateSet, Standard};
 use ropewalk_wifi::position::Position;
-use ropewalk_wifi::propagation::{
-    Channel, Disk, LogDistance, Overlap, Propagation, Receiver, free_space_loss_db,
-};
+use ropewalk_wifi::propagation::{Channel, LogDistance, Propagation, Receiver, free_space_loss_db};
 use ropewalk_wifi::{MacConfig, RateControl, check_propagation};
 
 /// Transmitted power in dBm and exponent of the path loss, unless the file says otherwise.
@@ -103,7 +100,7 @@ pub(super) fn propagation(
     channels: &[u8],
 ) -> Result<Propagation, ScenarioError> {
     let propagation = match &table.propagation {
-        PropagationTable::Disk(table) => Propagation::Disk(disk(table)),
+        PropagationTable::Disk(table) => Propagation::Disk(table.read(table.reception.0, table.reception.0)),
         PropagationTable::LogDistance(table) => Propagation::LogDistance(log_distance(table, mac, channels)),
     };
     // Before anything is placed by the ranges that come of it.
@@ -119,19 +116,6 @@ pub(super) fn split(problem: &str) -> (&str, &str) {
     match problem.split_once("; ") {
         Some((message, expected)) => (message, expected.trim_start_matches("expected ")),
         None => (problem, ""),
-    }
-}
-
-fn disk(table: &DiskTable) -> Disk {
-    let reception = table.reception.0;
-    Disk {
-        reception,
-        carrier_sense: table.carrier_sense.map_or(reception, |length| length.0),
-        interference: table.interference.map_or(reception, |length| length.0),
-        overlap: match table.overlap {
-            None | Some(OverlapName::DestroysAll) => Overlap::DestroysAll,
-            Some(OverlapName::FirstWins) => Overlap::FirstWins,
-        },
     }
 }
 

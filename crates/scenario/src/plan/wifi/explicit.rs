@@ -3,23 +3,23 @@
 use super::{BroadcastPlan, MobilityPlan, WifiPlan};
 use crate::schema::link::{BernoulliTable, NoKeys};
 use crate::schema::quantity::{
-    Angle, BitRate, BufferSize, Chance, Coordinate, Decibels, Length, Limit, Name, Point, Power, Rectangle,
-    Size, Speed, Time,
+    BitRate, BufferSize, Chance, Coordinate, Decibels, Length, Limit, Name, Point, Power, Size, Time,
 };
+use crate::schema::table::Value as _;
 use crate::schema::wifi::{
     AlgorithmName, BroadcastTable, ConditionName, DataRate, DeploymentTable, DiskTable, ErrorsTable,
     FindTable, FrameLossTable, GaussMarkovTable, GridLayoutTable, LayoutTable, LogDistanceTable, MetricName,
-    MobilityTable, OverlapName, PerName, PreambleName, PropagationTable, RandomWaypointTable, StandardName,
-    StationTable, TieName, WifiTable, WirelessRouteTable,
+    MobilityTable, PerName, PreambleName, PropagationTable, RandomWaypointTable, StandardName, StationTable,
+    TieName, WifiTable, WirelessRouteTable,
 };
 use ropewalk_sim::QueueLimit;
 use ropewalk_units::{Bytes, Duration, Instant, Probability, Rate as Bits};
 use ropewalk_wifi::RateControl;
 use ropewalk_wifi::phy::{Rate, Standard};
-use ropewalk_wifi::propagation::{Overlap, Propagation};
+use ropewalk_wifi::propagation::Propagation;
 
 /// `table` with every default written out.
-pub(crate) fn explicit(table: &WifiTable, plan: &WifiPlan) -> WifiTable {
+pub(crate) fn explicit(table: &WifiTable, plan: &WifiPlan) -> Option<WifiTable> {
     let mac = &plan.mac;
     let (standard, preamble) = match mac.standard {
         Standard::Dsss { short_preamble: false } => (StandardName::B, Some(PreambleName::Long)),
@@ -27,7 +27,7 @@ pub(crate) fn explicit(table: &WifiTable, plan: &WifiPlan) -> WifiTable {
         Standard::OfdmA => (StandardName::A, None),
         Standard::OfdmG => (StandardName::G, None),
     };
-    WifiTable {
+    Some(WifiTable {
         standard: Some(standard),
         preamble,
         data_rate: Some(match mac.rate {
@@ -46,13 +46,13 @@ pub(crate) fn explicit(table: &WifiTable, plan: &WifiPlan) -> WifiTable {
         response_timeout: table.response_timeout,
         queue: mac.queue_limit.map(|packets| Limit(QueueLimit::Packets(packets))),
         lifetime: table.lifetime,
-        propagation: propagation(&plan.propagation),
+        propagation: propagation(&plan.propagation)?,
         propagation_delay: Some(plan.propagation_delay),
         recapture: Some(plan.recapture),
         channels: Some(plan.channels.clone()),
         stations: stations(plan),
         deployment: table.deployment.as_ref().map(|given| deployment(given, plan)),
-        mobility: Some(mobility(&plan.mobility)),
+        mobility: mobility(&plan.mobility),
         movement: table.movement.clone(),
         update_interval: Some(Time(plan.update_interval)),
         route_interval: plan.route_interval.map(Time),
@@ -64,24 +64,16 @@ pub(crate) fn explicit(table: &WifiTable, plan: &WifiPlan) -> WifiTable {
             .collect(),
         errors: table.errors.iter().map(errors).collect(),
         broadcasts: plan.broadcasts.iter().map(broadcast).collect(),
-    }
+    })
 }
 
 fn bits(rate: Rate) -> BitRate {
     BitRate(Bits::from_bits_per_sec(rate.bits_per_sec()))
 }
 
-fn propagation(propagation: &Propagation) -> PropagationTable {
-    match propagation {
-        Propagation::Disk(disk) => PropagationTable::Disk(DiskTable {
-            reception: Length(disk.reception),
-            carrier_sense: Some(Length(disk.carrier_sense)),
-            interference: Some(Length(disk.interference)),
-            overlap: Some(match disk.overlap {
-                Overlap::DestroysAll => OverlapName::DestroysAll,
-                Overlap::FirstWins => OverlapName::FirstWins,
-            }),
-        }),
+fn propagation(propagation: &Propagation) -> Option<PropagationTable> {
+    Some(match propagation {
+        Propagation::Disk(disk) => PropagationTable::Disk(DiskTable::show(disk)?),
         Propagation::LogDistance(model) => PropagationTable::LogDistance(LogDistanceTable {
             power: Some(Power(model.power_dbm)),
             exponent: Some(model.exponent),
@@ -91,7 +83,7 @@ fn propagation(propagation: &Propagation) -> PropagationTable {
             noise: Some(Power(model.receiver.noise_dbm)),
             carrier_sense: Some(Power(model.receiver.carrier_sense_dbm)),
         }),
-    }
+    })
 }
 
 fn stations(plan: &WifiPlan) -> std::collections::BTreeMap<Name, StationTable> {
@@ -99,30 +91,19 @@ fn stations(plan: &WifiPlan) -> std::collections::BTreeMap<Name, StationTable> {
     let table = |station: &super::StationPlan| StationTable {
         position: station.position.map(|at| Point([Coordinate(at.x), Coordinate(at.y)])),
         channels: Some(station.channels.clone()),
-        mobility: (!scripted(&station.name)).then(|| mobility(&station.mobility)),
+        mobility: mobility(&station.mobility).filter(|_| !scripted(&station.name)),
     };
     plan.stations.iter().map(|station| (Name(station.name.clone()), table(station))).collect()
 }
 
-fn mobility(plan: &MobilityPlan) -> MobilityTable {
-    let area = |area: ropewalk_wifi::position::Area| Rectangle([Length(area.width), Length(area.height)]);
-    match plan {
+fn mobility(plan: &MobilityPlan) -> Option<MobilityTable> {
+    Some(match plan {
         MobilityPlan::None => MobilityTable::None(NoKeys {}),
-        MobilityPlan::RandomWaypoint(model) => MobilityTable::RandomWaypoint(RandomWaypointTable {
-            area: area(model.area),
-            speed_min: Some(Speed(model.speed_min)),
-            speed_max: Speed(model.speed_max),
-            pause: Some(Time(model.pause)),
-        }),
-        MobilityPlan::GaussMarkov(model) => MobilityTable::GaussMarkov(GaussMarkovTable {
-            area: area(model.area),
-            memory: Some(model.memory),
-            speed: Speed(model.speed_mean),
-            speed_deviation: Some(Speed(model.speed_deviation)),
-            direction_deviation: Some(Angle(model.direction_deviation)),
-            interval: Some(Time(model.interval)),
-        }),
-    }
+        MobilityPlan::RandomWaypoint(model) => {
+            MobilityTable::RandomWaypoint(RandomWaypointTable::show(model)?)
+        }
+        MobilityPlan::GaussMarkov(model) => MobilityTable::GaussMarkov(GaussMarkovTable::show(model)?),
+    })
 }
 
 fn broadcast(plan: &BroadcastPlan) -> (Name, BroadcastTable) {
@@ -131,7 +112,7 @@ fn broadcast(plan: &BroadcastPlan) -> (Name, BroadcastTable) {
         from: plan.from.as_ref().map(names),
         channel: Some(plan.channel),
         packet_size: Some(Size(Bytes::new(u64::from(plan.packet)))),
-        interval: Some(plan.interval.explicit()),
+        interval: plan.interval.show(),
         start: Some(Time(plan.start - Instant::ZERO)),
         spread: Some(Time(plan.spread)),
         duration: plan.duration.map(Time),
@@ -169,7 +150,7 @@ fn route(given: &WirelessRouteTable, channels: &[u8]) -> WirelessRouteTable {
         via: find.is_none().then(|| given.via.clone().unwrap_or_default()),
         find,
         channel: if given.channels.is_some() { None } else { channels.first().copied() },
-        mtu: Some(given.mtu.unwrap_or(crate::plan::link::DEFAULT_MTU)),
+        mtu: Some(given.mtu.unwrap_or(crate::schema::link::DEFAULT_MTU)),
         ..given.clone()
     }
 }

@@ -2,11 +2,8 @@
 
 use crate::error::{Diagnostic, ScenarioError};
 use crate::plan::context::Context;
-use crate::schema::quantity::Rectangle;
 use crate::schema::wifi::{MobilityTable, WifiTable};
-use ropewalk_units::Duration;
-use ropewalk_wifi::mobility::{GaussMarkov, Movement, RandomWaypoint, Start};
-use ropewalk_wifi::position::Area;
+use ropewalk_wifi::mobility::{GaussMarkov, Movement, RandomWaypoint};
 use std::sync::Arc;
 
 /// How a station moves; where it begins is the station's to say.
@@ -32,27 +29,9 @@ pub struct MovementPlan {
 pub(super) fn mobility(table: Option<&MobilityTable>) -> MobilityPlan {
     match table {
         None | Some(MobilityTable::None(_)) => MobilityPlan::None,
-        Some(MobilityTable::RandomWaypoint(table)) => MobilityPlan::RandomWaypoint(RandomWaypoint {
-            area: area(table.area),
-            speed_min: table.speed_min.map_or(0.5, |speed| speed.0),
-            speed_max: table.speed_max.0,
-            pause: table.pause.map_or(Duration::ZERO, |time| time.0),
-            start: Start::Stationary,
-        }),
-        Some(MobilityTable::GaussMarkov(table)) => MobilityPlan::GaussMarkov(GaussMarkov {
-            area: area(table.area),
-            memory: table.memory.unwrap_or(0.75),
-            speed_mean: table.speed.0,
-            speed_deviation: table.speed_deviation.map_or(table.speed.0 / 4.0, |speed| speed.0),
-            direction_deviation: table.direction_deviation.map_or(0.4, |angle| angle.0),
-            interval: table.interval.map_or(Duration::from_secs(1), |time| time.0),
-            from: None,
-        }),
+        Some(MobilityTable::RandomWaypoint(table)) => MobilityPlan::RandomWaypoint(table.read()),
+        Some(MobilityTable::GaussMarkov(table)) => MobilityPlan::GaussMarkov(table.read(table.speed.0 / 4.0)),
     }
-}
-
-fn area(Rectangle([width, height]): Rectangle) -> Area {
-    Area { width: width.0, height: height.0 }
 }
 
 pub(super) fn movement(

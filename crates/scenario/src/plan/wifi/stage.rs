@@ -271,7 +271,6 @@ impl WifiPlan {
         }
         let key = match *parameter {
             "area.width" | "area.height" => format!("{base}.area"),
-            "speed_mean" => format!("{base}.speed"),
             other => format!("{base}.{other}"),
         };
         WifiError::new(key, format!("{found} does not fit here"), *expected)

@@ -1,6 +1,6 @@
 //! What stations tell all that hear them: `[wifi.broadcasts.NAME]`.
 
-use crate::schema::connection::IntervalTable;
+use crate::schema::interval::IntervalTable;
 use crate::schema::quantity::{Name, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

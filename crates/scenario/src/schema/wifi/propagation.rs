@@ -1,7 +1,9 @@
 //! How signals fade.
 
 use super::super::quantity::{Decibels, Length, Power};
+use super::super::table::{named_value, table};
 use super::super::tagged::tagged;
+use ropewalk_wifi::propagation::{Disk, Overlap};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
@@ -24,19 +26,27 @@ fn no_schema(_: &mut SchemaGenerator) -> Option<Schema> {
     None
 }
 
-/// Keys of disks.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct DiskTable {
-    /// Up to here frames are received.
-    pub(crate) reception: Length,
-    /// Up to here the medium is sensed busy (default: as `reception`).
-    pub(crate) carrier_sense: Option<Length>,
-    /// Up to here a signal spoils frames it overlaps with (default: as `reception`).
-    pub(crate) interference: Option<Length>,
-    /// What becomes of frames that overlap (default destroys-all).
-    pub(crate) overlap: Option<OverlapName>,
+table! {
+    /// Keys of disks.
+    DiskTable of Disk {
+        required {
+            /// Up to here frames are received.
+            reception: f64 as Length;
+        }
+        computed {
+            /// Up to here the medium is sensed busy (default: as `reception`).
+            carrier_sense: f64 as Length;
+            /// Up to here a signal spoils frames it overlaps with (default: as `reception`).
+            interference: f64 as Length;
+        }
+        keys {
+            /// What becomes of frames that overlap.
+            overlap: Overlap as OverlapName = Overlap::DestroysAll;
+        }
+    }
 }
+
+named_value!(Overlap as OverlapName { DestroysAll, FirstWins });
 
 /// What becomes of frames that overlap at a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
