@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ropewalk.tables import Cell, render
+from ropewalk.tables import Cell, Column, cells, heads, render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from ropewalk.analysis import Analysis
 
-Part = tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]
+Part = tuple[str, list[str], list[list[Cell]]]
 """A caption, a head with units, and rows."""
 
 MOST_ROWS: Final = 40
@@ -25,12 +23,14 @@ MILLI: Final = 1e3
 
 def parts(analysis: Analysis) -> list[Part]:
     """The tables that have rows."""
+    streams = analysis.streams.filter(analysis.streams["bytes"] > 0)
+    subflows = analysis.subflows.filter(analysis.subflows["bytes"] > 0)
     every = [
-        _connections(analysis),
-        _streams(analysis),
-        _subflows(analysis),
-        _gaps(analysis),
-        _events(analysis),
+        _part("Connections", CONNECTIONS, analysis.connections),
+        _part("Data, over all subflows of a connection", STREAMS, streams),
+        _part("Subflows", SUBFLOWS, subflows),
+        _part("Times without new data", GAPS, analysis.gaps),
+        _part("Events", EVENTS, analysis.events),
     ]
     return [part for part in every if part[2]]
 
@@ -50,104 +50,59 @@ def _cut(part: Part) -> str:
     return f"{caption}\n{render(head, rows[:MOST_ROWS])}{more}"
 
 
-def _rows(table: pl.DataFrame, columns: Sequence[str], scales: dict[str, float]) -> list[tuple[Cell, ...]]:
-    """The columns of a table, in other units where `scales` says so."""
-    return [
-        tuple(_scaled(row[name], scales.get(name)) for name in columns) for row in table.iter_rows(named=True)
-    ]
+CONNECTIONS: Final = (
+    Column("connection"),
+    Column("kind"),
+    Column("client"),
+    Column("server"),
+    Column("subflows"),
+    Column("start_s"),
+    Column("end_s"),
+)
+STREAMS: Final = (
+    Column("connection"),
+    Column("direction"),
+    Column("bytes"),
+    Column("goodput_bps", "goodput Mbit/s", MEGA),
+    Column("late_segments"),
+    Column("late_extent_bytes", "latest by bytes"),
+    Column("blocked_s", "blocked ms", MILLI),
+    Column("longest_block_s", "longest block ms", MILLI),
+    Column("mean_wait_s", "mean wait ms", MILLI),
+    Column("missing_bytes", "not captured bytes"),
+)
+SUBFLOWS: Final = (
+    Column("connection"),
+    Column("subflow"),
+    Column("client"),
+    Column("server"),
+    Column("direction"),
+    Column("share", "share %", 100.0),
+    Column("fresh_bytes", "new bytes"),
+    Column("retransmitted_bytes"),
+    Column("reinjected_bytes"),
+    Column("unmapped_bytes"),
+    Column("min_rtt_s", "least RTT ms", MILLI),
+    Column("median_rtt_s", "median RTT ms", MILLI),
+    Column("backup"),
+)
+GAPS: Final = (
+    Column("connection"),
+    Column("direction"),
+    Column("start_s", "from s"),
+    Column("duration_s", "duration ms", MILLI),
+    Column("subflow_before"),
+    Column("subflow_after"),
+    Column("handover"),
+)
+EVENTS: Final = (
+    Column("connection"),
+    Column("time_s"),
+    Column("subflow"),
+    Column("direction"),
+    Column("event"),
+)
 
 
-def _scaled(value: Cell, scale: float | None) -> Cell:
-    return value * scale if scale is not None and isinstance(value, (int, float)) else value
-
-
-def _connections(analysis: Analysis) -> Part:
-    columns = ("connection", "kind", "client", "server", "subflows", "start_s", "end_s")
-    head = ("connection", "kind", "client", "server", "subflows", "start s", "end s")
-    return ("Connections", head, _rows(analysis.connections, columns, {}))
-
-
-def _streams(analysis: Analysis) -> Part:
-    head = (
-        "connection",
-        "direction",
-        "bytes",
-        "goodput Mbit/s",
-        "late segments",
-        "latest by bytes",
-        "blocked ms",
-        "longest block ms",
-        "mean wait ms",
-        "not captured bytes",
-    )
-    columns = (
-        "connection",
-        "direction",
-        "bytes",
-        "goodput_bps",
-        "late_segments",
-        "late_extent_bytes",
-        "blocked_s",
-        "longest_block_s",
-        "mean_wait_s",
-        "missing_bytes",
-    )
-    scales = {"goodput_bps": MEGA, "blocked_s": MILLI, "longest_block_s": MILLI, "mean_wait_s": MILLI}
-    busy = analysis.streams.filter(analysis.streams["bytes"] > 0)
-    return ("Data, over all subflows of a connection", head, _rows(busy, columns, scales))
-
-
-def _subflows(analysis: Analysis) -> Part:
-    head = (
-        "connection",
-        "subflow",
-        "client",
-        "server",
-        "direction",
-        "share %",
-        "new bytes",
-        "retransmitted bytes",
-        "reinjected bytes",
-        "unmapped bytes",
-        "least RTT ms",
-        "median RTT ms",
-        "backup",
-    )
-    columns = (
-        "connection",
-        "subflow",
-        "client",
-        "server",
-        "direction",
-        "share",
-        "fresh_bytes",
-        "retransmitted_bytes",
-        "reinjected_bytes",
-        "unmapped_bytes",
-        "min_rtt_s",
-        "median_rtt_s",
-        "backup",
-    )
-    scales = {"share": 100.0, "min_rtt_s": MILLI, "median_rtt_s": MILLI}
-    busy = analysis.subflows.filter(analysis.subflows["bytes"] > 0)
-    return ("Subflows", head, _rows(busy, columns, scales))
-
-
-def _gaps(analysis: Analysis) -> Part:
-    head = ("connection", "direction", "from s", "duration ms", "subflow before", "subflow after", "handover")
-    columns = (
-        "connection",
-        "direction",
-        "start_s",
-        "duration_s",
-        "subflow_before",
-        "subflow_after",
-        "handover",
-    )
-    return ("Times without new data", head, _rows(analysis.gaps, columns, {"duration_s": MILLI}))
-
-
-def _events(analysis: Analysis) -> Part:
-    columns = ("connection", "time_s", "subflow", "direction", "event")
-    head = ("connection", "time s", "subflow", "direction", "event")
-    return ("Events", head, _rows(analysis.events, columns, {}))
+def _part(caption: str, columns: tuple[Column, ...], table: pl.DataFrame) -> Part:
+    return caption, heads(columns), [cells(columns, row) for row in table.iter_rows(named=True)]

@@ -2,45 +2,106 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ropewalk.statistics import Interval, mean_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ropewalk.benefit import Benefit
     from ropewalk.results import RunResult, SweepResult
 
 Cell = Interval | float | int | str | bool | None
 
-CONNECTION_HEAD: Final = (
-    "connection",
-    "protocol",
-    "goodput Mbit/s",
-    "bytes",
-    "start s",
-    "end s",
-    "completed",
+UNITS: Final = {"mbps": "Mbit/s", "s": "s", "ms": "ms"}
+"""The units that the names of columns end with, as heads say them."""
+
+
+class Column(NamedTuple):
+    """A column of an outcome's table, and how people see it."""
+
+    key: str
+    words: str | None = None
+    """What its head says; by default the column's name, with its unit."""
+
+    scale: float | None = None
+    """What its figures are multiplied by, if `words` has another unit."""
+
+    @property
+    def head(self) -> str:
+        """Name and unit."""
+        stem, _, suffix = self.key.rpartition("_")
+        unit = UNITS.get(suffix) if stem else None
+        named = f"{stem} {unit}" if unit else self.key
+        return self.words or named.replace("_", " ")
+
+    def cell(self, row: Mapping[str, Any]) -> Cell:
+        """Its figure or word in a row."""
+        return scaled(row[self.key], self.scale)
+
+
+def scaled(value: Cell, scale: float | None) -> Cell:
+    """A figure in another unit."""
+    if isinstance(value, Interval) and scale is not None:
+        return Interval(scale * value.mean, scale * value.low, scale * value.high, value.n)
+    return value * scale if scale is not None and isinstance(value, (int, float)) else value
+
+
+def heads(columns: Iterable[Column]) -> list[str]:
+    """The heads of a table."""
+    return [column.head for column in columns]
+
+
+def cells(columns: Iterable[Column], row: Mapping[str, Any]) -> list[Cell]:
+    """One row of a table."""
+    return [column.cell(row) for column in columns]
+
+
+PERCENT: Final = 100.0
+
+CONNECTIONS: Final = (
+    Column("name", "connection"),
+    Column("protocol"),
+    Column("goodput_mbps"),
+    Column("bytes"),
+    Column("start_s"),
+    Column("end_s"),
+    Column("completed"),
 )
-SUBFLOW_HEAD: Final = (
-    "connection",
-    "path",
-    "throughput Mbit/s",
-    "bytes",
-    "retransmissions",
-    "spurious",
-    "timeouts",
-    "SRTT ms",
+SUBFLOWS: Final = (
+    Column("path"),
+    Column("throughput_mbps"),
+    Column("bytes"),
+    Column("retransmissions"),
+    Column("spurious_retransmissions", "spurious"),
+    Column("timeouts"),
+    Column("srtt_ms", "SRTT ms"),
 )
-LINK_HEAD: Final = (
-    "link",
-    "direction",
-    "bytes",
-    "packets",
-    "dropped by queue",
-    "lost",
-    "utilisation %",
+LINKS: Final = (
+    Column("name", "link"),
+    Column("direction"),
+    Column("bytes"),
+    Column("packets"),
+    Column("drops_queue", "dropped by queue"),
+    Column("drops_loss", "lost"),
+    Column("utilisation", "utilisation %", PERCENT),
+)
+ROUTE_FIGURES: Final = (
+    Column("changes"),
+    Column("mean_duration_s"),
+    Column("broken_s"),
+    Column("first_broken_s"),
+)
+RADIO_COUNTS: Final = (
+    Column("data_sent", "data frames"),
+    Column("retries"),
+    Column("collisions"),
+    Column("dropped"),
+)
+RADIO_PARTS: Final = (
+    Column("sending", "sending %", PERCENT),
+    Column("busy", "busy %", PERCENT),
 )
 BOND_HEAD: Final = (
     "bond",
@@ -51,25 +112,6 @@ BOND_HEAD: Final = (
     "received packets",
     "lost",
     "sent again",
-)
-ROUTE_HEAD: Final = (
-    "route",
-    "hops",
-    "way at first",
-    "changes",
-    "mean duration s",
-    "broken s",
-    "first broken s",
-)
-RADIO_HEAD: Final = (
-    "station",
-    "channel",
-    "data frames",
-    "retries",
-    "collisions",
-    "dropped",
-    "sending %",
-    "busy %",
 )
 BROADCAST_HEAD: Final = (
     "broadcast",
@@ -138,26 +180,15 @@ def heading(result: RunResult) -> str:
 def of_summary(summary: dict[str, Any]) -> str:
     """The tables of one run, or of several combined."""
     connections = summary["connections"]
+    subflows = [
+        [connection["name"], *cells(SUBFLOWS, subflow)]
+        for connection in connections
+        for subflow in connection["subflows"]
+    ]
     parts = [
-        render(CONNECTION_HEAD, [_connection(connection) for connection in connections]),
-        render(
-            SUBFLOW_HEAD,
-            [
-                (
-                    connection["name"],
-                    subflow["path"],
-                    subflow["throughput_mbps"],
-                    subflow["bytes"],
-                    subflow["retransmissions"],
-                    subflow["spurious_retransmissions"],
-                    subflow["timeouts"],
-                    subflow["srtt_ms"],
-                )
-                for connection in connections
-                for subflow in connection["subflows"]
-            ],
-        ),
-        render(LINK_HEAD, [_link(link) for link in summary["links"]]),
+        render(heads(CONNECTIONS), [_connection(connection) for connection in connections]),
+        render(["connection", *heads(SUBFLOWS)], subflows),
+        render(heads(LINKS), [cells(LINKS, link) for link in summary["links"]]),
     ]
     return "\n\n".join(parts)
 
@@ -166,11 +197,12 @@ def of_routes(summary: dict[str, Any]) -> list[str]:
     """The wireless routes and how stable they were, those that changed most if there are many; none without any."""
     rows: list[tuple[float, Sequence[Cell]]] = []
     for route in summary.get("routes", []):
-        figures = [route[key] for key in ("changes", "mean_duration_s", "broken_s", "first_broken_s")]
-        changes = figures[0].mean if isinstance(figures[0], Interval) else figures[0]
+        figures = cells(ROUTE_FIGURES, route)
+        changes = route["changes"].mean if isinstance(route["changes"], Interval) else route["changes"]
         way = route["stations"] or "one for each seed"
         rows.append((changes, [route["name"], route["hops"], way, *figures]))
-    return [_longest(ROUTE_HEAD, rows, "routes")] if rows else []
+    head = ["route", "hops", "way at first", *heads(ROUTE_FIGURES)]
+    return [_longest(head, rows, "routes")] if rows else []
 
 
 def of_bonds(result: RunResult) -> list[str]:
@@ -197,18 +229,18 @@ def of_radios(result: RunResult) -> list[str]:
     """The radios that have sent data, those that sent most if there are many; none without a wireless network."""
     if not any(len(outcome.radios) for outcome in result.outcomes):
         return []
-    figures = ["data_sent", "retries", "collisions", "dropped", "sending", "busy"]
+    columns = (*RADIO_COUNTS, *RADIO_PARTS)
     frame = result.radios
     drops = frame["drops_retries"] + frame["drops_queue"] + frame["drops_lifetime"]
     frame = frame.with_columns(drops.alias("dropped"))
     rows: list[tuple[float, Sequence[Cell]]] = []
     for (station, channel), group in frame.group_by(["station", "channel"], maintain_order=True):
-        means = [mean_interval(group[figure].to_list()) for figure in figures]
-        if means[0].mean:
-            counts = [_one(mean) for mean in means[:4]]
-            parts = [_percent(mean if mean.n > 1 else mean.mean) for mean in means[4:]]
-            rows.append((means[0].mean, [str(station), str(channel), *counts, *parts]))
-    return [_longest(RADIO_HEAD, rows, "radios")]
+        means = {column.key: mean_interval(group[column.key].to_list()) for column in columns}
+        if sent := means["data_sent"].mean:
+            counts = [_one(means[column.key]) for column in RADIO_COUNTS]
+            parts = [_part(means[column.key], column) for column in RADIO_PARTS]
+            rows.append((sent, [str(station), str(channel), *counts, *parts]))
+    return [_longest(["station", "channel", *heads(columns)], rows, "radios")]
 
 
 def of_broadcasts(result: RunResult) -> list[str]:
@@ -238,10 +270,9 @@ def _one(value: Interval) -> Cell:
     return value if value.n > 1 else round(value.mean)
 
 
-def _connection(connection: dict[str, Any]) -> tuple[Cell, ...]:
-    keys = ("name", "protocol", "goodput_mbps", "bytes", "start_s", "end_s", "completed")
-    *figures, completed = (connection[key] for key in keys)
-    return (*figures, _count(completed))
+def _connection(connection: dict[str, Any]) -> list[Cell]:
+    *figures, _ = cells(CONNECTIONS, connection)
+    return [*figures, _count(connection["completed"])]
 
 
 def _count(value: Interval | bool) -> Cell:
@@ -249,17 +280,9 @@ def _count(value: Interval | bool) -> Cell:
     return f"{round(value.mean * value.n)} of {value.n}" if isinstance(value, Interval) else value
 
 
-def _link(link: dict[str, Any]) -> tuple[Cell, ...]:
-    keys = ("name", "direction", "bytes", "packets", "drops_queue", "drops_loss")
-    return (*(link[key] for key in keys), _percent(link["utilisation"]))
-
-
-def _percent(value: Interval | float | None) -> Cell:
-    if value is None:
-        return None
-    if isinstance(value, Interval):
-        return Interval(100 * value.mean, 100 * value.low, 100 * value.high, value.n)
-    return 100 * value
+def _part(value: Interval, column: Column) -> Cell:
+    """In the column's unit; the figure itself where there is only one."""
+    return scaled(value if value.n > 1 else value.mean, column.scale)
 
 
 def of_sweep(result: SweepResult) -> str:

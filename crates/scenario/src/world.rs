@@ -45,7 +45,7 @@ use simulation::{Radio, Simulation};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wireless::{Conductor, Motion, Wired};
+use wireless::{MediumDriver, Wired, WirelessDriver};
 
 /// How a scenario is run.
 #[derive(Clone, Debug, Default)]
@@ -118,8 +118,8 @@ pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> R
         false => None,
     };
     let mut stage = staged(wifi, seed, &watch)?;
-    let motion = Motion::new(wifi, seed, &mut stage);
-    run.captured(radio(stage), motion, run_up)
+    let driver = WirelessDriver::new(wifi, seed, &mut stage);
+    run.captured(radio(stage), driver, run_up)
 }
 
 impl Scenario {
@@ -174,17 +174,17 @@ impl Run<'_> {
     fn captured<M: Medium<Packet>>(
         self,
         radio: Radio<M>,
-        conductor: impl Conductor<M>,
+        driver: impl MediumDriver<M>,
         run_up: Option<RunUp<M>>,
     ) -> Result<Outcome, RunError> {
         let Some(folder) = &self.options.capture else {
             let mut simulation = self.begin(NoTap, radio, run_up);
-            return self.simulate(&mut simulation, conductor);
+            return self.simulate(&mut simulation, driver);
         };
         let failed = |source| RunError::Capture { folder: folder.clone(), source };
         let tap = CaptureTap::create(self.plan, &radio.ports, folder).map_err(failed)?;
         let mut simulation = self.begin(tap, radio, run_up);
-        let outcome = self.simulate(&mut simulation, conductor)?;
+        let outcome = self.simulate(&mut simulation, driver)?;
         simulation.world.into_tap().finish().map_err(failed)?;
         Ok(outcome)
     }
@@ -206,7 +206,7 @@ impl Run<'_> {
     fn simulate<T: PausingTap, M: Medium<Packet>>(
         self,
         simulation: &mut Simulation<T, M>,
-        mut conductor: impl Conductor<M>,
+        mut driver: impl MediumDriver<M>,
     ) -> Result<Outcome, RunError> {
         let Self { plan, provenance, options } = self;
         let end = Instant::ZERO + plan.settings.duration;
@@ -218,10 +218,10 @@ impl Run<'_> {
                 next_sample = now.saturating_add(plan.settings.sample_interval).min(end);
             }
             let stretch = next_sample.min(now.saturating_add(LONGEST_STRETCH));
-            now = conductor.next().map_or(stretch, |at| at.min(stretch));
+            now = driver.next().map_or(stretch, |at| at.min(stretch));
             simulation.world.run_until(now);
             if now < end {
-                conductor.step(simulation);
+                driver.step(simulation);
             }
             simulation.world.tap_mut().pause();
             if let Some(sampler) = &mut sampler
@@ -234,7 +234,7 @@ impl Run<'_> {
             }
         }
         let (series, bond_series) = sampler.map(Sampler::finish).unwrap_or_default();
-        let (routes, route_changes) = conductor.routes(end);
+        let (routes, route_changes) = driver.routes(end);
         let connections = collect::connections(plan, simulation);
         let subflows = collect::subflow_rows(plan, simulation, &connections);
         Ok(Outcome {
@@ -243,8 +243,8 @@ impl Run<'_> {
             subflows,
             links: collect::links(plan, simulation),
             bonds: bonds::rows(plan, simulation),
-            radios: conductor.radios(simulation),
-            broadcasts: conductor.broadcasts(simulation),
+            radios: driver.radios(simulation),
+            broadcasts: driver.broadcasts(simulation),
             routes,
             route_changes,
             series,

@@ -72,8 +72,8 @@ fn check(cases: &[Case]) {
         assert_eq!(found, marked, "mark of {by:?}: {shown}");
         let offset = by.lines().position(|line| line == source).unwrap_or(0);
         assert_eq!(error.line, Some(number + offset), "line of {by:?}: {shown}");
-        let told = format!("{} {}", error.message, error.expected);
-        assert!(told.contains(word), "no {word:?} for {by:?}: {shown}");
+        let text = format!("{} {}", error.message, error.expected);
+        assert!(text.contains(word), "no {word:?} for {by:?}: {shown}");
         assert_eq!(error.suggestion.as_deref(), suggestion, "suggestion for {by:?}: {shown}");
         assert!(shown.starts_with(&format!("test.toml:{}:", number + offset)), "{shown}");
     }

@@ -221,7 +221,7 @@ fn a_line_that_is_down_at_once_was_up_before() {
     for text in [LINES, &silent()] {
         let outcome = outcome(text, &[down]);
         let seen = samples(&outcome, "dsl", "hub->cpe");
-        assert_eq!(seen[0].1.state, "up", "nobody told the gateway");
+        assert_eq!(seen[0].1.state, "up", "no report reached the gateway");
         assert!(seen[0].1.srtt_ms.is_some());
         let noticed = seen.iter().find(|(_, sample)| sample.state == "down").expect("noticed").0;
         assert!(noticed <= 0.3, "after {noticed} s");

@@ -174,10 +174,10 @@ application = { kind = "bulk" }
     run(&scenario, &RunOptions::default()).expect("its own seed");
     let error =
         run(&scenario, &RunOptions { seed: Some(bad), ..RunOptions::default() }).expect_err("no route");
-    let told = error.to_string();
+    let message = error.to_string();
     assert!(
-        told.contains(&format!("with seed {bad}: wifi.routes.a.via")) && told.contains("m apart"),
-        "{told}"
+        message.contains(&format!("with seed {bad}: wifi.routes.a.via")) && message.contains("m apart"),
+        "{message}"
     );
 }
 

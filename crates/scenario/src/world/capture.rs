@@ -179,7 +179,7 @@ impl CaptureTap {
 
     /// Writes what was heard, in order of time.
     pub(crate) fn write_pending(&mut self) {
-        // Stable: what happened at one time stays in the order in which it was told.
+        // Stable: what happened at one time stays in the order in which the tap heard of it.
         self.pending.sort_by_key(|record| record.at);
         for record in self.pending.drain(..) {
             let (file, interface) = record.place;

@@ -200,11 +200,11 @@ impl StreamEndpoint {
     #[inline(always)]
     pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: &Interfaces) -> Wants {
         let Self { transport, source, sink, error, dscp, .. } = self;
-        let mut rest = Surroundings { source, sink, error, dscp: *dscp, host };
+        let mut driver = Driver { source, sink, error, dscp: *dscp, host };
         match transport {
             Transport::Waiting | Transport::Listening => Wants(false),
-            Transport::Tcp(stream) => rest.drive(context, stream),
-            Transport::Mptcp(stream) => rest.drive(context, stream),
+            Transport::Tcp(stream) => driver.drive(context, stream),
+            Transport::Mptcp(stream) => driver.drive(context, stream),
         }
     }
 
@@ -227,8 +227,8 @@ impl StreamEndpoint {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wants(pub(crate) bool);
 
-/// An endpoint without its transport, while that is driven.
-struct Surroundings<'a> {
+/// Drives a transport: what its endpoint reads, writes and sends.
+struct Driver<'a> {
     source: &'a mut Source,
     sink: &'a mut Sink,
     error: &'a mut Option<String>,
@@ -236,7 +236,7 @@ struct Surroundings<'a> {
     host: &'a Interfaces,
 }
 
-impl Surroundings<'_> {
+impl Driver<'_> {
     #[inline(always)]
     fn drive<F: Flow>(&mut self, context: &mut Context<'_, Packet>, flow: &mut F) -> Wants {
         let now = context.now();

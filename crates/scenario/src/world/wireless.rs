@@ -13,7 +13,7 @@ use ropewalk_wifi::position::Position;
 use ropewalk_wifi::{Network, RouteConfig, RouteId, StationId};
 
 /// What a run does to its medium while time passes, and what it tells of it.
-pub(super) trait Conductor<M: Medium<Packet>> {
+pub(super) trait MediumDriver<M: Medium<Packet>> {
     /// When it wants to be called next.
     fn next(&self) -> Option<Instant> {
         None
@@ -41,10 +41,10 @@ pub(super) trait Conductor<M: Medium<Packet>> {
 /// There is no medium.
 pub(super) struct Wired;
 
-impl Conductor<NoMedium> for Wired {}
+impl MediumDriver<NoMedium> for Wired {}
 
 /// Moves stations and finds routes.
-pub(super) struct Motion<'a> {
+pub(super) struct WirelessDriver<'a> {
     plan: &'a WifiPlan,
     seed: u64,
     trajectories: Vec<Trajectory>,
@@ -68,7 +68,7 @@ struct Watched {
     seen: Instant,
 }
 
-impl<'a> Motion<'a> {
+impl<'a> WirelessDriver<'a> {
     /// Of a stage, whose network is in the world already.
     pub(super) fn new(plan: &'a WifiPlan, seed: u64, stage: &mut Stage) -> Self {
         let Scene { stations, routes, .. } = std::mem::take(&mut stage.scene);
@@ -172,7 +172,7 @@ fn holds(network: &Network, way: &RouteConfig) -> bool {
     })
 }
 
-impl Conductor<Network> for Motion<'_> {
+impl MediumDriver<Network> for WirelessDriver<'_> {
     fn next(&self) -> Option<Instant> {
         self.next_move.into_iter().chain(self.next_search).min()
     }
