@@ -53,11 +53,6 @@ impl<P> FqCodel<P> {
         self.limit
     }
 
-    /// CoDel of each flow queue, from now on.
-    pub fn set_codel(&mut self, codel: CodelConfig) {
-        self.config.codel = codel;
-    }
-
     /// RFC 8290 §4.1: the packet is queued first; while there is too much, the longest queue loses its head. `load`: what
     /// is held without it.
     pub fn enqueue(

@@ -74,13 +74,6 @@ impl Stream {
         mean + standard_deviation * normal::quantile(self.open_uniform())
     }
 
-    /// Failures before the first success, each trial succeeding with probability `p`; `u64::MAX` when `p` is 0.
-    pub fn geometric(&mut self, p: f64) -> u64 {
-        let failures = libm::log(self.open_uniform()) / libm::log1p(-p);
-        // The conversion saturates: p = 0 divides by zero and gives infinity, p = 1 divides by infinity and gives 0.
-        if p <= 0.0 { u64::MAX } else { libm::floor(failures) as u64 }
-    }
-
     /// Uniform in 0..n, without bias.
     ///
     /// # Panics

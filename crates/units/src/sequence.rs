@@ -239,11 +239,6 @@ impl Ssn {
     pub const fn from_seq(seq: Seq, iss: Seq) -> Self {
         Self(seq.since(iss))
     }
-
-    /// Back to a sequence number of the subflow whose initial one is `iss`.
-    pub const fn to_seq(self, iss: Seq) -> Seq {
-        Seq::new(iss.get().wrapping_add(self.0))
-    }
 }
 
 impl fmt::Debug for Ssn {

@@ -136,11 +136,6 @@ impl GilbertElliott {
         let starts = (1.0 - bad) * (1.0 - loss_good) * after_good + bad * (1.0 - loss_bad) * after_bad;
         mean_run(self.mean_loss(), starts)
     }
-
-    /// How long the bad state lasts on average, in steps: 1/r.
-    pub fn mean_bad_period(&self) -> f64 {
-        1.0 / self.bad_to_good.get()
-    }
 }
 
 impl ErrorModel {

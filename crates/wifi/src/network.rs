@@ -146,14 +146,6 @@ impl Network {
         self.rebuild();
     }
 
-    /// Moves one station, as [`Self::set_positions`] does.
-    ///
-    /// # Panics
-    /// When there is no such station.
-    pub fn move_station(&mut self, station: StationId, position: Position) {
-        self.set_positions(&[(station, position)]);
-    }
-
     fn rebuild(&mut self) {
         let sites: Vec<Site> =
             self.radios.iter().map(|radio| Site { station: radio.station, channel: radio.channel }).collect();

@@ -61,7 +61,6 @@ fn formulas_are_the_known_ones() {
     // All lost in the bad state, nothing in the good: a burst is a stay, 1/r.
     let simple = gilbert_elliott(0.02, 0.2, 0.0, 1.0);
     assert!((simple.mean_burst() - 5.0).abs() < 1e-12);
-    assert!((simple.mean_bad_period() - 5.0).abs() < 1e-12);
     let bernoulli = ErrorModel::Bernoulli(probability(0.1));
     assert!((bernoulli.mean_burst() - 1.0 / 0.9).abs() < 1e-12);
     // p + r = 1 is independent from attempt to attempt.

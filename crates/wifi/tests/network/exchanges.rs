@@ -104,7 +104,9 @@ fn a_frame_nobody_answers_is_sent_as_often_as_the_limit_says() {
         let mac = MacConfig { short_retry_limit: limit, ..mac() };
         let mut scene = watched(&network(disk(20.0, 40.0), &mac, &[(0.0, 0.0), (10.0, 0.0)]));
         let (route, port) = scene.route(&[0, 1]);
-        scene.world.touch_medium(|network, _| network.move_station(StationId(1), Position::new(500.0, 0.0)));
+        scene
+            .world
+            .touch_medium(|network, _| network.set_positions(&[(StationId(1), Position::new(500.0, 0.0))]));
         scene.send(0, port, us(0), 1_428, 1);
         scene.run_until(1.0);
         let sent = frames(&mut scene);
@@ -130,7 +132,9 @@ fn windows_double_until_the_largest() {
     let mac = MacConfig { short_retry_limit: 60, ..mac() };
     let mut scene = watched(&network(disk(20.0, 40.0), &mac, &[(0.0, 0.0), (10.0, 0.0)]));
     let (_, port) = scene.route(&[0, 1]);
-    scene.world.touch_medium(|network, _| network.move_station(StationId(1), Position::new(500.0, 0.0)));
+    scene
+        .world
+        .touch_medium(|network, _| network.set_positions(&[(StationId(1), Position::new(500.0, 0.0))]));
     scene.send(0, port, us(0), 1_428, 40);
     scene.run_until(120.0);
     let sent = frames(&mut scene);
@@ -202,7 +206,9 @@ fn an_rts_without_consequence_is_forgotten() {
     let mut scene = watched(&network(disk(20.0, 40.0), &mac, &[(0.0, 0.0), (15.0, 0.0), (5.0, 0.0)]));
     let (_, port) = scene.route(&[0, 1]);
     let (_, other) = scene.route(&[2, 0]);
-    scene.world.touch_medium(|network, _| network.move_station(StationId(1), Position::new(900.0, 0.0)));
+    scene
+        .world
+        .touch_medium(|network, _| network.set_positions(&[(StationId(1), Position::new(900.0, 0.0))]));
     scene.send(0, port, us(0), 1_428, 1);
     scene.send(2, other, us(210), 100, 1);
     scene.run_until(0.01);

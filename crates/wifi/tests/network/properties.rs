@@ -343,7 +343,7 @@ proptest! {
         for (step, (who, x, y)) in moves.iter().enumerate() {
             built.scene.run_until(0.003 * (step + 1) as f64);
             let who = StationId(who.index(stations) as u32);
-            built.scene.world.touch_medium(|network, _| network.move_station(who, Position::new(*x, *y)));
+            built.scene.world.touch_medium(|network, _| network.set_positions(&[(who, Position::new(*x, *y))]));
             for &(id, channel) in &built.routes {
                 let ends = built.scene.world.medium().route_stations(id);
                 let (from, to) = (ends[0], ends[ends.len() - 1]);

@@ -177,7 +177,9 @@ fn who_leaves_is_no_longer_heard_and_another_way_is_taken() {
     scene.run_until(1.0);
     let before = scene.delivered(id);
     assert!(before > 0);
-    scene.world.touch_medium(|network, _| network.move_station(StationId(1), Position::new(900.0, 0.0)));
+    scene
+        .world
+        .touch_medium(|network, _| network.set_positions(&[(StationId(1), Position::new(900.0, 0.0))]));
     scene.run_until(2.0);
     let during = scene.delivered(id);
     assert!(during - before <= u64::from(PACKET), "what was on its last hop");
