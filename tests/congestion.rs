@@ -1,6 +1,7 @@
 //! What congestion controllers do to a bottleneck: BBR by its draft, DCTCP by its paper, pacing.
 
 use ropewalk_scenario::{Outcome, SeriesRow};
+use ropewalk_testnet::text::two_hosts;
 use ropewalk_tests::{goodput, jain, mean, simulate_series};
 
 /// A sender and its rival share a bottleneck of `rate` whose buffer takes `buffer`; `rtt_ms` is the round trip without
@@ -275,32 +276,14 @@ fn an_hour_of_bbr_does_not_drift() {
 
 #[test]
 fn bbr_subflows_use_both_paths() {
-    let text = r#"
-[scenario]
-name = "paths"
-duration = "30 s"
-[hosts.client]
-[hosts.server]
-[links.a]
-between = ["client", "server"]
-rate = "10 Mbit/s"
-delay = "10 ms"
-queue = "60 packets"
-[links.b]
-between = ["client", "server"]
-rate = "5 Mbit/s"
-delay = "30 ms"
-queue = "60 packets"
-[connections.one]
-protocol = "mptcp"
-from = "client"
-to = "server"
-paths = ["a", "b"]
-application = { kind = "bulk" }
-mptcp = { congestion_control = "bbr" }
-"#;
-    let outcome = simulate_series(text, 1);
-    let share = goodput(&outcome, "one") / ceiling(15.0);
+    let line = |mbps, ms| format!("rate = \"{mbps} Mbit/s\"\ndelay = \"{ms} ms\"\nqueue = \"60 packets\"");
+    let bulk = "protocol = \"mptcp\"
+        paths = [\"a\", \"b\"]
+        application = { kind = \"bulk\" }
+        mptcp = { congestion_control = \"bbr\" }";
+    let text = two_hosts(30, "", &[("a", &line(10, 10)), ("b", &line(5, 30))], bulk);
+    let outcome = simulate_series(&text, 1);
+    let share = goodput(&outcome, "bulk") / ceiling(15.0);
     println!("two paths with BBR: {share:.3}");
     assert!(share > 0.9, "{share:.3}");
 }

@@ -1,6 +1,7 @@
 //! RFC 6356's goals at a shared bottleneck: a coupled connection of two subflows takes what one TCP flow
 //! takes; an uncoupled one takes twice that.
 
+use ropewalk_testnet::text::{connection, link, scenario};
 use ropewalk_tests::{goodput, jain, mean, simulate};
 
 /// Both of the connection's paths, and the TCP flow's, cross the link between the routers.
@@ -8,81 +9,44 @@ use ropewalk_tests::{goodput, jain, mean, simulate};
 /// ```text
 ///   client ══ a, b ══ r1 ── 10 Mbit/s ── r2 ══ c, d ══ server
 /// ```
-const SHARED: &str = r#"
-[scenario]
-name = "fairness"
-duration = "120 s"
-
-[tcp]
-preset = "linux"
-congestion_control = "newreno"
-
-[mptcp]
-scheduler = "lowest-rtt"
-
-[hosts.client]
-[hosts.server]
-[hosts.rival]
-[hosts.sink]
-[routers.r1]
-[routers.r2]
-
-[links.a]
-between = ["client", "r1"]
-rate = "100 Mbit/s"
-delay = "1 ms"
-
-[links.b]
-between = ["client", "r1"]
-rate = "100 Mbit/s"
-delay = "1 ms"
-
-[links.c]
-between = ["r2", "server"]
-rate = "100 Mbit/s"
-delay = "1 ms"
-
-[links.d]
-between = ["r2", "server"]
-rate = "100 Mbit/s"
-delay = "1 ms"
-
-[links.e]
-between = ["rival", "r1"]
-rate = "100 Mbit/s"
-delay = "1 ms"
-
-[links.f]
-between = ["r2", "sink"]
-rate = "100 Mbit/s"
-delay = "1 ms"
-
-[links.bottleneck]
-between = ["r1", "r2"]
-rate = "10 Mbit/s"
-delay = "20 ms"
-queue = { discipline = "red", limit = "100 packets", min_threshold = 10, max_threshold = 50, max_probability = "5 %" }
-
-[connections.multipath]
-protocol = "mptcp"
-from = "client"
-to = "server"
-paths = ["a", "b"]
-application = { kind = "bulk" }
-
-[connections.single]
-protocol = "tcp"
-from = "rival"
-to = "sink"
-application = { kind = "bulk" }
-"#;
+fn shared() -> String {
+    let fast = "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"";
+    let bottleneck = "rate = \"10 Mbit/s\"
+        delay = \"20 ms\"
+        queue.discipline = \"red\"
+        queue.limit = \"100 packets\"
+        queue.min_threshold = 10
+        queue.max_threshold = 50
+        queue.max_probability = \"5 %\"";
+    let bulk = "application = { kind = \"bulk\" }";
+    let presets =
+        "[tcp]\npreset = \"linux\"\ncongestion_control = \"newreno\"\n[mptcp]\nscheduler = \"lowest-rtt\"\n";
+    let rest = [
+        format!("{presets}[routers.r1]\n[routers.r2]\n"),
+        link("a", ["client", "r1"], fast),
+        link("b", ["client", "r1"], fast),
+        link("c", ["r2", "server"], fast),
+        link("d", ["r2", "server"], fast),
+        link("e", ["rival", "r1"], fast),
+        link("f", ["r2", "sink"], fast),
+        link("bottleneck", ["r1", "r2"], bottleneck),
+        connection(
+            "multipath",
+            ["client", "server"],
+            &format!("protocol = \"mptcp\"\npaths = [\"a\", \"b\"]\n{bulk}"),
+        ),
+        connection("single", ["rival", "sink"], &format!("protocol = \"tcp\"\n{bulk}")),
+    ];
+    scenario(120, &["client", "server", "rival", "sink"], &rest)
+}
 
 const SEEDS: u64 = 20;
 
 fn shares(control: &str) -> Vec<[f64; 2]> {
+    let source = shared();
     (1..=SEEDS)
         .map(|seed| {
-            let outcome = simulate(SHARED, &[("mptcp.congestion_control", control)], seed);
+            let outcome = simulate(&source, &[("mptcp.congestion_control", control)], seed);
             [goodput(&outcome, "multipath"), goodput(&outcome, "single")]
         })
         .collect()

@@ -3,6 +3,7 @@
 //! `ROPEWALK_BLESS=1 cargo test -p ropewalk-tests --test golden` writes it again, and then the difference is looked at.
 
 use ropewalk_testnet::golden;
+use ropewalk_testnet::text::two_hosts;
 use ropewalk_tests::{goodput, mean, simulate};
 use std::fmt::Write as _;
 
@@ -10,39 +11,10 @@ use std::fmt::Write as _;
 const PACKET: f64 = 1500.0;
 const DATA: f64 = 1448.0;
 
-const LINE: &str = r#"
-[scenario]
-name = "golden"
-duration = "100 s"
-
-[tcp]
-preset = "linux"
-congestion_control = "newreno"
-
-[hosts.client]
-[hosts.server]
-
-[links.a]
-between = ["client", "server"]
-rate = "10 Mbit/s"
-delay = "10 ms"
-queue = "1000 packets"
-
-[connections.bulk]
-protocol = "tcp"
-from = "client"
-to = "server"
-paths = ["a"]
-application = "bulk"
-"#;
-
-const SECOND_LINE: &str = r#"
-[links.b]
-between = ["client", "server"]
-rate = "4 Mbit/s"
-delay = "30 ms"
-queue = "1000 packets"
-"#;
+const LINES: [(&str, &str); 2] = [
+    ("a", "rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"1000 packets\""),
+    ("b", "rate = \"4 Mbit/s\"\ndelay = \"30 ms\"\nqueue = \"1000 packets\""),
+];
 
 /// A row of the table.
 struct Case {
@@ -75,7 +47,10 @@ impl Case {
     }
 
     fn measured(&self) -> f64 {
-        let source = if self.second_line { format!("{LINE}{SECOND_LINE}") } else { LINE.to_owned() };
+        let lines = &LINES[..if self.second_line { 2 } else { 1 }];
+        let tcp = "preset = \"linux\"\ncongestion_control = \"newreno\"";
+        let bulk = "protocol = \"tcp\"\npaths = [\"a\"]\napplication = \"bulk\"";
+        let source = two_hosts(100, tcp, lines, bulk);
         let run = |seed| goodput(&simulate(&source, &self.settings, seed), "bulk");
         mean(&(1..=self.seeds).map(run).collect::<Vec<_>>())
     }

@@ -8,32 +8,17 @@
 //! - ns-3's `LinuxReno` is faster than Linux's own Reno by an eighth to a fifth: Linux 6.18 was measured with
 //!   7.48 Mbit/s at 0.5 % and payloads of 1348 octets, which `tests/linux.rs` holds ours to.
 
+use ropewalk_testnet::text::two_hosts;
 use ropewalk_tests::{goodput, mean, simulate};
 
-const SCENARIO: &str = r#"
-[scenario]
-name = "ns3"
-duration = "60 s"
-
-[tcp]
-preset = "linux"
-
-[hosts.client]
-[hosts.server]
-
-[links.a]
-between = ["client", "server"]
-rate = "10 Mbit/s"
-delay = "10 ms"
-mtu = 1452
-queue = { discipline = "drop-tail", limit = "50 packets" }
-
-[connections.bulk]
-protocol = "tcp"
-from = "client"
-to = "server"
-application = { kind = "bulk" }
-"#;
+fn source() -> String {
+    let link = "rate = \"10 Mbit/s\"
+        delay = \"10 ms\"
+        mtu = 1452
+        queue = { discipline = \"drop-tail\", limit = \"50 packets\" }";
+    let bulk = "protocol = \"tcp\"\napplication = { kind = \"bulk\" }";
+    two_hosts(60, "preset = \"linux\"", &[("a", link)], bulk)
+}
 
 /// Ours over theirs, at both losses.
 fn ratios(name: &str, settings: &[(&str, &str)], theirs: [f64; 2]) -> [f64; 2] {
@@ -42,7 +27,7 @@ fn ratios(name: &str, settings: &[(&str, &str)], theirs: [f64; 2]) -> [f64; 2] {
         let (loss, theirs) = losses.next().expect("two losses");
         let overrides = [settings, &[("links.a.forward.loss", loss)]].concat();
         let values: Vec<f64> =
-            (1..=10).map(|seed| goodput(&simulate(SCENARIO, &overrides, seed), "bulk")).collect();
+            (1..=10).map(|seed| goodput(&simulate(&source(), &overrides, seed), "bulk")).collect();
         println!("{name} at {loss}: ours {:.2}, ns-3 {theirs:.2} Mbit/s", mean(&values));
         mean(&values) / theirs
     })

@@ -17,6 +17,7 @@ mod mptcp;
 mod network;
 mod stack;
 mod tcp;
+pub mod text;
 
 pub use application::{Application, Finish, Transport};
 pub use datagram::{address, line_of, reversed};

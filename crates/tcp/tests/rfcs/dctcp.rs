@@ -14,6 +14,13 @@ fn established() -> Script {
     s
 }
 
+/// … to which a marked segment has come.
+fn marked() -> Script {
+    let mut s = established();
+    s.run("< . 1:1001 ack 1 ce\n > .E 1:1 ack 1001");
+    s
+}
+
 #[test]
 fn without_a_change_acks_are_delayed_and_echo_the_state() {
     let mut s = established();
@@ -49,11 +56,9 @@ fn a_first_mark_is_told_at_once_and_what_came_before_with_the_old_state() {
 
 #[test]
 fn the_end_of_the_marks_is_told_at_once_and_what_came_before_with_the_old_state() {
-    let mut s = established();
+    let mut s = marked();
     s.run(
         "
-        < . 1:1001 ack 1 ce
-        > .E 1:1 ack 1001
         < . 1001:2001 ack 1 ce
         > nothing
         < . 2001:3001 ack 1
@@ -65,11 +70,9 @@ fn the_end_of_the_marks_is_told_at_once_and_what_came_before_with_the_old_state(
 
 #[test]
 fn cwr_does_not_end_the_echo() {
-    let mut s = established();
+    let mut s = marked();
     s.run(
         "
-        < . 1:1001 ack 1 ce
-        > .E 1:1 ack 1001
         < .W 1001:2001 ack 1 ce
         > nothing
         < . 2001:3001 ack 1 ce
@@ -80,11 +83,9 @@ fn cwr_does_not_end_the_echo() {
 
 #[test]
 fn a_delayed_ack_tells_the_state_of_what_it_acknowledges() {
-    let mut s = established();
+    let mut s = marked();
     s.run(
         "
-        < . 1:1001 ack 1 ce
-        > .E 1:1 ack 1001
         < . 1001:2001 ack 1 ce
         +40 > .E 1:1 ack 2001
         < . 2001:3001 ack 1
