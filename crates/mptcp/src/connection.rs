@@ -16,6 +16,7 @@ mod close;
 mod congestion;
 mod fallback;
 mod handshake;
+mod octets;
 mod opportunistic;
 mod order;
 mod places;

@@ -78,6 +78,12 @@ impl Reassembly {
         self.waiting.end().unwrap_or(self.next)
     }
 
+    /// Names each range that is there: to be read, or behind a hole.
+    pub(crate) fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        self.more.iter().chain([&self.ready]).filter(|range| range.len > 0).for_each(|range| visit(*range));
+        self.waiting.visit(visit);
+    }
+
     /// Octets that arrived more than once.
     #[inline]
     pub(crate) const fn duplicates(&self) -> u64 {

@@ -191,6 +191,11 @@ impl Subflow {
         }
     }
 
+    /// Octets whose checksum cannot be verified yet.
+    pub(crate) fn unverified_octets(&self) -> u64 {
+        self.unverified.parts.iter().map(|part| u64::from(part.len)).sum()
+    }
+
     /// Its identifier.
     pub fn id(&self) -> SubflowId {
         self.id

@@ -14,7 +14,6 @@ mod datagrams;
 mod endpoint;
 mod gateway;
 mod host;
-mod identity;
 mod late;
 mod node;
 mod packet;

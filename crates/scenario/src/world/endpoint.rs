@@ -3,10 +3,10 @@
 use super::addresses::{AddressBook, EndPath};
 use super::application::{Sink, Source, Writer};
 use super::blackhole::Blackhole;
-use super::identity::Identity;
 use super::packet::{Packet, Socket};
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
 use crate::plan::{AddressIndex, Protocol};
+use ropewalk_host::Identity;
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::{Context, Port, Stream};
 use ropewalk_tcp as tcp;

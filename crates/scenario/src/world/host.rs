@@ -4,7 +4,6 @@ use super::addresses::{AddressBook, EndPath};
 use super::blackhole::Blackhole;
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::{Interfaces, StreamEndpoint, Unexpected};
-use super::identity::Identity;
 use super::packet::{Body, Packet, Socket};
 use super::ports::PortTable;
 use super::transport::Transport;
@@ -60,7 +59,7 @@ pub(crate) struct Host {
 impl Host {
     /// A host without endpoints; `secret` draws what its initial sequence numbers are made with.
     pub(crate) fn new(book: Arc<AddressBook>, secret: Stream) -> Self {
-        let interfaces = Interfaces::new(book, Identity::new(secret));
+        let interfaces = Interfaces::new(book, identity(secret));
         Self {
             interfaces,
             slots: Vec::new(),

@@ -80,6 +80,14 @@ impl Reassembly {
         (self.later.octets(), self.later.len())
     }
 
+    /// Names each range that is there: to be read, or above a hole.
+    pub(crate) fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        for run in self.more.iter().chain([&self.ready]).filter(|run| run.len > 0) {
+            visit(Payload { offset: run.offset, len: run.len });
+        }
+        self.later.visit(visit);
+    }
+
     /// Where the octets above a hole end, if there are any; `next` is RCV.NXT here and below.
     pub(crate) fn end(&self, next: Seq) -> Option<Seq> {
         self.later.end().map(|end| self.seq(next, end))

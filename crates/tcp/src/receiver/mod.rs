@@ -11,7 +11,7 @@ use crate::receive::{
     AckPolicy, Freshness, Limits, PeerClock, Reassembly, ReceiveWindow, Received, SackGenerator,
 };
 use ropewalk_units::{Instant, Seq};
-use ropewalk_wire::Segment;
+use ropewalk_wire::{Payload, Segment};
 
 /// Puts what arrives in order, keeps the window, and says when an ACK is due. It reads of the connection only what
 /// [`Context`] holds.
@@ -96,6 +96,11 @@ impl Receiver {
     #[inline]
     pub(crate) fn readable(&self) -> u64 {
         self.reassembly.readable()
+    }
+
+    /// Names each range that arrived and was not read.
+    pub(crate) fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        self.reassembly.visit(visit);
     }
 
     /// Is the FIN in order, and everything before it read?

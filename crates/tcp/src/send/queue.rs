@@ -214,6 +214,11 @@ pub(crate) struct SentQueue {
 const SPARE: usize = 64;
 
 impl SentQueue {
+    /// Names the data of each segment.
+    pub(crate) fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        self.segments.iter().for_each(|sent| visit(sent.payload()));
+    }
+
     /// The first segment will follow the SYN.
     pub(crate) fn new(track_retransmissions: bool, track_losses: bool) -> Self {
         Self { una: Mark::START + 1, track_retransmissions, track_losses, ..Self::default() }

@@ -25,6 +25,18 @@ impl SendStream {
         self.unsent
     }
 
+    /// Names each range that waits.
+    pub(crate) fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        for range in self.rest.iter().chain([&self.front]) {
+            let (mut offset, end) = (range.offset, range.offset + range.len);
+            while offset < end {
+                let len = (end - offset).min(u64::from(u32::MAX)) as u32;
+                visit(Payload { offset, len });
+                offset += u64::from(len);
+            }
+        }
+    }
+
     /// Octets of the first contiguous range: the longest segment that may be cut now.
     #[inline]
     pub(crate) fn front_len(&self) -> u64 {

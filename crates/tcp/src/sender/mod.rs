@@ -62,6 +62,12 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
+    /// Names each range that was pushed and is not acknowledged.
+    pub(crate) fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        self.queue.visit(visit);
+        self.stream.visit(visit);
+    }
+
     /// What will be sent begins with a SYN numbered `iss`.
     pub(crate) fn new(config: &Config, iss: Seq, now: Instant) -> Self {
         let smss = u32::from(config.mss).saturating_sub(config.option_reserve).max(1);

@@ -29,6 +29,10 @@ fn moved(index: usize, len: usize) -> usize {
 }
 
 impl Few {
+    pub(super) fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        self.pieces.iter().for_each(|(_, piece)| visit(*piece));
+    }
+
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.pieces.len()

@@ -13,6 +13,10 @@ pub(super) struct Many {
 }
 
 impl Many {
+    pub(super) fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        self.pieces.values().for_each(|piece| visit(*piece));
+    }
+
     /// From pieces without overlap, in order.
     pub(super) fn of(pieces: impl Iterator<Item = (u64, Payload)>) -> Self {
         let mut many = Self::default();

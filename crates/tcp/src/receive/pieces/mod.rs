@@ -101,6 +101,14 @@ impl Pieces {
         Some((Payload { offset: payload.offset + old, len: payload.len - old as u32 }, old))
     }
 
+    /// Names each piece.
+    pub fn visit(&self, visit: &mut impl FnMut(Payload)) {
+        match &self.many {
+            None => self.few.visit(visit),
+            Some(many) => many.visit(visit),
+        }
+    }
+
     #[inline]
     fn first(&self) -> Option<(u64, Payload)> {
         self.many.as_ref().map_or_else(|| self.few.first(), |many| many.first())

@@ -2,7 +2,6 @@
 //! tokens.
 
 use ropewalk_mptcp::Secret;
-use ropewalk_sim::Stream;
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::Token;
 use siphasher::sip::SipHasher24;
@@ -17,21 +16,20 @@ const DRAWS: u32 = 1_000;
 
 /// A host's secret, and the tokens that are in use there.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub struct Identity {
     function: SipHasher24,
     tokens: BTreeSet<Token>,
 }
 
 impl Identity {
-    /// The host draws its secret.
-    pub(crate) fn new(mut randomness: Stream) -> Self {
-        let (first, second) = (randomness.next_u64(), randomness.next_u64());
+    /// With a secret that the host has drawn, which nobody else may know.
+    pub fn new([first, second]: [u64; 2]) -> Self {
         Self { function: SipHasher24::new_with_keys(first, second), tokens: BTreeSet::new() }
     }
 
     /// The initial sequence number of a connection or subflow between these ends (RFC 6528 §3): a clock, and a
     /// function of the 4-tuple that nobody can compute without the secret.
-    pub(crate) fn initial_sequence(&self, now: Instant, local: SocketAddr, remote: SocketAddr) -> Seq {
+    pub fn initial_sequence(&self, now: Instant, local: SocketAddr, remote: SocketAddr) -> Seq {
         let clock = (now.as_nanos() / TICK) as u32;
         let mut tuple = [0; 36];
         write(&mut tuple[..18], local);
@@ -40,9 +38,35 @@ impl Identity {
     }
 
     /// A secret for a new connection whose token no other one of the host has (RFC 8684 §3.1).
-    pub(crate) fn secret(&mut self, mut draw: impl FnMut() -> Secret) -> Secret {
+    ///
+    /// # Panics
+    /// If a thousand draws gave tokens that are in use.
+    pub fn secret(&mut self, mut draw: impl FnMut() -> Secret) -> Secret {
         let secret = (0..DRAWS).map(|_| draw()).find(|secret| self.tokens.insert(secret.token()));
         secret.expect("a host has far fewer connections than there are tokens")
+    }
+
+    /// The connection with this token is over.
+    pub fn release(&mut self, token: Token) {
+        self.tokens.remove(&token);
+    }
+}
+
+/// Random numbers that nobody can tell without the secret: a keyed function of a counter.
+#[derive(Debug)]
+pub(crate) struct Random {
+    function: SipHasher24,
+    drawn: u64,
+}
+
+impl Random {
+    pub(crate) fn new([first, second]: [u64; 2]) -> Self {
+        Self { function: SipHasher24::new_with_keys(first, second), drawn: 0 }
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.drawn += 1;
+        self.function.hash(&self.drawn.to_le_bytes())
     }
 }
 
@@ -59,12 +83,11 @@ fn write(place: &mut [u8], end: SocketAddr) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_sim::Streams;
     use ropewalk_units::Duration;
     use std::net::Ipv4Addr;
 
-    fn host(name: &str) -> Identity {
-        Identity::new(Streams::new(1).stream(name))
+    fn host(number: u64) -> Identity {
+        Identity::new([number, 1])
     }
 
     fn end(host: u8, port: u16) -> SocketAddr {
@@ -78,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_one_4_tuple_follow_a_clock_of_four_microseconds() {
-        let host = host("host/a/isn");
+        let host = host(1);
         let number = |microseconds| host.initial_sequence(at(microseconds), end(1, 40_000), end(2, 5001));
         let first = number(0);
         assert_eq!(number(3), first);
@@ -93,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_other_4_tuples_and_of_other_hosts_are_unrelated() {
-        let (one, other) = (host("host/a/isn"), host("host/b/isn"));
+        let (one, other) = (host(1), host(2));
         let mut numbers = vec![other.initial_sequence(at(0), end(1, 40_000), end(2, 5001))];
         for local in [end(1, 40_000), end(1, 40_001), end(3, 40_000)] {
             for remote in [end(2, 5001), end(2, 5002), end(4, 5001)] {
@@ -113,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_token_in_use_is_drawn_again() {
-        let mut host = host("host/a/isn");
+        let mut host = host(1);
         let first = host.secret(|| Secret([7; 32]));
         let mut keys = [7, 7, 9].into_iter();
         let second = host.secret(|| Secret([keys.next().expect("three draws"); 32]));

@@ -1,0 +1,550 @@
+//! The host: who gets a packet, who may open what, and when somebody has to be asked again.
+
+use crate::identity::{Identity, Random};
+use crate::reset::{Limit, reset_for};
+use crate::socket::{Socket, Transport};
+use crate::tuple::FourTuple;
+use ropewalk_mptcp::{self as mptcp, Refusal, Secret};
+use ropewalk_tcp as tcp;
+use ropewalk_units::{Instant, Seq};
+use ropewalk_wire::protocol::TCP;
+use ropewalk_wire::read::{IpPacket, TcpPacket};
+use ropewalk_wire::{Flags, Join, MptcpOption, PacketHeader, Segment, Token};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// A connection of the host: counted in order of creation, never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct SocketId(pub u32);
+
+/// What a connection speaks.
+#[derive(Clone, Debug)]
+pub enum Protocol {
+    /// TCP.
+    Tcp(Arc<tcp::Config>),
+    /// Multipath TCP.
+    Mptcp(Arc<mptcp::Config>),
+}
+
+/// What the application should know.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Event {
+    /// A listener has a new connection, whose handshake is not over.
+    Accepted(SocketId),
+    /// The handshake is over.
+    Established(SocketId),
+    /// Nothing is left of a connection; an error tells why it failed.
+    Closed(SocketId, Option<String>),
+    /// Something else happened to a Multipath TCP connection.
+    Mptcp(SocketId, mptcp::Event),
+}
+
+/// What the host has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counters {
+    /// Packets taken in.
+    pub received: u64,
+    /// Packets that could not be read, or whose checksum did not hold.
+    pub malformed: u64,
+    /// Packets for somebody else, fragments, and other protocols than TCP.
+    pub ignored: u64,
+    /// Segments that nobody expected.
+    pub unexpected: u64,
+    /// Packets sent.
+    pub sent: u64,
+}
+
+/// Local ports of connections that this host opens (RFC 6335 §6).
+const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
+/// Octets that the host takes from a connection before the application reads them.
+const READY: usize = 256 * 1024;
+/// As most systems send it.
+const TTL: u8 = 64;
+
+/// A host without IO.
+///
+/// Inside one event: [`Self::handle_packet`] or [`Self::handle_timeout`] or a call of the application, then
+/// [`Self::poll_event`] and [`Self::poll_transmit`] until there is none, then [`Self::poll_timeout`] once.
+#[derive(Debug)]
+pub struct Host {
+    addresses: Vec<IpAddr>,
+    identity: Identity,
+    /// Draws what keys of connections are made of.
+    random: Random,
+    sockets: BTreeMap<SocketId, Socket>,
+    created: u32,
+    tuples: BTreeMap<FourTuple, (SocketId, Option<mptcp::SubflowId>)>,
+    tokens: BTreeMap<Token, SocketId>,
+    listeners: BTreeMap<u16, Protocol>,
+    next_port: u16,
+    /// Resets that wait.
+    resets: VecDeque<(FourTuple, Segment)>,
+    limit: Limit,
+    /// Connections that may have something to send.
+    active: VecDeque<SocketId>,
+    timers: BTreeSet<(Instant, SocketId)>,
+    events: VecDeque<Event>,
+    counters: Counters,
+    segment: Segment,
+    octets: Vec<u8>,
+}
+
+impl Host {
+    /// A host with these addresses; whoever knows the secret can guess its sequence numbers and keys.
+    pub fn new(addresses: Vec<IpAddr>, secret: [u64; 4]) -> Self {
+        Self {
+            addresses,
+            identity: Identity::new([secret[0], secret[1]]),
+            random: Random::new([secret[2], secret[3]]),
+            sockets: BTreeMap::new(),
+            created: 0,
+            tuples: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            next_port: *EPHEMERAL.start(),
+            resets: VecDeque::new(),
+            limit: Limit::new(),
+            active: VecDeque::new(),
+            timers: BTreeSet::new(),
+            events: VecDeque::new(),
+            counters: Counters::default(),
+            segment: Segment::default(),
+            octets: Vec::new(),
+        }
+    }
+
+    /// Connections to this port of any of the host's addresses are accepted.
+    pub fn listen(&mut self, port: u16, protocol: Protocol) {
+        self.listeners.insert(port, protocol);
+    }
+
+    /// Opens a connection from this address; Multipath TCP's path manager may use the host's other addresses.
+    ///
+    /// Returns `None` when every port is taken.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        from: IpAddr,
+        remote: SocketAddr,
+        protocol: &Protocol,
+    ) -> Option<SocketId> {
+        let port = self.free_port(from, remote)?;
+        let tuple = FourTuple { local: SocketAddr::new(from, port), remote };
+        let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
+        let transport = match protocol {
+            Protocol::Tcp(config) => {
+                let connection = tcp::Connection::connect(Arc::clone(config), iss, now);
+                Transport::Tcp(Box::new(connection), tuple)
+            }
+            Protocol::Mptcp(config) => {
+                let secret = self.secret();
+                let paths = self.paths(tuple);
+                let connection = mptcp::Connection::connect((**config).clone(), paths, iss, secret, now);
+                Transport::Mptcp(Box::new(connection), BTreeMap::new())
+            }
+        };
+        Some(self.add(now, transport, tuple))
+    }
+
+    /// The first path, and one from each other address of the same family.
+    fn paths(&self, first: FourTuple) -> Vec<mptcp::Path> {
+        let family =
+            |address: &&IpAddr| address.is_ipv4() == first.local.is_ipv4() && **address != first.local.ip();
+        let others = self.addresses.iter().filter(family);
+        let path =
+            |address: &IpAddr| mptcp::Path { local: SocketAddr::new(*address, 0), remote: first.remote };
+        [first.into()].into_iter().chain(others.map(path)).collect()
+    }
+
+    fn secret(&mut self) -> Secret {
+        let random = &mut self.random;
+        self.identity.secret(|| {
+            let mut bytes = [0; 32];
+            bytes.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&random.next().to_le_bytes()));
+            Secret(bytes)
+        })
+    }
+
+    fn free_port(&mut self, from: IpAddr, remote: SocketAddr) -> Option<u16> {
+        for _ in EPHEMERAL {
+            let port = self.next_port;
+            self.next_port = if port == *EPHEMERAL.end() { *EPHEMERAL.start() } else { port + 1 };
+            let tuple = FourTuple { local: SocketAddr::new(from, port), remote };
+            if !self.tuples.contains_key(&tuple) && !self.listeners.contains_key(&port) {
+                return Some(port);
+            }
+        }
+        None
+    }
+
+    fn add(&mut self, now: Instant, transport: Transport, tuple: FourTuple) -> SocketId {
+        let id = SocketId(self.created);
+        self.created += 1;
+        if let Transport::Mptcp(connection, _) = &transport {
+            self.tokens.insert(connection.token(), id);
+        } else {
+            self.tuples.insert(tuple, (id, None));
+        }
+        self.sockets.insert(id, Socket::new(transport));
+        self.attend(now, id);
+        id
+    }
+
+    /// A packet came in.
+    pub fn handle_packet(&mut self, now: Instant, octets: &[u8]) {
+        self.counters.received += 1;
+        let Ok(ip) = IpPacket::read(octets) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        let is_own = self.addresses.contains(&ip.header.destination);
+        if !is_own || !ip.is_whole() || ip.protocol != TCP {
+            self.counters.ignored += 1;
+            return;
+        }
+        let packet = match TcpPacket::read(&ip) {
+            Ok(packet) if packet.checksum_holds(&ip) == Some(true) && ip.checksum_holds() => packet,
+            _ => {
+                self.counters.malformed += 1;
+                return;
+            }
+        };
+        let tuple = FourTuple {
+            local: SocketAddr::new(ip.header.destination, packet.header.destination_port),
+            remote: SocketAddr::new(ip.header.source, packet.header.source_port),
+        };
+        self.handle_segment(now, tuple, &packet);
+    }
+
+    fn handle_segment(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>) {
+        let Some(&(id, subflow)) = self.tuples.get(&tuple) else { return self.open(now, tuple, packet) };
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        let mut segment = packet.segment(socket.near());
+        socket.keep(&mut segment, packet.payload);
+        match (&mut socket.transport, subflow) {
+            (Transport::Tcp(connection, _), _) => connection.handle_segment(now, &segment),
+            (Transport::Mptcp(connection, _), Some(subflow)) => {
+                connection.handle_segment(now, subflow, &segment)
+            }
+            (Transport::Mptcp(..), None) => {}
+        }
+        self.attend(now, id);
+    }
+
+    /// A segment without a connection: for a listener, for a connection that is joined, or for nobody.
+    fn open(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>) {
+        let segment = packet.segment(ropewalk_units::Dsn::new(0));
+        let opens = segment.flags.contains(Flags::SYN)
+            && !segment.flags.contains(Flags::ACK)
+            && !segment.flags.contains(Flags::RST);
+        if !opens {
+            return self.refuse(now, tuple, &segment, None);
+        }
+        let join = segment.options.mptcp.rare().iter().find_map(|option| match option {
+            MptcpOption::Join(Join::Syn { token, .. }) => Some(*token),
+            _ => None,
+        });
+        match (join, self.listeners.get(&tuple.local.port()).cloned()) {
+            (Some(token), _) => self.join(now, tuple, &segment, token),
+            (None, Some(protocol)) => self.accept(now, tuple, &segment, &protocol),
+            (None, None) => self.refuse(now, tuple, &segment, None),
+        }
+    }
+
+    /// RFC 8684 §3.2: the token names the connection, whatever port the SYN goes to.
+    fn join(&mut self, now: Instant, tuple: FourTuple, syn: &Segment, token: Token) {
+        let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
+        let socket = self.tokens.get(&token).and_then(|id| Some((*id, self.sockets.get_mut(id)?)));
+        let Some((id, Socket { transport: Transport::Mptcp(connection, _), .. })) = socket else {
+            return self.refuse(now, tuple, syn, Some(Refusal::UNKNOWN));
+        };
+        match connection.accept_join(now, tuple.into(), syn, iss) {
+            Ok(_) => self.attend(now, id),
+            Err(refusal) => self.refuse(now, tuple, syn, Some(refusal)),
+        }
+    }
+
+    fn accept(&mut self, now: Instant, tuple: FourTuple, syn: &Segment, protocol: &Protocol) {
+        let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
+        let transport = match protocol {
+            Protocol::Tcp(config) => {
+                let connection = tcp::Connection::accept(Arc::clone(config), syn, iss, now);
+                Transport::Tcp(Box::new(connection), tuple)
+            }
+            Protocol::Mptcp(config) => {
+                let secret = self.secret();
+                let port = tuple.local.port();
+                let locals = self.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect();
+                let connection = mptcp::Connection::accept(
+                    (**config).clone(),
+                    locals,
+                    tuple.into(),
+                    syn,
+                    iss,
+                    secret,
+                    now,
+                );
+                Transport::Mptcp(Box::new(connection), BTreeMap::new())
+            }
+        };
+        let id = self.add(now, transport, tuple);
+        self.events.push_back(Event::Accepted(id));
+    }
+
+    fn refuse(&mut self, now: Instant, tuple: FourTuple, segment: &Segment, why: Option<Refusal>) {
+        self.counters.unexpected += 1;
+        if let Some(reset) = reset_for(segment, why)
+            && self.limit.allows(now)
+        {
+            self.resets.push_back((tuple, reset));
+        }
+    }
+
+    /// Everything that follows an input of a connection, but sending.
+    fn attend(&mut self, now: Instant, id: SocketId) {
+        self.take_events(now, id);
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        socket.collect(READY);
+        socket.release();
+        self.active.push_back(id);
+        self.arm(id);
+    }
+
+    fn take_events(&mut self, now: Instant, id: SocketId) {
+        while let Some(socket) = self.sockets.get_mut(&id) {
+            match &mut socket.transport {
+                Transport::Tcp(connection, tuple) => {
+                    let Some(event) = connection.poll_event() else { return };
+                    let tuple = *tuple;
+                    self.take_tcp_event(id, tuple, event);
+                }
+                Transport::Mptcp(connection, _) => {
+                    let Some(event) = connection.poll_event() else { return };
+                    self.take_mptcp_event(now, id, event);
+                }
+            }
+        }
+    }
+
+    fn take_tcp_event(&mut self, id: SocketId, tuple: FourTuple, event: tcp::Event) {
+        match event {
+            tcp::Event::Established => self.events.push_back(Event::Established(id)),
+            tcp::Event::Closed(reason) => {
+                self.tuples.remove(&tuple);
+                let error = (reason != tcp::CloseReason::Finished).then(|| reason.to_string());
+                self.events.push_back(Event::Closed(id, error));
+            }
+            _ => {}
+        }
+    }
+
+    fn take_mptcp_event(&mut self, now: Instant, id: SocketId, event: mptcp::Event) {
+        match event {
+            mptcp::Event::SubflowWanted(wanted) => self.open_subflow(now, id, wanted),
+            mptcp::Event::SubflowCreated { id: subflow, path } => {
+                self.tuples.insert(path.into(), (id, Some(subflow)));
+                if let Some(Socket { transport: Transport::Mptcp(_, tuples), .. }) = self.sockets.get_mut(&id)
+                {
+                    tuples.insert(subflow, path.into());
+                }
+            }
+            mptcp::Event::SubflowGone(subflow) => {
+                if let Some(Socket { transport: Transport::Mptcp(_, tuples), .. }) = self.sockets.get_mut(&id)
+                    && let Some(tuple) = tuples.remove(&subflow)
+                {
+                    self.tuples.remove(&tuple);
+                }
+            }
+            mptcp::Event::Established => self.events.push_back(Event::Established(id)),
+            mptcp::Event::Closed => self.events.push_back(Event::Closed(id, None)),
+            mptcp::Event::Failed(reason) => {
+                self.events.push_back(Event::Closed(id, Some(reason.to_string())))
+            }
+            event => self.events.push_back(Event::Mptcp(id, event)),
+        }
+    }
+
+    /// The path manager wants a subflow: it gets a port.
+    fn open_subflow(&mut self, now: Instant, id: SocketId, wanted: mptcp::Wanted) {
+        let (local, remote) = (wanted.path.local.ip(), wanted.path.remote);
+        let from = self.free_port(local, remote).map(|port| {
+            let iss: Seq = self.identity.initial_sequence(now, SocketAddr::new(local, port), remote);
+            (port, iss)
+        });
+        if let Some(Socket { transport: Transport::Mptcp(connection, _), .. }) = self.sockets.get_mut(&id) {
+            connection.open_subflow(now, wanted, from);
+        }
+    }
+
+    fn arm(&mut self, id: SocketId) {
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
+        let due = socket.deadline();
+        if due == socket.armed {
+            return;
+        }
+        if let Some(at) = std::mem::replace(&mut socket.armed, due) {
+            self.timers.remove(&(at, id));
+        }
+        if let Some(at) = due {
+            self.timers.insert((at, id));
+        }
+    }
+
+    /// The next time at which [`Self::handle_timeout`] has something to do.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some(&(at, id)) = self.timers.first()
+            && at <= now
+        {
+            self.timers.remove(&(at, id));
+            if let Some(socket) = self.sockets.get_mut(&id) {
+                socket.armed = None;
+                socket.handle_timeout(now);
+            }
+            self.attend(now, id);
+        }
+    }
+
+    /// The next packet to send: appended to `out`. Returns the address from which it goes.
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<IpAddr> {
+        if let Some((tuple, reset)) = self.resets.pop_front() {
+            return self.emit(tuple, &reset, out);
+        }
+        while let Some(&id) = self.active.front() {
+            let mut segment = std::mem::take(&mut self.segment);
+            let tuple = self.sockets.get_mut(&id).and_then(|socket| socket.transmit(now, &mut segment));
+            let sent = tuple.and_then(|tuple| {
+                self.octets.clear();
+                self.sockets.get(&id)?.octets(&segment, &mut self.octets);
+                self.emit(tuple, &segment, out)
+            });
+            self.segment = segment;
+            if sent.is_some() {
+                return sent;
+            }
+            self.active.pop_front();
+            self.take_events(now, id);
+            self.arm(id);
+            self.forget(id);
+        }
+        None
+    }
+
+    fn emit(&mut self, tuple: FourTuple, segment: &Segment, out: &mut Vec<u8>) -> Option<IpAddr> {
+        let header = PacketHeader {
+            source: tuple.local.ip(),
+            destination: tuple.remote.ip(),
+            source_port: tuple.local.port(),
+            destination_port: tuple.remote.port(),
+            identification: self.counters.sent as u16,
+            ttl: TTL,
+            dscp: 0,
+        };
+        let octets = if segment.payload.len > 0 { &self.octets[..] } else { &[] };
+        header.emit_segment_with(segment, octets, out).ok()?;
+        self.counters.sent += 1;
+        Some(header.source)
+    }
+
+    /// Drops a connection of which nothing is left and nothing is to be read.
+    fn forget(&mut self, id: SocketId) {
+        let over = self.sockets.get(&id).is_some_and(|socket| {
+            socket.readable() == 0
+                && match &socket.transport {
+                    Transport::Tcp(connection, _) => connection.state() == tcp::State::Closed,
+                    Transport::Mptcp(connection, tuples) => connection.is_closed() && tuples.is_empty(),
+                }
+        });
+        if over && let Some(socket) = self.sockets.remove(&id) {
+            if let Transport::Mptcp(connection, _) = &socket.transport {
+                self.tokens.remove(&connection.token());
+                self.identity.release(connection.token());
+            }
+            if let Some(at) = socket.armed {
+                self.timers.remove(&(at, id));
+            }
+        }
+    }
+
+    /// What happened, in order; call until `None`.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Octets that can be read from a connection.
+    pub fn readable(&self, id: SocketId) -> usize {
+        self.sockets.get(&id).map_or(0, Socket::readable)
+    }
+
+    /// Appends up to `most` octets of a connection's stream to `out`; returns how many.
+    pub fn read(&mut self, now: Instant, id: SocketId, most: usize, out: &mut Vec<u8>) -> usize {
+        let Some(socket) = self.sockets.get_mut(&id) else { return 0 };
+        let read = socket.read(most, out);
+        if read > 0 {
+            self.attend(now, id);
+        }
+        read
+    }
+
+    /// Writes octets, as many as the send buffer has room for; returns how many.
+    pub fn write(&mut self, now: Instant, id: SocketId, octets: &[u8]) -> usize {
+        let Some(socket) = self.sockets.get_mut(&id) else { return 0 };
+        let written = socket.write(octets);
+        if written > 0 {
+            self.attend(now, id);
+        }
+        written
+    }
+
+    /// No more will be written.
+    pub fn finish(&mut self, now: Instant, id: SocketId) {
+        if let Some(socket) = self.sockets.get_mut(&id) {
+            socket.finish();
+            self.attend(now, id);
+        }
+    }
+
+    /// Ends a connection at once.
+    pub fn abort(&mut self, now: Instant, id: SocketId) {
+        if let Some(socket) = self.sockets.get_mut(&id) {
+            socket.abort();
+            self.attend(now, id);
+        }
+    }
+
+    /// Has the peer finished, and has everything before been read? True for a connection that is gone.
+    pub fn peer_finished(&self, id: SocketId) -> bool {
+        self.sockets.get(&id).is_none_or(Socket::peer_finished)
+    }
+
+    /// A Multipath TCP connection, to look at.
+    pub fn mptcp(&self, id: SocketId) -> Option<&mptcp::Connection> {
+        match &self.sockets.get(&id)?.transport {
+            Transport::Mptcp(connection, _) => Some(connection),
+            Transport::Tcp(..) => None,
+        }
+    }
+
+    /// A TCP connection, to look at.
+    pub fn tcp(&self, id: SocketId) -> Option<&tcp::Connection> {
+        match &self.sockets.get(&id)?.transport {
+            Transport::Tcp(connection, _) => Some(connection),
+            Transport::Mptcp(..) => None,
+        }
+    }
+
+    /// Connections that the host still knows.
+    pub fn sockets(&self) -> usize {
+        self.sockets.len()
+    }
+
+    /// What it has counted.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+}

@@ -1,0 +1,135 @@
+//! The application's octets, which the protocol crates know as ranges only.
+
+use ropewalk_wire::Payload;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What was written and may still have to be sent, once more perhaps.
+#[derive(Debug, Default)]
+pub(crate) struct SendBuffer {
+    octets: VecDeque<u8>,
+    /// Place in the stream of the first octet that is kept.
+    start: u64,
+}
+
+impl SendBuffer {
+    /// The place behind the last octet.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.octets.len() as u64
+    }
+
+    pub(crate) fn write(&mut self, octets: &[u8]) {
+        self.octets.extend(octets);
+    }
+
+    /// Forgets what lies before `place`.
+    pub(crate) fn forget(&mut self, place: u64) {
+        let old = place.saturating_sub(self.start).min(self.octets.len() as u64);
+        self.octets.drain(..old as usize);
+        self.start += old;
+    }
+
+    /// Octets that are kept.
+    pub(crate) fn len(&self) -> usize {
+        self.octets.len()
+    }
+
+    /// Copies a range into `out`.
+    ///
+    /// # Panics
+    /// If a part of it was forgotten.
+    pub(crate) fn copy(&self, range: Payload, out: &mut Vec<u8>) {
+        let from = range.offset.checked_sub(self.start).expect("what is not acknowledged is kept") as usize;
+        out.extend(self.octets.range(from..from + range.len as usize));
+    }
+}
+
+/// What arrived and has not been read. A range's offset is the place that its octets were given as they arrived; what the
+/// connection holds of them, in whatever order, can be read, and the rest is swept out.
+#[derive(Debug, Default)]
+pub(crate) struct ReceiveStore {
+    pieces: BTreeMap<u64, Vec<u8>>,
+    /// Octets in all pieces.
+    octets: usize,
+    /// Place of the next octets.
+    next: u64,
+}
+
+impl ReceiveStore {
+    /// Keeps octets that arrived, and says where.
+    pub(crate) fn put(&mut self, octets: &[u8]) -> u64 {
+        let place = self.next;
+        if !octets.is_empty() {
+            self.pieces.insert(place, octets.to_vec());
+            self.octets += octets.len();
+            self.next += octets.len() as u64;
+        }
+        place
+    }
+
+    /// Octets that are kept.
+    pub(crate) fn len(&self) -> usize {
+        self.octets
+    }
+
+    /// Copies a range that the connection delivered into `out`.
+    pub(crate) fn copy(&self, range: Payload, out: &mut Vec<u8>) {
+        let end = range.offset + u64::from(range.len);
+        let mut place = range.offset;
+        while place < end {
+            let (start, piece) =
+                self.pieces.range(..=place).next_back().expect("what the connection holds is kept");
+            let from = (place - start) as usize;
+            let len = ((end - place) as usize).min(piece.len() - from);
+            out.extend_from_slice(&piece[from..from + len]);
+            place += len as u64;
+        }
+    }
+
+    /// Forgets everything but what the connection holds.
+    pub(crate) fn sweep(&mut self, mut held: Vec<Payload>) {
+        held.sort_unstable_by_key(|range| range.offset);
+        self.pieces.retain(|start, piece| {
+            let end = start + piece.len() as u64;
+            let first = held.partition_point(|range| range.offset + u64::from(range.len) <= *start);
+            held.get(first).is_some_and(|range| range.offset < end)
+        });
+        self.octets = self.pieces.values().map(Vec::len).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(offset: u64, len: u32) -> Payload {
+        Payload { offset, len }
+    }
+
+    #[test]
+    fn what_was_written_can_be_copied_until_it_is_forgotten() {
+        let mut buffer = SendBuffer::default();
+        buffer.write(b"abcdef");
+        buffer.forget(2);
+        buffer.write(b"gh");
+        let mut out = Vec::new();
+        buffer.copy(range(2, 3), &mut out);
+        buffer.copy(range(6, 2), &mut out);
+        assert_eq!((out.as_slice(), buffer.end(), buffer.len()), (&b"cdegh"[..], 8, 6));
+        buffer.forget(100);
+        assert_eq!((buffer.end(), buffer.len()), (8, 0), "what was not written cannot be forgotten");
+    }
+
+    #[test]
+    fn a_range_may_lie_over_several_arrivals_and_a_sweep_keeps_what_is_held() {
+        let mut store = ReceiveStore::default();
+        let places =
+            [store.put(b"abc"), store.put(b""), store.put(b"def"), store.put(b"ghi"), store.put(b"jkl")];
+        assert_eq!(places, [0, 3, 3, 6, 9]);
+        let mut out = Vec::new();
+        store.copy(range(1, 7), &mut out);
+        assert_eq!(out, b"bcdefgh");
+        store.sweep(vec![range(10, 1), range(4, 2)]);
+        assert_eq!(store.pieces.keys().copied().collect::<Vec<_>>(), [3, 9]);
+        assert_eq!(store.len(), 6);
+    }
+}

@@ -1,0 +1,29 @@
+//! The real time, as the protocols count it.
+
+use ropewalk_units::Instant;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds since it was made, by the clock that nobody sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: u64,
+}
+
+/// CLOCK_MONOTONIC in nanoseconds.
+fn monotonic() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+impl Clock {
+    /// It is now time zero.
+    #[expect(clippy::new_without_default, reason = "a clock that starts by default would surprise")]
+    pub fn new() -> Self {
+        Self { start: monotonic() }
+    }
+
+    /// The time.
+    pub fn now(self) -> Instant {
+        Instant::from_nanos(monotonic() - self.start)
+    }
+}

@@ -1,0 +1,179 @@
+//! TUN interfaces, and the loop between them and a host.
+
+use crate::clock::Clock;
+use ropewalk_host::Host;
+use ropewalk_units::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::AsFd;
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// Octets of the longest IP packet.
+const LONGEST: usize = 65_535;
+/// Packets taken from one device before the next one is looked at.
+const BATCH: usize = 64;
+
+/// Why a device does not work.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It cannot be opened.
+    #[error("the TUN interface {name} cannot be opened: {source}")]
+    Open {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It cannot be read, written or waited for.
+    #[error("a TUN interface: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Which way a packet goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// From the kernel to the host.
+    In,
+    /// From the host to the kernel.
+    Out,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It goes on, as it is now.
+    Pass,
+    /// It is lost.
+    Drop,
+}
+
+/// What looks at every packet between the kernel and the host, by the port's number, and may change it.
+type Middlebox = Box<dyn FnMut(Instant, Way, usize, &mut Vec<u8>) -> Verdict>;
+
+struct Port {
+    /// The host's address there.
+    address: IpAddr,
+    device: SyncDevice,
+}
+
+/// A host's TUN interfaces and its clock.
+pub struct Ports {
+    ports: Vec<Port>,
+    clock: Clock,
+    middlebox: Option<Middlebox>,
+    buffer: Vec<u8>,
+}
+
+impl Ports {
+    /// No interface yet; time begins.
+    #[expect(clippy::new_without_default, reason = "it starts a clock")]
+    pub fn new() -> Self {
+        Self { ports: Vec::new(), clock: Clock::new(), middlebox: None, buffer: Vec::new() }
+    }
+
+    /// Opens a TUN interface on which the kernel has one address of a network of 256, and the host another.
+    ///
+    /// # Errors
+    /// [`Error::Open`]
+    pub fn open(&mut self, name: &str, mtu: u16, kernel: Ipv4Addr, host: Ipv4Addr) -> Result<(), Error> {
+        let builder = DeviceBuilder::new().name(name).mtu(mtu).ipv4(kernel, 24u8, None);
+        let device = builder.build_sync().and_then(|device| {
+            device.set_nonblocking(true)?;
+            Ok(device)
+        });
+        let device = device.map_err(|source| Error::Open { name: name.to_owned(), source })?;
+        self.ports.push(Port { address: host.into(), device });
+        Ok(())
+    }
+
+    /// From now on this looks at every packet.
+    pub fn set_middlebox(&mut self, look: impl FnMut(Instant, Way, usize, &mut Vec<u8>) -> Verdict + 'static) {
+        self.middlebox = Some(Box::new(look));
+    }
+
+    /// The host's addresses.
+    pub fn addresses(&self) -> Vec<IpAddr> {
+        self.ports.iter().map(|port| port.address).collect()
+    }
+
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// Sends what the host has to send, waits for a packet or the host's next timer, for `most` at the longest, and hands on
+    /// what came.
+    ///
+    /// # Errors
+    /// [`Error::Io`]
+    pub fn turn(&mut self, host: &mut Host, most: Duration) -> Result<(), Error> {
+        self.send(host)?;
+        self.wait(host, most)?;
+        for number in 0..self.ports.len() {
+            self.receive(host, number)?;
+        }
+        let now = self.now();
+        if host.poll_timeout().is_some_and(|due| due <= now) {
+            host.handle_timeout(now);
+        }
+        self.send(host)
+    }
+
+    fn wait(&self, host: &Host, most: Duration) -> Result<(), Error> {
+        let now = self.now();
+        let until = host.poll_timeout().map_or(most, |due| due.saturating_since(now).min(most));
+        let timeout = Timespec {
+            tv_sec: (until.as_nanos() / 1_000_000_000) as i64,
+            tv_nsec: (until.as_nanos() % 1_000_000_000) as i64,
+        };
+        let fds = self.ports.iter().map(|port| port.device.as_fd());
+        let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(Error::Io(error.into())),
+        }
+    }
+
+    fn receive(&mut self, host: &mut Host, number: usize) -> Result<(), Error> {
+        for _ in 0..BATCH {
+            self.buffer.resize(LONGEST, 0);
+            let len = match self.ports[number].device.recv(&mut self.buffer) {
+                Ok(len) => len,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error.into()),
+            };
+            self.buffer.truncate(len);
+            let now = self.now();
+            if self.passes(now, Way::In, number) {
+                host.handle_packet(now, &self.buffer);
+                self.send(host)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, host: &mut Host) -> Result<(), Error> {
+        loop {
+            let now = self.now();
+            self.buffer.clear();
+            let Some(from) = host.poll_transmit(now, &mut self.buffer) else { return Ok(()) };
+            let number = self.ports.iter().position(|port| port.address == from);
+            let Some(number) = number else { continue };
+            if !self.passes(now, Way::Out, number) {
+                continue;
+            }
+            match self.ports[number].device.send(&self.buffer) {
+                Ok(_) => {}
+                // A full device drops, as every queue does.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn passes(&mut self, now: Instant, way: Way, number: usize) -> bool {
+        let Some(middlebox) = &mut self.middlebox else { return true };
+        middlebox(now, way, number, &mut self.buffer) == Verdict::Pass
+    }
+}

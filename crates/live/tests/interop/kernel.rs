@@ -1,0 +1,132 @@
+//! Applications on the kernel's sockets: they send or receive so many octets and give back what they saw.
+
+use sha2::{Digest, Sha256};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Linux's number of Multipath TCP as a protocol.
+const IPPROTO_MPTCP: i32 = 262;
+/// No test takes so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a stream was: its octets, and their SHA-256.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Seen {
+    pub(crate) octets: u64,
+    pub(crate) digest: [u8; 32],
+}
+
+/// The stream of a test: `octets` of noise that is the same for each seed.
+pub(crate) struct Noise {
+    state: u64,
+    left: u64,
+}
+
+impl Noise {
+    pub(crate) fn new(seed: u64, octets: u64) -> Self {
+        Self { state: seed | 1, left: octets }
+    }
+
+    /// The next octets, `most` at the most; none at the end.
+    pub(crate) fn next(&mut self, most: usize) -> Vec<u8> {
+        let len = self.left.min(most as u64) as usize;
+        self.left -= len as u64;
+        let mut octets = Vec::with_capacity(len);
+        for _ in 0..len {
+            // Xorshift (Marsaglia 2003).
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 7;
+            self.state ^= self.state << 17;
+            octets.push(self.state as u8);
+        }
+        octets
+    }
+
+    /// What a receiver of all of it sees.
+    pub(crate) fn seen(mut self) -> Seen {
+        let mut digest = Digester::default();
+        loop {
+            let octets = self.next(1 << 16);
+            if octets.is_empty() {
+                return digest.seen();
+            }
+            digest.take(&octets);
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Digester {
+    octets: u64,
+    digest: Sha256,
+}
+
+impl Digester {
+    pub(crate) fn take(&mut self, octets: &[u8]) {
+        self.octets += octets.len() as u64;
+        self.digest.update(octets);
+    }
+
+    pub(crate) fn seen(self) -> Seen {
+        Seen { octets: self.octets, digest: self.digest.finalize().into() }
+    }
+}
+
+fn socket(multipath: bool) -> Socket {
+    let protocol = if multipath { Protocol::from(IPPROTO_MPTCP) } else { Protocol::TCP };
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol)).expect("a socket");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    socket.set_write_timeout(Some(PATIENCE)).expect("a timeout");
+    socket
+}
+
+/// Sends `out` octets of noise while it receives whatever comes.
+fn talk(socket: Socket, mut out: Noise) -> Seen {
+    let mut writer = socket.try_clone().expect("a second handle");
+    let sender = thread::spawn(move || {
+        loop {
+            let octets = out.next(1 << 16);
+            if octets.is_empty() {
+                return writer.shutdown(Shutdown::Write).expect("the end of the stream");
+            }
+            writer.write_all(&octets).expect("the peer takes it");
+        }
+    });
+    let mut reader = socket;
+    let (mut digest, mut buffer) = (Digester::default(), vec![0; 1 << 16]);
+    loop {
+        match reader.read(&mut buffer).expect("the peer's stream") {
+            0 => break,
+            len => digest.take(&buffer[..len]),
+        }
+    }
+    sender.join().expect("the sender");
+    digest.seen()
+}
+
+/// A server for one connection, that listens when this returns.
+pub(crate) fn serve(multipath: bool, address: SocketAddr, out: Noise) -> JoinHandle<Seen> {
+    let listener = socket(multipath);
+    listener.set_reuse_address(true).expect("an option");
+    listener.bind(&address.into()).expect("an address of the kernel's");
+    listener.listen(8).expect("a listener");
+    thread::spawn(move || {
+        let (socket, _) = listener.accept().expect("a connection");
+        socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        socket.set_write_timeout(Some(PATIENCE)).expect("a timeout");
+        talk(socket, out)
+    })
+}
+
+/// A client.
+pub(crate) fn connect(multipath: bool, from: SocketAddr, to: SocketAddr, out: Noise) -> JoinHandle<Seen> {
+    thread::spawn(move || {
+        let socket = socket(multipath);
+        socket.bind(&from.into()).expect("an address of the kernel's");
+        socket.connect(&to.into()).expect("a connection");
+        talk(socket, out)
+    })
+}

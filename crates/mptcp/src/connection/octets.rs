@@ -1,0 +1,42 @@
+//! Which octets the connection still holds: for a host that keeps real ones beside it.
+
+use super::Connection;
+use ropewalk_tcp::State;
+use ropewalk_units::Dsn;
+use ropewalk_wire::Payload;
+
+impl Connection {
+    /// The DSN that is expected next: one of 32 bits in a packet is the nearest to it (RFC 8684 §3.3.1).
+    pub fn expected_dsn(&self) -> Dsn {
+        self.peer_first + self.reassembly.next()
+    }
+
+    /// Octets that arrived and were not read, on all levels.
+    pub fn held_octets(&self) -> u64 {
+        let subflows =
+            self.subflows.iter().map(|subflow| subflow.tcp.held_octets() + subflow.unverified_octets());
+        self.reassembly.readable() + self.reassembly.waiting().0 + subflows.sum::<u64>()
+    }
+
+    /// Names each range that arrived and was not read, in no particular order.
+    pub fn visit_held(&self, visit: &mut impl FnMut(Payload)) {
+        self.reassembly.visit(visit);
+        for subflow in &self.subflows {
+            subflow.tcp.visit_held(visit);
+            subflow.unverified.parts.iter().for_each(|part| visit(*part));
+        }
+    }
+
+    /// Names each range of which something is not acknowledged: by DATA_ACK, or by the subflows that carry it.
+    pub fn visit_unacknowledged(&self, visit: &mut impl FnMut(Payload)) {
+        let (mut offset, end) = (self.queue.una(), self.queue.written());
+        while offset < end {
+            let len = (end - offset).min(u64::from(u32::MAX)) as u32;
+            visit(Payload { offset, len });
+            offset += u64::from(len);
+        }
+        for subflow in self.subflows.iter().filter(|subflow| subflow.tcp.state() != State::Closed) {
+            subflow.tcp.visit_unacknowledged(visit);
+        }
+    }
+}
