@@ -144,7 +144,7 @@ impl Host {
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };
-        Some(self.add(now, transport, tuple))
+        Some(self.add(now, transport, tuple, false))
     }
 
     /// The first path, and one from each other address of the same family.
@@ -178,7 +178,7 @@ impl Host {
         None
     }
 
-    fn add(&mut self, now: Instant, transport: Transport, tuple: FourTuple) -> SocketId {
+    fn add(&mut self, now: Instant, transport: Transport, tuple: FourTuple, accepted: bool) -> SocketId {
         let id = SocketId(self.created);
         self.created += 1;
         if let Transport::Mptcp(connection, _) = &transport {
@@ -187,6 +187,9 @@ impl Host {
             self.tuples.insert(tuple, (id, None));
         }
         self.sockets.insert(id, Socket::new(transport));
+        if accepted {
+            self.events.push_back(Event::Accepted(id));
+        }
         self.attend(now, id);
         id
     }
@@ -288,8 +291,7 @@ impl Host {
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };
-        let id = self.add(now, transport, tuple);
-        self.events.push_back(Event::Accepted(id));
+        self.add(now, transport, tuple, true);
     }
 
     fn refuse(&mut self, now: Instant, tuple: FourTuple, segment: &Segment, why: Option<Refusal>) {
@@ -456,8 +458,12 @@ impl Host {
         let over = self.sockets.get(&id).is_some_and(|socket| {
             socket.readable() == 0
                 && match &socket.transport {
-                    Transport::Tcp(connection, _) => connection.state() == tcp::State::Closed,
-                    Transport::Mptcp(connection, tuples) => connection.is_closed() && tuples.is_empty(),
+                    Transport::Tcp(connection, _) => {
+                        connection.state() == tcp::State::Closed && connection.readable() == 0
+                    }
+                    Transport::Mptcp(connection, tuples) => {
+                        connection.is_closed() && tuples.is_empty() && connection.readable() == 0
+                    }
                 }
         });
         if over && let Some(socket) = self.sockets.remove(&id) {

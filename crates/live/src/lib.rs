@@ -5,4 +5,4 @@ mod clock;
 mod ports;
 
 pub use clock::Clock;
-pub use ports::{Error, Ports, Verdict, Way};
+pub use ports::{Error, Ports, Way};

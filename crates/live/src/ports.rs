@@ -39,17 +39,8 @@ pub enum Way {
     Out,
 }
 
-/// What becomes of a packet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// It goes on, as it is now.
-    Pass,
-    /// It is lost.
-    Drop,
-}
-
-/// What looks at every packet between the kernel and the host, by the port's number, and may change it.
-type Middlebox = Box<dyn FnMut(Instant, Way, usize, &mut Vec<u8>) -> Verdict>;
+/// What stands between the kernel and the host: it is given each packet, with the port's number, and appends what goes on.
+type Middlebox = Box<dyn FnMut(Instant, Way, usize, &[u8], &mut Vec<Vec<u8>>)>;
 
 struct Port {
     /// The host's address there.
@@ -87,9 +78,13 @@ impl Ports {
         Ok(())
     }
 
-    /// From now on this looks at every packet.
-    pub fn set_middlebox(&mut self, look: impl FnMut(Instant, Way, usize, &mut Vec<u8>) -> Verdict + 'static) {
-        self.middlebox = Some(Box::new(look));
+    /// From now on each packet goes through this: it is given the time, the way, the port's number and the packet, and appends
+    /// what goes on in its place.
+    pub fn set_middlebox(
+        &mut self,
+        middlebox: impl FnMut(Instant, Way, usize, &[u8], &mut Vec<Vec<u8>>) + 'static,
+    ) {
+        self.middlebox = Some(Box::new(middlebox));
     }
 
     /// The host's addresses.
@@ -145,8 +140,8 @@ impl Ports {
             };
             self.buffer.truncate(len);
             let now = self.now();
-            if self.passes(now, Way::In, number) {
-                host.handle_packet(now, &self.buffer);
+            for packet in self.pass(now, Way::In, number) {
+                host.handle_packet(now, &packet);
                 self.send(host)?;
             }
         }
@@ -160,20 +155,23 @@ impl Ports {
             let Some(from) = host.poll_transmit(now, &mut self.buffer) else { return Ok(()) };
             let number = self.ports.iter().position(|port| port.address == from);
             let Some(number) = number else { continue };
-            if !self.passes(now, Way::Out, number) {
-                continue;
-            }
-            match self.ports[number].device.send(&self.buffer) {
-                Ok(_) => {}
-                // A full device drops, as every queue does.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error.into()),
+            for packet in self.pass(now, Way::Out, number) {
+                match self.ports[number].device.send(&packet) {
+                    Ok(_) => {}
+                    // A full device drops, as every queue does.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error.into()),
+                }
             }
         }
     }
 
-    fn passes(&mut self, now: Instant, way: Way, number: usize) -> bool {
-        let Some(middlebox) = &mut self.middlebox else { return true };
-        middlebox(now, way, number, &mut self.buffer) == Verdict::Pass
+    /// What goes on in place of the packet in the buffer.
+    fn pass(&mut self, now: Instant, way: Way, number: usize) -> Vec<Vec<u8>> {
+        let packet = std::mem::take(&mut self.buffer);
+        let Some(middlebox) = &mut self.middlebox else { return vec![packet] };
+        let mut packets = Vec::new();
+        middlebox(now, way, number, &packet, &mut packets);
+        packets
     }
 }

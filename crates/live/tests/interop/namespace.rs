@@ -1,29 +1,32 @@
-//! A network namespace of a test's own. The test runs once more inside, in a process of its own, and with the process the
-//! namespace goes, devices and all: there is nothing to clean up, whatever happens.
+//! A network namespace of a case's own. The case runs in a process of its own inside, and with the process the namespace goes,
+//! devices and all: there is nothing to clean up, whatever happens.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
-/// Says in which test the process runs, inside its namespace.
+/// Says which case the process runs, inside its namespace.
 const INSIDE: &str = "ROPEWALK_INSIDE";
 /// Turns a skipped test into a failure.
 const MUST_RUN: &str = "ROPEWALK_MUST_RUN";
 
-/// Runs a test inside a namespace of its own; `name` is the test's.
-pub(crate) fn inside(name: &str, test: impl FnOnce()) {
-    if std::env::var(INSIDE).is_ok_and(|inside| inside == name) {
-        prepare();
-        return test();
-    }
-    if let Some(missing) = missing() {
-        assert!(std::env::var(MUST_RUN).is_err(), "{MUST_RUN} is set, and {name} cannot run: {missing}");
-        println!("skipped: {name}: {missing}");
-        return;
-    }
+/// The case that this process is to run, if it is such a process.
+pub(crate) fn case() -> Option<String> {
+    std::env::var(INSIDE).ok()
+}
+
+/// Is this machine able to? A test that cannot run says why, or fails if it must run.
+pub(crate) fn may_run() -> bool {
+    let Some(missing) = missing() else { return true };
+    assert!(std::env::var(MUST_RUN).is_err(), "{MUST_RUN} is set, and the test cannot run: {missing}");
+    println!("skipped: {missing}");
+    false
+}
+
+/// Runs the test of this name once more, inside, with this case.
+pub(crate) fn inside(test: &str, case: &str) -> Output {
     let program = std::env::current_exe().expect("this test");
     let mut command = Command::new("unshare");
-    command.arg("--net").arg(program).args(["--exact", name, "--nocapture", "--test-threads=1"]);
-    let status = command.env(INSIDE, name).status().expect("unshare");
-    assert!(status.success(), "{name} failed inside its namespace");
+    command.arg("--net").arg(program).args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command.env(INSIDE, case).output().expect("unshare")
 }
 
 /// What this machine lacks.
@@ -44,11 +47,13 @@ fn missing() -> Option<&'static str> {
     }
 }
 
-fn prepare() {
+/// The kernel's settings inside.
+pub(crate) fn prepare() {
     run("ip link set lo up");
     for (key, value) in [
         ("net/ipv4/conf/all/rp_filter", "0"),
         ("net/ipv4/conf/default/rp_filter", "0"),
+        ("net/ipv4/tcp_congestion_control", "reno"),
         ("net/mptcp/enabled", "1"),
     ] {
         std::fs::write(format!("/proc/sys/{key}"), value).unwrap_or_else(|error| panic!("{key}: {error}"));
@@ -61,4 +66,13 @@ pub(crate) fn run(command: &str) {
     let program = words.next().expect("a command");
     let output = Command::new(program).args(words).output().expect(program);
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// What the kernel has counted of Multipath TCP in this namespace, without what is 0.
+pub(crate) fn counters() -> String {
+    let text = std::fs::read_to_string("/proc/self/net/netstat").unwrap_or_default();
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt: "));
+    let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let counted = names.split(' ').zip(values.split(' ')).filter(|(_, value)| *value != "0");
+    counted.map(|(name, value)| format!(" {name} {value}")).collect()
 }

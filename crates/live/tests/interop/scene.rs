@@ -1,9 +1,10 @@
 //! A kernel and a host of ours, with some TUN interfaces between them.
 
 use crate::kernel::{self, Digester, Noise, Seen};
+use crate::middlebox::Middlebox;
 use crate::namespace::run;
 use ropewalk_host::{Event, Host, Protocol, SocketId};
-use ropewalk_live::{Ports, Verdict};
+use ropewalk_live::Ports;
 use ropewalk_mptcp as mptcp;
 use ropewalk_tcp as tcp;
 use ropewalk_units::{Duration, Instant};
@@ -24,6 +25,18 @@ pub(crate) struct Report {
     /// Octets acknowledged on each subflow that was established.
     pub(crate) carried: Vec<u64>,
     pub(crate) retransmissions: u64,
+    /// Why the connection failed, if it did.
+    failed: Option<String>,
+    seconds: f64,
+}
+
+impl std::fmt::Display for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let carried = self.carried.iter().map(|octets| format!("{:.1}", *octets as f64 / 1e6));
+        let carried = carried.collect::<Vec<_>>().join(" ");
+        let fell_back = if self.fell_back { "yes" } else { "no" };
+        write!(f, "{:8.2} {:9} {fell_back:>9}  {carried}", self.seconds, self.retransmissions)
+    }
 }
 
 /// A port that nothing else uses.
@@ -48,34 +61,37 @@ pub(crate) struct Scene {
     multipath: bool,
     pub(crate) mptcp: mptcp::Config,
     pub(crate) tcp: tcp::Config,
+    /// Octets that we send, and that the kernel sends.
+    pub(crate) octets: [u64; 2],
+    /// Our application reads nothing for so many milliseconds.
+    pub(crate) pause: u64,
+    /// The connection has to fail: with this error on our side.
+    pub(crate) fails: Option<&'static str>,
 }
 
 impl Scene {
-    /// So many paths of 1 500 octets; Multipath TCP or plain TCP.
-    pub(crate) fn new(paths: u8, multipath: bool) -> Self {
+    /// So many paths of 1 500 octets; Multipath TCP or plain TCP. Whoever is the client joins from its other addresses.
+    pub(crate) fn new(paths: u8, multipath: bool, role: Role) -> Self {
         let mut ports = Ports::new();
         run("ip mptcp limits set subflow 8 add_addr_accepted 8");
         for path in 0..paths {
             let name = format!("rw{path}");
-            ports.open(&name, 1500, kernel_address(path), host_address(path)).expect("root opens TUN interfaces");
-            if path > 0 {
+            ports
+                .open(&name, 1500, kernel_address(path), host_address(path))
+                .expect("root opens TUN interfaces");
+            if path > 0 && role == Role::Server {
                 run(&format!("ip mptcp endpoint add {} dev {name} subflow", kernel_address(path)));
             }
         }
         let mptcp = mptcp::Config::linux();
         let tcp = tcp::Config::linux();
-        Self { ports, paths, multipath, mptcp, tcp }
+        let octets = [crate::megabytes() << 20; 2];
+        Self { ports, paths, multipath, mptcp, tcp, octets, pause: 0, fails: None }
     }
 
-    /// One packet of `every` is lost, in both directions.
-    pub(crate) fn lose(&mut self, every: u64) {
-        let mut state = 88_172_645_463_325_252u64;
-        self.ports.set_middlebox(move |_, _, _, _| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            if state.is_multiple_of(every) { Verdict::Drop } else { Verdict::Pass }
-        });
+    /// All packets go through this.
+    pub(crate) fn through(&mut self, middlebox: Middlebox) {
+        self.ports.set_middlebox(middlebox);
     }
 
     fn protocol(&self) -> Protocol {
@@ -86,14 +102,13 @@ impl Scene {
         }
     }
 
-    /// Both sides send so many octets at the same time, and both have to see what the other one sent.
-    pub(crate) fn run(mut self, role: Role, octets: u64) -> Report {
+    /// Both sides send at the same time, and both have to see what the other one sent.
+    pub(crate) fn run(mut self, role: Role) -> Report {
+        let [to_kernel, from_kernel] = self.octets;
         let mut host = Host::new(self.ports.addresses(), [1, 2, 3, u64::from(self.paths)]);
-        let out = Noise::new(FROM_KERNEL, octets);
-        let (kernel, ours) = (
-            SocketAddr::new(kernel_address(0).into(), PORT),
-            SocketAddr::new(host_address(0).into(), PORT),
-        );
+        let out = Noise::new(FROM_KERNEL, from_kernel);
+        let (kernel, ours) =
+            (SocketAddr::new(kernel_address(0).into(), PORT), SocketAddr::new(host_address(0).into(), PORT));
         let (application, id) = match role {
             Role::Client => {
                 let server = kernel::serve(self.multipath, kernel, out);
@@ -107,9 +122,13 @@ impl Scene {
                 (kernel::connect(self.multipath, from, ours, out), None)
             }
         };
-        let mut talk = Talk::new(id, octets);
+        let mut talk = Talk::new(id, to_kernel, self.pause);
         while !talk.is_over() {
-            assert!(self.ports.now() < Instant::ZERO + PATIENCE, "it takes too long: {talk:?} {:?}", host.counters());
+            assert!(
+                self.ports.now() < Instant::ZERO + PATIENCE,
+                "it takes too long: {talk:?} {:?}",
+                host.counters()
+            );
             self.ports.turn(&mut host, Duration::from_millis(100)).expect("the interfaces work");
             talk.go_on(self.ports.now(), &mut host);
         }
@@ -118,9 +137,13 @@ impl Scene {
         for _ in 0..20 {
             self.ports.turn(&mut host, Duration::from_millis(10)).expect("the interfaces work");
         }
-        assert_eq!(seen, Noise::new(FROM_KERNEL, octets).seen(), "{role:?}: what the kernel sent");
+        assert_eq!(report.failed.as_deref(), self.fails, "{role:?}: {report:?}");
+        if self.fails.is_some() {
+            return report;
+        }
+        assert_eq!(seen, Noise::new(FROM_KERNEL, from_kernel).seen(), "{role:?}: what the kernel sent");
         let kernel_saw = application.join().expect("the kernel's application");
-        assert_eq!(kernel_saw, Noise::new(TO_KERNEL, octets).seen(), "{role:?}: what we sent");
+        assert_eq!(kernel_saw, Noise::new(TO_KERNEL, to_kernel).seen(), "{role:?}: what we sent");
         report
     }
 }
@@ -135,7 +158,10 @@ struct Talk {
     established: bool,
     finished: bool,
     report: Report,
+    acknowledged: bool,
     done: bool,
+    /// It reads nothing before.
+    begins: Instant,
 }
 
 impl std::fmt::Debug for Talk {
@@ -145,7 +171,7 @@ impl std::fmt::Debug for Talk {
 }
 
 impl Talk {
-    fn new(id: Option<SocketId>, octets: u64) -> Self {
+    fn new(id: Option<SocketId>, octets: u64, pause: u64) -> Self {
         Self {
             id,
             out: Noise::new(TO_KERNEL, octets),
@@ -153,8 +179,16 @@ impl Talk {
             digest: Digester::default(),
             established: false,
             finished: false,
-            report: Report { fell_back: false, carried: Vec::new(), retransmissions: 0 },
+            report: Report {
+                fell_back: false,
+                carried: Vec::new(),
+                retransmissions: 0,
+                failed: None,
+                seconds: 0.0,
+            },
+            acknowledged: false,
             done: false,
+            begins: Instant::ZERO + Duration::from_millis(pause),
         }
     }
 
@@ -165,22 +199,37 @@ impl Talk {
     fn go_on(&mut self, now: Instant, host: &mut Host) {
         while let Some(event) = host.poll_event() {
             match event {
-                Event::Accepted(id) => self.id = Some(id),
+                // A joining SYN without its option opens a connection of its own, which the kernel resets.
+                Event::Accepted(id) => self.id = self.id.or(Some(id)),
+                Event::Established(id) | Event::Closed(id, _) | Event::Mptcp(id, _)
+                    if Some(id) != self.id => {}
                 Event::Established(_) => self.established = true,
-                Event::Closed(_, Some(error)) => panic!("the connection failed: {error} {self:?}"),
+                Event::Closed(_, Some(error)) => {
+                    self.report.failed = Some(error);
+                    self.done = true;
+                }
                 Event::Mptcp(_, mptcp::Event::FellBack(reason)) => {
                     println!("fell back: {reason:?}");
                     self.report.fell_back = true;
                 }
-                Event::Closed(_, None) => self.done = true,
+                // A dark path keeps its subflow from closing: the streams are over before.
+                Event::Closed(_, None) | Event::Mptcp(_, mptcp::Event::FinishAcknowledged) => {
+                    self.acknowledged = true
+                }
                 Event::Mptcp(..) => {}
             }
         }
         let Some(id) = self.id else { return };
         self.look(host, id);
         let mut octets = Vec::new();
-        host.read(now, id, usize::MAX, &mut octets);
+        if now >= self.begins {
+            host.read(now, id, usize::MAX, &mut octets);
+        }
         self.digest.take(&octets);
+        if self.acknowledged && !self.done && host.peer_finished(id) {
+            self.done = true;
+            self.report.seconds = (now - Instant::ZERO).as_secs_f64();
+        }
         if !self.established {
             return;
         }

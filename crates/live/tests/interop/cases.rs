@@ -1,0 +1,222 @@
+//! The cases: what stands on the way, what the application does, and what has to come of it.
+
+use crate::middlebox as mb;
+use crate::namespace::{self, run as command};
+use crate::scene::{Report, Role, Scene};
+
+/// One case; it runs in each of its roles.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) roles: &'static [Role],
+    paths: u8,
+    multipath: bool,
+    arrange: fn(&mut Scene),
+    /// What has to hold beside the streams themselves.
+    holds: fn(&Report) -> bool,
+}
+
+const BOTH: &[Role] = &[Role::Client, Role::Server];
+const MEGABYTE: u64 = 1 << 20;
+
+/// Multipath TCP in both roles.
+const fn case(name: &'static str, paths: u8, arrange: fn(&mut Scene), holds: fn(&Report) -> bool) -> Case {
+    Case { name, roles: BOTH, paths, multipath: true, arrange, holds }
+}
+
+const fn tcp(name: &'static str, arrange: fn(&mut Scene), holds: fn(&Report) -> bool) -> Case {
+    Case { name, roles: BOTH, paths: 1, multipath: false, arrange, holds }
+}
+
+fn any(_: &Report) -> bool {
+    true
+}
+
+/// It stayed Multipath TCP, with so many subflows.
+fn stays<const SUBFLOWS: usize>(report: &Report) -> bool {
+    !report.fell_back && report.carried.len() == SUBFLOWS
+}
+
+fn falls_back(report: &Report) -> bool {
+    report.fell_back
+}
+
+/// A stream that is long enough for what happens at a time of its own.
+fn long(scene: &mut Scene) {
+    scene.octets = [40 * MEGABYTE; 2];
+}
+
+pub(crate) const CASES: &[Case] = &[
+    tcp("TCP", |_| {}, any),
+    tcp("TCP, 2 % lost", |scene| scene.through(mb::lossy(50)), |report| report.retransmissions > 0),
+    tcp("TCP, 5 % late by three packets", |scene| scene.through(mb::reordering(20)), any),
+    tcp("TCP, 5 % twice", |scene| scene.through(mb::duplicating(20)), any),
+    tcp("TCP, sequence numbers changed on the way", |scene| scene.through(mb::renumbering(1 << 31)), any),
+    tcp("TCP, segments split on the way", |scene| scene.through(mb::splitting()), any),
+    tcp("TCP, an unknown option on every segment", |scene| scene.through(mb::adding_unknown()), any),
+    case("one subflow", 1, |_| {}, stays::<1>),
+    case(
+        "two subflows",
+        2,
+        |_| {},
+        |report| stays::<2>(report) && report.carried.iter().all(|octets| *octets > 0),
+    ),
+    case("three subflows", 3, long, stays::<3>),
+    case("four subflows", 4, long, stays::<4>),
+    case(
+        "2 % lost",
+        2,
+        |scene| scene.through(mb::lossy(50)),
+        |report| stays::<2>(report) && report.retransmissions > 0,
+    ),
+    case("5 % late by three packets", 2, |scene| scene.through(mb::reordering(20)), stays::<2>),
+    case("5 % twice", 2, |scene| scene.through(mb::duplicating(20)), stays::<2>),
+    case(
+        "sequence numbers changed on the way",
+        2,
+        |scene| scene.through(mb::renumbering(1 << 31)),
+        stays::<2>,
+    ),
+    case("segments split on the way", 2, |scene| scene.through(mb::splitting()), stays::<2>),
+    case(
+        "an unknown option on every segment",
+        2,
+        |scene| scene.through(mb::adding_unknown()),
+        |report| !report.fell_back,
+    ),
+    case(
+        "options stripped from SYN",
+        1,
+        |scene| scene.through(mb::stripping(|sight| sight.is_syn())),
+        falls_back,
+    ),
+    case(
+        "options stripped from SYN/ACK",
+        1,
+        |scene| {
+            scene.through(mb::stripping(|sight| sight.is_syn_ack()));
+        },
+        falls_back,
+    ),
+    case(
+        "options stripped from all but SYN and SYN/ACK",
+        1,
+        |scene| {
+            scene.through(mb::stripping(|sight| !sight.is_syn() && !sight.is_syn_ack()));
+        },
+        falls_back,
+    ),
+    case("options stripped from everything", 1, |scene| scene.through(mb::stripping(|_| true)), falls_back),
+    case(
+        "options stripped from the joining SYN",
+        2,
+        |scene| {
+            scene.through(mb::stripping(|sight| sight.port == 1 && sight.is_syn()));
+        },
+        stays::<1>,
+    ),
+    case(
+        "options stripped from the joining SYN/ACK",
+        2,
+        |scene| {
+            scene.through(mb::stripping(|sight| sight.port == 1 && sight.is_syn_ack()));
+        },
+        stays::<1>,
+    ),
+    case(
+        "options stripped from a subflow after 1 MB",
+        2,
+        |scene| {
+            scene.through(mb::stripping(|sight| sight.port == 1 && sight.passed > MEGABYTE));
+        },
+        |report| !report.fell_back,
+    ),
+    // RFC 8684 §3.7: such a subflow SHOULD be reset. Linux goes on as TCP instead.
+    case(
+        "options stripped from the only subflow after 1 MB",
+        1,
+        |scene| {
+            scene.fails = Some("no subflow is left, and not everything was delivered");
+            scene.mptcp.close_timeout = ropewalk_units::Duration::from_secs(1);
+            scene.through(mb::stripping(|sight| sight.passed > MEGABYTE));
+        },
+        |report| !report.fell_back,
+    ),
+    case(
+        "the joined subflow reset after 1 MB",
+        2,
+        |scene| scene.through(mb::resetting(1, MEGABYTE)),
+        |report| !report.fell_back,
+    ),
+    case(
+        "the initial subflow reset after 1 MB",
+        2,
+        |scene| scene.through(mb::resetting(0, MEGABYTE)),
+        |report| !report.fell_back,
+    ),
+    case(
+        "the joined path dark for 2 s",
+        2,
+        |scene| {
+            long(scene);
+            scene.through(mb::dark(1, 300, 2_300));
+        },
+        |report| !report.fell_back,
+    ),
+    case(
+        "the joined path dark for ever",
+        2,
+        |scene| {
+            long(scene);
+            scene.through(mb::dark(1, 300, u64::MAX));
+        },
+        |report| !report.fell_back,
+    ),
+    case(
+        "the initial path dark for ever",
+        2,
+        |scene| {
+            long(scene);
+            scene.through(mb::dark(0, 300, u64::MAX));
+        },
+        |report| !report.fell_back,
+    ),
+    case("nothing but DATA_FINs", 2, |scene| scene.octets = [0, 0], |report| !report.fell_back),
+    case("DATA_FIN from our side first", 2, |scene| scene.octets[0] = 1, |report| !report.fell_back),
+    case("DATA_FIN from the kernel first", 2, |scene| scene.octets[1] = 1, |report| !report.fell_back),
+    case("we read nothing for a second, then all", 2, |scene| scene.pause = 1_000, stays::<2>),
+    case("a receive buffer of 64 kB", 2, |scene| scene.mptcp.receive_buffer = 65_536, stays::<2>),
+    Case {
+        name: "the kernel's second endpoint is a backup",
+        roles: &[Role::Server],
+        paths: 2,
+        multipath: true,
+        arrange: |_| command("ip mptcp endpoint change id 1 backup"),
+        holds: |report| stays::<2>(report) && report.carried[1] == 0,
+    },
+    Case {
+        name: "our address announced, nothing opened by us",
+        roles: &[Role::Server],
+        paths: 2,
+        multipath: true,
+        arrange: |_| {
+            command("ip mptcp endpoint flush");
+        },
+        holds: |report| !report.fell_back && report.carried.len() == 2,
+    },
+];
+
+/// Runs a case in a role, inside its namespace, and prints its report.
+pub(crate) fn run(name: &str) {
+    namespace::prepare();
+    let found = CASES.iter().find_map(|case| {
+        let role = case.roles.iter().find(|role| format!("{}/{role:?}", case.name) == name)?;
+        Some((case, *role))
+    });
+    let (case, role) = found.expect("a case of this name");
+    let mut scene = Scene::new(case.paths, case.multipath, role);
+    (case.arrange)(&mut scene);
+    std::panic::set_hook(Box::new(|why| println!("{why}\nthe kernel counted{}", namespace::counters())));
+    let report = scene.run(role);
+    assert!((case.holds)(&report), "{name}: {report:?}");
+    println!("report: {report}");
+}
