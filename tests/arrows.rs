@@ -6,19 +6,21 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Each crate, and the crates of the workspace that it may import.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("units", &[]),
     ("aqm", &["units"]),
     ("wire", &["units"]),
     ("congestion", &["units"]),
     ("tcp", &["units", "wire", "congestion"]),
     ("mptcp", &["units", "wire", "tcp"]),
+    ("host", &["units", "wire", "tcp", "mptcp"]),
+    ("live", &["units", "wire", "tcp", "mptcp", "host"]),
     ("analyse", &["units", "wire", "mptcp"]),
     ("bonding", &["units", "congestion", "aqm"]),
     ("routing", &["units"]),
     ("sim", &["units", "aqm"]),
     ("wifi", &["units", "sim"]),
-    ("scenario", &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"]),
+    ("scenario", &["units", "wire", "tcp", "mptcp", "host", "bonding", "routing", "sim", "wifi"]),
     (
         "python",
         &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi", "scenario", "analyse"],
@@ -33,8 +35,20 @@ const FOR_TESTS: [(&str, &[&str]); 2] =
 const TOP: [&str; 2] = ["ropewalk-tests", "ropewalk-benches"];
 
 /// The sans-IO crates and the engine.
-const PURE: [&str; 11] =
-    ["units", "aqm", "wire", "analyse", "congestion", "tcp", "mptcp", "bonding", "routing", "sim", "wifi"];
+const PURE: [&str; 12] = [
+    "units",
+    "aqm",
+    "wire",
+    "analyse",
+    "congestion",
+    "tcp",
+    "mptcp",
+    "host",
+    "bonding",
+    "routing",
+    "sim",
+    "wifi",
+];
 
 /// Crates that open sockets, read clocks, draw randomness or start threads.
 const IMPURE: [&str; 22] = [

@@ -228,7 +228,7 @@ impl Host {
         match (&mut socket.transport, subflow) {
             (Transport::Tcp(connection, _), _) => connection.handle_segment(now, &segment),
             (Transport::Mptcp(connection, _), Some(subflow)) => {
-                connection.handle_segment(now, subflow, &segment)
+                connection.handle_segment(now, subflow, &segment);
             }
             (Transport::Mptcp(..), None) => {}
         }
@@ -361,7 +361,7 @@ impl Host {
             mptcp::Event::Established => self.events.push_back(Event::Established(id)),
             mptcp::Event::Closed => self.events.push_back(Event::Closed(id, None)),
             mptcp::Event::Failed(reason) => {
-                self.events.push_back(Event::Closed(id, Some(reason.to_string())))
+                self.events.push_back(Event::Closed(id, Some(reason.to_string())));
             }
             event => self.events.push_back(Event::Mptcp(id, event)),
         }
@@ -554,3 +554,6 @@ impl Host {
         self.counters
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,6 +69,12 @@ impl Socket {
         }
     }
 
+    /// Octets that it keeps of what the peer sent.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.received.len() + self.ready.len()
+    }
+
     fn held(&self) -> Vec<Payload> {
         let mut held = Vec::new();
         match &self.transport {

@@ -83,17 +83,12 @@ pub(crate) const CASES: &[Case] = &[
         |scene| scene.through(mb::adding_unknown()),
         |report| !report.fell_back,
     ),
-    case(
-        "options stripped from SYN",
-        1,
-        |scene| scene.through(mb::stripping(|sight| sight.is_syn())),
-        falls_back,
-    ),
+    case("options stripped from SYN", 1, |scene| scene.through(mb::stripping(mb::Sight::is_syn)), falls_back),
     case(
         "options stripped from SYN/ACK",
         1,
         |scene| {
-            scene.through(mb::stripping(|sight| sight.is_syn_ack()));
+            scene.through(mb::stripping(mb::Sight::is_syn_ack));
         },
         falls_back,
     ),

@@ -130,7 +130,7 @@ pub(crate) fn renumbering(by: u32) -> Middlebox {
         let Some((ip, mut tcp)) = read(packet) else { return out.push(packet.to_vec()) };
         let mut options = tcp.options().collect::<Vec<_>>();
         match way {
-            Way::Out => tcp.header.seq = tcp.header.seq + by,
+            Way::Out => tcp.header.seq += by,
             Way::In => {
                 tcp.header.ack = tcp.header.ack - by;
                 for option in &mut options {
@@ -193,7 +193,7 @@ fn write(
     behind: u32,
 ) -> Vec<u8> {
     let mut header = tcp.header;
-    header.seq = header.seq + behind;
+    header.seq += behind;
     let mut packet = Vec::new();
     header.emit(&ip.header, options, payload, &mut packet).expect("it was a packet before");
     packet

@@ -214,7 +214,7 @@ impl Talk {
                 }
                 // A dark path keeps its subflow from closing: the streams are over before.
                 Event::Closed(_, None) | Event::Mptcp(_, mptcp::Event::FinishAcknowledged) => {
-                    self.acknowledged = true
+                    self.acknowledged = true;
                 }
                 Event::Mptcp(..) => {}
             }

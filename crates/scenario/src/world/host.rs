@@ -4,13 +4,13 @@ use super::addresses::{AddressBook, EndPath};
 use super::blackhole::Blackhole;
 use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::{Interfaces, StreamEndpoint, Unexpected};
-use super::packet::{Body, Packet, Socket};
+use super::packet::{Body, Packet};
 use super::ports::PortTable;
 use super::transport::Transport;
 use crate::plan::AddressIndex;
+use ropewalk_host::{Identity, reset_for};
 use ropewalk_sim::{Context, PacketId, Port, Stream};
 use ropewalk_units::Instant;
-use ropewalk_wire::{Flags, Segment};
 use std::sync::Arc;
 
 /// An endpoint of any protocol.
@@ -58,8 +58,8 @@ pub(crate) struct Host {
 
 impl Host {
     /// A host without endpoints; `secret` draws what its initial sequence numbers are made with.
-    pub(crate) fn new(book: Arc<AddressBook>, secret: Stream) -> Self {
-        let interfaces = Interfaces::new(book, identity(secret));
+    pub(crate) fn new(book: Arc<AddressBook>, mut secret: Stream) -> Self {
+        let interfaces = Interfaces::new(book, Identity::new([secret.next_u64(), secret.next_u64()]));
         Self {
             interfaces,
             slots: Vec::new(),
@@ -219,50 +219,11 @@ fn arm(armed: &mut Instant, deadline: Instant, context: &mut Context<'_, Packet>
 #[cold]
 fn refuse(context: &mut Context<'_, Packet>, port: Port, id: PacketId, path: EndPath, why: Unexpected) {
     let reset = match &context.packet(id).body {
-        Body::Tcp(segment) => refusal(path, segment, why),
+        Body::Tcp(segment) => reset_for(segment, why.0),
         _ => None,
     };
     context.drop_packet(id);
     if let Some(reset) = reset {
-        context.send(port, reset);
-    }
-}
-
-/// A reset for a segment that nobody expects (RFC 9293 §3.10.7.1, CLOSED); none for a reset.
-fn refusal(path: EndPath, segment: &Segment, why: Unexpected) -> Option<Packet> {
-    if segment.flags.contains(Flags::RST) {
-        return None;
-    }
-    let mut reset = Segment { flags: Flags::RST, ..Segment::default() };
-    if segment.flags.contains(Flags::ACK) {
-        reset.seq = segment.ack;
-    } else {
-        reset.flags |= Flags::ACK;
-        reset.ack = segment.end();
-    }
-    if let Some(refusal) = why.0 {
-        reset.options.mptcp.push(refusal.option());
-    }
-    let (local, remote): (Socket, Socket) = (path.local, path.remote);
-    Some(Packet::new(local, remote, Body::Tcp(reset)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ropewalk_mptcp::Refusal;
-
-    #[test]
-    fn the_rst_for_a_refused_join_tells_the_reason() {
-        let path = EndPath { local: Socket::default(), remote: Socket::default() };
-        let syn = Segment { flags: Flags::SYN, ..Segment::default() };
-        let options = |why| {
-            let reset = refusal(path, &syn, Unexpected(why)).expect("a RST");
-            let Body::Tcp(segment) = &reset.body else { panic!("no segment") };
-            assert_eq!((segment.flags, segment.ack), (Flags::RST | Flags::ACK, syn.end()));
-            segment.options.mptcp.rare().to_vec()
-        };
-        assert_eq!(options(Some(Refusal::UNKNOWN)), [Refusal::UNKNOWN.option()]);
-        assert_eq!(options(None), []);
+        context.send(port, Packet::new(path.local, path.remote, Body::Tcp(reset)));
     }
 }

@@ -11,7 +11,7 @@ const PATH: EndPath =
 
 fn host() -> Interfaces {
     let addresses = vec![Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
-    let identity = Identity::new(Streams::new(1).stream("host/b/isn"));
+    let identity = Identity::new([1, 2]);
     let mut host = Interfaces::new(Arc::new(AddressBook::new(addresses)), identity);
     host.add(AddressIndex(1), Port(0));
     host

@@ -1,0 +1,207 @@
+//! Two hosts whose packets are carried by hand: late, lost, twice, and with strangers' packets among them.
+
+use super::*;
+use proptest::prelude::*;
+use ropewalk_units::Duration;
+use std::net::Ipv4Addr;
+
+const PORT: u16 = 5001;
+
+fn address(host: u8, path: u8) -> IpAddr {
+    Ipv4Addr::new(10, 0, path, host).into()
+}
+
+fn host(number: u8, paths: u8) -> Host {
+    let addresses = (0..paths).map(|path| address(number, path)).collect();
+    Host::new(addresses, [1, 2, 3, u64::from(number)])
+}
+
+/// What happens to the packet of this number.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Arrives,
+    Lost,
+    Twice,
+    Late,
+}
+
+/// Both hosts, and what is on its way to each: when, in which order, and the octets.
+struct Pair {
+    hosts: [Host; 2],
+    flying: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
+    now: Instant,
+    fates: Vec<Fate>,
+    sent: usize,
+}
+
+impl Pair {
+    fn new(paths: u8, protocol: &Protocol, fates: Vec<Fate>) -> Self {
+        let mut hosts = [host(1, paths), host(2, paths)];
+        hosts[1].listen(PORT, protocol.clone());
+        Self { hosts, flying: BTreeMap::new(), now: Instant::ZERO, fates, sent: 0 }
+    }
+
+    fn connect(&mut self, protocol: &Protocol) -> SocketId {
+        let remote = SocketAddr::new(address(2, 0), PORT);
+        self.hosts[0].connect(self.now, address(1, 0), remote, protocol).expect("a free port")
+    }
+
+    fn carry(&mut self) {
+        for from in 0..2 {
+            let mut packet = Vec::new();
+            while self.hosts[from].poll_transmit(self.now, &mut packet).is_some() {
+                let fate =
+                    self.fates.get(self.sent % self.fates.len().max(1)).copied().unwrap_or(Fate::Arrives);
+                let copies: &[u64] = match fate {
+                    Fate::Arrives => &[5],
+                    Fate::Lost => &[],
+                    Fate::Twice => &[5, 6],
+                    Fate::Late => &[9],
+                };
+                for delay in copies {
+                    let at = self.now + Duration::from_millis(*delay);
+                    self.flying.insert((at, self.sent as u64 * 2 + delay % 2), (1 - from, packet.clone()));
+                }
+                self.sent += 1;
+                packet.clear();
+            }
+        }
+    }
+
+    /// Lets the next thing happen; `false` if there is none.
+    fn step(&mut self) -> bool {
+        self.carry();
+        let packet = self.flying.first_key_value().map(|((at, _), _)| *at);
+        let timer = self.hosts.iter().filter_map(Host::poll_timeout).min();
+        let Some(next) = packet.into_iter().chain(timer).min() else { return false };
+        self.now = self.now.max(next);
+        if packet == Some(next)
+            && let Some((_, (to, octets))) = self.flying.pop_first()
+        {
+            self.hosts[to].handle_packet(self.now, &octets);
+        }
+        self.hosts.iter_mut().for_each(|host| host.handle_timeout(self.now));
+        true
+    }
+}
+
+/// Sends `stream` from the client to the server and back; returns what both saw.
+fn echo(pair: &mut Pair, protocol: &Protocol, stream: &[u8]) -> [Vec<u8>; 2] {
+    let client = pair.connect(protocol);
+    let (mut server, mut written, mut finished) = (None, [0, 0], [false, false]);
+    let mut seen = [Vec::new(), Vec::new()];
+    while pair.now < Instant::ZERO + Duration::from_secs(600) {
+        let ids = [Some(client), server];
+        for (side, id) in ids.into_iter().enumerate() {
+            let Some(id) = id else { continue };
+            let host = &mut pair.hosts[side];
+            host.read(pair.now, id, usize::MAX, &mut seen[side]);
+            written[side] += host.write(pair.now, id, &stream[written[side]..]);
+            if written[side] == stream.len() && !finished[side] {
+                finished[side] = true;
+                host.finish(pair.now, id);
+            }
+        }
+        if !pair.step() {
+            break;
+        }
+        while let Some(event) = pair.hosts[1].poll_event() {
+            if let Event::Accepted(id) = event {
+                server = server.or(Some(id));
+            }
+        }
+        while pair.hosts[0].poll_event().is_some() {}
+    }
+    seen
+}
+
+fn protocols() -> [Protocol; 2] {
+    [Protocol::Tcp(Arc::new(tcp::Config::linux())), Protocol::Mptcp(Arc::new(mptcp::Config::linux()))]
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    let mut random = Random::new([7, len as u64]);
+    (0..len).map(|_| random.next() as u8).collect()
+}
+
+#[test]
+fn a_port_where_nobody_listens_answers_with_a_reset() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, vec![Fate::Arrives]);
+        let remote = SocketAddr::new(address(2, 0), PORT + 1);
+        pair.hosts[0].connect(pair.now, address(1, 0), remote, &protocol).expect("a free port");
+        while pair.now < Instant::ZERO + Duration::from_secs(1) && pair.step() {}
+        let closed = std::iter::from_fn(|| pair.hosts[0].poll_event());
+        assert!(closed.into_iter().any(|event| matches!(event, Event::Closed(_, Some(_)))));
+        assert_eq!(pair.hosts[1].counters().unexpected, 1);
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_connection_that_is_over() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(2, &protocol, vec![Fate::Arrives]);
+        let stream = noise(3_000_000);
+        let seen = echo(&mut pair, &protocol, &stream);
+        assert!(seen.iter().all(|seen| *seen == stream));
+        for host in &pair.hosts {
+            assert_eq!(
+                (host.sockets(), host.tuples.len(), host.tokens.len(), host.timers.len()),
+                (0, 0, 0, 0)
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_not_read_is_bounded_by_the_receive_buffer_and_repeats_by_what_a_sweep_waits_for() {
+    let config = mptcp::Config { receive_buffer: 1 << 20, ..mptcp::Config::linux() };
+    let protocol = Protocol::Mptcp(Arc::new(config));
+    let mut pair = Pair::new(2, &protocol, vec![Fate::Twice, Fate::Late, Fate::Arrives]);
+    let client = pair.connect(&protocol);
+    let stream = noise(8 << 20);
+    let mut written = 0;
+    while pair.now < Instant::ZERO + Duration::from_secs(20) && pair.step() {
+        written += pair.hosts[0].write(pair.now, client, &stream[written..]);
+        let kept = pair.hosts[1].sockets.values().map(Socket::kept).max().unwrap_or(0);
+        assert!(kept <= 3 * (1 << 20) + READY, "{kept} octets");
+    }
+    assert!(written < stream.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn streams_arrive_whole_whatever_happens_to_packets(
+        len in 0usize..300_000,
+        paths in 1u8..4,
+        multipath in any::<bool>(),
+        fates in prop::collection::vec(
+            prop_oneof![8 => Just(Fate::Arrives), 1 => Just(Fate::Lost), 1 => Just(Fate::Twice), 1 => Just(Fate::Late)],
+            20..200,
+        ),
+    ) {
+        let protocol = &protocols()[usize::from(multipath)];
+        let mut pair = Pair::new(paths, protocol, fates);
+        let stream = noise(len);
+        let seen = echo(&mut pair, protocol, &stream);
+        prop_assert!(seen[0] == stream, "the client saw {} of {len} octets", seen[0].len());
+        prop_assert!(seen[1] == stream, "the server saw {} of {len} octets", seen[1].len());
+    }
+
+    #[test]
+    fn octets_that_are_no_packet_change_nothing(octets in prop::collection::vec(any::<u8>(), 0..200), own in any::<bool>()) {
+        let mut host = host(1, 1);
+        host.listen(PORT, protocols()[1].clone());
+        let mut packet = octets;
+        if own && packet.len() >= 40 {
+            // An IPv4 header for this host, with TCP behind it.
+            packet[0] = 0x45;
+            packet[9] = 6;
+            packet[16..20].copy_from_slice(&[10, 0, 0, 1]);
+        }
+        host.handle_packet(Instant::ZERO, &packet);
+        prop_assert_eq!((host.sockets(), host.poll_timeout()), (0, None));
+    }
+}
