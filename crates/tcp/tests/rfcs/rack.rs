@@ -79,3 +79,21 @@ fn duplicates_reported_widen_the_reordering_window_up_to_a_round_trip() {
         s.run(&format!("+{} > nothing\n +1 > . {}:{}", window - 1, at(0), at(1)));
     }
 }
+
+/// RFC 8985 §6.2, step 4: the window that a DSACK has widened lasts for 16 recoveries.
+#[test]
+fn a_widened_reordering_window_lasts_for_16_recoveries() {
+    let mut s = Script::established(rack());
+    s.run("push 1000\n > . 1:1001\n +20 < . 1:1 ack 1001 sack 1-1001");
+    let mut recover = |round: u32, window: u32| {
+        let at = |segment: u32| 1001 + 2000 * round + 1000 * segment;
+        s.run(&format!("push 2000\n > . {}:{}\n > . {}:{}", at(0), at(1), at(1), at(2)));
+        s.run(&format!("+20 < . 1:1 ack {} sack {}-{}", at(0), at(1), at(2)));
+        s.run(&format!("+{} > nothing\n +1 > . {}:{}", window - 1, at(0), at(1)));
+        s.run(&format!("+20 < . 1:1 ack {}", at(2)));
+    };
+    for round in 0..16 {
+        recover(round, 10);
+    }
+    recover(16, 5);
+}
