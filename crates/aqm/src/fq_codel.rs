@@ -53,6 +53,11 @@ impl<P> FqCodel<P> {
         self.limit
     }
 
+    /// Flows that have packets, or had some in this round.
+    pub fn active_flows(&self) -> usize {
+        self.new_flows.len() + self.old_flows.len()
+    }
+
     /// CoDel of each flow queue, from now on.
     pub fn set_codel(&mut self, codel: CodelConfig) {
         self.config.codel = codel;

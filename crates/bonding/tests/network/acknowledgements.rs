@@ -17,7 +17,7 @@ fn share_of_the_shorter(mbps: f64) -> f64 {
     let sent = |bond: &Bond| {
         [0, 1].map(|place| {
             let path = bond.ends[0].path(PathId(place));
-            (path.sent_packets - path.probes) as f64
+            path.sent_packets as f64
         })
     };
     let before = sent(&bond);

@@ -125,7 +125,7 @@ fn while_all_paths_are_down_packets_go_on_the_one_heard_last_and_it_is_said() {
         .map(|(when, ..)| *when)
         .collect();
     assert!(matches!(said[..], [when] if (at(1.4)..at(1.5)).contains(&when)), "once: {said:?}");
-    assert_eq!(bond.unsent, 0);
+    assert_eq!(bond.unsent(), 0);
     let sent = bond.links.iter().map(|[there, _]| there.dropped).collect::<Vec<_>>();
     assert!(sent[1] > 700 && sent[0] < 250, "{sent:?} sent in vain");
     // Three answers later both would be up again; this one had not to wait for them.
@@ -184,7 +184,7 @@ fn a_flow_that_fits_the_first_path_stays_on_it() {
     let mut app = ConstantRate::new(vec![small()]);
     bond.run(at(21.0), &mut app);
     let second = bond.ends[0].path(PathId(1));
-    let data = second.sent_packets - second.probes;
+    let data = second.sent_packets;
     assert!(data <= 20, "{data} packets left it");
 
     // A flow larger than the path overflows; the small one beside it keeps to one path.

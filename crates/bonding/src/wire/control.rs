@@ -4,10 +4,8 @@ mod missing;
 
 pub use missing::{Missing, MissingRange};
 
-use crate::header::{
-    DataHeader, DecodeError, KEEPALIVE, KEEPALIVE_REPLY, MISSING, PROBE, REPORT, Reader, VERSION,
-};
 use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
+use crate::wire::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, MISSING, REPORT, Reader, VERSION};
 
 /// A control packet. Travels a path like any packet and may be lost like any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,8 +17,6 @@ pub enum Control {
     Keepalive(Keepalive),
     /// It is.
     KeepaliveReply(KeepaliveReply),
-    /// What does this path carry?
-    Probe(Probe),
     /// What did not come by a path.
     Missing(Missing),
 }
@@ -53,8 +49,8 @@ pub struct PathReport {
     pub delay: u32,
     /// The least one-way delay of any packet (keepalives too) since the report before, likewise.
     pub least_delay: u32,
-    /// The greatest, likewise.
-    pub most_delay: u32,
+    /// How long that packet's arrival waited to be reported, in µs: what is to be taken off the round trip.
+    pub held: u32,
     /// Did anything arrive on the path since the report before? If not, the delays are old.
     pub is_fresh: bool,
 }
@@ -85,31 +81,8 @@ pub struct KeepaliveReply {
     pub echoed: u32,
 }
 
-/// Counted like a data packet on its path, but nobody's: shows what a path carries, and loses, before it carries anything.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Probe {
-    /// The path it was sent on.
-    pub path: PathId,
-    /// Its number on the path, among the data packets.
-    pub path_seq: PathSeq,
-    /// The number of the next packet of the bond.
-    pub next_global_seq: GlobalSeq,
-    /// The sender's clock in µs, wrapping.
-    pub timestamp: u32,
-    /// Its octets on the wire, from [`Probe::SHORT`] to [`Probe::LONG`].
-    pub len: u16,
-}
-
-impl Probe {
-    /// One that shows a rate. Less than IPv6's least MTU (RFC 8200 §5), which every path carries.
-    pub const LONG: u16 = 1_200;
-    /// One that shows whether packets are lost: as long as a data packet of nothing.
-    pub const SHORT: u16 = DataHeader::LEN as u16;
-}
-
 const KEEPALIVE_LEN: u32 = 20;
 const REPLY_LEN: u32 = 12;
-const PROBE_FIELDS_LEN: u32 = 16;
 const REPORT_FIXED_LEN: u32 = 8;
 const REPORT_PATH_LEN: u32 = 32;
 
@@ -144,7 +117,6 @@ impl Control {
             Self::Report(_) | Self::Missing(_) => None,
             Self::Keepalive(keepalive) => Some(keepalive.path),
             Self::KeepaliveReply(reply) => Some(reply.path),
-            Self::Probe(probe) => Some(probe.path),
         }
     }
 
@@ -154,7 +126,6 @@ impl Control {
             Self::Report(report) => REPORT_FIXED_LEN + REPORT_PATH_LEN * u32::from(report.count),
             Self::Keepalive(_) => KEEPALIVE_LEN,
             Self::KeepaliveReply(_) => REPLY_LEN,
-            Self::Probe(probe) => u32::from(probe.len),
             Self::Missing(missing) => missing.wire_len(),
         }
     }
@@ -179,13 +150,6 @@ impl Control {
             Self::KeepaliveReply(reply) => {
                 octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE_REPLY, reply.path.0, 0, 0]);
                 put(octets, &[reply.number, reply.echoed]);
-            }
-            Self::Probe(probe) => {
-                let end = octets.len() + usize::from(probe.len);
-                octets.extend_from_slice(&[VERSION << 4 | PROBE, probe.path.0]);
-                octets.extend_from_slice(&probe.len.to_be_bytes());
-                put(octets, &[probe.path_seq.get(), probe.next_global_seq.get(), probe.timestamp]);
-                octets.resize(end, 0);
             }
             Self::Missing(missing) => {
                 octets.extend_from_slice(&[
@@ -216,17 +180,6 @@ impl Control {
                 let (number, echoed) = (reader.u32()?, reader.u32()?);
                 Ok(Self::KeepaliveReply(KeepaliveReply { path, number, echoed }))
             }
-            PROBE => {
-                let (path, len) = (reader.path()?, reader.u16()?);
-                let path_seq = PathSeq::new(reader.u32()?);
-                let next_global_seq = GlobalSeq::new(reader.u32()?);
-                let timestamp = reader.u32()?;
-                if !(Probe::SHORT..=Probe::LONG).contains(&len) {
-                    return Err(DecodeError::Length(len));
-                }
-                reader.skip(u32::from(len) - PROBE_FIELDS_LEN)?;
-                Ok(Self::Probe(Probe { path, path_seq, next_global_seq, timestamp, len }))
-            }
             MISSING => Missing::decode(&mut reader).map(Self::Missing),
             kind => Err(DecodeError::Kind(kind)),
         }
@@ -252,7 +205,7 @@ impl Report {
 impl PathReport {
     fn encode(&self, octets: &mut Vec<u8>) {
         put(octets, &[self.next.get(), self.received_packets, self.received_bytes, self.lost_packets]);
-        put(octets, &[self.arrived_at, self.delay, self.least_delay, self.most_delay]);
+        put(octets, &[self.arrived_at, self.delay, self.least_delay, self.held]);
     }
 
     fn decode(reader: &mut Reader<'_>, is_fresh: bool) -> Result<Self, DecodeError> {
@@ -264,7 +217,7 @@ impl PathReport {
             arrived_at: reader.u32()?,
             delay: reader.u32()?,
             least_delay: reader.u32()?,
-            most_delay: reader.u32()?,
+            held: reader.u32()?,
             is_fresh,
         })
     }

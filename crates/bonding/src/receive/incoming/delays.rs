@@ -2,30 +2,30 @@
 
 use ropewalk_units::{Duration, Instant};
 
-/// Least and greatest one-way delay since the last report, as the wrapping difference of two clocks.
+/// Least one-way delay since the last report, as the wrapping difference of two clocks.
 #[derive(Clone, Copy, Default)]
 pub(super) struct IntervalDelays {
-    bounds: Option<(u32, u32)>,
-    /// The bounds of the interval before, for a report that has nothing new to say.
-    before: (u32, u32),
+    least: Option<u32>,
+    /// That of the interval before, for a report that has nothing new to say.
+    before: u32,
 }
 
 impl IntervalDelays {
     #[inline]
     pub(super) fn note(&mut self, delay: u32) {
-        let (least, most) = self.bounds.unwrap_or((delay, delay));
-        let is_less = (delay.wrapping_sub(least) as i32) < 0;
-        let is_more = (delay.wrapping_sub(most) as i32) > 0;
-        self.bounds = Some((if is_less { delay } else { least }, if is_more { delay } else { most }));
+        let is_less = |least: u32| (delay.wrapping_sub(least) as i32) < 0;
+        if self.least.is_none_or(is_less) {
+            self.least = Some(delay);
+        }
     }
 
-    /// Least, greatest, and whether there was any.
-    pub(super) fn take(&mut self) -> (u32, u32, bool) {
-        let is_fresh = self.bounds.is_some();
-        if let Some(bounds) = self.bounds.take() {
-            self.before = bounds;
+    /// The least, and whether there was any.
+    pub(super) fn take(&mut self) -> (u32, bool) {
+        let is_fresh = self.least.is_some();
+        if let Some(least) = self.least.take() {
+            self.before = least;
         }
-        (self.before.0, self.before.1, is_fresh)
+        (self.before, is_fresh)
     }
 }
 

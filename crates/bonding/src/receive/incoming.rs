@@ -7,9 +7,9 @@ mod reordering;
 pub(crate) use delays::Extremes;
 
 use crate::clock::micros;
-use crate::control::{Keepalive, Missing, PathReport, Probe};
-use crate::header::{DataHeader, Transmission};
 use crate::id::{GlobalSeq, PathId, PathSeq};
+use crate::wire::control::{Keepalive, Missing, PathReport};
+use crate::wire::header::{DataHeader, Transmission};
 use delays::IntervalDelays;
 use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
@@ -82,12 +82,6 @@ impl Incoming {
             self.solo_from = header.global_seq.minus((1 << header.solo) - 1);
             self.solo_until = header.global_seq;
         }
-    }
-
-    /// A probe, likewise.
-    pub(crate) fn on_probe(&mut self, now: Instant, probe: &Probe, wire_len: u32, relative: i64) {
-        let numbers = (probe.path_seq, probe.next_global_seq.previous());
-        self.count(now, numbers, probe.timestamp, wire_len, relative);
     }
 
     /// What has a number on the path; whether none with a higher one had come.
@@ -224,7 +218,7 @@ impl Incoming {
     pub(crate) fn report(&mut self, now: Instant, loss_timeout: Duration) -> PathReport {
         // What may still come does not count yet.
         self.gaps.expire(now, loss_timeout.max(self.window.length(now)));
-        let (least_delay, most_delay, is_fresh) = self.interval.take();
+        let (least_delay, is_fresh) = self.interval.take();
         PathReport {
             next: self.next,
             received_packets: self.received_packets as u32,
@@ -233,7 +227,7 @@ impl Incoming {
             arrived_at: self.arrived_at,
             delay: self.delay,
             least_delay,
-            most_delay,
+            held: micros(now).wrapping_sub(self.arrived_at),
             is_fresh,
         }
     }
