@@ -16,7 +16,7 @@ use crate::scheduler::View;
 use crate::wire::control::PathReport;
 use base_rtt::BaseRtt;
 use ropewalk_congestion::{ControlledPath, PathController};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Duration, Instant, Rate};
 use sent_log::{Sent, SentLog};
 use std::collections::VecDeque;
 
@@ -24,8 +24,6 @@ use std::collections::VecDeque;
 const WHOLE_SHARE: i32 = 1 << 24;
 /// Shares are means of about so many packets: two to the power of this.
 const SHARE_SHIFT: u32 = 9;
-/// A controller that sends less than this times its bandwidth is no longer in search of it (BBR's startup gain is 2.77).
-const SEARCHING: f64 = 2.0;
 
 /// What a report says of a path since the one before.
 #[derive(Clone, Copy, Default, Debug)]
@@ -167,7 +165,7 @@ impl<P> Path<P> {
         }
         self.settle(now, report);
         self.last = *report;
-        self.learn_rate(now);
+        self.learn_rate();
         progress
     }
 
@@ -205,18 +203,19 @@ impl<P> Path<P> {
             let rtt = now.saturating_since(state.send_time).saturating_sub(held);
             self.channel.on_delivered(len, &state, rtt);
         }
+        if report.train > 0 {
+            self.channel.on_train(Rate::from_bits_per_sec(u64::from(report.train) * 1000));
+        }
         self.channel.end_report(now);
     }
 
     /// What the controller believes is known once its search is over.
-    fn learn_rate(&mut self, now: Instant) {
+    fn learn_rate(&mut self) {
         let controller = self.channel.controller();
-        let (Some(bandwidth), Some(pacing)) = (controller.bandwidth(), controller.pacing_rate(now)) else {
-            return;
-        };
-        let (bandwidth, pacing) = (bandwidth.bits_per_sec() as f64 / 8.0, pacing.bits_per_sec() as f64 / 8.0);
-        if self.known_rate.is_some() || pacing < bandwidth * SEARCHING {
-            self.known_rate = Some(bandwidth);
+        if let Some(bandwidth) = controller.bandwidth()
+            && (self.known_rate.is_some() || controller.knows_rate())
+        {
+            self.known_rate = Some(bandwidth.bits_per_sec() as f64 / 8.0);
         }
     }
 
@@ -298,7 +297,7 @@ mod tests {
 
     /// A path that sent `count` full packets, one each ms from 1 ms on.
     fn sent(count: u64) -> Path<()> {
-        let mut path = Path::new(PathId(0), at(0), AnyController::bbr(1, at(0)));
+        let mut path = Path::new(PathId(0), at(0), AnyController::copa(1, at(0)));
         (1..=count).for_each(|millis| {
             path.on_sent(at(millis), 1500, None);
         });

@@ -131,7 +131,7 @@ impl AnyScheduler {
     /// The controller of a path.
     pub(crate) fn controller(config: &Config, path: PathId, now: Instant) -> AnyController {
         if Self::is_controlled(config) {
-            AnyController::bbr(path.index() as u64 + 1, now)
+            AnyController::copa(path.index() as u64 + 1, now)
         } else {
             AnyController::transparent()
         }

@@ -43,8 +43,8 @@ fn header() -> impl Strategy<Value = DataHeader> {
 }
 
 fn path_report() -> impl Strategy<Value = PathReport> {
-    (any::<[u32; 8]>(), any::<bool>()).prop_map(|(fields, is_fresh)| {
-        let [next, received_packets, received_bytes, lost_packets, arrived_at, delay, least, held] = fields;
+    any::<[u32; 8]>().prop_map(|fields| {
+        let [next, received_packets, received_bytes, lost_packets, arrived_at, delay, train, held] = fields;
         PathReport {
             next: PathSeq::new(next),
             received_packets,
@@ -52,9 +52,8 @@ fn path_report() -> impl Strategy<Value = PathReport> {
             lost_packets,
             arrived_at,
             delay,
-            least_delay: least,
+            train,
             held,
-            is_fresh,
         }
     })
 }

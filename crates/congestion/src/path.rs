@@ -26,6 +26,10 @@ pub struct PathSample {
     pub least_rtt: Option<Duration>,
     /// The smoothed round-trip time, this report included.
     pub srtt: Duration,
+    /// The rate at which a packet train came, if one did: what the line carried just then.
+    pub train: Option<Rate>,
+    /// How far apart reports are.
+    pub interval: Duration,
 }
 
 /// How much may be on a path and how fast it may leave. Volumes in octets.

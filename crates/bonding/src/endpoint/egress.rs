@@ -107,7 +107,7 @@ impl<P: Payload> Endpoint<P> {
     fn count(&mut self, now: Instant, path: PathId, header: &DataHeader, len: u32, delay: i64) {
         let incoming = &mut self.incoming[path.index()];
         if header.transmission == Transmission::Repair {
-            incoming.on_unnumbered(now, header.timestamp, delay);
+            incoming.on_unnumbered(now, delay);
             self.incoming[header.path.index()].on_repair(now, header);
             return;
         }

@@ -3,6 +3,7 @@
 mod delays;
 mod gaps;
 mod reordering;
+mod train;
 
 pub(crate) use delays::Extremes;
 
@@ -10,9 +11,9 @@ use crate::clock::micros;
 use crate::id::{GlobalSeq, PathId, PathSeq};
 use crate::wire::control::{Keepalive, Missing, PathReport};
 use crate::wire::header::{DataHeader, Transmission};
-use delays::IntervalDelays;
 use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
+use train::Train;
 use ropewalk_units::{Duration, Instant};
 
 /// A path that has delivered data within this time is busy: what has not passed on it may be waiting before it.
@@ -29,7 +30,7 @@ pub(crate) struct Incoming {
     reordering: u32,
     arrived_at: u32,
     delay: u32,
-    interval: IntervalDelays,
+    train: Train,
     /// One-way delays of late, for the resequencer.
     pub(crate) recent: Extremes,
     /// The bond's greatest number known to have been sent before or with what came.
@@ -59,7 +60,7 @@ impl Incoming {
             reordering: u32::from(reordering),
             arrived_at: 0,
             delay: 0,
-            interval: IntervalDelays::default(),
+            train: Train::default(),
             recent: Extremes::new(now),
             highest: None,
             solo_from: GlobalSeq::new(0),
@@ -94,13 +95,14 @@ impl Incoming {
         wire_len: u32,
         relative: i64,
     ) -> bool {
-        self.hear(now, timestamp, relative);
+        self.hear(now, relative);
         let is_in_order = !seq.before(self.next);
         if is_in_order {
             self.expect(seq, now);
             self.next = seq.next();
             self.arrived_at = micros(now);
             self.delay = micros(now).wrapping_sub(timestamp);
+            self.train.note(now, timestamp, wire_len);
             self.gaps.note_arrivals(1);
             self.window.on_packet();
             self.raise(global);
@@ -117,16 +119,15 @@ impl Incoming {
     }
 
     #[inline]
-    fn hear(&mut self, now: Instant, timestamp: u32, relative: i64) {
+    fn hear(&mut self, now: Instant, relative: i64) {
         self.heard_at = now;
         self.is_heard = true;
-        self.interval.note(micros(now).wrapping_sub(timestamp));
         self.recent.note(now, relative);
     }
 
     /// A keepalive with its relative one-way delay in µs.
     pub(crate) fn on_keepalive(&mut self, now: Instant, keepalive: &Keepalive, relative: i64) {
-        self.hear(now, keepalive.timestamp, relative);
+        self.hear(now, relative);
         let was_complete = !self.next.before(keepalive.next_path_seq);
         self.expect(keepalive.next_path_seq, now);
         // Nothing later is under way, so no more packets will show that what is missing does not come.
@@ -156,8 +157,8 @@ impl Incoming {
     }
 
     /// Something came from the peer by this path that has no number on it.
-    pub(crate) fn on_unnumbered(&mut self, now: Instant, timestamp: u32, relative: i64) {
-        self.hear(now, timestamp, relative);
+    pub(crate) fn on_unnumbered(&mut self, now: Instant, relative: i64) {
+        self.hear(now, relative);
     }
 
     /// How long what is asked for would take; `None`: nothing is to be asked for.
@@ -218,7 +219,6 @@ impl Incoming {
     pub(crate) fn report(&mut self, now: Instant, loss_timeout: Duration) -> PathReport {
         // What may still come does not count yet.
         self.gaps.expire(now, loss_timeout.max(self.window.length(now)));
-        let (least_delay, is_fresh) = self.interval.take();
         PathReport {
             next: self.next,
             received_packets: self.received_packets as u32,
@@ -226,9 +226,8 @@ impl Incoming {
             lost_packets: self.gaps.lost as u32,
             arrived_at: self.arrived_at,
             delay: self.delay,
-            least_delay,
+            train: self.train.take(),
             held: micros(now).wrapping_sub(self.arrived_at),
-            is_fresh,
         }
     }
 }

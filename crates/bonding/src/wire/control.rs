@@ -47,12 +47,10 @@ pub struct PathReport {
     /// That packet's one-way delay: the reporter's clock less the packet's timestamp, in µs, wrapping. The offset
     /// between the two clocks is in it, the same for every path.
     pub delay: u32,
-    /// The least one-way delay of any packet (keepalives too) since the report before, likewise.
-    pub least_delay: u32,
+    /// The rate at which the last packet train since the report before came, in kbit/s; 0: none did.
+    pub train: u32,
     /// How long that packet's arrival waited to be reported, in µs: what is to be taken off the round trip.
     pub held: u32,
-    /// Did anything arrive on the path since the report before? If not, the delays are old.
-    pub is_fresh: bool,
 }
 
 /// Sent on every path at the keepalive interval, on dead ones too.
@@ -130,15 +128,12 @@ impl Control {
         }
     }
 
-    /// Appended to `octets`, in network order: version and kind, a path or a count, a bit per path that is fresh, and
-    /// the fields in their order.
+    /// Appended to `octets`, in network order: version and kind, a path or a count, two octets of zero, and the fields in
+    /// their order.
     pub fn encode(&self, octets: &mut Vec<u8>) {
         match self {
             Self::Report(report) => {
-                let fresh =
-                    report.paths().iter().rev().fold(0, |bits, path| bits << 1 | u16::from(path.is_fresh));
-                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count]);
-                octets.extend_from_slice(&fresh.to_be_bytes());
+                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count, 0, 0]);
                 put(octets, &[report.number]);
                 report.paths().iter().for_each(|path| path.encode(octets));
             }
@@ -192,11 +187,10 @@ impl Report {
         if usize::from(count) > MAX_PATHS {
             return Err(DecodeError::TooManyPaths(count));
         }
-        let fresh = reader.u16()?;
-        let number = reader.u32()?;
+        let (_, number) = (reader.u16()?, reader.u32()?);
         let mut entries = [PathReport::default(); MAX_PATHS];
-        for (place, entry) in entries[..usize::from(count)].iter_mut().enumerate() {
-            *entry = PathReport::decode(reader, fresh & (1 << place) != 0)?;
+        for entry in &mut entries[..usize::from(count)] {
+            *entry = PathReport::decode(reader)?;
         }
         Ok(Self { number, count, entries })
     }
@@ -205,10 +199,10 @@ impl Report {
 impl PathReport {
     fn encode(&self, octets: &mut Vec<u8>) {
         put(octets, &[self.next.get(), self.received_packets, self.received_bytes, self.lost_packets]);
-        put(octets, &[self.arrived_at, self.delay, self.least_delay, self.held]);
+        put(octets, &[self.arrived_at, self.delay, self.train, self.held]);
     }
 
-    fn decode(reader: &mut Reader<'_>, is_fresh: bool) -> Result<Self, DecodeError> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             next: PathSeq::new(reader.u32()?),
             received_packets: reader.u32()?,
@@ -216,9 +210,8 @@ impl PathReport {
             lost_packets: reader.u32()?,
             arrived_at: reader.u32()?,
             delay: reader.u32()?,
-            least_delay: reader.u32()?,
+            train: reader.u32()?,
             held: reader.u32()?,
-            is_fresh,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::{PathController, PathSample};
 use crate::Pacer;
 use crate::rate_sample::{PacketState, RateSampler};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Duration, Instant, Rate};
 
 /// What a report has told so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,6 +12,7 @@ struct Report {
     /// The packet sent last, with its round-trip time.
     newest: Option<(PacketState, Duration)>,
     least_rtt: Option<Duration>,
+    train: Option<Rate>,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -34,6 +35,9 @@ pub struct ControlledPath<C> {
     min_rtt: Duration,
     /// The sampler's clock: the times of ACKs that reports stand for.
     acked_at: Instant,
+    reported_at: Instant,
+    /// The shortest time between two reports.
+    interval: Duration,
 }
 
 impl<C: PathController> ControlledPath<C> {
@@ -50,6 +54,8 @@ impl<C: PathController> ControlledPath<C> {
             srtt: None,
             min_rtt: Duration::MAX,
             acked_at: now,
+            reported_at: now,
+            interval: Duration::MAX,
         }
     }
 
@@ -126,6 +132,11 @@ impl<C: PathController> ControlledPath<C> {
         self.report.least_rtt = Some(least);
     }
 
+    /// The report tells the rate at which a packet train came.
+    pub fn on_train(&mut self, rate: Rate) {
+        self.report.train = Some(rate);
+    }
+
     /// The report ends.
     pub fn end_report(&mut self, now: Instant) {
         let report = std::mem::take(&mut self.report);
@@ -138,7 +149,11 @@ impl<C: PathController> ControlledPath<C> {
         rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.controller.on_report(now, &PathSample { rate, least_rtt: report.least_rtt, srtt });
+        self.interval = self.interval.min(now.saturating_since(self.reported_at));
+        self.reported_at = now;
+        let (train, interval) = (report.train, self.interval);
+        let sample = PathSample { rate, least_rtt: report.least_rtt, srtt, train, interval };
+        self.controller.on_report(now, &sample);
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }

@@ -155,13 +155,34 @@ impl PathCopa {
         f64::from(self.window.cwnd) / self.delays.standing().max(1e-6) <= target
     }
 
-    fn slow_start(&mut self, sample: &PathSample) {
+    fn slow_start(&mut self, now: Instant, sample: &PathSample) {
+        if let Some(rate) = sample.train {
+            return self.start_at(now, rate, sample.interval);
+        }
         if !self.wants_more() {
             self.mode = Mode::Default;
             self.velocity = Velocity { value: 1.0, up: false, rounds: 0, cwnd_before: self.window.cwnd };
         } else if sample.rate.is_cwnd_limited {
             self.window.grow(sample.rate.newly_acked);
         }
+    }
+
+    /// Slow start ends at the window that the first packet train asks for (Hoe, SIGCOMM 1996, with trains for pairs), and takes it at
+    /// once: paced packets do no harm where so much was carried just now. What was delivered and is not reported yet is in it.
+    fn start_at(&mut self, now: Instant, rate: Rate, interval: Duration) {
+        self.delivery_rate = rate.bits_per_sec() as f64 / 8.0;
+        self.bandwidth = Largest::default();
+        self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
+        let unreported = interval.as_secs_f64().min(self.delays.base());
+        let pipe = (self.delivery_rate * (self.delays.base() + unreported)) as u32;
+        self.window.set_cwnd(pipe.max(self.floor()));
+        self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
+        self.mode = Mode::Default;
+    }
+
+    /// Is the path's rate still being searched?
+    pub fn is_starting(&self) -> bool {
+        matches!(self.mode, Mode::SlowStart)
     }
 
     /// §2.1: ± v/(δ cwnd) packets for each packet delivered.
@@ -275,7 +296,7 @@ impl PathController for PathCopa {
         let competing = matches!(self.mode, Mode::Competitive(_));
         self.delays.update(now, sample, competing);
         match self.mode {
-            Mode::SlowStart => self.slow_start(sample),
+            Mode::SlowStart => self.slow_start(now, sample),
             Mode::Default => self.default_step(sample),
             Mode::Competitive(_) => self.competitive_step(now, sample),
         }

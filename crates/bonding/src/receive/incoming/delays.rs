@@ -1,33 +1,6 @@
-//! One-way delays of one path: those of a reporting interval, and the extremes of late.
+//! One-way delays of one path: the extremes of late.
 
 use ropewalk_units::{Duration, Instant};
-
-/// Least one-way delay since the last report, as the wrapping difference of two clocks.
-#[derive(Clone, Copy, Default)]
-pub(super) struct IntervalDelays {
-    least: Option<u32>,
-    /// That of the interval before, for a report that has nothing new to say.
-    before: u32,
-}
-
-impl IntervalDelays {
-    #[inline]
-    pub(super) fn note(&mut self, delay: u32) {
-        let is_less = |least: u32| (delay.wrapping_sub(least) as i32) < 0;
-        if self.least.is_none_or(is_less) {
-            self.least = Some(delay);
-        }
-    }
-
-    /// The least, and whether there was any.
-    pub(super) fn take(&mut self) -> (u32, bool) {
-        let is_fresh = self.least.is_some();
-        if let Some(least) = self.least.take() {
-            self.before = least;
-        }
-        (self.before, is_fresh)
-    }
-}
 
 /// Half the window over which extremes are kept.
 const HALF_WINDOW: Duration = Duration::from_millis(500);

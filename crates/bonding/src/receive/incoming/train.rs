@@ -1,0 +1,73 @@
+//! Packet trains: packets that come more spread out than they left have waited in one queue, so they come at the rate at which it
+//! is emptied (Dovrolis, Ramanathan, Moore, "Packet-dispersion techniques", IEEE/ACM ToN 2004).
+
+use crate::clock::micros;
+use ropewalk_units::Instant;
+
+/// So many packets tell a rate: an initial window of ten (RFC 6928) less what a short buffer may drop of it.
+const PACKETS: u32 = 8;
+/// A train that goes on is told again each so many packets.
+const LONGEST: u32 = 64;
+/// Packets that come over this many times the time in which they left are a train.
+const SPREAD: u32 = 2;
+
+/// The packets since the first of a train. Clocks in µs, wrapping; each is only compared with itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Train {
+    sent_at: u32,
+    came_at: u32,
+    /// After the first.
+    octets: u32,
+    packets: u32,
+    /// kbit/s of the last that was long enough, since it was taken.
+    rate: Option<u32>,
+}
+
+impl Train {
+    /// A packet came that had left at `timestamp`.
+    #[inline]
+    pub(super) fn note(&mut self, now: Instant, timestamp: u32, octets: u32) {
+        let came_at = micros(now);
+        let (left_in, came_in) = (timestamp.wrapping_sub(self.sent_at), came_at.wrapping_sub(self.came_at));
+        let is_spread = (came_in as i32) > 0 && left_in <= came_in / SPREAD;
+        if !is_spread || self.packets >= LONGEST {
+            (self.sent_at, self.came_at, self.octets, self.packets) = (timestamp, came_at, 0, 0);
+            return;
+        }
+        self.octets = self.octets.saturating_add(octets);
+        self.packets += 1;
+        if self.packets >= PACKETS {
+            self.rate = Some((u64::from(self.octets) * 8_000 / u64::from(came_in)) as u32);
+        }
+    }
+
+    /// kbit/s, of trains since the last call; 0: there was none.
+    pub(super) fn take(&mut self) -> u32 {
+        self.rate.take().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_units::Duration;
+
+    /// Packets of 1500 octets that leave and come each so many µs.
+    fn rate(packets: u32, left_each: u32, came_each: u32) -> u32 {
+        let mut train = Train::default();
+        for place in 0..packets {
+            let now = Instant::ZERO + Duration::from_micros(u64::from(1_000_000 + place * came_each));
+            train.note(now, 7_000_000u32.wrapping_sub(50).wrapping_add(place * left_each), 1500);
+        }
+        train.take()
+    }
+
+    #[test]
+    fn a_train_comes_at_the_rate_of_the_line() {
+        assert_eq!(rate(10, 0, 200), 60_000);
+        assert_eq!(rate(200, 90, 200), 60_000);
+        assert_eq!(rate(8, 0, 200), 0, "too short");
+        assert_eq!(rate(200, 110, 200), 0, "hardly spread");
+        assert_eq!(rate(200, 200, 200), 0);
+    }
+}
