@@ -184,16 +184,15 @@ impl<P> Path<P> {
         }
         let received = report.received_packets.wrapping_sub(self.last.received_packets);
         let held = Duration::from_micros(u64::from(report.held));
-        // The clock in the header of the packet that came last: what left later has not come, though a keepalive may have told of it.
-        let newest = report.arrived_at.wrapping_sub(report.delay);
         let mut place = self.pending.len();
         for _ in 0..received.min(self.pending.len() as u32) {
+            // What left after the packet that came last has not come, though a keepalive may have told of it.
             let seq = loop {
                 let Some(before) = place.checked_sub(1) else { break None };
                 place = before;
                 let seq = self.pending[place];
                 let is_later =
-                    |sent: &Sent<P>| (micros(sent.state.send_time).wrapping_sub(newest) as i32) > 0;
+                    |sent: &Sent<P>| (micros(sent.state.send_time).wrapping_sub(report.newest) as i32) > 0;
                 if !self.log.get(seq).is_some_and(is_later) {
                     break self.pending.remove(place);
                 }
@@ -203,6 +202,7 @@ impl<P> Path<P> {
             let rtt = now.saturating_since(state.send_time).saturating_sub(held);
             self.channel.on_delivered(len, &state, rtt);
         }
+        self.channel.on_excess(Duration::from_micros(u64::from(report.excess)));
         if report.train > 0 {
             self.channel.on_train(Rate::from_bits_per_sec(u64::from(report.train) * 1000));
         }
@@ -311,8 +311,7 @@ mod tests {
             received_packets: received,
             received_bytes: received * 1500,
             lost_packets: lost,
-            arrived_at: newest * 1000 + 20_000,
-            delay: 20_000,
+            newest: newest * 1000,
             held: 2_000,
             ..PathReport::default()
         }

@@ -44,14 +44,14 @@ fn header() -> impl Strategy<Value = DataHeader> {
 
 fn path_report() -> impl Strategy<Value = PathReport> {
     any::<[u32; 8]>().prop_map(|fields| {
-        let [next, received_packets, received_bytes, lost_packets, arrived_at, delay, train, held] = fields;
+        let [next, received_packets, received_bytes, lost_packets, newest, excess, train, held] = fields;
         PathReport {
             next: PathSeq::new(next),
             received_packets,
             received_bytes,
             lost_packets,
-            arrived_at,
-            delay,
+            newest,
+            excess,
             train,
             held,
         }

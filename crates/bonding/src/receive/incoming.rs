@@ -28,8 +28,11 @@ pub(crate) struct Incoming {
     window: ReorderingWindow,
     /// The least number of later packets for a missing one not to be waited for.
     reordering: u32,
+    /// Of the packet with the highest number.
+    newest: u32,
     arrived_at: u32,
-    delay: u32,
+    /// The least one-way delay since the last report, as the wrapping difference of two clocks.
+    least_delay: Option<u32>,
     train: Train,
     /// One-way delays of late, for the resequencer.
     pub(crate) recent: Extremes,
@@ -58,8 +61,9 @@ impl Incoming {
             gaps: Gaps::default(),
             window: ReorderingWindow::new(now),
             reordering: u32::from(reordering),
+            newest: 0,
             arrived_at: 0,
-            delay: 0,
+            least_delay: None,
             train: Train::default(),
             recent: Extremes::new(now),
             highest: None,
@@ -100,8 +104,12 @@ impl Incoming {
         if is_in_order {
             self.expect(seq, now);
             self.next = seq.next();
-            self.arrived_at = micros(now);
-            self.delay = micros(now).wrapping_sub(timestamp);
+            (self.newest, self.arrived_at) = (timestamp, micros(now));
+            let delay = self.arrived_at.wrapping_sub(timestamp);
+            let is_least = |least: u32| (delay.wrapping_sub(least) as i32) < 0;
+            if self.least_delay.is_none_or(is_least) {
+                self.least_delay = Some(delay);
+            }
             self.train.note(now, timestamp, wire_len);
             self.gaps.note_arrivals(1);
             self.window.on_packet();
@@ -219,13 +227,14 @@ impl Incoming {
     pub(crate) fn report(&mut self, now: Instant, loss_timeout: Duration) -> PathReport {
         // What may still come does not count yet.
         self.gaps.expire(now, loss_timeout.max(self.window.length(now)));
+        let delay = self.arrived_at.wrapping_sub(self.newest);
         PathReport {
             next: self.next,
             received_packets: self.received_packets as u32,
             received_bytes: self.received_bytes as u32,
             lost_packets: self.gaps.lost as u32,
-            arrived_at: self.arrived_at,
-            delay: self.delay,
+            newest: self.newest,
+            excess: self.least_delay.take().map_or(0, |least| delay.wrapping_sub(least)),
             train: self.train.take(),
             held: micros(now).wrapping_sub(self.arrived_at),
         }

@@ -42,14 +42,13 @@ pub struct PathReport {
     pub received_bytes: u32,
     /// Data packets that did not arrive within the loss timeout.
     pub lost_packets: u32,
-    /// The reporter's clock when the packet before `next` arrived, in µs, wrapping.
-    pub arrived_at: u32,
-    /// That packet's one-way delay: the reporter's clock less the packet's timestamp, in µs, wrapping. The offset
-    /// between the two clocks is in it, the same for every path.
-    pub delay: u32,
+    /// The timestamp of the packet with the highest number that arrived: the sender's clock in µs, wrapping.
+    pub newest: u32,
+    /// By how many µs that packet took longer than the quickest that came since the report before.
+    pub excess: u32,
     /// The rate at which the last packet train since the report before came, in kbit/s; 0: none did.
     pub train: u32,
-    /// How long that packet's arrival waited to be reported, in µs: what is to be taken off the round trip.
+    /// How long the arrival of the newest packet waited to be reported, in µs: what is to be taken off the round trip.
     pub held: u32,
 }
 
@@ -199,7 +198,7 @@ impl Report {
 impl PathReport {
     fn encode(&self, octets: &mut Vec<u8>) {
         put(octets, &[self.next.get(), self.received_packets, self.received_bytes, self.lost_packets]);
-        put(octets, &[self.arrived_at, self.delay, self.train, self.held]);
+        put(octets, &[self.newest, self.excess, self.train, self.held]);
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -208,8 +207,8 @@ impl PathReport {
             received_packets: reader.u32()?,
             received_bytes: reader.u32()?,
             lost_packets: reader.u32()?,
-            arrived_at: reader.u32()?,
-            delay: reader.u32()?,
+            newest: reader.u32()?,
+            excess: reader.u32()?,
             train: reader.u32()?,
             held: reader.u32()?,
         })

@@ -11,7 +11,7 @@ struct Report {
     octets: u32,
     /// The packet sent last, with its round-trip time.
     newest: Option<(PacketState, Duration)>,
-    least_rtt: Option<Duration>,
+    excess: Duration,
     train: Option<Rate>,
 }
 
@@ -128,8 +128,11 @@ impl<C: PathController> ControlledPath<C> {
         if self.report.newest.is_none_or(|(newest, _)| newest.send_time <= state.send_time) {
             self.report.newest = Some((*state, rtt));
         }
-        let least = self.report.least_rtt.map_or(rtt, |least| least.min(rtt));
-        self.report.least_rtt = Some(least);
+    }
+
+    /// The report tells by how much its newest packet took longer than its quickest.
+    pub fn on_excess(&mut self, excess: Duration) {
+        self.report.excess = excess;
     }
 
     /// The report tells the rate at which a packet train came.
@@ -141,7 +144,8 @@ impl<C: PathController> ControlledPath<C> {
     pub fn end_report(&mut self, now: Instant) {
         let report = std::mem::take(&mut self.report);
         let Some((newest, rtt)) = report.newest else { return };
-        self.min_rtt = self.min_rtt.min(report.least_rtt.unwrap_or(rtt));
+        let least = rtt.saturating_sub(report.excess);
+        self.min_rtt = self.min_rtt.min(least);
         let srtt = self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8);
         self.srtt = Some(srtt);
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
@@ -152,7 +156,7 @@ impl<C: PathController> ControlledPath<C> {
         self.interval = self.interval.min(now.saturating_since(self.reported_at));
         self.reported_at = now;
         let (train, interval) = (report.train, self.interval);
-        let sample = PathSample { rate, least_rtt: report.least_rtt, srtt, train, interval };
+        let sample = PathSample { rate, least_rtt: Some(least), srtt, train, interval };
         self.controller.on_report(now, &sample);
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);

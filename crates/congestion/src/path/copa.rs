@@ -37,6 +37,8 @@ const LOSS_THRESH: f64 = 0.02;
 const BETA: f64 = 0.7;
 /// So many packets are told of before their losses are judged, so that 1 % is not taken for 2 %.
 const LOSS_PACKETS: u64 = 1000;
+/// Rounds after slow start until what it lost has been told.
+const SETTLED: u32 = 2;
 /// Seconds after which the largest bandwidth begins to be forgotten.
 const BANDWIDTH_WINDOW: f64 = 30.0;
 
@@ -71,6 +73,14 @@ struct Velocity {
     cwnd_before: u32,
 }
 
+impl Velocity {
+    /// The direction changes. Copa begins anew with 1; here a report is a round late, so that half of the velocity takes back what
+    /// was too much.
+    fn turn(&mut self, up: bool) {
+        *self = Self { value: (self.value / 2.0).max(1.0), up, rounds: 0, ..*self };
+    }
+}
+
 /// What the path does.
 #[derive(Clone, Debug)]
 enum Mode {
@@ -98,6 +108,9 @@ pub struct PathCopa {
     delivery_rate: f64,
     bandwidth: Largest,
     delivered: u64,
+    /// Seconds between two reports.
+    interval: f64,
+    rounds_after_start: u32,
 }
 
 impl PathCopa {
@@ -119,6 +132,8 @@ impl PathCopa {
             delivery_rate: 0.0,
             bandwidth: Largest::default(),
             delivered: 0,
+            interval: 0.0,
+            rounds_after_start: 0,
         }
     }
 
@@ -145,6 +160,15 @@ impl PathCopa {
         self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
     }
 
+    /// Seconds that a window takes: what was delivered waits to be reported.
+    fn standing(&self) -> f64 {
+        self.delays.standing() + self.unreported()
+    }
+
+    fn unreported(&self) -> f64 {
+        self.interval.min(self.delays.base())
+    }
+
     /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?
     fn wants_more(&self) -> bool {
         let queue = self.delays.queue();
@@ -152,12 +176,12 @@ impl PathCopa {
             return true;
         }
         let target = f64::from(self.window.smss) / (DELTA * queue);
-        f64::from(self.window.cwnd) / self.delays.standing().max(1e-6) <= target
+        f64::from(self.window.cwnd) / self.standing().max(1e-6) <= target
     }
 
     fn slow_start(&mut self, now: Instant, sample: &PathSample) {
         if let Some(rate) = sample.train {
-            return self.start_at(now, rate, sample.interval);
+            return self.start_at(now, rate);
         }
         if !self.wants_more() {
             self.mode = Mode::Default;
@@ -169,12 +193,11 @@ impl PathCopa {
 
     /// Slow start ends at the window that the first packet train asks for (Hoe, SIGCOMM 1996, with trains for pairs), and takes it at
     /// once: paced packets do no harm where so much was carried just now. What was delivered and is not reported yet is in it.
-    fn start_at(&mut self, now: Instant, rate: Rate, interval: Duration) {
+    fn start_at(&mut self, now: Instant, rate: Rate) {
         self.delivery_rate = rate.bits_per_sec() as f64 / 8.0;
         self.bandwidth = Largest::default();
         self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
-        let unreported = interval.as_secs_f64().min(self.delays.base());
-        let pipe = (self.delivery_rate * (self.delays.base() + unreported)) as u32;
+        let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(pipe.max(self.floor()));
         self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
         self.mode = Mode::Default;
@@ -193,34 +216,36 @@ impl PathCopa {
         }
         let acked = f64::from(sample.rate.newly_acked) / f64::from(self.window.smss);
         let step = self.velocity.value / (DELTA * self.window.segments()) * acked;
-        // A window changes by what was delivered at the most, which is slow start's pace.
-        let step = step.min(acked) * f64::from(self.window.smss);
+        // No faster than packets leave faster than they come.
+        let step = step.min(acked * (PACING_GAIN - 1.0)) * f64::from(self.window.smss);
         self.window.shift(if up { step } else { -step });
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
         if up != self.velocity.up {
-            self.velocity.value = 1.0;
-            self.velocity.rounds = 0;
-            self.velocity.up = up;
+            self.velocity.turn(up);
         }
     }
 
     /// §2.2: once per round trip.
     fn update_velocity(&mut self) {
         let velocity = &mut self.velocity;
-        let up = self.window.cwnd > velocity.cwnd_before;
-        velocity.cwnd_before = self.window.cwnd;
-        if up == velocity.up {
+        let before = std::mem::replace(&mut velocity.cwnd_before, self.window.cwnd);
+        let up = self.window.cwnd > before;
+        if self.window.cwnd == before {
+            // Nothing was tried.
+            (velocity.value, velocity.rounds) = (1.0, 0);
+        } else if up == velocity.up {
             velocity.rounds += 1;
             if velocity.rounds >= STEADY_ROUNDS {
                 velocity.value *= 2.0;
             }
         } else {
-            *velocity = Velocity { value: 1.0, up, rounds: 0, ..*velocity };
+            velocity.turn(up);
         }
     }
 
     fn end_round(&mut self, now: Instant) {
         let empty = self.delays.end_round(self.own_queue());
+        if std::env::var("ZZR").is_ok() { eprintln!("ZZR {:.4} mode {} empty {empty} full {} cwnd {} v {} up {} standing {:.5} latest {:.5} base {:.5} rate {:.0}", now.as_secs_f64(), match self.mode { Mode::SlowStart=>0, Mode::Default=>1, _=>2 }, self.full_rounds, self.window.cwnd, self.velocity.value, self.velocity.up, self.delays.standing(), self.delays.latest_queue(), self.delays.base(), self.delivery_rate); }
         let lossy = self.judge_losses();
         if matches!(self.mode, Mode::Default) {
             self.update_velocity();
@@ -234,6 +259,12 @@ impl PathCopa {
 
     /// Was more lost than chance loses?
     fn judge_losses(&mut self) -> bool {
+        if self.rounds_after_start < SETTLED {
+            // These are slow start's own.
+            self.rounds_after_start += u32::from(!self.is_starting());
+            (self.lost, self.delivered_at_judgement) = (0, self.delivered);
+            return false;
+        }
         let delivered = self.delivered - self.delivered_at_judgement;
         let told = delivered + self.lost;
         if told < LOSS_PACKETS * u64::from(self.window.smss) {
@@ -247,6 +278,7 @@ impl PathCopa {
 
     /// Others fill the buffer.
     fn compete(&mut self, now: Instant, lossy: bool) {
+        if std::env::var("ZZ").is_ok() { eprintln!("ZZ {:.3} compete lossy {lossy} cwnd {} base {:.5} standing {:.5} own {:.5}", now.as_secs_f64(), self.window.cwnd, self.delays.base(), self.delays.standing(), self.own_queue()); }
         self.mode = Mode::Competitive(Drain::new(now, lossy));
         self.full_rounds = 0;
     }
@@ -254,7 +286,7 @@ impl PathCopa {
     /// Nobody else holds the queue.
     fn yield_again(&mut self) {
         self.bandwidth = Largest::default();
-        let pipe = (self.delivery_rate * self.delays.base()) as u32;
+        let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(pipe.max(self.floor()));
         self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
         self.mode = Mode::Default;
@@ -291,6 +323,7 @@ impl PathController for PathCopa {
     }
 
     fn on_report(&mut self, now: Instant, sample: &PathSample) {
+        self.interval = sample.interval.as_secs_f64();
         self.update_rates(now, sample);
         self.bbr.on_report(now, sample);
         let competing = matches!(self.mode, Mode::Competitive(_));
@@ -310,6 +343,7 @@ impl PathController for PathCopa {
         self.bbr.on_timeout(now);
         self.window.set_cwnd(self.floor());
         self.mode = Mode::SlowStart;
+        self.rounds_after_start = 0;
         self.full_rounds = 0;
     }
 
@@ -327,7 +361,7 @@ impl PathController for PathCopa {
         if self.is_competing() {
             return self.bbr.pacing_rate(now);
         }
-        let standing = self.delays.standing();
+        let standing = self.standing();
         (standing > 0.0).then(|| bbr::rate(PACING_GAIN * f64::from(self.window.cwnd) / standing))
     }
 

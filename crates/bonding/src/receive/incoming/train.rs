@@ -8,8 +8,8 @@ use ropewalk_units::Instant;
 const PACKETS: u32 = 8;
 /// A train that goes on is told again each so many packets.
 const LONGEST: u32 = 64;
-/// Packets that come over this many times the time in which they left are a train.
-const SPREAD: u32 = 2;
+/// Packets that leave within this part of the time in which they come are a train.
+const SPREAD: (u32, u32) = (3, 4);
 
 /// The packets since the first of a train. Clocks in µs, wrapping; each is only compared with itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +29,7 @@ impl Train {
     pub(super) fn note(&mut self, now: Instant, timestamp: u32, octets: u32) {
         let came_at = micros(now);
         let (left_in, came_in) = (timestamp.wrapping_sub(self.sent_at), came_at.wrapping_sub(self.came_at));
-        let is_spread = (came_in as i32) > 0 && left_in <= came_in / SPREAD;
+        let is_spread = (came_in as i32) > 0 && left_in <= came_in / SPREAD.1 * SPREAD.0;
         if !is_spread || self.packets >= LONGEST {
             (self.sent_at, self.came_at, self.octets, self.packets) = (timestamp, came_at, 0, 0);
             return;
@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn a_train_comes_at_the_rate_of_the_line() {
         assert_eq!(rate(10, 0, 200), 60_000);
-        assert_eq!(rate(200, 90, 200), 60_000);
+        assert_eq!(rate(200, 140, 200), 60_000);
         assert_eq!(rate(8, 0, 200), 0, "too short");
-        assert_eq!(rate(200, 110, 200), 0, "hardly spread");
+        assert_eq!(rate(200, 160, 200), 0, "hardly spread");
         assert_eq!(rate(200, 200, 200), 0);
     }
 }
