@@ -26,7 +26,7 @@ const MIN_WINDOW: u32 = 4;
 /// Rounds in one direction after which the velocity doubles (§2.2).
 const STEADY_ROUNDS: u32 = 3;
 /// Rounds without a nearly empty queue after which others are held to fill it (§3).
-const FULL_ROUNDS: i32 = 5;
+const FULL_ROUNDS: i32 = 10;
 /// The pacing rate over what the window asks for. Copa has 2 (§2.1), for ACKs that come one by one; reports come in
 /// lumps, which leave as bursts then.
 const PACING_GAIN: f64 = 1.25;
@@ -181,20 +181,23 @@ impl PathCopa {
 
     fn slow_start(&mut self, now: Instant, sample: &PathSample) {
         if let Some(rate) = sample.train {
-            return self.start_at(now, rate);
+            return self.leave_start(now, rate.bits_per_sec() as f64 / 8.0);
         }
-        if !self.wants_more() {
-            self.mode = Mode::Default;
-            self.velocity = Velocity { value: 1.0, up: false, rounds: 0, cwnd_before: self.window.cwnd };
-        } else if sample.rate.is_cwnd_limited {
+        // A queue that a burst of the application's made says nothing about the path.
+        if !sample.rate.is_cwnd_limited {
+            return;
+        }
+        if self.wants_more() {
             self.window.grow(sample.rate.newly_acked);
+        } else if !sample.rate.is_app_limited {
+            self.leave_start(now, sample.rate.delivery_rate);
         }
     }
 
     /// Slow start ends at the window that the first packet train asks for (Hoe, SIGCOMM 1996, with trains for pairs), and takes it at
     /// once: paced packets do no harm where so much was carried just now. What was delivered and is not reported yet is in it.
-    fn start_at(&mut self, now: Instant, rate: Rate) {
-        self.delivery_rate = rate.bits_per_sec() as f64 / 8.0;
+    fn leave_start(&mut self, now: Instant, rate: f64) {
+        self.delivery_rate = rate;
         self.bandwidth = Largest::default();
         self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
         let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;

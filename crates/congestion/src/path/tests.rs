@@ -73,6 +73,7 @@ impl<C: PathController> Line<C> {
         let told = |at: Instant| at + self.one_way <= self.now;
         let came = |arrival: &Option<Instant>| arrival.is_some_and(told);
         let Some(last) = self.flying.iter().rposition(|(arrival, _)| came(arrival)) else { return };
+        let (mut least, mut newest) = (Duration::MAX, Duration::MAX);
         for (arrival, state) in self.flying.drain(..=last) {
             let Some(arrival) = arrival else {
                 self.path.on_lost(self.now, SIZE, &state);
@@ -80,8 +81,10 @@ impl<C: PathController> Line<C> {
             };
             self.delivered += u64::from(SIZE);
             let rtt = arrival.saturating_since(state.send_time) + self.one_way;
+            (least, newest) = (least.min(rtt), rtt);
             self.path.on_delivered(SIZE, &state, rtt);
         }
+        self.path.on_excess(newest.saturating_sub(least));
         self.path.end_report(self.now);
     }
 

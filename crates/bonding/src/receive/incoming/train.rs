@@ -14,8 +14,8 @@ const SPREAD: (u32, u32) = (3, 4);
 /// The packets since the first of a train. Clocks in µs, wrapping; each is only compared with itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Train {
-    sent_at: u32,
-    came_at: u32,
+    /// Of the first: when it left, and when it came.
+    first: Option<(u32, u32)>,
     /// After the first.
     octets: u32,
     packets: u32,
@@ -28,10 +28,11 @@ impl Train {
     #[inline]
     pub(super) fn note(&mut self, now: Instant, timestamp: u32, octets: u32) {
         let came_at = micros(now);
-        let (left_in, came_in) = (timestamp.wrapping_sub(self.sent_at), came_at.wrapping_sub(self.came_at));
+        let first = self.first.unwrap_or((timestamp, came_at));
+        let (left_in, came_in) = (timestamp.wrapping_sub(first.0), came_at.wrapping_sub(first.1));
         let is_spread = (came_in as i32) > 0 && left_in <= came_in / SPREAD.1 * SPREAD.0;
         if !is_spread || self.packets >= LONGEST {
-            (self.sent_at, self.came_at, self.octets, self.packets) = (timestamp, came_at, 0, 0);
+            (self.first, self.octets, self.packets) = (Some((timestamp, came_at)), 0, 0);
             return;
         }
         self.octets = self.octets.saturating_add(octets);
