@@ -157,13 +157,23 @@ impl<P> Path<P> {
         Some((kept, sent.len))
     }
 
-    /// The peer has reported.
-    pub(crate) fn on_report(&mut self, now: Instant, report: &PathReport) -> Progress {
+    /// Its round trip without queues.
+    pub(crate) fn base_rtt(&self) -> Option<Duration> {
+        self.base_rtt.get()
+    }
+
+    /// The peer has reported, by a path of this round trip without queues.
+    pub(crate) fn on_report(
+        &mut self,
+        now: Instant,
+        report: &PathReport,
+        back: Option<Duration>,
+    ) -> Progress {
         let progress = self.progress(report);
         if report.next != self.last.next {
             self.liveness.on_progress(now);
         }
-        self.settle(now, report);
+        self.settle(now, report, back);
         self.last = *report;
         self.learn_rate();
         progress
@@ -171,7 +181,7 @@ impl<P> Path<P> {
 
     /// Tells the controller what was delivered and what was lost. Reports tell totals, so that a lost one loses nothing: of
     /// what is missing, the oldest counts as lost.
-    fn settle(&mut self, now: Instant, report: &PathReport) {
+    fn settle(&mut self, now: Instant, report: &PathReport, back: Option<Duration>) {
         let fresh = report.next.since(self.last.next).min(self.next.since(self.last.next));
         self.pending.extend((0..fresh).map(|place| self.last.next.plus(place)));
         let lost = report.lost_packets.wrapping_sub(self.last.lost_packets);
@@ -199,7 +209,7 @@ impl<P> Path<P> {
             };
             let Some(sent) = seq.and_then(|seq| self.log.settle(seq)) else { continue };
             let (len, state) = (sent.len, sent.state);
-            let rtt = now.saturating_since(state.send_time).saturating_sub(held);
+            let rtt = self.round_trip(now.saturating_since(state.send_time).saturating_sub(held), back);
             self.channel.on_delivered(len, &state, rtt);
         }
         self.channel.on_excess(Duration::from_micros(u64::from(report.excess)));
@@ -207,6 +217,14 @@ impl<P> Path<P> {
             self.channel.on_train(Rate::from_bits_per_sec(u64::from(report.train) * 1000));
         }
         self.channel.end_report(now);
+    }
+
+    /// A round trip whose way back was another path, as though it had been this one, whose reports may change their way.
+    fn round_trip(&self, rtt: Duration, back: Option<Duration>) -> Duration {
+        match (self.base_rtt.get(), back) {
+            (Some(own), Some(back)) => (rtt + own / 2).saturating_sub(back / 2),
+            _ => rtt,
+        }
     }
 
     /// What the controller believes is known once its search is over.
@@ -277,6 +295,7 @@ impl<P> Path<P> {
             id: self.id,
             is_up: self.liveness.state == PathState::Up,
             may_send: self.may_send(now, size),
+            has_room: self.channel.has_room(size),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
             queue: self.queueing_delay().as_nanos() as i64,
             rate: self.rate(),
@@ -320,12 +339,12 @@ mod tests {
     #[test]
     fn what_is_neither_received_nor_lost_stays_on_its_way() {
         let mut path = sent(10);
-        path.on_report(at(42), &report(8, 6, 0, 8));
+        path.on_report(at(42), &report(8, 6, 0, 8), None);
         assert_eq!((path.channel.inflight(), path.pending.len()), (4 * 1500, 2));
-        let progress = path.on_report(at(50), &report(10, 8, 1, 10));
+        let progress = path.on_report(at(50), &report(10, 8, 1, 10), None);
         assert_eq!((progress.lost_packets, progress.lost_bytes), (1, 1500));
         assert_eq!((path.channel.inflight(), path.pending.len()), (1500, 1));
-        path.on_report(at(60), &report(10, 8, 2, 10));
+        path.on_report(at(60), &report(10, 8, 2, 10), None);
         assert_eq!((path.channel.inflight(), path.in_doubt().count()), (0, 0));
     }
 
@@ -333,7 +352,7 @@ mod tests {
     fn a_round_trip_is_that_of_the_packet_that_came_last_without_the_wait_of_the_report() {
         let mut path = sent(10);
         // A keepalive told of all ten; only the first four came, the last of them 2 ms before the report, which took 16 ms.
-        path.on_report(at(42), &report(10, 4, 0, 4));
+        path.on_report(at(42), &report(10, 4, 0, 4), None);
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(42 - 4 - 2)));
         assert_eq!(path.pending, (4..10).map(PathSeq::new).collect::<Vec<_>>());
     }
@@ -341,9 +360,9 @@ mod tests {
     #[test]
     fn a_lost_report_loses_nothing() {
         let (mut one, mut other) = (sent(10), sent(10));
-        one.on_report(at(30), &report(5, 4, 0, 5));
-        one.on_report(at(42), &report(10, 8, 2, 10));
-        other.on_report(at(42), &report(10, 8, 2, 10));
+        one.on_report(at(30), &report(5, 4, 0, 5), None);
+        one.on_report(at(42), &report(10, 8, 2, 10), None);
+        other.on_report(at(42), &report(10, 8, 2, 10), None);
         for path in [&one, &other] {
             assert_eq!((path.channel.inflight(), path.lost_packets, path.lost_bytes), (0, 2, 3000));
         }

@@ -14,6 +14,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// over paths of up to 65 ms.
 const TARGET: Duration = Duration::from_millis(20);
 
+/// Longer than any search of a rate.
+const SEARCH: Duration = Duration::from_secs(60);
+
 /// A packet as the driver hands it in.
 pub trait Payload {
     /// Octets of the packet, with its own headers and without the tunnel's.
@@ -86,7 +89,9 @@ impl<P: Payload> Backlog<P> {
         let config =
             FqCodelConfig { codel: codel(Duration::ZERO, Duration::ZERO), flows: FLOWS, quantum: QUANTUM };
         let level = || Level { queue: FqCodel::new(LIMIT, config), counts: Counts::default() };
-        Self { levels: [level(), level()] }
+        let mut own = Self { levels: [level(), level()] };
+        own.hold_codel();
+        own
     }
 
     /// The delays of the paths in use differ by so much: a packet waits that long for the shortest one before a longer one is any better.
@@ -95,6 +100,11 @@ impl<P: Payload> Backlog<P> {
         for level in &mut self.levels {
             level.queue.set_codel(codel(spread, round_trip));
         }
+    }
+
+    /// What waits while a path's rate is being searched is no sign of too much: nothing is dropped for it.
+    pub(crate) fn hold_codel(&mut self) {
+        self.set_paths(SEARCH, Duration::ZERO);
     }
 
     /// A packet waits from now on. It, or others for it, may be dropped.

@@ -38,6 +38,8 @@ pub(crate) struct View {
     pub(crate) is_up: bool,
     /// Do its controller and its pacer let a packet go now?
     pub(crate) may_send: bool,
+    /// Does its controller?
+    pub(crate) has_room: bool,
     /// The way there without queues: half of the round trip. `None`: not known.
     pub(crate) one_way: Option<i64>,
     /// What waits on the way, as far as it is ours.

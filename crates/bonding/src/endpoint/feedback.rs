@@ -183,7 +183,7 @@ impl<P: Payload> Endpoint<P> {
             return;
         }
         match control {
-            Control::Report(report) => self.handle_report(now, report),
+            Control::Report(report) => self.handle_report(now, path, report),
             Control::Keepalive(keepalive) if keepalive.path == path => {
                 self.handle_keepalive(now, keepalive);
             }
@@ -219,15 +219,16 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    fn handle_report(&mut self, now: Instant, report: &Report) {
+    fn handle_report(&mut self, now: Instant, path: PathId, report: &Report) {
         if report.paths().len() != self.paths.len() || !self.feedback.is_news(report) {
             return;
         }
         let mut progress = [Progress::default(); MAX_PATHS];
         let before = self.weights(now);
+        let back = self.paths[path.index()].base_rtt();
         for (place, entry) in report.paths().iter().enumerate() {
             let was = self.paths[place].liveness.state;
-            progress[place] = self.paths[place].on_report(now, entry);
+            progress[place] = self.paths[place].on_report(now, entry, back);
             self.note_state(place, was);
         }
         let (views, count) = self.views(now);

@@ -3,7 +3,7 @@
 use super::{Datagram, Endpoint};
 use crate::clock::micros;
 use crate::event::Event;
-use crate::flow::{Class, FlowKey};
+use crate::flow::FlowKey;
 use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
 use crate::path::Kept;
 use crate::queue::Payload;
@@ -72,7 +72,7 @@ impl<P: Payload> Endpoint<P> {
         if may_send.is_empty() {
             return None;
         }
-        let bound = self.bind(now, views, may_send);
+        let bound = self.bind(now, views);
         if bound.is_none() {
             // What might send and has nothing to learns nothing of its rate.
             may_send.iter().for_each(|id| self.paths[id.index()].on_nothing_to_send());
@@ -83,18 +83,20 @@ impl<P: Payload> Endpoint<P> {
     }
 
     /// Takes the first packet that the scheduler gives to a path.
-    fn bind(&mut self, now: Instant, views: &[View], may_send: PathSet) -> Option<(P, FlowKey, Decision)> {
+    fn bind(&mut self, now: Instant, views: &[View]) -> Option<(P, FlowKey, Decision)> {
         if self.backlog.is_empty() {
             return None;
         }
         let before = self.backlog.dropped();
         let usable = self.usable;
+        // A copy does not wait for a pacer: it is lost to its flow if it comes late.
+        let with_room = usable.filter(|id| views[id.index()].has_room);
         let buckets = self.config.resequencer.flow_buckets - 1;
         let scheduler = &mut self.scheduler;
         let mut decision = Decision::WAIT;
         let taken = self.backlog.pop(now, |flow, waiting| {
             decision = if flow.class.is_duplicated() {
-                Decision { paths: may_send, reason: Reason::Copies }
+                Decision { paths: with_room, reason: Reason::Copies }
             } else {
                 let bucket = (flow.hash & buckets) as u16;
                 scheduler.pick(&Ask { now, bucket, waiting, usable }, views)
@@ -114,7 +116,7 @@ impl<P: Payload> Endpoint<P> {
         paths: PathSet,
     ) -> Option<(PathId, Datagram<P>)> {
         let bucket = (flow.hash & (self.config.resequencer.flow_buckets - 1)) as u16;
-        let is_kept = self.config.repair && flow.class == Class::Normal && paths.is_single();
+        let is_kept = self.config.repair && flow.class.is_ordered() && paths.is_single();
         let global = self.next_global;
         self.next_global = global.next();
         let mut flow_seq = FlowSeq::new(0);
@@ -169,6 +171,10 @@ impl<P: Payload> Endpoint<P> {
     pub(super) fn note_spread(&mut self, now: Instant) {
         let (views, _) = self.views(now);
         let used = crate::scheduler::worthwhile(&views, self.usable);
+        let is_searched = |view: &View| view.is_in_use && !view.is_rate_known;
+        if used.iter().any(|id| is_searched(&views[id.index()])) {
+            return self.backlog.hold_codel();
+        }
         let delays = used.iter().filter_map(|id| {
             let view = &views[id.index()];
             view.one_way.map(|one_way| one_way + view.queue)

@@ -12,7 +12,7 @@ const WORTHWHILE: f64 = 0.125;
 
 /// To go on using a longer path, so much less has to wait than to begin with it (ECF's beta). What overtook a packet there waits for it at the
 /// other end, so the flow's window is no longer all here.
-const HYSTERESIS: f64 = 0.25;
+pub(super) const HYSTERESIS: f64 = 0.25;
 
 /// The scheduler; it remembers nothing.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +71,7 @@ mod tests {
             id: PathId(place),
             is_up: true,
             may_send,
+            has_room: may_send,
             one_way: Some(ms * 1_000_000),
             queue: 0,
             rate: mbps * 125e3,

@@ -144,7 +144,7 @@ proptest! {
         let mut app = ConstantRate::new(modest(flows));
         bond.run(at(4.0), &mut app);
         for tally in &app.tallies {
-            prop_assert_eq!(tally.delivered, tally.sent);
+            prop_assert_eq!(tally.delivered, tally.sent, "{} unsent, {} refused, {:?}", bond.unsent(), bond.refused, bond.ends[1].resequencer());
         }
         prop_assert_eq!(bond.ends[1].resequencer().given_up, 0);
         prop_assert_eq!(bond.unsent(), 0);
@@ -170,7 +170,7 @@ proptest! {
         let mut app = ConstantRate::new(flows.clone());
         bond.run(at(4.0), &mut app);
         for (tally, flow) in app.tallies.iter().zip(&flows) {
-            prop_assert_eq!(tally.delivered, tally.sent);
+            prop_assert_eq!(tally.delivered, tally.sent, "{} unsent, {} refused, {:?}", bond.unsent(), bond.refused, bond.ends[1].resequencer());
             let is_ordered = order == Order::Global || flow.key.class.is_ordered();
             prop_assert!(!is_ordered || tally.out_of_order == 0, "{} out of order", tally.out_of_order);
         }

@@ -41,6 +41,8 @@ fn lost(lines: &[(f64, f64)], scheduler: SchedulerConfig, mbps: f64, start: f64)
     bond.run(at(start + 4.0), &mut app);
     let tally = &app.tallies[0];
     assert_eq!(tally.out_of_order + tally.duplicates, 0);
+    let dropped: Vec<u64> = bond.links.iter().map(|[there, _]| there.dropped).collect();
+    println!("{} unsent, {dropped:?} dropped, {:?}", bond.unsent(), bond.ends[1].resequencer());
     tally.sent - tally.delivered
 }
 

@@ -38,7 +38,7 @@ const BETA: f64 = 0.7;
 /// So many packets are told of before their losses are judged, so that 1 % is not taken for 2 %.
 const LOSS_PACKETS: u64 = 1000;
 /// Rounds after slow start until what it lost has been told.
-const SETTLED: u32 = 2;
+const SETTLED: u32 = 4;
 /// Seconds after which the largest bandwidth begins to be forgotten.
 const BANDWIDTH_WINDOW: f64 = 30.0;
 
