@@ -10,6 +10,7 @@ mod repair;
 mod tests;
 
 pub use egress::Refusal;
+pub(crate) use feedback::SOON;
 
 use crate::clock::DelayReference;
 use crate::config::{Config, ConfigError};
@@ -243,6 +244,9 @@ impl<P: Payload> Endpoint<P> {
         self.find_usable();
         if self.is_dead && was_alive {
             self.events.push(Event::NoPath);
+        }
+        if from == PathState::Down {
+            self.feedback.begin_train(id);
         }
         if to != PathState::Up {
             self.rescue(place, to);

@@ -35,6 +35,20 @@ pub(crate) struct Progress {
     pub(crate) sent_bytes: u32,
 }
 
+/// How a report came, by the round trips without queues of paths. Reports take the shortest path while it lives.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct WayBack {
+    pub(crate) taken: Duration,
+    pub(crate) shortest: Duration,
+}
+
+impl WayBack {
+    /// A round trip as though its report had come by the shortest path: a change of the way back is none of the path's delay.
+    fn usual(self, rtt: Duration) -> Duration {
+        (rtt + self.shortest / 2).saturating_sub(self.taken / 2)
+    }
+}
+
 /// A path's sending side.
 pub(crate) struct Path<P> {
     pub(crate) id: PathId,
@@ -162,26 +176,26 @@ impl<P> Path<P> {
         self.base_rtt.get()
     }
 
-    /// The peer has reported, by a path of this round trip without queues.
-    pub(crate) fn on_report(
-        &mut self,
-        now: Instant,
-        report: &PathReport,
-        back: Option<Duration>,
-    ) -> Progress {
+    /// The peer has reported.
+    pub(crate) fn on_report(&mut self, now: Instant, report: &PathReport, way: WayBack) -> Progress {
         let progress = self.progress(report);
         if report.next != self.last.next {
             self.liveness.on_progress(now);
         }
-        self.settle(now, report, back);
+        self.settle(now, report, way);
         self.last = *report;
+        if report.train > 0 {
+            let rate = Rate::from_bits_per_sec(u64::from(report.train) * 1000);
+            let base = self.base_rtt.get().map(|own| own / 2 + way.shortest / 2);
+            self.channel.on_train(now, rate, base);
+        }
         self.learn_rate();
         progress
     }
 
     /// Tells the controller what was delivered and what was lost. Reports tell totals, so that a lost one loses nothing: of
     /// what is missing, the oldest counts as lost.
-    fn settle(&mut self, now: Instant, report: &PathReport, back: Option<Duration>) {
+    fn settle(&mut self, now: Instant, report: &PathReport, way: WayBack) {
         let fresh = report.next.since(self.last.next).min(self.next.since(self.last.next));
         self.pending.extend((0..fresh).map(|place| self.last.next.plus(place)));
         let lost = report.lost_packets.wrapping_sub(self.last.lost_packets);
@@ -209,23 +223,13 @@ impl<P> Path<P> {
             };
             let Some(sent) = seq.and_then(|seq| self.log.settle(seq)) else { continue };
             let (len, state) = (sent.len, sent.state);
-            let rtt = self.round_trip(now.saturating_since(state.send_time).saturating_sub(held), back);
+            let rtt = way.usual(now.saturating_since(state.send_time).saturating_sub(held));
             self.channel.on_delivered(len, &state, rtt);
         }
         self.channel.on_excess(Duration::from_micros(u64::from(report.excess)));
-        if report.train > 0 {
-            self.channel.on_train(Rate::from_bits_per_sec(u64::from(report.train) * 1000));
-        }
         self.channel.end_report(now);
     }
 
-    /// A round trip whose way back was another path, as though it had been this one, whose reports may change their way.
-    fn round_trip(&self, rtt: Duration, back: Option<Duration>) -> Duration {
-        match (self.base_rtt.get(), back) {
-            (Some(own), Some(back)) => (rtt + own / 2).saturating_sub(back / 2),
-            _ => rtt,
-        }
-    }
 
     /// What the controller believes is known once its search is over.
     fn learn_rate(&mut self) {
@@ -339,12 +343,12 @@ mod tests {
     #[test]
     fn what_is_neither_received_nor_lost_stays_on_its_way() {
         let mut path = sent(10);
-        path.on_report(at(42), &report(8, 6, 0, 8), None);
+        path.on_report(at(42), &report(8, 6, 0, 8), WayBack::default());
         assert_eq!((path.channel.inflight(), path.pending.len()), (4 * 1500, 2));
-        let progress = path.on_report(at(50), &report(10, 8, 1, 10), None);
+        let progress = path.on_report(at(50), &report(10, 8, 1, 10), WayBack::default());
         assert_eq!((progress.lost_packets, progress.lost_bytes), (1, 1500));
         assert_eq!((path.channel.inflight(), path.pending.len()), (1500, 1));
-        path.on_report(at(60), &report(10, 8, 2, 10), None);
+        path.on_report(at(60), &report(10, 8, 2, 10), WayBack::default());
         assert_eq!((path.channel.inflight(), path.in_doubt().count()), (0, 0));
     }
 
@@ -352,7 +356,7 @@ mod tests {
     fn a_round_trip_is_that_of_the_packet_that_came_last_without_the_wait_of_the_report() {
         let mut path = sent(10);
         // A keepalive told of all ten; only the first four came, the last of them 2 ms before the report, which took 16 ms.
-        path.on_report(at(42), &report(10, 4, 0, 4), None);
+        path.on_report(at(42), &report(10, 4, 0, 4), WayBack::default());
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(42 - 4 - 2)));
         assert_eq!(path.pending, (4..10).map(PathSeq::new).collect::<Vec<_>>());
     }
@@ -360,9 +364,9 @@ mod tests {
     #[test]
     fn a_lost_report_loses_nothing() {
         let (mut one, mut other) = (sent(10), sent(10));
-        one.on_report(at(30), &report(5, 4, 0, 5), None);
-        one.on_report(at(42), &report(10, 8, 2, 10), None);
-        other.on_report(at(42), &report(10, 8, 2, 10), None);
+        one.on_report(at(30), &report(5, 4, 0, 5), WayBack::default());
+        one.on_report(at(42), &report(10, 8, 2, 10), WayBack::default());
+        other.on_report(at(42), &report(10, 8, 2, 10), WayBack::default());
         for path in [&one, &other] {
             assert_eq!((path.channel.inflight(), path.lost_packets, path.lost_bytes), (0, 2, 3000));
         }

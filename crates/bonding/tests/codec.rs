@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ropewalk_bonding::{
     Class, Control, DataHeader, DecodeError, FlowSeq, GlobalSeq, Keepalive, KeepaliveReply, MAX_PATHS,
-    Missing, MissingRange, PathId, PathReport, PathSeq, Report, Transmission,
+    Missing, MissingRange, PathId, PathReport, PathSeq, Report, TrainPacket, Transmission,
 };
 
 fn class() -> impl Strategy<Value = Class> {
@@ -68,6 +68,8 @@ fn control() -> impl Strategy<Value = Control> {
     let reply = (path(), any::<[u32; 2]>()).prop_map(|(path, [number, echoed])| {
         Control::KeepaliveReply(KeepaliveReply { path, number, echoed })
     });
+    let train = (path(), any::<u32>())
+        .prop_map(|(path, timestamp)| Control::Train(TrainPacket { path, timestamp }));
     let range =
         any::<[u32; 2]>().prop_map(|[from, packets]| MissingRange { from: PathSeq::new(from), packets });
     let missing = (path(), proptest::collection::vec(range, 0..=Missing::MOST)).prop_map(|(path, ranges)| {
@@ -75,7 +77,7 @@ fn control() -> impl Strategy<Value = Control> {
         assert!(ranges.into_iter().all(|range| missing.push(range)));
         Control::Missing(missing)
     });
-    prop_oneof![report, keepalive, reply, missing]
+    prop_oneof![report, keepalive, reply, missing, train]
 }
 
 proptest! {

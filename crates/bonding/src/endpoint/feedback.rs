@@ -5,18 +5,23 @@ use crate::clock::micros;
 use crate::config::Config;
 use crate::event::{Event, PathState, TimerKind};
 use crate::id::{MAX_PATHS, PathId, PathSet};
-use crate::path::{Path, Progress};
+use crate::path::{Path, Progress, WayBack};
 use crate::queue::Payload;
 use crate::receive::incoming::Incoming;
 use crate::scheduler::{AnyScheduler, Scheduler};
-use crate::wire::control::{Control, Keepalive, KeepaliveReply, Missing, PathReport, Report};
+use crate::wire::control::{Control, Keepalive, KeepaliveReply, Missing, PathReport, Report, TrainPacket};
 use ropewalk_units::{Duration, Instant};
 
 /// While data come, what came is reported so often: a controller has to hear some times in a round trip.
-const SOON: Duration = Duration::from_millis(5);
+pub(crate) const SOON: Duration = Duration::from_millis(5);
 
 /// So far apart are reports and keepalives.
 const APART: Duration = Duration::from_millis(3);
+
+/// Octets of UDP's and IPv4's headers.
+const OUTER: u32 = 28;
+/// Packets of a train, as an initial window (RFC 6928).
+const TRAIN: u8 = 10;
 
 /// What is to be sent, and when the next will be.
 pub(super) struct Feedback {
@@ -36,10 +41,17 @@ pub(super) struct Feedback {
     missing: [Option<Missing>; MAX_PATHS],
     missing_on: PathSet,
     last_heard: Option<u32>,
+    /// Packets of trains that are still to be sent.
+    trains: [u8; MAX_PATHS],
 }
 
 impl Feedback {
     pub(super) fn new(config: &Config, now: Instant) -> Self {
+        let is_controlled = AnyScheduler::is_controlled(config);
+        let mut trains = [0; MAX_PATHS];
+        if is_controlled {
+            trains[..config.paths.len()].fill(TRAIN);
+        }
         Self {
             report_at: now.saturating_add(config.report_interval),
             reported_at: now,
@@ -51,7 +63,8 @@ impl Feedback {
             keepalive_on: PathSet::EMPTY,
             replies: [None; MAX_PATHS],
             reply_on: PathSet::EMPTY,
-            is_controlled: AnyScheduler::is_controlled(config),
+            is_controlled,
+            trains,
             has_data: false,
             missing: [None; MAX_PATHS],
             missing_on: PathSet::EMPTY,
@@ -113,6 +126,11 @@ impl Feedback {
         self.missing[missing.path.index()] = Some(missing);
     }
 
+    /// A path has come back: what it carries is to be found again.
+    pub(super) fn begin_train(&mut self, path: PathId) {
+        self.trains[path.index()] = if self.is_controlled { TRAIN } else { 0 };
+    }
+
     /// Data came, which the peer's controllers wait to hear of.
     #[inline]
     pub(super) fn note_data(&mut self) {
@@ -172,6 +190,11 @@ impl<P: Payload> Endpoint<P> {
                 Keepalive { path, number, timestamp: micros(now), next_path_seq, next_global_seq };
             return Some((path, Control::Keepalive(keepalive)));
         }
+        if let Some(place) = feedback.trains.iter().position(|&left| left > 0) {
+            feedback.trains[place] -= 1;
+            let path = PathId(place as u8);
+            return Some((path, Control::Train(TrainPacket { path, timestamp: micros(now) })));
+        }
         let path = feedback.report_on.first()?;
         feedback.report_on.remove(path);
         feedback.report.map(|report| (path, Control::Report(report)))
@@ -189,7 +212,12 @@ impl<P: Payload> Endpoint<P> {
             }
             Control::KeepaliveReply(reply) if reply.path == path => self.handle_reply(now, reply),
             Control::Missing(missing) => self.handle_missing(missing),
-            Control::Keepalive(_) | Control::KeepaliveReply(_) => {}
+            Control::Train(train) if train.path == path => {
+                let octets = control.wire_len() + OUTER;
+                self.incoming[path.index()].on_train(now, train.timestamp, octets);
+                self.feedback.note_data();
+            }
+            Control::Keepalive(_) | Control::KeepaliveReply(_) | Control::Train(_) => {}
         }
     }
 
@@ -225,16 +253,24 @@ impl<P: Payload> Endpoint<P> {
         }
         let mut progress = [Progress::default(); MAX_PATHS];
         let before = self.weights(now);
-        let back = self.paths[path.index()].base_rtt();
+        let way = self.way_back(path);
         for (place, entry) in report.paths().iter().enumerate() {
             let was = self.paths[place].liveness.state;
-            progress[place] = self.paths[place].on_report(now, entry, back);
+            progress[place] = self.paths[place].on_report(now, entry, way);
             self.note_state(place, was);
         }
         let (views, count) = self.views(now);
         self.scheduler.on_report(now, &progress[..count], &views[..count]);
         self.note_weights(now, &before);
         self.note_spread(now);
+    }
+
+    fn way_back(&self, path: PathId) -> WayBack {
+        let shortest = self.paths.iter().filter_map(Path::base_rtt).min();
+        match (self.paths[path.index()].base_rtt(), shortest) {
+            (Some(taken), Some(shortest)) => WayBack { taken, shortest },
+            _ => WayBack::default(),
+        }
     }
 
     fn weights(&self, now: Instant) -> [u32; MAX_PATHS] {

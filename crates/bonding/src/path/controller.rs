@@ -1,5 +1,6 @@
 //! Which controller bounds a path.
 
+use crate::endpoint::SOON;
 use ropewalk_congestion::{LostPacket, PathController, PathCopa, PathSample, Transparent};
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -20,7 +21,7 @@ impl AnyController {
     }
 
     pub(crate) fn copa(seed: u64, now: Instant) -> Self {
-        Self::Copa(Box::new(PathCopa::new(seed, FULL_PACKET, now)))
+        Self::Copa(Box::new(PathCopa::new(seed, FULL_PACKET, SOON, now)))
     }
 
     /// Has it found out what the path carries?
@@ -57,6 +58,10 @@ impl PathController for AnyController {
 
     fn on_report(&mut self, now: Instant, sample: &PathSample) {
         each!(self, own => own.on_report(now, sample));
+    }
+
+    fn on_train(&mut self, now: Instant, rate: Rate, base_rtt: Option<Duration>) {
+        each!(self, own => own.on_train(now, rate, base_rtt));
     }
 
     fn on_timeout(&mut self, now: Instant) {

@@ -133,6 +133,11 @@ impl Incoming {
         self.recent.note(now, relative);
     }
 
+    /// A packet of a train, which has no number.
+    pub(crate) fn on_train(&mut self, now: Instant, timestamp: u32, octets: u32) {
+        self.train.note(now, timestamp, octets);
+    }
+
     /// A keepalive with its relative one-way delay in µs.
     pub(crate) fn on_keepalive(&mut self, now: Instant, keepalive: &Keepalive, relative: i64) {
         self.hear(now, relative);

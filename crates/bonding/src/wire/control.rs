@@ -5,7 +5,7 @@ mod missing;
 pub use missing::{Missing, MissingRange};
 
 use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
-use crate::wire::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, MISSING, REPORT, Reader, VERSION};
+use crate::wire::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, MISSING, REPORT, Reader, TRAIN, VERSION};
 
 /// A control packet. Travels a path like any packet and may be lost like any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,8 @@ pub enum Control {
     KeepaliveReply(KeepaliveReply),
     /// What did not come by a path.
     Missing(Missing),
+    /// One of a packet train, by which a path's rate is found before anything needs it.
+    Train(TrainPacket),
 }
 
 /// What the egress received on every path since the session began. Totals rather than differences, so that a lost
@@ -78,7 +80,18 @@ pub struct KeepaliveReply {
     pub echoed: u32,
 }
 
+/// A packet of a train: as long as data, and nothing in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TrainPacket {
+    /// The path it was sent on.
+    pub path: PathId,
+    /// The sender's clock in µs, wrapping.
+    pub timestamp: u32,
+}
+
 const KEEPALIVE_LEN: u32 = 20;
+/// With UDP and IPv4 a packet of 1 500 octets.
+const TRAIN_LEN: u32 = 1_472;
 const REPLY_LEN: u32 = 12;
 const REPORT_FIXED_LEN: u32 = 8;
 const REPORT_PATH_LEN: u32 = 32;
@@ -113,6 +126,7 @@ impl Control {
         match self {
             Self::Report(_) | Self::Missing(_) => None,
             Self::Keepalive(keepalive) => Some(keepalive.path),
+            Self::Train(train) => Some(train.path),
             Self::KeepaliveReply(reply) => Some(reply.path),
         }
     }
@@ -124,6 +138,7 @@ impl Control {
             Self::Keepalive(_) => KEEPALIVE_LEN,
             Self::KeepaliveReply(_) => REPLY_LEN,
             Self::Missing(missing) => missing.wire_len(),
+            Self::Train(_) => TRAIN_LEN,
         }
     }
 
@@ -140,6 +155,12 @@ impl Control {
                 octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE, keepalive.path.0, 0, 0]);
                 let (path, global) = (keepalive.next_path_seq.get(), keepalive.next_global_seq.get());
                 put(octets, &[keepalive.number, keepalive.timestamp, path, global]);
+            }
+            Self::Train(train) => {
+                let end = octets.len() + TRAIN_LEN as usize;
+                octets.extend_from_slice(&[VERSION << 4 | TRAIN, train.path.0, 0, 0]);
+                put(octets, &[train.timestamp]);
+                octets.resize(end, 0);
             }
             Self::KeepaliveReply(reply) => {
                 octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE_REPLY, reply.path.0, 0, 0]);
@@ -173,6 +194,10 @@ impl Control {
                 let (path, _) = (reader.path()?, reader.u16()?);
                 let (number, echoed) = (reader.u32()?, reader.u32()?);
                 Ok(Self::KeepaliveReply(KeepaliveReply { path, number, echoed }))
+            }
+            TRAIN => {
+                let (path, _) = (reader.path()?, reader.u16()?);
+                Ok(Self::Train(TrainPacket { path, timestamp: reader.u32()? }))
             }
             MISSING => Missing::decode(&mut reader).map(Self::Missing),
             kind => Err(DecodeError::Kind(kind)),

@@ -12,6 +12,7 @@ pub(crate) const DATA: u8 = 0;
 pub(crate) const REPORT: u8 = 1;
 pub(crate) const KEEPALIVE: u8 = 2;
 pub(crate) const KEEPALIVE_REPLY: u8 = 3;
+pub(crate) const TRAIN: u8 = 4;
 pub(crate) const MISSING: u8 = 5;
 
 const BUCKET_BITS: u32 = 12;

@@ -12,7 +12,6 @@ struct Report {
     /// The packet sent last, with its round-trip time.
     newest: Option<(PacketState, Duration)>,
     excess: Duration,
-    train: Option<Rate>,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -35,9 +34,6 @@ pub struct ControlledPath<C> {
     min_rtt: Duration,
     /// The sampler's clock: the times of ACKs that reports stand for.
     acked_at: Instant,
-    reported_at: Instant,
-    /// The shortest time between two reports.
-    interval: Duration,
 }
 
 impl<C: PathController> ControlledPath<C> {
@@ -54,8 +50,6 @@ impl<C: PathController> ControlledPath<C> {
             srtt: None,
             min_rtt: Duration::MAX,
             acked_at: now,
-            reported_at: now,
-            interval: Duration::MAX,
         }
     }
 
@@ -136,8 +130,8 @@ impl<C: PathController> ControlledPath<C> {
     }
 
     /// The report tells the rate at which a packet train came.
-    pub fn on_train(&mut self, rate: Rate) {
-        self.report.train = Some(rate);
+    pub fn on_train(&mut self, now: Instant, rate: Rate, base_rtt: Option<Duration>) {
+        self.controller.on_train(now, rate, base_rtt);
     }
 
     /// The report ends.
@@ -153,11 +147,7 @@ impl<C: PathController> ControlledPath<C> {
         rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.interval = self.interval.min(now.saturating_since(self.reported_at));
-        self.reported_at = now;
-        let (train, interval) = (report.train, self.interval);
-        let sample = PathSample { rate, least_rtt: Some(least), srtt, train, interval };
-        self.controller.on_report(now, &sample);
+        self.controller.on_report(now, &PathSample { rate, least_rtt: Some(least), srtt });
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }

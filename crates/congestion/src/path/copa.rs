@@ -114,9 +114,9 @@ pub struct PathCopa {
 }
 
 impl PathCopa {
-    /// For packets of `packet_size` octets. What BBR draws at random follows from `seed`, which should differ between
+    /// For packets of `packet_size` octets and reports so far apart. What BBR draws at random follows from `seed`, which should differ between
     /// paths.
-    pub fn new(seed: u64, packet_size: u32, now: Instant) -> Self {
+    pub fn new(seed: u64, packet_size: u32, report_interval: Duration, now: Instant) -> Self {
         let size = packet_size.max(1);
         let cwnd = size.saturating_mul(INITIAL_WINDOW);
         Self {
@@ -132,7 +132,7 @@ impl PathCopa {
             delivery_rate: 0.0,
             bandwidth: Largest::default(),
             delivered: 0,
-            interval: 0.0,
+            interval: report_interval.as_secs_f64(),
             rounds_after_start: 0,
         }
     }
@@ -166,7 +166,7 @@ impl PathCopa {
     }
 
     fn unreported(&self) -> f64 {
-        self.interval.min(self.delays.base())
+        self.interval
     }
 
     /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?
@@ -180,9 +180,6 @@ impl PathCopa {
     }
 
     fn slow_start(&mut self, now: Instant, sample: &PathSample) {
-        if let Some(rate) = sample.train {
-            return self.leave_start(now, rate.bits_per_sec() as f64 / 8.0);
-        }
         // A queue that a burst of the application's made says nothing about the path.
         if !sample.rate.is_cwnd_limited {
             return;
@@ -326,7 +323,6 @@ impl PathController for PathCopa {
     }
 
     fn on_report(&mut self, now: Instant, sample: &PathSample) {
-        self.interval = sample.interval.as_secs_f64();
         self.update_rates(now, sample);
         self.bbr.on_report(now, sample);
         let competing = matches!(self.mode, Mode::Competitive(_));
@@ -339,6 +335,18 @@ impl PathController for PathCopa {
         if sample.rate.has_packet && sample.rate.prior_delivered >= self.round_ends {
             self.round_ends = sample.rate.total_delivered;
             self.end_round(now);
+        }
+    }
+
+    fn on_train(&mut self, now: Instant, rate: Rate, base_rtt: Option<Duration>) {
+        if !self.is_starting() {
+            return;
+        }
+        if let Some(base) = base_rtt.filter(|_| self.delays.base() <= 0.0) {
+            self.delays.assume(now, base);
+        }
+        if self.delays.base() > 0.0 {
+            self.leave_start(now, rate.bits_per_sec() as f64 / 8.0);
         }
     }
 

@@ -161,7 +161,7 @@ fn bbr_leaves_startup_by_losses_in_a_short_buffer() {
 }
 
 fn copa(mbps: f64, rtt_ms: u64) -> Line<PathCopa> {
-    Line::new(PathCopa::new(7, SIZE, Instant::ZERO), mbps, rtt_ms)
+    Line::new(PathCopa::new(7, SIZE, Duration::from_millis(5), Instant::ZERO), mbps, rtt_ms)
 }
 
 #[test]

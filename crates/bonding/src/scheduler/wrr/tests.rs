@@ -15,6 +15,7 @@ fn views(count: usize) -> Vec<View> {
         id: PathId(place as u8),
         is_up: true,
         may_send: true,
+        has_room: true,
         one_way: None,
         queue: 0,
         rate: 0.0,

@@ -49,6 +49,12 @@ impl Delays {
         }
     }
 
+    /// A round trip without queue that was not measured with the path's own packets.
+    pub(super) fn assume(&mut self, now: Instant, base: Duration) {
+        push(&mut self.long, now.as_secs_f64(), base.as_secs_f64(), BASE_WINDOW, 0.0);
+        push(&mut self.short, now.as_secs_f64(), base.as_secs_f64(), 0.0, 0.0);
+    }
+
     /// Was the queue of the round that ends nearly empty once? `floor`: a queue that counts as none.
     pub(super) fn end_round(&mut self, floor: f64) -> bool {
         self.most[self.rounds % RANGE_ROUNDS] = self.most_in_round;
