@@ -68,8 +68,8 @@ fn control() -> impl Strategy<Value = Control> {
     let reply = (path(), any::<[u32; 2]>()).prop_map(|(path, [number, echoed])| {
         Control::KeepaliveReply(KeepaliveReply { path, number, echoed })
     });
-    let train = (path(), any::<u32>())
-        .prop_map(|(path, timestamp)| Control::Train(TrainPacket { path, timestamp }));
+    let train = (path(), any::<[u32; 2]>())
+        .prop_map(|(path, [number, timestamp])| Control::Train(TrainPacket { path, number, timestamp }));
     let range =
         any::<[u32; 2]>().prop_map(|[from, packets]| MissingRange { from: PathSeq::new(from), packets });
     let missing = (path(), proptest::collection::vec(range, 0..=Missing::MOST)).prop_map(|(path, ranges)| {

@@ -191,9 +191,10 @@ impl<P: Payload> Endpoint<P> {
             return Some((path, Control::Keepalive(keepalive)));
         }
         if let Some(place) = feedback.trains.iter().position(|&left| left > 0) {
+            let number = u32::from(TRAIN - feedback.trains[place]);
             feedback.trains[place] -= 1;
             let path = PathId(place as u8);
-            return Some((path, Control::Train(TrainPacket { path, timestamp: micros(now) })));
+            return Some((path, Control::Train(TrainPacket { path, number, timestamp: micros(now) })));
         }
         let path = feedback.report_on.first()?;
         feedback.report_on.remove(path);
@@ -214,7 +215,7 @@ impl<P: Payload> Endpoint<P> {
             Control::Missing(missing) => self.handle_missing(missing),
             Control::Train(train) if train.path == path => {
                 let octets = control.wire_len() + OUTER;
-                self.incoming[path.index()].on_train(now, train.timestamp, octets);
+                self.incoming[path.index()].on_train(now, train, octets);
                 self.feedback.note_data();
             }
             Control::Keepalive(_) | Control::KeepaliveReply(_) | Control::Train(_) => {}

@@ -9,7 +9,7 @@ pub(crate) use delays::Extremes;
 
 use crate::clock::micros;
 use crate::id::{GlobalSeq, PathId, PathSeq};
-use crate::wire::control::{Keepalive, Missing, PathReport};
+use crate::wire::control::{Keepalive, Missing, PathReport, TrainPacket};
 use crate::wire::header::{DataHeader, Transmission};
 use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
@@ -115,6 +115,7 @@ impl Incoming {
             self.window.on_packet();
             self.raise(global);
         } else {
+            self.train.end();
             let Some(found) = self.gaps.fill(now, seq, global) else { return false };
             self.window.note(now, found.late_by);
             if found.is_lost {
@@ -134,8 +135,8 @@ impl Incoming {
     }
 
     /// A packet of a train, which has no number.
-    pub(crate) fn on_train(&mut self, now: Instant, timestamp: u32, octets: u32) {
-        self.train.note(now, timestamp, octets);
+    pub(crate) fn on_train(&mut self, now: Instant, packet: &TrainPacket, octets: u32) {
+        self.train.note_numbered(now, packet, octets);
     }
 
     /// A keepalive with its relative one-way delay in µs.

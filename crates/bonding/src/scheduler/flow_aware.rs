@@ -43,11 +43,11 @@ impl FlowAware {
             .find(|&id| ask.usable.contains(id) && views[id.index()].may_send && !views[id.index()].is_in_use)
     }
 
-    /// The first that may send; if none may, the first.
+    /// The first that is not known to be full; if all are, the first.
     fn place(&self, ask: &Ask, views: &[View]) -> Option<PathId> {
         let mut usable = self.order.iter().copied().filter(|&id| ask.usable.contains(id));
         let first = usable.clone().next();
-        usable.find(|id| views[id.index()].may_send).or(first)
+        usable.find(|id| views[id.index()].has_room || !views[id.index()].is_rate_known).or(first)
     }
 }
 

@@ -85,6 +85,8 @@ pub struct KeepaliveReply {
 pub struct TrainPacket {
     /// The path it was sent on.
     pub path: PathId,
+    /// Its place in the train.
+    pub number: u32,
     /// The sender's clock in µs, wrapping.
     pub timestamp: u32,
 }
@@ -159,7 +161,7 @@ impl Control {
             Self::Train(train) => {
                 let end = octets.len() + TRAIN_LEN as usize;
                 octets.extend_from_slice(&[VERSION << 4 | TRAIN, train.path.0, 0, 0]);
-                put(octets, &[train.timestamp]);
+                put(octets, &[train.number, train.timestamp]);
                 octets.resize(end, 0);
             }
             Self::KeepaliveReply(reply) => {
@@ -197,7 +199,7 @@ impl Control {
             }
             TRAIN => {
                 let (path, _) = (reader.path()?, reader.u16()?);
-                Ok(Self::Train(TrainPacket { path, timestamp: reader.u32()? }))
+                Ok(Self::Train(TrainPacket { path, number: reader.u32()?, timestamp: reader.u32()? }))
             }
             MISSING => Missing::decode(&mut reader).map(Self::Missing),
             kind => Err(DecodeError::Kind(kind)),

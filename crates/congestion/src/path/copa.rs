@@ -29,7 +29,9 @@ const STEADY_ROUNDS: u32 = 3;
 const FULL_ROUNDS: i32 = 10;
 /// The pacing rate over what the window asks for. Copa has 2 (§2.1), for ACKs that come one by one; reports come in
 /// lumps, which leave as bursts then.
-const PACING_GAIN: f64 = 1.25;
+const PACING_GAIN: f64 = 1.0;
+/// No more than this part of the window in a round trip: BBR.ProbeBW_UP's gain less one.
+const GROWTH: f64 = 0.25;
 /// Fewer of our packets in the queue, and a loss is random (TCP Veno's β; Fu and Liew, JSAC 2003).
 const RANDOM_BELOW: f64 = 3.0;
 /// BBR.LossThresh, for a default mode in a buffer too short for its queue, and BBR.Beta for a slow start that overflows.
@@ -216,8 +218,7 @@ impl PathCopa {
         }
         let acked = f64::from(sample.rate.newly_acked) / f64::from(self.window.smss);
         let step = self.velocity.value / (DELTA * self.window.segments()) * acked;
-        // No faster than packets leave faster than they come.
-        let step = step.min(acked * (PACING_GAIN - 1.0)) * f64::from(self.window.smss);
+        let step = step.min(acked * GROWTH) * f64::from(self.window.smss);
         self.window.shift(if up { step } else { -step });
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
         if up != self.velocity.up {

@@ -2,6 +2,7 @@
 //! is emptied (Dovrolis, Ramanathan, Moore, "Packet-dispersion techniques", IEEE/ACM ToN 2004).
 
 use crate::clock::micros;
+use crate::wire::control::TrainPacket;
 use ropewalk_units::Instant;
 
 /// So many packets tell a rate: an initial window of ten (RFC 6928) less what a short buffer may drop of it.
@@ -19,6 +20,8 @@ pub(super) struct Train {
     /// After the first.
     octets: u32,
     packets: u32,
+    /// Of the packet without data that came last.
+    number: u32,
     /// kbit/s of the last that was long enough, since it was taken.
     rate: Option<u32>,
 }
@@ -40,6 +43,19 @@ impl Train {
         if self.packets >= PACKETS {
             self.rate = Some((u64::from(self.octets) * 8_000 / u64::from(came_in)) as u32);
         }
+    }
+
+    /// A packet of a train without data.
+    pub(super) fn note_numbered(&mut self, now: Instant, packet: &TrainPacket, octets: u32) {
+        if std::mem::replace(&mut self.number, packet.number) > packet.number {
+            self.end();
+        }
+        self.note(now, packet.timestamp, octets);
+    }
+
+    /// Packets come out of order: their times tell nothing of a queue.
+    pub(super) fn end(&mut self) {
+        *self = Self { number: self.number, ..Self::default() };
     }
 
     /// kbit/s, of trains since the last call; 0: there was none.
