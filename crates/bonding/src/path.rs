@@ -72,6 +72,8 @@ pub(crate) struct Path<P> {
     at_last_report: (u64, u64),
     /// Bytes missing at the last report, whether counted as lost yet or not.
     lost_bytes_reported: u32,
+    /// The rate of a packet train that has not been used yet.
+    train: Option<Rate>,
     /// Octets per second, once the controller has found them out.
     known_rate: Option<f64>,
 }
@@ -96,6 +98,7 @@ impl<P> Path<P> {
             last: PathReport::default(),
             at_last_report: (0, 0),
             lost_bytes_reported: 0,
+            train: None,
             known_rate: None,
         }
     }
@@ -171,6 +174,14 @@ impl<P> Path<P> {
         Some((kept, sent.len))
     }
 
+    /// The train may have come back before a keepalive did that tells how long the path is.
+    fn start_with_train(&mut self, now: Instant, way: WayBack) {
+        if let (Some(rate), Some(own)) = (self.train, self.base_rtt.get()) {
+            self.channel.on_train(now, rate, Some(own / 2 + way.shortest / 2));
+            self.train = None;
+        }
+    }
+
     /// Its round trip without queues.
     pub(crate) fn base_rtt(&self) -> Option<Duration> {
         self.base_rtt.get()
@@ -185,10 +196,9 @@ impl<P> Path<P> {
         self.settle(now, report, way);
         self.last = *report;
         if report.train > 0 {
-            let rate = Rate::from_bits_per_sec(u64::from(report.train) * 1000);
-            let base = self.base_rtt.get().map(|own| own / 2 + way.shortest / 2);
-            self.channel.on_train(now, rate, base);
+            self.train = Some(Rate::from_bits_per_sec(u64::from(report.train) * 1000));
         }
+        self.start_with_train(now, way);
         self.learn_rate();
         progress
     }

@@ -69,3 +69,8 @@ fn a_bond_that_knows_nothing_loses_nothing_of_a_moderate_start() {
         assert_nothing_lost(&lines, most, 0.0);
     }
 }
+
+#[test]
+fn zz() {
+    println!("{}", lost(&[(64.0, 13.0), (60.0, 35.0)], SchedulerConfig::CostFirst(CostFirstConfig::default()), 115.0, 2.0));
+}

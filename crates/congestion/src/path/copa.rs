@@ -29,7 +29,7 @@ const STEADY_ROUNDS: u32 = 3;
 const FULL_ROUNDS: i32 = 10;
 /// The pacing rate over what the window asks for. Copa has 2 (§2.1), for ACKs that come one by one; reports come in
 /// lumps, which leave as bursts then.
-const PACING_GAIN: f64 = 1.0;
+const PACING_GAIN: f64 = 1.1;
 /// No more than this part of the window in a round trip: BBR.ProbeBW_UP's gain less one.
 const GROWTH: f64 = 0.25;
 /// Fewer of our packets in the queue, and a loss is random (TCP Veno's β; Fu and Liew, JSAC 2003).
