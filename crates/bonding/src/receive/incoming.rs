@@ -241,7 +241,7 @@ impl Incoming {
             lost_packets: self.gaps.lost as u32,
             newest: self.newest,
             excess: self.least_delay.take().map_or(0, |least| delay.wrapping_sub(least)),
-            train: self.train.take(),
+            train: self.train.rate(now),
             held: micros(now).wrapping_sub(self.arrived_at),
         }
     }

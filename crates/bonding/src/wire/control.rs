@@ -48,7 +48,7 @@ pub struct PathReport {
     pub newest: u32,
     /// By how many µs that packet took longer than the quickest that came since the report before.
     pub excess: u32,
-    /// The rate at which the last packet train since the report before came, in kbit/s; 0: none did.
+    /// The rate at which the last packet train came, in kbit/s; 0: none did of late.
     pub train: u32,
     /// How long the arrival of the newest packet waited to be reported, in µs: what is to be taken off the round trip.
     pub held: u32,

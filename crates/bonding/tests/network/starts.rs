@@ -72,5 +72,6 @@ fn a_bond_that_knows_nothing_loses_nothing_of_a_moderate_start() {
 
 #[test]
 fn zz() {
-    println!("{}", lost(&[(64.0, 13.0), (60.0, 35.0)], SchedulerConfig::CostFirst(CostFirstConfig::default()), 115.0, 2.0));
+    let fast = vec![(44.4, 59.5), (60.5, 55.0), (5.0, 34.6), (79.6, 65.7), (68.3, 34.6)];
+    println!("{}", lost(&fast, SchedulerConfig::CostFirst(CostFirstConfig::default()), 138.0, 2.0));
 }

@@ -374,7 +374,9 @@ impl PathController for PathCopa {
             return self.bbr.pacing_rate(now);
         }
         let standing = self.standing();
-        (standing > 0.0).then(|| bbr::rate(PACING_GAIN * f64::from(self.window.cwnd) / standing))
+        // What a train told is not exceeded before its outcome is known.
+        let gain = if self.rounds_after_start < SETTLED { 1.0 } else { PACING_GAIN };
+        (standing > 0.0).then(|| bbr::rate(gain * f64::from(self.window.cwnd) / standing))
     }
 
     fn send_quantum(&self) -> u32 {

@@ -3,7 +3,7 @@
 
 use crate::clock::micros;
 use crate::wire::control::TrainPacket;
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 
 /// So many packets tell a rate: an initial window of ten (RFC 6928) less what a short buffer may drop of it.
 const PACKETS: u32 = 8;
@@ -11,6 +11,9 @@ const PACKETS: u32 = 8;
 const LONGEST: u32 = 64;
 /// Packets that leave within this part of the time in which they come are a train.
 const SPREAD: (u32, u32) = (3, 4);
+
+/// So long a train is told of.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// The packets since the first of a train. Clocks in µs, wrapping; each is only compared with itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,8 +25,8 @@ pub(super) struct Train {
     packets: u32,
     /// Of the packet without data that came last.
     number: u32,
-    /// kbit/s of the last that was long enough, since it was taken.
-    rate: Option<u32>,
+    /// kbit/s of the last that was long enough, and when it came.
+    rate: Option<(u32, Instant)>,
 }
 
 impl Train {
@@ -41,7 +44,7 @@ impl Train {
         self.octets = self.octets.saturating_add(octets);
         self.packets += 1;
         if self.packets >= PACKETS {
-            self.rate = Some((u64::from(self.octets) * 8_000 / u64::from(came_in)) as u32);
+            self.rate = Some(((u64::from(self.octets) * 8_000 / u64::from(came_in)) as u32, now));
         }
     }
 
@@ -58,16 +61,15 @@ impl Train {
         *self = Self { number: self.number, ..Self::default() };
     }
 
-    /// kbit/s, of trains since the last call; 0: there was none.
-    pub(super) fn take(&mut self) -> u32 {
-        self.rate.take().unwrap_or(0)
+    /// kbit/s of the last train of late; 0: there was none. Told again and again, since reports may be lost.
+    pub(super) fn rate(&self, now: Instant) -> u32 {
+        self.rate.filter(|(_, at)| now.saturating_since(*at) < FRESH).map_or(0, |(rate, _)| rate)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_units::Duration;
 
     /// Packets of 1500 octets that leave and come each so many µs.
     fn rate(packets: u32, left_each: u32, came_each: u32) -> u32 {
@@ -76,7 +78,7 @@ mod tests {
             let now = Instant::ZERO + Duration::from_micros(u64::from(1_000_000 + place * came_each));
             train.note(now, 7_000_000u32.wrapping_sub(50).wrapping_add(place * left_each), 1500);
         }
-        train.take()
+        train.rate(Instant::ZERO + Duration::from_secs(1))
     }
 
     #[test]
