@@ -13,7 +13,7 @@ use crate::event::PathState;
 use crate::id::{PathId, PathSeq};
 use crate::path::liveness::Liveness;
 use crate::scheduler::View;
-use crate::wire::control::PathReport;
+use crate::wire::control::{PathReport, TICK};
 use base_rtt::BaseRtt;
 use ropewalk_congestion::{ControlledPath, PathController};
 use ropewalk_units::{Duration, Instant, Rate};
@@ -236,7 +236,8 @@ impl<P> Path<P> {
             let rtt = way.usual(now.saturating_since(state.send_time).saturating_sub(held));
             self.channel.on_delivered(len, &state, rtt);
         }
-        self.channel.on_excess(Duration::from_micros(u64::from(report.excess)));
+        let time = |ticks: u16| Duration::from_micros(u64::from(ticks) * u64::from(TICK));
+        self.channel.on_spread(time(report.excess), time(report.reordering));
         self.channel.end_report(now);
     }
 

@@ -51,7 +51,8 @@ fn path_report() -> impl Strategy<Value = PathReport> {
             received_bytes,
             lost_packets,
             newest,
-            excess,
+            excess: (excess >> 16) as u16,
+            reordering: excess as u16,
             train,
             held,
         }

@@ -26,6 +26,8 @@ pub struct PathSample {
     pub least_rtt: Option<Duration>,
     /// The smoothed round-trip time, this report included.
     pub srtt: Duration,
+    /// By how much packets come late that others overtake: no queue delays so.
+    pub reordering: Duration,
 }
 
 /// How much may be on a path and how fast it may leave. Volumes in octets.

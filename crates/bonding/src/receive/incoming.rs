@@ -9,7 +9,7 @@ pub(crate) use delays::Extremes;
 
 use crate::clock::micros;
 use crate::id::{GlobalSeq, PathId, PathSeq};
-use crate::wire::control::{Keepalive, Missing, PathReport, TrainPacket};
+use crate::wire::control::{Keepalive, Missing, PathReport, TICK, TrainPacket};
 use crate::wire::header::{DataHeader, Transmission};
 use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
@@ -18,6 +18,11 @@ use ropewalk_units::{Duration, Instant};
 
 /// A path that has delivered data within this time is busy: what has not passed on it may be waiting before it.
 const BUSY: Duration = Duration::from_millis(20);
+
+/// In the unit of reports, or the most that they can tell.
+fn ticks(micros: u32) -> u16 {
+    u16::try_from(micros / TICK).unwrap_or(u16::MAX)
+}
 
 /// A path's receiving side.
 pub(crate) struct Incoming {
@@ -240,7 +245,8 @@ impl Incoming {
             received_bytes: self.received_bytes as u32,
             lost_packets: self.gaps.lost as u32,
             newest: self.newest,
-            excess: self.least_delay.take().map_or(0, |least| delay.wrapping_sub(least)),
+            excess: self.least_delay.take().map_or(0, |least| ticks(delay.wrapping_sub(least))),
+            reordering: ticks(self.window.extent(now).as_micros() as u32),
             train: self.train.rate(now),
             held: micros(now).wrapping_sub(self.arrived_at),
         }

@@ -46,8 +46,10 @@ pub struct PathReport {
     pub lost_packets: u32,
     /// The timestamp of the packet with the highest number that arrived: the sender's clock in µs, wrapping.
     pub newest: u32,
-    /// By how many µs that packet took longer than the quickest that came since the report before.
-    pub excess: u32,
+    /// By how much that packet took longer than the quickest that came since the report before, in units of 8 µs.
+    pub excess: u16,
+    /// How long after a packet that overtook it another came at the most of late, in units of 8 µs: no queue delays so.
+    pub reordering: u16,
     /// The rate at which the last packet train came, in kbit/s; 0: none did of late.
     pub train: u32,
     /// How long the arrival of the newest packet waited to be reported, in µs: what is to be taken off the round trip.
@@ -90,6 +92,9 @@ pub struct TrainPacket {
     /// The sender's clock in µs, wrapping.
     pub timestamp: u32,
 }
+
+/// µs: the unit of short times.
+pub(crate) const TICK: u32 = 8;
 
 const KEEPALIVE_LEN: u32 = 20;
 /// With UDP and IPv4 a packet of 1 500 octets.
@@ -225,7 +230,7 @@ impl Report {
 impl PathReport {
     fn encode(&self, octets: &mut Vec<u8>) {
         put(octets, &[self.next.get(), self.received_packets, self.received_bytes, self.lost_packets]);
-        put(octets, &[self.newest, self.excess, self.train, self.held]);
+        put(octets, &[self.newest, u32::from(self.excess) << 16 | u32::from(self.reordering), self.train, self.held]);
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -235,7 +240,8 @@ impl PathReport {
             received_bytes: reader.u32()?,
             lost_packets: reader.u32()?,
             newest: reader.u32()?,
-            excess: reader.u32()?,
+            excess: reader.u16()?,
+            reordering: reader.u16()?,
             train: reader.u32()?,
             held: reader.u32()?,
         })

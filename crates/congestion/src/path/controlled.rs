@@ -12,6 +12,7 @@ struct Report {
     /// The packet sent last, with its round-trip time.
     newest: Option<(PacketState, Duration)>,
     excess: Duration,
+    reordering: Duration,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -124,9 +125,10 @@ impl<C: PathController> ControlledPath<C> {
         }
     }
 
-    /// The report tells by how much its newest packet took longer than its quickest.
-    pub fn on_excess(&mut self, excess: Duration) {
-        self.report.excess = excess;
+    /// The report tells by how much its newest packet took longer than its quickest, and by how much packets were late that others
+    /// overtook.
+    pub fn on_spread(&mut self, excess: Duration, reordering: Duration) {
+        (self.report.excess, self.report.reordering) = (excess, reordering);
     }
 
     /// The report tells the rate at which a packet train came.
@@ -147,7 +149,7 @@ impl<C: PathController> ControlledPath<C> {
         rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.controller.on_report(now, &PathSample { rate, least_rtt: Some(least), srtt });
+        self.controller.on_report(now, &PathSample { rate, least_rtt: Some(least), srtt, reordering: report.reordering });
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }

@@ -84,7 +84,7 @@ impl<C: PathController> Line<C> {
             (least, newest) = (least.min(rtt), rtt);
             self.path.on_delivered(SIZE, &state, rtt);
         }
-        self.path.on_excess(newest.saturating_sub(least));
+        self.path.on_spread(newest.saturating_sub(least), Duration::ZERO);
         self.path.end_report(self.now);
     }
 
