@@ -267,11 +267,8 @@ impl<P: Payload> Endpoint<P> {
     }
 
     fn way_back(&self, path: PathId) -> WayBack {
-        let shortest = self.paths.iter().filter_map(Path::base_rtt).min();
-        match (self.paths[path.index()].base_rtt(), shortest) {
-            (Some(taken), Some(shortest)) => WayBack { taken, shortest },
-            _ => WayBack::default(),
-        }
+        let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
+        WayBack { taken: self.paths[path.index()].base_rtt().unwrap_or(shortest), shortest }
     }
 
     fn weights(&self, now: Instant) -> [u32; MAX_PATHS] {
