@@ -48,7 +48,6 @@ pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     let rate: f64 = shorter.iter().map(|id| of(id).rate).sum();
     let wait = ask.waiting as f64 / rate.max(1.0) * 1e9;
     let needed = (arrival - first) as f64 * if of(ready).is_in_use { HYSTERESIS } else { 1.0 };
-    if std::env::var("ZZS").is_ok() { eprintln!("ZZS {:.4} waiting {} wait {:.2} needed {:.2} arrival {:.2} first {:.2} rate {:.0} views {:?}", ask.now.as_secs_f64(), ask.waiting, wait/1e6, needed/1e6, arrival as f64/1e6, first as f64/1e6, rate, views.iter().map(|v| (v.may_send, v.queue/1000, v.rate as u64, v.is_rate_known, v.is_in_use)).collect::<Vec<_>>()); }
     if wait >= needed { Decision::one(ready, Reason::Overflow) } else { Decision::WAIT }
 }
 

@@ -222,31 +222,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn zz() {
-    let own = SchedulerConfig::CostFirst(CostFirstConfig::default());
-    let links = [(15.0, 1.2994147089167636), (15.0, 1.0832081672964278)];
-    let shortest = 34.728877059542825;
-    for load in [0.8889836254589132] {
-        let config = config(own, Order::PerFlow, 8192, links.len());
-        let whole: f64 = links.iter().map(|(mbps, _)| mbps).sum();
-        let both = |&(mbps, longer): &(f64, f64)| {
-            let link = Link::new(mbps, shortest * longer);
-            [link.clone(), link]
-        };
-        let mut bond = Bond::new(&config, links.iter().map(both).collect(), 1);
-        let mbps = load * whole * 800.0 / 848.0;
-        let flow = |hash| Flow { stop: at(5.0), ..Flow::new(hash, mbps, 800) };
-        let mut app = ConstantRate::new(vec![flow(1)]);
-        let mut unsent = 0;
-        for step in 0..60 {
-            bond.run(at(0.1 * f64::from(step)), &mut app);
-            if bond.unsent() > unsent {
-                println!("{load} {step} unsent {} {:?}", bond.unsent() - unsent, bond.links.iter().map(|l| l[0].dropped).collect::<Vec<_>>());
-                unsent = bond.unsent();
-            }
-        }
-        println!("{load}: {:?}", bond.ends[1].resequencer());
-    }
-}

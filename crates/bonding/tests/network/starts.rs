@@ -41,8 +41,6 @@ fn lost(lines: &[(f64, f64)], scheduler: SchedulerConfig, mbps: f64, start: f64)
     bond.run(at(start + 4.0), &mut app);
     let tally = &app.tallies[0];
     assert_eq!(tally.out_of_order + tally.duplicates, 0);
-    let dropped: Vec<u64> = bond.links.iter().map(|[there, _]| there.dropped).collect();
-    println!("{} unsent, {dropped:?} dropped, {:?}", bond.unsent(), bond.ends[1].resequencer());
     tally.sent - tally.delivered
 }
 
@@ -68,10 +66,4 @@ fn a_bond_that_knows_nothing_loses_nothing_of_a_moderate_start() {
     for (lines, _, most) in cases() {
         assert_nothing_lost(&lines, most, 0.0);
     }
-}
-
-#[test]
-fn zz() {
-    let fast = vec![(44.4, 59.5), (60.5, 55.0), (5.0, 34.6), (79.6, 65.7), (68.3, 34.6)];
-    println!("{}", lost(&fast, SchedulerConfig::CostFirst(CostFirstConfig::default()), 138.0, 2.0));
 }

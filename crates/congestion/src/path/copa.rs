@@ -26,7 +26,7 @@ const MIN_WINDOW: u32 = 4;
 /// Rounds in one direction after which the velocity doubles (§2.2).
 const STEADY_ROUNDS: u32 = 3;
 /// Rounds without a nearly empty queue after which others are held to fill it (§3).
-const FULL_ROUNDS: i32 = 10;
+const FULL_ROUNDS: i32 = 5;
 /// The pacing rate over what the window asks for. Copa has 2 (§2.1), for ACKs that come one by one; reports come in
 /// lumps, which leave as bursts then.
 const PACING_GAIN: f64 = 1.1;
@@ -246,7 +246,6 @@ impl PathCopa {
 
     fn end_round(&mut self, now: Instant) {
         let empty = self.delays.end_round(self.own_queue());
-        if std::env::var("ZZR").is_ok() { eprintln!("ZZR {:.4} mode {} empty {empty} full {} cwnd {} v {} up {} standing {:.5} latest {:.5} base {:.5} rate {:.0}", now.as_secs_f64(), match self.mode { Mode::SlowStart=>0, Mode::Default=>1, _=>2 }, self.full_rounds, self.window.cwnd, self.velocity.value, self.velocity.up, self.delays.standing(), self.delays.latest_queue(), self.delays.base(), self.delivery_rate); }
         let lossy = self.judge_losses();
         if matches!(self.mode, Mode::Default) {
             self.update_velocity();
@@ -279,7 +278,6 @@ impl PathCopa {
 
     /// Others fill the buffer.
     fn compete(&mut self, now: Instant, lossy: bool) {
-        if std::env::var("ZZ").is_ok() { eprintln!("ZZ {:.3} compete lossy {lossy} cwnd {} base {:.5} standing {:.5} own {:.5}", now.as_secs_f64(), self.window.cwnd, self.delays.base(), self.delays.standing(), self.own_queue()); }
         self.mode = Mode::Competitive(Drain::new(now, lossy));
         self.full_rounds = 0;
     }

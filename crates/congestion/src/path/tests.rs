@@ -243,26 +243,3 @@ fn a_buffer_shorter_than_copas_queue_is_not_flooded() {
     let told = (line.delivered - delivered) as f64 / f64::from(SIZE) / (line.sent - sent) as f64;
     assert!(told > 0.96, "{told}");
 }
-
-#[test]
-fn zz_table() {
-    for (mbps, rtt) in [(64.0, 13), (60.0, 35), (10.0, 80), (10.0,10), (100.0, 20), (20.0, 13), (60.0, 80), (64.0, 160), (400.0, 20)] {
-        let mut line = copa(mbps, rtt);
-        line.buffer = 100_000.0;
-        line.run(1.0);
-        let first = line.share(2.0);
-        let share = line.share(20.0);
-        line.queues.sort_unstable();
-        let p = |q: usize| line.queues[line.queues.len() * q / 100].as_secs_f64() * 1e3;
-        let (a, b) = (p(50), p(99));
-        println!("{mbps} {rtt}: copa {first:.3} {share:.3} q50 {a:.2} q99 {b:.2} {}", line.path.controller().is_competing());
-        let mut line = Line::new(PathBbr::new(7, SIZE, Instant::ZERO), mbps, rtt);
-        line.buffer = 100_000.0;
-        line.run(1.0);
-        let first = line.share(2.0);
-        let share = line.share(20.0);
-        line.queues.sort_unstable();
-        let p = |q: usize| line.queues[line.queues.len() * q / 100].as_secs_f64() * 1e3;
-        println!("{mbps} {rtt}: bbr  {first:.3} {share:.3} q50 {:.2} q99 {:.2}", p(50), p(99));
-    }
-}
