@@ -202,6 +202,7 @@ impl Control {
                 let (number, echoed) = (reader.u32()?, reader.u32()?);
                 Ok(Self::KeepaliveReply(KeepaliveReply { path, number, echoed }))
             }
+            TRAIN if octets.len() < TRAIN_LEN as usize => Err(DecodeError::Truncated),
             TRAIN => {
                 let (path, _) = (reader.path()?, reader.u16()?);
                 Ok(Self::Train(TrainPacket { path, number: reader.u32()?, timestamp: reader.u32()? }))

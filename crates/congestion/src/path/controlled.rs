@@ -5,6 +5,9 @@ use crate::Pacer;
 use crate::rate_sample::{PacketState, RateSampler};
 use ropewalk_units::{Duration, Instant, Rate};
 
+/// So much of what a late timer held back is sent when it fires: timers are late by some milliseconds.
+const CATCH_UP: Duration = Duration::from_millis(10);
+
 /// What a report has told so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Report {
@@ -24,6 +27,8 @@ pub struct ControlledPath<C> {
     controller: C,
     sampler: RateSampler,
     pacer: Pacer,
+    /// Since the last packet there was room within the bound, and more to send.
+    is_held: bool,
     /// Octets.
     inflight: u32,
     report: Report,
@@ -44,6 +49,7 @@ impl<C: PathController> ControlledPath<C> {
             controller,
             sampler: RateSampler::new(now),
             pacer: Pacer::new(),
+            is_held: false,
             inflight: 0,
             report: Report::default(),
             loss_goes_on: false,
@@ -92,10 +98,13 @@ impl<C: PathController> ControlledPath<C> {
         let state = self.sampler.on_sent(now, self.inflight, size);
         self.inflight = self.inflight.saturating_add(size);
         if let Some(rate) = self.controller.pacing_rate(now) {
-            self.pacer.on_sent(now, size, rate, self.controller.send_quantum());
+            // The pacer alone held this packet: it may have been late.
+            let due = if self.is_held { now - CATCH_UP.min(now.saturating_since(Instant::ZERO)) } else { now };
+            self.pacer.on_sent(due, size, rate, self.controller.send_quantum());
         }
         self.controller.on_sent(now, size, self.inflight);
-        if !self.has_room(size) {
+        self.is_held = self.has_room(size);
+        if !self.is_held {
             self.bound_used_until = self.sampler.delivered() + u64::from(self.inflight);
         }
         state
@@ -103,6 +112,7 @@ impl<C: PathController> ControlledPath<C> {
 
     /// There is nothing to send though a packet might leave: what is measured now says nothing about the line's rate.
     pub fn on_nothing_to_send(&mut self) {
+        self.is_held = false;
         self.sampler.mark_app_limited(self.inflight);
     }
 

@@ -26,7 +26,7 @@ const MIN_WINDOW: u32 = 4;
 /// Rounds in one direction after which the velocity doubles (§2.2).
 const STEADY_ROUNDS: u32 = 3;
 /// Rounds without a nearly empty queue after which others are held to fill it (§3).
-const FULL_ROUNDS: i32 = 5;
+const FULL_ROUNDS: i32 = 8;
 /// The pacing rate over what the window asks for. Copa has 2 (§2.1), for ACKs that come one by one; reports come in
 /// lumps, which leave as bursts then.
 const PACING_GAIN: f64 = 1.1;
@@ -373,7 +373,8 @@ impl PathController for PathCopa {
         }
         let standing = self.standing();
         // What a train told is not exceeded before its outcome is known.
-        let gain = if self.rounds_after_start < SETTLED { 1.0 } else { PACING_GAIN };
+        let is_new = !self.is_starting() && self.rounds_after_start < SETTLED;
+        let gain = if is_new { 1.0 } else { PACING_GAIN };
         (standing > 0.0).then(|| bbr::rate(gain * f64::from(self.window.cwnd) / standing))
     }
 
