@@ -166,12 +166,21 @@ impl<P> Path<P> {
         self.channel.on_timeout(now);
     }
 
+    /// The octets of what is to be sent again, if it is still there.
+    pub(crate) fn kept_len(&self, seq: PathSeq) -> Option<u32> {
+        self.log.get(seq).filter(|sent| sent.kept.is_some()).map(|sent| sent.len)
+    }
+
     /// What is to be sent again, if it is still there.
-    pub(crate) fn repair(&mut self, seq: PathSeq) -> Option<(&Kept<P>, u32)> {
-        let sent = self.log.get(seq)?;
-        let kept = sent.kept.as_ref()?;
+    pub(crate) fn repair(&mut self, seq: PathSeq) -> Option<&Kept<P>> {
+        let kept = self.log.get(seq)?.kept.as_ref()?;
         self.repaired += 1;
-        Some((kept, sent.len))
+        Some(kept)
+    }
+
+    /// A packet without a number leaves, and takes its time.
+    pub(crate) fn pace(&mut self, now: Instant, len: u32) {
+        self.channel.pace(now, len);
     }
 
     /// The train may have come back before a keepalive did that tells how long the path is.

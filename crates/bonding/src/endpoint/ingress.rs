@@ -158,7 +158,7 @@ impl<P: Payload> Endpoint<P> {
 
     /// When a pacer lets go what waits.
     pub(super) fn paced_until(&self) -> Option<Instant> {
-        if self.backlog.is_empty() {
+        if self.backlog.is_empty() && self.repairs.is_empty() {
             return None;
         }
         let size = self.config.overhead + self.last_len;

@@ -21,12 +21,19 @@ const SLACK: Duration = Duration::from_millis(10);
 pub(super) type Repairs = VecDeque<(PathId, PathSeq)>;
 
 impl<P: Payload> Endpoint<P> {
-    /// The next packet to send again, at once.
+    /// The next packet to send again, before all others, when the shortest path may send.
     pub(super) fn next_repair(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
+        if self.repairs.is_empty() {
+            return None;
+        }
+        let path = self.quickest()?;
+        if !self.paths[path.index()].may_send(now, self.config.overhead + self.last_len) {
+            return None;
+        }
         while let Some((lost_on, seq)) = self.repairs.pop_front() {
-            let path = self.quickest()?;
-            let Some((Kept { packet, global, flow_seq, bucket }, _)) =
-                self.paths[lost_on.index()].repair(seq)
+            let Some(len) = self.paths[lost_on.index()].kept_len(seq) else { continue };
+            self.paths[path.index()].pace(now, len);
+            let Some(Kept { packet, global, flow_seq, bucket }) = self.paths[lost_on.index()].repair(seq)
             else {
                 continue;
             };

@@ -110,6 +110,13 @@ impl<C: PathController> ControlledPath<C> {
         state
     }
 
+    /// A packet leaves that no report will tell of: it takes its time only.
+    pub fn pace(&mut self, now: Instant, size: u32) {
+        if let Some(rate) = self.controller.pacing_rate(now) {
+            self.pacer.on_sent(now, size, rate, self.controller.send_quantum());
+        }
+    }
+
     /// There is nothing to send though a packet might leave: what is measured now says nothing about the line's rate.
     pub fn on_nothing_to_send(&mut self) {
         self.is_held = false;

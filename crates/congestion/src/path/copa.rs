@@ -36,6 +36,10 @@ const GROWTH: f64 = 0.25;
 const RANDOM_BELOW: f64 = 3.0;
 /// BBR.LossThresh, for a default mode in a buffer too short for its queue, and BBR.Beta for a slow start that overflows.
 const LOSS_THRESH: f64 = 0.02;
+/// A queue of so many of Copa's own is one that others may hold.
+const SHORT: f64 = 4.0;
+/// One packet lost in a round trip is chance.
+const FULL_LOSSES: u32 = 2;
 const BETA: f64 = 0.7;
 /// So many packets are told of before their losses are judged, so that 1 % is not taken for 2 %.
 const LOSS_PACKETS: u64 = 1000;
@@ -104,6 +108,8 @@ pub struct PathCopa {
     /// Octets lost, and delivered, since losses were judged.
     lost: u64,
     delivered_at_judgement: u64,
+    lost_in_round: u32,
+    delivered_at_round: u64,
     /// Below zero after a drain, until Copa's own queue has found its level.
     full_rounds: i32,
     /// Octets per second, averaged over reports.
@@ -130,6 +136,8 @@ impl PathCopa {
             round_ends: 0,
             lost: 0,
             delivered_at_judgement: 0,
+            lost_in_round: 0,
+            delivered_at_round: 0,
             full_rounds: 0,
             delivery_rate: 0.0,
             bandwidth: Largest::default(),
@@ -247,7 +255,13 @@ impl PathCopa {
     fn end_round(&mut self, now: Instant) {
         let empty = self.delays.end_round(self.own_queue());
         let lossy = self.judge_losses();
+        let lost = std::mem::take(&mut self.lost_in_round);
+        let delivered = self.delivered - std::mem::replace(&mut self.delivered_at_round, self.delivered);
+        let overflow = lost >= FULL_LOSSES * self.window.smss && f64::from(lost) > LOSS_THRESH * delivered as f64;
         if matches!(self.mode, Mode::Default) {
+            if overflow && self.delays.queue() <= SHORT * self.own_queue() {
+                self.shrink_to_rate();
+            }
             self.update_velocity();
             self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
             if lossy || self.full_rounds >= FULL_ROUNDS {
@@ -273,7 +287,15 @@ impl PathCopa {
         let lossy = self.lost as f64 > LOSS_THRESH * told as f64;
         self.lost = 0;
         self.delivered_at_judgement = self.delivered;
-        lossy
+        lossy && self.delays.queue() > SHORT * self.own_queue()
+    }
+
+    /// The buffer is too short for a queue to show: no more than what is delivered leaves.
+    fn shrink_to_rate(&mut self) {
+        let pipe = self.delivery_rate * (self.delays.base() + self.unreported());
+        let most = (pipe / PACING_GAIN) as u32;
+        self.window.set_cwnd(self.window.cwnd.min(most.max(self.floor())));
+        self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
     }
 
     /// Others fill the buffer.
@@ -314,6 +336,7 @@ impl PathController for PathCopa {
     fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
         self.bbr.on_lost(now, packet);
         self.lost += u64::from(packet.size);
+        self.lost_in_round += packet.size;
         let backlog = self.delays.latest_queue() * self.delivery_rate / f64::from(self.window.smss);
         if matches!(self.mode, Mode::SlowStart) && backlog >= RANDOM_BELOW {
             self.mode = Mode::Default;
