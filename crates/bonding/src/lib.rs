@@ -35,5 +35,7 @@ pub use id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq};
 pub use queue::Payload;
 pub use scheduler::Reason;
 pub use view::{PathView, ResequencerView};
-pub use wire::control::{Control, Keepalive, KeepaliveReply, Missing, MissingRange, PathReport, Report, TrainPacket};
+pub use wire::control::{
+    Control, Keepalive, KeepaliveReply, Missing, MissingRange, PathReport, Report, TrainPacket,
+};
 pub use wire::header::{DataHeader, DecodeError, Transmission};

@@ -250,7 +250,6 @@ impl<P> Path<P> {
         self.channel.end_report(now);
     }
 
-
     /// What the controller believes is known once its search is over.
     fn learn_rate(&mut self) {
         let controller = self.channel.controller();

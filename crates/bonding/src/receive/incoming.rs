@@ -13,8 +13,8 @@ use crate::wire::control::{Keepalive, Missing, PathReport, TICK, TrainPacket};
 use crate::wire::header::{DataHeader, Transmission};
 use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
-use train::Train;
 use ropewalk_units::{Duration, Instant};
+use train::Train;
 
 /// A path that has delivered data within this time is busy: what has not passed on it may be waiting before it.
 const BUSY: Duration = Duration::from_millis(20);

@@ -231,7 +231,10 @@ impl Report {
 impl PathReport {
     fn encode(&self, octets: &mut Vec<u8>) {
         put(octets, &[self.next.get(), self.received_packets, self.received_bytes, self.lost_packets]);
-        put(octets, &[self.newest, u32::from(self.excess) << 16 | u32::from(self.reordering), self.train, self.held]);
+        put(
+            octets,
+            &[self.newest, u32::from(self.excess) << 16 | u32::from(self.reordering), self.train, self.held],
+        );
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {

@@ -99,7 +99,8 @@ impl<C: PathController> ControlledPath<C> {
         self.inflight = self.inflight.saturating_add(size);
         if let Some(rate) = self.controller.pacing_rate(now) {
             // The pacer alone held this packet: it may have been late.
-            let due = if self.is_held { now - CATCH_UP.min(now.saturating_since(Instant::ZERO)) } else { now };
+            let due =
+                if self.is_held { now - CATCH_UP.min(now.saturating_since(Instant::ZERO)) } else { now };
             self.pacer.on_sent(due, size, rate, self.controller.send_quantum());
         }
         self.controller.on_sent(now, size, self.inflight);
@@ -166,7 +167,10 @@ impl<C: PathController> ControlledPath<C> {
         rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.controller.on_report(now, &PathSample { rate, least_rtt: Some(least), srtt, reordering: report.reordering });
+        self.controller.on_report(
+            now,
+            &PathSample { rate, least_rtt: Some(least), srtt, reordering: report.reordering },
+        );
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }

@@ -257,7 +257,8 @@ impl PathCopa {
         let lossy = self.judge_losses();
         let lost = std::mem::take(&mut self.lost_in_round);
         let delivered = self.delivered - std::mem::replace(&mut self.delivered_at_round, self.delivered);
-        let overflow = lost >= FULL_LOSSES * self.window.smss && f64::from(lost) > LOSS_THRESH * delivered as f64;
+        let overflow =
+            lost >= FULL_LOSSES * self.window.smss && f64::from(lost) > LOSS_THRESH * delivered as f64;
         if matches!(self.mode, Mode::Default) {
             if overflow && self.delays.queue() <= SHORT * self.own_queue() {
                 self.shrink_to_rate();
