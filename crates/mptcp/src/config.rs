@@ -1,32 +1,26 @@
 //! The choices of one Multipath TCP connection.
 
-use crate::path_manager::Role;
+use crate::role::Role;
 use ropewalk_units::Duration;
 use std::net::IpAddr;
 
-/// Which subflow gets the next data.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Scheduler {
-    /// Cycle over the subflows that have room: the papers' scheduler.
-    RoundRobin,
-    /// Lowest SRTT with room first: the out-of-tree kernel's default.
-    LowestRtt,
-    /// Upstream Linux: least time to drain what is queued on a subflow, in bursts of up to 64 kB.
-    Linux,
-    /// Cycle with weights, one per path in the order in which the scenario lists them.
-    WeightedRoundRobin {
-        /// Segments per turn; missing ones count 1.
-        weights: Vec<u32>,
-    },
-    /// Everything on every subflow; what is DATA_ACKed already is skipped.
-    Redundant,
-    /// BLEST (Ferlin et al., Networking 2016).
-    Blest,
-    /// ECF (Lim et al., CoNEXT 2017).
-    Ecf,
-    /// Leave a path out while using it would cost more than it brings; probe it so that it can return.
-    GoodputGuard(GuardConfig),
+macro_rules! scheduler_choice {
+    ($($(#[$doc:meta])* $name:ident $({ $field:ident: $type:ty })? $(($constants:ty))? = $rule:ty;)*) => {
+        /// Which subflow gets the next data.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Scheduler {
+            $(
+                $(#[$doc])*
+                $name $({
+                    /// By path, in the order in which the scenario lists them.
+                    $field: $type,
+                })? $(($constants))?,
+            )*
+        }
+    };
 }
+
+schedulers!(scheduler_choice);
 
 /// Goodput guard's constants.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,30 +37,17 @@ impl Default for GuardConfig {
     }
 }
 
-/// How the windows of the subflows depend on each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Coupling {
-    /// Each subflow runs NewReno on its own.
-    Uncoupled,
-    /// +1/w per ACK, −w/2 per loss (Kelly & Voice; 003 §3).
-    FullyCoupled,
-    /// +α/w per ACK, without the cap (003 eq. 3).
-    LinkedIncreases,
-    /// min(α/w, 1/w_i) per ACK (003 eq. 5).
-    RttCompensator,
-    /// RFC 6356.
-    Lia,
-    /// Khalili et al., CoNEXT 2012.
-    Olia,
-    /// Peng et al., ToN 2016.
-    Balia,
-    /// Cao, Xu, Fu, ICNP 2012.
-    Wvegas,
-    /// One CUBIC (RFC 9438) per subflow, as upstream Linux does by default.
-    Cubic,
-    /// One BBR per subflow.
-    Bbr,
+macro_rules! coupling_choice {
+    ($($(#[$doc:meta])* $name:ident = $rule:ty;)*) => {
+        /// How the windows of the subflows depend on each other.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Coupling {
+            $($(#[$doc])* $name,)*
+        }
+    };
 }
+
+couplings!(coupling_choice);
 
 /// Which subflows are opened.
 #[derive(Clone, PartialEq, Debug)]

@@ -31,13 +31,14 @@ pub use handshake::is_join;
 #[cfg(test)]
 mod tests;
 
-use crate::config::{Config, Coupling};
-use crate::coupling::CoupledControl;
+use crate::config::Config;
+use crate::coupling::{Control, CoupledControl};
 use crate::event::{Event, FailureReason, FallbackReason, Stats};
 use crate::id::{Path, SubflowId};
 use crate::keys::{self, Draws, Secret};
-use crate::path_manager::{self, PathManager, Role};
+use crate::path_manager::{self, PathManager};
 use crate::reassembly::Reassembly;
+use crate::role::Role;
 use crate::scheduler::Scheduler;
 use crate::send_queue::{SendQueue, Slots};
 use crate::subflow::{New, Phase, Subflow};
@@ -137,10 +138,6 @@ pub struct Connection {
     scheduler: Scheduler,
     coupled: CoupledControl,
     views: Vec<SubflowView>,
-    /// The scheduler looks at rates.
-    paced: bool,
-    /// All that the scheduler looks at is which subflows have room, and how fast they are.
-    needs_room: bool,
     schedule_due: bool,
     /// Subflows may have something to send that was not polled.
     any_dirty: bool,
@@ -215,8 +212,8 @@ impl Connection {
     fn new(config: Config, role: Role, path_manager: PathManager, secret: Secret) -> Self {
         let mut draws = Draws::new(secret);
         let own_key = draws.key();
-        use crate::config::Scheduler::{GoodputGuard, Linux, LowestRtt, RoundRobin, WeightedRoundRobin};
-        let tcp_config = Arc::new(subflow_config(&config));
+        let coupled = CoupledControl::new(config.coupling, config.tcp.ssthresh_from_cwnd);
+        let tcp_config = Arc::new(subflow_config(&config, coupled.control()));
         Self {
             role,
             mode: Mode::Opening,
@@ -247,10 +244,8 @@ impl Connection {
             addresses: Addresses::default(),
             path_manager,
             scheduler: Scheduler::new(&config),
-            coupled: CoupledControl::new(config.coupling, config.tcp.ssthresh_from_cwnd),
+            coupled,
             views: Vec::new(),
-            paced: matches!(config.scheduler, Linux | GoodputGuard(_)),
-            needs_room: matches!(config.scheduler, RoundRobin | LowestRtt | WeightedRoundRobin { .. }),
             schedule_due: false,
             any_dirty: true,
             timers: Timers::default(),
@@ -417,7 +412,7 @@ impl Connection {
 }
 
 /// A subflow's TCP configuration: what the connection decides itself is filled in.
-fn subflow_config(config: &Config) -> tcp::Config {
+fn subflow_config(config: &Config, control: Control) -> tcp::Config {
     let mut tcp = config.tcp.clone();
     tcp.window_owner = WindowOwner::Shared;
     tcp.option_reserve = OPTION_RESERVE;
@@ -435,11 +430,11 @@ fn subflow_config(config: &Config) -> tcp::Config {
         CongestionControl::Cubic { hystart } => (true, hystart),
         CongestionControl::Dctcp | CongestionControl::Bbr => (true, HyStart::Off),
     };
-    tcp.congestion_control = match config.coupling {
-        Coupling::Uncoupled => CongestionControl::NewReno { byte_counting },
-        Coupling::Cubic => CongestionControl::Cubic { hystart },
-        Coupling::Bbr => CongestionControl::Bbr,
-        _ => CongestionControl::Coupled { byte_counting },
+    tcp.congestion_control = match control {
+        Control::NewReno => CongestionControl::NewReno { byte_counting },
+        Control::Cubic => CongestionControl::Cubic { hystart },
+        Control::Bbr => CongestionControl::Bbr,
+        Control::Coupled => CongestionControl::Coupled { byte_counting },
     };
     tcp
 }

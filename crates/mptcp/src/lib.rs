@@ -1,6 +1,9 @@
 //! Sans-IO Multipath TCP, version 1 (RFC 8684): one [`Connection`] over many subflows, each a
 //! [`ropewalk_tcp::Connection`].
 
+#[macro_use]
+mod registry;
+
 mod config;
 mod connection;
 mod coupling;
@@ -10,6 +13,7 @@ pub mod keys;
 mod mapping;
 mod path_manager;
 mod reassembly;
+mod role;
 mod scheduler;
 mod send_queue;
 mod subflow;

@@ -12,20 +12,12 @@ mod tests;
 
 use crate::config::{Config, PathManager as Kind};
 use crate::id::{Path, Wanted};
+use crate::role::Role;
 use kernel::Kernel;
 use mesh::Mesh;
 use ropewalk_units::Instant;
 use scripted::Script;
 use std::net::{IpAddr, SocketAddr};
-
-/// Which end this is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
-    /// Made the active open: opens subflows.
-    Client,
-    /// Made the passive open: announces addresses.
-    Server,
-}
 
 /// What a path manager hears of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,6 +2,7 @@
 
 use super::{Connection, Mode};
 use crate::id::SubflowId;
+use crate::scheduler::Needs;
 use crate::subflow::{Phase, Stale, Subflow};
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::{Duration, Rate};
@@ -26,7 +27,7 @@ impl Connection {
         if acked == 0 && !lost {
             return;
         }
-        if lost || self.config.coupling == crate::config::Coupling::Wvegas {
+        if lost || self.coupled.looks_after_ack() {
             self.refresh_views();
         }
         if lost {
@@ -106,7 +107,7 @@ impl Connection {
         let coupled = self.scheduler.participates(SubflowId(at as u32));
         let mut view = view_of(&self.subflows[at], self.config.stale_loss_cnt, coupled);
         // Costly, and of use to some schedulers only.
-        if self.paced {
+        if self.scheduler.needs() == Needs::Rates {
             view.pacing_rate = self.subflows[at].tcp.pacing_rate();
             view.delivery_rate = self.subflows[at].tcp.delivery_rate();
         }

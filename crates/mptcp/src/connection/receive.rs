@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
 use crate::id::SubflowId;
 use crate::mapping::{Mapped, Refused};
-use crate::path_manager::Role;
+use crate::role::Role;
 use crate::subflow::{Phase, Stale, Subflow};
 use ropewalk_tcp::{self as tcp, Acceptance, State};
 use ropewalk_units::{Instant, Ssn};

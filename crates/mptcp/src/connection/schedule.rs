@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::event::Event;
-use crate::scheduler::{Decision, Scheduler, lowest_rtt};
+use crate::scheduler::{Decision, Needs, Standing};
 use crate::send_queue::{Placement, Sent};
 use crate::view::SubflowView;
 use ropewalk_units::Instant;
@@ -18,7 +18,7 @@ impl Connection {
         let waiting = self.queue.unscheduled() > 0 || self.queue.has_reinjections();
         let outstanding = self.queue.una() < self.queue.next();
         if waiting || (outstanding && self.scheduler.own_pointers()) {
-            if self.needs_room {
+            if self.scheduler.needs() == Needs::Rooms {
                 self.refresh_rooms();
             } else {
                 self.refresh_views();
@@ -37,7 +37,7 @@ impl Connection {
     }
 
     fn schedule_new(&mut self, now: Instant) {
-        if matches!(self.scheduler, Scheduler::LowestRtt(_)) && self.schedule_runs() {
+        if self.schedule_runs() {
             self.timers.scheduler = Instant::MAX;
             return;
         }
@@ -68,12 +68,13 @@ impl Connection {
         }
     }
 
-    /// Lowest RTT first, as long as data and window are ample: the choice stands until the chosen subflow's room is
-    /// used up, because giving it data takes room from nobody else. Returns whether nobody has room any more.
+    /// As long as data and window are ample: a choice that stands is followed until the chosen subflow's room is used up.
+    /// Returns whether nobody has room any more.
     fn schedule_runs(&mut self) -> bool {
         while self.is_ample(0) {
-            let (chosen, others) = lowest_rtt::lowest_and_others(&self.views, u64::MAX);
-            let Some(at) = chosen.map(|view| view.id.0 as usize) else { return true };
+            let Some(standing) = self.scheduler.standing(&self.views) else { return false };
+            let Standing::Subflow { id, others, reason } = standing else { return true };
+            let at = id.0 as usize;
             loop {
                 let view = &self.views[at];
                 let octets = u64::from(view.smss).min(view.send_space);
@@ -81,7 +82,7 @@ impl Connection {
                 let both = 2 * octets;
                 let room = u64::from(view.cwnd_space) >= both && view.send_space > both;
                 let two = room && self.is_ample(octets) && self.places_two_as_one(at, octets);
-                self.place_new(at, if two { both } else { octets }, lowest_rtt::ROOM);
+                self.place_new(at, if two { both } else { octets }, reason);
                 if !self.views[at].has_room(u64::MAX) {
                     break;
                 }

@@ -4,7 +4,7 @@ use super::{Connection, Mode};
 use crate::event::Event;
 use crate::id::SubflowId;
 use crate::keys;
-use crate::path_manager::Role;
+use crate::role::Role;
 use crate::subflow::{Infinite, Phase, Stale, Subflow};
 use ropewalk_tcp::State;
 use ropewalk_units::{Dsn, Instant, Ssn};

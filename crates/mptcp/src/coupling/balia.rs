@@ -1,16 +1,26 @@
 //! BALIA, balanced linked adaptation (Peng, Walid, Hwang, Low, ToN 2016).
 
-use super::coupled;
+use super::rule::{Rule, coupled};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
 /// Cap of α in the decrease: at most three quarters of the window go.
 const DECREASE_CAP: f64 = 1.5;
 
+/// No state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Balia;
+
+impl Rule for Balia {
+    fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+        coupling(flows, index, base)
+    }
+}
+
 /// With x_r = w_r/rtt_r and α_r = max x_k / x_r: x_r / (rtt_r (Σ x_k)²) · (1+α_r)/2 · (4+α_r)/5 per acknowledged
 /// segment; −(w_r/2) min(α_r, 1.5) per loss.
 #[inline]
-pub(super) fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     let (mut best, mut sum, mut count) = (0.0f64, 0.0f64, 0u32);
     for flow in coupled(flows) {
         let rate = flow.window_segments() * flow.per_rtt();

@@ -1,14 +1,25 @@
 //! LIA, linked increases: RFC 6356.
 
-use super::{coupled, halved};
+use super::rule::{Rule, coupled, halved};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
+
+/// No state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Lia;
+
+impl Rule for Lia {
+    #[inline(always)]
+    fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+        coupling(flows, index, base)
+    }
+}
 
 /// RFC 6356 §3, in octets: min(alpha · MSS_i / cwnd_total, MSS_i / cwnd_i) segments for each acknowledged one.
 ///
 /// alpha / cwnd_total = MAX(cwnd_i/rtt_i²) / SUM(cwnd_i/rtt_i)² (eq. 2 without its factor).
 #[inline(always)]
-pub(super) fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     let (mut best, mut sum) = (0.0f64, 0.0f64);
     for flow in coupled(flows) {
         let per_rtt = flow.per_rtt();

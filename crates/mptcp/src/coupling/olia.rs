@@ -1,12 +1,12 @@
 //! OLIA, the opportunistic linked-increases algorithm (Khalili, Gast, Popovic, Upadhyay, Le Boudec, CoNEXT 2012).
 
-use super::{coupled, halved};
+use super::rule::{PerPlace, Rule, WindowUpdate, coupled, halved};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
 /// Octets acknowledged around the losses of one subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Intervals {
+struct Intervals {
     /// ℓ1: between the last two losses.
     between: u64,
     /// ℓ2: since the last loss.
@@ -14,11 +14,11 @@ pub(crate) struct Intervals {
 }
 
 impl Intervals {
-    pub(super) fn on_acked(&mut self, octets: u32) {
+    fn on_acked(&mut self, octets: u32) {
         self.since += u64::from(octets);
     }
 
-    pub(super) fn on_loss(&mut self) {
+    fn on_loss(&mut self) {
         self.between = self.since;
         self.since = 0;
     }
@@ -29,9 +29,32 @@ impl Intervals {
     }
 }
 
+/// The intervals of all subflows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Olia(PerPlace<Intervals>);
+
+impl Rule for Olia {
+    fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+        coupling(&self.0, flows, index, base)
+    }
+
+    fn on_acked(&mut self, flows: &[SubflowView], index: usize, octets: u32) -> Option<WindowUpdate> {
+        self.0.at(flows[index].id.0 as usize).on_acked(octets);
+        None
+    }
+
+    fn on_loss(&mut self, flows: &[SubflowView], index: usize) {
+        self.0.at(flows[index].id.0 as usize).on_loss();
+    }
+
+    fn forget(&mut self, place: usize) {
+        self.0.forget(place);
+    }
+}
+
 /// (w_r/rtt_r²) / (Σ w_p/rtt_p)² + α_r/w_r per acknowledged segment; half after a loss.
 #[inline]
-pub(super) fn coupling(intervals: &[Intervals], flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+fn coupling(intervals: &PerPlace<Intervals>, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     let (mut sum, mut best_quality, mut largest) = (0.0f64, 0.0f64, 0.0f64);
     for flow in coupled(flows) {
         let per_rtt = flow.per_rtt();
@@ -49,7 +72,7 @@ pub(super) fn coupling(intervals: &[Intervals], flows: &[SubflowView], index: us
 /// α_r: windows move from the largest ones (M) to the best paths with smaller windows (B \ M).
 #[inline]
 fn shift(
-    intervals: &[Intervals],
+    intervals: &PerPlace<Intervals>,
     flows: &[SubflowView],
     own: &SubflowView,
     best_quality: f64,
@@ -79,7 +102,7 @@ fn shift(
 
 /// ℓ_p / rtt_p².
 #[inline]
-fn path_quality(intervals: &[Intervals], flow: &SubflowView, per_rtt: f64) -> f64 {
+fn path_quality(intervals: &PerPlace<Intervals>, flow: &SubflowView, per_rtt: f64) -> f64 {
     let longest = intervals.get(flow.id.0 as usize).map_or(0, |i| i.longest());
     longest as f64 * per_rtt * per_rtt
 }

@@ -1,6 +1,6 @@
 //! wVegas, weighted Vegas (Cao, Xu, Fu, ICNP 2012): queueing delay as the signal, one step per round trip.
 
-use super::{WindowUpdate, at, halved};
+use super::rule::{PerPlace, Rule, WindowUpdate, halved};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
@@ -17,7 +17,7 @@ const WINDOW_LEAST: f64 = 2.0;
 
 /// What is remembered of one subflow.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Flow {
+struct Flow {
     /// Least RTT ever, seconds.
     base_rtt: f64,
     /// Sum and number of the round's RTT samples.
@@ -48,7 +48,7 @@ impl Default for Flow {
 }
 
 impl Flow {
-    pub(super) fn on_loss(&mut self, timeout: bool) {
+    fn on_loss(&mut self, timeout: bool) {
         if timeout {
             self.rate = 0.0;
         }
@@ -63,17 +63,37 @@ impl Flow {
     }
 }
 
-/// Between its steps the window stands still in congestion avoidance; Reno's halving after a loss.
-#[inline]
-pub(super) fn coupling(base: f64) -> Coupling {
-    Coupling { increase: 0.0, ssthresh_after_loss: halved(base) }
+/// The states of all subflows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Wvegas(PerPlace<Flow>);
+
+impl Rule for Wvegas {
+    const LOOKS_AFTER_ACK: bool = true;
+
+    /// Between its steps the window stands still in congestion avoidance; Reno's halving after a loss.
+    fn coupling(&self, _flows: &[SubflowView], _index: usize, base: f64) -> Coupling {
+        Coupling { increase: 0.0, ssthresh_after_loss: halved(base) }
+    }
+
+    fn on_acked(&mut self, flows: &[SubflowView], index: usize, _octets: u32) -> Option<WindowUpdate> {
+        on_acked(&mut self.0, flows, index)
+    }
+
+    fn on_loss(&mut self, flows: &[SubflowView], index: usize) {
+        let view = &flows[index];
+        self.0.at(view.id.0 as usize).on_loss(view.in_timeout_recovery);
+    }
+
+    fn forget(&mut self, place: usize) {
+        self.0.forget(place);
+    }
 }
 
 /// Takes the sample; at the end of a round, the step.
-pub(super) fn on_acked(state: &mut Vec<Flow>, flows: &[SubflowView], index: usize) -> Option<WindowUpdate> {
+fn on_acked(state: &mut PerPlace<Flow>, flows: &[SubflowView], index: usize) -> Option<WindowUpdate> {
     let view = &flows[index];
     let id = view.id.0 as usize;
-    let flow = at(state, id);
+    let flow = state.at(id);
     if let Some(rtt) = view.latest_rtt {
         flow.sample(rtt.as_nanos().max(1) as f64 * 1e-9);
     }
@@ -100,11 +120,11 @@ fn few_samples(view: &SubflowView) -> Option<WindowUpdate> {
     update(view, window + 1.0 / window, None)
 }
 
-fn step(state: &mut [Flow], flows: &[SubflowView], index: usize, rtt: f64) -> Option<WindowUpdate> {
+fn step(state: &mut PerPlace<Flow>, flows: &[SubflowView], index: usize, rtt: f64) -> Option<WindowUpdate> {
     let view = &flows[index];
     let id = view.id.0 as usize;
     let window = view.window_segments();
-    let base = state[id].base_rtt;
+    let base = state.at(id).base_rtt;
     let queued = window * (rtt - base) / rtt;
     if view.in_slow_start {
         if queued <= GAMMA {
@@ -114,21 +134,23 @@ fn step(state: &mut [Flow], flows: &[SubflowView], index: usize, rtt: f64) -> Op
         let target = window.min(window * base / rtt + 1.0);
         return update(view, target, Some(target - 1.0));
     }
-    state[id].rate = window / rtt;
-    if queued >= state[id].alpha {
+    state.at(id).rate = window / rtt;
+    if queued >= state.at(id).alpha {
         let total: f64 = flows.iter().filter_map(|f| state.get(f.id.0 as usize)).map(|f| f.rate).sum();
-        state[id].alpha = ALPHA_LEAST.max(state[id].rate / total * TOTAL_ALPHA);
+        let own = state.at(id);
+        own.alpha = ALPHA_LEAST.max(own.rate / total * TOTAL_ALPHA);
     }
     let (mut next, mut threshold) = (window, None);
-    if queued > state[id].alpha {
+    let own = state.at(id);
+    if queued > own.alpha {
         next -= 1.0;
         threshold = Some(next - 1.0);
-    } else if queued < state[id].alpha {
+    } else if queued < own.alpha {
         next += 1.0;
     }
     // Only a queue of at least its share of segments is drained. Where delays are exact, the least queueing delay is
     // next to nothing, and twice that is no congestion.
-    if queued >= state[id].alpha && drains(&mut state[id], rtt - base) {
+    if queued >= own.alpha && drains(own, rtt - base) {
         next *= base / (2.0 * rtt);
         threshold = Some(next);
     }

@@ -1,9 +1,10 @@
 //! Linux's in-kernel path manager: endpoints with flags, and limits, as `ip mptcp` sets them. Checked against Linux 6.18, case by
 //! case (docs/models/mptcp.md).
 
-use super::{Action, Event, Role};
+use super::{Action, Event};
 use crate::config::{KernelEndpoint, KernelHost};
 use crate::id::{Path, Wanted};
+use crate::role::Role;
 use std::net::{IpAddr, SocketAddr};
 
 /// A subflow that lives.

@@ -1,8 +1,9 @@
 //! Just the steps that the scenario lists.
 
-use super::{Action, Event, Role};
+use super::{Action, Event};
 use crate::config::{ScriptedAction, ScriptedStep};
 use crate::id::{Path, Wanted};
+use crate::role::Role;
 use ropewalk_units::Instant;
 
 /// The steps left, and when they began to count.

@@ -1,8 +1,9 @@
 //! BLEST (Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016): do not send on the slow subflow what would block
 //! the fast one behind the connection-level window.
 
-use super::Decision;
 use super::lowest_rtt::{fastest, lowest_with_room};
+use super::rule::{Decision, Rule};
+use crate::config::Config;
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::{Duration, Instant};
@@ -38,10 +39,14 @@ impl Default for Blest {
     }
 }
 
-impl Blest {
+impl Rule for Blest {
+    fn of(_config: &Config) -> Self {
+        Self::default()
+    }
+
     /// The fastest if it has room; another only if what the fastest could send meanwhile still fits the window.
     #[inline]
-    pub(crate) fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+    fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         self.note(subflows);
         let Some(slow) = lowest_with_room(subflows, queue.unsent) else {
             return Decision::wait("blest: no subflow has room");
@@ -59,8 +64,14 @@ impl Blest {
         Decision::segment(slow, queue, "blest: would not block")
     }
 
+    fn forget(&mut self, place: SubflowId) {
+        self.forget_place(place);
+    }
+}
+
+impl Blest {
     /// Another subflow has this place.
-    pub(crate) fn forget(&mut self, place: SubflowId) {
+    fn forget_place(&mut self, place: SubflowId) {
         if let Some(extremes) = self.extremes.get_mut(place.0 as usize) {
             *extremes = None;
         }

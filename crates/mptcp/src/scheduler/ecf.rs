@@ -1,8 +1,10 @@
 //! ECF, earliest completion first (Lim, Nahum, Towsley, Gibbens, CoNEXT 2017 §4, algorithm 1).
 
-use super::Decision;
 use super::lowest_rtt::{fastest, lowest_with_room};
+use super::rule::{Decision, Rule};
+use crate::config::Config;
 use crate::view::{QueueView, SubflowView};
+use ropewalk_units::Instant;
 
 /// Hysteresis of the waiting state (§4: β = 0.25).
 const BETA: f64 = 0.25;
@@ -13,10 +15,14 @@ pub(crate) struct Ecf {
     waiting: bool,
 }
 
-impl Ecf {
+impl Rule for Ecf {
+    fn of(_config: &Config) -> Self {
+        Self::default()
+    }
+
     /// The fastest if it has room; else the next if that completes the transfer earlier than waiting.
     #[inline]
-    pub(crate) fn pick(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+    fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         let Some(slow) = lowest_with_room(subflows, queue.unsent) else {
             return Decision::wait("ecf: no subflow has room");
         };
@@ -31,7 +37,9 @@ impl Ecf {
         }
         Decision::segment(slow, queue, "ecf: slower subflow completes earlier")
     }
+}
 
+impl Ecf {
     fn waits(&mut self, fast: &SubflowView, slow: &SubflowView, queue: &QueueView) -> bool {
         let backlog = queue.unsent as f64;
         let (rtt_fast, rtt_slow) = (fast.rtt_seconds(), slow.rtt_seconds());

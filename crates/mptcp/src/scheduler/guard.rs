@@ -14,8 +14,8 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use super::{Decision, candidates};
-use crate::config::{Coupling, GuardConfig};
+use super::rule::{Decision, Needs, Rule, candidates};
+use crate::config::{Config, Coupling, GuardConfig, Scheduler};
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
 use correction::{Carried, Correction};
@@ -65,6 +65,66 @@ pub(crate) struct Guard {
     since: Option<Instant>,
 }
 
+impl Rule for Guard {
+    const NEEDS: Needs = Needs::Rates;
+
+    fn of(config: &Config) -> Self {
+        let guard = match &config.scheduler {
+            Scheduler::GoodputGuard(guard) => *guard,
+            _ => GuardConfig::default(),
+        };
+        Self::new(guard, config.coupling, segments_per_ack(&config.tcp))
+    }
+
+    /// The best path while it has room; another in use if that blocks nobody; probes; the paths left out if
+    /// nothing else works.
+    #[inline]
+    fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+        self.observe(now, subflows, queue);
+        if let Some(copy) = self.rescue(subflows, queue).or_else(|| self.probe(now, subflows, queue)) {
+            return copy;
+        }
+        let in_use = |s: &&SubflowView| self.is_in_use(s.id) && !s.in_timeout_recovery;
+        if !candidates(subflows).any(|s| in_use(&s)) {
+            return self.last_resort(subflows, queue);
+        }
+        let Some(best) = candidates(subflows).filter(in_use).min_by(|a, b| self.order(a, b)) else {
+            return Decision::wait("goodput guard: no subflow is usable");
+        };
+        if best.has_room(queue.unsent) {
+            return Decision::segment(best, queue, "goodput guard: best path has room");
+        }
+        let others =
+            candidates(subflows).filter(in_use).filter(|s| s.id != best.id && s.has_room(queue.unsent));
+        let Some(other) = others.min_by(|a, b| self.order(a, b)) else {
+            return Decision::wait("goodput guard: no path in use has room");
+        };
+        if self.would_block(best, other, queue) {
+            return Decision::wait("goodput guard: would block the best path");
+        }
+        Decision::segment(other, queue, "goodput guard: brings more than it costs")
+    }
+
+    fn pick_blocked(
+        &mut self,
+        now: Instant,
+        subflows: &[SubflowView],
+        queue: &QueueView,
+        reason: &'static str,
+    ) -> Decision {
+        self.measure_while_blocked(now, subflows, queue, reason)
+    }
+
+    #[inline]
+    fn participates(&self, id: SubflowId) -> bool {
+        self.is_in_use(id)
+    }
+
+    fn forget(&mut self, place: SubflowId) {
+        self.forget_place(place);
+    }
+}
+
 impl Guard {
     /// `segments_per_ack`: how many segments each ACK stands for that lets a window grow.
     pub(crate) fn new(config: GuardConfig, coupling: Coupling, segments_per_ack: u32) -> Self {
@@ -86,7 +146,7 @@ impl Guard {
     }
 
     /// Another subflow has this place.
-    pub(crate) fn forget(&mut self, place: SubflowId) {
+    fn forget_place(&mut self, place: SubflowId) {
         if let Some(path) = self.paths.get_mut(place.0 as usize) {
             *path = Path::default();
         }
@@ -95,42 +155,13 @@ impl Guard {
 
     /// Whether the subflow counts for the others' congestion windows.
     #[inline]
-    pub(crate) fn participates(&self, id: SubflowId) -> bool {
+    fn is_in_use(&self, id: SubflowId) -> bool {
         self.paths.get(id.0 as usize).is_none_or(|path| path.left_out.is_none())
-    }
-
-    /// The best path while it has room; another in use if that blocks nobody; probes; the paths left out if
-    /// nothing else works.
-    #[inline]
-    pub(crate) fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
-        self.observe(now, subflows, queue);
-        if let Some(copy) = self.rescue(subflows, queue).or_else(|| self.probe(now, subflows, queue)) {
-            return copy;
-        }
-        let in_use = |s: &&SubflowView| self.participates(s.id) && !s.in_timeout_recovery;
-        if !candidates(subflows).any(|s| in_use(&s)) {
-            return self.last_resort(subflows, queue);
-        }
-        let Some(best) = candidates(subflows).filter(in_use).min_by(|a, b| self.order(a, b)) else {
-            return Decision::wait("goodput guard: no subflow is usable");
-        };
-        if best.has_room(queue.unsent) {
-            return Decision::segment(best, queue, "goodput guard: best path has room");
-        }
-        let others =
-            candidates(subflows).filter(in_use).filter(|s| s.id != best.id && s.has_room(queue.unsent));
-        let Some(other) = others.min_by(|a, b| self.order(a, b)) else {
-            return Decision::wait("goodput guard: no path in use has room");
-        };
-        if self.would_block(best, other, queue) {
-            return Decision::wait("goodput guard: would block the best path");
-        }
-        Decision::segment(other, queue, "goodput guard: brings more than it costs")
     }
 
     /// With nothing new to send, or no window for it, there is still time for measurements and probes.
     #[inline]
-    pub(crate) fn pick_blocked(
+    fn measure_while_blocked(
         &mut self,
         now: Instant,
         subflows: &[SubflowView],
@@ -190,7 +221,7 @@ impl Guard {
                 self.paths.resize(index + 1, Path::default());
             }
             let acked = self.paths[index].observe(now, view);
-            if self.participates(view.id) {
+            if self.is_in_use(view.id) {
                 octets += acked;
             }
         }
@@ -241,7 +272,7 @@ impl Guard {
             return;
         }
         let in_use: Vec<SubflowView> =
-            candidates(subflows).filter(|s| self.participates(s.id)).copied().collect();
+            candidates(subflows).filter(|s| self.is_in_use(s.id)).copied().collect();
         let (learns, rests) = match in_use.as_slice() {
             [] => return,
             [one] if one.id != best => return,
@@ -354,5 +385,15 @@ impl Guard {
             }
         }
         None
+    }
+}
+
+/// How many segments each ACK stands for that lets a window grow. The peer is taken to delay its ACKs as this end
+/// does: nothing on the wire says so.
+fn segments_per_ack(tcp: &ropewalk_tcp::Config) -> u32 {
+    use ropewalk_tcp::CongestionControl::{Bbr, Coupled, Cubic, Dctcp, NewReno};
+    match tcp.congestion_control {
+        Bbr | Dctcp | Cubic { .. } | NewReno { byte_counting: true } | Coupled { byte_counting: true } => 1,
+        NewReno { .. } | Coupled { .. } => tcp.delayed_ack.segments,
     }
 }

@@ -5,9 +5,11 @@
 //! ratios matter. The kernel tunes a subflow's send memory to two congestion windows and never shrinks it. Here it is
 //! twice the largest window seen, and at most the subflow's configured buffer.
 
-use super::Decision;
+use super::rule::{Decision, Needs, Rule, candidates};
+use crate::config::Config;
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
+use ropewalk_units::Instant;
 
 /// Octets of one burst (Linux `MPTCP_SEND_BURST_SIZE`: 64 kB less the largest IP and TCP headers).
 const BURST: u64 = 65_428;
@@ -33,10 +35,16 @@ pub(crate) struct Linux {
     burst_left: u64,
 }
 
-impl Linux {
+impl Rule for Linux {
+    const NEEDS: Needs = Needs::Rates;
+
+    fn of(_config: &Config) -> Self {
+        Self::default()
+    }
+
     /// The current burst's subflow while it lasts; else the least linger time.
     #[inline]
-    pub(crate) fn pick(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+    fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         self.note_windows(subflows);
         if self.burst_left > 0
             && let Some(current) = subflows.iter().find(|s| Some(s.id) == self.current)
@@ -57,8 +65,14 @@ impl Linux {
         self.give(chosen, queue, "linux: least time to drain")
     }
 
+    fn forget(&mut self, place: SubflowId) {
+        self.forget_place(place);
+    }
+}
+
+impl Linux {
     /// Another subflow has this place.
-    pub(crate) fn forget(&mut self, place: SubflowId) {
+    fn forget_place(&mut self, place: SubflowId) {
         if let Some(pace) = self.paces.get_mut(place.0 as usize) {
             *pace = Pace::default();
         }
@@ -90,7 +104,7 @@ impl Linux {
     /// Least queued / average pacing rate among the active subflows; among backups if there is no other.
     fn least_linger<'a>(&self, subflows: &'a [SubflowView]) -> Option<&'a SubflowView> {
         let mut best: Option<(&SubflowView, f64)> = None;
-        for view in super::candidates(subflows) {
+        for view in candidates(subflows) {
             let pace = self.paces[view.id.0 as usize].average;
             if pace == 0.0 {
                 continue;

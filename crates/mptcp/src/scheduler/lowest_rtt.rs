@@ -1,43 +1,56 @@
 //! Lowest RTT first, the default of the out-of-tree Linux kernel.
 
-use super::{Decision, candidates};
+use super::rule::{Decision, Needs, Rule, Standing, candidates};
+use crate::config::Config;
 use crate::view::{QueueView, SubflowView};
-use ropewalk_units::Duration;
+use ropewalk_units::{Duration, Instant};
 
 /// Why a subflow was chosen.
-pub(crate) const ROOM: &str = "lowest RTT with room";
+const ROOM: &str = "lowest RTT with room";
 
 /// No state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LowestRtt;
 
-impl LowestRtt {
+impl Rule for LowestRtt {
+    const NEEDS: Needs = Needs::Rooms;
+    const STANDS: bool = true;
+
+    fn of(_config: &Config) -> Self {
+        Self
+    }
+
     /// The subflow with the lowest SRTT that has room.
     #[inline]
-    #[expect(clippy::unused_self, reason = "one shape for every scheduler")]
-    pub(crate) fn pick(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+    fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         lowest_with_room(subflows, queue.unsent).map_or_else(
             || Decision::wait("lowest RTT: no subflow has room"),
             |chosen| Decision::segment(chosen, queue, ROOM),
         )
     }
+
+    #[inline(always)]
+    fn standing(&self, subflows: &[SubflowView]) -> Standing {
+        let (lowest, others) = lowest_and_others(subflows, u64::MAX);
+        lowest.map_or(Standing::Nobody, |view| Standing::Subflow { id: view.id, others, reason: ROOM })
+    }
 }
 
 /// SRTT for comparisons; a subflow without a sample comes last.
 #[inline]
-pub(crate) fn srtt(view: &SubflowView) -> Duration {
+pub(super) fn srtt(view: &SubflowView) -> Duration {
     view.srtt.unwrap_or(Duration::MAX)
 }
 
 /// The lowest SRTT among those with room and not in Loss state; the earlier subflow wins a tie.
 #[inline]
-pub(crate) fn lowest_with_room(subflows: &[SubflowView], wanted: u64) -> Option<&SubflowView> {
+pub(super) fn lowest_with_room(subflows: &[SubflowView], wanted: u64) -> Option<&SubflowView> {
     lowest_and_others(subflows, wanted).0
 }
 
 /// As [`lowest_with_room`], and whether others have room too.
 #[inline]
-pub(crate) fn lowest_and_others(subflows: &[SubflowView], wanted: u64) -> (Option<&SubflowView>, bool) {
+pub(super) fn lowest_and_others(subflows: &[SubflowView], wanted: u64) -> (Option<&SubflowView>, bool) {
     let mut lowest: Option<&SubflowView> = None;
     let mut others = false;
     for view in candidates(subflows).filter(|s| !s.in_timeout_recovery && s.has_room(wanted)) {
@@ -51,6 +64,6 @@ pub(crate) fn lowest_and_others(subflows: &[SubflowView], wanted: u64) -> (Optio
 
 /// The lowest SRTT whether or not there is room.
 #[inline]
-pub(crate) fn fastest(subflows: &[SubflowView]) -> Option<&SubflowView> {
+pub(super) fn fastest(subflows: &[SubflowView]) -> Option<&SubflowView> {
     candidates(subflows).filter(|s| !s.in_timeout_recovery).min_by_key(|s| srtt(s))
 }

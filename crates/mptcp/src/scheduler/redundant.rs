@@ -1,8 +1,10 @@
 //! Redundant (ReMP, Froemmgen et al., ICC 2016): every subflow carries everything.
 
-use super::{Decision, candidates};
+use super::rule::{Decision, Rule, candidates};
+use crate::config::Config;
 use crate::scheduler::lowest_rtt::srtt;
-use crate::view::SubflowView;
+use crate::view::{QueueView, SubflowView};
+use ropewalk_units::Instant;
 
 /// No state: the connection keeps one pointer per subflow into its queue.
 ///
@@ -12,11 +14,16 @@ use crate::view::SubflowView;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Redundant;
 
-impl Redundant {
+impl Rule for Redundant {
+    const OWN_POINTERS: bool = true;
+
+    fn of(_config: &Config) -> Self {
+        Self
+    }
+
     /// The fastest subflow that has room and something left to carry.
     #[inline]
-    #[expect(clippy::unused_self, reason = "one shape for every scheduler")]
-    pub(crate) fn pick(&mut self, subflows: &[SubflowView]) -> Decision {
+    fn pick(&mut self, _now: Instant, subflows: &[SubflowView], _queue: &QueueView) -> Decision {
         let ready = candidates(subflows).filter(|s| s.own_backlog > 0 && s.has_room(s.own_backlog));
         ready.min_by_key(|s| srtt(s)).map_or_else(
             || Decision::wait("redundant: no subflow has room or data left"),

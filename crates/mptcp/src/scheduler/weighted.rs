@@ -1,8 +1,10 @@
 //! Weighted round robin: a turn is as many segments as the path's weight.
 
-use super::{Decision, candidates};
+use super::rule::{Decision, Needs, Rule, candidates};
+use crate::config::{Config, Scheduler};
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
+use ropewalk_units::Instant;
 
 /// Whose turn it is, and how much of it is left.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,21 +14,21 @@ pub(crate) struct Weighted {
     left: u32,
 }
 
-impl Weighted {
-    /// `weights` by path; a path beyond the list weighs 1, a weight of 0 keeps the path for the case that no
-    /// other has room.
-    pub(crate) fn new(weights: Vec<u32>) -> Self {
-        Self { weights, turn: None, left: 0 }
-    }
+impl Rule for Weighted {
+    const NEEDS: Needs = Needs::Rooms;
 
-    fn weight(&self, view: &SubflowView) -> u32 {
-        self.weights.get(view.path_index as usize).copied().unwrap_or(1)
+    fn of(config: &Config) -> Self {
+        let weights = match &config.scheduler {
+            Scheduler::WeightedRoundRobin { weights } => weights.clone(),
+            _ => Vec::new(),
+        };
+        Self { weights, turn: None, left: 0 }
     }
 
     /// The subflow whose turn it is while its credit lasts, then the next with room. A subflow without room
     /// forfeits the rest of its turn: waiting for it would idle the others.
     #[inline]
-    pub(crate) fn pick(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Decision {
+    fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         let ready = candidates(subflows).filter(|s| s.has_room(queue.unsent));
         if self.left > 0
             && let Some(current) = ready.clone().find(|s| Some(s.id) == self.turn)
@@ -45,5 +47,12 @@ impl Weighted {
             || Decision::wait("weighted round robin: no subflow has room"),
             |spare| Decision::segment(spare, queue, "weighted round robin: weight 0, nothing else has room"),
         )
+    }
+}
+
+impl Weighted {
+    /// By path: a path beyond the list weighs 1, a weight of 0 keeps the path for the case that no other has room.
+    fn weight(&self, view: &SubflowView) -> u32 {
+        self.weights.get(view.path_index as usize).copied().unwrap_or(1)
     }
 }

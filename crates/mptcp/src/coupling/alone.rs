@@ -1,0 +1,41 @@
+//! No coupling: every subflow runs a congestion control by itself.
+
+use super::rule::{Control, Rule, reno};
+use crate::view::SubflowView;
+use ropewalk_tcp::Coupling;
+
+/// NewReno.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct NewReno;
+
+/// CUBIC (RFC 9438), as upstream Linux does by default.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Cubic;
+
+/// BBR.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Bbr;
+
+impl Rule for NewReno {
+    const CONTROL: Control = Control::NewReno;
+
+    fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+        reno(&flows[index], base)
+    }
+}
+
+impl Rule for Cubic {
+    const CONTROL: Control = Control::Cubic;
+
+    fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+        reno(&flows[index], base)
+    }
+}
+
+impl Rule for Bbr {
+    const CONTROL: Control = Control::Bbr;
+
+    fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
+        reno(&flows[index], base)
+    }
+}
