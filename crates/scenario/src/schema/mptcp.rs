@@ -49,53 +49,52 @@ macro_rules! mptcp_table {
 
 ropewalk_mptcp::mptcp_constants!(mptcp_table);
 
-/// Which subflow gets the next data.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum SchedulerName {
-    /// Cycle over the subflows that have room.
-    RoundRobin,
-    /// Lowest SRTT with room first.
-    LowestRtt,
-    /// Upstream Linux: least time to drain what is queued.
-    Linux,
-    /// Cycle with weights.
-    WeightedRoundRobin,
-    /// Everything on every subflow.
-    Redundant,
-    /// BLEST (Ferlin et al. 2016).
-    Blest,
-    /// ECF (Lim et al. 2017).
-    Ecf,
-    /// Leave a path out while using it would cost more than it brings.
-    GoodputGuard,
+/// The names of the schedulers, from their registry.
+macro_rules! scheduler_names {
+    ($($(#[$doc:meta])* $name:ident $({ $field:ident: $type:ty })? $(($constants:ty))? = $rule:ty;)*) => {
+        /// Which subflow gets the next data.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub(crate) enum SchedulerName {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl SchedulerName {
+            fn of(scheduler: &Scheduler) -> Self {
+                match scheduler {
+                    $(Scheduler::$name { .. } => Self::$name,)*
+                }
+            }
+
+            /// With its constants as they are by default.
+            fn scheduler(self) -> Scheduler {
+                match self {
+                    $(
+                        Self::$name => Scheduler::$name
+                            $({ $field: <$type>::default() })?
+                            $((<$constants>::default()))?,
+                    )*
+                }
+            }
+        }
+    };
 }
 
-named_constant! {
-    /// How the windows of the subflows depend on each other.
-    CouplingName of Coupling {
-        /// NewReno on each subflow.
-        Uncoupled = Uncoupled,
-        /// +1/w per ACK, −w/2 per loss.
-        FullyCoupled = FullyCoupled,
-        /// +α/w per ACK, without the cap.
-        LinkedIncreases = LinkedIncreases,
-        /// min(α/w, 1/w_i) per ACK.
-        RttCompensator = RttCompensator,
-        /// RFC 6356.
-        Lia = Lia,
-        /// Khalili et al. 2012.
-        Olia = Olia,
-        /// Peng et al. 2016.
-        Balia = Balia,
-        /// Cao, Xu, Fu 2012.
-        Wvegas = Wvegas,
-        /// CUBIC on each subflow.
-        Cubic = Cubic,
-        /// BBR on each subflow.
-        Bbr = Bbr,
-    }
+ropewalk_mptcp::schedulers!(scheduler_names);
+
+/// The names of the couplings, from their registry.
+macro_rules! coupling_names {
+    ($($(#[$doc:meta])* $name:ident = $rule:ty;)*) => {
+        named_constant! {
+            /// How the windows of the subflows depend on each other.
+            CouplingName of Coupling {
+                $($(#[$doc])* $name = $name,)*
+            }
+        }
+    };
 }
+
+ropewalk_mptcp::couplings!(coupling_names);
 
 named_constant! {
     /// What others carry after a subflow's timeout.
@@ -168,7 +167,7 @@ impl MptcpTable {
         if let Some(name) = &self.congestion_control {
             config.coupling.put(name);
         }
-        set(&mut config.scheduler, self.scheduler.map(scheduler));
+        set(&mut config.scheduler, self.scheduler.map(SchedulerName::scheduler));
         match &mut config.scheduler {
             Scheduler::WeightedRoundRobin { weights } => set(weights, self.weights.clone()),
             Scheduler::GoodputGuard(guard) => {
@@ -194,17 +193,10 @@ impl MptcpTable {
 
     /// Every key with its value in `config`.
     pub(crate) fn explicit(config: &Config, names: &Names) -> Self {
-        let (scheduler, weights, guard) = match &config.scheduler {
-            Scheduler::RoundRobin => (SchedulerName::RoundRobin, None, None),
-            Scheduler::LowestRtt => (SchedulerName::LowestRtt, None, None),
-            Scheduler::Linux => (SchedulerName::Linux, None, None),
-            Scheduler::WeightedRoundRobin { weights } => {
-                (SchedulerName::WeightedRoundRobin, Some(weights.clone()), None)
-            }
-            Scheduler::Redundant => (SchedulerName::Redundant, None, None),
-            Scheduler::Blest => (SchedulerName::Blest, None, None),
-            Scheduler::Ecf => (SchedulerName::Ecf, None, None),
-            Scheduler::GoodputGuard(guard) => (SchedulerName::GoodputGuard, None, Some(*guard)),
+        let (weights, guard) = match &config.scheduler {
+            Scheduler::WeightedRoundRobin { weights } => (Some(weights.clone()), None),
+            Scheduler::GoodputGuard(guard) => (None, Some(*guard)),
+            _ => (None, None),
         };
         let (path_manager, subflows, steps) = match &config.path_manager {
             PathManager::FullMesh => (PathManagerName::FullMesh, None, None),
@@ -217,7 +209,7 @@ impl MptcpTable {
         };
         let (endpoints, limits) = super::endpoints::explicit(&config.path_manager, names);
         Self {
-            scheduler: Some(scheduler),
+            scheduler: Some(SchedulerName::of(&config.scheduler)),
             weights,
             probe_interval: guard.map(|guard| Time(guard.probe_interval)),
             probe_segments: guard.map(|guard| guard.probe_segments),
@@ -229,19 +221,6 @@ impl MptcpTable {
             limits,
             ..Self::show(config)
         }
-    }
-}
-
-fn scheduler(name: SchedulerName) -> Scheduler {
-    match name {
-        SchedulerName::RoundRobin => Scheduler::RoundRobin,
-        SchedulerName::LowestRtt => Scheduler::LowestRtt,
-        SchedulerName::Linux => Scheduler::Linux,
-        SchedulerName::WeightedRoundRobin => Scheduler::WeightedRoundRobin { weights: Vec::new() },
-        SchedulerName::Redundant => Scheduler::Redundant,
-        SchedulerName::Blest => Scheduler::Blest,
-        SchedulerName::Ecf => Scheduler::Ecf,
-        SchedulerName::GoodputGuard => Scheduler::GoodputGuard(GuardConfig::default()),
     }
 }
 
