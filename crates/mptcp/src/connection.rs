@@ -24,6 +24,7 @@ mod receive;
 mod schedule;
 mod timers;
 mod transmit;
+mod views;
 mod window;
 
 pub use handshake::is_join;
@@ -42,7 +43,7 @@ use crate::role::Role;
 use crate::scheduler::Scheduler;
 use crate::send_queue::{SendQueue, Slots};
 use crate::subflow::{New, Phase, Subflow};
-use crate::view::SubflowView;
+use crate::upkeep::Due;
 use address::Addresses;
 use ropewalk_tcp::{self as tcp, CongestionControl, HyStart, WindowOwner};
 use ropewalk_units::{Dsn, Instant, Seq};
@@ -51,6 +52,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use timers::Timers;
+use views::Views;
 use window::ReceiveWindow;
 
 /// What the connection speaks.
@@ -137,10 +139,8 @@ pub struct Connection {
     path_manager: PathManager,
     scheduler: Scheduler,
     coupled: CoupledControl,
-    views: Vec<SubflowView>,
-    schedule_due: bool,
-    /// Subflows may have something to send that was not polled.
-    any_dirty: bool,
+    views: Views,
+    due: Due,
     timers: Timers,
     /// Without what the send queue and the reassembly count themselves.
     stats: Stats,
@@ -245,9 +245,8 @@ impl Connection {
             path_manager,
             scheduler: Scheduler::new(&config),
             coupled,
-            views: Vec::new(),
-            schedule_due: false,
-            any_dirty: true,
+            views: Views::default(),
+            due: Due::FIRST,
             timers: Timers::default(),
             stats: Stats::default(),
             events: VecDeque::new(),
@@ -304,7 +303,7 @@ impl Connection {
     pub fn push(&mut self, octets: u64) {
         if self.finish == Finish::No && self.end.is_none() {
             self.queue.write(octets);
-            self.schedule_due = true;
+            self.due.request_schedule();
         }
     }
 
@@ -312,7 +311,7 @@ impl Connection {
     pub fn finish(&mut self) {
         if self.finish == Finish::No {
             self.finish = Finish::Wanted;
-            self.schedule_due = true;
+            self.due.request_schedule();
         }
     }
 

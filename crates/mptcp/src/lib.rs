@@ -17,6 +17,7 @@ mod role;
 mod scheduler;
 mod send_queue;
 mod subflow;
+mod upkeep;
 mod view;
 
 pub use config::{

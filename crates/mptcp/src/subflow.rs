@@ -5,6 +5,7 @@ use crate::event::Refusal;
 use crate::id::{Path, SubflowId};
 use crate::mapping::Mappings;
 use crate::send_queue::Slots;
+use crate::upkeep::Upkeep;
 use ropewalk_tcp as tcp;
 use ropewalk_units::{Instant, Ssn};
 use ropewalk_wire::{MptcpOption, Nonce, Payload, ResetReason, Segment};
@@ -41,25 +42,6 @@ pub(crate) struct Infinite {
     pub(crate) data: u64,
     /// By a mapping on the wire; otherwise both hosts just go on (the options are stripped).
     pub(crate) announced: bool,
-}
-
-/// Which parts of a [`SubflowView`](crate::view::SubflowView) are out of date: each decision brings up to date what
-/// it looks at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Stale {
-    /// What says whether the subflow has room, and how fast it is.
-    pub(crate) room: bool,
-    /// What coupled congestion control looks at.
-    pub(crate) window: bool,
-    /// All the rest.
-    pub(crate) rest: bool,
-}
-
-impl Stale {
-    /// Everything.
-    pub(crate) const ALL: Self = Self { room: true, window: true, rest: true };
-    /// Nothing.
-    pub(crate) const NONE: Self = Self { room: false, window: false, rest: false };
 }
 
 /// A mapping whose octets are gathered until its checksum can be verified.
@@ -115,10 +97,8 @@ pub struct Subflow {
     pub(crate) fast_close: bool,
     /// What the peer's RST said.
     pub(crate) peer_reset: Option<Refusal>,
-    /// The segments that it wants to send have not all been polled.
-    pub(crate) dirty: bool,
-    /// What is out of date in the view of it.
-    pub(crate) stale: Stale,
+    /// What its changes leave to be done.
+    pub(crate) upkeep: Upkeep,
     /// A timeout fired, and nothing was acknowledged since.
     pub(crate) timed_out: bool,
     /// Redundant scheduling: next octet of the connection that it carries.
@@ -178,8 +158,7 @@ impl Subflow {
             reset: None,
             fast_close: false,
             peer_reset: None,
-            dirty: true,
-            stale: Stale::ALL,
+            upkeep: Upkeep::ALL,
             timed_out: false,
             pointer: 0,
             close_by: None,
@@ -266,8 +245,7 @@ impl Subflow {
     /// Marks that the TCP connection may have something to send and that views of it are out of date.
     #[inline]
     pub(crate) fn touch(&mut self) {
-        self.dirty = true;
-        self.stale = Stale::ALL;
+        self.upkeep.on_change();
     }
 
     /// May its TCP have something to send? What it was given has been given because there is room for it.
@@ -285,7 +263,7 @@ impl Subflow {
     /// A pure ACK at the next opportunity.
     pub(crate) fn request_ack(&mut self) {
         self.tcp.request_ack();
-        self.dirty = true;
+        self.upkeep.on_request();
     }
 
     /// An option on a pure ACK at the next opportunity.

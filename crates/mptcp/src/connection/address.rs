@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::id::{Path, SubflowId};
 use crate::keys;
 use crate::path_manager::{self, Action};
-use crate::subflow::{Phase, Stale};
+use crate::subflow::Phase;
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{AddAddress, MptcpOption, Priority, RemoveAddress, ResetReason};
 use std::net::{IpAddr, SocketAddr};
@@ -209,10 +209,10 @@ impl Connection {
         for at in self.on_path(path_index) {
             let subflow = &mut self.subflows[at];
             subflow.backup_own = backup;
-            subflow.stale = Stale::ALL;
+            subflow.upkeep.on_numbers();
             subflow.signal(MptcpOption::Priority(Priority { backup }));
         }
-        self.schedule_due = true;
+        self.due.request_schedule();
     }
 
     fn take_echo(&mut self, now: Instant, address_id: u8) {
@@ -294,9 +294,9 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         if subflow.backup_peer != priority.backup {
             subflow.backup_peer = priority.backup;
-            subflow.stale = Stale::ALL;
+            subflow.upkeep.on_numbers();
             let id: SubflowId = subflow.id;
-            self.schedule_due = true;
+            self.due.request_schedule();
             self.emit(Event::PriorityChanged { id, backup: priority.backup });
         }
     }

@@ -11,7 +11,7 @@ impl Connection {
     /// Ends the connection at once: MP_FASTCLOSE on a RST of every subflow (RFC 8684 §3.5), as Linux does.
     pub fn abort(&mut self) {
         if self.end.is_none() {
-            self.any_dirty = true;
+            self.due.request_poll();
             for &at in &self.live {
                 self.subflows[at as usize].fast_close = true;
             }
@@ -49,7 +49,7 @@ impl Connection {
         }
         subflow.touch();
         subflow.close_by = None;
-        self.schedule_due = true;
+        self.due.request_schedule();
     }
 
     /// Closes a subflow whose address is gone: what it carries may never arrive, so others carry it too.
@@ -90,7 +90,7 @@ impl Connection {
         let (id, place, path_index, path) = (subflow.id, subflow.place, subflow.path_index, subflow.path);
         self.queue.forget(place, healthy);
         self.refresh_view(at);
-        self.schedule_due = true;
+        self.due.request_schedule();
         self.emit(Event::SubflowClosed { id, reason });
         if refused {
             // The peer may have lost the connection: whoever is still open asks.

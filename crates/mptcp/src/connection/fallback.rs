@@ -126,7 +126,7 @@ impl Connection {
             self.subflows[0].phase = Phase::Open;
             self.subflows[0].was_established = true;
         }
-        self.schedule_due = true;
+        self.due.request_schedule();
     }
 
     /// Only one subflow is left after fallback.
@@ -301,7 +301,7 @@ impl Connection {
             let reason = if ours { FallbackReason::ChecksumFailed } else { FallbackReason::PeerFellBack };
             self.emit(Event::FellBack(reason));
         }
-        self.schedule_due = true;
+        self.due.request_schedule();
     }
 
     /// The end of a connection that has fallen back is that of its one subflow.

@@ -132,7 +132,7 @@ impl Connection {
             return None;
         };
         path.local.set_port(port);
-        self.any_dirty = true;
+        self.due.request_poll();
         self.timers.slow_stale = true;
         let own_nonce = self.draws.nonce();
         let join = subflow::Join { own_nonce, peer_nonce: 0, third_ack_due: None, third_acks: 0 };
@@ -160,7 +160,7 @@ impl Connection {
         }
         self.bound_half_open(now);
         let at = self.free_place().ok_or(Refusal::RESOURCES)?;
-        self.any_dirty = true;
+        self.due.request_poll();
         self.timers.slow_stale = true;
         let own_nonce = self.draws.nonce();
         let join = subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 };
@@ -295,7 +295,7 @@ impl Connection {
         let (id, path_index, path) = (subflow.id, subflow.path_index, subflow.path);
         subflow.pointer = self.queue.una();
         self.emit(Event::SubflowEstablished(id));
-        self.schedule_due = true;
+        self.due.request_schedule();
         self.rescue_timed_out();
         if !self.is_closing() {
             self.tell_path_manager(now, path_manager::Event::SubflowEstablished { path_index, path });
@@ -316,7 +316,7 @@ impl Connection {
         subflow.was_established = true;
         subflow.touch();
         let id = subflow.id;
-        self.schedule_due = true;
+        self.due.request_schedule();
         self.emit(Event::SubflowEstablished(id));
         self.established(now);
     }

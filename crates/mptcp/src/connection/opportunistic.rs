@@ -3,7 +3,6 @@
 use super::Connection;
 use crate::event::Event;
 use crate::send_queue::Sent;
-use crate::subflow::Stale;
 use ropewalk_units::Instant;
 
 impl Connection {
@@ -51,7 +50,7 @@ impl Connection {
                 continue;
             }
             self.subflows[at].tcp.penalize();
-            self.subflows[at].stale = Stale::ALL;
+            self.subflows[at].upkeep.on_numbers();
             self.stats.penalizations += 1;
             penalized = true;
             let id = self.subflows[at].id;

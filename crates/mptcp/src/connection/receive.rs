@@ -10,7 +10,7 @@ use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
 use crate::id::SubflowId;
 use crate::mapping::{Mapped, Refused};
 use crate::role::Role;
-use crate::subflow::{Phase, Stale, Subflow};
+use crate::subflow::{Phase, Subflow};
 use ropewalk_tcp::{self as tcp, Acceptance, State};
 use ropewalk_units::{Instant, Ssn};
 use ropewalk_wire::{DataAck, Dss, FastClose, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
@@ -42,7 +42,7 @@ impl Connection {
         let Some(at) = self.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
         flow.touch();
-        self.any_dirty = true;
+        self.due.request_poll();
         if flow.tcp.state() == State::Closed {
             return self.answer_stray(now, at, segment);
         }
@@ -394,7 +394,7 @@ impl Connection {
     #[inline]
     pub(super) fn note_progress(&mut self, now: Instant) {
         self.timers.progress(now);
-        self.schedule_due = true;
+        self.due.request_schedule();
     }
 
     /// Is a segment only there to carry options or a larger window, so that the subflow's TCP must not count it
@@ -425,14 +425,16 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         let before = subflow.tcp.stats().bytes_acked;
         subflow.tcp.process(segment, acceptance);
-        subflow.stale = Stale::ALL;
+        subflow.upkeep.on_numbers();
         self.after_ack(at, before);
     }
 
     /// What follows from a subflow's TCP having seen a segment or a timeout.
     #[inline(always)]
     pub(super) fn after_input(&mut self, now: Instant, at: usize) {
-        self.schedule_due |= self.queue.una() < self.queue.written() || self.finish == super::Finish::Wanted;
+        self.due.request_schedule_if(
+            self.queue.una() < self.queue.written() || self.finish == super::Finish::Wanted,
+        );
         if self.subflows[at].tcp.readable() > 0 {
             self.take_stream(now, at);
         }

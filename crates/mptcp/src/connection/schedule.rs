@@ -11,7 +11,7 @@ use ropewalk_wire::Payload;
 impl Connection {
     /// Gives data to subflows as long as there is data, window and room; to be called when that is due.
     pub(super) fn schedule(&mut self, now: Instant) {
-        self.schedule_due = false;
+        self.due.on_scheduled();
         if !self.speaks() {
             return;
         }
@@ -135,11 +135,8 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         subflow.tcp.push(Payload { offset: data, len });
         subflow.pushed += u64::from(len);
-        subflow.dirty = true;
-        let view = &mut self.views[at];
-        view.unsent += u64::from(len);
-        view.cwnd_space = view.cwnd_space.saturating_sub(len);
-        view.send_space = view.send_space.saturating_sub(u64::from(len));
+        subflow.upkeep.on_request();
+        self.views.on_given(at, len);
         Placement { subflow: u32::from(subflow.place), slot: subflow.place, position_end: subflow.pushed }
     }
 

@@ -4,7 +4,7 @@ use super::{Connection, Finish, Mode};
 use crate::config::ReinjectAfterTimeout;
 use crate::event::{FailureReason, TimerKind};
 use crate::path_manager;
-use crate::subflow::{Phase, Stale};
+use crate::subflow::Phase;
 use ropewalk_tcp::State;
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::ResetReason;
@@ -127,7 +127,7 @@ impl Connection {
     /// Does what is due. Early calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.timers.slow_stale = true;
-        self.any_dirty = true;
+        self.due.request_poll();
         let mut index = 0;
         while let Some(&at) = self.live.get(index) {
             index += 1;
@@ -144,7 +144,7 @@ impl Connection {
         }
         if self.timers.scheduler <= now {
             self.timers.scheduler = Instant::MAX;
-            self.schedule_due = true;
+            self.due.request_schedule();
         }
         if self.mode == Mode::Multipath {
             if self.addresses.next_due().is_some_and(|due| due <= now) {
@@ -164,7 +164,7 @@ impl Connection {
             }
             let acked = self.subflows[at].tcp.stats().bytes_acked;
             self.subflows[at].tcp.handle_timeout(now);
-            self.subflows[at].stale = Stale::ALL;
+            self.subflows[at].upkeep.on_numbers();
             if self.coupled.is_coupled() {
                 self.after_ack(at, acked);
             }
@@ -256,7 +256,7 @@ impl Connection {
         }
         self.timers.progress = now;
         self.timers.data = now + self.data_period();
-        self.schedule_due = true;
+        self.due.request_schedule();
     }
 
     /// RFC 8684 §3.3.6: a subflow acknowledged the oldest data, or is gone, but no DATA_ACK came.

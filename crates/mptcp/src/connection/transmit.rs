@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::id::SubflowId;
 use crate::keys;
 use crate::role::Role;
-use crate::subflow::{Infinite, Phase, Stale, Subflow};
+use crate::subflow::{Infinite, Phase, Subflow};
 use ropewalk_tcp::State;
 use ropewalk_units::{Dsn, Instant, Ssn};
 use ropewalk_wire::{
@@ -24,20 +24,20 @@ impl Connection {
     /// than making them. Returns the subflow, if there was one.
     #[inline(always)]
     pub fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<SubflowId> {
-        if self.schedule_due {
+        if self.due.schedules() {
             self.schedule(now);
         }
         let mut index = 0;
         while let Some(&at) = self.live.get(index) {
             let subflow = &mut self.subflows[at as usize];
-            if subflow.dirty {
+            if subflow.upkeep.is_unpolled() {
                 if subflow.wants_to_transmit() && subflow.tcp.transmit(now, segment) {
-                    subflow.stale = Stale::ALL;
+                    subflow.upkeep.on_numbers();
                     self.attach(at as usize, segment);
                     self.look_ahead(index);
                     return Some(self.subflows[at as usize].id);
                 }
-                subflow.dirty = false;
+                subflow.upkeep.on_polled();
                 if subflow.has_news() && self.has_ended(now, at as usize) {
                     self.live.remove(index);
                     self.emit(Event::SubflowGone(self.subflows[at as usize].id));
@@ -46,10 +46,10 @@ impl Connection {
             }
             index += 1;
         }
-        if self.schedule_due {
+        if self.due.schedules() {
             return self.transmit_after_events(now, segment);
         }
-        self.any_dirty = false;
+        self.due.on_polled();
         self.keep_slow_timer();
         None
     }
@@ -57,7 +57,7 @@ impl Connection {
     /// May [`Self::transmit`] have a segment? When the answer is no, calling it would change nothing.
     #[inline]
     pub fn wants_to_transmit(&self) -> bool {
-        self.schedule_due || self.any_dirty
+        self.due.is_anything()
     }
 
     /// A segment of the subflow at `index` of the living leaves. Often it was the last one, and all others are at rest.
@@ -65,12 +65,12 @@ impl Connection {
     fn look_ahead(&mut self, index: usize) {
         for &at in &self.live[index..] {
             let subflow = &mut self.subflows[at as usize];
-            if subflow.dirty && (subflow.wants_to_transmit() || subflow.has_news()) {
+            if subflow.upkeep.is_unpolled() && (subflow.wants_to_transmit() || subflow.has_news()) {
                 return;
             }
-            subflow.dirty = false;
+            subflow.upkeep.on_polled();
         }
-        self.any_dirty = false;
+        self.due.on_polled();
         self.keep_slow_timer();
     }
 
@@ -86,11 +86,11 @@ impl Connection {
     fn transmit_after_events(&mut self, now: Instant, segment: &mut Segment) -> Option<SubflowId> {
         if self.live.iter().any(|&at| self.subflows[at as usize].phase == Phase::Open) {
             self.schedule(now);
-            if self.live.iter().any(|&at| self.subflows[at as usize].dirty) {
+            if self.live.iter().any(|&at| self.subflows[at as usize].upkeep.is_unpolled()) {
                 return self.transmit(now, segment);
             }
         }
-        self.any_dirty = false;
+        self.due.on_polled();
         self.keep_slow_timer();
         None
     }

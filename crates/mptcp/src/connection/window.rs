@@ -117,7 +117,7 @@ impl Connection {
 
     #[cold]
     fn update_window(&mut self) {
-        self.any_dirty = true;
+        self.due.request_poll();
         for &at in &self.live {
             let subflow = &mut self.subflows[at as usize];
             if matches!(subflow.phase, Phase::Open | Phase::Closing) {
@@ -149,7 +149,7 @@ impl Connection {
         let edge = acknowledged + octets;
         if edge > self.send_edge {
             self.send_edge = edge;
-            self.schedule_due = true;
+            self.due.request_schedule();
         }
     }
 

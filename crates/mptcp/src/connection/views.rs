@@ -1,0 +1,158 @@
+//! The snapshots of subflows that decisions are made from. Each decision has brought up to date what it looks at.
+
+use crate::id::SubflowId;
+use crate::scheduler::{Needs, Scheduler};
+use crate::subflow::{Phase, Subflow};
+use crate::view::SubflowView;
+use ropewalk_units::{Duration, Rate};
+use std::ops::Deref;
+
+/// One view per place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Views(Vec<SubflowView>);
+
+/// What views are made from.
+pub(super) struct Sources<'a> {
+    /// Places of subflows whose TCP is not in CLOSED.
+    pub(super) live: &'a [u32],
+    pub(super) subflows: &'a mut [Subflow],
+    pub(super) scheduler: &'a Scheduler,
+    /// Timeouts in a row after which a subflow is not usable.
+    pub(super) stale_loss_cnt: u32,
+}
+
+impl Deref for Views {
+    type Target = [SubflowView];
+
+    #[inline]
+    fn deref(&self) -> &[SubflowView] {
+        &self.0
+    }
+}
+
+impl Views {
+    /// Brings all views up to date.
+    pub(super) fn refresh(&mut self, sources: &mut Sources<'_>) {
+        for &at in sources.live {
+            let at = at as usize;
+            if sources.subflows[at].upkeep.needs_view() {
+                self.refresh_one(at, sources);
+            } else if self.0[at].coupled && !sources.scheduler.participates(self.0[at].id) {
+                // Left out since: an idle path has nothing else that would renew its view.
+                self.0[at].coupled = false;
+            }
+        }
+    }
+
+    /// … but only what coupled congestion control looks at.
+    #[inline(always)]
+    pub(super) fn refresh_windows(&mut self, sources: &mut Sources<'_>) {
+        for &at in sources.live {
+            let subflow = &mut sources.subflows[at as usize];
+            let Some(view) = self.0.get_mut(at as usize) else { return self.refresh(sources) };
+            let participates = sources.scheduler.participates(subflow.id);
+            if subflow.upkeep.renews_window() {
+                let tcp = &subflow.tcp;
+                view.coupled = subflow.phase == Phase::Open && participates;
+                view.cwnd = tcp.cwnd();
+                view.ssthresh = tcp.ssthresh();
+                view.flight = tcp.flight_size();
+                view.smss = tcp.smss();
+                view.srtt = tcp.srtt();
+                view.in_recovery = tcp.in_recovery();
+            } else if !participates {
+                view.coupled = false;
+            }
+        }
+    }
+
+    /// … but only what tells whether a subflow has room and how fast it is.
+    #[inline]
+    pub(super) fn refresh_rooms(&mut self, sources: &mut Sources<'_>) {
+        for &at in sources.live {
+            let subflow = &mut sources.subflows[at as usize];
+            // A subflow that has no view yet has never been asked for one, and so needs it.
+            let Some(view) = self.0.get_mut(at as usize) else { return self.refresh(sources) };
+            if !subflow.upkeep.renews_room() {
+                continue;
+            }
+            let tcp = &subflow.tcp;
+            view.usable = subflow.phase == Phase::Open && tcp.consecutive_timeouts() < sources.stale_loss_cnt;
+            view.backup = subflow.backup_own || subflow.backup_peer;
+            let room = tcp.room();
+            view.pipe = room.pipe;
+            view.cwnd_space = room.cwnd_space;
+            view.unsent = tcp.unsent();
+            view.send_space = room.send_space;
+            view.smss = tcp.smss();
+            view.srtt = tcp.srtt();
+            view.in_timeout_recovery = tcp.in_timeout_recovery();
+        }
+    }
+
+    /// A whole view of one subflow.
+    pub(super) fn refresh_one(&mut self, at: usize, sources: &mut Sources<'_>) {
+        let coupled = sources.scheduler.participates(SubflowId(at as u32));
+        let mut view = view_of(&sources.subflows[at], sources.stale_loss_cnt, coupled);
+        if sources.scheduler.needs() == Needs::Rates {
+            view.pacing_rate = sources.subflows[at].tcp.pacing_rate();
+            view.delivery_rate = sources.subflows[at].tcp.delivery_rate();
+        }
+        sources.subflows[at].upkeep.on_viewed();
+        while self.0.len() <= at {
+            let filler = view_of(&sources.subflows[self.0.len()], sources.stale_loss_cnt, false);
+            self.0.push(filler);
+        }
+        self.0[at] = view;
+    }
+
+    /// A subflow was given octets to carry.
+    #[inline(always)]
+    pub(super) fn on_given(&mut self, at: usize, octets: u32) {
+        let view = &mut self.0[at];
+        view.unsent += u64::from(octets);
+        view.cwnd_space = view.cwnd_space.saturating_sub(octets);
+        view.send_space = view.send_space.saturating_sub(u64::from(octets));
+    }
+
+    /// Redundant scheduling: so many octets are left for a subflow to carry.
+    pub(super) fn set_own_backlog(&mut self, at: usize, octets: u64) {
+        self.0[at].own_backlog = octets;
+    }
+}
+
+#[inline]
+fn view_of(subflow: &Subflow, stale_loss_cnt: u32, participates: bool) -> SubflowView {
+    let tcp = &subflow.tcp;
+    let stats = tcp.stats();
+    let open = subflow.phase == Phase::Open;
+    SubflowView {
+        id: SubflowId(u32::from(subflow.place)),
+        path_index: subflow.path_index,
+        backup: subflow.backup(),
+        usable: open && tcp.consecutive_timeouts() < stale_loss_cnt,
+        coupled: open && participates,
+        cwnd: tcp.cwnd(),
+        ssthresh: tcp.ssthresh(),
+        flight: tcp.flight_size(),
+        pipe: tcp.pipe(),
+        cwnd_space: tcp.cwnd_space(),
+        unsent: tcp.unsent(),
+        send_space: tcp.send_space(),
+        own_backlog: 0,
+        smss: tcp.smss(),
+        srtt: tcp.srtt(),
+        rttvar: tcp.rttvar().unwrap_or(Duration::ZERO),
+        min_rtt: tcp.min_rtt(),
+        latest_rtt: tcp.latest_rtt(),
+        in_slow_start: tcp.in_slow_start(),
+        in_recovery: tcp.in_recovery(),
+        in_timeout_recovery: tcp.in_timeout_recovery(),
+        pacing_rate: Rate::from_bits_per_sec(0),
+        delivery_rate: None,
+        bytes_acked: stats.bytes_acked,
+        segments_sent: stats.data_segments_sent,
+        retransmissions: stats.retransmissions,
+        loss_events: stats.fast_recoveries + stats.timeouts,
+    }
+}
