@@ -55,7 +55,7 @@ use timers::Timers;
 use views::Views;
 use window::ReceiveWindow;
 
-/// What the connection speaks.
+/// What the connection may_carry_data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// MP_CAPABLE is not settled.
@@ -124,7 +124,7 @@ pub struct Connection {
     /// The peer's window lets out everything before this octet.
     send_edge: u64,
     /// Something other than one subflow's contiguous stream was sent: no silent fallback any more.
-    sent_apart: bool,
+    sent_split: bool,
     /// A second subflow has come up at some time.
     joined: bool,
     reassembly: Reassembly,
@@ -233,7 +233,7 @@ impl Connection {
             queue: SendQueue::new(keys::initial_dsn(own_key)),
             finish: Finish::No,
             send_edge: 0,
-            sent_apart: false,
+            sent_split: false,
             joined: false,
             reassembly: Reassembly::new(config.tcp.most_pieces(config.receive_buffer)),
             held: order::Held::default(),
@@ -400,7 +400,7 @@ impl Connection {
         }
     }
 
-    fn tell_path_manager(&mut self, now: Instant, event: path_manager::Event) {
+    fn notify_path_manager(&mut self, now: Instant, event: path_manager::Event) {
         if self.mode == Mode::Multipath && self.end.is_none() {
             self.timers.slow_stale = true;
             for action in self.path_manager.on(now, event) {

@@ -214,11 +214,11 @@ impl PathCopa {
     /// Was more lost than chance loses?
     fn judge_losses(&mut self) -> bool {
         let delivered = self.delivered - self.delivered_at_judgement;
-        let told = delivered + self.lost;
-        if told < LOSS_PACKETS * u64::from(self.window.smss) {
+        let reported = delivered + self.lost;
+        if reported < LOSS_PACKETS * u64::from(self.window.smss) {
             return false;
         }
-        let lossy = self.lost as f64 > LOSS_THRESH * told as f64;
+        let lossy = self.lost as f64 > LOSS_THRESH * reported as f64;
         self.lost = 0;
         self.delivered_at_judgement = self.delivered;
         lossy

@@ -176,7 +176,7 @@ impl Connection {
         let most = if once { 1 } else { ANNOUNCEMENTS };
         self.addresses.announcements.retain(|a| a.sent < most || a.due.is_some_and(|due| due > now));
         if self.addresses.announcements.len() < before {
-            self.tell_path_manager(now, path_manager::Event::AnnouncementDone);
+            self.notify_path_manager(now, path_manager::Event::AnnouncementDone);
         }
     }
 
@@ -215,17 +215,17 @@ impl Connection {
         self.due.request_schedule();
     }
 
-    fn take_echo(&mut self, now: Instant, address_id: u8) {
+    fn on_echo(&mut self, now: Instant, address_id: u8) {
         let before = self.addresses.announcements.len();
         self.addresses.announcements.retain(|a| a.address_id != address_id);
         if self.addresses.announcements.len() < before {
-            self.tell_path_manager(now, path_manager::Event::AnnouncementDone);
+            self.notify_path_manager(now, path_manager::Event::AnnouncementDone);
         }
     }
 
     /// ADD_ADDR came, or its echo.
-    pub(super) fn take_add_address(&mut self, now: Instant, at: usize, add: &AddAddress) {
-        let Some(hmac) = add.hmac else { return self.take_echo(now, add.address_id) };
+    pub(super) fn on_add_address(&mut self, now: Instant, at: usize, add: &AddAddress) {
+        let Some(hmac) = add.hmac else { return self.on_echo(now, add.address_id) };
         let Some(peer_key) = self.peer_key else { return };
         // §3.4.1: an announcement with a wrong HMAC is ignored silently.
         let expected = keys::address_hmac(peer_key, self.own_key, add.address_id, add.address, add.port);
@@ -248,12 +248,12 @@ impl Connection {
         self.note_peer_address(add.address_id, address);
         self.emit(Event::AddressAnnounced { address_id: add.address_id, address });
         let event = path_manager::Event::AddressAnnounced { address, address_id: add.address_id };
-        self.tell_path_manager(now, event);
+        self.notify_path_manager(now, event);
     }
 
     /// REMOVE_ADDR came (§3.4.2): the subflows to that address are closed, as Linux does it. Without any other, each of
     /// them is asked first whether its address is really gone.
-    pub(super) fn take_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
+    pub(super) fn on_remove_address(&mut self, now: Instant, remove: &RemoveAddress) {
         for &address_id in &remove.address_ids {
             self.emit(Event::AddressRemoved { address_id });
             self.addresses.forget_remote(address_id);
@@ -263,7 +263,7 @@ impl Connection {
             for at in affected {
                 if alone { self.doubt(now, at) } else { self.abandon_subflow(at) }
             }
-            self.tell_path_manager(now, path_manager::Event::AddressRemoved { address_id });
+            self.notify_path_manager(now, path_manager::Event::AddressRemoved { address_id });
         }
     }
 
@@ -290,7 +290,7 @@ impl Connection {
     }
 
     /// MP_PRIO came: it is about the subflow that it travels on (§3.3.8).
-    pub(super) fn take_priority(&mut self, at: usize, priority: Priority) {
+    pub(super) fn on_priority(&mut self, at: usize, priority: Priority) {
         let subflow = &mut self.subflows[at];
         if subflow.backup_peer != priority.backup {
             subflow.backup_peer = priority.backup;

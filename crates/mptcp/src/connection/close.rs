@@ -106,7 +106,7 @@ impl Connection {
             // RFC 8684 §3.6: what the peer calls permanent is not tried again on this path.
             let permanent = self.subflows[at].peer_reset.is_some_and(|reset| !reset.transient);
             let failed = reason.is_failure() && !permanent;
-            self.tell_path_manager(now, path_manager::Event::SubflowClosed { path_index, failed, path });
+            self.notify_path_manager(now, path_manager::Event::SubflowClosed { path_index, failed, path });
         }
     }
 

@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn speaks(&self) -> bool {
+    pub(super) fn may_carry_data(&self) -> bool {
         match self.mode {
             Mode::Opening => false,
             Mode::Multipath | Mode::Tcp => self.end.is_none(),

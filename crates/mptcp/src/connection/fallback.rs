@@ -15,7 +15,7 @@ impl Connection {
     /// both hosts can go on without mappings (RFC 8684 §3.7).
     fn is_one_stream(&self) -> bool {
         let received_in_order = self.subflows[0].read == self.reassembly.next();
-        !self.sent_apart && !self.joined && received_in_order && self.subflows[0].phase != Phase::Closed
+        !self.sent_split && !self.joined && received_in_order && self.subflows[0].phase != Phase::Closed
     }
 
     /// A segment without any option of Multipath TCP, on an open subflow. RFC 8684 §3.7: as an ACK of data it shows that the path
@@ -73,17 +73,17 @@ impl Connection {
     /// After fallback with MP_FAIL: what was mapped before still comes with its mappings, and the infinite one
     /// itself is awaited.
     #[inline(never)]
-    pub(super) fn take_late_options(&mut self, now: Instant, at: usize, segment: &Segment) {
+    pub(super) fn on_late_options(&mut self, now: Instant, at: usize, segment: &Segment) {
         let awaited = self.subflows[at].infinite_in.is_none() || self.subflows[at].discarding;
         if at != self.plain as usize || !awaited {
             return;
         }
         if let Some(mapping) = segment.options.mptcp.dss.and_then(|dss| dss.mapping()) {
-            let _ = self.take_mapping(at, segment, &mapping, false);
+            let _ = self.on_mapping(at, segment, &mapping, false);
         }
         for option in segment.options.mptcp.rare() {
             if let MptcpOption::Fail(dsn) = option {
-                self.take_fail(now, at, *dsn);
+                self.on_fail(now, at, *dsn);
             }
         }
     }
@@ -236,7 +236,7 @@ impl Connection {
     /// is not DATA_ACKed, as others may be missing below the one that the peer names.
     ///
     /// Checksums must have been negotiated (§3.7), and it must name what was sent.
-    pub(super) fn take_fail(&mut self, now: Instant, at: usize, dsn: Dsn) {
+    pub(super) fn on_fail(&mut self, now: Instant, at: usize, dsn: Dsn) {
         let sent = self.queue.data(dsn) <= self.queue.next();
         if !self.checksum || !sent || self.subflows[at].infinite_out.is_some() {
             return;
@@ -253,7 +253,7 @@ impl Connection {
     /// The peer maps everything from now on (RFC 8684 §3.7): on the only subflow, after an MP_FAIL or while its stream is the
     /// connection's. It begins with the segment that carries it or before.
     #[cold]
-    pub(super) fn take_infinite_mapping(
+    pub(super) fn on_infinite_mapping(
         &mut self,
         at: usize,
         segment: &Segment,
@@ -288,7 +288,7 @@ impl Connection {
     fn go_infinite(&mut self, at: usize) {
         let data = self.queue.una();
         self.queue.rewind(data);
-        self.sent_apart = true;
+        self.sent_split = true;
         let subflow = &mut self.subflows[at];
         subflow.infinite_out = Some(Infinite { position: subflow.pushed, data, announced: true });
         subflow.pointer = data;

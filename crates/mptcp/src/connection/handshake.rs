@@ -108,7 +108,7 @@ impl Connection {
         }
         if self.confirmed && !self.timers.managing {
             self.timers.managing = true;
-            self.tell_path_manager(now, path_manager::Event::Established);
+            self.notify_path_manager(now, path_manager::Event::Established);
         }
     }
 
@@ -128,7 +128,7 @@ impl Connection {
         }
         let (Some((port, iss)), Some(at)) = (from, self.free_place()) else {
             let event = path_manager::Event::SubflowClosed { path_index, failed: true, path };
-            self.tell_path_manager(now, event);
+            self.notify_path_manager(now, event);
             return None;
         };
         path.local.set_port(port);
@@ -178,8 +178,8 @@ impl Connection {
             }
             _ => None,
         });
-        let speaks = self.mode == Mode::Multipath && self.confirmed;
-        let join = join.filter(|_| speaks).ok_or(Refusal::UNKNOWN)?;
+        let joinable = self.mode == Mode::Multipath && self.confirmed;
+        let join = join.filter(|_| joinable).ok_or(Refusal::UNKNOWN)?;
         if self.is_closing() { Err(Refusal::PROHIBITED) } else { Ok(join) }
     }
 
@@ -296,9 +296,9 @@ impl Connection {
         subflow.pointer = self.queue.una();
         self.emit(Event::SubflowEstablished(id));
         self.due.request_schedule();
-        self.rescue_timed_out();
+        self.reinject_timed_out();
         if !self.is_closing() {
-            self.tell_path_manager(now, path_manager::Event::SubflowEstablished { path_index, path });
+            self.notify_path_manager(now, path_manager::Event::SubflowEstablished { path_index, path });
         }
         if matches!(self.finish, super::Finish::Sent(_)) {
             self.subflows[at].data_fin_due = true;

@@ -29,7 +29,7 @@ impl Connection {
         if segment.payload.len > 0 {
             self.release(now, |held| held.subflow == subflow);
         }
-        self.take_segment(now, subflow, segment);
+        self.process_segment(now, subflow, segment);
         while self.release_next(now) {}
     }
 
@@ -44,7 +44,7 @@ impl Connection {
         self.held.0 = staying;
         let going: Vec<Waiting> = going;
         for held in &going {
-            self.take_segment(now, held.subflow, &held.segment);
+            self.process_segment(now, held.subflow, &held.segment);
         }
         !going.is_empty()
     }

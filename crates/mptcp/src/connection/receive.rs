@@ -35,10 +35,10 @@ impl Connection {
         if self.config.acks_wait_for_data_order {
             return self.handle_in_data_order(now, subflow, segment);
         }
-        self.take_segment(now, subflow, segment);
+        self.process_segment(now, subflow, segment);
     }
 
-    pub(super) fn take_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
+    pub(super) fn process_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
         let Some(at) = self.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
         flow.touch();
@@ -48,19 +48,19 @@ impl Connection {
         }
         match flow.tcp.judge(now, segment) {
             Acceptance::Rejected => {}
-            Acceptance::Reset => self.take_reset_options(at, segment),
-            acceptance => self.take_accepted(now, at, segment, acceptance),
+            Acceptance::Reset => self.on_reset_options(at, segment),
+            acceptance => self.process_accepted(now, at, segment, acceptance),
         }
         self.after_input(now, at);
     }
 
     /// A segment that the subflow's TCP has accepted.
     #[inline(always)]
-    fn take_accepted(&mut self, now: Instant, at: usize, segment: &Segment, mut acceptance: Acceptance) {
+    fn process_accepted(&mut self, now: Instant, at: usize, segment: &Segment, mut acceptance: Acceptance) {
         if self.subflows[at].doubted {
             self.trust(at);
         }
-        let admission = self.take_options(now, at, segment, acceptance);
+        let admission = self.process_options(now, at, segment, acceptance);
         if let Admission::Abort(reason) = admission {
             return self.refuse(now, at, segment, acceptance, reason);
         }
@@ -75,7 +75,7 @@ impl Connection {
         if ahead && !self.may_wait(segment.payload.len) {
             return;
         }
-        if self.is_mere_signal(at, segment) {
+        if self.only_signals(at, segment) {
             acceptance = Acceptance::Signal;
         }
         self.hand_to_tcp(at, segment, acceptance);
@@ -133,13 +133,13 @@ impl Connection {
     /// What a RST says that the subflow's TCP has believed: its reason (RFC 8684 §3.6), and that the whole connection is over
     /// (§3.5). MP_FAIL on it (§3.7) asks for nothing more: the subflow is gone, and others carry its data.
     #[cold]
-    fn take_reset_options(&mut self, at: usize, segment: &Segment) {
+    fn on_reset_options(&mut self, at: usize, segment: &Segment) {
         for option in segment.options.mptcp.rare() {
             match option {
                 MptcpOption::Reset { transient, reason } => {
                     self.subflows[at].peer_reset = Some(Refusal { transient: *transient, reason: *reason });
                 }
-                MptcpOption::FastClose(close) => self.take_fast_close(*close),
+                MptcpOption::FastClose(close) => self.on_fast_close(*close),
                 _ => {}
             }
         }
@@ -147,7 +147,7 @@ impl Connection {
 
     /// RFC 8684 §3.5: believed only with our key.
     #[cold]
-    fn take_fast_close(&mut self, close: FastClose) {
+    fn on_fast_close(&mut self, close: FastClose) {
         if self.mode == Mode::Multipath && close.receiver_key == self.own_key {
             self.fail(FailureReason::PeerAborted);
         }
@@ -164,7 +164,7 @@ impl Connection {
 
     /// Stage *option*, and with it all that a DSS says.
     #[inline]
-    fn take_options(
+    fn process_options(
         &mut self,
         now: Instant,
         at: usize,
@@ -180,7 +180,7 @@ impl Connection {
         }
         if self.mode != Mode::Multipath {
             if self.mode == Mode::Tcp && !segment.options.mptcp.is_empty() {
-                self.take_late_options(now, at, segment);
+                self.on_late_options(now, at, segment);
             }
             return admission;
         }
@@ -189,13 +189,13 @@ impl Connection {
             if self.first_mapping_breaks_agreement(segment) {
                 return Admission::Abort(ResetReason::Mptcp);
             }
-            self.take_rare(now, at, segment);
+            self.process_rare_options(now, at, segment);
         }
         if let Some(dss) = &options.dss {
             if dss.mapping().is_some_and(|mapping| self.breaks_agreement(&mapping, dss.data_fin())) {
                 return Admission::Abort(ResetReason::Mptcp);
             }
-            if let Err(refused) = self.take_dss(now, at, segment, dss, acceptance) {
+            if let Err(refused) = self.on_dss(now, at, segment, dss, acceptance) {
                 return match refused {
                     Refused::Contradiction => Admission::Abort(ResetReason::Mptcp),
                     Refused::Full | Refused::Beyond => Admission::Drop,
@@ -228,7 +228,7 @@ impl Connection {
 
     /// The rare options of a segment.
     #[cold]
-    fn take_rare(&mut self, now: Instant, at: usize, segment: &Segment) {
+    fn process_rare_options(&mut self, now: Instant, at: usize, segment: &Segment) {
         self.timers.slow_stale = true;
         let rare = segment.options.mptcp.rare();
         for option in rare {
@@ -238,18 +238,18 @@ impl Connection {
                     let ssn = Ssn::new(1);
                     let mapping = Mapping { dsn: self.peer_first, ssn, len: *len, checksum: *checksum };
                     // The first of all contradicts none, and what is said again says the same.
-                    let _ = self.take_mapping(at, segment, &mapping, false);
+                    let _ = self.on_mapping(at, segment, &mapping, false);
                 }
                 MptcpOption::Capable { .. } | MptcpOption::Join(_) => {}
                 MptcpOption::AddAddress(add) => {
                     // Linux's path manager hears of the address first.
-                    self.take_add_address(now, at, add);
+                    self.on_add_address(now, at, add);
                     self.confirm_by_peer(now);
                 }
-                MptcpOption::RemoveAddress(remove) => self.take_remove_address(now, remove),
-                MptcpOption::Priority(priority) => self.take_priority(at, *priority),
-                MptcpOption::Fail(dsn) => self.take_fail(now, at, *dsn),
-                MptcpOption::FastClose(close) => self.take_fast_close(*close),
+                MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, remove),
+                MptcpOption::Priority(priority) => self.on_priority(at, *priority),
+                MptcpOption::Fail(dsn) => self.on_fail(now, at, *dsn),
+                MptcpOption::FastClose(close) => self.on_fast_close(*close),
                 // RFC 8684 §3.6: on a RST only.
                 MptcpOption::Reset { .. } => {}
             }
@@ -265,7 +265,7 @@ impl Connection {
     }
 
     #[inline]
-    fn take_dss(
+    fn on_dss(
         &mut self,
         now: Instant,
         at: usize,
@@ -277,20 +277,20 @@ impl Connection {
             self.confirm_by_peer(now);
         }
         if let Some(mapping) = dss.mapping() {
-            self.take_mapping(at, segment, &mapping, dss.data_fin())?;
+            self.on_mapping(at, segment, &mapping, dss.data_fin())?;
         }
         // What is older than SND.UNA says nothing new about the connection either.
         if let Some(data_ack) = dss.data_ack()
             && acceptance != Acceptance::Old
         {
-            self.take_data_ack(now, at, segment, data_ack);
+            self.on_data_ack(now, at, segment, data_ack);
         }
         Ok(())
     }
 
     /// Stage *mapping*.
     #[inline(always)]
-    pub(super) fn take_mapping(
+    pub(super) fn on_mapping(
         &mut self,
         at: usize,
         segment: &Segment,
@@ -302,7 +302,7 @@ impl Connection {
         if data_fin || len == 0 {
             // RFC 8684 §3.3.3: the DATA_FIN takes the mapping's last octet.
             len = len.saturating_sub(1);
-            self.take_rare_mapping(at, segment, mapping, data_fin)?;
+            self.on_rare_mapping(at, segment, mapping, data_fin)?;
         }
         if len == 0 {
             return Ok(());
@@ -333,7 +333,7 @@ impl Connection {
 
     /// An infinite mapping, or one with a DATA_FIN.
     #[cold]
-    fn take_rare_mapping(
+    fn on_rare_mapping(
         &mut self,
         at: usize,
         segment: &Segment,
@@ -342,12 +342,12 @@ impl Connection {
     ) -> Result<(), Refused> {
         let data = mapping.dsn.since(self.peer_first);
         match (data_fin, mapping.len) {
-            (false, _) => self.take_infinite_mapping(at, segment, mapping.ssn, data),
+            (false, _) => self.on_infinite_mapping(at, segment, mapping.ssn, data),
             // A DATA_FIN without its own octet.
             (true, 0) => Ok(()),
             (true, 1) if !self.data_fin_is_intact(mapping) => Ok(()),
             (true, len) => {
-                self.take_data_fin(at, data.wrapping_add(u64::from(len) - 1));
+                self.on_data_fin(at, data.wrapping_add(u64::from(len) - 1));
                 Ok(())
             }
         }
@@ -356,7 +356,7 @@ impl Connection {
     /// Stage *data_fin* (RFC 8684 §3.3.3): within the window and above all that has arrived, as a FIN must be. The first one
     /// counts, and is acknowledged however often it comes.
     #[cold]
-    fn take_data_fin(&mut self, at: usize, data: u64) {
+    fn on_data_fin(&mut self, at: usize, data: u64) {
         let allowed = self.reassembly.end()..=self.window.edge();
         if self.peer_fin.is_none() && allowed.contains(&data) {
             self.peer_fin = Some(data);
@@ -368,7 +368,7 @@ impl Connection {
 
     /// Stage *data_ack* (RFC 8684 §3.3.2), and the window that is relative to it (§3.3.5).
     #[inline]
-    fn take_data_ack(&mut self, now: Instant, at: usize, segment: &Segment, data_ack: DataAck) {
+    fn on_data_ack(&mut self, now: Instant, at: usize, segment: &Segment, data_ack: DataAck) {
         let dsn = match data_ack {
             DataAck::Long(dsn) => dsn,
             DataAck::Short(low) => self.queue.dsn(self.queue.una()).nearest(low),
@@ -401,7 +401,7 @@ impl Connection {
     /// as a duplicate acknowledgement (RFC 8684 §3.3.2)? It acknowledges nothing, carries nothing and reports
     /// nothing out of order.
     #[inline]
-    fn is_mere_signal(&self, at: usize, segment: &Segment) -> bool {
+    fn only_signals(&self, at: usize, segment: &Segment) -> bool {
         let options = &segment.options;
         if segment.payload.len > 0 || segment.flags != Flags::ACK || !options.sack.is_empty() {
             return false;
@@ -436,11 +436,11 @@ impl Connection {
             self.queue.una() < self.queue.written() || self.finish == super::Finish::Wanted,
         );
         if self.subflows[at].tcp.readable() > 0 {
-            self.take_stream(now, at);
+            self.process_stream(now, at);
         }
         let subflow = &mut self.subflows[at];
         if subflow.timed_out || subflow.tcp.has_events() {
-            self.take_notice(now, at);
+            self.on_rare_event(now, at);
         }
         if self.peer_fin.is_some() || self.finish != super::Finish::No || self.mode == Mode::Tcp {
             self.progress_close(now, at);
@@ -450,9 +450,9 @@ impl Connection {
 
     /// Something rare happened to a subflow.
     #[cold]
-    fn take_notice(&mut self, now: Instant, at: usize) {
+    fn on_rare_event(&mut self, now: Instant, at: usize) {
         while let Some(event) = self.subflows[at].tcp.poll_event() {
-            self.take_tcp_event(now, at, event);
+            self.on_tcp_event(now, at, event);
         }
         if self.subflows[at].timed_out {
             self.look_for_recovery(at);
@@ -461,15 +461,15 @@ impl Connection {
 
     /// Reads what the subflow delivers and puts it where its mappings say.
     #[inline(always)]
-    fn take_stream(&mut self, now: Instant, at: usize) {
+    fn process_stream(&mut self, now: Instant, at: usize) {
         loop {
             let subflow = &mut self.subflows[at];
             let Some(received) = subflow.tcp.read(u64::MAX) else { break };
             let more = subflow.tcp.readable() > 0;
-            match take_mapped(subflow, received.payload) {
+            match read_mapped(subflow, received.payload) {
                 Some(data) => self.reassemble(now, data, received.payload),
                 None => {
-                    self.take_octets(now, at, received.payload);
+                    self.process_octets(now, at, received.payload);
                     self.reassembly.account(now);
                 }
             }
@@ -481,7 +481,7 @@ impl Connection {
     }
 
     #[inline(never)]
-    fn take_octets(&mut self, now: Instant, at: usize, mut payload: Payload) {
+    fn process_octets(&mut self, now: Instant, at: usize, mut payload: Payload) {
         while payload.len > 0 {
             let subflow = &mut self.subflows[at];
             let position = subflow.read;
@@ -547,7 +547,7 @@ impl Connection {
     }
 
     #[cold]
-    pub(super) fn take_tcp_event(&mut self, now: Instant, at: usize, event: tcp::Event) {
+    pub(super) fn on_tcp_event(&mut self, now: Instant, at: usize, event: tcp::Event) {
         self.timers.slow_stale = true;
         let id = self.subflows[at].id;
         match event {
@@ -598,7 +598,7 @@ fn most_mappings(config: &Config, subflows: usize) -> usize {
 
 /// The place of octets that one mapping without checksum covers, nearly all; they count as read then.
 #[inline(always)]
-fn take_mapped(subflow: &mut Subflow, payload: Payload) -> Option<u64> {
+fn read_mapped(subflow: &mut Subflow, payload: Payload) -> Option<u64> {
     let (position, len) = (subflow.read, u64::from(payload.len));
     let special = subflow.discarding || subflow.infinite_in.is_some() || subflow.phase == Phase::Closed;
     let mapped = subflow.mappings.at(position)?;

@@ -12,7 +12,7 @@ impl Connection {
     /// Gives data to subflows as long as there is data, window and room; to be called when that is due.
     pub(super) fn schedule(&mut self, now: Instant) {
         self.due.on_scheduled();
-        if !self.speaks() {
+        if !self.may_carry_data() {
             return;
         }
         let waiting = self.queue.unscheduled() > 0 || self.queue.has_reinjections();
@@ -121,7 +121,7 @@ impl Connection {
         let to = self.hand_over(at, data, len);
         self.queue.send_new(len, to);
         if at != self.plain as usize {
-            self.sent_apart = true;
+            self.sent_split = true;
         }
         if self.config.trace {
             let id = self.subflows[at].id;
@@ -162,7 +162,7 @@ impl Connection {
         let to = self.hand_over(at, pointer, len);
         self.queue.send_again(pointer, len, to);
         self.subflows[at].pointer = pointer + u64::from(len);
-        self.sent_apart = true;
+        self.sent_split = true;
         if self.config.trace {
             let id = self.subflows[at].id;
             self.emit(Event::Scheduled { id, data: pointer, octets: len, reason });
@@ -177,7 +177,7 @@ impl Connection {
         let start = sent.end() - u64::from(len);
         let to = self.hand_over(at, start, len);
         self.queue.send_again(start, len, to);
-        self.sent_apart = true;
+        self.sent_split = true;
         self.subflows[at].reinjected += u64::from(len);
         self.stats.reinjected_bytes += u64::from(len);
         if self.config.trace {
@@ -203,16 +203,16 @@ impl Connection {
 
     /// The fastest usable subflow with room that has not carried the range; backups if there is no other.
     fn best_for(&self, sent: &Sent) -> Option<usize> {
-        let ready = self.outsiders(sent).filter(|(_, view)| view.has_room(u64::from(sent.len)));
+        let ready = self.non_carriers(sent).filter(|(_, view)| view.has_room(u64::from(sent.len)));
         ready.min_by_key(|(_, view)| (view.backup, view.srtt)).map(|(at, _)| at)
     }
 
     /// Is there anybody but those who carry it already? While nobody alive carries it, it must wait.
     fn may_be_placed(&self, sent: &Sent) -> bool {
-        sent.carriers == 0 || self.outsiders(sent).next().is_some()
+        sent.carriers == 0 || self.non_carriers(sent).next().is_some()
     }
 
-    fn outsiders<'a>(&'a self, sent: &'a Sent) -> impl Iterator<Item = (usize, &'a SubflowView)> {
+    fn non_carriers<'a>(&'a self, sent: &'a Sent) -> impl Iterator<Item = (usize, &'a SubflowView)> {
         let usable = self.live.iter().map(|&at| (at as usize, &self.views[at as usize]));
         usable.filter(|(at, view)| view.usable && self.subflows[*at].bit() & sent.carriers == 0)
     }
@@ -222,7 +222,7 @@ impl Connection {
         let len = sent.len.min(room);
         let to = self.hand_over(at, sent.start, len);
         self.queue.send_again(sent.start, len, to);
-        self.sent_apart = true;
+        self.sent_split = true;
         self.subflows[at].reinjected += u64::from(len);
         self.stats.reinjected_bytes += u64::from(len);
         let id = self.subflows[at].id;

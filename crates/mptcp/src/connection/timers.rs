@@ -151,7 +151,7 @@ impl Connection {
                 self.send_announcements(now);
             }
             if self.path_manager.next_tick().is_some_and(|due| due <= now) {
-                self.tell_path_manager(now, path_manager::Event::Tick);
+                self.notify_path_manager(now, path_manager::Event::Tick);
             }
         }
     }
@@ -248,7 +248,7 @@ impl Connection {
         }
         self.timers.backoff += 1;
         if self.queue.una() < self.queue.next() {
-            self.rescue_head(now);
+            self.repair_head(now);
         } else if self.queue.unscheduled() > 0 {
             self.probe_window();
         } else {
@@ -260,7 +260,7 @@ impl Connection {
     }
 
     /// RFC 8684 §3.3.6: a subflow acknowledged the oldest data, or is gone, but no DATA_ACK came.
-    fn rescue_head(&mut self, now: Instant) {
+    fn repair_head(&mut self, now: Instant) {
         if self.mode == Mode::Tcp {
             return;
         }
@@ -276,7 +276,7 @@ impl Connection {
         // data to a peer to whom the options do not come through any more.
         let at = head.latest as usize;
         let has_others = self.open().any(|other| other != at);
-        let patience = if self.sent_apart || has_others { PROBES_FIRST } else { PROBES_ALONE };
+        let patience = if self.sent_split || has_others { PROBES_FIRST } else { PROBES_ALONE };
         if carries && carrier.optionless && self.timers.backoff > PROBES_ALONE {
             // RFC 8684 §3.7: the path has begun to strip options, and nothing can be DATA_ACKed there.
             self.reset_subflow(now, at, ResetReason::Middlebox);
@@ -311,12 +311,12 @@ impl Connection {
     pub(super) fn look_for_recovery(&mut self, at: usize) {
         if self.subflows[at].tcp.consecutive_timeouts() == 0 {
             self.subflows[at].timed_out = false;
-            self.rescue_timed_out();
+            self.reinject_timed_out();
         }
     }
 
     /// A subflow has become able to carry data: what timed-out ones carry is reinjected there.
-    pub(super) fn rescue_timed_out(&mut self) {
+    pub(super) fn reinject_timed_out(&mut self) {
         if !self.config.reinjection || self.mode != Mode::Multipath {
             return;
         }
@@ -357,7 +357,7 @@ impl Connection {
     /// Events of subflows that were reset from outside any input of theirs.
     pub(super) fn collect_events(&mut self, now: Instant, at: usize) {
         while let Some(event) = self.subflows[at].tcp.poll_event() {
-            self.take_tcp_event(now, at, event);
+            self.on_tcp_event(now, at, event);
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct Guard {
     next_sample: Instant,
     next_verdict: Instant,
     /// Octets on paths that were left out since, to be carried by the best path as well.
-    rescue: u64,
+    left_behind: u64,
     /// Since when the present set is in force.
     since: Option<Instant>,
 }
@@ -81,7 +81,9 @@ impl Rule for Guard {
     #[inline]
     fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         self.observe(now, subflows, queue);
-        if let Some(copy) = self.rescue(subflows, queue).or_else(|| self.probe(now, subflows, queue)) {
+        if let Some(copy) =
+            self.copy_left_behind(subflows, queue).or_else(|| self.probe(now, subflows, queue))
+        {
             return copy;
         }
         let in_use = |s: &&SubflowView| self.is_in_use(s.id) && !s.in_timeout_recovery;
@@ -140,7 +142,7 @@ impl Guard {
             best: None,
             next_sample: Instant::ZERO,
             next_verdict: Instant::ZERO,
-            rescue: 0,
+            left_behind: 0,
             since: None,
         }
     }
@@ -169,7 +171,7 @@ impl Guard {
         reason: &'static str,
     ) -> Decision {
         self.observe(now, subflows, queue);
-        let copy = self.rescue(subflows, queue).or_else(|| self.probe(now, subflows, queue));
+        let copy = self.copy_left_behind(subflows, queue).or_else(|| self.probe(now, subflows, queue));
         copy.unwrap_or(Decision::wait(reason))
     }
 
@@ -249,18 +251,18 @@ impl Guard {
         self.apply(now, &judged, &chosen);
         for view in candidates(subflows) {
             if !self.path(view.id).is_measured(view) {
-                self.put_on_probation(now, view, &best);
+                self.begin_trial(now, view, &best);
             }
         }
     }
 
     /// A path that is not known yet, where the repair of a single loss would outlast the window: probes first.
-    fn put_on_probation(&mut self, now: Instant, view: &SubflowView, best: &SubflowView) {
+    fn begin_trial(&mut self, now: Instant, view: &SubflowView, best: &SubflowView) {
         let repair = self.path(view.id).parameters(view, self.segments_per_ack).longest_repair();
         let blocks = self.path(best.id).rate_now(best) * repair > self.window;
         let path = &mut self.paths[view.id.0 as usize];
         if blocks && path.left_out.is_none() {
-            self.rescue += view.queued();
+            self.left_behind += view.queued();
             path.begin_probation(now, view);
         }
     }
@@ -332,9 +334,9 @@ impl Guard {
             }
             changed = true;
             if used {
-                path.take_in(now);
+                path.return_to_use(now);
             } else {
-                self.rescue += view.queued();
+                self.left_behind += view.queued();
                 path.leave_out(now, view, self.config.probe_interval);
             }
         }
@@ -345,12 +347,12 @@ impl Guard {
 
     /// What a path that was left out still carries would block the stream until its repair: the best path
     /// carries it as well.
-    fn rescue(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Option<Decision> {
-        if self.rescue == 0 {
+    fn copy_left_behind(&mut self, subflows: &[SubflowView], queue: &QueueView) -> Option<Decision> {
+        if self.left_behind == 0 {
             return None;
         }
         if queue.in_flight == 0 {
-            self.rescue = 0;
+            self.left_behind = 0;
             return None;
         }
         let best = subflows.iter().find(|s| Some(s.id) == self.best && s.usable)?;
@@ -358,7 +360,7 @@ impl Guard {
         if octets == 0 || !best.has_room(octets) {
             return None;
         }
-        self.rescue = self.rescue.saturating_sub(octets);
+        self.left_behind = self.left_behind.saturating_sub(octets);
         Some(Decision::Copy {
             subflow: best.id,
             octets,

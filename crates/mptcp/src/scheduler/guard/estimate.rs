@@ -173,7 +173,7 @@ impl Path {
     }
 
     /// In use again.
-    pub(super) fn take_in(&mut self, now: Instant) {
+    pub(super) fn return_to_use(&mut self, now: Instant) {
         self.left_out = None;
         self.next_probe = None;
         self.taken_in_at = Some(now);
