@@ -4,6 +4,7 @@
 //! The pieces: [`model`](self) in `bbr/model.rs`, what losses do to it in `loss.rs` and `undo.rs`, the state machine in
 //! `startup.rs`, `probe_bw.rs` and `probe_rtt.rs`, and the three outputs in `control.rs`.
 
+mod algorithm;
 mod control;
 pub(crate) use control::rate;
 mod filter;

@@ -1,35 +1,47 @@
 //! Which algorithm, and what papers and real stacks choose differently within it.
 
-/// The window's growth and its fall after a loss.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum CongestionControl {
-    /// RFC 5681 / RFC 6582. `byte_counting` grows by acknowledged octets (RFC 3465, L = 2), so that delayed
-    /// ACKs do not slow the growth; otherwise by ACKs, as the papers' simulators do.
-    NewReno {
-        /// RFC 3465.
-        byte_counting: bool,
-    },
-    /// RFC 9438.
-    Cubic {
-        /// What ends the first slow start before a loss does.
-        hystart: HyStart,
-    },
-    /// RFC 8257: grows as NewReno and falls by the share of marks. Needs ECN.
-    Dctcp,
-    /// BBRv3 (draft-ietf-ccwg-bbr). Always paces.
-    Bbr,
-    /// Slow start as NewReno; the increase in congestion avoidance and the fall after a loss are set from
-    /// outside through [`crate::Coupling`] before every ACK and timeout: Multipath TCP's coupled algorithms.
-    Coupled {
-        /// RFC 3465 in slow start and in counting acknowledged segments.
-        byte_counting: bool,
-    },
+macro_rules! congestion_control_choice {
+    (
+        named { $($(#[$doc:meta])* $name:ident: $variant:ident $({ $field:ident: $type:ty = $default:expr })? = $state:ty;)* }
+        inner { $($(#[$inner_doc:meta])* $inner_name:ident: $inner:ident
+            $({ $inner_field:ident: $inner_type:ty = $inner_default:expr })? = $inner_state:ty;)* }
+    ) => {
+        /// The window's growth and its fall after a loss.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub enum CongestionControl {
+            $(
+                $(#[$doc])*
+                $variant $({
+                    /// Growth counts octets (RFC 3465, L = 2), so that delayed ACKs do not slow it, or ACKs, as the papers'
+                    /// simulators do; or what ends the first slow start before a loss does.
+                    $field: $type,
+                })?,
+            )*
+            $(
+                $(#[$inner_doc])*
+                $inner $({
+                    /// RFC 3465 in slow start and in counting acknowledged segments.
+                    $inner_field: $inner_type,
+                })?,
+            )*
+        }
+    };
 }
 
+congestion_controls!(congestion_control_choice);
+
 impl CongestionControl {
-    /// Does it model the path, from rate samples, and set cwnd and the pacing rate whatever recovery says?
-    pub fn models_path(self) -> bool {
-        matches!(self, Self::Bbr)
+    /// Does the window grow by acknowledged octets, not by ACKs?
+    pub fn counts_octets(self) -> bool {
+        match self {
+            Self::NewReno { byte_counting } | Self::Coupled { byte_counting } => byte_counting,
+            _ => true,
+        }
+    }
+
+    /// What ends the first slow start before a loss does.
+    pub fn hystart(self) -> HyStart {
+        if let Self::Cubic { hystart } = self { hystart } else { HyStart::Off }
     }
 }
 

@@ -1,16 +1,14 @@
 //! The congestion window: one [`Controller`] around the algorithm that the configuration names.
 
 use crate::ack_sample::AckSample;
-use crate::bbr::{self, Bbr};
-use crate::coupled::{Coupled, Coupling};
-use crate::cubic::Cubic;
-use crate::dctcp::Dctcp;
-use crate::hystart::{self, Growth, HyStart};
-use crate::newreno::NewReno;
+use crate::algorithm::Algorithm;
+use crate::coupling::Coupling;
+use crate::hystart::{self, Growth};
 use crate::pacing::{pacing_rate, send_quantum};
 use crate::rate_sample::{LostPacket, RateSample};
 use crate::window::{UNLIMITED, Window};
 use crate::{Config, CongestionControl};
+use crate::{bbr, coupled, cubic, dctcp, newreno};
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// How much one ACK adds in slow start.
@@ -22,15 +20,68 @@ enum SlowStart {
     Octets { limit: Option<u32> },
 }
 
-#[derive(Clone, Debug)]
-enum Algorithm {
-    NewReno(NewReno),
-    Cubic(Cubic, Option<HyStart>),
-    Coupled(Coupled),
-    Dctcp(Dctcp),
-    /// Apart: it is many times as large as the others.
-    Bbr(Box<Bbr>),
+macro_rules! algorithms {
+    (
+        named { $($(#[$doc:meta])* $name:ident: $variant:ident $({ $field:ident: $type:ty = $default:expr })? = $state:ty;)* }
+        inner { $($(#[$inner_doc:meta])* $inner_name:ident: $inner:ident
+            $({ $inner_field:ident: $inner_type:ty = $inner_default:expr })? = $inner_state:ty;)* }
+    ) => {
+        /// One of the algorithms.
+        #[derive(Clone, Debug)]
+        enum AnyAlgorithm {
+            $($(#[$doc])* $variant($state),)*
+            $($(#[$inner_doc])* $inner($inner_state),)*
+        }
+
+        /// Does the same with whichever it is.
+        macro_rules! each {
+            ($any:expr, $algorithm:ident => $action:expr) => {
+                match $any {
+                    $(AnyAlgorithm::$variant($algorithm) => $action,)*
+                    $(AnyAlgorithm::$inner($algorithm) => $action,)*
+                }
+            };
+        }
+
+        impl AnyAlgorithm {
+            fn new(config: &Config, now: Instant, window: &mut Window) -> Self {
+                match config.congestion_control {
+                    $(CongestionControl::$variant { .. } => Self::$variant(Algorithm::new(config, now, window)),)*
+                    $(CongestionControl::$inner { .. } => Self::$inner(Algorithm::new(config, now, window)),)*
+                }
+            }
+        }
+
+        impl AnyAlgorithm {
+            #[inline]
+            fn models_path(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$state>::MODELS_PATH,)*
+                    $(Self::$inner(_) => <$inner_state>::MODELS_PATH,)*
+                }
+            }
+
+            fn rounds_ssthresh(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$state>::ROUNDS_SSTHRESH,)*
+                    $(Self::$inner(_) => <$inner_state>::ROUNDS_SSTHRESH,)*
+                }
+            }
+        }
+
+        impl CongestionControl {
+            /// Does it model the path, from rate samples, and set cwnd and the pacing rate whatever recovery says?
+            pub fn models_path(self) -> bool {
+                match self {
+                    $(Self::$variant { .. } => <$state>::MODELS_PATH,)*
+                    $(Self::$inner { .. } => <$inner_state>::MODELS_PATH,)*
+                }
+            }
+        }
+    };
 }
+
+congestion_controls!(algorithms);
 
 /// cwnd and ssthresh, moved by the configured algorithm. What happens between a loss and its repair is the
 /// recovery's: it takes the ssthresh that [`Controller::on_loss`] returns and sets cwnd itself.
@@ -40,10 +91,8 @@ enum Algorithm {
 #[derive(Clone, Debug)]
 pub struct Controller {
     pub(crate) window: Window,
-    algorithm: Algorithm,
+    algorithm: AnyAlgorithm,
     slow_start: SlowStart,
-    /// A timeout begins HyStart anew: which version, and whether packets are paced.
-    hystart: (crate::HyStart, bool),
     initial_segments: u32,
     ssthresh_from_cwnd: bool,
     /// Segments; instead of what the algorithm says.
@@ -59,7 +108,7 @@ pub struct Controller {
 pub struct Snapshot {
     window: Window,
     /// `None` of a model, which keeps its own.
-    algorithm: Option<Algorithm>,
+    algorithm: Option<AnyAlgorithm>,
 }
 
 impl Controller {
@@ -69,34 +118,14 @@ impl Controller {
         let cwnd = config.initial_window.max(1).saturating_mul(smss);
         let ssthresh = config.initial_ssthresh.map_or(UNLIMITED, |octets| octets.max(2 * smss));
         let mut window = Window::new(cwnd, ssthresh, smss);
-        let mut again = crate::HyStart::Off;
         let limit = config.slow_start_limit;
-        let octets = |counting| if counting { SlowStart::Octets { limit } } else { SlowStart::PerAck };
-        let (algorithm, slow_start) = match config.congestion_control {
-            CongestionControl::NewReno { byte_counting } => {
-                (Algorithm::NewReno(NewReno::new(byte_counting)), octets(byte_counting))
-            }
-            CongestionControl::Cubic { hystart } => {
-                if hystart == crate::HyStart::Linux {
-                    again = hystart;
-                }
-                let hystart = HyStart::new(hystart, config.pacing);
-                (Algorithm::Cubic(Cubic::new(config.cubic_catches_up), hystart), octets(true))
-            }
-            CongestionControl::Coupled { byte_counting } => {
-                (Algorithm::Coupled(Coupled::new(byte_counting)), octets(byte_counting))
-            }
-            CongestionControl::Dctcp => (Algorithm::Dctcp(Dctcp::new()), octets(true)),
-            CongestionControl::Bbr => {
-                window.ssthresh = UNLIMITED;
-                (Algorithm::Bbr(Box::new(Bbr::new(config.seed, now, &window))), octets(true))
-            }
-        };
+        let counts_octets = config.congestion_control.counts_octets();
+        let slow_start = if counts_octets { SlowStart::Octets { limit } } else { SlowStart::PerAck };
+        let algorithm = AnyAlgorithm::new(config, now, &mut window);
         Self {
             window,
             algorithm,
             slow_start,
-            hystart: (again, config.pacing),
             initial_segments: config.initial_window.max(1),
             ssthresh_from_cwnd: config.ssthresh_from_cwnd,
             ssthresh_after_loss: config.ssthresh_after_loss,
@@ -151,9 +180,7 @@ impl Controller {
 
     /// For [`CongestionControl::Coupled`]; nothing otherwise.
     pub fn set_coupling(&mut self, coupling: Coupling) {
-        if let Algorithm::Coupled(coupled) = &mut self.algorithm {
-            coupled.set(coupling);
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.set_coupling(coupling));
     }
 
     /// Multipath TCP's penalization: cwnd halved, ssthresh too outside slow start.
@@ -164,22 +191,16 @@ impl Controller {
         if !in_slow_start {
             self.window.set_ssthresh(self.window.ssthresh / 2, 2);
         }
-        if let Algorithm::Cubic(cubic, _) = &mut self.algorithm {
-            cubic.reset_epoch();
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.on_window_set());
     }
 
     /// An ACK of new data outside fast recovery, the slow start after a timeout included.
     #[inline]
     pub fn on_ack(&mut self, now: Instant, sample: &AckSample) {
-        if sample.newly_acked == 0 {
+        if sample.newly_acked == 0 || self.models_path() {
             return;
         }
-        match &mut self.algorithm {
-            Algorithm::Bbr(_) => return,
-            Algorithm::Dctcp(dctcp) => dctcp.observe(sample.acked, sample.sent),
-            _ => {}
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.observe(sample));
         let mut octets = sample.newly_acked;
         if self.in_slow_start() {
             octets = self.slow_start(now, sample);
@@ -188,35 +209,23 @@ impl Controller {
             return;
         }
         self.after_timeout = false;
-        match &mut self.algorithm {
-            Algorithm::Cubic(cubic, _) => cubic.on_ack(&mut self.window, now, octets, sample),
-            _ if !sample.cwnd_limited => {}
-            Algorithm::NewReno(newreno) => newreno.on_ack(&mut self.window, octets),
-            Algorithm::Coupled(coupled) => coupled.on_ack(&mut self.window, octets),
-            Algorithm::Dctcp(dctcp) => dctcp.growth.on_ack(&mut self.window, octets),
-            Algorithm::Bbr(_) => {}
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.avoid(&mut self.window, now, octets, sample));
     }
 
     /// DCTCP: an ACK with the mark's echo acknowledges `octets`, of `acked` so far; `sent` are sent.
     pub fn on_marked(&mut self, octets: u32, acked: u64, sent: u64) {
-        if let Algorithm::Dctcp(dctcp) = &mut self.algorithm {
-            dctcp.on_marked(octets);
-            dctcp.observe(acked, sent);
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.on_marked(octets, acked, sent));
     }
 
     /// DCTCP.Alpha.
     pub fn alpha(&self) -> Option<f64> {
-        match &self.algorithm {
-            Algorithm::Dctcp(dctcp) => Some(dctcp.alpha()),
-            _ => None,
-        }
+        each!(&self.algorithm, algorithm => algorithm.alpha())
     }
 
     /// RFC 5681 §3.1. Returns the octets that slow start leaves to congestion avoidance.
     fn slow_start(&mut self, now: Instant, sample: &AckSample) -> u32 {
-        let (divisor, ack_limit) = match self.hystart(now, sample) {
+        let growth = each!(&mut self.algorithm, algorithm => algorithm.slow_start(now, sample, &self.window));
+        let (divisor, ack_limit) = match growth {
             Growth::Free => (1, None),
             Growth::Divided(divisor) => (divisor, Some(hystart::ACK_LIMIT)),
             Growth::Leave => {
@@ -244,22 +253,9 @@ impl Controller {
         octets.saturating_sub(room)
     }
 
-    /// HyStart++ is for the initial slow start only (RFC 9406 §4.3), Linux's HyStart also for those after timeouts.
-    fn hystart(&mut self, now: Instant, sample: &AckSample) -> Growth {
-        match &mut self.algorithm {
-            Algorithm::Cubic(_, Some(hystart)) => {
-                hystart.on_ack(now, sample, self.window.cwnd / self.window.smss)
-            }
-            _ => Growth::Free,
-        }
-    }
-
     fn leave_slow_start(&mut self) {
         self.window.set_ssthresh(self.window.cwnd, 2);
-        if let Algorithm::Cubic(cubic, hystart) = &mut self.algorithm {
-            *hystart = None;
-            cubic.on_slow_start_exit(&self.window);
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.on_slow_start_exit(&self.window));
     }
 
     /// A loss was found (fast retransmit), with `flight` octets outstanding. Sets and returns ssthresh; cwnd is
@@ -267,26 +263,9 @@ impl Controller {
     pub fn on_loss(&mut self, flight: u32) -> u32 {
         let base = self.decrease_base(flight);
         self.initial = false;
-        match &mut self.algorithm {
-            Algorithm::NewReno(newreno) => {
-                newreno.reset();
-                // RFC 5681 §3.1 eq. (4).
-                self.window.set_ssthresh(base / 2, 2);
-            }
-            Algorithm::Cubic(cubic, hystart) => {
-                *hystart = None;
-                cubic.on_loss(&mut self.window, base);
-            }
-            Algorithm::Coupled(coupled) => coupled.on_loss(&mut self.window, base),
-            Algorithm::Dctcp(dctcp) => {
-                // RFC 8257 §3.5: a loss is what it is to Reno.
-                dctcp.growth.reset();
-                self.window.set_ssthresh(base / 2, 2);
-            }
-            Algorithm::Bbr(bbr) => {
-                bbr.on_enter_fast_recovery(&self.window);
-                return self.window.cwnd;
-            }
+        each!(&mut self.algorithm, algorithm => algorithm.on_loss(&mut self.window, base));
+        if self.models_path() {
+            return self.window.cwnd;
         }
         self.settle_ssthresh();
         self.window.ssthresh
@@ -295,20 +274,13 @@ impl Controller {
     /// The peer echoed a congestion mark (RFC 3168 §6.1.2): as a loss, but nothing to repair, so cwnd follows
     /// at once. Returns ssthresh.
     pub fn on_ecn(&mut self, flight: u32) -> u32 {
-        match &mut self.algorithm {
-            Algorithm::Bbr(bbr) => {
-                bbr.on_ecn();
-                return self.window.cwnd;
-            }
-            Algorithm::Dctcp(dctcp) => {
-                dctcp.on_ecn(&mut self.window);
-                self.initial = false;
-                self.settle_ssthresh();
-            }
-            _ => {
-                self.on_loss(flight);
-            }
+        let base = self.decrease_base(flight);
+        each!(&mut self.algorithm, algorithm => algorithm.on_ecn(&mut self.window, base));
+        if self.models_path() {
+            return self.window.cwnd;
         }
+        self.initial = false;
+        self.settle_ssthresh();
         self.window.set_cwnd(self.window.ssthresh);
         self.window.ssthresh
     }
@@ -326,22 +298,16 @@ impl Controller {
     /// The retransmission timer expired, with `flight` octets outstanding (of a model: deemed to be in the network). `first_of_series` is false for the further timeouts of one segment,
     /// which leave ssthresh where the first put it (RFC 5681 §3.1). Returns ssthresh; cwnd is one segment.
     pub fn on_timeout(&mut self, flight: u32, first_of_series: bool) -> u32 {
-        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
-            self.initial = false;
-            bbr.on_enter_rto(flight, &mut self.window);
+        self.initial = false;
+        if self.models_path() {
+            each!(&mut self.algorithm, algorithm => algorithm.on_timeout(&mut self.window, flight));
             return self.window.ssthresh;
         }
         if first_of_series {
             let base = self.decrease_base(flight);
-            if let Algorithm::Cubic(cubic, hystart) = &mut self.algorithm {
-                *hystart = HyStart::new(self.hystart.0, self.hystart.1);
-                cubic.on_timeout(&mut self.window, base);
-                self.settle_ssthresh();
-            } else {
-                self.on_loss(flight);
-            }
+            each!(&mut self.algorithm, algorithm => algorithm.on_timeout(&mut self.window, base));
+            self.settle_ssthresh();
         }
-        self.initial = false;
         self.after_timeout = true;
         self.window.set_cwnd(self.window.smss);
         self.window.ssthresh
@@ -356,20 +322,19 @@ impl Controller {
     fn settle_ssthresh(&mut self) {
         if let Some(segments) = self.ssthresh_after_loss {
             self.window.set_ssthresh(segments.saturating_mul(self.window.smss), 1);
-        } else if self.ssthresh_from_cwnd && !matches!(self.algorithm, Algorithm::Coupled(_)) {
+        } else if self.ssthresh_from_cwnd && self.rounds_ssthresh() {
             self.window.round_ssthresh();
         }
     }
 
+    #[inline]
+    fn rounds_ssthresh(&self) -> bool {
+        self.algorithm.rounds_ssthresh()
+    }
+
     /// Recovery is over and has set cwnd: congestion avoidance begins a new stage.
     pub fn exit_recovery(&mut self) {
-        match &mut self.algorithm {
-            Algorithm::NewReno(newreno) => newreno.reset(),
-            Algorithm::Cubic(cubic, _) => cubic.reset_epoch(),
-            Algorithm::Coupled(_) => {}
-            Algorithm::Dctcp(dctcp) => dctcp.growth.reset(),
-            Algorithm::Bbr(bbr) => bbr.on_exit_recovery(&mut self.window),
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.exit_recovery(&mut self.window));
     }
 
     /// Nothing was sent for `idle`, which is longer than one `rto`. cwnd is halved for every RTO of it, down to the
@@ -385,9 +350,7 @@ impl Controller {
         let halvings = idle.as_nanos() / rto.as_nanos().max(1);
         let halved = if halvings < 32 { self.window.cwnd >> halvings } else { 0 };
         self.window.set_cwnd(halved.max(restart));
-        if let Algorithm::Cubic(cubic, _) = &mut self.algorithm {
-            cubic.on_idle(idle);
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.on_idle(idle));
     }
 
     /// The state before a reduction, for [`Controller::restore`].
@@ -399,8 +362,8 @@ impl Controller {
     /// The reduction was unnecessary: the algorithm's state as it was (RFC 9438 §4.9), cwnd and ssthresh at
     /// least what they were. A response with another cwnd (RFC 4015) sets that afterwards.
     pub fn restore(&mut self, snapshot: &Snapshot) {
-        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
-            return bbr.on_spurious_recovery(&mut self.window);
+        if self.models_path() {
+            return each!(&mut self.algorithm, algorithm => algorithm.on_spurious_recovery(&mut self.window));
         }
         let (cwnd, ssthresh) = (self.window.cwnd, self.window.ssthresh);
         if let Some(algorithm) = &snapshot.algorithm {
@@ -419,67 +382,52 @@ impl Controller {
     /// Does the algorithm model the path?
     #[inline]
     pub fn models_path(&self) -> bool {
-        matches!(self.algorithm, Algorithm::Bbr(_))
+        self.algorithm.models_path()
     }
 
     /// For a model: one ACK with its rate sample, after its losses ([`Self::on_lost`]) and what recovery made of it.
     pub fn on_sample(&mut self, now: Instant, sample: &RateSample) {
-        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
+        if self.models_path() {
             self.initial = false;
-            bbr.on_ack(now, sample, &mut self.window);
+            each!(&mut self.algorithm, algorithm => algorithm.on_sample(now, sample, &mut self.window));
         }
     }
 
     /// For a model: a packet was deemed lost.
     pub fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
-        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
-            bbr.on_lost(now, packet, &mut self.window);
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.on_lost(now, packet, &mut self.window));
     }
 
     /// For a model: a packet is about to leave, while nothing is on its way and the application had had nothing to send.
     pub fn on_restart_from_idle(&mut self, now: Instant) {
-        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
-            bbr.on_restart_from_idle(now, &mut self.window);
-        }
+        each!(&mut self.algorithm, algorithm => algorithm.on_restart_from_idle(now, &mut self.window));
     }
 
     /// For a model: what the handshake told, the round-trip time and whether the peer sends SACKs.
     pub fn on_established(&mut self, srtt: Option<Duration>, selective_acks: bool) {
-        if let Algorithm::Bbr(bbr) = &mut self.algorithm {
-            bbr.set_selective_acks(selective_acks);
-            if let Some(srtt) = srtt {
-                bbr.on_first_rtt(srtt, &self.window);
-            }
-        }
+        let window = &self.window;
+        each!(&mut self.algorithm, algorithm => algorithm.on_established(srtt, selective_acks, window));
     }
 
     /// Does a model send less than it could, so that samples say nothing about the path?
     pub fn limits_itself(&self) -> bool {
-        matches!(&self.algorithm, Algorithm::Bbr(bbr) if bbr.limits_itself())
+        each!(&self.algorithm, algorithm => algorithm.limits_itself())
     }
 
     /// How fast packets are to leave: as the model says, or as Linux paces the others, by cwnd and `srtt`.
     pub fn pacing_rate(&self, srtt: Duration) -> Rate {
-        match &self.algorithm {
-            Algorithm::Bbr(bbr) => bbr::rate(bbr.pacing_rate()),
-            _ => pacing_rate(self.window.cwnd, self.window.ssthresh, srtt),
-        }
+        let modelled = each!(&self.algorithm, algorithm => algorithm.pacing_rate());
+        modelled.unwrap_or_else(|| pacing_rate(self.window.cwnd, self.window.ssthresh, srtt))
     }
 
     /// How much leaves together when packets are paced at `rate`.
     pub fn send_quantum(&self, rate: Rate) -> u32 {
-        match &self.algorithm {
-            Algorithm::Bbr(bbr) => bbr.send_quantum(),
-            _ => send_quantum(rate, self.window.smss),
-        }
+        let modelled = each!(&self.algorithm, algorithm => algorithm.send_quantum());
+        modelled.unwrap_or_else(|| send_quantum(rate, self.window.smss))
     }
 
     /// The bandwidth that a model estimates.
     pub fn bandwidth(&self) -> Option<Rate> {
-        match &self.algorithm {
-            Algorithm::Bbr(bbr) => Some(bbr::rate(bbr.bw())),
-            _ => None,
-        }
+        each!(&self.algorithm, algorithm => algorithm.bandwidth())
     }
 }

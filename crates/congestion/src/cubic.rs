@@ -1,6 +1,9 @@
 //! CUBIC (RFC 9438). Windows in segments, time in seconds, as the RFC writes them.
 
 use crate::ack_sample::AckSample;
+use crate::algorithm::Algorithm;
+use crate::config::{Config, HyStart as Version};
+use crate::hystart::{Growth, HyStart};
 use crate::window::Window;
 use ropewalk_units::{Duration, Instant};
 
@@ -98,6 +101,65 @@ impl Cubic {
     /// The window was set from outside: another stage begins at it.
     pub(crate) fn reset_epoch(&mut self) {
         self.epoch = None;
+    }
+}
+
+/// CUBIC, and what ends its slow start before a loss does.
+#[derive(Clone, Debug)]
+pub(crate) struct CubicControl {
+    cubic: Cubic,
+    hystart: Option<HyStart>,
+    /// HyStart++ is for the initial slow start only (RFC 9406 §4.3), Linux's HyStart also for those after timeouts.
+    after_timeout: Version,
+    paced: bool,
+}
+
+impl Algorithm for CubicControl {
+    fn new(config: &Config, _now: Instant, _window: &mut Window) -> Self {
+        let version = config.congestion_control.hystart();
+        Self {
+            cubic: Cubic::new(config.cubic_catches_up),
+            hystart: HyStart::new(version, config.pacing),
+            after_timeout: if version == Version::Linux { version } else { Version::Off },
+            paced: config.pacing,
+        }
+    }
+
+    fn slow_start(&mut self, now: Instant, sample: &AckSample, window: &Window) -> Growth {
+        let segments = window.cwnd / window.smss;
+        self.hystart.as_mut().map_or(Growth::Free, |hystart| hystart.on_ack(now, sample, segments))
+    }
+
+    #[inline]
+    fn avoid(&mut self, window: &mut Window, now: Instant, octets: u32, sample: &AckSample) {
+        self.cubic.on_ack(window, now, octets, sample);
+    }
+
+    fn on_slow_start_exit(&mut self, window: &Window) {
+        self.hystart = None;
+        self.cubic.on_slow_start_exit(window);
+    }
+
+    fn on_loss(&mut self, window: &mut Window, base: u32) {
+        self.hystart = None;
+        self.cubic.on_loss(window, base);
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, base: u32) {
+        self.hystart = HyStart::new(self.after_timeout, self.paced);
+        self.cubic.on_timeout(window, base);
+    }
+
+    fn exit_recovery(&mut self, _window: &mut Window) {
+        self.cubic.reset_epoch();
+    }
+
+    fn on_window_set(&mut self) {
+        self.cubic.reset_epoch();
+    }
+
+    fn on_idle(&mut self, idle: Duration) {
+        self.cubic.on_idle(idle);
     }
 }
 

@@ -1,16 +1,21 @@
 //! Congestion control on delivered octets and times. It knows no protocol: TCP's connections and a bond's paths use
 //! the same controllers.
 //!
-//! A [`Controller`] is one algorithm with the window that it moves. To add an algorithm: a file for it, a variant of
-//! [`CongestionControl`], and a line in each `match` of `controller.rs` that the compiler then asks for.
+//! A [`Controller`] is one algorithm with the window that it moves. To add an algorithm: a file for it, which implements
+//! `Algorithm`, and a line in `registry.rs`.
 //!
 //! A path of numbered datagrams, as a bond's, has a [`PathController`] instead, within a [`ControlledPath`].
 
+#[macro_use]
+mod registry;
+
 mod ack_sample;
+mod algorithm;
 mod bbr;
 mod config;
 mod controller;
 mod coupled;
+mod coupling;
 mod cubic;
 mod dctcp;
 mod delivery_rate;
@@ -24,7 +29,7 @@ mod window;
 pub use ack_sample::AckSample;
 pub use config::{Config, CongestionControl, HyStart};
 pub use controller::{Controller, Snapshot};
-pub use coupled::Coupling;
+pub use coupling::Coupling;
 pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};
 pub use path::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Transparent};

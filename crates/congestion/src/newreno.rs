@@ -1,6 +1,10 @@
 //! RFC 5681: additive increase, multiplicative decrease.
 
+use crate::ack_sample::AckSample;
+use crate::algorithm::Algorithm;
+use crate::config::Config;
 use crate::window::Window;
+use ropewalk_units::Instant;
 
 /// Congestion avoidance of RFC 5681 §3.1.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -11,12 +15,12 @@ pub(crate) struct NewReno {
 }
 
 impl NewReno {
-    pub(crate) fn new(byte_counting: bool) -> Self {
+    pub(crate) fn counting(byte_counting: bool) -> Self {
         Self { byte_counting, acked: 0 }
     }
 
     /// Congestion avoidance: one ACK for `octets` new octets.
-    pub(crate) fn on_ack(&mut self, window: &mut Window, octets: u32) {
+    pub(crate) fn grow(&mut self, window: &mut Window, octets: u32) {
         if !self.byte_counting {
             // RFC 5681 §3.1 eq. (3): SMSS * SMSS / cwnd for every ACK of new data.
             let smss = f64::from(window.smss);
@@ -34,5 +38,28 @@ impl NewReno {
     /// The count towards the next segment starts anew with every decrease.
     pub(crate) fn reset(&mut self) {
         self.acked = 0;
+    }
+}
+
+impl Algorithm for NewReno {
+    fn new(config: &Config, _now: Instant, _window: &mut Window) -> Self {
+        Self::counting(config.congestion_control.counts_octets())
+    }
+
+    #[inline]
+    fn avoid(&mut self, window: &mut Window, _now: Instant, octets: u32, sample: &AckSample) {
+        if sample.cwnd_limited {
+            self.grow(window, octets);
+        }
+    }
+
+    /// RFC 5681 §3.1 eq. (4).
+    fn on_loss(&mut self, window: &mut Window, base: u32) {
+        self.reset();
+        window.set_ssthresh(base / 2, 2);
+    }
+
+    fn exit_recovery(&mut self, _window: &mut Window) {
+        self.reset();
     }
 }

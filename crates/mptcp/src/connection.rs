@@ -45,7 +45,7 @@ use crate::send_queue::{SendQueue, Slots};
 use crate::subflow::{New, Phase, Subflow};
 use crate::upkeep::Due;
 use address::Addresses;
-use ropewalk_tcp::{self as tcp, CongestionControl, HyStart, WindowOwner};
+use ropewalk_tcp::{self as tcp, CongestionControl, WindowOwner};
 use ropewalk_units::{Dsn, Instant, Seq};
 use ropewalk_wire::{Key, MptcpOption, Payload, Segment, Token};
 use std::collections::VecDeque;
@@ -422,13 +422,8 @@ fn subflow_config(config: &Config, control: Control) -> tcp::Config {
     let shift = (0..14).find(|shift| 65_535u64 << shift >= u64::from(config.receive_buffer)).unwrap_or(14);
     let given = tcp.window_scale.unwrap_or(0);
     tcp.window_scale = (shift > 0 || tcp.window_scale.is_some()).then_some(given.max(shift));
-    let (byte_counting, hystart) = match tcp.congestion_control {
-        CongestionControl::NewReno { byte_counting } | CongestionControl::Coupled { byte_counting } => {
-            (byte_counting, HyStart::Off)
-        }
-        CongestionControl::Cubic { hystart } => (true, hystart),
-        CongestionControl::Dctcp | CongestionControl::Bbr => (true, HyStart::Off),
-    };
+    let byte_counting = tcp.congestion_control.counts_octets();
+    let hystart = tcp.congestion_control.hystart();
     tcp.congestion_control = match control {
         Control::NewReno => CongestionControl::NewReno { byte_counting },
         Control::Cubic => CongestionControl::Cubic { hystart },

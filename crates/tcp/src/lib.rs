@@ -23,7 +23,7 @@ pub use config::{Config, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner
 pub use connection::{Acceptance, Connection};
 pub use event::Event;
 pub use receive::{Pieces, Received};
-pub use ropewalk_congestion::{CongestionControl, Coupling, HyStart};
+pub use ropewalk_congestion::{CongestionControl, Coupling, HyStart, congestion_controls};
 pub use sender::Room;
 pub use state::{CloseReason, State, TimerKind};
 pub use stats::Stats;

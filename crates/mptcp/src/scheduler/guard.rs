@@ -393,9 +393,5 @@ impl Guard {
 /// How many segments each ACK stands for that lets a window grow. The peer is taken to delay its ACKs as this end
 /// does: nothing on the wire says so.
 fn segments_per_ack(tcp: &ropewalk_tcp::Config) -> u32 {
-    use ropewalk_tcp::CongestionControl::{Bbr, Coupled, Cubic, Dctcp, NewReno};
-    match tcp.congestion_control {
-        Bbr | Dctcp | Cubic { .. } | NewReno { byte_counting: true } | Coupled { byte_counting: true } => 1,
-        NewReno { .. } | Coupled { .. } => tcp.delayed_ack.segments,
-    }
+    if tcp.congestion_control.counts_octets() { 1 } else { tcp.delayed_ack.segments }
 }

@@ -99,19 +99,39 @@ named_constant! {
     }
 }
 
-/// Congestion control of TCP.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ControlName {
-    /// RFC 5681, RFC 6582.
-    Newreno,
-    /// RFC 9438.
-    Cubic,
-    /// RFC 8257; ECN is then on.
-    Dctcp,
-    /// BBRv3 (draft-ietf-ccwg-bbr).
-    Bbr,
+/// The names of the congestion controls, from their registry.
+macro_rules! control_names {
+    (
+        named { $($(#[$doc:meta])* $name:ident: $variant:ident $({ $field:ident: $type:ty = $default:expr })? = $state:ty;)* }
+        inner { $($inner:tt)* }
+    ) => {
+        /// Congestion control of TCP.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub(crate) enum ControlName {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl ControlName {
+            /// `None`: no file can ask for it.
+            fn of(control: CongestionControl) -> Option<Self> {
+                match control {
+                    $(CongestionControl::$variant { .. } => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
+
+            /// With its constants as they are by default.
+            fn control(self) -> CongestionControl {
+                match self {
+                    $(Self::$name => CongestionControl::$variant $({ $field: $default })?,)*
+                }
+            }
+        }
+    };
 }
+
+ropewalk_tcp::congestion_controls!(control_names);
 
 impl TcpTable {
     /// Puts the keys that are given over those of `config`.
@@ -127,19 +147,11 @@ impl TcpTable {
 
     fn apply_control(&self, config: &mut Config) {
         let control = &mut config.congestion_control;
-        match (self.congestion_control, *control) {
-            (None, _)
-            | (Some(ControlName::Newreno), CongestionControl::NewReno { .. })
-            | (Some(ControlName::Cubic), CongestionControl::Cubic { .. }) => {}
-            (Some(ControlName::Newreno), _) => {
-                *control = CongestionControl::NewReno { byte_counting: true };
+        if let Some(name) = self.congestion_control {
+            if ControlName::of(*control) != Some(name) {
+                *control = name.control();
             }
-            (Some(ControlName::Cubic), _) => *control = CongestionControl::Cubic { hystart: HyStart::Off },
-            (Some(ControlName::Dctcp), _) => {
-                *control = CongestionControl::Dctcp;
-                config.ecn = true;
-            }
-            (Some(ControlName::Bbr), _) => *control = CongestionControl::Bbr,
+            config.ecn |= name == ControlName::Dctcp;
         }
         match control {
             CongestionControl::NewReno { byte_counting } | CongestionControl::Coupled { byte_counting } => {
@@ -148,19 +160,20 @@ impl TcpTable {
             CongestionControl::Cubic { hystart } => {
                 *hystart = self.hystart.map_or(*hystart, |name| name.0);
             }
-            CongestionControl::Dctcp | CongestionControl::Bbr => {}
+            _ => {}
         }
     }
 
     /// Every key with its value in `config`.
     pub(crate) fn explicit(config: &Config) -> Self {
-        let (name, byte_counting, hystart) = match config.congestion_control {
+        // What Multipath TCP couples is NewReno to files.
+        let name = ControlName::of(config.congestion_control).unwrap_or(ControlName::Newreno);
+        let (byte_counting, hystart) = match config.congestion_control {
             CongestionControl::NewReno { byte_counting } | CongestionControl::Coupled { byte_counting } => {
-                (ControlName::Newreno, Some(byte_counting), None)
+                (Some(byte_counting), None)
             }
-            CongestionControl::Cubic { hystart } => (ControlName::Cubic, None, Some(HyStartName(hystart))),
-            CongestionControl::Dctcp => (ControlName::Dctcp, None, None),
-            CongestionControl::Bbr => (ControlName::Bbr, None, None),
+            CongestionControl::Cubic { hystart } => (None, Some(HyStartName(hystart))),
+            _ => (None, None),
         };
         Self { congestion_control: Some(name), byte_counting, hystart, ..Self::show(config) }
     }
