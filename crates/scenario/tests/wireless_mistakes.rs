@@ -80,7 +80,7 @@ fn radios_that_cannot_be() {
         "data_rate = \"11 Mbit/s\"",
         "fragmentation_threshold = \"500 B\"",
         "wifi.fragmentation_threshold",
-        &["fragmentation is not modelled"],
+        &["unknown key `fragmentation_threshold`"],
     );
     check(
         "data_rate = \"11 Mbit/s\"",

@@ -65,8 +65,6 @@ pub struct MacConfig {
     /// Data frames whose MPDU (payload and 36 octets) is longer than this are sent after RTS and CTS, and count their
     /// failures against the long retry limit. `None`: none is.
     pub rts_threshold: Option<u32>,
-    /// Fragmentation is not modelled: anything but `None` is refused.
-    pub fragmentation_threshold: Option<u32>,
     /// How often a frame not longer than the RTS threshold is sent at most, and an RTS for a longer one: 7 in the
     /// standard, 4 for "at most four transmissions".
     pub short_retry_limit: u32,
@@ -109,7 +107,6 @@ impl MacConfig {
             control_rate: None,
             broadcast_rate: None,
             rts_threshold: None,
-            fragmentation_threshold: None,
             short_retry_limit: 7,
             long_retry_limit: 4,
             cw_min: None,

@@ -102,7 +102,8 @@ pub struct LinkRow {
     pub drops_queue: u64,
     /// Packets lost on the medium, or because the link was down.
     pub drops_loss: u64,
-    /// Part of the time in which it transmitted. None of a wireless route: its hops take turns on a medium that they share
+    /// Octets transmitted, of those that it could have transmitted while it was up. None of a wireless route: its hops take
+    /// turns on a medium that they share
     /// with others.
     pub utilisation: Option<f64>,
     /// Packets marked with congestion experienced.

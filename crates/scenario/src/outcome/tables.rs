@@ -102,7 +102,8 @@ table! {
         drops_queue: u64 ["packets"], summary = row.drops_queue;
         /// lost on the medium, or because the link was down
         drops_loss: u64 ["packets"], summary = row.drops_loss;
-        /// part of the time in which it transmitted; none of wireless routes, whose hops share a medium: see `radios`
+        /// octets transmitted, of those that it could have transmitted while it was up; none of wireless routes, whose hops share
+        /// a medium: see `radios`
         utilisation: optional_f64 ["0 … 1"], summary = row.utilisation;
         /// marked with congestion experienced
         ecn_marks: u64 ["packets"] = row.ecn_marks;

@@ -45,8 +45,6 @@ pub(crate) struct WifiTable {
     pub(crate) broadcast_rate: Option<BitRate>,
     /// Longer data frames (36 octets more than the IP packet) are sent after RTS and CTS (default: none is).
     pub(crate) rts_threshold: Option<BufferSize>,
-    /// Fragmentation is not modelled: any value is refused.
-    pub(crate) fragmentation_threshold: Option<BufferSize>,
     /// How often a frame up to the RTS threshold is sent at most, and an RTS (default 7).
     pub(crate) short_retry_limit: Option<u32>,
     /// How often a longer frame is sent at most (default 4).

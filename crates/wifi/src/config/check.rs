@@ -122,10 +122,6 @@ fn radio(radio: &RadioConfig) -> Result<(), Refused> {
     let mac = &radio.mac;
     Channel::new(mac.standard, radio.channel).map_err(|unknown| ("channel", unknown.to_string()))?;
     rates(mac)?;
-    if let Some(threshold) = mac.fragmentation_threshold {
-        let problem = format!("{threshold}: fragmentation is not modelled; leave it out");
-        return Err(("fragmentation_threshold", problem));
-    }
     for (name, limit) in
         [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)]
     {

@@ -364,11 +364,6 @@ fn mistakes_are_told_by_key_and_reason() {
             "one or more",
         ),
         (
-            |c| c.stations[0].radios[0].mac.fragmentation_threshold = Some(500),
-            "stations.s0.radios[0].fragmentation_threshold",
-            "not modelled",
-        ),
-        (
             |c| c.stations[0].radios[0].mac.short_retry_limit = 0,
             "stations.s0.radios[0].short_retry_limit",
             "at least once",

@@ -73,7 +73,6 @@ pub(super) fn mac(context: &Context<'_>, table: &WifiTable) -> Result<MacConfig,
         mac.broadcast_rate = Some(rate(context, "wifi.broadcast_rate", standard, given)?);
     }
     mac.rts_threshold = table.rts_threshold.map(|size| size.0);
-    mac.fragmentation_threshold = table.fragmentation_threshold.map(|size| size.0);
     mac.short_retry_limit = table.short_retry_limit.unwrap_or(mac.short_retry_limit);
     mac.long_retry_limit = table.long_retry_limit.unwrap_or(mac.long_retry_limit);
     let timing = standard.timing();

@@ -38,7 +38,6 @@ pub(crate) fn explicit(table: &WifiTable, plan: &WifiPlan) -> Option<WifiTable> 
         ack_rate: mac.control_rate.map(bits),
         broadcast_rate: mac.broadcast_rate.map(bits),
         rts_threshold: table.rts_threshold,
-        fragmentation_threshold: None,
         short_retry_limit: Some(mac.short_retry_limit),
         long_retry_limit: Some(mac.long_retry_limit),
         cw_min: mac.cw_min,
