@@ -13,11 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// All crates but `bonding`, which is being rebuilt.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 16] = [
     "adversary",
     "analyse",
     "aqm",
     "congestion",
+    "host",
+    "live",
     "mptcp",
     "python",
     "routing",
