@@ -83,7 +83,7 @@ macro_rules! scheduler_rules {
                 }
             }
 
-            #[inline(always)]
+            #[inline]
             fn pick_free(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
                 match self {
                     $(Self::$name(rule) => rule.pick(now, subflows, queue),)*

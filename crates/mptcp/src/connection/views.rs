@@ -67,7 +67,7 @@ impl Views {
     }
 
     /// … but only what tells whether a subflow has room and how fast it is.
-    #[inline(always)]
+    #[inline]
     pub(super) fn refresh_rooms(&mut self, sources: &mut Sources<'_>) {
         for &at in sources.live {
             let subflow = &mut sources.subflows[at as usize];

@@ -61,7 +61,7 @@ impl Sender {
     }
 
     /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_segment(&mut self, cx: &mut Context) -> Option<Outgoing> {
         if self.is_held_by_pacer(cx) {
             return None;
@@ -158,7 +158,7 @@ impl Sender {
     }
 
     /// Octets of data of the next new segment, 0 for a FIN alone; or why there is none.
-    #[inline(always)]
+    #[inline]
     fn next_new(&self, cx: &Context) -> Result<u32, Blocked> {
         let unsent = self.stream.unsent();
         if unsent == 0 {
