@@ -51,6 +51,8 @@ pub struct Counters {
     pub ignored: u64,
     /// Segments that nobody expected.
     pub unexpected: u64,
+    /// SYNs that were dropped because too many handshakes were unfinished.
+    pub overflows: u64,
     /// Packets sent.
     pub sent: u64,
 }
@@ -59,6 +61,9 @@ pub struct Counters {
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 /// Octets that the host takes from a connection before the application reads them.
 const READY: usize = 256 * 1024;
+/// Handshakes that a peer has begun and nobody has finished: beyond these, SYNs are dropped. As many as Linux's
+/// `net.ipv4.tcp_max_syn_backlog` on a small machine.
+const BACKLOG: usize = 128;
 /// As most systems send it.
 const TTL: u8 = 64;
 
@@ -77,6 +82,8 @@ pub struct Host {
     tuples: BTreeMap<FourTuple, (SocketId, Option<mptcp::SubflowId>)>,
     tokens: BTreeMap<Token, SocketId>,
     listeners: BTreeMap<u16, Protocol>,
+    /// Accepted connections whose handshake is not over.
+    opening: BTreeSet<SocketId>,
     next_port: u16,
     /// Resets that wait.
     resets: VecDeque<(FourTuple, Segment)>,
@@ -102,6 +109,7 @@ impl Host {
             tuples: BTreeMap::new(),
             tokens: BTreeMap::new(),
             listeners: BTreeMap::new(),
+            opening: BTreeSet::new(),
             next_port: *EPHEMERAL.start(),
             resets: VecDeque::new(),
             limit: Limit::new(),
@@ -188,6 +196,7 @@ impl Host {
         }
         self.sockets.insert(id, Socket::new(transport));
         if accepted {
+            self.opening.insert(id);
             self.events.push_back(Event::Accepted(id));
         }
         self.attend(now, id);
@@ -250,6 +259,7 @@ impl Host {
         });
         match (join, self.listeners.get(&tuple.local.port()).cloned()) {
             (Some(token), _) => self.join(now, tuple, &segment, token),
+            (None, Some(_)) if self.opening.len() >= BACKLOG => self.counters.overflows += 1,
             (None, Some(protocol)) => self.accept(now, tuple, &segment, &protocol),
             (None, None) => self.refuse(now, tuple, &segment, None),
         }
@@ -309,7 +319,9 @@ impl Host {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         socket.collect(READY);
         socket.release();
-        self.active.push_back(id);
+        if !std::mem::replace(&mut socket.is_active, true) {
+            self.active.push_back(id);
+        }
         self.arm(id);
     }
 
@@ -331,11 +343,11 @@ impl Host {
 
     fn take_tcp_event(&mut self, id: SocketId, tuple: FourTuple, event: tcp::Event) {
         match event {
-            tcp::Event::Established => self.events.push_back(Event::Established(id)),
+            tcp::Event::Established => self.established(id),
             tcp::Event::Closed(reason) => {
                 self.tuples.remove(&tuple);
                 let error = (reason != tcp::CloseReason::Finished).then(|| reason.to_string());
-                self.events.push_back(Event::Closed(id, error));
+                self.closed(id, error);
             }
             _ => {}
         }
@@ -358,13 +370,21 @@ impl Host {
                     self.tuples.remove(&tuple);
                 }
             }
-            mptcp::Event::Established => self.events.push_back(Event::Established(id)),
-            mptcp::Event::Closed => self.events.push_back(Event::Closed(id, None)),
-            mptcp::Event::Failed(reason) => {
-                self.events.push_back(Event::Closed(id, Some(reason.to_string())));
-            }
+            mptcp::Event::Established => self.established(id),
+            mptcp::Event::Closed => self.closed(id, None),
+            mptcp::Event::Failed(reason) => self.closed(id, Some(reason.to_string())),
             event => self.events.push_back(Event::Mptcp(id, event)),
         }
+    }
+
+    fn established(&mut self, id: SocketId) {
+        self.opening.remove(&id);
+        self.events.push_back(Event::Established(id));
+    }
+
+    fn closed(&mut self, id: SocketId, error: Option<String>) {
+        self.opening.remove(&id);
+        self.events.push_back(Event::Closed(id, error));
     }
 
     /// The path manager wants a subflow: it gets a port.
@@ -430,6 +450,9 @@ impl Host {
                 return sent;
             }
             self.active.pop_front();
+            if let Some(socket) = self.sockets.get_mut(&id) {
+                socket.is_active = false;
+            }
             self.take_events(now, id);
             self.arm(id);
             self.forget(id);
@@ -467,6 +490,7 @@ impl Host {
                 }
         });
         if over && let Some(socket) = self.sockets.remove(&id) {
+            self.opening.remove(&id);
             if let Transport::Mptcp(connection, _) = &socket.transport {
                 self.tokens.remove(&connection.token());
                 self.identity.release(connection.token());

@@ -28,12 +28,14 @@ pub(crate) struct Socket {
     ready: Vec<u8>,
     /// The timer that the host keeps for it.
     pub(crate) armed: Option<Instant>,
+    /// It stands among those that may have something to send.
+    pub(crate) is_active: bool,
 }
 
 impl Socket {
     pub(crate) fn new(transport: Transport) -> Self {
         let (sent, received) = (SendBuffer::default(), ReceiveStore::default());
-        Self { transport, sent, received, ready: Vec::new(), armed: None }
+        Self { transport, sent, received, ready: Vec::new(), armed: None, is_active: false }
     }
 
     /// The data octet that the connection expects next: a DSN of 32 bits is one near it.

@@ -169,6 +169,37 @@ fn what_is_not_read_is_bounded_by_the_receive_buffer_and_repeats_by_what_a_sweep
     assert!(written < stream.len());
 }
 
+#[test]
+fn a_flood_of_syns_leaves_so_many_handshakes_and_nothing_when_they_are_given_up() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        for _ in 0..3 * BACKLOG {
+            pair.connect(&protocol);
+        }
+        let mut syn = Vec::new();
+        while pair.hosts[0].poll_transmit(pair.now, &mut syn).is_some() {
+            pair.hosts[1].handle_packet(pair.now, &syn);
+            syn.clear();
+        }
+        let server = &mut pair.hosts[1];
+        assert_eq!((server.sockets(), server.counters().overflows), (BACKLOG, 2 * BACKLOG as u64));
+        // Nobody hears its answers.
+        while server.poll_transmit(pair.now, &mut syn).is_some() {}
+        while let Some(due) = server.poll_timeout() {
+            pair.now = due;
+            server.handle_timeout(due);
+            while server.poll_transmit(due, &mut syn).is_some() {}
+        }
+        assert_eq!((server.sockets(), server.opening.len(), server.tuples.len()), (0, 0, 0));
+        pair.hosts[0] = host(1, 1);
+        let client = pair.connect(&protocol);
+        while pair.hosts[1].opening.is_empty() && pair.step() {}
+        while !pair.hosts[1].opening.is_empty() && pair.step() {}
+        let events = std::iter::from_fn(|| pair.hosts[0].poll_event()).collect::<Vec<_>>();
+        assert!(events.contains(&Event::Established(client)), "{events:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

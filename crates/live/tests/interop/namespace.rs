@@ -68,11 +68,16 @@ pub(crate) fn run(command: &str) {
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What the kernel has counted of Multipath TCP in this namespace, without what is 0.
+/// What the kernel has counted of TCP and of Multipath TCP in this namespace, without what is 0.
 pub(crate) fn counters() -> String {
     let text = std::fs::read_to_string("/proc/self/net/netstat").unwrap_or_default();
-    let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt: "));
-    let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    let counted = names.split(' ').zip(values.split(' ')).filter(|(_, value)| *value != "0");
-    counted.map(|(name, value)| format!(" {name} {value}")).collect()
+    let mut counted = String::new();
+    for protocol in ["TcpExt: ", "MPTcpExt: "] {
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix(protocol));
+        let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        for (name, value) in names.split(' ').zip(values.split(' ')).filter(|(_, value)| *value != "0") {
+            counted += &format!(" {name} {value}");
+        }
+    }
+    counted
 }
