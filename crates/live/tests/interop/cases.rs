@@ -65,10 +65,16 @@ pub(crate) const CASES: &[Case] = &[
     case(
         "2 % lost",
         2,
-        |scene| scene.through(mb::lossy(50)),
+        |scene| scene.through(mb::later(1, mb::lossy(50))),
         |report| stays::<2>(report) && report.retransmissions > 0,
     ),
-    case("5 % late by three packets", 2, |scene| scene.through(mb::reordering(20)), stays::<2>),
+    case("5 % late by three packets", 2, |scene| scene.through(mb::later(1, mb::reordering(20))), stays::<2>),
+    case(
+        "2 % lost, handshakes too",
+        2,
+        |scene| scene.through(mb::lossy(50)),
+        |report| !report.fell_back && report.retransmissions > 0,
+    ),
     case("5 % twice", 2, |scene| scene.through(mb::duplicating(20)), stays::<2>),
     case(
         "sequence numbers changed on the way",
@@ -153,7 +159,7 @@ pub(crate) const CASES: &[Case] = &[
         2,
         |scene| {
             long(scene);
-            scene.through(mb::dark(1, 300, 2_300));
+            scene.through(mb::later(1, mb::dark(1, 300, 2_300)));
         },
         |report| !report.fell_back,
     ),
@@ -162,7 +168,7 @@ pub(crate) const CASES: &[Case] = &[
         2,
         |scene| {
             long(scene);
-            scene.through(mb::dark(1, 300, u64::MAX));
+            scene.through(mb::later(1, mb::dark(1, 300, u64::MAX)));
         },
         |report| !report.fell_back,
     ),
@@ -171,7 +177,7 @@ pub(crate) const CASES: &[Case] = &[
         2,
         |scene| {
             long(scene);
-            scene.through(mb::dark(0, 300, u64::MAX));
+            scene.through(mb::later(1, mb::dark(0, 300, u64::MAX)));
         },
         |report| !report.fell_back,
     ),

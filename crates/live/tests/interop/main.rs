@@ -6,6 +6,7 @@ mod kernel;
 mod middlebox;
 mod namespace;
 mod scene;
+mod watch;
 
 use scene::Role;
 
@@ -14,8 +15,19 @@ fn megabytes() -> u64 {
     std::env::var("ROPEWALK_MEGABYTES").ok().and_then(|text| text.parse().ok()).unwrap_or(5)
 }
 
-/// One row of the table.
+/// One row of the table. Linux 6.18 now and then puts the first segment of a joined subflow in a wrong place
+/// (`docs/interoperation.md`): a row in which that happened is not about us, and runs again.
 fn row(case: &str) -> Result<String, String> {
+    for _ in 0..2 {
+        match run(case) {
+            Err(why) if why.contains(scene::MISPLACED) => println!("{case}: {}; once more", scene::MISPLACED),
+            result => return result,
+        }
+    }
+    run(case)
+}
+
+fn run(case: &str) -> Result<String, String> {
     let output = namespace::inside("linux_and_we_understand_each_other", case);
     let text = String::from_utf8_lossy(&output.stdout);
     let report = text.lines().find_map(|line| Some(line.split_once("report: ")?.1));

@@ -66,6 +66,21 @@ pub(crate) fn reordering(every: u64) -> Middlebox {
     })
 }
 
+/// Whatever it is begins once data has passed by this port, and time is counted from there: handshakes are spared.
+pub(crate) fn later(port: usize, mut middlebox: Middlebox) -> Middlebox {
+    let mut begun = None;
+    Box::new(move |now, way, at, packet, out| {
+        let carries_data = || read(packet).is_some_and(|(_, tcp)| !tcp.payload.is_empty());
+        if begun.is_none() && at == port && carries_data() {
+            begun = Some(now);
+        }
+        match begun {
+            Some(begun) => middlebox(Instant::ZERO + (now - begun), way, at, packet, out),
+            None => out.push(packet.to_vec()),
+        }
+    })
+}
+
 /// Nothing passes by this port from one time to another, in milliseconds.
 pub(crate) fn dark(port: usize, from: u64, to: u64) -> Middlebox {
     Box::new(move |now, _, at, packet, out| {

@@ -3,12 +3,15 @@
 use crate::kernel::{self, Digester, Noise, Seen};
 use crate::middlebox::Middlebox;
 use crate::namespace::run;
+use crate::watch::Watch;
 use ropewalk_host::{Event, Host, Protocol, SocketId};
-use ropewalk_live::Ports;
+use ropewalk_live::{Ports, Way};
 use ropewalk_mptcp as mptcp;
 use ropewalk_tcp as tcp;
 use ropewalk_units::{Duration, Instant};
+use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Who opens the connection, seen from our side.
@@ -41,6 +44,8 @@ impl std::fmt::Display for Report {
 
 /// A port that nothing else uses.
 const PORT: u16 = 5001;
+/// What a failure says where every packet of ours was right and the kernel's application saw another stream.
+pub(crate) const MISPLACED: &str = "the kernel saw what no packet said";
 /// No test takes so long.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Seeds of the two directions' noise.
@@ -57,6 +62,7 @@ fn host_address(path: u8) -> Ipv4Addr {
 
 pub(crate) struct Scene {
     pub(crate) ports: Ports,
+    middlebox: Option<Middlebox>,
     paths: u8,
     multipath: bool,
     pub(crate) mptcp: mptcp::Config,
@@ -86,12 +92,28 @@ impl Scene {
         let mptcp = mptcp::Config::linux();
         let tcp = tcp::Config::linux();
         let octets = [crate::megabytes() << 20; 2];
-        Self { ports, paths, multipath, mptcp, tcp, octets, pause: 0, fails: None }
+        Self { ports, middlebox: None, paths, multipath, mptcp, tcp, octets, pause: 0, fails: None }
     }
 
     /// All packets go through this.
     pub(crate) fn through(&mut self, middlebox: Middlebox) {
-        self.ports.set_middlebox(middlebox);
+        self.middlebox = Some(middlebox);
+    }
+
+    /// Each packet of ours is looked at before anything on the way can change it.
+    fn watch(&mut self) -> Rc<RefCell<Watch>> {
+        let watch = Rc::new(RefCell::new(Watch::new(Noise::new(TO_KERNEL, self.octets[0]))));
+        let (ours, mut middlebox) = (Rc::clone(&watch), self.middlebox.take());
+        self.ports.set_middlebox(move |now, way, port, packet, out| {
+            if way == Way::Out {
+                ours.borrow_mut().look(packet);
+            }
+            match &mut middlebox {
+                Some(middlebox) => middlebox(now, way, port, packet, out),
+                None => out.push(packet.to_vec()),
+            }
+        });
+        watch
     }
 
     fn protocol(&self) -> Protocol {
@@ -105,6 +127,7 @@ impl Scene {
     /// Both sides send at the same time, and both have to see what the other one sent.
     pub(crate) fn run(mut self, role: Role) -> Report {
         let [to_kernel, from_kernel] = self.octets;
+        let watch = self.watch();
         let mut host = Host::new(self.ports.addresses(), [1, 2, 3, u64::from(self.paths)]);
         let out = Noise::new(FROM_KERNEL, from_kernel);
         let (kernel, ours) =
@@ -143,7 +166,8 @@ impl Scene {
         }
         assert_eq!(seen, Noise::new(FROM_KERNEL, from_kernel).seen(), "{role:?}: what the kernel sent");
         let kernel_saw = application.join().expect("the kernel's application");
-        assert_eq!(kernel_saw, Noise::new(TO_KERNEL, to_kernel).seen(), "{role:?}: what we sent");
+        assert_eq!(watch.borrow().verdict(), Ok(()), "{role:?}: the packets that we sent");
+        assert_eq!(kernel_saw, Noise::new(TO_KERNEL, to_kernel).seen(), "{role:?}: {MISPLACED}");
         report
     }
 }
