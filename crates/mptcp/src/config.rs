@@ -1,8 +1,8 @@
 //! The choices of one Multipath TCP connection.
 
 use crate::role::Role;
-use ropewalk_units::Duration;
-use std::net::IpAddr;
+use ropewalk_units::{Duration, Instant};
+use std::net::{IpAddr, SocketAddr};
 
 macro_rules! scheduler_choice {
     ($($(#[$doc:meta])* $name:ident $({ $field:ident: $type:ty })? $(($constants:ty))? = $rule:ty;)*) => {
@@ -84,9 +84,20 @@ pub struct KernelHost {
     pub endpoints: Vec<KernelEndpoint>,
     /// Where the host's routes lead: for an address of the peer, the own one that packets to it leave from.
     pub routed: Vec<(IpAddr, IpAddr)>,
+    /// What `ip mptcp` does later, in order of time.
+    pub changes: Vec<KernelChange>,
 }
 
 impl KernelHost {
+    /// The ports that endpoints have at some time, on their addresses.
+    pub fn ports(&self) -> impl Iterator<Item = u16> {
+        let added = self.changes.iter().filter_map(|change| match &change.command {
+            KernelCommand::Add(endpoint) => Some(endpoint),
+            _ => None,
+        });
+        self.endpoints.iter().chain(added).filter_map(|endpoint| endpoint.port)
+    }
+
     /// The own address that routing picks for packets to `remote`.
     pub(crate) fn routed_to(&self, remote: IpAddr) -> Option<IpAddr> {
         self.routed.iter().find(|(known, _)| *known == remote).map(|(_, local)| *local)
@@ -108,8 +119,45 @@ impl Default for KernelLimits {
     }
 }
 
+/// A command of `ip mptcp`, and when it is given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelChange {
+    /// When, on the clock that the connection's calls take.
+    pub at: Instant,
+    /// What.
+    pub command: KernelCommand,
+}
+
+/// What `ip mptcp` changes of a host, and of its connections that live.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum KernelCommand {
+    /// `endpoint add`.
+    Add(KernelEndpoint),
+    /// `endpoint delete id …`.
+    Delete {
+        /// The endpoint's identifier.
+        id: u8,
+    },
+    /// `endpoint delete id 0 …`: of the connections whose first subflow has this address.
+    DeleteInitial {
+        /// The address.
+        address: IpAddr,
+    },
+    /// `endpoint change`.
+    Change {
+        /// The endpoint's identifier.
+        id: u8,
+        /// The flag `backup` from now on.
+        backup: bool,
+        /// The flag `fullmesh` from now on.
+        fullmesh: bool,
+    },
+    /// `limits set`.
+    SetLimits(KernelLimits),
+}
+
 /// One line of `ip mptcp endpoint`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KernelEndpoint {
     /// Its address identifier.
     pub id: u8,
@@ -119,6 +167,13 @@ pub struct KernelEndpoint {
     pub port: Option<u16>,
     /// What it is for.
     pub flags: EndpointFlags,
+}
+
+impl KernelEndpoint {
+    /// Its address with its port, or with 0 for all ports.
+    pub(crate) fn socket(&self) -> SocketAddr {
+        SocketAddr::new(self.address, self.port.unwrap_or(0))
+    }
 }
 
 /// What an endpoint is for.

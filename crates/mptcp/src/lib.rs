@@ -21,8 +21,8 @@ mod upkeep;
 mod view;
 
 pub use config::{
-    Config, Coupling, EndpointFlags, GuardConfig, KernelEndpoint, KernelHost, KernelLimits, Limits,
-    PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction, ScriptedStep,
+    Config, Coupling, EndpointFlags, GuardConfig, KernelChange, KernelCommand, KernelEndpoint, KernelHost,
+    KernelLimits, Limits, PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction, ScriptedStep,
 };
 pub use connection::{Connection, is_join};
 pub use event::{Event, FailureReason, FallbackReason, Refusal, Stats, SubflowCloseReason, TimerKind};

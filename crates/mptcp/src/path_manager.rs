@@ -17,7 +17,7 @@ use kernel::Kernel;
 use mesh::Mesh;
 use ropewalk_units::Instant;
 use scripted::Script;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// What a path manager hears of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +55,11 @@ pub(crate) enum Event {
         /// RFC 8684 §3.4.2.
         address_id: u8,
     },
+    /// The connection closes a subflow, as the peer has withdrawn its address. [`Event::SubflowClosed`] follows.
+    SubflowLeaving {
+        /// Its ends.
+        path: Path,
+    },
     /// [`PathManager::next_tick`]'s time has come. Early ticks are harmless.
     Tick,
 }
@@ -64,6 +69,13 @@ pub(crate) enum Event {
 pub(crate) enum Action {
     /// Open a subflow with MP_JOIN, from a local port that the driver picks.
     Open(Wanted),
+    /// This local address has this identifier from now on, unless another one has it.
+    Name {
+        /// RFC 8684 §3.4.1.
+        address_id: u8,
+        /// With the one port that is meant, or 0 for all.
+        address: SocketAddr,
+    },
     /// Announce this local address with ADD_ADDR.
     Announce {
         /// Which.
@@ -73,6 +85,26 @@ pub(crate) enum Action {
     Withdraw {
         /// Which.
         address: SocketAddr,
+    },
+    /// A local address is gone: the peer hears it by REMOVE_ADDR if it knows the address by an announcement or a
+    /// subflow, and the subflows from there get a FIN at once.
+    Remove {
+        /// As in [`Action::Name`].
+        address: SocketAddr,
+        /// It was announced.
+        announced: bool,
+    },
+    /// Close the subflows from this local address with FIN.
+    CloseFrom {
+        /// As in [`Action::Name`].
+        address: SocketAddr,
+    },
+    /// Send MP_PRIO on the first subflow from this local address.
+    SetBackupFrom {
+        /// As in [`Action::Name`].
+        address: SocketAddr,
+        /// B.
+        backup: bool,
     },
     /// Send MP_PRIO on the subflows of this path.
     SetBackup {
@@ -166,7 +198,7 @@ impl PathManager {
                 Event::Established => others.iter().map(|&address| Action::Announce { address }).collect(),
                 _ => Vec::new(),
             },
-            Machine::Kernel(kernel) => kernel.on(event),
+            Machine::Kernel(kernel) => kernel.on(now, event),
         };
         if self.denied {
             actions.retain(
@@ -182,7 +214,8 @@ impl PathManager {
         match &self.kind {
             Machine::Mesh(mesh) => mesh.next_tick(),
             Machine::Scripted(script) => script.next_tick(),
-            Machine::Announcer { .. } | Machine::Kernel(_) => None,
+            Machine::Kernel(kernel) => kernel.next_tick(),
+            Machine::Announcer { .. } => None,
         }
     }
 
@@ -194,8 +227,24 @@ impl PathManager {
         }
     }
 
+    /// Does the host listen there for joins of this connection?
+    pub(crate) fn listens_at(&self, local: SocketAddr) -> bool {
+        match &self.kind {
+            Machine::Kernel(kernel) => kernel.listens_at(local),
+            _ => true,
+        }
+    }
+
+    /// May the peer join there, as far as it was told?
+    pub(crate) fn has_told_of(&self, local: SocketAddr) -> bool {
+        match &self.kind {
+            Machine::Kernel(kernel) => kernel.has_told_of(local),
+            _ => true,
+        }
+    }
+
     /// Are subflows that the peer opens to this address backups for us?
-    pub(crate) fn is_backup(&self, local: IpAddr) -> bool {
+    pub(crate) fn is_backup(&self, local: SocketAddr) -> bool {
         match &self.kind {
             Machine::Kernel(kernel) => kernel.is_backup(local),
             _ => false,

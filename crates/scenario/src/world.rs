@@ -11,6 +11,7 @@ mod capture;
 mod clock;
 mod collect;
 mod datagrams;
+mod doors;
 mod endpoint;
 mod gateway;
 mod host;

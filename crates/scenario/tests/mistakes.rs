@@ -716,7 +716,8 @@ fn mistakes_in_endpoints_and_limits_are_marked() {
     let endpoint = |table: &str| keys(&format!("endpoints = [{table}]"));
     let a = "{ host = \"client\", link = \"a\", id = 1 }";
     let many = format!("{a}, {{ host = \"client\", link = \"b\" }}, {a}");
-    let wrong: [(String, &str, &str, &str); 11] = [
+    let change = |table: &str| keys(&format!("endpoints = [{a}], changes = [{{ at = \"1 s\", {table} }}]"));
+    let wrong: [(String, &str, &str, &str); 22] = [
         (endpoint("{ host = \"clint\", link = \"a\" }"), "endpoints[0].host", "\"clint\"", "no host `clint`"),
         (endpoint("{ host = \"r\", link = \"b\" }"), "endpoints[0].host", "\"r\"", "a router"),
         (
@@ -744,6 +745,67 @@ fn mistakes_in_endpoints_and_limits_are_marked() {
             "endpoints[1].id",
             "1",
             "first subflow",
+        ),
+        (
+            endpoint("{ host = \"client\", link = \"a\", flags = [\"subflow\"], port = 6000 }"),
+            "endpoints[0].port",
+            "6000",
+            "announced",
+        ),
+        (
+            endpoint("{ host = \"client\", link = \"a\", flags = [\"signal\", \"subflow\"], port = 6000 }"),
+            "endpoints[0].port",
+            "6000",
+            "opens nothing",
+        ),
+        (
+            endpoint("{ host = \"client\", link = \"a\", flags = [\"signal\"], port = 0 }"),
+            "endpoints[0].port",
+            "0",
+            "port 0",
+        ),
+        (
+            change("action = \"add\", host = \"client\", link = \"a\""),
+            "changes[0].link",
+            "\"a\"",
+            "there twice",
+        ),
+        (
+            change("action = \"add\", host = \"client\", link = \"b\", id = 1"),
+            "changes[0].id",
+            "1",
+            "first subflow",
+        ),
+        (
+            change("action = \"delete\", host = \"client\", link = \"b\""),
+            "changes[0].link",
+            "\"b\"",
+            "no such endpoint",
+        ),
+        (
+            change("action = \"delete\", host = \"client\", link = \"a\", id = 1"),
+            "changes[0].id",
+            "1",
+            "by its link",
+        ),
+        (
+            change("action = \"change\", host = \"client\", link = \"a\", flags = [\"signal\"]"),
+            "changes[0].flags[0]",
+            "\"signal\"",
+            "does not change",
+        ),
+        (
+            change("action = \"delete\", host = \"client\", link = \"a\", subflows = 1"),
+            "changes[0].subflows",
+            "1",
+            "no use with this action",
+        ),
+        (change("action = \"limits\", host = \"srv\""), "changes[0].host", "\"srv\"", "no host `srv`"),
+        (
+            change("action = \"limits\", host = \"client\", subflows = 9"),
+            "changes[0].subflows",
+            "9",
+            "than 8",
         ),
         (keys("limits = { server = { subflows = 9 } }"), "limits.server.subflows", "9", "than 8"),
         (keys("limits = { srv = { subflows = 1 } }"), "limits.srv", "{ subflows = 1 }", "no host `srv`"),

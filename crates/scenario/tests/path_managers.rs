@@ -326,10 +326,17 @@ fn endpoints_and_limits_are_explained_and_survive_the_canonical_form() {
     let keys = r#"
 endpoints = [
   { host = "c", link = "2", flags = ["subflow", "backup"] },
-  { host = "s", link = "3", flags = ["signal"], id = 7 },
+  { host = "s", link = "3", flags = ["signal"], id = 7, port = 6000 },
   { host = "s", link = "2" },
 ]
 limits = { c = { subflows = 4 } }
+changes = [
+  { at = "5 s", action = "limits", host = "s", subflows = 3 },
+  { at = "4 s", action = "delete", host = "c", link = "1", id = 0 },
+  { at = "3 s", action = "change", host = "c", link = "2", flags = ["fullmesh"] },
+  { at = "2 s", action = "add", host = "s", link = "3", flags = ["signal"] },
+  { at = "1 s", action = "delete", host = "s", link = "3", port = 6000 },
+]
 "#;
     let scenario = load(&(THREE.to_owned() + keys), None, &[]).unwrap_or_else(|error| panic!("{error}"));
     let text = scenario.explain();
@@ -338,6 +345,12 @@ limits = { c = { subflows = 4 } }
         ("endpoints[0].flags", "[\"subflow\",\"backup\"]", "line 22"),
         ("endpoints[1].id", "7", "line 22"),
         ("endpoints[2].id", "8", "line 22"),
+        ("endpoints[1].port", "6000", "line 22"),
+        ("changes[0].flags", "[\"fullmesh\"]", "line 28"),
+        ("changes[1].id", "0", "line 28"),
+        ("changes[2].port", "6000", "line 28"),
+        ("changes[3].id", "9", "line 28"),
+        ("changes[4].add_addr_accepted", "0", "line 28"),
         ("limits.c.subflows", "4", "line 27"),
         ("limits.c.add_addr_accepted", "0", "default"),
         ("limits.s.subflows", "2", "default"),
@@ -362,4 +375,119 @@ endpoints = [{ host = "c", link = "2", flags = ["subflow"] }, { host = "s", link
 limits = { c = { subflows = 8, add_addr_accepted = 8 }, s = { subflows = 8 } }
 "#;
     assert_eq!(pairs(&outcome(&(THREE.to_owned() + keys))), ["1>1", "2>2"]);
+}
+
+/// The pairs of addresses that carried data, client's link first, one name for each subflow in order of opening.
+fn in_order(outcome: &Outcome) -> Vec<String> {
+    let used = subflows(outcome).into_iter().filter(|(_, bytes)| *bytes > 10_000);
+    used.map(|(path, _)| if path.contains('>') { path } else { format!("{path}>{path}") }).collect()
+}
+
+/// Two hosts with room for all subflows, and what `ip mptcp` does while they transfer.
+fn changing(endpoints: &str, changes: &str) -> Outcome {
+    let text = THREE.replace("bytes = \"4 MB\"", "bytes = \"20 MB\"");
+    let limits = "{ subflows = 8, add_addr_accepted = 8 }";
+    let keys = format!(
+        "endpoints = [{endpoints}]\nchanges = [{changes}]\nlimits = {{ c = {limits}, s = {limits} }}\n"
+    );
+    outcome(&(text + &keys))
+}
+
+#[test]
+fn endpoints_that_change_open_and_close_what_they_do_in_linux() {
+    let client = r#"{ host = "c", link = "2", flags = ["subflow"] }"#;
+    let server = r#"{ host = "s", link = "2", flags = ["signal"] }"#;
+    let cases: [(&str, &str, &[&str]); 9] = [
+        // Added: a subflow, an announcement.
+        (
+            "",
+            r#"{ at = "2 s", action = "add", host = "c", link = "3", flags = ["subflow"] }"#,
+            &["1>1", "3>1"],
+        ),
+        (
+            "",
+            r#"{ at = "2 s", action = "add", host = "s", link = "3", flags = ["signal"] }"#,
+            &["1>1", "3>3"],
+        ),
+        (
+            "",
+            r#"{ at = "2 s", action = "add", host = "s", link = "3", flags = ["signal"], port = 6000 }"#,
+            &["1>1", "3>3"],
+        ),
+        // Deleted, and added again: another subflow.
+        (client, r#"{ at = "2 s", action = "delete", host = "c", link = "2" }"#, &["1>1", "2>1"]),
+        (
+            client,
+            r#"{ at = "2 s", action = "delete", host = "c", link = "2" }, { at = "4 s", action = "add", host = "c", link = "2", flags = ["subflow"] }"#,
+            &["1>1", "2>1", "2>1"],
+        ),
+        (
+            server,
+            r#"{ at = "2 s", action = "delete", host = "s", link = "2" }, { at = "4 s", action = "add", host = "s", link = "2", flags = ["signal"] }"#,
+            &["1>1", "2>2", "2>2"],
+        ),
+        // The first address goes, and comes back as an endpoint.
+        (
+            client,
+            r#"{ at = "2 s", action = "delete", host = "c", link = "1", id = 0 }, { at = "4 s", action = "add", host = "c", link = "1", flags = ["subflow"] }"#,
+            &["1>1", "2>1", "1>1"],
+        ),
+        // Full mesh: the subflow is opened anew, and one to the announced address.
+        (
+            r#"{ host = "c", link = "2", flags = ["subflow"] }, { host = "s", link = "3", flags = ["signal"] }"#,
+            r#"{ at = "2 s", action = "change", host = "c", link = "2", flags = ["fullmesh"] }"#,
+            &["1>1", "3>3", "2>1", "2>1", "2>3"],
+        ),
+        // More room alone opens nothing.
+        (
+            r#"{ host = "c", link = "2", flags = ["subflow"] }"#,
+            r#"{ at = "0 s", action = "limits", host = "c", subflows = 0 }, { at = "2 s", action = "limits", host = "c", subflows = 8 }"#,
+            &["1>1"],
+        ),
+    ];
+    for (endpoints, changes, expected) in cases {
+        let outcome = changing(endpoints, changes);
+        assert_eq!(in_order(&outcome), expected, "{endpoints}, {changes}");
+        assert_eq!(outcome.connections[0].bytes, 20_000_000, "{changes}");
+    }
+}
+
+#[test]
+fn a_change_to_backup_stops_data_and_a_change_back_lets_them_flow() {
+    let carried = |changes: &str| {
+        let endpoint = r#"{ host = "c", link = "2", flags = ["subflow"] }"#;
+        let outcome = changing(endpoint, changes);
+        outcome.subflows.iter().map(|row| row.bytes).collect::<Vec<_>>()
+    };
+    let backup = r#"{ at = "2 s", action = "change", host = "c", link = "2", flags = ["backup"] }"#;
+    let back = r#", { at = "4 s", action = "change", host = "c", link = "2" }"#;
+    // 2 s at 10 Mbit/s are 2.5 MB.
+    let stopped = carried(backup);
+    assert!((2_000_000..3_000_000).contains(&stopped[1]), "{stopped:?}");
+    let resumed = carried(&format!("{backup}{back}"));
+    assert!(resumed[1] > 5_000_000, "{resumed:?}");
+}
+
+#[test]
+fn connections_of_a_host_share_an_endpoint_s_port_and_none_opens_there() {
+    let text = THREE.replace("to = \"s\"\n", "to = \"s\"\ncount = 3\n").replace("60 s", "120 s");
+    let keys = r#"
+endpoints = [{ host = "s", link = "2", flags = ["signal"], port = 5002 }]
+limits = { c = { subflows = 8, add_addr_accepted = 8 }, s = { subflows = 8 } }
+"#;
+    // 5002 would be the second connection's own port otherwise.
+    assert_eq!(pairs(&outcome(&(text + keys))), ["1>1", "1>1", "1>1", "2>2", "2>2", "2>2"]);
+}
+
+#[test]
+fn a_client_with_a_port_is_joined_there() {
+    // Without a port nobody listens at a client's address.
+    let with = |port: &str| {
+        let keys = format!(
+            "endpoints = [{{ host = \"c\", link = \"2\", flags = [\"signal\"]{port} }}]\nlimits = {{ c = {{ subflows = 8 }}, s = {{ subflows = 8, add_addr_accepted = 8 }} }}\n"
+        );
+        pairs(&outcome(&(THREE.to_owned() + &keys)))
+    };
+    assert_eq!(with(""), ["1>1"]);
+    assert_eq!(with(", port = 6000"), ["1>1", "2>2"]);
 }

@@ -29,6 +29,7 @@ struct Announcement {
 /// Identifiers of addresses on both sides (RFC 8684 §3.2: 0 is that of the initial subflow).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Addresses {
+    /// With the one port that is meant, or 0 for all.
     local: Vec<(u8, SocketAddr)>,
     listed: Vec<SocketAddr>,
     initial_remote: Option<SocketAddr>,
@@ -40,14 +41,14 @@ impl Addresses {
     /// `local` are this host's addresses in the scenario's order. Some have identifiers of their own (`named`).
     pub(super) fn new(initial: Path, local: &[SocketAddr], named: &[KernelEndpoint]) -> Self {
         let mut addresses = Self {
-            local: vec![(0, initial.local)],
+            local: vec![(0, all_ports(initial.local))],
             listed: local.to_vec(),
             initial_remote: Some(initial.remote),
             remote: Vec::new(),
             announcements: Vec::new(),
         };
-        for endpoint in named.iter().filter(|endpoint| endpoint.address != initial.local.ip()) {
-            addresses.local.push((endpoint.id, SocketAddr::new(endpoint.address, 0)));
+        for endpoint in named {
+            addresses.name(endpoint.id, endpoint.socket());
         }
         for &address in local {
             addresses.local_id(address);
@@ -55,20 +56,42 @@ impl Addresses {
         addresses
     }
 
-    /// The identifier of a local address; a new one if it is not known.
+    /// Gives a local address this identifier if it is free; the initial address keeps its own.
+    fn name(&mut self, id: u8, address: SocketAddr) {
+        if self.local.iter().all(|(known, at)| *known != id && (*known, *at) != (0, address)) {
+            self.forget_local(address);
+            self.local.push((id, address));
+        }
+    }
+
+    /// The identifier of the address that a subflow of the peer's comes in at. With the initial one it is 0, whatever the port.
+    pub(super) fn joined_id(&mut self, address: SocketAddr) -> u8 {
+        let initial = |(id, known): &(u8, SocketAddr)| *id == 0 && known.ip() == address.ip();
+        if self.local.iter().any(initial) { 0 } else { self.local_id(address) }
+    }
+
+    fn forget_local(&mut self, address: SocketAddr) {
+        self.local.retain(|(id, known)| *id == 0 || *known != address);
+    }
+
+    /// The identifier of a local address, or of its port, if that has one; a new one if it is not known.
     pub(super) fn local_id(&mut self, address: SocketAddr) -> u8 {
-        if let Some((id, _)) = self.local.iter().find(|(_, known)| known.ip() == address.ip()) {
+        let of = |address: SocketAddr| self.local.iter().find(|(_, known)| *known == address);
+        if let Some((id, _)) = of(address).or_else(|| of(all_ports(address))) {
             return *id;
         }
         let free = (1..=255).find(|id| self.local.iter().all(|(known, _)| known != id));
         let id = free.unwrap_or(255);
-        self.local.push((id, address));
+        self.local.push((id, all_ports(address)));
         id
     }
 
     /// The identifier of a remote address as the peer announced it, or 0.
     pub(super) fn remote_id(&self, address: SocketAddr) -> u8 {
-        self.remote.iter().find(|(_, known)| known.ip() == address.ip()).map_or(0, |(id, _)| *id)
+        let known = |same: fn(&SocketAddr, &SocketAddr) -> bool| {
+            self.remote.iter().find(|(_, known)| same(known, &address)).map(|(id, _)| *id)
+        };
+        known(|a, b| a == b).or_else(|| known(|a, b| a.ip() == b.ip())).unwrap_or(0)
     }
 
     /// The place of a local address in the scenario's list.
@@ -98,6 +121,10 @@ impl Addresses {
     }
 }
 
+fn all_ports(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip(), 0)
+}
+
 impl Connection {
     /// Does what the path manager wants.
     pub(super) fn act(&mut self, now: Instant, action: Action) {
@@ -107,9 +134,21 @@ impl Connection {
                     self.emit(Event::SubflowWanted(wanted));
                 }
             }
+            Action::Name { address_id, address } => self.addresses.name(address_id, address),
             Action::Announce { address } => self.announce(now, address),
             Action::Withdraw { address } => self.withdraw(now, address),
-            Action::SetBackup { path_index, backup } => self.set_backup(path_index, backup),
+            Action::Remove { address, announced } => self.remove_address(address, announced),
+            Action::CloseFrom { address } => {
+                for at in self.at_address(address) {
+                    self.abandon_subflow(at);
+                }
+            }
+            Action::SetBackupFrom { address, backup } => {
+                let subflows = self.at_address(address).into_iter();
+                let first = subflows.min_by_key(|&at| self.subflows[at].id);
+                self.set_backup(first.into_iter().collect(), backup);
+            }
+            Action::SetBackup { path_index, backup } => self.set_backup(self.on_path(path_index), backup),
             Action::Close { path_index } => {
                 for at in self.on_path(path_index) {
                     self.close_subflow(at);
@@ -196,6 +235,11 @@ impl Connection {
         }
     }
 
+    fn at_address(&mut self, address: SocketAddr) -> Vec<usize> {
+        let address_id = self.addresses.local_id(address);
+        self.with_local_id(address_id)
+    }
+
     fn with_local_id(&self, address_id: u8) -> Vec<usize> {
         let living = self.live.iter().map(|&at| at as usize);
         living
@@ -205,8 +249,27 @@ impl Connection {
             .collect()
     }
 
-    fn set_backup(&mut self, path_index: u32, backup: bool) {
-        for at in self.on_path(path_index) {
+    /// An endpoint is gone. REMOVE_ADDR goes on a subflow of another address if there is one (§3.4.2), and this end closes
+    /// those of this address at once, as Linux.
+    fn remove_address(&mut self, address: SocketAddr, announced: bool) {
+        let address_id = self.addresses.local_id(address);
+        self.addresses.forget_local(address);
+        self.addresses.announcements.retain(|a| a.address_id != address_id);
+        let affected = self.with_local_id(address_id);
+        if announced || !affected.is_empty() {
+            let other = self.open().find(|at| !affected.contains(at));
+            if let Some(carrier) = other.or_else(|| self.open().next()) {
+                let option = RemoveAddress { address_ids: vec![address_id] };
+                self.subflows[carrier].signal(MptcpOption::RemoveAddress(option));
+            }
+        }
+        for at in affected {
+            self.abandon_subflow(at);
+        }
+    }
+
+    fn set_backup(&mut self, subflows: Vec<usize>, backup: bool) {
+        for at in subflows {
             let subflow = &mut self.subflows[at];
             subflow.backup_own = backup;
             subflow.upkeep.on_numbers();
@@ -261,7 +324,13 @@ impl Connection {
                 self.living().partition(|&at| self.subflows[at].remote_id == address_id);
             let alone = !others.iter().any(|&at| self.subflows[at].phase == Phase::Open);
             for at in affected {
-                if alone { self.doubt(now, at) } else { self.abandon_subflow(at) }
+                if alone {
+                    self.doubt(now, at);
+                } else {
+                    self.abandon_subflow(at);
+                    let path = self.subflows[at].path;
+                    self.notify_path_manager(now, path_manager::Event::SubflowLeaving { path });
+                }
             }
             self.notify_path_manager(now, path_manager::Event::AddressRemoved { address_id });
         }

@@ -142,6 +142,12 @@ impl Connection {
         Some(self.add_joined(at, path, path_index, tcp, join, (local_id, remote_id), true, backup))
     }
 
+    /// Does the path manager want the host to take joins of this connection there? At ports that are not the connection's
+    /// own, endpoints come and go.
+    pub fn listens_at(&self, local: SocketAddr) -> bool {
+        self.path_manager.listens_at(local)
+    }
+
     /// Answers a SYN with MP_JOIN; `iss` is the new subflow's initial sequence number.
     ///
     /// # Errors The SYN must be answered with a RST that bears [`Refusal::option`]. The token is not this
@@ -158,6 +164,9 @@ impl Connection {
         if !self.config.allow_join_initial_addr_port && path.local == self.subflows[0].path.local {
             return Err(Refusal::PROHIBITED);
         }
+        if !self.path_manager.has_told_of(path.local) {
+            return Err(Refusal::PROHIBITED);
+        }
         self.bound_half_open(now);
         let at = self.free_place().ok_or(Refusal::RESOURCES)?;
         self.due.request_poll();
@@ -165,7 +174,7 @@ impl Connection {
         let own_nonce = self.draws.nonce();
         let join = subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 };
         let tcp = tcp::Connection::accept(Arc::clone(&self.tcp_config), syn, iss, now);
-        let local_id = self.addresses.local_id(path.local);
+        let local_id = self.addresses.joined_id(path.local);
         let path_index = self.addresses.path_index(path.local);
         Ok(self.add_joined(at, path, path_index, tcp, join, (local_id, remote_id), false, backup))
     }
@@ -200,7 +209,7 @@ impl Connection {
         let new =
             New { id, path, path_index, tcp, place, active, join: Some(join), local_id, remote_id, backup };
         let id = self.occupy(at, new);
-        self.subflows[at].backup_own |= !active && self.path_manager.is_backup(path.local.ip());
+        self.subflows[at].backup_own |= !active && self.path_manager.is_backup(path.local);
         id
     }
 

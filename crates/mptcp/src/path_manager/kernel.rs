@@ -1,19 +1,60 @@
 //! Linux's in-kernel path manager: endpoints with flags, and limits, as `ip mptcp` sets them. Checked against Linux 6.18, case by
 //! case (docs/models/mptcp.md).
 
+mod changes;
+
 use super::{Action, Event};
-use crate::config::{KernelEndpoint, KernelHost};
+use crate::config::{EndpointFlags, KernelEndpoint, KernelHost};
 use crate::id::{Path, Wanted};
 use crate::role::Role;
+use ropewalk_units::Instant;
 use std::net::{IpAddr, SocketAddr};
 
 /// A subflow that lives.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Pair {
-    local: IpAddr,
+    /// Without a port if this end opened it.
+    local: SocketAddr,
     remote: SocketAddr,
     /// Not the initial one: it counts.
     extra: bool,
+    /// Closed because its address is gone: what is left of it does not count.
+    leaving: bool,
+}
+
+impl Pair {
+    fn is(&self, path: Path) -> bool {
+        self.local.ip() == path.local.ip() && self.remote == path.remote
+    }
+}
+
+/// An endpoint, and what this connection has done with it.
+#[derive(Clone, PartialEq, Debug)]
+struct Slot {
+    endpoint: KernelEndpoint,
+    /// Nothing yet.
+    available: bool,
+    /// ADD_ADDR was sent.
+    announced: bool,
+    /// A subflow other than the initial one was opened from it.
+    used: bool,
+}
+
+impl From<KernelEndpoint> for Slot {
+    fn from(endpoint: KernelEndpoint) -> Self {
+        Self { endpoint, available: true, announced: false, used: false }
+    }
+}
+
+impl Slot {
+    fn flags(&self) -> EndpointFlags {
+        self.endpoint.flags
+    }
+
+    /// Is it the endpoint of this local address?
+    fn has(&self, local: SocketAddr) -> bool {
+        self.endpoint.address == local.ip() && self.endpoint.port.is_none_or(|port| port == local.port())
+    }
 }
 
 /// The state of one connection.
@@ -24,14 +65,17 @@ pub(super) struct Kernel {
     initial: Path,
     /// The scenario's paths: a subflow from an address of theirs belongs to the path.
     paths: Vec<Path>,
-    /// Endpoints that have not been used yet, by their place in the list.
-    available: Vec<bool>,
+    /// In the order in which they were added.
+    slots: Vec<Slot>,
+    /// Changes of the host that have been made.
+    changed: usize,
+    established: bool,
+    /// The endpoint of the initial subflow's address counts as used. Linux sees to that when it first has something to do.
+    accounted: bool,
     pairs: Vec<Pair>,
     /// Announced addresses of the peer.
     remotes: Vec<(u8, SocketAddr)>,
-    /// `subflow` endpoints that were used, `signal` ones that were announced, announcements that were followed.
-    used: usize,
-    signaled: usize,
+    /// Announcements that were followed.
     accepted: u32,
     /// Announcements are followed.
     accept: bool,
@@ -41,47 +85,64 @@ pub(super) struct Kernel {
 
 impl Kernel {
     pub(super) fn new(host: KernelHost, role: Role, initial: Path, paths: &[Path]) -> Self {
-        let accept = host.limits.add_addr_accepted > 0 && host.limits.subflows > 0;
-        let pairs = vec![Pair { local: initial.local.ip(), remote: initial.remote, extra: false }];
-        let available = vec![true; host.endpoints.len()];
-        let paths = paths.to_vec();
-        let (remotes, deny_initial) = (Vec::new(), false);
-        let (used, signaled, accepted) = (0, 0, 0);
+        let Path { local, remote } = initial;
         Self {
-            host,
             role,
             initial,
-            paths,
-            available,
-            pairs,
-            remotes,
-            used,
-            signaled,
-            accepted,
-            accept,
-            deny_initial,
+            paths: paths.to_vec(),
+            slots: host.endpoints.iter().copied().map(Slot::from).collect(),
+            changed: 0,
+            established: false,
+            accounted: false,
+            pairs: vec![Pair { local, remote, extra: false, leaving: false }],
+            remotes: Vec::new(),
+            accepted: 0,
+            accept: host.limits.add_addr_accepted > 0 && host.limits.subflows > 0,
+            deny_initial: false,
+            host,
         }
     }
 
-    pub(super) fn on(&mut self, event: Event) -> Vec<Action> {
+    pub(super) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
         let mut actions = Vec::new();
+        self.make_changes(now, &mut actions);
         match event {
-            Event::Established => self.account_initial(&mut actions),
-            Event::SubflowEstablished { path, .. } => self.established(path),
+            Event::Established => {
+                self.begin(&mut actions);
+                return actions;
+            }
+            Event::SubflowEstablished { path, .. } => self.subflow_established(path),
             Event::AnnouncementDone => {}
             Event::SubflowClosed { path, .. } => self.closed(path),
             Event::AddressAnnounced { address, address_id } => {
                 self.announced(address, address_id, &mut actions);
                 return actions;
             }
-            Event::AddressRemoved { address_id } => {
-                self.removed(address_id);
+            Event::AddressRemoved { address_id } => self.removed(address_id),
+            Event::SubflowLeaving { path } => {
+                self.leave(|pair| pair.is(path));
                 return actions;
             }
             Event::Tick => return actions,
         }
         self.proceed(&mut actions);
         actions
+    }
+
+    /// The connection may be joined.
+    fn begin(&mut self, actions: &mut Vec<Action>) {
+        self.established = true;
+        self.accept = self.host.limits.add_addr_accepted > 0 && self.host.limits.subflows > 0;
+        let room = self.host.limits.subflows > 0;
+        let asks = |flags: EndpointFlags| flags.signal || flags.subflow && room;
+        self.account_initial(actions);
+        self.accounted = self.slots.iter().any(|slot| asks(slot.flags()));
+        let first = self.announce_next(actions);
+        match self.role {
+            Role::Client => self.open_endpoints(first, actions),
+            // A server cannot open before its application has accepted the connection, which is after this.
+            Role::Server => self.mark_tried(),
+        }
     }
 
     /// See [`super::PathManager::deny_initial`].
@@ -95,98 +156,119 @@ impl Kernel {
     }
 
     /// Subflows of this host count since they were opened, those of the peer count from here.
-    fn established(&mut self, path: Path) {
-        let (local, remote) = (path.local.ip(), path.remote);
-        if self.pairs.iter().all(|pair| (pair.local, pair.remote) != (local, remote)) {
-            self.pairs.push(Pair { local, remote, extra: true });
+    fn subflow_established(&mut self, path: Path) {
+        if !self.living().any(|pair| pair.is(path)) {
+            let Path { local, remote } = path;
+            self.pairs.push(Pair { local, remote, extra: true, leaving: false });
         }
     }
 
     /// Does this host ask its peer to use subflows of this address as backups only?
-    pub(super) fn is_backup(&self, local: IpAddr) -> bool {
-        self.host.endpoints.iter().any(|endpoint| endpoint.address == local && endpoint.flags.backup)
+    pub(super) fn is_backup(&self, local: SocketAddr) -> bool {
+        self.slots.iter().any(|slot| slot.has(local) && slot.flags().backup)
+    }
+
+    /// Does the host listen there? At the connection's own port, on any address, and at those of endpoints.
+    pub(super) fn listens_at(&self, local: SocketAddr) -> bool {
+        local.port() == self.initial.local.port() || self.by_port(local).is_some()
+    }
+
+    /// An endpoint's port takes the joins of those peers that know it by ADD_ADDR.
+    pub(super) fn has_told_of(&self, local: SocketAddr) -> bool {
+        local.port() == self.initial.local.port() || self.by_port(local).is_some_and(|slot| slot.announced)
+    }
+
+    fn by_port(&self, local: SocketAddr) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.endpoint.port.is_some() && slot.has(local))
+    }
+
+    /// Subflows that have not been closed because of their address.
+    fn living(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.iter().filter(|pair| !pair.leaving)
     }
 
     /// Subflows that may still be opened or admitted.
     fn room(&self) -> usize {
-        let extra = self.pairs.iter().filter(|pair| pair.extra).count();
+        let extra = self.living().filter(|pair| pair.extra).count();
         usize::from(self.host.limits.subflows).saturating_sub(extra)
     }
 
     /// The endpoint of the initial subflow's address is in use from the start; its priority is told.
     fn account_initial(&mut self, actions: &mut Vec<Action>) {
+        self.accounted = true;
         let local = self.initial.local;
-        let at = self.host.endpoints.iter().position(|endpoint| {
-            endpoint.address == local.ip() && endpoint.port.is_none_or(|port| port == local.port())
-        });
-        let Some(at) = at else { return };
-        self.available[at] = false;
-        if self.host.endpoints[at].flags.backup {
+        let Some(slot) = self.slots.iter_mut().find(|slot| slot.has(local)) else { return };
+        slot.available = false;
+        if slot.flags().backup {
             actions.push(Action::SetBackup { path_index: 0, backup: true });
         }
     }
 
     fn closed(&mut self, path: Path) {
-        let same = |pair: &Pair| pair.local == path.local.ip() && pair.remote == path.remote;
+        let left = self.pairs.iter().position(|pair| pair.leaving && pair.is(path));
         // Of two between the same addresses, one that counts.
-        let at = self.pairs.iter().rposition(same);
-        if let Some(at) = at {
+        if let Some(at) = left.or_else(|| self.pairs.iter().rposition(|pair| pair.is(path))) {
             self.pairs.remove(at);
+        }
+    }
+
+    /// These subflows are being closed.
+    fn leave(&mut self, which: impl Fn(&Pair) -> bool) {
+        for pair in self.pairs.iter_mut().filter(|pair| which(pair)) {
+            pair.leaving = true;
         }
     }
 
     /// One more announcement, and all subflows that there is room for.
     fn proceed(&mut self, actions: &mut Vec<Action>) {
         let first = self.announce_next(actions);
-        // A server cannot open before its application has accepted the connection, which is after this.
-        if self.role == Role::Client {
-            self.open_endpoints(first, actions);
-        } else {
-            self.mark_tried();
-        }
+        self.open_endpoints(first, actions);
     }
 
-    fn next_available(&self, wanted: impl Fn(&KernelEndpoint) -> bool) -> Option<usize> {
-        let endpoints = self.host.endpoints.iter().zip(&self.available);
-        endpoints.into_iter().position(|(endpoint, available)| *available && wanted(endpoint))
+    fn next_available(&self, wanted: impl Fn(EndpointFlags) -> bool) -> Option<usize> {
+        self.slots.iter().position(|slot| slot.available && wanted(slot.flags()))
     }
 
     /// Announces the next `signal` endpoint; the one after it waits for the echo, or for another occasion. Returns the
     /// endpoint if subflows are to be opened from it too.
     fn announce_next(&mut self, actions: &mut Vec<Action>) -> Option<usize> {
-        let signals = self.host.endpoints.iter().filter(|endpoint| endpoint.flags.signal).count();
-        if self.signaled >= signals {
-            return None;
-        }
-        let at = self.next_available(|endpoint| endpoint.flags.signal)?;
-        self.available[at] = false;
-        self.signaled += 1;
-        let endpoint = &self.host.endpoints[at];
-        let port = endpoint.port.unwrap_or(self.initial.local.port());
-        actions.push(Action::Announce { address: SocketAddr::new(endpoint.address, port) });
-        endpoint.flags.subflow.then_some(at)
+        let at = self.next_available(|flags| flags.signal)?;
+        let slot = &mut self.slots[at];
+        (slot.available, slot.announced) = (false, true);
+        let port = slot.endpoint.port.unwrap_or(self.initial.local.port());
+        actions.push(Action::Announce { address: SocketAddr::new(slot.endpoint.address, port) });
+        slot.flags().subflow.then_some(at)
     }
 
     fn open_endpoints(&mut self, mut first: Option<usize>, actions: &mut Vec<Action>) {
-        let subflows = self.host.endpoints.iter().filter(|endpoint| endpoint.flags.subflow).count();
-        while self.used < subflows && self.room() > 0 {
-            let Some(at) = first.take().or_else(|| self.next_available(|endpoint| endpoint.flags.subflow))
-            else {
+        while self.room() > 0 {
+            let Some(at) = first.take().or_else(|| self.next_available(|flags| flags.subflow)) else {
                 return;
             };
-            self.available[at] = false;
-            self.used += 1;
-            let endpoint = self.host.endpoints[at].clone();
+            self.use_up(at);
+            let endpoint = self.slots[at].endpoint;
             for remote in self.remotes_for(&endpoint) {
                 self.open(endpoint.address, remote, endpoint.flags.backup, actions);
             }
         }
     }
 
+    /// A subflow is opened from an endpoint.
+    fn use_up(&mut self, at: usize) {
+        let initial = self.is_initial(at);
+        let slot = &mut self.slots[at];
+        (slot.available, slot.used) = (false, !initial);
+    }
+
+    /// Is its address that of the first subflow, whose identifier is 0?
+    fn is_initial(&self, at: usize) -> bool {
+        self.slots[at].has(self.initial.local)
+    }
+
     /// As when all of them had been tried, and had failed.
     fn mark_tried(&mut self) {
-        for (endpoint, available) in self.host.endpoints.iter().zip(&mut self.available) {
-            *available &= !endpoint.flags.subflow;
+        for slot in &mut self.slots {
+            slot.available &= !slot.flags().subflow;
         }
     }
 
@@ -198,9 +280,9 @@ impl Kernel {
             return Some(self.initial.remote).filter(allowed).into_iter().collect();
         }
         let mut remotes: Vec<SocketAddr> = Vec::new();
-        for pair in &self.pairs {
-            let taken = |other: &Pair| other.local == endpoint.address && other.remote == pair.remote;
-            if allowed(&pair.remote) && !self.pairs.iter().any(taken) && !remotes.contains(&pair.remote) {
+        for pair in self.living() {
+            let taken = |other: &Pair| other.local.ip() == endpoint.address && other.remote == pair.remote;
+            if allowed(&pair.remote) && !self.living().any(taken) && !remotes.contains(&pair.remote) {
                 remotes.push(pair.remote);
             }
         }
@@ -215,7 +297,7 @@ impl Kernel {
         if !sound || address_id > 0 && !self.accepts() {
             return;
         }
-        if self.pairs.iter().any(|pair| pair.remote == address) {
+        if self.living().any(|pair| pair.remote == address) {
             return;
         }
         self.remotes.retain(|(known, _)| *known != address_id);
@@ -225,7 +307,7 @@ impl Kernel {
             return;
         }
         for local in locals {
-            let backup = self.is_backup(local);
+            let backup = self.is_backup(SocketAddr::new(local, 0));
             self.open(local, address, backup, actions);
         }
         if address_id > 0 {
@@ -242,7 +324,8 @@ impl Kernel {
     /// A peer that denies its initial address would get no subflow under the default limits: one announcement is
     /// followed then.
     fn is_default_despite_denial(&self) -> bool {
-        self.deny_initial && self.used == 0 && self.host.limits.add_addr_accepted == 0 && self.room() > 0
+        let unused = self.slots.iter().all(|slot| !slot.used);
+        self.deny_initial && unused && self.host.limits.add_addr_accepted == 0 && self.room() > 0
     }
 
     /// Which local addresses connect to an announced one. Those with `fullmesh`, if there are any. Else, if there are
@@ -252,18 +335,12 @@ impl Kernel {
         if room == 0 {
             return Vec::new();
         }
-        let with = |wanted: fn(&KernelEndpoint) -> bool| {
-            self.host
-                .endpoints
-                .iter()
-                .filter(move |endpoint| wanted(endpoint))
-                .map(|endpoint| endpoint.address)
-        };
-        let mesh: Vec<IpAddr> = with(|endpoint| endpoint.flags.fullmesh).take(room).collect();
+        let mesh = self.slots.iter().filter(|slot| slot.flags().fullmesh);
+        let mesh: Vec<IpAddr> = mesh.map(|slot| slot.endpoint.address).take(room).collect();
         if !mesh.is_empty() {
             return mesh;
         }
-        if self.host.endpoints.iter().any(|endpoint| endpoint.flags.laminar) {
+        if self.slots.iter().any(|slot| slot.flags().laminar) {
             return self.laminar();
         }
         if self.is_default_despite_denial() {
@@ -273,24 +350,22 @@ impl Kernel {
     }
 
     fn laminar(&mut self) -> Vec<IpAddr> {
-        let idle = |endpoint: &KernelEndpoint| self.pairs.iter().all(|pair| pair.local != endpoint.address);
-        let found = self.host.endpoints.iter().position(|endpoint| endpoint.flags.laminar && idle(endpoint));
+        let idle = |slot: &Slot| !self.living().any(|pair| pair.local.ip() == slot.endpoint.address);
+        let found = self.slots.iter().position(|slot| slot.flags().laminar && idle(slot));
         let Some(at) = found else { return Vec::new() };
-        if self.host.endpoints[at].flags.subflow {
-            self.available[at] = false;
-            self.used += 1;
+        if self.slots[at].flags().subflow {
+            self.use_up(at);
         }
-        vec![self.host.endpoints[at].address]
+        vec![self.slots[at].endpoint.address]
     }
 
     fn unused_subflow_endpoints(&mut self, room: usize) -> Vec<IpAddr> {
         let mut locals = Vec::new();
         while locals.len() < room
-            && let Some(at) = self.next_available(|endpoint| endpoint.flags.subflow)
+            && let Some(at) = self.next_available(|flags| flags.subflow)
         {
-            self.available[at] = false;
-            self.used += 1;
-            locals.push(self.host.endpoints[at].address);
+            self.use_up(at);
+            locals.push(self.slots[at].endpoint.address);
         }
         locals
     }
@@ -306,8 +381,9 @@ impl Kernel {
     }
 
     fn open(&mut self, local: IpAddr, remote: SocketAddr, backup: bool, actions: &mut Vec<Action>) {
-        self.pairs.push(Pair { local, remote, extra: true });
-        let path = Path { local: SocketAddr::new(local, 0), remote };
+        let from = SocketAddr::new(local, 0);
+        self.pairs.push(Pair { local: from, remote, extra: true, leaving: false });
+        let path = Path { local: from, remote };
         let index = self.paths.iter().position(|path| path.local.ip() == local);
         let path_index = index.unwrap_or(self.paths.len()) as u32;
         actions.push(Action::Open(Wanted { path, path_index, backup }));

@@ -75,7 +75,7 @@ impl Mesh {
             Event::SubflowClosed { path_index, failed, .. } => self.closed(now, path_index, failed),
             Event::AddressAnnounced { address, address_id } => self.announced(now, address, address_id),
             Event::AddressRemoved { address_id } => self.removed(address_id),
-            Event::Tick | Event::AnnouncementDone => {}
+            Event::Tick | Event::AnnouncementDone | Event::SubflowLeaving { .. } => {}
         }
         self.open_due(now)
     }

@@ -236,7 +236,7 @@ fn flagged(id: u8, flags: [bool; 5]) -> KernelEndpoint {
 fn kernel(subflows: u8, add_addr_accepted: u8, flags: &[[bool; 5]]) -> PathManager {
     let endpoints = flags.iter().zip(1..).map(|(&flags, id)| flagged(id, flags)).collect();
     let limits = KernelLimits { subflows, add_addr_accepted };
-    let host = KernelHost { limits, endpoints, routed: Vec::new() };
+    let host = KernelHost { limits, endpoints, ..KernelHost::default() };
     client(Kind::Kernel { client: host, server: KernelHost::default() }, 4)
 }
 

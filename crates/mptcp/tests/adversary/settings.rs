@@ -2,7 +2,8 @@
 
 use ropewalk_adversary::{Random, Source};
 use ropewalk_mptcp::{
-    Config, Coupling, EndpointFlags, KernelEndpoint, KernelHost, KernelLimits, PathManager, Scheduler, Secret,
+    Config, Coupling, EndpointFlags, KernelChange, KernelCommand, KernelEndpoint, KernelHost, KernelLimits,
+    PathManager, Scheduler, Secret,
 };
 use ropewalk_testnet::attack::line;
 use ropewalk_testnet::{Line, MptcpHost, Network, address, both_ways, paths};
@@ -22,6 +23,29 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
 }
 
+/// Endpoints that come, go and change while the connection lives.
+fn changes(random: &mut Random, endpoints: &[KernelEndpoint]) -> Vec<KernelChange> {
+    let mut changes = Vec::new();
+    let mut at = Instant::ZERO;
+    for _ in 0..random.below(6) {
+        at += Duration::from_millis(random.below(400));
+        let endpoint = random.pick(endpoints);
+        let id = endpoint.id;
+        let command = match random.below(4) {
+            0 => KernelCommand::Change { id, backup: random.one_in(2), fullmesh: random.one_in(2) },
+            1 => KernelCommand::SetLimits(KernelLimits { subflows: 1 + id, add_addr_accepted: id }),
+            _ => KernelCommand::Delete { id },
+        };
+        let deleted = matches!(command, KernelCommand::Delete { .. });
+        changes.push(KernelChange { at, command });
+        if deleted && random.one_in(2) {
+            at += Duration::from_millis(random.below(200));
+            changes.push(KernelChange { at, command: KernelCommand::Add(endpoint) });
+        }
+    }
+    changes
+}
+
 /// `ip mptcp` of one host: all of its addresses but the first, for any of their purposes.
 fn kernel_host(random: &mut Random, host: u8) -> KernelHost {
     let endpoint = |id: u8| {
@@ -37,7 +61,9 @@ fn kernel_host(random: &mut Random, host: u8) -> KernelHost {
         KernelEndpoint { id, address: address(usize::from(id), host, 0).ip(), port: None, flags }
     };
     let limits = KernelLimits { subflows: 4, add_addr_accepted: 4 };
-    KernelHost { limits, endpoints: (1..4).map(endpoint).collect(), routed: Vec::new() }
+    let endpoints: Vec<_> = (1..4).map(endpoint).collect();
+    let changes = changes(random, &endpoints);
+    KernelHost { limits, endpoints, routed: Vec::new(), changes }
 }
 
 fn path_manager(random: &mut Random) -> PathManager {

@@ -8,6 +8,7 @@ mod attacks;
 mod close;
 mod data;
 mod edges;
+mod endpoints;
 mod fallback;
 mod handshake;
 mod joins;

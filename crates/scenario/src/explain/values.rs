@@ -106,8 +106,9 @@ fn follows_sack(document: &Document, key: &str) -> bool {
 
 /// Where in the file a value may have been given, the strongest first.
 fn candidates(key: &str) -> Vec<String> {
-    // Endpoints stand in the file as they please, and here by host: their list is one place.
-    let key = key.find(".mptcp.endpoints[").map_or(key, |at| &key[..at + ".mptcp.endpoints".len()]);
+    // Endpoints and their changes stand in the file as they please, and here by host: their list is one place.
+    let list = |name: &str| Some(key.find(&format!(".mptcp.{name}["))? + ".mptcp.".len() + name.len());
+    let key = list("endpoints").or_else(|| list("changes")).map_or(key, |end| &key[..end]);
     let mut candidates = vec![key.to_owned()];
     let parts: Vec<&str> = key.splitn(4, '.').collect();
     match parts.as_slice() {

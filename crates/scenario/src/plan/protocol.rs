@@ -78,8 +78,10 @@ impl<'a> Layers<'a> {
         std::iter::once(&self.place.context.file.tcp).chain(self.table.tcp.as_ref())
     }
 
-    fn mptcp_tables(&self) -> impl Iterator<Item = &'a MptcpTable> {
-        std::iter::once(&self.place.context.file.mptcp).chain(self.table.mptcp.as_ref())
+    /// A connection's own table. Changes of endpoints mean those endpoints that hold for it.
+    fn with_changes(&self, own: &MptcpTable) -> MptcpTable {
+        let global = &self.place.context.file.mptcp;
+        MptcpTable { changes: own.changes.as_ref().or(global.changes.as_ref()).cloned(), ..own.clone() }
     }
 
     /// Where a key of the table `kind` was given: at the connection or for all.
@@ -163,8 +165,9 @@ impl<'a> Layers<'a> {
         self.check_steps(&names.paths)?;
         self.check_endpoints()?;
         let mut config = self.mptcp_preset.mptcp();
-        for table in self.mptcp_tables() {
-            table.apply(&mut config, &names);
+        self.place.context.file.mptcp.apply(&mut config, &names);
+        if let Some(own) = &self.table.mptcp {
+            self.with_changes(own).apply(&mut config, &names);
         }
         config.tcp = self.tcp()?;
         self.check_buffers(
@@ -237,6 +240,7 @@ impl<'a> Layers<'a> {
             ("steps", own.steps.is_some(), scripted, "path_manager = \"scripted\""),
             ("endpoints", own.endpoints.is_some(), kernel, "path_manager = \"kernel\""),
             ("limits", own.limits.is_some(), kernel, "path_manager = \"kernel\""),
+            ("changes", own.changes.is_some(), kernel, "path_manager = \"kernel\""),
         ];
         match keys.iter().find(|(_, given, used, _)| *given && !used) {
             None => Ok(()),

@@ -1,7 +1,7 @@
 //! Multipath TCP's choices as keys: `[mptcp]` and `mptcp = { … }` of a connection.
 
 use super::constants::{Constant, constants_table, named_constant};
-use super::endpoints::{EndpointTable, LimitsTable, Names};
+use super::endpoints::{EndpointChangeTable, EndpointTable, LimitsTable, Names, Tables};
 use super::quantity::{Name, Time};
 use super::tcp::Preset;
 use ropewalk_mptcp::{
@@ -41,6 +41,8 @@ macro_rules! mptcp_table {
                 endpoints: Vec<EndpointTable>,
                 /// With kernel: limits by host, as `ip mptcp limits set` sets them.
                 limits: BTreeMap<Name, LimitsTable>,
+                /// With kernel: what `ip mptcp` changes while the scenario runs.
+                changes: Vec<EndpointChangeTable>,
             }
             $($constants)*
         }
@@ -183,9 +185,13 @@ impl MptcpTable {
                 set(steps, self.steps.as_ref().map(|steps| script(steps, &names.paths)));
             }
             PathManager::Kernel { client, server } => {
-                for (kernel, host) in [(client, &names.client), (server, &names.server)] {
-                    host.apply(self.endpoints.as_deref(), self.limits.as_ref(), kernel);
-                }
+                let tables = Tables {
+                    endpoints: self.endpoints.as_deref(),
+                    limits: self.limits.as_ref(),
+                    changes: self.changes.as_deref(),
+                };
+                names.client.apply(&tables, client);
+                names.server.apply(&tables, server);
             }
             _ => {}
         }
@@ -207,7 +213,8 @@ impl MptcpTable {
             }
             PathManager::Kernel { .. } => (PathManagerName::Kernel, None, None),
         };
-        let (endpoints, limits) = super::endpoints::explicit(&config.path_manager, names);
+        let super::endpoints::Explicit { endpoints, limits, changes } =
+            super::endpoints::explicit(&config.path_manager, names);
         Self {
             scheduler: Some(SchedulerName::of(&config.scheduler)),
             weights,
@@ -219,6 +226,7 @@ impl MptcpTable {
             steps,
             endpoints,
             limits,
+            changes,
             ..Self::show(config)
         }
     }

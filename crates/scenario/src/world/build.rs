@@ -19,6 +19,7 @@ use crate::plan::{
     self, AddressIndex, Application, Carrier, ConnectionPlan, ConstantRate, DataDirection, NodeKind,
     NodePlan, OnOff, Plan, Protocol, RateChange, RequestResponse,
 };
+use ropewalk_mptcp::PathManager;
 use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Streams, Tap, World};
 use ropewalk_units::{Duration, Instant};
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub(crate) fn build<T: Tap<Packet>, M: Medium<Packet>>(
     let (mut simulation, nodes) =
         build_lines(plan, &streams, tap, (radio.medium, &radio.entries), Period::Scenario);
     let world = &mut simulation.world;
+    reserve_ports(world, plan, &nodes);
     simulation.ends = (0..plan.connections.len())
         .map(|index| add_connection(world, plan, &nodes, &streams, index))
         .collect();
@@ -145,6 +147,23 @@ fn set_routes<T: Tap<Packet>, M: Medium<Packet>>(
             };
             let routes = next.iter().map(|link| link.map_or(NextHop::None, hop)).collect();
             router.set_routes(routes, plan.nodes[node].strips);
+        }
+    }
+}
+
+/// The ports of `ip mptcp endpoint` are nobody's else.
+fn reserve_ports<T: Tap<Packet>, M: Medium<Packet>>(
+    world: &mut World<ScenarioNode, T, M>,
+    plan: &Plan,
+    nodes: &[NodeId],
+) {
+    for connection in &plan.connections {
+        let Protocol::Mptcp(config) = &connection.protocol else { continue };
+        let PathManager::Kernel { client, server } = &config.path_manager else { continue };
+        for (node, host) in [(connection.source, client), (connection.destination, server)] {
+            for port in host.ports() {
+                world.node_mut(nodes[node]).host_mut().reserve(port);
+            }
         }
     }
 }

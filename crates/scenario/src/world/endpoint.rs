@@ -150,15 +150,48 @@ impl StreamEndpoint {
             Transport::Mptcp(stream) => match stream.subflow(path.local, path.remote) {
                 Some(subflow) => stream.connection.handle_segment(now, subflow, segment),
                 None if opens && !stream.active && mptcp::is_join(segment) => {
-                    let iss = host.initial_sequence(now, path);
-                    let path = host.book.mptcp_path(path);
-                    let joined = stream.connection.accept_join(now, path, segment, iss);
-                    return joined.map(drop).map_err(|refusal| Unexpected(Some(refusal)));
+                    return stream.join(now, path, segment, host);
                 }
                 None => return Err(Unexpected(None)),
             },
         }
         Ok(())
+    }
+
+    /// The same for a segment at a port of `ip mptcp endpoint`, which takes subflows of the connection and nothing else.
+    #[cold]
+    pub(crate) fn handle_at_door(
+        &mut self,
+        now: Instant,
+        path: EndPath,
+        segment: &Segment,
+        host: &mut Interfaces,
+    ) -> Result<(), Unexpected> {
+        use ropewalk_wire::Flags;
+        let Transport::Mptcp(stream) = &mut self.transport else { return Err(Unexpected(None)) };
+        if let Some(subflow) = stream.subflow(path.local, path.remote) {
+            stream.connection.handle_segment(now, subflow, segment);
+            return Ok(());
+        }
+        let opens = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
+        if opens && mptcp::is_join(segment) && stream.connection.listens_at(host.book.socket(path.local)) {
+            return stream.join(now, path, segment, host);
+        }
+        Err(Unexpected(None))
+    }
+
+    /// The ports of its host's endpoints.
+    pub(crate) fn doors(&self) -> impl Iterator<Item = u16> {
+        let kernel = match &*self.protocol {
+            Protocol::Mptcp(config) => match &config.path_manager {
+                mptcp::PathManager::Kernel { client, server } => {
+                    Some(if matches!(self.transport, Transport::Waiting) { client } else { server })
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        kernel.into_iter().flat_map(mptcp::KernelHost::ports)
     }
 
     /// Opens the subflows that are wanted, each from a port of this endpoint that is free for it, or else from a new one
@@ -308,6 +341,23 @@ impl Flow for TcpStream {
     #[inline]
     fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<&FourTuple> {
         self.connection.transmit(now, segment).then_some(&self.tuple)
+    }
+}
+
+impl MptcpStream {
+    /// Takes a SYN with MP_JOIN.
+    #[cold]
+    fn join(
+        &mut self,
+        now: Instant,
+        path: EndPath,
+        syn: &Segment,
+        host: &Interfaces,
+    ) -> Result<(), Unexpected> {
+        let iss = host.initial_sequence(now, path);
+        let path = host.book.mptcp_path(path);
+        let joined = self.connection.accept_join(now, path, syn, iss);
+        joined.map(drop).map_err(|refusal| Unexpected(Some(refusal)))
     }
 }
 

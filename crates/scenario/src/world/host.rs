@@ -3,6 +3,7 @@
 use super::addresses::{AddressBook, EndPath};
 use super::blackhole::Blackhole;
 use super::datagrams::{UdpReceiver, UdpSender};
+use super::doors::{DOOR, Doors};
 use super::endpoint::{Interfaces, StreamEndpoint, Unexpected};
 use super::packet::{Body, Packet};
 use super::ports::PortTable;
@@ -51,6 +52,7 @@ pub(crate) struct Host {
     interfaces: Interfaces,
     slots: Vec<Slot>,
     by_port: PortTable,
+    doors: Doors,
     blackhole: Blackhole,
     /// Packets for addresses that are not this host's.
     pub(crate) misrouted: u64,
@@ -64,6 +66,7 @@ impl Host {
             interfaces,
             slots: Vec::new(),
             by_port: PortTable::default(),
+            doors: Doors::default(),
             blackhole: Blackhole::default(),
             misrouted: 0,
         }
@@ -88,9 +91,19 @@ impl Host {
             Endpoint::UdpSender(sender) => sender.tuple.local.port(),
             Endpoint::UdpReceiver(port, _) => *port,
         };
+        if let Endpoint::Stream(endpoint) = &endpoint {
+            for door in endpoint.doors() {
+                self.doors.add(door, index);
+            }
+        }
         self.slots.push(Slot { endpoint, armed: first });
         self.by_port.insert(port, index);
         (index, (first != Instant::MAX).then_some(first))
+    }
+
+    /// Keeps a port for endpoints that connections share.
+    pub(crate) fn reserve(&mut self, port: u16) {
+        self.by_port.insert(port, DOOR);
     }
 
     /// The endpoint with this index.
@@ -128,7 +141,7 @@ impl Host {
         let path = EndPath { local: packet.destination, remote: packet.source };
         let Some(Slot { endpoint: Endpoint::Stream(endpoint), armed }) = self.slots.get_mut(index as usize)
         else {
-            return refuse(context, port, id, path, Unexpected(None));
+            return self.knock(context, port, id, path);
         };
         if let Err(unexpected) = endpoint.handle_segment(now, path, segment, &mut self.interfaces) {
             return refuse(context, port, id, path, unexpected);
@@ -139,6 +152,32 @@ impl Host {
         if wants {
             self.attend(context, index);
         }
+    }
+
+    /// A segment for a port that is not one connection's own: a door's, or nobody's.
+    #[cold]
+    fn knock(&mut self, context: &mut Context<'_, Packet>, port: Port, id: PacketId, path: EndPath) {
+        let (now, packet) = (context.now(), context.packet(id));
+        let Body::Tcp(segment) = &packet.body else { return };
+        let (mut taken, mut why) = (None, Unexpected(None));
+        for index in self.doors.owner(path).into_iter().chain(self.doors.behind(path.local.port())) {
+            let Some(Slot { endpoint: Endpoint::Stream(endpoint), .. }) = self.slots.get_mut(index as usize)
+            else {
+                continue;
+            };
+            match endpoint.handle_at_door(now, path, segment, &mut self.interfaces) {
+                Ok(()) => {
+                    taken = Some(index);
+                    break;
+                }
+                Err(Unexpected(None)) => {}
+                Err(refused) => why = refused,
+            }
+        }
+        let Some(index) = taken else { return refuse(context, port, id, path, why) };
+        self.doors.let_in(path, index);
+        context.drop_packet(id);
+        self.drive(context, index);
     }
 
     /// A packet that is no segment.

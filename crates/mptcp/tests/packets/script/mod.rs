@@ -65,6 +65,8 @@ pub(crate) struct Script {
     own_key: Option<Key>,
     /// Addresses and ports: the connection's first one.
     path: Path,
+    /// Where the peer's joins go, if not to the connection's first address and port.
+    pub(crate) join_at: Option<SocketAddr>,
     out: VecDeque<(Instant, SubflowId, Segment)>,
     events: Vec<Event>,
     refused: bool,
@@ -133,6 +135,7 @@ impl Script {
             ends: vec![first],
             own_key: None,
             path,
+            join_at: None,
             out: VecDeque::new(),
             events: Vec::new(),
             refused: false,
@@ -264,7 +267,7 @@ impl Script {
 
     fn accept_join(&mut self, at: usize, syn: &Segment) -> Option<SubflowId> {
         let remote = address(at as u8, 1, 41_000 + at as u16);
-        let path = Path { local: self.path.local, remote };
+        let path = Path { local: self.join_at.unwrap_or(self.path.local), remote };
         self.connection.accept_join(self.now, path, syn, iss(at)).ok()
     }
 
