@@ -108,6 +108,17 @@ fn scheduler(number: u64) -> Scheduler {
 }
 
 impl Settings {
+    /// Does a host add or delete endpoints while the connection lives?
+    pub(crate) fn endpoints_change(&self) -> bool {
+        let changes = |config: &Config| match &config.path_manager {
+            PathManager::Kernel { client, server } => {
+                !client.changes.is_empty() || !server.changes.is_empty()
+            }
+            _ => false,
+        };
+        self.configs.iter().any(changes)
+    }
+
     /// Drawn.
     pub(crate) fn draw(seed: u64) -> Self {
         let random = &mut Random::new(seed);
