@@ -33,6 +33,18 @@ impl State {
         !matches!(self, Self::Closed | Self::SynSent | Self::SynReceived)
     }
 
+    /// Does ABORT tell the peer by a RST (RFC 9293 §3.10.5)? Not where both sides have sent their FIN.
+    pub(crate) const fn is_reset_by_abort(self) -> bool {
+        !matches!(self, Self::Closed | Self::SynSent | Self::Closing | Self::LastAck | Self::TimeWait)
+    }
+
+    /// May an ACK leave that carries nothing else? In SYN-RECEIVED it is a challenge, or says which segment was expected
+    /// (RFC 9293 §3.10.7.4, RFC 5961 §3.2).
+    #[inline]
+    pub(crate) const fn may_acknowledge(self) -> bool {
+        !matches!(self, Self::Closed | Self::SynSent)
+    }
+
     /// May the peer still send data that we would take (RFC 9293 §3.10.7.4, "check the segment text")?
     #[inline]
     pub(crate) const fn takes_data(self) -> bool {

@@ -226,7 +226,7 @@ fn asked(state: State, input: Input) -> (State, &'static str) {
         }
         (Closed, _) => (Closed, "§3.10.7.1: RST, unless it is one"),
         (_, Input::Close) => on_close(state),
-        (Closing | LastAck, Input::Abort) => (Closed, "§3.10.5; it asks for no RST there"),
+        (Closing | LastAck, Input::Abort) => (Closed, "§3.10.5: no RST"),
         (_, Input::Abort) => (Closed, "§3.10.5"),
         (_, Input::Timer | Input::Timers) => on_timer(state, input),
 

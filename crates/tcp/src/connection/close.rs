@@ -19,10 +19,10 @@ impl Connection {
         };
     }
 
-    /// Ends the connection at once: a RST leaves at the next [`Self::poll_transmit`] if the peer knows of us.
+    /// Ends the connection at once: a RST leaves at the next [`Self::poll_transmit`] if the peer knows of us and does not
+    /// close already (RFC 9293 §3.10.5).
     pub fn abort(&mut self) {
-        let peer_waits = !matches!(self.cx.state, State::Closed | State::SynSent | State::TimeWait);
-        if peer_waits {
+        if self.cx.state.is_reset_by_abort() {
             self.cx.outbox.put_reset(self.sender.nxt(), Some(self.receiver.next()));
         }
         if self.cx.state != State::Closed {

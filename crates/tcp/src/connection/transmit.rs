@@ -87,7 +87,7 @@ impl Connection {
     /// An ACK, if one is due or reading opened the window.
     #[inline]
     fn transmit_ack(&mut self, segment: &mut Segment) -> bool {
-        let due = self.receiver.owes_ack() && self.cx.state.is_synchronized();
+        let due = self.receiver.owes_ack() && self.cx.state.may_acknowledge();
         if due || self.receiver.owes_window_update(&self.cx, self.sender.smss()) {
             return self.pure_ack(segment);
         }

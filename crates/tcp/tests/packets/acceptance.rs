@@ -268,3 +268,33 @@ fn only_the_peers_fin_restarts_time_wait() {
     s.run("+30000 < F. 4294960000:4294960001 ack 2\n > . 2:2 ack 2\n +30000 > nothing");
     s.assert_state(State::Closed);
 }
+
+/// RFC 9293 §3.10.5: where both FINs have been sent, ABORT deletes and tells nobody.
+#[test]
+fn an_abort_after_both_fins_sends_no_reset() {
+    let mut closing = Script::established(plain());
+    closing.run("finish\n > F. 1:2 ack 1\n < F. 1:2 ack 1\n > . 2:2 ack 2");
+    closing.assert_state(State::Closing);
+    let mut last_ack = Script::established(plain());
+    last_ack.run("< F. 1:2 ack 1\n > . 1:1 ack 2\n finish\n > F. 1:2 ack 2");
+    last_ack.assert_state(State::LastAck);
+    for mut s in [closing, last_ack] {
+        s.run("abort\n > nothing");
+        s.assert_state(State::Closed);
+    }
+    let mut waits = Script::established(plain());
+    waits.run("finish\n > F. 1:2 ack 1\n < . 1:1 ack 2\n abort\n > R. 2:2 ack 1");
+}
+
+/// RFC 9293 §3.10.7.4, RFC 5961 §3.2 and §4.2: in SYN-RECEIVED too.
+#[test]
+fn a_half_open_connection_challenges_a_reset_and_a_syn_in_its_window() {
+    for attack in ["< R 11:11", "< S 11:12"] {
+        let mut s = Script::accept(plain(), "S 0:1 mss 1000");
+        s.run(&format!("> S. 0:1 ack 1\n +10 {attack}\n > . 1:1 ack 1\n {attack}\n > nothing"));
+        s.assert_state(State::SynReceived);
+    }
+    // Data beyond the window is told what is expected.
+    let mut s = Script::accept(plain(), "S 0:1 mss 1000");
+    s.run("> S. 0:1 ack 1\n +10 < . 900001:900101 ack 1\n > . 1:1 ack 1");
+}
