@@ -113,6 +113,13 @@ pub struct KernelLimits {
     pub add_addr_accepted: u8,
 }
 
+impl KernelLimits {
+    /// Does a new connection follow announcements?
+    pub(crate) fn accept(self) -> bool {
+        self.add_addr_accepted > 0 && self.subflows > 0
+    }
+}
+
 impl Default for KernelLimits {
     fn default() -> Self {
         Self { subflows: 2, add_addr_accepted: 0 }

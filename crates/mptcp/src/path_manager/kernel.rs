@@ -97,7 +97,7 @@ impl Kernel {
             pairs: vec![Pair { local, remote, extra: false, leaving: false }],
             remotes: Vec::new(),
             accepted: 0,
-            accept: host.limits.add_addr_accepted > 0 && host.limits.subflows > 0,
+            accept: host.limits.accept(),
             deny_initial: false,
             host,
         }
@@ -132,7 +132,6 @@ impl Kernel {
     /// The connection may be joined.
     fn begin(&mut self, actions: &mut Vec<Action>) {
         self.established = true;
-        self.accept = self.host.limits.add_addr_accepted > 0 && self.host.limits.subflows > 0;
         let room = self.host.limits.subflows > 0;
         let asks = |flags: EndpointFlags| flags.signal || flags.subflow && room;
         self.account_initial(actions);

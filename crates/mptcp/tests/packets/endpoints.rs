@@ -361,3 +361,20 @@ fn a_server_joins_at_the_client_s_first_address_from_an_endpoint_that_is_added()
     // One that was there from the start was tried before the application had accepted the connection.
     Script::server(with(host(vec![endpoint(3, 2, SUBFLOW)], vec![]))).run("+1000 > nothing");
 }
+
+#[test]
+fn limits_of_before_the_connection_hold_from_its_start() {
+    let limits = KernelLimits { subflows: 1, add_addr_accepted: 1 };
+    let mut host = host(vec![], vec![KernelCommand::SetLimits(limits)]);
+    host.limits = KernelLimits { subflows: 0, add_addr_accepted: 0 };
+    host.changes[0].at = Instant::ZERO;
+    let mut client = Script::client(with(host));
+    client.run(
+        "+1 0 < . 1:1 ack 1 win 60000 add 1 10.5.0.2
+         0 > . 1:1 ack 1 echo 1 10.5.0.2
+         1 > S 0:1 join
+         +1 0 < . 1:1 ack 1 win 60000 add 2 10.6.0.2
+         0 > . 1:1 ack 1 echo 2 10.6.0.2
+         > nothing",
+    );
+}

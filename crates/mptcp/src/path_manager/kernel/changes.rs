@@ -23,7 +23,12 @@ impl Kernel {
                 KernelCommand::Change { id, backup, fullmesh } => {
                     self.change(id, backup, fullmesh, actions);
                 }
-                KernelCommand::SetLimits(limits) => self.host.limits = limits,
+                KernelCommand::SetLimits(limits) => {
+                    self.host.limits = limits;
+                    if !self.established {
+                        self.accept = limits.accept();
+                    }
+                }
             }
         }
     }
