@@ -5,7 +5,7 @@ use ropewalk_host::Host;
 use ropewalk_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
@@ -63,18 +63,23 @@ impl Ports {
         Self { ports: Vec::new(), clock: Clock::new(), middlebox: None, buffer: Vec::new() }
     }
 
-    /// Opens a TUN interface on which the kernel has one address of a network of 256, and the host another.
+    /// Opens a TUN interface on which the kernel has one address, of a network of 256 in IPv4 and of 64 bits in IPv6, and the
+    /// host another.
     ///
     /// # Errors
     /// [`Error::Open`]
-    pub fn open(&mut self, name: &str, mtu: u16, kernel: Ipv4Addr, host: Ipv4Addr) -> Result<(), Error> {
-        let builder = DeviceBuilder::new().name(name).mtu(mtu).ipv4(kernel, 24u8, None);
+    pub fn open(&mut self, name: &str, mtu: u16, kernel: IpAddr, host: IpAddr) -> Result<(), Error> {
+        let builder = DeviceBuilder::new().name(name).mtu(mtu);
+        let builder = match kernel {
+            IpAddr::V4(kernel) => builder.ipv4(kernel, 24u8, None),
+            IpAddr::V6(kernel) => builder.ipv6(kernel, 64u8),
+        };
         let device = builder.build_sync().and_then(|device| {
             device.set_nonblocking(true)?;
             Ok(device)
         });
         let device = device.map_err(|source| Error::Open { name: name.to_owned(), source })?;
-        self.ports.push(Port { address: host.into(), device });
+        self.ports.push(Port { address: host, device });
         Ok(())
     }
 

@@ -2,12 +2,15 @@
 
 use crate::middlebox as mb;
 use crate::namespace::{self, run as command};
-use crate::scene::{Report, Role, Scene};
+use crate::scene::{Family, Report, Role, Scene};
+use ropewalk_mptcp::{EndpointFlags, KernelChange, KernelCommand, KernelEndpoint};
+use ropewalk_units::{Duration, Instant};
 
 /// One case; it runs in each of its roles.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) roles: &'static [Role],
+    family: Family,
     paths: u8,
     multipath: bool,
     arrange: fn(&mut Scene),
@@ -20,11 +23,11 @@ const MEGABYTE: u64 = 1 << 20;
 
 /// Multipath TCP in both roles.
 const fn case(name: &'static str, paths: u8, arrange: fn(&mut Scene), holds: fn(&Report) -> bool) -> Case {
-    Case { name, roles: BOTH, paths, multipath: true, arrange, holds }
+    Case { name, roles: BOTH, family: Family::V4, paths, multipath: true, arrange, holds }
 }
 
 const fn tcp(name: &'static str, arrange: fn(&mut Scene), holds: fn(&Report) -> bool) -> Case {
-    Case { name, roles: BOTH, paths: 1, multipath: false, arrange, holds }
+    Case { name, roles: BOTH, family: Family::V4, paths: 1, multipath: false, arrange, holds }
 }
 
 fn any(_: &Report) -> bool {
@@ -36,8 +39,21 @@ fn stays<const SUBFLOWS: usize>(report: &Report) -> bool {
     !report.fell_back && report.carried.len() == SUBFLOWS
 }
 
+/// The second subflow carried little: it rested most of the time.
+fn rests(report: &Report) -> bool {
+    report.carried[1] < report.carried[0] / 4
+}
+
 fn falls_back(report: &Report) -> bool {
     report.fell_back
+}
+
+/// We join from our second endpoint, of which something is changed while data flows.
+fn changes(scene: &mut Scene, command: KernelCommand) {
+    scene.octets = [80 * MEGABYTE; 2];
+    let flags = EndpointFlags { subflow: true, ..EndpointFlags::default() };
+    let at = Instant::ZERO + Duration::from_millis(700);
+    scene.endpoint(scene.second_endpoint(flags), vec![KernelChange { at, command }]);
 }
 
 /// A stream that is long enough for what happens at a time of its own.
@@ -137,7 +153,7 @@ pub(crate) const CASES: &[Case] = &[
         1,
         |scene| {
             scene.fails = Some("no subflow is left, and not everything was delivered");
-            scene.mptcp.close_timeout = ropewalk_units::Duration::from_secs(1);
+            scene.mptcp.close_timeout = Duration::from_secs(1);
             scene.through(mb::stripping(|sight| sight.passed > MEGABYTE));
         },
         |report| !report.fell_back,
@@ -189,6 +205,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "the kernel's second endpoint is a backup",
         roles: &[Role::Server],
+        family: Family::V4,
         paths: 2,
         multipath: true,
         arrange: |_| command("ip mptcp endpoint change id 1 backup"),
@@ -197,12 +214,110 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         name: "our address announced, nothing opened by us",
         roles: &[Role::Server],
+        family: Family::V4,
         paths: 2,
         multipath: true,
         arrange: |_| {
             command("ip mptcp endpoint flush");
         },
         holds: |report| !report.fell_back && report.carried.len() == 2,
+    },
+    Case { family: Family::V6, ..tcp("TCP over IPv6", |_| {}, any) },
+    Case { family: Family::V6, ..case("three subflows over IPv6", 3, long, stays::<3>) },
+    Case {
+        family: Family::V6,
+        ..case(
+            "2 % lost over IPv6",
+            2,
+            |scene| scene.through(mb::later(1, mb::lossy(50))),
+            |report| stays::<2>(report) && report.retransmissions > 0,
+        )
+    },
+    case(
+        "fast close by us after 1 MB",
+        2,
+        |scene| {
+            scene.aborts_after = Some(MEGABYTE);
+            scene.fails = Some("the connection was aborted");
+        },
+        |_| namespace::has_counted("MPFastcloseRx"),
+    ),
+    case(
+        "fast close by the kernel after 1 MB",
+        2,
+        |scene| {
+            scene.kernel_aborts_after = Some(MEGABYTE);
+            scene.fails = Some("the peer aborted the connection");
+        },
+        |_| namespace::has_counted("MPFastcloseTx"),
+    ),
+    Case {
+        roles: &[Role::Server],
+        ..case(
+            "the kernel's second endpoint removed after 1 MB",
+            2,
+            |scene| {
+                long(scene);
+                scene.meanwhile = Some((MEGABYTE, || command("ip mptcp endpoint delete id 1")));
+            },
+            |report| !report.fell_back && namespace::has_counted("RmAddrTx") && rests(report),
+        )
+    },
+    Case {
+        roles: &[Role::Server],
+        ..case(
+            "the kernel's second endpoint becomes a backup after 1 MB",
+            2,
+            |scene| {
+                long(scene);
+                scene.meanwhile = Some((MEGABYTE, || command("ip mptcp endpoint change id 1 backup")));
+            },
+            |report| stays::<2>(report) && namespace::has_counted("MPPrioTx") && rests(report),
+        )
+    },
+    Case {
+        roles: &[Role::Client],
+        ..case(
+            "our second endpoint removed while data flows",
+            2,
+            |scene| changes(scene, KernelCommand::Delete { id: 1 }),
+            |report| !report.fell_back && namespace::has_counted("RmAddr") && rests(report),
+        )
+    },
+    Case {
+        roles: &[Role::Client],
+        ..case(
+            "our second endpoint becomes a backup while data flows",
+            2,
+            |scene| changes(scene, KernelCommand::Change { id: 1, backup: true, fullmesh: false }),
+            |report| stays::<2>(report) && namespace::has_counted("MPPrioRx") && rests(report),
+        )
+    },
+    Case {
+        roles: &[Role::Server],
+        ..case(
+            "our address announced with a port",
+            2,
+            |scene| {
+                command("ip mptcp endpoint flush");
+                let flags = EndpointFlags { signal: true, ..EndpointFlags::default() };
+                scene.endpoint(
+                    KernelEndpoint { port: Some(5002), ..scene.second_endpoint(flags) },
+                    Vec::new(),
+                );
+            },
+            |report| stays::<2>(report) && namespace::has_counted("PortAdd"),
+        )
+    },
+    // RFC 8684 §3.1: C says that no more subflows to this address are wanted.
+    Case {
+        roles: &[Role::Client],
+        ..case(
+            "the kernel wants no subflow to its first address",
+            2,
+            |_| command("sysctl -qw net.mptcp.allow_join_initial_addr_port=0"),
+            |report| stays::<1>(report) && !namespace::has_counted("MPJoinSynRx"),
+        )
     },
 ];
 
@@ -214,7 +329,7 @@ pub(crate) fn run(name: &str) {
         Some((case, *role))
     });
     let (case, role) = found.expect("a case of this name");
-    let mut scene = Scene::new(case.paths, case.multipath, role);
+    let mut scene = Scene::new(case.family, case.paths, case.multipath, role);
     (case.arrange)(&mut scene);
     std::panic::set_hook(Box::new(|why| println!("{why}\nthe kernel counted{}", namespace::counters())));
     let report = scene.run(role);

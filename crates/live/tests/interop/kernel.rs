@@ -70,21 +70,40 @@ impl Digester {
         self.digest.update(octets);
     }
 
+    pub(crate) const fn octets(&self) -> u64 {
+        self.octets
+    }
+
     pub(crate) fn seen(self) -> Seen {
         Seen { octets: self.octets, digest: self.digest.finalize().into() }
     }
 }
 
-fn socket(multipath: bool) -> Socket {
+fn socket(multipath: bool, address: SocketAddr) -> Socket {
     let protocol = if multipath { Protocol::from(IPPROTO_MPTCP) } else { Protocol::TCP };
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol)).expect("a socket");
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(protocol)).expect("a socket");
     socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     socket.set_write_timeout(Some(PATIENCE)).expect("a timeout");
     socket
 }
 
+/// Receives so many octets, sends nothing, and aborts.
+fn abort(mut socket: Socket, after: u64) -> Seen {
+    let (mut digest, mut buffer) = (Digester::default(), vec![0; 1 << 16]);
+    while digest.octets() <= after {
+        let len = socket.read(&mut buffer).expect("the peer's stream");
+        digest.take(&buffer[..len]);
+    }
+    // The last handle that goes resets: of Multipath TCP by MP_FASTCLOSE.
+    socket.set_linger(Some(Duration::ZERO)).expect("an option");
+    digest.seen()
+}
+
 /// Sends `out` octets of noise while it receives whatever comes.
-fn talk(socket: Socket, mut out: Noise) -> Seen {
+fn talk(socket: Socket, mut out: Noise, aborts_after: Option<u64>) -> Seen {
+    if let Some(after) = aborts_after {
+        return abort(socket, after);
+    }
     let mut writer = socket.try_clone().expect("a second handle");
     let sender = thread::spawn(move || {
         loop {
@@ -92,15 +111,18 @@ fn talk(socket: Socket, mut out: Noise) -> Seen {
             if octets.is_empty() {
                 return writer.shutdown(Shutdown::Write).expect("the end of the stream");
             }
-            writer.write_all(&octets).expect("the peer takes it");
+            // A connection that was reset: its reader sees that too little came.
+            if writer.write_all(&octets).is_err() {
+                return;
+            }
         }
     });
     let mut reader = socket;
     let (mut digest, mut buffer) = (Digester::default(), vec![0; 1 << 16]);
     loop {
-        match reader.read(&mut buffer).expect("the peer's stream") {
-            0 => break,
-            len => digest.take(&buffer[..len]),
+        match reader.read(&mut buffer) {
+            Ok(0) | Err(_) => break,
+            Ok(len) => digest.take(&buffer[..len]),
         }
     }
     sender.join().expect("the sender");
@@ -108,8 +130,13 @@ fn talk(socket: Socket, mut out: Noise) -> Seen {
 }
 
 /// A server for one connection, that listens when this returns.
-pub(crate) fn serve(multipath: bool, address: SocketAddr, out: Noise) -> JoinHandle<Seen> {
-    let listener = socket(multipath);
+pub(crate) fn serve(
+    multipath: bool,
+    address: SocketAddr,
+    out: Noise,
+    aborts_after: Option<u64>,
+) -> JoinHandle<Seen> {
+    let listener = socket(multipath, address);
     listener.set_reuse_address(true).expect("an option");
     listener.bind(&address.into()).expect("an address of the kernel's");
     listener.listen(8).expect("a listener");
@@ -117,16 +144,22 @@ pub(crate) fn serve(multipath: bool, address: SocketAddr, out: Noise) -> JoinHan
         let (socket, _) = listener.accept().expect("a connection");
         socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         socket.set_write_timeout(Some(PATIENCE)).expect("a timeout");
-        talk(socket, out)
+        talk(socket, out, aborts_after)
     })
 }
 
 /// A client.
-pub(crate) fn connect(multipath: bool, from: SocketAddr, to: SocketAddr, out: Noise) -> JoinHandle<Seen> {
+pub(crate) fn connect(
+    multipath: bool,
+    from: SocketAddr,
+    to: SocketAddr,
+    out: Noise,
+    aborts_after: Option<u64>,
+) -> JoinHandle<Seen> {
     thread::spawn(move || {
-        let socket = socket(multipath);
+        let socket = socket(multipath, from);
         socket.bind(&from.into()).expect("an address of the kernel's");
         socket.connect(&to.into()).expect("a connection");
-        talk(socket, out)
+        talk(socket, out, aborts_after)
     })
 }

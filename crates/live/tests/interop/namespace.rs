@@ -54,6 +54,9 @@ pub(crate) fn prepare() {
         ("net/ipv4/conf/all/rp_filter", "0"),
         ("net/ipv4/conf/default/rp_filter", "0"),
         ("net/ipv4/tcp_congestion_control", "reno"),
+        // An address of IPv6 is used at once.
+        ("net/ipv6/conf/all/accept_dad", "0"),
+        ("net/ipv6/conf/default/accept_dad", "0"),
         ("net/mptcp/enabled", "1"),
     ] {
         std::fs::write(format!("/proc/sys/{key}"), value).unwrap_or_else(|error| panic!("{key}: {error}"));
@@ -80,4 +83,9 @@ pub(crate) fn counters() -> String {
         }
     }
     counted
+}
+
+/// Has the kernel counted this?
+pub(crate) fn has_counted(name: &str) -> bool {
+    counters().split(' ').any(|word| word == name)
 }

@@ -10,7 +10,7 @@ use ropewalk_mptcp as mptcp;
 use ropewalk_tcp as tcp;
 use ropewalk_units::{Duration, Instant};
 use std::cell::RefCell;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -52,17 +52,37 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const TO_KERNEL: u64 = 11;
 const FROM_KERNEL: u64 = 13;
 
-fn kernel_address(path: u8) -> Ipv4Addr {
-    Ipv4Addr::new(10, 9, path, 1)
+/// Which internet protocol the paths speak.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Family {
+    V4,
+    V6,
 }
 
-fn host_address(path: u8) -> Ipv4Addr {
-    Ipv4Addr::new(10, 9, path, 2)
+impl Family {
+    fn address(self, path: u8, side: u8) -> IpAddr {
+        match self {
+            Self::V4 => Ipv4Addr::new(10, 9, path, side).into(),
+            Self::V6 => Ipv6Addr::new(0xfd09, 0, 0, path.into(), 0, 0, 0, side.into()).into(),
+        }
+    }
+
+    fn kernel_address(self, path: u8) -> IpAddr {
+        self.address(path, 1)
+    }
+
+    fn host_address(self, path: u8) -> IpAddr {
+        self.address(path, 2)
+    }
 }
+
+/// Something that is done in the kernel once its application has sent us so many octets and each path carries some of ours.
+pub(crate) type Meanwhile = (u64, fn());
 
 pub(crate) struct Scene {
     pub(crate) ports: Ports,
     middlebox: Option<Middlebox>,
+    family: Family,
     paths: u8,
     multipath: bool,
     pub(crate) mptcp: mptcp::Config,
@@ -71,33 +91,63 @@ pub(crate) struct Scene {
     pub(crate) octets: [u64; 2],
     /// Our application reads nothing for so many milliseconds.
     pub(crate) pause: u64,
+    /// Our application aborts once it has read so many octets.
+    pub(crate) aborts_after: Option<u64>,
+    /// The kernel's application does.
+    pub(crate) kernel_aborts_after: Option<u64>,
+    pub(crate) meanwhile: Option<Meanwhile>,
     /// The connection has to fail: with this error on our side.
     pub(crate) fails: Option<&'static str>,
 }
 
 impl Scene {
     /// So many paths of 1 500 octets; Multipath TCP or plain TCP. Whoever is the client joins from its other addresses.
-    pub(crate) fn new(paths: u8, multipath: bool, role: Role) -> Self {
+    pub(crate) fn new(family: Family, paths: u8, multipath: bool, role: Role) -> Self {
         let mut ports = Ports::new();
         run("ip mptcp limits set subflow 8 add_addr_accepted 8");
         for path in 0..paths {
             let name = format!("rw{path}");
             ports
-                .open(&name, 1500, kernel_address(path), host_address(path))
+                .open(&name, 1500, family.kernel_address(path), family.host_address(path))
                 .expect("root opens TUN interfaces");
             if path > 0 && role == Role::Server {
-                run(&format!("ip mptcp endpoint add {} dev {name} subflow", kernel_address(path)));
+                run(&format!("ip mptcp endpoint add {} dev {name} subflow", family.kernel_address(path)));
             }
         }
         let mptcp = mptcp::Config::linux();
         let tcp = tcp::Config::linux();
         let octets = [crate::megabytes() << 20; 2];
-        Self { ports, middlebox: None, paths, multipath, mptcp, tcp, octets, pause: 0, fails: None }
+        Self {
+            ports,
+            middlebox: None,
+            family,
+            paths,
+            multipath,
+            mptcp,
+            tcp,
+            octets,
+            pause: 0,
+            aborts_after: None,
+            kernel_aborts_after: None,
+            meanwhile: None,
+            fails: None,
+        }
     }
 
     /// All packets go through this.
     pub(crate) fn through(&mut self, middlebox: Middlebox) {
         self.middlebox = Some(middlebox);
+    }
+
+    /// Our second address, as `ip mptcp endpoint` would name it.
+    pub(crate) fn second_endpoint(&self, flags: mptcp::EndpointFlags) -> mptcp::KernelEndpoint {
+        mptcp::KernelEndpoint { id: 1, address: self.family.host_address(1), port: None, flags }
+    }
+
+    /// Our host has this endpoint and no other, and changes it as time goes on.
+    pub(crate) fn endpoint(&mut self, endpoint: mptcp::KernelEndpoint, changes: Vec<mptcp::KernelChange>) {
+        let host = mptcp::KernelHost { endpoints: vec![endpoint], changes, ..mptcp::KernelHost::default() };
+        self.mptcp.path_manager = mptcp::PathManager::Kernel { client: host.clone(), server: host };
     }
 
     /// Each packet of ours is looked at before anything on the way can change it.
@@ -130,22 +180,24 @@ impl Scene {
         let watch = self.watch();
         let mut host = Host::new(self.ports.addresses(), [1, 2, 3, u64::from(self.paths)]);
         let out = Noise::new(FROM_KERNEL, from_kernel);
+        let from = self.family.kernel_address(0);
         let (kernel, ours) =
-            (SocketAddr::new(kernel_address(0).into(), PORT), SocketAddr::new(host_address(0).into(), PORT));
+            (SocketAddr::new(from, PORT), SocketAddr::new(self.family.host_address(0), PORT));
+        let aborts_after = self.kernel_aborts_after;
         let (application, id) = match role {
             Role::Client => {
-                let server = kernel::serve(self.multipath, kernel, out);
+                let server = kernel::serve(self.multipath, kernel, out, aborts_after);
                 let protocol = self.protocol();
-                let id = host.connect(self.ports.now(), host_address(0).into(), kernel, &protocol);
+                let id = host.connect(self.ports.now(), ours.ip(), kernel, &protocol);
                 (server, id)
             }
             Role::Server => {
                 host.listen(PORT, self.protocol());
-                let from = SocketAddr::new(kernel_address(0).into(), 0);
-                (kernel::connect(self.multipath, from, ours, out), None)
+                let from = SocketAddr::new(from, 0);
+                (kernel::connect(self.multipath, from, ours, out, aborts_after), None)
             }
         };
-        let mut talk = Talk::new(id, to_kernel, self.pause);
+        let mut talk = Talk::new(id, to_kernel, &self);
         while !talk.is_over() {
             assert!(
                 self.ports.now() < Instant::ZERO + PATIENCE,
@@ -186,6 +238,9 @@ struct Talk {
     done: bool,
     /// It reads nothing before.
     begins: Instant,
+    aborts_after: Option<u64>,
+    meanwhile: Option<Meanwhile>,
+    paths: u8,
 }
 
 impl std::fmt::Debug for Talk {
@@ -195,7 +250,7 @@ impl std::fmt::Debug for Talk {
 }
 
 impl Talk {
-    fn new(id: Option<SocketId>, octets: u64, pause: u64) -> Self {
+    fn new(id: Option<SocketId>, octets: u64, scene: &Scene) -> Self {
         Self {
             id,
             out: Noise::new(TO_KERNEL, octets),
@@ -212,7 +267,10 @@ impl Talk {
             },
             acknowledged: false,
             done: false,
-            begins: Instant::ZERO + Duration::from_millis(pause),
+            begins: Instant::ZERO + Duration::from_millis(scene.pause),
+            aborts_after: scene.aborts_after,
+            meanwhile: scene.meanwhile,
+            paths: scene.paths,
         }
     }
 
@@ -250,6 +308,14 @@ impl Talk {
             host.read(now, id, usize::MAX, &mut octets);
         }
         self.digest.take(&octets);
+        let carry = self.report.carried.iter().filter(|octets| **octets > 0).count();
+        let is_time = |after: u64| self.digest.octets() > after && carry == usize::from(self.paths);
+        if let Some((_, act)) = self.meanwhile.take_if(|(after, _)| is_time(*after)) {
+            act();
+        }
+        if self.aborts_after.take_if(|after| self.digest.octets() > *after).is_some() {
+            return host.abort(now, id);
+        }
         if self.acknowledged && !self.done && host.peer_finished(id) {
             self.done = true;
             self.report.seconds = (now - Instant::ZERO).as_secs_f64();
