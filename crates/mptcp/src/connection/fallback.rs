@@ -71,15 +71,21 @@ impl Connection {
     }
 
     /// After fallback with MP_FAIL: what was mapped before still comes with its mappings, and the infinite one
-    /// itself is awaited.
+    /// itself is awaited. An infinite mapping says at any time where the peer begins again: it may have fallen back after
+    /// this end.
     #[inline(never)]
     pub(super) fn on_late_options(&mut self, now: Instant, at: usize, segment: &Segment) {
-        let awaited = self.subflows[at].infinite_in.is_none() || self.subflows[at].discarding;
-        if at != self.plain as usize || !awaited {
+        let subflow = &self.subflows[at];
+        let awaited = subflow.infinite_in.is_none() || subflow.discarding;
+        if at != self.plain as usize {
             return;
         }
-        if let Some(mapping) = segment.options.mptcp.dss.and_then(|dss| dss.mapping()) {
+        let mapping = segment.options.mptcp.dss.and_then(|dss| dss.mapping());
+        if let Some(mapping) = mapping.filter(|mapping| awaited || mapping.len == 0) {
             let _ = self.on_mapping(at, segment, &mapping, false);
+        }
+        if !awaited {
+            return;
         }
         for option in segment.options.mptcp.rare() {
             if let MptcpOption::Fail(dsn) = option {
@@ -273,7 +279,7 @@ impl Connection {
         };
         let data = if data > self.reassembly.next() { self.reassembly.next() } else { data };
         let subflow = &mut self.subflows[at];
-        if subflow.infinite_in.is_some_and(|known| known.announced) {
+        if subflow.infinite_in.is_some_and(|known| known.announced && known.position == position) {
             return Ok(());
         }
         subflow.infinite_in = Some(Infinite { position, data, announced: true });

@@ -172,3 +172,27 @@ fn after_fallback_what_is_beyond_the_connection_s_window_is_not_acknowledged() {
     let _ = server.take_out();
     assert_eq!(server.connection.readable(), 1000, "nothing was lost");
 }
+
+/// The peer did not notice that this end fell back, and then falls back itself: it begins again, with an infinite mapping.
+#[test]
+fn an_infinite_mapping_after_a_silent_fallback_says_what_comes_again() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 100
+         0 > . 1:101 ack 1 map 0 1 100
+         +20 0 < . 1:501 ack 101 win 60000",
+    );
+    assert!(fell_back(&mut server).is_some());
+    let mut delivered = |line: &str| {
+        let _ = server.take_out();
+        server.run(line);
+        server.connection.stats().bytes_delivered
+    };
+    assert_eq!(delivered("0 < . 501:1001 ack 101 win 60000 map 0 501 0"), 500);
+    assert_eq!(delivered("0 < . 1001:1301 ack 101 win 60000"), 800);
+    // The same once more is a repetition, whatever it says; one from another place counts.
+    assert_eq!(delivered("0 < . 501:1001 ack 101 win 60000 map 200 501 0"), 800);
+    assert_eq!(delivered("0 < . 1301:1401 ack 101 win 60000 map 750 1301 0"), 850);
+    // Other mappings mean nothing any more.
+    assert_eq!(delivered("0 < . 1401:1501 ack 101 win 60000 map 0 1401 100"), 950);
+}
