@@ -194,6 +194,10 @@ impl Connection {
         let rto = carriers.iter().map(|&at| self.subflows[at].tcp.rto()).max().unwrap_or(PATIENCE);
         let timeout = self.config.add_addr_timeout;
         let once = timeout.is_zero();
+        let before = self.addresses.announcements.len();
+        let most = if once { 1 } else { ANNOUNCEMENTS };
+        self.addresses.announcements.retain(|a| a.sent < most || a.due.is_some_and(|due| due > now));
+        let given_up = self.addresses.announcements.len() < before;
         let initial_port = self.subflows[0].path.local.port();
         for announcement in &mut self.addresses.announcements {
             if announcement.due.is_some_and(|due| due > now) {
@@ -211,10 +215,7 @@ impl Connection {
             let option = AddAddress { address_id, address: address.ip(), port, hmac: Some(hmac) };
             self.subflows[carrier].signal(MptcpOption::AddAddress(option));
         }
-        let before = self.addresses.announcements.len();
-        let most = if once { 1 } else { ANNOUNCEMENTS };
-        self.addresses.announcements.retain(|a| a.sent < most || a.due.is_some_and(|due| due > now));
-        if self.addresses.announcements.len() < before {
+        if given_up {
             self.notify_path_manager(now, path_manager::Event::AnnouncementDone);
         }
     }

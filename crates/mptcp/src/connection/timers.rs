@@ -250,7 +250,7 @@ impl Connection {
         if self.queue.una() < self.queue.next() {
             self.repair_head(now);
         } else if self.queue.unscheduled() > 0 {
-            self.probe_window();
+            self.probe_window(now);
         } else {
             self.repeat_data_fin(now);
         }
@@ -342,12 +342,17 @@ impl Connection {
 
     /// The connection-level window is closed, nothing is on its way, and its opening may have been lost
     /// (RFC 9293 §3.8.6.1).
-    fn probe_window(&mut self) {
+    fn probe_window(&mut self, now: Instant) {
         if self.send_edge > self.queue.next() {
             return;
         }
         // On all of them: a path that died silently carries nothing that would show it.
         for at in self.open().collect::<Vec<_>>() {
+            if self.subflows[at].optionless && self.timers.backoff > PROBES_ALONE {
+                // RFC 8684 §3.7: its answers have lost their options, and the window that they tell means nothing.
+                self.reset_subflow(now, at, ResetReason::Middlebox);
+                continue;
+            }
             self.stats.window_probes += 1;
             self.subflows[at].tcp.probe();
             self.subflows[at].touch();

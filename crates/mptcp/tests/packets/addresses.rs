@@ -98,6 +98,25 @@ fn an_announcement_is_repeated_until_its_echo_comes() {
     );
 }
 
+/// As Linux: three times, after an RTO that doubles each time.
+#[test]
+fn an_announcement_without_an_echo_is_given_up_after_three_repetitions() {
+    let mut server = announcer(None);
+    server.pass_until_output(50);
+    let (mut sent, mut last) = (Vec::new(), server.now);
+    for _ in 0..20_000 {
+        for (_, segment) in server.take_out() {
+            assert!(segment.options.mptcp.rare().iter().any(|o| matches!(o, MptcpOption::AddAddress(_))));
+            sent.push(server.now.saturating_since(last).as_millis());
+            last = server.now;
+        }
+        server.run("+1");
+    }
+    let [_, first, second, third] = sent[..] else { panic!("{sent:?}") };
+    assert!((200..=260).contains(&first), "an RTO: {sent:?}");
+    assert!(second.abs_diff(2 * first) <= 2 && third.abs_diff(4 * first) <= 4, "{sent:?}");
+}
+
 #[test]
 fn the_removal_of_an_announced_address_is_told_though_no_subflow_uses_it() {
     let mut server = announcer(Some(ScriptedAction::Withdraw));

@@ -196,3 +196,55 @@ fn an_infinite_mapping_after_a_silent_fallback_says_what_comes_again() {
     // Other mappings mean nothing any more.
     assert_eq!(delivered("0 < . 1401:1501 ack 101 win 60000 map 0 1401 100"), 950);
 }
+
+/// The peer's window was 1000 octets and is full, and more waits.
+fn closed_window() -> Script {
+    let mut server = Script::accept(config(), "S 0:1 win 1000 mss 1024 sackok capable");
+    server.run(
+        "0 > S. 0:1 ack 1 capable
+         +20 0 < . 1:1 ack 1 win 1000 capable
+         push 1000
+         0 > P. 1:1001 ack 1
+         +20 0 < . 1:1 ack 1001 win 0 dack 1000
+         push 1000
+         > nothing",
+    );
+    server
+}
+
+/// A window that is told in DSS opens for nobody who does not see them (RFC 8684 §3.7): such a subflow is given up.
+#[test]
+fn a_closed_window_is_not_probed_for_ever_where_options_are_stripped() {
+    let mut server = closed_window();
+    let mut reset = None;
+    for _ in 0..600_000 {
+        for (_, segment) in server.take_out() {
+            if segment.flags.contains(Flags::RST) {
+                reset = Some(segment);
+            } else {
+                server.run("0 < . 1:1 ack 1001 win 60000");
+            }
+        }
+        if reset.is_some() {
+            break;
+        }
+        server.run("+1");
+    }
+    let why = MptcpOption::Reset { transient: false, reason: ResetReason::Middlebox };
+    assert!(reset.expect("given up").options.mptcp.rare().contains(&why));
+    assert!(server.connection.stats().window_probes >= 6, "not at once");
+}
+
+/// … and one whose answers have them is probed as long as the window stays closed.
+#[test]
+fn a_closed_window_that_is_told_is_probed_for_ever() {
+    let mut server = closed_window();
+    for _ in 0..600_000 {
+        for (_, segment) in server.take_out() {
+            assert!(!segment.flags.contains(Flags::RST));
+            server.run("0 < . 1:1 ack 1001 win 0 dack 1000");
+        }
+        server.run("+1");
+    }
+    assert!(server.connection.stats().window_probes > 10);
+}
