@@ -234,13 +234,7 @@ impl Host {
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let mut segment = packet.segment(socket.near());
         socket.keep(&mut segment, packet.payload);
-        match (&mut socket.transport, subflow) {
-            (Transport::Tcp(connection, _), _) => connection.handle_segment(now, &segment),
-            (Transport::Mptcp(connection, _), Some(subflow)) => {
-                connection.handle_segment(now, subflow, &segment);
-            }
-            (Transport::Mptcp(..), None) => {}
-        }
+        socket.handle_segment(now, subflow, &segment);
         self.attend(now, id);
     }
 

@@ -1,6 +1,6 @@
 //! The application's octets, which the protocol crates know as ranges only.
 
-use ropewalk_wire::Payload;
+use ropewalk_wire::{Octets, Payload, Sum};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What was written and may still have to be sent, once more perhaps.
@@ -40,6 +40,14 @@ impl SendBuffer {
     pub(crate) fn copy(&self, range: Payload, out: &mut Vec<u8>) {
         let from = range.offset.checked_sub(self.start).expect("what is not acknowledged is kept") as usize;
         out.extend(self.octets.range(from..from + range.len as usize));
+    }
+}
+
+impl Octets for SendBuffer {
+    fn sum(&self, payload: Payload) -> Sum {
+        let mut octets = Vec::with_capacity(payload.len as usize);
+        self.copy(payload, &mut octets);
+        Sum::default().add_octets(&octets)
     }
 }
 
@@ -94,6 +102,14 @@ impl ReceiveStore {
             held.get(first).is_some_and(|range| range.offset < end)
         });
         self.octets = self.pieces.values().map(Vec::len).sum();
+    }
+}
+
+impl Octets for ReceiveStore {
+    fn sum(&self, payload: Payload) -> Sum {
+        let mut octets = Vec::with_capacity(payload.len as usize);
+        self.copy(payload, &mut octets);
+        Sum::default().add_octets(&octets)
     }
 }
 

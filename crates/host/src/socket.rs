@@ -51,6 +51,17 @@ impl Socket {
         segment.payload = Payload { offset: self.received.put(octets), len: octets.len() as u32 };
     }
 
+    /// A segment whose octets are kept came for the connection.
+    pub(crate) fn handle_segment(&mut self, now: Instant, subflow: Option<SubflowId>, segment: &Segment) {
+        match (&mut self.transport, subflow) {
+            (Transport::Tcp(connection, _), _) => connection.handle_segment(now, segment),
+            (Transport::Mptcp(connection, _), Some(subflow)) => {
+                connection.handle_segment_of(&self.received, now, subflow, segment);
+            }
+            (Transport::Mptcp(..), None) => {}
+        }
+    }
+
     /// Moves what the connection delivers to the application's side, and sweeps out what nobody holds.
     pub(crate) fn collect(&mut self, room: usize) {
         while self.ready.len() < room {
@@ -182,7 +193,7 @@ impl Socket {
         match &mut self.transport {
             Transport::Tcp(connection, tuple) => connection.transmit(now, segment).then_some(*tuple),
             Transport::Mptcp(connection, tuples) => {
-                let subflow = connection.transmit(now, segment)?;
+                let subflow = connection.transmit_of(&self.sent, now, segment)?;
                 tuples.get(&subflow).copied()
             }
         }

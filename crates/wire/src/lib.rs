@@ -29,5 +29,5 @@ pub use mptcp::{
 };
 pub use packet::PacketHeader;
 pub use segment::{Ecn, Flags, Options, Payload, SackBlocks, Segment, Timestamps};
-pub use stream::{fill_stream, stream_byte, stream_sum};
+pub use stream::{Generated, Octets, fill_stream, stream_byte, stream_sum};
 pub use tcp_header::TcpHeader;

@@ -60,6 +60,23 @@ pub fn stream_sum(payload: Payload) -> Sum {
     if payload.offset.is_multiple_of(2) { sum } else { sum.swapped() }
 }
 
+/// Where the octets of payloads are: what is needed for checksums over them.
+pub trait Octets {
+    /// The ones' complement sum of the range's octets (RFC 1071).
+    fn sum(&self, payload: Payload) -> Sum;
+}
+
+/// The generated stream: every payload's octets follow from its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Generated;
+
+impl Octets for Generated {
+    #[inline]
+    fn sum(&self, payload: Payload) -> Sum {
+        stream_sum(payload)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

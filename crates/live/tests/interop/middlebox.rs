@@ -122,6 +122,24 @@ pub(crate) fn stripping(mut which: impl FnMut(Sight) -> bool + 'static) -> Middl
     })
 }
 
+/// Changes one octet of the data on its way by this port, once that many octets have passed; TCP's checksum is right again.
+pub(crate) fn changing(port: usize, to: Way, after: u64) -> Middlebox {
+    let (mut passed, mut done) = (0, false);
+    Box::new(move |_, way, at, packet, out| {
+        let Some((ip, tcp)) = read(packet) else { return out.push(packet.to_vec()) };
+        if at == port && way == to && !done && !tcp.payload.is_empty() {
+            passed += tcp.payload.len() as u64;
+            if passed > after {
+                done = true;
+                let mut payload = tcp.payload.to_vec();
+                payload[0] ^= 1;
+                return out.push(write(&ip, &tcp, &tcp.options().collect::<Vec<_>>(), &payload, 0));
+            }
+        }
+        out.push(packet.to_vec());
+    })
+}
+
 /// Resets the connection by this port, once that many octets have passed: one packet to the host becomes a RST.
 pub(crate) fn resetting(port: usize, after: u64) -> Middlebox {
     let (mut passed, mut done) = (0, false);

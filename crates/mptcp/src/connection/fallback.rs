@@ -6,9 +6,7 @@ use crate::event::{Event, FallbackReason, SubflowCloseReason};
 use crate::mapping::{Mapped, Refused};
 use crate::subflow::{Infinite, Phase, Unverified};
 use ropewalk_units::{Dsn, Instant, Ssn};
-use ropewalk_wire::{
-    Flags, Mapping, MptcpOption, Payload, ResetReason, Segment, Sum, dss_checksum, stream_sum,
-};
+use ropewalk_wire::{Flags, Mapping, MptcpOption, Octets, Payload, ResetReason, Segment, Sum, dss_checksum};
 
 impl Connection {
     /// Only the initial subflow has ever carried data, in order, so that its stream *is* the connection's and
@@ -190,7 +188,14 @@ impl Connection {
 
     /// Stage *checksum*: gathers a mapping's octets and delivers them when the checksum agrees.
     #[inline(never)]
-    pub(super) fn verify(&mut self, now: Instant, at: usize, mapped: Mapped, part: Payload) {
+    pub(super) fn verify(
+        &mut self,
+        octets: &impl Octets,
+        now: Instant,
+        at: usize,
+        mapped: Mapped,
+        part: Payload,
+    ) {
         let subflow = &mut self.subflows[at];
         let unverified = &mut subflow.unverified;
         if unverified.start != mapped.position {
@@ -204,7 +209,7 @@ impl Connection {
         let dsn = self.peer_first + mapped.data;
         let ssn = Ssn::new((mapped.position as u32).wrapping_add(1));
         let len = (mapped.len + u64::from(mapped.data_fin)) as u16;
-        let expected = dss_checksum(dsn, ssn, len, sum_of(&parts));
+        let expected = dss_checksum(dsn, ssn, len, sum_of(octets, &parts));
         if mapped.checksum != Some(expected) {
             return self.checksum_failed(now, at, dsn);
         }
@@ -317,11 +322,11 @@ impl Connection {
 }
 
 /// The sum over octets in parts; an odd part shifts those that follow by one octet.
-fn sum_of(parts: &[Payload]) -> Sum {
+fn sum_of(octets: &impl Octets, parts: &[Payload]) -> Sum {
     let mut total = Sum::default();
     let mut odd = false;
     for part in parts {
-        let sum = stream_sum(*part);
+        let sum = octets.sum(*part);
         total = total.add(if odd { sum.swapped() } else { sum });
         odd ^= part.len % 2 == 1;
     }

@@ -4,7 +4,7 @@
 use super::{Connection, Mode};
 use crate::id::SubflowId;
 use ropewalk_units::Instant;
-use ropewalk_wire::Segment;
+use ropewalk_wire::{Octets, Segment};
 
 /// Segments that arrived before their turn, so that their subflows have not heard of them yet.
 #[derive(Clone, Debug, Default)]
@@ -21,30 +21,36 @@ struct Waiting {
 impl Connection {
     /// Takes a segment, or keeps it until the data before its own have come by whatever subflow.
     #[cold]
-    pub(super) fn handle_in_data_order(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
+    pub(super) fn handle_in_data_order(
+        &mut self,
+        octets: &impl Octets,
+        now: Instant,
+        subflow: SubflowId,
+        segment: &Segment,
+    ) {
         if let Some(data) = self.data_ahead(subflow, segment) {
             return self.held.0.push(Waiting { subflow, data, segment: segment.clone() });
         }
         // What is missing may come behind what waits for it, reinjected on the same subflow: then nothing waits any more.
         if segment.payload.len > 0 {
-            self.release(now, |held| held.subflow == subflow);
+            self.release(octets, now, |held| held.subflow == subflow);
         }
-        self.process_segment(now, subflow, segment);
-        while self.release_next(now) {}
+        self.process_segment(octets, now, subflow, segment);
+        while self.release_next(octets, now) {}
     }
 
-    fn release_next(&mut self, now: Instant) -> bool {
+    fn release_next(&mut self, octets: &impl Octets, now: Instant) -> bool {
         let next = self.reassembly.next();
-        self.release(now, |held| held.data <= next)
+        self.release(octets, now, |held| held.data <= next)
     }
 
     /// Hands on the segments that `may_go`, in their order; was there one?
-    fn release(&mut self, now: Instant, may_go: impl Fn(&Waiting) -> bool) -> bool {
+    fn release(&mut self, octets: &impl Octets, now: Instant, may_go: impl Fn(&Waiting) -> bool) -> bool {
         let (going, staying) = std::mem::take(&mut self.held.0).into_iter().partition(may_go);
         self.held.0 = staying;
         let going: Vec<Waiting> = going;
         for held in &going {
-            self.process_segment(now, held.subflow, &held.segment);
+            self.process_segment(octets, now, held.subflow, &held.segment);
         }
         !going.is_empty()
     }

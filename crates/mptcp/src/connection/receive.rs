@@ -13,7 +13,9 @@ use crate::role::Role;
 use crate::subflow::{Phase, Subflow};
 use ropewalk_tcp::{self as tcp, Acceptance, State};
 use ropewalk_units::{Instant, Ssn};
-use ropewalk_wire::{DataAck, Dss, FastClose, Flags, Mapping, MptcpOption, Payload, ResetReason, Segment};
+use ropewalk_wire::{
+    DataAck, Dss, FastClose, Flags, Generated, Mapping, MptcpOption, Octets, Payload, ResetReason, Segment,
+};
 
 /// What the stage *option* decides about a segment that TCP has accepted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,13 +34,31 @@ impl Connection {
     /// Takes a segment that arrived on a subflow.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
-        if self.config.acks_wait_for_data_order {
-            return self.handle_in_data_order(now, subflow, segment);
-        }
-        self.process_segment(now, subflow, segment);
+        self.handle_segment_of(&Generated, now, subflow, segment);
     }
 
-    pub(super) fn process_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
+    /// As [`Self::handle_segment`], with checksums over these octets: `octets` has the ranges of payloads that came.
+    #[inline]
+    pub fn handle_segment_of(
+        &mut self,
+        octets: &impl Octets,
+        now: Instant,
+        subflow: SubflowId,
+        segment: &Segment,
+    ) {
+        if self.config.acks_wait_for_data_order {
+            return self.handle_in_data_order(octets, now, subflow, segment);
+        }
+        self.process_segment(octets, now, subflow, segment);
+    }
+
+    pub(super) fn process_segment(
+        &mut self,
+        octets: &impl Octets,
+        now: Instant,
+        subflow: SubflowId,
+        segment: &Segment,
+    ) {
         let Some(at) = self.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
         flow.touch();
@@ -50,6 +70,9 @@ impl Connection {
             Acceptance::Rejected => {}
             Acceptance::Reset => self.on_reset_options(at, segment),
             acceptance => self.process_accepted(now, at, segment, acceptance),
+        }
+        if self.subflows[at].tcp.readable() > 0 {
+            self.process_stream(octets, now, at);
         }
         self.after_input(now, at);
     }
@@ -435,9 +458,6 @@ impl Connection {
         self.due.request_schedule_if(
             self.queue.una() < self.queue.written() || self.finish == super::Finish::Wanted,
         );
-        if self.subflows[at].tcp.readable() > 0 {
-            self.process_stream(now, at);
-        }
         let subflow = &mut self.subflows[at];
         if subflow.timed_out || subflow.tcp.has_events() {
             self.on_rare_event(now, at);
@@ -461,7 +481,7 @@ impl Connection {
 
     /// Reads what the subflow delivers and puts it where its mappings say.
     #[inline(always)]
-    fn process_stream(&mut self, now: Instant, at: usize) {
+    fn process_stream(&mut self, octets: &impl Octets, now: Instant, at: usize) {
         loop {
             let subflow = &mut self.subflows[at];
             let Some(received) = subflow.tcp.read(u64::MAX) else { break };
@@ -469,7 +489,7 @@ impl Connection {
             match read_mapped(subflow, received.payload) {
                 Some(data) => self.reassemble(now, data, received.payload),
                 None => {
-                    self.process_octets(now, at, received.payload);
+                    self.process_octets(octets, now, at, received.payload);
                     self.reassembly.account(now);
                 }
             }
@@ -481,7 +501,7 @@ impl Connection {
     }
 
     #[inline(never)]
-    fn process_octets(&mut self, now: Instant, at: usize, mut payload: Payload) {
+    fn process_octets(&mut self, octets: &impl Octets, now: Instant, at: usize, mut payload: Payload) {
         while payload.len > 0 {
             let subflow = &mut self.subflows[at];
             let position = subflow.read;
@@ -514,7 +534,7 @@ impl Connection {
             self.subflows[at].read += u64::from(len);
             match checksum {
                 None => self.reassemble(now, data, part),
-                Some(mapped) => self.verify(now, at, mapped, part),
+                Some(mapped) => self.verify(octets, now, at, mapped, part),
             }
             payload = Payload { offset: payload.offset + u64::from(len), len: payload.len - len };
         }

@@ -9,8 +9,8 @@ use crate::subflow::{Infinite, Phase, Subflow};
 use ropewalk_tcp::State;
 use ropewalk_units::{Dsn, Instant, Ssn};
 use ropewalk_wire::{
-    DataAck, Dss, FastClose, Flags, Join, Mapping, MptcpOption, Options, Payload, ResetReason, Segment, Sum,
-    dss_checksum, stream_sum,
+    DataAck, Dss, FastClose, Flags, Generated, Join, Mapping, MptcpOption, Octets, Options, Payload,
+    ResetReason, Segment, Sum, dss_checksum,
 };
 
 impl Connection {
@@ -24,6 +24,17 @@ impl Connection {
     /// than making them. Returns the subflow, if there was one.
     #[inline(always)]
     pub fn transmit(&mut self, now: Instant, segment: &mut Segment) -> Option<SubflowId> {
+        self.transmit_of(&Generated, now, segment)
+    }
+
+    /// As [`Self::transmit`], with checksums over these octets: `octets` has the ranges of the sent stream.
+    #[inline(always)]
+    pub fn transmit_of(
+        &mut self,
+        octets: &impl Octets,
+        now: Instant,
+        segment: &mut Segment,
+    ) -> Option<SubflowId> {
         if self.due.schedules() {
             self.schedule(now);
         }
@@ -33,7 +44,7 @@ impl Connection {
             if subflow.upkeep.is_unpolled() {
                 if subflow.wants_to_transmit() && subflow.tcp.transmit(now, segment) {
                     subflow.upkeep.on_numbers();
-                    self.attach(at as usize, segment);
+                    self.attach(octets, at as usize, segment);
                     self.look_ahead(index);
                     return Some(self.subflows[at as usize].id);
                 }
@@ -47,7 +58,7 @@ impl Connection {
             index += 1;
         }
         if self.due.schedules() {
-            return self.transmit_after_events(now, segment);
+            return self.transmit_after_events(octets, now, segment);
         }
         self.due.on_polled();
         self.keep_slow_timer();
@@ -83,11 +94,16 @@ impl Connection {
 
     /// What was collected may have given others something to carry.
     #[cold]
-    fn transmit_after_events(&mut self, now: Instant, segment: &mut Segment) -> Option<SubflowId> {
+    fn transmit_after_events(
+        &mut self,
+        octets: &impl Octets,
+        now: Instant,
+        segment: &mut Segment,
+    ) -> Option<SubflowId> {
         if self.live.iter().any(|&at| self.subflows[at as usize].phase == Phase::Open) {
             self.schedule(now);
             if self.live.iter().any(|&at| self.subflows[at as usize].upkeep.is_unpolled()) {
-                return self.transmit(now, segment);
+                return self.transmit_of(octets, now, segment);
             }
         }
         self.due.on_polled();
@@ -97,7 +113,7 @@ impl Connection {
 
     /// Adds options and window to a segment.
     #[inline]
-    fn attach(&mut self, at: usize, segment: &mut Segment) {
+    fn attach(&mut self, octets: &impl Octets, at: usize, segment: &mut Segment) {
         if segment.flags.contains(Flags::SYN) {
             return self.attach_syn(at, segment);
         }
@@ -108,9 +124,9 @@ impl Connection {
         if segment.flags.contains(Flags::RST) {
             self.attach_reset(at, segment);
         } else if self.mode != Mode::Multipath {
-            self.attach_plain(at, segment);
+            self.attach_plain(octets, at, segment);
         } else if segment.payload.len > 0 {
-            self.attach_mapping(subflow, segment);
+            self.attach_mapping(octets, subflow, segment);
         } else {
             self.attach_acknowledgement(at, segment);
         }
@@ -181,32 +197,32 @@ impl Connection {
 
     /// A data segment: the mapping of what it carries (RFC 8684 §3.3.1).
     #[inline]
-    fn attach_mapping(&self, subflow: &Subflow, segment: &mut Segment) {
+    fn attach_mapping(&self, octets: &impl Octets, subflow: &Subflow, segment: &mut Segment) {
         let ssn = Ssn::from_seq(segment.seq, subflow.tcp.iss());
         if !self.confirmed && self.role == Role::Client && ssn == Ssn::new(1) {
-            return self.attach_capable(segment, true);
+            return self.attach_capable(segment, Some(octets));
         }
         // Four octets more than were kept free: only when the segment leaves them.
         let long = segment.payload.len + 4 <= subflow.tcp.smss();
-        let mapping = self.mapping_of(segment.payload, ssn);
+        let mapping = self.mapping_of(octets, segment.payload, ssn);
         segment.options.mptcp.dss = Some(Dss::new(Some(self.data_ack(long)), Some(mapping), false));
         fit_sack(&mut segment.options);
     }
 
     #[inline]
-    fn mapping_of(&self, payload: Payload, ssn: Ssn) -> Mapping {
+    fn mapping_of(&self, octets: &impl Octets, payload: Payload, ssn: Ssn) -> Mapping {
         let dsn = self.queue.dsn(payload.offset);
         let len = payload.len as u16;
-        let checksum = if self.checksum { Some(checksum_of(dsn, ssn, payload)) } else { None };
+        let checksum = if self.checksum { Some(checksum_of(octets, dsn, ssn, payload)) } else { None };
         Mapping { dsn, ssn, len, checksum }
     }
 
     /// MP_CAPABLE with both keys: the third ACK, and the first data until something of the peer proves that it
     /// arrived (RFC 8684 §3.1).
     #[cold]
-    fn attach_capable(&self, segment: &mut Segment, with_data: bool) {
-        let data = with_data.then(|| {
-            let mapping = self.mapping_of(segment.payload, Ssn::new(1));
+    fn attach_capable(&self, segment: &mut Segment, data: Option<&impl Octets>) {
+        let data = data.map(|octets| {
+            let mapping = self.mapping_of(octets, segment.payload, Ssn::new(1));
             (mapping.len, mapping.checksum)
         });
         segment.options.mptcp.push(MptcpOption::Capable {
@@ -226,7 +242,7 @@ impl Connection {
             return;
         }
         if !self.confirmed && self.role == Role::Client && self.keys_go_first(at) {
-            return self.attach_capable(segment, false);
+            return self.attach_capable(segment, None::<&Generated>);
         }
         let subflow = &mut self.subflows[at];
         let rare = !subflow.rare.is_empty();
@@ -297,7 +313,7 @@ impl Connection {
     /// After fallback: no options, except the mappings of what was mapped before and the infinite one itself
     /// (RFC 8684 §3.7).
     #[inline(never)]
-    fn attach_plain(&mut self, at: usize, segment: &mut Segment) {
+    fn attach_plain(&mut self, octets: &impl Octets, at: usize, segment: &mut Segment) {
         let Some(Infinite { position, data, announced: true }) = self.subflows[at].infinite_out else {
             return;
         };
@@ -319,7 +335,7 @@ impl Connection {
             let checksum = self.checksum.then_some(0);
             Mapping { dsn: self.queue.dsn(data), ssn, len: 0, checksum }
         } else {
-            self.mapping_of(segment.payload, ssn)
+            self.mapping_of(octets, segment.payload, ssn)
         };
         segment.options.mptcp.dss = Some(Dss::new(Some(self.data_ack(false)), Some(mapping), false));
         fit_sack(&mut segment.options);
@@ -328,8 +344,8 @@ impl Connection {
 
 /// RFC 8684 §3.3.1.
 #[cold]
-fn checksum_of(dsn: Dsn, ssn: Ssn, payload: Payload) -> u16 {
-    dss_checksum(dsn, ssn, payload.len as u16, stream_sum(payload))
+fn checksum_of(octets: &impl Octets, dsn: Dsn, ssn: Ssn, payload: Payload) -> u16 {
+    dss_checksum(dsn, ssn, payload.len as u16, octets.sum(payload))
 }
 
 /// Drops SACK blocks that do not fit behind the other options; the first are the newest (RFC 2018 §4).
