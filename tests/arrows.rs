@@ -14,7 +14,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("tcp", &["units", "wire", "congestion"]),
     ("mptcp", &["units", "wire", "tcp"]),
     ("host", &["units", "wire", "tcp", "mptcp"]),
-    ("live", &["units", "wire", "tcp", "mptcp", "host"]),
+    ("live", &["units", "wire", "tcp", "mptcp", "host", "sim", "scenario"]),
     ("analyse", &["units", "wire", "mptcp"]),
     ("bonding", &["units", "congestion", "aqm"]),
     ("routing", &["units"]),
@@ -23,7 +23,10 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("scenario", &["units", "wire", "tcp", "mptcp", "host", "bonding", "routing", "sim", "wifi"]),
     (
         "python",
-        &["units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi", "scenario", "analyse"],
+        &[
+            "units", "wire", "tcp", "mptcp", "bonding", "routing", "sim", "wifi", "scenario", "analyse",
+            "live",
+        ],
     ),
 ];
 
@@ -51,7 +54,7 @@ const PURE: [&str; 12] = [
 ];
 
 /// Crates that open sockets, read clocks, draw randomness or start threads.
-const IMPURE: [&str; 22] = [
+const IMPURE: [&str; 23] = [
     "async-io",
     "async-std",
     "chrono",
@@ -61,6 +64,7 @@ const IMPURE: [&str; 22] = [
     "getrandom",
     "jiff",
     "mio",
+    "netlink-sys",
     "nix",
     "polling",
     "quanta",

@@ -142,7 +142,8 @@ fn nearly_full_lines_keep_the_order_and_add_no_delay() {
         counts.reordered as f64 / counts.received as f64
     });
     assert!(most(&reordered) < 0.005, "{reordered:?}");
-    let duplicates = each("duplicates", &overrides, |outcome| video(outcome).duplicate_bytes as f64);
+    let duplicates =
+        each("duplicates", &overrides, |outcome| video(outcome).duplicate_bytes.expect("simulated") as f64);
     assert_eq!(most(&duplicates), 0.0);
     each("loss at 110 Mbit/s", &overrides, loss);
     let median = each("median one-way delay at 110 Mbit/s, ms", &overrides, |outcome| {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from ropewalk import api, routes_command
+from ropewalk import _core, api, routes_command
 from ropewalk.benefit import sentence
 from ropewalk.cli import STOPS, exit_code
 from ropewalk.errors import InputError, RopewalkError, ScenarioError
@@ -134,10 +134,19 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
         for verdict in verdicts:
             typer.echo(verdict, err=True)
         return
-    from ropewalk.tables import heading, of_bonds, of_broadcasts, of_radios, of_routes, of_summary
+    from ropewalk.tables import (
+        heading,
+        of_bonds,
+        of_broadcasts,
+        of_lateness,
+        of_radios,
+        of_routes,
+        of_summary,
+    )
 
     summary = result.runs[0] if len(result.runs) == 1 else result.combined
     special = [*of_routes(summary), *of_bonds(result), *of_radios(result), *of_broadcasts(result)]
+    special += of_lateness(summary)
     typer.echo("\n\n".join([heading(result), of_summary(summary), *special, *verdicts]))
     if result.files:
         typer.echo(f"\nwritten: {len(result.files)} files in {result.files[-1].parent}")
@@ -236,6 +245,25 @@ def analyse(
         if out is not None:
             written = write(analyses, out)
             typer.echo(f"written: {len(written)} files in {out}", err=json)
+
+
+@app.command()
+def doctor(
+    *,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove what runs have left that were killed.")
+    ] = False,
+) -> None:
+    """Say what this machine can do for Linux hosts, and what mends what is missing."""
+    from ropewalk.tables import of_findings
+
+    with reporting():
+        findings, removed = _core.doctor(clean)
+        typer.echo(of_findings(findings))
+        for name in removed:
+            typer.echo(f"removed: {name}")
+    if any(remedy for _, _, remedy in findings):
+        raise typer.Exit(RopewalkError.exit_code)
 
 
 @app.command()

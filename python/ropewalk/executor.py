@@ -75,7 +75,8 @@ class LocalExecutor:
                     return
                 finished.put(perform(job, interrupt))
 
-        count = min(self.workers, len(jobs))
+        # Runs in real time have the machine for themselves, one after the other.
+        count = 1 if any(job.emulated for job in jobs) else min(self.workers, len(jobs))
         threads = [threading.Thread(target=work, name=f"run-{k}", daemon=True) for k in range(count)]
         for thread in threads:
             thread.start()

@@ -45,6 +45,9 @@ class Job:
     keep: bool = False
     """Whether the outcome is wanted back. A sweep's is not: its tables are on disk."""
 
+    emulated: bool = False
+    """Whether it runs in real time, on kernels: another run beside it would disturb it."""
+
     @property
     def tables(self) -> tuple[Table, ...]:
         """The tables that it writes."""
@@ -107,10 +110,11 @@ class Plan:
         """
         alone: dict[Reference, tuple[Job, ...]] = {}
         singles = references(source) if self._settings.compare and info.multipath else []
-        jobs = tuple(self._job(source, seed, label, self._key(info, seed)) for seed in seeds)
+        jobs = tuple(self._job(source, seed, label, info) for seed in seeds)
         for connection, path, text in singles:
             reference = Source(text, source.path)
-            alone[connection, path] = self._alone(reference, seeds, f"{label}, {connection} on {path} alone")
+            name = f"{label}, {connection} on {path} alone"
+            alone[connection, path] = self._alone(reference, seeds, name, emulated=info.emulated)
         return Case(info, tuple(seeds), jobs, alone)
 
     def prepare(self, *folders: Path) -> None:
@@ -125,14 +129,15 @@ class Plan:
     def _key(self, info: _core.Info, seed: int, *, reference: bool = False) -> Key | None:
         return self._store.key(info, seed, reference=reference) if self._store is not None else None
 
-    def _job(self, source: Source, seed: int, label: str, key: Key | None) -> Job:
+    def _job(self, source: Source, seed: int, label: str, info: _core.Info) -> Job:
         """A scenario's own run."""
-        settings = self._settings
+        settings, key = self._settings, self._key(info, seed)
         captures = key.folder / f"{key.stem}.captures" if settings.capture and key is not None else None
         name = f"{label}, seed {seed}"
-        return self._once(Job(source, seed, name, settings.series, key, captures, settings.keep))
+        job = Job(source, seed, name, settings.series, key, captures, settings.keep, info.emulated)
+        return self._once(job)
 
-    def _alone(self, source: Source, seeds: Sequence[int], label: str) -> tuple[Job, ...]:
+    def _alone(self, source: Source, seeds: Sequence[int], label: str, *, emulated: bool) -> tuple[Job, ...]:
         """The runs of a reference."""
         keep = self._settings.keep
         info = None if keep else check(source)
@@ -145,6 +150,7 @@ class Plan:
                     series=False,
                     key=self._key(info, seed, reference=True) if info is not None else None,
                     keep=keep,
+                    emulated=emulated,
                 )
             )
             for seed in seeds

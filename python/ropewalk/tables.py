@@ -193,6 +193,21 @@ def of_summary(summary: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
+def of_findings(findings: Sequence[tuple[str, str, str | None]]) -> str:
+    """What a machine can do for Linux hosts, and what mends what is missing."""
+    rows = [[what, found, remedy or ""] for what, found, remedy in findings]
+    return render(["needed", "found", "mended by"], rows)
+
+
+def of_lateness(summary: dict[str, Any]) -> list[str]:
+    """How late the packets of one emulation were, as a sentence; none of a simulation."""
+    late = summary.get("lateness")
+    if late is None:
+        return []
+    times = f"{late['mean_ms']:.3f} ms on average, {late['p99_ms']:.3f} ms at the 99th percentile"
+    return [f"late: {times}, {late['worst_ms']:.3f} ms at worst, of {number(late['packets'])} packets"]
+
+
 def of_routes(summary: dict[str, Any]) -> list[str]:
     """The wireless routes and how stable they were, those that changed most if there are many; none without any."""
     rows: list[tuple[float, Sequence[Cell]]] = []

@@ -41,7 +41,7 @@ application = { kind = "bulk" }
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     """The core's functions replaced by the fake's, for failures and waits that real runs do not have."""
     core = FakeCore()
-    for name in ("version", "schema", "check", "explain", "references", "run", "Interrupt"):
+    for name in ("version", "schema", "check", "explain", "references", "run", "doctor", "Interrupt"):
         monkeypatch.setattr(_core, name, getattr(core, name))
     return core
 

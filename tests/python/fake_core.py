@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ class Info:
     seed: int
     duration_s: float
     multipath: dict[str, list[str]]
+    emulated: bool = False
 
 
 class Interrupt:
@@ -167,6 +169,15 @@ class FakeCore:
         """Set when a run waits for its interruption."""
         self._lock = threading.Lock()
         self.Interrupt = Interrupt
+        self.at_once = 0
+        """Most runs at a time."""
+        self._running = 0
+        self.findings: list[tuple[str, str, str | None]] = []
+        """What the doctor finds."""
+        self.slow = False
+        """Whether every run takes a moment, so that several meet."""
+        self.left: list[str] = []
+        """What dead runs have left."""
 
     def version(self) -> str:
         return VERSION
@@ -177,7 +188,7 @@ class FakeCore:
     def _tree(self, source: str, overrides: Pairs) -> dict[str, Any]:
         tree = {"protocol": "mptcp", "paths": ["a", "b"]} | tomllib.loads(source)
         for key, value in overrides:
-            if key not in {"name", "protocol", "paths", "b", "factor", "seed"}:
+            if key not in {"name", "protocol", "paths", "b", "factor", "seed", "emulated"}:
                 message = f"unknown key `{key}`"
                 raise ScenarioError(message, key=key)
             try:
@@ -190,7 +201,11 @@ class FakeCore:
         tree = self._tree(source, overrides)
         digest = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()
         multipath = {"bulk": ["bulk"]} if tree["protocol"] == "mptcp" else {}
-        return Info(tree["name"], digest, int(tree.get("seed", 1)), 1.0, multipath)
+        emulated = bool(tree.get("emulated", False))
+        return Info(tree["name"], digest, int(tree.get("seed", 1)), 1.0, multipath, emulated)
+
+    def doctor(self, clean: bool) -> tuple[list[tuple[str, str, str | None]], list[str]]:
+        return self.findings, self.left if clean else []
 
     def explain(self, source: str, path: str | None, overrides: Pairs, *waiting: object) -> str:
         return json.dumps(self._tree(source, overrides), sort_keys=True)
@@ -218,9 +233,15 @@ class FakeCore:
         info = self.check(source, path, overrides)
         seed = info.seed if seed is None else seed
         with self._lock:
+            self._running += 1
+            self.at_once = max(self.at_once, self._running)
             waits = self.stop_after is not None and len(self.ran) >= self.stop_after
             if not waits:
                 self.ran.append((info.hash, seed))
+        if info.emulated or self.slow:
+            time.sleep(0.01)
+        with self._lock:
+            self._running -= 1
         if waits and interrupt is not None:
             self.blocked.set()
             interrupt._event.wait()

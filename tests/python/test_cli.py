@@ -248,3 +248,16 @@ def test_explain_schema_and_version(scenario: str) -> None:
     assert json.loads(ropewalk("explain", scenario).stdout)["name"] == "two-paths"
     assert json.loads(ropewalk("schema").stdout) == {"title": "fake"}
     assert ropewalk("--version").stdout == "ropewalk 0.0.fake\n"
+
+
+def test_doctor_says_what_is_missing_and_what_mends_it(fake: FakeCore) -> None:
+    fake.findings = [("TUN interfaces", "yes", None)]
+    well = ropewalk("doctor")
+    assert well.exit_code == 0
+    assert "TUN interfaces" in well.stdout
+    fake.findings = [("TUN interfaces", "not found", "modprobe tun")]
+    fake.left = ["ropewalk-1-0-client"]
+    ill = ropewalk("doctor", "--clean")
+    assert ill.exit_code == 1
+    assert "modprobe tun" in ill.stdout
+    assert "removed: ropewalk-1-0-client" in ill.stdout

@@ -131,3 +131,12 @@ def test_a_worker_that_dies_costs_its_runs_and_changes_no_octet(two_paths: Path,
     ]
     assert tables[0].equals(tables[1])
     assert files(tmp_path / "here") == files(tmp_path / "there")
+
+
+def test_runs_in_real_time_have_the_machine_for_themselves(fake: FakeCore) -> None:
+    fake.slow = True
+    ropewalk.run(resolve(TWO), replications=4, workers=4)
+    assert fake.at_once > 1
+    fake.at_once = 0
+    ropewalk.run(resolve({**TWO, "emulated": True}), replications=4, workers=4)
+    assert fake.at_once == 1

@@ -1,7 +1,12 @@
 //! The real time, as the protocols count it.
 
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
+use rustix::event::{Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Who waits looks this often whether it has to stop.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Nanoseconds since it was made, by the clock that nobody sets.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +20,12 @@ fn monotonic() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// As system calls want it.
+pub(crate) fn timespec(time: Duration) -> Timespec {
+    let nanos = time.as_nanos();
+    Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 }
+}
+
 impl Clock {
     /// It is now time zero.
     #[expect(clippy::new_without_default, reason = "a clock that starts by default would surprise")]
@@ -24,6 +35,21 @@ impl Clock {
 
     /// The time.
     pub fn now(self) -> Instant {
-        Instant::from_nanos(monotonic() - self.start)
+        Instant::from_nanos(monotonic().saturating_sub(self.start))
+    }
+
+    /// Waits for a time. False: it is to stop before.
+    pub(crate) fn wait_until(self, at: Instant, stop: &AtomicBool) -> bool {
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            let left = at.saturating_since(self.now());
+            if left.is_zero() {
+                return true;
+            }
+            // A signal ends it early; the loop goes on.
+            let _ = poll(&mut [], Some(&timespec(left.min(LOOK))));
+        }
     }
 }

@@ -1,8 +1,30 @@
-//! Hosts on Linux's devices: a [`Host`](ropewalk_host::Host) whose packets go in and out by TUN interfaces, at the real
-//! time. Opening a device needs root, or CAP_NET_ADMIN.
+//! Hosts on Linux's devices, at the real time. Opening a device needs root, or CAP_NET_ADMIN.
+//!
+//! [`Ports`]: a [`Host`](ropewalk_host::Host) of our own whose packets go in and out by TUN interfaces. [`run`]: a whole
+//! scenario whose hosts are Linux's, each a network namespace, with the simulator's links between them.
 
+#![cfg(target_os = "linux")]
+
+mod application;
 mod clock;
+mod collect;
+mod doctor;
+mod error;
+mod lease;
+mod links;
+mod machine;
+mod namespace;
+mod netlink;
+mod observer;
 mod ports;
+mod refuse;
+mod run;
+mod settings;
+mod site;
 
 pub use clock::Clock;
+pub use doctor::{Finding, clean, examine};
+pub use error::{Error as RunError, Step};
+pub use machine::Machine;
 pub use ports::{Error, Ports, Way};
+pub use run::run;

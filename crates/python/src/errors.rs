@@ -48,10 +48,22 @@ fn said(text: &str) -> Option<&str> {
 pub(crate) fn run_error(py: Python<'_>, error: RunError) -> PyErr {
     match error {
         RunError::Interrupted { .. } => interrupted(py, &error.to_string()),
-        RunError::Wifi { .. } => {
+        RunError::Wifi { .. } | RunError::Emulated => {
             raised(RUN_ERROR.import(py, "ropewalk.errors", "RunError"), &error.to_string())
         }
         RunError::Capture { source, .. } => os_error(&source),
+    }
+}
+
+/// The exception for an emulation without an outcome.
+#[cfg(target_os = "linux")]
+pub(crate) fn emulation_error(py: Python<'_>, error: &ropewalk_live::RunError) -> PyErr {
+    match error {
+        ropewalk_live::RunError::Scenario(mistake) => scenario_error(py, mistake),
+        ropewalk_live::RunError::Interrupted { .. } => interrupted(py, &error.to_string()),
+        ropewalk_live::RunError::Kernel { .. } => {
+            raised(RUN_ERROR.import(py, "ropewalk.errors", "RunError"), &error.to_string())
+        }
     }
 }
 

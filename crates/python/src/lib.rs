@@ -1,6 +1,6 @@
 //! `ropewalk._core`: scenarios, searches for routes and captures in, Arrow tables out, with Python's lock released while a simulation runs.
 //!
-//! Nothing is decided here: every function hands over to `ropewalk_scenario`, `ropewalk_routing` or `ropewalk_analyse`.
+//! Nothing is decided here: every function hands over to `ropewalk_scenario`, `ropewalk_live`, `ropewalk_routing` or `ropewalk_analyse`.
 
 mod analysis;
 mod errors;
@@ -28,7 +28,7 @@ mod _core {
         RouteDeployments, RouteProgress, RouteReport, RouteSearch, RouteStatistics, read_routes, route_names,
     };
     #[pymodule_export]
-    use crate::scenario::{Info, check, explain, references, run, schema, version};
+    use crate::scenario::{Info, check, doctor, explain, references, run, schema, version};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -21,8 +21,10 @@ pub(crate) struct Info {
     hash: String,
     /// The scenario's own seed.
     seed: u64,
-    /// Simulated time, in seconds.
+    /// Simulated time, in seconds; of an emulation real time.
     duration_s: f64,
+    /// Are its hosts Linux's, so that it runs in real time and one run at a time?
+    emulated: bool,
     /// The MPTCP connections as the file names them, each with the names of its copies in the results.
     multipath: BTreeMap<String, Vec<String>>,
 }
@@ -88,6 +90,7 @@ pub(crate) fn check(
         hash: scenario.hash(),
         seed: scenario.seed(),
         duration_s: scenario.duration().as_secs_f64(),
+        emulated: plan.is_emulation(),
         multipath: scenario.multipath().into_iter().map(|name| (name.clone(), copies(plan, &name))).collect(),
     })
 }
@@ -142,7 +145,47 @@ pub(crate) fn run(
 ) -> PyResult<Outcome> {
     let scenario = load(py, source, path.as_deref(), &overrides, watch(interrupt, None))?;
     let options = RunOptions { seed, series, capture, stop: interrupt.map(|flag| flag.get().flag()) };
+    if scenario.plan().is_emulation() {
+        return emulate(py, &scenario, &options);
+    }
     py.detach(|| ropewalk_scenario::run(&scenario, &options))
         .map(Outcome::from)
         .map_err(|error| run_error(py, error))
 }
+
+/// Runs a scenario with Linux hosts.
+#[cfg(target_os = "linux")]
+fn emulate(py: Python<'_>, scenario: &Scenario, options: &RunOptions<'_>) -> PyResult<Outcome> {
+    let outcome = py.detach(|| ropewalk_live::run(scenario, options));
+    outcome.map(Outcome::from).map_err(|error| crate::errors::emulation_error(py, &error))
+}
+
+/// Other systems have no Linux hosts.
+#[cfg(not(target_os = "linux"))]
+fn emulate(py: Python<'_>, scenario: &Scenario, _options: &RunOptions<'_>) -> PyResult<Outcome> {
+    let host = scenario.plan().nodes.iter().find(|node| node.stack == ropewalk_scenario::plan::Stack::Linux);
+    let key = host.map_or(String::new(), |host| format!("hosts.{}.stack", host.name));
+    Err(scenario_error(py, &scenario.mistake(&key, "this machine does not run Linux", "`ropewalk`")))
+}
+
+/// `(what, found, remedy)` for all that a scenario with Linux hosts needs of this machine; nothing missing has no remedy.
+/// With `clean`, what dead runs have left is removed before, and named.
+#[pyfunction]
+#[cfg(target_os = "linux")]
+pub(crate) fn doctor(py: Python<'_>, clean: bool) -> PyResult<(Vec<Finding>, Vec<String>)> {
+    let removed = if clean { py.detach(ropewalk_live::clean) } else { Ok(Vec::new()) };
+    let removed = removed.map_err(|error| crate::errors::emulation_error(py, &error))?;
+    let findings = ropewalk_live::examine().into_iter();
+    Ok((findings.map(|finding| (finding.what, finding.found, finding.remedy)).collect(), removed))
+}
+
+/// Other systems can do nothing of it.
+#[pyfunction]
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn doctor(_clean: bool) -> (Vec<Finding>, Vec<String>) {
+    let what = ("Linux hosts".to_owned(), "this machine does not run Linux".to_owned());
+    (vec![(what.0, what.1, Some("a Linux machine, real or virtual".to_owned()))], Vec::new())
+}
+
+/// What, how it was found, and how it is mended if something is missing.
+type Finding = (String, String, Option<String>);

@@ -12,7 +12,7 @@ use crate::schema::application::{
     ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
 };
 use crate::schema::bond::BondTable;
-use crate::schema::connection::{ConnectionTable, DataTable, HostTable, ProtocolName, Stack};
+use crate::schema::connection::{ConnectionTable, DataTable, HostTable, ProtocolName};
 use crate::schema::endpoints::{HostNames, Names};
 use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkTable};
 use crate::schema::mptcp::MptcpTable;
@@ -110,8 +110,7 @@ impl Scenario {
         let plan = &self.plan;
         let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host);
         let routers = plan.nodes.iter().filter(|node| node.kind == NodeKind::Router);
-        let host =
-            |node: &NodePlan| HostTable { stack: Some(Stack::Ropewalk), jitter: node.jitter.explicit() };
+        let host = |node: &NodePlan| HostTable { stack: Some(node.stack), jitter: node.jitter.explicit() };
         let router = |node: &NodePlan| RouterTable {
             clock: node.clock.explicit(),
             jitter: node.jitter.explicit(),

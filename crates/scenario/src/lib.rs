@@ -22,8 +22,8 @@ pub use error::{Diagnostic, ScenarioError};
 pub use load::{load, load_watched};
 pub use outcome::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
-    DatagramCounts, ENGINE_VERSION, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow,
-    SeriesRow, SubflowRow, SubflowSample, columns_reference,
+    DatagramCounts, ENGINE_VERSION, LatenessRow, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow,
+    RouteRow, SeriesRow, SubflowRow, SubflowSample, columns_reference,
 };
 pub use plan::Plan;
 pub use references::Reference;

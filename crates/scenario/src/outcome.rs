@@ -7,7 +7,8 @@ mod tables;
 
 pub use rows::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
-    DatagramCounts, LinkRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow, SubflowSample,
+    DatagramCounts, LatenessRow, LinkRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow,
+    SubflowSample,
 };
 pub use tables::columns_reference;
 
@@ -56,4 +57,6 @@ pub struct Outcome {
     pub route_changes: Vec<RouteChangeRow>,
     /// Events the engine has processed: a measure of the work, the same on every machine.
     pub events: u64,
+    /// Of an emulation: how late its packets were. `None` for a simulation, which is never late.
+    pub lateness: Option<LatenessRow>,
 }

@@ -1,6 +1,7 @@
 //! A scenario, read and checked.
 
 use crate::document::Document;
+use crate::error::ScenarioError;
 use crate::plan::Plan;
 use crate::plan::files::FileHashes;
 use crate::schema::ScenarioFile;
@@ -30,6 +31,22 @@ impl Scenario {
     /// How much time is simulated.
     pub fn duration(&self) -> Duration {
         self.plan.settings.duration
+    }
+
+    /// A mistake that shows only where the scenario is to run: about the value at a dotted key such as
+    /// `hosts.client.stack`, with what would do.
+    pub fn mistake(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> ScenarioError {
+        self.document.value_error(key, message, expected)
+    }
+
+    /// Where a key of a connection's `tcp` or `mptcp` (`kind`) was written: at the connection, or for all.
+    pub fn protocol_key(&self, group: &str, kind: &str, name: &str) -> String {
+        self.document.protocol_key(&format!("connections.{group}"), kind, name)
     }
 
     /// What the world is built from.

@@ -69,6 +69,9 @@ pub enum RunError {
         /// The simulated time it had reached.
         at: Instant,
     },
+    /// Its hosts are Linux's: it runs in real time, which the crate `ropewalk-live` does.
+    #[error("the hosts of this scenario run Linux's stack: it is emulated, not simulated")]
+    Emulated,
     /// With this seed the wireless network cannot be.
     #[error("with seed {seed}: {source}")]
     Wifi {
@@ -102,6 +105,9 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Run
 /// # Errors
 /// [`RunError`].
 pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> Result<Outcome, RunError> {
+    if plan.is_emulation() {
+        return Err(RunError::Emulated);
+    }
     let seed = options.seed.unwrap_or(plan.settings.seed);
     let provenance =
         Provenance { scenario: plan.settings.name.clone(), scenario_hash: scenario_hash.to_owned(), seed };
@@ -250,6 +256,7 @@ impl Run<'_> {
             series,
             bond_series,
             events: simulation.world.events_processed(),
+            lateness: None,
             connections,
         })
     }

@@ -102,6 +102,11 @@ impl Agenda {
         self.superseded.push(Reverse(plan));
     }
 
+    /// No event comes before this time.
+    pub(crate) fn earliest(&self) -> Instant {
+        self.arrivals.first().at().min(self.others_from)
+    }
+
     /// The first event, if its time is not after `limit`. A link's arrival stays until [`Self::follow`].
     #[inline]
     pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Instant, Event)> {

@@ -241,6 +241,12 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         handle(&mut self.medium, &mut context)
     }
 
+    /// Nothing happens before this time: [`Instant::MAX`] if nothing ever will. After [`Self::run_until`] it has not come
+    /// yet.
+    pub fn next_event(&self) -> Instant {
+        self.events.earliest()
+    }
+
     /// The medium.
     pub fn medium(&self) -> &M {
         &self.medium

@@ -97,6 +97,12 @@ impl Document {
         Some(found)
     }
 
+    /// Where a key of `tcp` or `mptcp` (`kind`) was written: at the connection, whose key is `base`, or for all.
+    pub(crate) fn protocol_key(&self, base: &str, kind: &str, name: &str) -> String {
+        let own = format!("{base}.{kind}.{name}");
+        if self.find(&own).is_some() { own } else { format!("{kind}.{name}") }
+    }
+
     /// The origin of the value at `path`, or of the innermost table around it that was written.
     fn origin(&self, path: &str) -> Origin {
         let mut rest = path;

@@ -25,14 +25,15 @@ pub struct ConnectionRow {
     pub end: Option<Instant>,
     /// Did it do all that it was asked to, without an error?
     pub completed: bool,
-    /// Time in which data waited behind a hole at connection level, in seconds.
-    pub hol_blocked_s: f64,
+    /// Time in which data waited behind a hole at connection level, in seconds. `None`, here and below: a kernel does
+    /// not tell.
+    pub hol_blocked_s: Option<f64>,
     /// Most octets that waited so.
-    pub reorder_buffer_max: u64,
+    pub reorder_buffer_max: Option<u64>,
     /// Octets sent again on another subflow.
-    pub reinjected_bytes: u64,
+    pub reinjected_bytes: Option<u64>,
     /// Octets that arrived more than once at connection level.
-    pub duplicate_bytes: u64,
+    pub duplicate_bytes: Option<u64>,
     /// Request/response transactions completed.
     pub transactions: u64,
     /// Their mean time in seconds.
@@ -73,14 +74,14 @@ pub struct SubflowRow {
     pub throughput_mbps: f64,
     /// Segments retransmitted.
     pub retransmissions: u64,
-    /// Those that turned out to be needless.
-    pub spurious_retransmissions: u64,
+    /// Those that turned out to be needless. `None`, here and below: a kernel does not tell.
+    pub spurious_retransmissions: Option<u64>,
     /// Retransmission timeouts.
-    pub timeouts: u64,
+    pub timeouts: Option<u64>,
     /// Smoothed round-trip time at the end, in ms.
     pub srtt_ms: Option<f64>,
     /// Fast recoveries.
-    pub fast_recoveries: u64,
+    pub fast_recoveries: Option<u64>,
     /// Segments sent, pure ACKs included.
     pub segments: u64,
     /// Is it a backup?
@@ -116,6 +117,19 @@ pub struct LinkRow {
     pub delivered: u64,
     /// Packets in its queue or on their way at the end.
     pub queued: u64,
+}
+
+/// How far the real time was ahead when packets came out of the links of an emulation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LatenessRow {
+    /// Packets that came out.
+    pub packets: u64,
+    /// Their mean lateness in ms.
+    pub mean_ms: f64,
+    /// The 99th percentile in ms.
+    pub p99_ms: f64,
+    /// The worst in ms.
+    pub worst_ms: f64,
 }
 
 /// A sample of a subflow, or of a connection.

@@ -1,7 +1,7 @@
 //! The summary: one JSON object. Its keys are columns of the tables.
 
 use super::columns::Fields;
-use super::{ConnectionRow, ENGINE_VERSION, Outcome};
+use super::{ConnectionRow, ENGINE_VERSION, LatenessRow, Outcome};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -11,8 +11,19 @@ struct Summary<'a> {
     seed: u64,
     version: &'static str,
     duration_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lateness: Option<Lateness>,
     connections: Vec<Connection>,
     links: Vec<Fields>,
+}
+
+/// Of an emulation.
+#[derive(Serialize)]
+struct Lateness {
+    packets: u64,
+    mean_ms: f64,
+    p99_ms: f64,
+    worst_ms: f64,
 }
 
 #[derive(Serialize)]
@@ -43,6 +54,12 @@ impl Outcome {
             seed: self.provenance.seed,
             version: ENGINE_VERSION,
             duration_s: self.duration.as_secs_f64(),
+            lateness: self.lateness.map(|LatenessRow { packets, mean_ms, p99_ms, worst_ms }| Lateness {
+                packets,
+                mean_ms,
+                p99_ms,
+                worst_ms,
+            }),
             connections: self.connections_with_subflows(),
             links: self.links_summary().collect(),
         };

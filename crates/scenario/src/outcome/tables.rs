@@ -29,13 +29,13 @@ table! {
         /// did it do all that it was asked to, without an error?
         completed: bool, summary = row.completed;
         /// time in which data waited behind a hole at connection level (head-of-line blocking)
-        hol_blocked_s: f64 ["s"] = row.hol_blocked_s;
+        hol_blocked_s: optional_f64 ["s"] = row.hol_blocked_s;
         /// most that waited so
-        reorder_buffer_max_bytes: u64 ["octets"] = row.reorder_buffer_max;
+        reorder_buffer_max_bytes: optional_u64 ["octets"] = row.reorder_buffer_max;
         /// sent again on another subflow
-        reinjected_bytes: u64 ["octets"] = row.reinjected_bytes;
+        reinjected_bytes: optional_u64 ["octets"] = row.reinjected_bytes;
         /// arrived more than once at connection level
-        duplicate_bytes: u64 ["octets"] = row.duplicate_bytes;
+        duplicate_bytes: optional_u64 ["octets"] = row.duplicate_bytes;
         /// request/response exchanges completed
         transactions: u64 = row.transactions;
         /// their mean time
@@ -72,13 +72,13 @@ table! {
         /// sent again
         retransmissions: u64 ["segments"], summary = row.retransmissions;
         /// of these, found to have been needless
-        spurious_retransmissions: u64 ["segments"], summary = row.spurious_retransmissions;
+        spurious_retransmissions: optional_u64 ["segments"], summary = row.spurious_retransmissions;
         /// expiries of the retransmission timer
-        timeouts: u64, summary = row.timeouts;
+        timeouts: optional_u64, summary = row.timeouts;
         /// smoothed round-trip time at the end
         srtt_ms: optional_f64 ["ms"], summary = row.srtt_ms;
         /// recoveries without a timeout
-        fast_recoveries: u64 = row.fast_recoveries;
+        fast_recoveries: optional_u64 = row.fast_recoveries;
         /// sent, pure ACKs included
         segments: u64 ["segments"] = row.segments;
         /// is it a backup?
@@ -357,7 +357,7 @@ const HEAD: &str = "\
 
 Every column of every table, from their declarations. `ROPEWALK_BLESS=1 cargo test -p ropewalk-scenario --test reference` writes
 this page again. Before these columns each table has `scenario`, `scenario_hash` and `seed` ([results](../results.md)). A `?` marks
-columns that may be empty. Mbit/s are 10⁶ bit/s.
+columns that may be empty: there was nothing to count, or a Linux host's kernel does not tell. Mbit/s are 10⁶ bit/s.
 ";
 
 /// All columns of all tables as a Markdown page.

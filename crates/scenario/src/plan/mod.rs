@@ -6,6 +6,7 @@ pub(crate) mod build;
 mod clock;
 mod connection;
 pub(crate) mod context;
+mod emulation;
 pub(crate) mod files;
 pub(crate) mod link;
 mod node;
@@ -18,6 +19,7 @@ pub mod wifi;
 
 pub use crate::schema::Settings;
 pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
+pub use crate::schema::connection::Stack;
 pub use crate::schema::interval::Interval;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, JitterPlan};
@@ -84,6 +86,11 @@ impl Plan {
         self.links[index.link()].addresses[index.end()]
     }
 
+    /// Are its hosts Linux's, so that it runs in real time on this machine?
+    pub fn is_emulation(&self) -> bool {
+        self.nodes.iter().any(|node| node.stack == Stack::Linux)
+    }
+
     /// The node that has an address.
     pub fn owner(&self, index: AddressIndex) -> NodeIndex {
         self.links[index.link()].ends[index.end()]
@@ -106,6 +113,8 @@ pub struct NodePlan {
     pub name: String,
     /// Host or router.
     pub kind: NodeKind,
+    /// Whose stack a host runs; a router is always simulated.
+    pub stack: Stack,
     /// TCP options that a router takes out of what it forwards.
     pub strips: StripPlan,
     /// The clock that a gateway's bonds read.

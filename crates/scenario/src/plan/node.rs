@@ -1,9 +1,8 @@
 //! Hosts and routers.
 
 use super::context::{Context, Place};
-use super::{ClockPlan, NodeKind, NodePlan, StripPlan, clock};
+use super::{ClockPlan, NodeKind, NodePlan, Stack, StripPlan, clock};
 use crate::error::ScenarioError;
-use crate::schema::connection::Stack;
 use crate::schema::router::RouterTable;
 
 /// All nodes, sorted by name.
@@ -11,13 +10,10 @@ pub(super) fn nodes(context: &Context<'_>) -> Result<Vec<NodePlan>, ScenarioErro
     let mut nodes = Vec::new();
     for (name, host) in &context.file.hosts {
         let place = Place::new(context, format!("hosts.{}", name.as_str()));
-        if host.stack == Some(Stack::Linux) {
-            let message = "emulation with the Linux kernel's stack is not supported yet";
-            return Err(place.wrong("stack", message, "`ropewalk`"));
-        }
         let jitter = clock::jitter(&place, host.jitter.as_ref())?;
         let (strips, clock) = (StripPlan::default(), ClockPlan::default());
-        nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Host, strips, clock, jitter });
+        let stack = host.stack.unwrap_or_default();
+        nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Host, stack, strips, clock, jitter });
     }
     for (name, table) in &context.file.routers {
         let place = Place::new(context, format!("routers.{}", name.as_str()));
@@ -38,6 +34,7 @@ fn router(place: &Place<'_>, name: &str, table: &RouterTable) -> Result<NodePlan
     Ok(NodePlan {
         name: name.to_owned(),
         kind: NodeKind::Router,
+        stack: Stack::Ropewalk,
         strips: StripPlan::new(table),
         clock: clock::clock(place, name, table.clock.as_ref())?,
         jitter: clock::jitter(place, table.jitter.as_ref())?,

@@ -86,8 +86,7 @@ impl<'a> Layers<'a> {
 
     /// Where a key of the table `kind` was given: at the connection or for all.
     fn key(&self, kind: &str, name: &str) -> String {
-        let own = self.place.key(&format!("{kind}.{name}"));
-        if self.place.context.document.find(&own).is_some() { own } else { format!("{kind}.{name}") }
+        self.place.context.document.protocol_key(&self.place.base, kind, name)
     }
 
     fn wrong(&self, kind: &str, name: &str, message: String, expected: impl Into<String>) -> ScenarioError {

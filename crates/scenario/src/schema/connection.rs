@@ -64,12 +64,13 @@ pub(crate) struct ConnectionTable {
 }
 
 /// Which stack a host runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Stack {
+pub enum Stack {
     /// The simulated stack.
+    #[default]
     Ropewalk,
-    /// The Linux kernel's, in a network namespace: real-time emulation, not supported yet.
+    /// The Linux kernel's, in a network namespace, on links that are simulated in real time. All hosts run it, or none.
     Linux,
 }
 

@@ -1,0 +1,186 @@
+//! Sockets of a connection, as its plan says.
+
+use crate::clock::timespec;
+use ropewalk_mptcp::Coupling;
+use ropewalk_scenario::plan::{ConnectionPlan, Plan, Protocol};
+use ropewalk_tcp::CongestionControl;
+use rustix::event::{PollFd, PollFlags, poll};
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Linux's number of Multipath TCP as a protocol.
+const IPPROTO_MPTCP: i32 = 262;
+/// First port that servers listen on: connection k has the k-th from here, as in simulation.
+const FIRST_SERVER_PORT: u16 = 5001;
+/// First port of clients, likewise.
+const FIRST_CLIENT_PORT: u16 = 35_001;
+/// A call waits this long before it looks whether the run is over.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The kernel's name of a connection's congestion control.
+pub(crate) fn control(protocol: &Protocol) -> &'static str {
+    let of_tcp = |control| match control {
+        CongestionControl::NewReno { .. } => "reno",
+        CongestionControl::Dctcp => "dctcp",
+        CongestionControl::Bbr => "bbr",
+        _ => "cubic",
+    };
+    match protocol {
+        Protocol::Tcp(config) => of_tcp(config.congestion_control),
+        Protocol::Mptcp(config) => match config.coupling {
+            Coupling::Uncoupled => "reno",
+            Coupling::Bbr => "bbr",
+            _ => "cubic",
+        },
+        Protocol::Udp => "",
+    }
+}
+
+/// The port of the server of the connection with this index.
+pub(crate) const fn server_port(connection: usize) -> u16 {
+    FIRST_SERVER_PORT + connection as u16
+}
+
+/// Makes the sockets of one connection.
+pub(super) struct Sockets<'a> {
+    connection: &'a ConnectionPlan,
+    local: SocketAddrV4,
+    remote: SocketAddrV4,
+}
+
+impl<'a> Sockets<'a> {
+    /// Of the connection with this index.
+    pub(super) fn new(plan: &Plan, connection: &'a ConnectionPlan, index: usize) -> Self {
+        let [local, remote] = connection.paths[0].addresses().map(|address| plan.address(address));
+        Self {
+            connection,
+            local: SocketAddrV4::new(local, FIRST_CLIENT_PORT + index as u16),
+            remote: SocketAddrV4::new(remote, server_port(index)),
+        }
+    }
+
+    fn socket(&self) -> io::Result<Socket> {
+        let protocol = match self.connection.protocol {
+            Protocol::Mptcp(_) => socket2::Protocol::from(IPPROTO_MPTCP),
+            Protocol::Tcp(_) | Protocol::Udp => socket2::Protocol::TCP,
+        };
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol))?;
+        socket.set_reuse_address(true)?;
+        socket.set_tcp_congestion(control(&self.connection.protocol).as_bytes())?;
+        socket.set_tos_v4(u32::from(self.connection.dscp) << 2)?;
+        if self.connection.protocol.tcp().is_some_and(|tcp| !tcp.nagle) {
+            socket.set_tcp_nodelay(true)?;
+        }
+        socket.set_nonblocking(true)?;
+        Ok(socket)
+    }
+
+    /// Listens on all addresses: subflows come to others than the first.
+    pub(super) fn server(&self) -> io::Result<Server> {
+        let socket = self.socket()?;
+        socket.bind(&SockAddr::from(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, self.remote.port())))?;
+        socket.listen(8)?;
+        Ok(Server(socket))
+    }
+
+    /// Bound to the first path's address.
+    pub(super) fn client(&self) -> io::Result<Client> {
+        let socket = self.socket()?;
+        socket.bind(&SockAddr::from(self.local))?;
+        Ok(Client { socket, remote: self.remote })
+    }
+}
+
+/// Waits for a moment. Is there something?
+fn look(socket: &Socket, flags: PollFlags) -> io::Result<bool> {
+    let wait = timespec(ropewalk_units::Duration::from_nanos(LOOK.as_nanos() as u64));
+    match poll(&mut [PollFd::new(socket, flags)], Some(&wait)) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A socket that listens.
+pub(super) struct Server(Socket);
+
+impl Server {
+    /// The first connection; nothing if the run is over before.
+    pub(super) fn accept(self, stop: &AtomicBool) -> io::Result<Option<Stream>> {
+        while !stop.load(Ordering::Relaxed) {
+            if look(&self.0, PollFlags::IN)? {
+                let (socket, _) = self.0.accept()?;
+                return Stream::new(socket, Some(self.0)).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A socket that is bound.
+pub(super) struct Client {
+    socket: Socket,
+    remote: SocketAddrV4,
+}
+
+impl Client {
+    /// Connects; nothing if the run is over before.
+    pub(super) fn connect(self, stop: &AtomicBool) -> io::Result<Option<Stream>> {
+        match self.socket.connect(&SockAddr::from(self.remote)) {
+            Err(error) if error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {}
+            done => done?,
+        }
+        while !stop.load(Ordering::Relaxed) {
+            if look(&self.socket, PollFlags::OUT)? {
+                return match self.socket.take_error()? {
+                    Some(error) => Err(error),
+                    None => Stream::new(self.socket, None).map(Some),
+                };
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A connected socket. Its calls return after a moment, done or not.
+pub(super) struct Stream {
+    socket: Socket,
+    /// Joins come to it as long as the connection lasts.
+    _listener: Option<Socket>,
+}
+
+impl Stream {
+    fn new(socket: Socket, listener: Option<Socket>) -> io::Result<Self> {
+        socket.set_nonblocking(false)?;
+        socket.set_read_timeout(Some(LOOK))?;
+        socket.set_write_timeout(Some(LOOK))?;
+        Ok(Self { socket, _listener: listener })
+    }
+
+    pub(super) fn write(&self, octets: &[u8]) -> io::Result<usize> {
+        (&self.socket).write(octets)
+    }
+
+    pub(super) fn read(&self, octets: &mut [u8]) -> io::Result<usize> {
+        (&self.socket).read(octets)
+    }
+
+    /// That was all.
+    pub(super) fn finish(&self) -> io::Result<()> {
+        self.socket.shutdown(Shutdown::Write)
+    }
+}
+
+/// A call that was not done in its moment is nothing; it is to be made again.
+pub(super) fn again<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

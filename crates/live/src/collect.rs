@@ -1,0 +1,152 @@
+//! The outcome of an emulation: the rows of a simulation, as far as kernels tell what is in them.
+
+use crate::application::Progress;
+use crate::links::Links;
+use crate::observer::{Observed, Seen, path};
+use ropewalk_mptcp::PathManager;
+use ropewalk_scenario::plan::{
+    AddressIndex, Application, Bulk, ConnectionPlan, DataDirection, Plan, Protocol,
+};
+use ropewalk_scenario::{ConnectionRow, LinkRow, SubflowRow};
+use ropewalk_units::{Duration, Instant};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+/// Mbit/s of `octets` in `time`; zero for no time.
+fn mbps(octets: u64, time: Duration) -> f64 {
+    if time.is_zero() { 0.0 } else { octets as f64 * 8e-6 / time.as_secs_f64() }
+}
+
+/// Was the application asked to come to an end of its own?
+const fn is_finite(application: &Application) -> bool {
+    match application {
+        Application::Bulk(bulk) => bulk.bytes.is_some() || bulk.duration.is_some(),
+        Application::RequestResponse(exchanges) => exchanges.count.is_some(),
+        Application::ConstantRate(paced) => paced.duration.is_some(),
+        Application::OnOff(paced) => paced.duration.is_some(),
+    }
+}
+
+/// Rows of all connections at the end of the run.
+pub(crate) fn connections(plan: &Plan, progress: &[Arc<Progress>]) -> Vec<ConnectionRow> {
+    let all = plan.connections.iter().zip(progress);
+    all.map(|(connection, progress)| connection_row(plan, connection, progress)).collect()
+}
+
+fn connection_row(plan: &Plan, connection: &ConnectionPlan, progress: &Progress) -> ConnectionRow {
+    let run_end = Instant::ZERO + plan.settings.duration;
+    let (bytes, error) = (progress.bytes(), progress.error());
+    let all = match &connection.application {
+        Application::Bulk(Bulk { bytes: Some(wanted), .. }) => bytes == *wanted,
+        _ => progress.is_complete(),
+    };
+    let finite = is_finite(&connection.application);
+    let end = if finite { progress.last_at().filter(|_| all) } else { Some(run_end) };
+    let time = end.unwrap_or(run_end).saturating_since(connection.start);
+    ConnectionRow {
+        name: connection.name.clone(),
+        protocol: connection.protocol.name(),
+        source: plan.nodes[connection.source].name.clone(),
+        destination: plan.nodes[connection.destination].name.clone(),
+        bytes,
+        goodput_mbps: mbps(bytes, time),
+        start: connection.start,
+        end,
+        completed: error.is_none() && (all || (!finite && bytes > 0)),
+        hol_blocked_s: None,
+        reorder_buffer_max: None,
+        reinjected_bytes: None,
+        duplicate_bytes: None,
+        transactions: 0,
+        mean_response_s: None,
+        datagrams: None,
+        error,
+    }
+}
+
+/// Rows of all subflows, as the kernel of the sender counts.
+pub(crate) fn subflows(plan: &Plan, rows: &[ConnectionRow], observed: &Observed) -> Vec<SubflowRow> {
+    let mut all = Vec::new();
+    for ((connection, row), seen) in plan.connections.iter().zip(rows).zip(&observed.subflows) {
+        let end = row.end.unwrap_or(Instant::ZERO + plan.settings.duration);
+        let time = end.saturating_since(row.start);
+        let rows = seen.iter().enumerate();
+        all.extend(rows.map(|(number, seen)| subflow_row(plan, connection, number, (seen, time))));
+    }
+    all
+}
+
+fn subflow_row(
+    plan: &Plan,
+    connection: &ConnectionPlan,
+    number: usize,
+    (seen, time): (&Seen, Duration),
+) -> SubflowRow {
+    let info = &seen.info;
+    SubflowRow {
+        connection: connection.name.clone(),
+        subflow: number as u32,
+        path: path_name(plan, connection, seen),
+        bytes: seen.bytes,
+        throughput_mbps: mbps(seen.bytes, time),
+        retransmissions: info.retransmissions.into(),
+        spurious_retransmissions: info.dsack_dups.map(u64::from),
+        timeouts: info.timeouts.map(u64::from),
+        srtt_ms: (info.rtt_us > 0).then(|| f64::from(info.rtt_us) * 1e-3),
+        fast_recoveries: None,
+        segments: info.segments_out.into(),
+        backup: is_backup(connection, number),
+    }
+}
+
+/// The name of a subflow's path; `b>a` for a pair that is none of the connection's paths, from the client's link to the
+/// server's.
+fn path_name(plan: &Plan, connection: &ConnectionPlan, seen: &Seen) -> String {
+    if let Some(index) = path(plan, connection, seen) {
+        return connection.paths[index].name.clone();
+    }
+    let link = |address: &Ipv4Addr| {
+        let index =
+            (0..2 * plan.links.len()).map(AddressIndex).find(|index| plan.address(*index) == *address);
+        index.map_or("?", |index| plan.links[index.link()].name.as_str())
+    };
+    let mut ends = [link(seen.local.ip()), link(seen.remote.ip())];
+    if connection.data == DataDirection::Backward {
+        ends.reverse();
+    }
+    ends.join(">")
+}
+
+/// As the scenario asks for it: the path manager makes all but the first subflow backups.
+fn is_backup(connection: &ConnectionPlan, number: usize) -> bool {
+    match &connection.protocol {
+        Protocol::Mptcp(config) => config.path_manager == PathManager::Backup && number > 0,
+        Protocol::Tcp(_) | Protocol::Udp => false,
+    }
+}
+
+/// Rows of all link directions.
+pub(crate) fn links(plan: &Plan, links: &mut Links) -> Vec<LinkRow> {
+    let mut rows = Vec::new();
+    for (index, link) in plan.links.iter().enumerate() {
+        for direction in 0..2 {
+            let stats = links.stats(index, direction);
+            let name = |end: usize| &plan.nodes[link.ends[end]].name;
+            rows.push(LinkRow {
+                name: link.name.clone(),
+                direction: format!("{}->{}", name(direction), name(1 - direction)),
+                bytes: stats.transmitted_bytes,
+                packets: stats.transmitted_packets,
+                drops_queue: stats.drops_queue,
+                drops_loss: stats.drops_loss,
+                utilisation: Some(stats.utilisation()),
+                ecn_marks: stats.marks,
+                offered: stats.offered,
+                duplicates: stats.duplicates,
+                delivered: stats.delivered,
+                queued: stats.queued + stats.in_flight,
+            });
+        }
+    }
+    rows
+}

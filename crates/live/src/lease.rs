@@ -1,0 +1,91 @@
+//! Runs on one machine: each has a name and a lock that says that its owner lives. What a dead owner left is removed.
+
+use crate::namespace;
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where the locks are.
+const FOLDER: &str = "/run/ropewalk";
+/// Behind the run's name.
+const SUFFIX: &str = "lock";
+
+/// A run's name and its lock. Both go with it.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    name: String,
+    path: PathBuf,
+    _lock: Flock<File>,
+}
+
+impl Lease {
+    /// A name that no other run has.
+    pub(crate) fn take() -> io::Result<Self> {
+        fs::create_dir_all(FOLDER)?;
+        let process = std::process::id();
+        for number in 0.. {
+            let name = format!("{process}-{number}");
+            let path = Path::new(FOLDER).join(&name).with_extension(SUFFIX);
+            if let Some(lock) = lock(&path, true)? {
+                return Ok(Self { name, path, _lock: lock });
+            }
+        }
+        unreachable!("numbers do not end")
+    }
+
+    /// The run's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // Before the lock goes: whoever takes it then sees that the file has gone.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The lock of a file, new or left over. `None`: another run has it, or has just removed it.
+fn lock(path: &Path, new: bool) -> io::Result<Option<Flock<File>>> {
+    let file = match OpenOptions::new().write(true).create_new(new).open(path) {
+        Ok(file) => file,
+        Err(error) if [io::ErrorKind::AlreadyExists, io::ErrorKind::NotFound].contains(&error.kind()) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else { return Ok(None) };
+    let inode = |metadata: io::Result<fs::Metadata>| metadata.map(|metadata| metadata.ino()).ok();
+    let is_there = inode(fs::metadata(path)) == inode(lock.metadata());
+    Ok(is_there.then_some(lock))
+}
+
+/// Removes what runs have left whose owners are dead. Gives the names of the namespaces that are gone.
+///
+/// # Errors
+/// A folder cannot be read, or a namespace not removed.
+pub(crate) fn clean() -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(FOLDER) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut removed = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != SUFFIX) {
+            continue;
+        }
+        let Some(run) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
+        if let Some(lock) = lock(&path, false)? {
+            removed.extend(namespace::remove_all(run)?);
+            fs::remove_file(&path)?;
+            drop(lock);
+        }
+    }
+    removed.sort_unstable();
+    Ok(removed)
+}

@@ -1,0 +1,178 @@
+//! The scenario's links in real time: the simulator's engine, paced by the clock, with interfaces of kernels at its edge.
+
+mod host;
+mod lateness;
+mod packet;
+mod router;
+
+pub(crate) use host::{Host, Interface};
+pub(crate) use lateness::Lateness;
+
+use crate::clock::{Clock, timespec};
+use packet::Octets;
+use ropewalk_scenario::plan::{NodeKind, Plan};
+use ropewalk_sim::{
+    Context, LinkId, LinkSetup, LinkStats, NoTap, Node, NodeId, PacketId, Port, Streams, World,
+};
+use ropewalk_units::{Duration, Instant};
+use router::Router;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tun_rs::SyncDevice;
+
+/// The engine looks at the clock at least so often, to see whether it has to stop.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+/// What stands at the ends of links.
+enum Place {
+    /// A kernel's interfaces.
+    Host(Host),
+    Router(Router),
+}
+
+impl Node for Place {
+    type Packet = Octets;
+
+    fn handle_packet(&mut self, context: &mut Context<'_, Octets>, port: Port, id: PacketId) {
+        match self {
+            Self::Host(host) => host.deliver(context, port, id),
+            Self::Router(router) => router.forward(context, id),
+        }
+    }
+
+    fn handle_timer(&mut self, context: &mut Context<'_, Octets>, token: u32) {
+        if let Self::Host(host) = self {
+            host.take(context, Port(token));
+        }
+    }
+}
+
+/// Something at the edge that can be read.
+struct Source {
+    device: Arc<SyncDevice>,
+    node: NodeId,
+    port: Port,
+}
+
+/// The links of a plan, at time zero of their clock.
+pub(crate) struct Links {
+    world: World<Place>,
+    nodes: Vec<NodeId>,
+    /// Both directions of each link of the plan.
+    links: Vec<[LinkId; 2]>,
+    sources: Vec<Source>,
+    clock: Clock,
+}
+
+impl Links {
+    /// The links of a plan between hosts, which stand in the order of their nodes.
+    pub(crate) fn new(plan: &Plan, seed: u64, clock: Clock, hosts: impl IntoIterator<Item = Host>) -> Self {
+        let mut world = World::new(NoTap);
+        let mut hosts = hosts.into_iter();
+        let nodes = plan.nodes.iter().map(|node| match node.kind {
+            NodeKind::Host => Place::Host(hosts.next().expect("a host for each node that is one")),
+            NodeKind::Router => Place::Router(Router::default()),
+        });
+        let nodes = nodes.map(|node| world.add_node(node)).collect::<Vec<_>>();
+        let mut all = Self { world, nodes, links: Vec::new(), sources: Vec::new(), clock };
+        let ports = all.connect(plan, &Streams::new(seed));
+        all.set_routes(plan, &ports);
+        all
+    }
+
+    /// Returns the ports at both ends of each link.
+    fn connect(&mut self, plan: &Plan, streams: &Streams) -> Vec<[Port; 2]> {
+        let mut ports = Vec::new();
+        for link in &plan.links {
+            let wire = link.wire().expect("only wires lead to Linux hosts");
+            let setup = |direction: usize, suffix: &str| LinkSetup {
+                name: format!("{}/{suffix}", link.name),
+                config: wire.directions[direction].clone(),
+                streams: *streams,
+            };
+            let [a, b] = link.ends.map(|end| self.nodes[end]);
+            let (port_a, port_b, ids) = self.world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
+            for change in &wire.changes {
+                self.world.schedule_change(change.at, ids[change.direction], change.change.clone());
+            }
+            for (node, port) in [(a, port_a), (b, port_b)] {
+                if let Place::Host(host) = self.world.node(node) {
+                    self.sources.push(Source { device: host.device(port), node, port });
+                }
+            }
+            self.links.push(ids);
+            ports.push([port_a, port_b]);
+        }
+        ports
+    }
+
+    fn set_routes(&mut self, plan: &Plan, ports: &[[Port; 2]]) {
+        for (node, next) in plan.routing.next.iter().enumerate() {
+            let port = |link: usize| ports[link][usize::from(plan.links[link].ends[0] != node)];
+            if let Place::Router(router) = self.world.node_mut(self.nodes[node]) {
+                router.set_routes(plan, next.iter().map(|link| link.map(port)));
+            }
+        }
+    }
+
+    /// Carries packets until `end`, or until `stop` becomes true.
+    ///
+    /// # Errors
+    /// An interface cannot be waited for.
+    pub(crate) fn run(&mut self, end: Instant, stop: &AtomicBool) -> io::Result<()> {
+        let devices = self.sources.iter().map(|source| Arc::clone(&source.device)).collect::<Vec<_>>();
+        let fds = devices.iter().map(|device| PollFd::from_borrowed_fd(device.as_fd(), PollFlags::IN));
+        let mut fds = fds.collect::<Vec<_>>();
+        loop {
+            let now = self.clock.now();
+            if now >= end || stop.load(Ordering::Relaxed) {
+                self.world.run_until(now.min(end));
+                return Ok(());
+            }
+            for (fd, source) in fds.iter().zip(&self.sources) {
+                if !fd.revents().is_empty() {
+                    self.world.set_timer(source.node, now, source.port.0);
+                }
+            }
+            self.world.run_until(now);
+            let next = self.world.next_event().min(end);
+            wait(&mut fds, next.saturating_since(self.clock.now()).min(LONGEST_WAIT))?;
+        }
+    }
+
+    /// How far its time has come.
+    pub(crate) fn now(&self) -> Instant {
+        self.world.now()
+    }
+
+    /// Events processed.
+    pub(crate) fn events(&self) -> u64 {
+        self.world.events_processed()
+    }
+
+    /// What a direction of a link has done.
+    pub(crate) fn stats(&mut self, link: usize, direction: usize) -> LinkStats {
+        self.world.link(self.links[link][direction])
+    }
+
+    /// How late packets came out of the links.
+    pub(crate) fn lateness(&self) -> Lateness {
+        let mut all = Lateness::default();
+        for node in self.world.nodes() {
+            if let Place::Host(host) = node {
+                all.add(host.lateness());
+            }
+        }
+        all
+    }
+}
+
+fn wait(fds: &mut [PollFd<'_>], most: Duration) -> io::Result<()> {
+    match poll(fds, Some(&timespec(most))) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

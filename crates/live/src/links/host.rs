@@ -1,0 +1,71 @@
+//! A kernel at the edge: its interfaces are where packets enter the links and leave them.
+
+use super::lateness::Lateness;
+use super::packet::Octets;
+use crate::clock::Clock;
+use ropewalk_sim::{Context, PacketId, Port};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use tun_rs::SyncDevice;
+
+/// Packets taken from one interface before the next one is looked at.
+const BATCH: usize = 64;
+
+/// One interface.
+pub(crate) struct Interface {
+    /// The kernel's address there.
+    pub(crate) address: Ipv4Addr,
+    /// Octets of its longest packet.
+    pub(crate) mtu: usize,
+    /// What it sends and receives.
+    pub(crate) device: Arc<SyncDevice>,
+}
+
+/// A host of the scenario that a kernel is.
+pub(crate) struct Host {
+    interfaces: Vec<Interface>,
+    clock: Clock,
+    lateness: Lateness,
+}
+
+impl Host {
+    /// A host with these interfaces, in the order of its links.
+    pub(crate) fn new(clock: Clock, interfaces: Vec<Interface>) -> Self {
+        Self { interfaces, clock, lateness: Lateness::default() }
+    }
+
+    /// What is at a port.
+    pub(super) fn device(&self, port: Port) -> Arc<SyncDevice> {
+        Arc::clone(&self.interfaces[port.0 as usize].device)
+    }
+
+    /// How late its packets were.
+    pub(super) const fn lateness(&self) -> &Lateness {
+        &self.lateness
+    }
+
+    /// A packet has come out of a link: the kernel gets it. As in simulation, an interface takes what is for its own
+    /// address only.
+    pub(super) fn deliver(&mut self, context: &mut Context<'_, Octets>, port: Port, id: PacketId) {
+        let interface = &self.interfaces[port.0 as usize];
+        let packet = context.packet(id);
+        if packet.destination() == interface.address {
+            self.lateness.record(self.clock.now().saturating_since(context.now()));
+            // A kernel that takes no packet loses it, as any host does.
+            let _ = interface.device.send(packet.octets());
+        }
+        context.drop_packet(id);
+    }
+
+    /// Takes what the kernel sends at an interface, and puts it into the link there.
+    pub(super) fn take(&mut self, context: &mut Context<'_, Octets>, port: Port) {
+        let interface = &self.interfaces[port.0 as usize];
+        for _ in 0..BATCH {
+            let packet = context.place().get_or_insert_with(|| Octets::with_room(interface.mtu));
+            let Ok(len) = interface.device.recv(packet.room(interface.mtu)) else { return };
+            if packet.read(len) {
+                context.send_placed(port);
+            }
+        }
+    }
+}

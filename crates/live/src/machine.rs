@@ -1,0 +1,45 @@
+//! What this machine can do.
+
+use std::fs::{self, OpenOptions};
+use std::path::Path;
+
+/// Bits of the capabilities that are needed (`uapi/linux/capability.h`).
+const CAP_NET_ADMIN: u32 = 12;
+const CAP_SYS_ADMIN: u32 = 21;
+
+/// What a run needs of the machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Machine {
+    /// May this process make interfaces and namespaces: CAP_NET_ADMIN and CAP_SYS_ADMIN?
+    pub capable: bool,
+    /// Why there are no TUN interfaces, if there are none.
+    pub tun: Option<String>,
+    /// Are there network namespaces?
+    pub namespaces: bool,
+    /// Has the kernel Multipath TCP?
+    pub mptcp: bool,
+    /// Congestion controls that the kernel has.
+    pub controls: Vec<String>,
+}
+
+impl Machine {
+    /// Looks at this one.
+    pub fn look() -> Self {
+        let device = Path::new("/dev/net/tun");
+        let controls = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+        Self {
+            capable: is_capable(),
+            tun: OpenOptions::new().read(true).write(true).open(device).err().map(|error| error.to_string()),
+            namespaces: Path::new("/proc/thread-self/ns/net").exists(),
+            mptcp: Path::new("/proc/sys/net/mptcp/enabled").exists(),
+            controls: controls.unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
+        }
+    }
+}
+
+fn is_capable() -> bool {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0);
+    [CAP_NET_ADMIN, CAP_SYS_ADMIN].iter().all(|bit| bits >> bit & 1 == 1)
+}

@@ -1,0 +1,111 @@
+//! What the kernel's TCP sockets have counted: `sock_diag` (`uapi/linux/inet_diag.h`, `uapi/linux/tcp.h`).
+
+use super::Netlink;
+use super::attribute::find;
+use super::raw::Raw;
+use netlink_packet_core::NLM_F_DUMP;
+use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+const BY_FAMILY: u16 = 20;
+const AF_INET: u8 = 2;
+const IPPROTO_TCP: u8 = 6;
+/// The attribute with `struct tcp_info`.
+const INFO: u16 = 2;
+/// Octets of the request's socket id, whose zeros stand for any.
+const ANY_SOCKET: [u8; 48] = [0; 48];
+/// Octets of `struct inet_diag_msg`, before its attributes.
+const MESSAGE: usize = 72;
+/// Every state except TIME-WAIT, CLOSE, LISTEN and the half-open request, which have nothing to tell.
+const STATES: u32 = 0xfff & !(1 << 6 | 1 << 7 | 1 << 10);
+
+/// States in which the peer has acknowledged our FIN: FIN-WAIT-2 and CLOSING's successor.
+const FIN_ACKED: [u8; 1] = [5];
+
+/// A socket of TCP, which may be a subflow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TcpSocket {
+    pub(crate) local: SocketAddrV4,
+    pub(crate) remote: SocketAddrV4,
+    /// Is its FIN acknowledged? That counts as an octet.
+    pub(crate) fin_acked: bool,
+    pub(crate) info: TcpInfo,
+}
+
+/// What is read of `struct tcp_info`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct TcpInfo {
+    /// Sender's segment size in octets.
+    pub(crate) mss: u32,
+    /// Segments that are on their way.
+    pub(crate) unacked: u32,
+    /// Smoothed round-trip time in microseconds; 0 before the first measurement.
+    pub(crate) rtt_us: u32,
+    /// Slow-start threshold in segments.
+    pub(crate) ssthresh: u32,
+    /// Congestion window in segments.
+    pub(crate) cwnd: u32,
+    /// Segments sent again.
+    pub(crate) retransmissions: u32,
+    /// Octets acknowledged, SYN and FIN among them.
+    pub(crate) bytes_acked: u64,
+    /// Segments sent, pure ACKs among them.
+    pub(crate) segments_out: u32,
+    /// Duplicates that DSACK reported; `None` where the kernel does not tell.
+    pub(crate) dsack_dups: Option<u32>,
+    /// Retransmission timeouts; `None` where the kernel does not tell.
+    pub(crate) timeouts: Option<u16>,
+}
+
+impl TcpInfo {
+    /// Kernels append fields: what is not there is not known.
+    fn read(octets: &[u8]) -> Option<Self> {
+        let word = |at: usize| octets.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
+        let long = |at: usize| octets.get(at..at + 8)?.try_into().ok().map(u64::from_ne_bytes);
+        let half = |at: usize| octets.get(at..at + 2)?.try_into().ok().map(u16::from_ne_bytes);
+        Some(Self {
+            mss: word(16)?,
+            unacked: word(24)?,
+            rtt_us: word(68)?,
+            ssthresh: word(76)?,
+            cwnd: word(80)?,
+            retransmissions: word(100)?,
+            bytes_acked: long(120)?,
+            segments_out: word(136)?,
+            dsack_dups: word(216),
+            timeouts: half(240),
+        })
+    }
+}
+
+/// The sockets of the namespace in which it was opened.
+pub(crate) struct Diag(Netlink);
+
+impl Diag {
+    pub(crate) fn open() -> io::Result<Self> {
+        Netlink::open(NETLINK_SOCK_DIAG).map(Self)
+    }
+
+    /// All sockets of TCP with a peer, over IPv4.
+    pub(crate) fn tcp(&mut self) -> io::Result<Vec<TcpSocket>> {
+        let mut octets = vec![AF_INET, IPPROTO_TCP, 1 << (INFO - 1), 0];
+        octets.extend(STATES.to_ne_bytes());
+        octets.extend(ANY_SOCKET);
+        let answers = self.0.request(Raw { kind: BY_FAMILY, octets }, NLM_F_DUMP)?;
+        Ok(answers.iter().filter_map(|answer| socket(&answer.octets)).collect())
+    }
+}
+
+fn socket(octets: &[u8]) -> Option<TcpSocket> {
+    let port = |at: usize| octets.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
+    let address = |at: usize| octets.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
+    let end = |at: usize, port: u16| Some(SocketAddrV4::new(Ipv4Addr::from_bits(address(at)?), port));
+    let state = *octets.get(1)?;
+    Some(TcpSocket {
+        local: end(8, port(4)?)?,
+        remote: end(24, port(6)?)?,
+        fin_acked: FIN_ACKED.contains(&state),
+        info: TcpInfo::read(find(octets.get(MESSAGE..)?, INFO)?)?,
+    })
+}

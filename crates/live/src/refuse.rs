@@ -1,0 +1,134 @@
+//! What is refused before anything is made, since this machine or its kernel cannot do it.
+
+use crate::application::control;
+use crate::machine::Machine;
+use crate::settings::{Conflict, Settings, links_of, settings};
+use ropewalk_scenario::plan::{Application, ConnectionPlan, NodeKind, PathPlan, Protocol, Stack};
+use ropewalk_scenario::{Scenario, ScenarioError};
+
+/// Interfaces of one host: each has a routing table of its own.
+const MOST_INTERFACES: usize = 100;
+
+/// Checks a scenario with Linux hosts, and gives what each of their kernels has to be told.
+pub(crate) fn check(scenario: &Scenario, machine: &Machine) -> Result<Vec<Settings>, ScenarioError> {
+    check_machine(scenario, machine)?;
+    check_hosts(scenario)?;
+    for connection in &scenario.plan().connections {
+        check_connection(scenario, connection, machine)?;
+    }
+    settings(scenario.plan()).map_err(|conflict| conflicting(scenario, &conflict))
+}
+
+fn check_machine(scenario: &Scenario, machine: &Machine) -> Result<(), ScenarioError> {
+    let host = scenario.plan().nodes.iter().find(|node| node.stack == Stack::Linux);
+    let key = host.map_or(String::new(), |host| format!("hosts.{}.stack", host.name));
+    let wrong = |message: String, expected: &str| Err(scenario.mistake(&key, message, expected));
+    if !machine.namespaces {
+        return wrong(
+            "this kernel has no network namespaces, and a Linux host is one".to_owned(),
+            "`ropewalk`, or a kernel with CONFIG_NET_NS",
+        );
+    }
+    if !machine.capable {
+        return wrong(
+            "only root may make a Linux host: a network namespace with interfaces".to_owned(),
+            "`ropewalk`, or to be run by root: sudo ropewalk run …",
+        );
+    }
+    if let Some(reason) = &machine.tun {
+        return wrong(
+            format!("there are no TUN interfaces for a Linux host: /dev/net/tun: {reason}"),
+            "`ropewalk`, or the kernel's TUN driver: modprobe tun",
+        );
+    }
+    Ok(())
+}
+
+fn check_hosts(scenario: &Scenario) -> Result<(), ScenarioError> {
+    let plan = scenario.plan();
+    for (index, node) in plan.nodes.iter().enumerate() {
+        let interfaces = links_of(plan, index).count();
+        if node.kind == NodeKind::Host && interfaces > MOST_INTERFACES {
+            let message = format!("{interfaces} interfaces are too many for a Linux host");
+            let expected = format!("at most {MOST_INTERFACES} links at `{}`", node.name);
+            return Err(scenario.mistake(&format!("hosts.{}.stack", node.name), message, expected));
+        }
+    }
+    Ok(())
+}
+
+fn check_connection(
+    scenario: &Scenario,
+    connection: &ConnectionPlan,
+    machine: &Machine,
+) -> Result<(), ScenarioError> {
+    let base = format!("connections.{}", connection.group);
+    let application = match &connection.application {
+        Application::Bulk(_) => None,
+        Application::ConstantRate(_) => Some("constant-rate"),
+        Application::OnOff(_) => Some("on-off"),
+        Application::RequestResponse(_) => Some("request-response"),
+    };
+    if let Some(name) = application {
+        let message = format!("`{name}` between Linux hosts is not supported yet");
+        return Err(scenario.mistake(&format!("{base}.application"), message, "`bulk`"));
+    }
+    check_control(scenario, connection, machine)?;
+    if let Protocol::Mptcp(_) = connection.protocol {
+        if !machine.mptcp {
+            let message = "the kernel of this machine has no Multipath TCP";
+            let expected = "`tcp`, or a kernel with CONFIG_MPTCP (Linux 5.6 or later)";
+            return Err(scenario.mistake(&format!("{base}.protocol"), message, expected));
+        }
+        check_pairs(scenario, connection)?;
+    }
+    Ok(())
+}
+
+fn check_control(
+    scenario: &Scenario,
+    connection: &ConnectionPlan,
+    machine: &Machine,
+) -> Result<(), ScenarioError> {
+    let name = control(&connection.protocol);
+    if connection.protocol.tcp().is_none() || machine.controls.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let kind = connection.protocol.name();
+    let key = scenario.protocol_key(&connection.group, kind, "congestion_control");
+    let message = format!("the kernel of this machine has no congestion control `{name}`");
+    let expected = format!("one of {}, or its module: modprobe tcp_{name}", machine.controls.join(", "));
+    Err(scenario.mistake(&key, message, expected))
+}
+
+/// Of the paths to an announced address the kernel opens the one that its routes lead to.
+fn check_pairs(scenario: &Scenario, connection: &ConnectionPlan) -> Result<(), ScenarioError> {
+    let Protocol::Mptcp(config) = &connection.protocol else { return Ok(()) };
+    let Some((first, others)) = connection.paths.split_first() else { return Ok(()) };
+    if matches!(config.path_manager, ropewalk_mptcp::PathManager::Kernel { .. }) {
+        return Ok(());
+    }
+    let shared = |(index, path): &(usize, &PathPlan)| {
+        path.remote != first.remote && others[..*index].iter().any(|other| other.remote == path.remote)
+    };
+    let Some((_, path)) = others.iter().enumerate().find(shared) else { return Ok(()) };
+    let message = format!("the kernel pairs the path `{}` with an address that another has", path.name);
+    let expected = "an interface of the server for each path, one for all, or path_manager = \"kernel\"";
+    Err(scenario.mistake(&format!("connections.{}.paths", connection.group), message, expected))
+}
+
+fn conflicting(scenario: &Scenario, conflict: &Conflict) -> ScenarioError {
+    let Conflict { connection, other, kind, key, host } = conflict;
+    let path = match *kind {
+        "" => format!("connections.{connection}.{key}"),
+        kind => scenario.protocol_key(connection, kind, key),
+    };
+    let host = &scenario.plan().nodes[*host].name;
+    let message = format!(
+        "the kernel of `{host}` has one `{key}` for all, and `{other}` wants another than `{connection}`"
+    );
+    scenario.mistake(&path, message, format!("the same `{key}` at both connections"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! The paths of a connection as endpoints of the kernel's path manager.
+
+use crate::netlink::{Endpoint, EndpointFlags};
+use ropewalk_mptcp::{KernelEndpoint, KernelHost, PathManager};
+use ropewalk_scenario::plan::{ConnectionPlan, Plan};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The endpoints that a connection needs at one of its hosts; `end` is 0 for the one that opens it.
+///
+/// A path that ends at the server's first address is opened by the client, from an endpoint of its own. A path that ends
+/// elsewhere is opened when the server has announced that address, and the client's routes say from where.
+pub(super) fn of(
+    plan: &Plan,
+    connection: &ConnectionPlan,
+    manager: &PathManager,
+    end: usize,
+) -> Vec<Endpoint> {
+    let backup = match manager {
+        PathManager::Kernel { client, server } => return given(if end == 0 { client } else { server }),
+        PathManager::Backup => EndpointFlags::BACKUP,
+        _ => EndpointFlags::default(),
+    };
+    let Some((first, others)) = connection.paths.split_first() else { return Vec::new() };
+    let mut endpoints = Vec::new();
+    let mut add = |address: Ipv4Addr, flags: EndpointFlags| {
+        endpoints.push(Endpoint { address, id: 0, port: None, flags: flags.with(backup) });
+    };
+    for path in others {
+        match (path.remote == first.remote, end) {
+            (true, 0) => add(plan.address(path.local), EndpointFlags::SUBFLOW),
+            (false, 1) => add(plan.address(path.remote), EndpointFlags::SIGNAL),
+            _ => {}
+        }
+    }
+    endpoints
+}
+
+/// Those that the file names.
+fn given(host: &KernelHost) -> Vec<Endpoint> {
+    let endpoint = |endpoint: &KernelEndpoint| match endpoint.address {
+        IpAddr::V4(address) => {
+            Some(Endpoint { address, id: endpoint.id, port: endpoint.port, flags: flags(endpoint) })
+        }
+        IpAddr::V6(_) => None,
+    };
+    host.endpoints.iter().filter_map(endpoint).collect()
+}
+
+fn flags(endpoint: &KernelEndpoint) -> EndpointFlags {
+    let given = endpoint.flags;
+    let all = [
+        (given.subflow, EndpointFlags::SUBFLOW),
+        (given.signal, EndpointFlags::SIGNAL),
+        (given.backup, EndpointFlags::BACKUP),
+        (given.fullmesh, EndpointFlags::FULLMESH),
+        (given.laminar, EndpointFlags::LAMINAR),
+    ];
+    let set = all.into_iter().filter(|(given, _)| *given);
+    set.fold(EndpointFlags::default(), |flags, (_, flag)| flags.with(flag))
+}

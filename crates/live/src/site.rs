@@ -1,0 +1,127 @@
+//! The hosts of a scenario on this machine: a namespace each, with interfaces, addresses, routes and rules.
+
+use crate::error::{Error, Step};
+use crate::links::Interface;
+use crate::namespace::Namespace;
+use crate::netlink::{Diag, MptcpPm, Route, Routing};
+use crate::settings::{Settings, links_of};
+use ropewalk_scenario::plan::{LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+/// Packets that wait between a kernel and the links, before it drops some: enough for all that a window sends at once.
+const QUEUE: u32 = 20_000;
+/// The loopback interface's index in every namespace.
+const LOOPBACK: u32 = 1;
+/// The table of a host's first interface.
+const FIRST_TABLE: u8 = 100;
+/// The longest name of an interface.
+const LONGEST_NAME: usize = 15;
+/// Names of interfaces that are taken, or mean all of them.
+const RESERVED: [&str; 3] = ["lo", "all", "default"];
+
+/// What is the same in every namespace. A connection knows nothing of those before it, as in simulation, and no packet
+/// comes that is none of the scenario's.
+const SYSCTLS: [(&str, &str); 5] = [
+    ("net/ipv6/conf/all/disable_ipv6", "1"),
+    ("net/ipv6/conf/default/disable_ipv6", "1"),
+    ("net/ipv4/conf/all/rp_filter", "0"),
+    ("net/ipv4/conf/default/rp_filter", "0"),
+    ("net/ipv4/tcp_no_metrics_save", "1"),
+];
+
+/// Files that older kernels lack; what they would say is then as it is.
+const OPTIONAL: [&str; 4] = [
+    "net/ipv6/conf/all/disable_ipv6",
+    "net/ipv6/conf/default/disable_ipv6",
+    "net/ipv4/tcp_rto_max_ms",
+    "net/ipv4/tcp_rto_min_us",
+];
+
+/// The hosts of a scenario, by node.
+#[derive(Default)]
+pub(crate) struct Site {
+    pub(crate) namespaces: BTreeMap<NodeIndex, Namespace>,
+    /// What tells of the sockets inside.
+    pub(crate) diags: BTreeMap<NodeIndex, Diag>,
+    /// What the links carry packets between.
+    pub(crate) interfaces: BTreeMap<NodeIndex, Vec<Interface>>,
+}
+
+impl Site {
+    /// Makes everything. What has been made goes again if something fails.
+    pub(crate) fn new(plan: &Plan, settings: &[Settings], run: &str) -> Result<Self, Error> {
+        let mut site = Self::default();
+        for (index, node) in plan.nodes.iter().enumerate() {
+            if node.kind == NodeKind::Host {
+                let failed = |source| Error::Kernel { step: Step::Host(node.name.clone()), source };
+                let namespace = Namespace::new(run, &node.name).map_err(failed)?;
+                let made = namespace.inside(|| prepare(plan, index, &settings[index]));
+                let (diag, interfaces) = made.map_err(failed)?;
+                site.namespaces.insert(index, namespace);
+                site.diags.insert(index, diag);
+                site.interfaces.insert(index, interfaces);
+            }
+        }
+        Ok(site)
+    }
+}
+
+/// Sets a namespace up, from inside.
+fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<(Diag, Vec<Interface>)> {
+    SYSCTLS.into_iter().chain(settings.sysctls()).try_for_each(|(file, value)| write(file, value))?;
+    let mut routing = Routing::open()?;
+    routing.set_up(LOOPBACK)?;
+    let (mut interfaces, mut indices) = (Vec::new(), BTreeMap::new());
+    for (number, (index, link, end)) in links_of(plan, node).enumerate() {
+        let device = device(index, link)?;
+        let interface = device.if_index()?;
+        let from = link.addresses[end];
+        let table = FIRST_TABLE + number as u8;
+        let metrics = settings.metrics(link.mtu);
+        routing.add_address(interface, from)?;
+        routing.set_up(interface)?;
+        routing.add_rule(from, table)?;
+        routing.add_route(&Route { to: None, from, interface, table: Some(table), metrics })?;
+        indices.insert(index, (interface, from, metrics));
+        interfaces.push(Interface { address: from, mtu: link.mtu as usize, device: Arc::new(device) });
+    }
+    for (to, link) in settings.routes() {
+        let Some(&(interface, from, metrics)) = indices.get(link) else { continue };
+        routing.add_route(&Route { to: Some(*to), from, interface, table: None, metrics })?;
+    }
+    prepare_mptcp(plan, settings)?;
+    Ok((Diag::open()?, interfaces))
+}
+
+fn prepare_mptcp(plan: &Plan, settings: &Settings) -> io::Result<()> {
+    if !plan.connections.iter().any(|connection| matches!(connection.protocol, Protocol::Mptcp(_))) {
+        return Ok(());
+    }
+    write("net/mptcp/enabled", "1")?;
+    let mut pm = MptcpPm::open()?;
+    let (subflows, accepted) = settings.limits();
+    pm.set_limits(subflows, accepted)?;
+    settings.endpoints().iter().try_for_each(|endpoint| pm.add(endpoint))
+}
+
+fn device(index: LinkIndex, link: &LinkPlan) -> io::Result<SyncDevice> {
+    let own = link.name.len() <= LONGEST_NAME && !RESERVED.contains(&link.name.as_str());
+    let name = if own { link.name.clone() } else { format!("link{index}") };
+    let mtu = u16::try_from(link.mtu).unwrap_or(u16::MAX);
+    let device = DeviceBuilder::new().name(name).mtu(mtu).tx_queue_len(QUEUE).build_sync()?;
+    device.set_nonblocking(true)?;
+    Ok(device)
+}
+
+fn write(file: &str, value: &str) -> io::Result<()> {
+    let path = Path::new("/proc/sys").join(file);
+    if OPTIONAL.contains(&file) && !path.exists() {
+        return Ok(());
+    }
+    std::fs::write(path, value)
+        .map_err(|error| io::Error::new(error.kind(), format!("sysctl {file} = {value}: {error}")))
+}

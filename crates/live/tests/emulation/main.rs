@@ -1,0 +1,186 @@
+//! Scenarios whose hosts are Linux's: they run on this machine, in namespaces of their own, for a few seconds each. How fast
+//! they are is compared with room for a machine that has much else to do.
+
+mod machine;
+mod scenarios;
+mod traces;
+
+use machine::turn;
+use ropewalk_live::RunError;
+use ropewalk_scenario::{Outcome, RunOptions, load};
+use scenarios::{Emulated, ONE_LINK, SHARED_SERVER, TRANSFER, TWO_LINKS};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use traces::Traces;
+
+/// The only or first connection's goodput.
+fn goodput(outcome: &Outcome) -> f64 {
+    outcome.connections[0].goodput_mbps
+}
+
+/// Is it close to what it should be?
+fn close(measured: f64, expected: f64, part: f64) -> bool {
+    (measured / expected - 1.0).abs() < part
+}
+
+/// The emulated run of a scenario, if it comes close to the simulated one. A machine that is too busy gets three chances.
+fn agreeing(scenario: &Emulated, part: f64) -> Outcome {
+    let simulated = goodput(&scenario.simulate());
+    for _ in 0..3 {
+        let outcome = scenario.run();
+        println!(
+            "emulated {:.2}, simulated {simulated:.2} Mbit/s, {:?}",
+            goodput(&outcome),
+            outcome.lateness
+        );
+        if close(goodput(&outcome), simulated, part) {
+            return outcome;
+        }
+    }
+    panic!("it is not the same experiment in both worlds");
+}
+
+#[test]
+fn a_clean_link_is_filled_in_both_worlds() {
+    let Some(_turn) = turn() else { return };
+    let emulated = agreeing(&Emulated(ONE_LINK), 0.05);
+    let rate = 8.0 * 1448.0 / 1500.0;
+    assert!(close(goodput(&emulated), rate, 0.06), "the link's rate without headers is {rate:.2} Mbit/s");
+    let link = &emulated.links[0];
+    assert_eq!((link.name.as_str(), link.direction.as_str()), ("dsl", "client->server"));
+    assert!(link.bytes > emulated.connections[0].bytes, "headers count too");
+    assert!(emulated.lateness.is_some_and(|late| late.packets > 1000));
+    assert_eq!(emulated.subflows.len(), 1);
+    assert!(emulated.subflows[0].srtt_ms.is_some_and(|srtt| srtt > 20.0), "{:?}", emulated.subflows);
+}
+
+#[test]
+fn a_transfer_ends_when_its_last_octet_has_come() {
+    let Some(_turn) = turn() else { return };
+    let (emulated, simulated) = (Emulated(TRANSFER).run(), Emulated(TRANSFER).simulate());
+    for (row, simulated) in emulated.connections.iter().zip(&simulated.connections) {
+        let ends = [row, simulated].map(|row| row.end.expect("it ends").as_secs_f64());
+        println!("{}: emulated {:.3}, simulated {:.3} s", row.name, ends[0], ends[1]);
+        assert!(row.completed && row.bytes == 500_000, "{row:?}");
+        assert!(close(ends[0], ends[1], 0.2), "{row:?} against {simulated:?}");
+    }
+    assert_eq!(emulated.connections[0].name, "way-back");
+}
+
+#[test]
+fn two_paths_carry_the_data_of_one_connection() {
+    let Some(_turn) = turn() else { return };
+    for scenario in [TWO_LINKS, SHARED_SERVER] {
+        let emulated = agreeing(&Emulated(scenario), 0.1);
+        let paths = emulated.subflows.iter().map(|subflow| subflow.path.as_str()).collect::<Vec<_>>();
+        assert_eq!(paths, ["dsl", "lte"], "{:?}", emulated.subflows);
+        assert!(emulated.subflows.iter().all(|subflow| subflow.bytes > 500_000), "{:?}", emulated.subflows);
+    }
+}
+
+#[test]
+fn a_kernel_says_nothing_where_it_does_not_know() {
+    let Some(_turn) = turn() else { return };
+    let outcome = Emulated(TRANSFER).run();
+    let row = &outcome.connections[0];
+    assert_eq!((row.hol_blocked_s, row.reorder_buffer_max, row.duplicate_bytes), (None, None, None));
+    assert_eq!(outcome.subflows[0].fast_recoveries, None);
+    assert!(
+        outcome.subflows[0].timeouts.is_some() && outcome.subflows[0].bytes == 500_000,
+        "{:?}",
+        outcome.subflows
+    );
+}
+
+#[test]
+fn nothing_is_left_of_a_run() {
+    let Some(_turn) = turn() else { return };
+    let before = Traces::of_this_process();
+    assert!(before.is_empty(), "{before:?}");
+    Emulated(TRANSFER).run();
+    let after = Traces::of_this_process();
+    assert!(after.is_empty(), "{after:?}");
+}
+
+#[test]
+fn a_stop_ends_a_run_and_leaves_nothing() {
+    let Some(_turn) = turn() else { return };
+    let stop = AtomicBool::new(false);
+    let options = RunOptions { stop: Some(&stop), ..RunOptions::default() };
+    let scenario = Emulated(ONE_LINK).load(&[("scenario.duration", "1 h")]);
+    let result = thread::scope(|scope| {
+        let run = scope.spawn(|| ropewalk_live::run(&scenario, &options));
+        traces::wait_for(|| Traces::of_this_process().namespaces.len() == 2);
+        stop.store(true, Ordering::Relaxed);
+        run.join().expect("it does not panic")
+    });
+    assert!(matches!(result, Err(RunError::Interrupted { .. })), "{result:?}");
+    assert!(Traces::of_this_process().is_empty(), "{:?}", Traces::of_this_process());
+}
+
+/// Says to this program, run once more, that it is to be killed.
+const VICTIM: &str = "ROPEWALK_VICTIM";
+
+#[test]
+fn what_a_killed_run_leaves_the_next_one_removes() {
+    let Some(_turn) = turn() else { return };
+    if std::env::var_os(VICTIM).is_some() {
+        let scenario = Emulated(ONE_LINK).load(&[("scenario.duration", "1 h")]);
+        let result = ropewalk_live::run(&scenario, &RunOptions::default());
+        panic!("it was not killed: {result:?}");
+    }
+    let mut victim = machine::this_test("what_a_killed_run_leaves_the_next_one_removes");
+    let mut victim = victim.env(VICTIM, "1").spawn().expect("this program");
+    let left = || Traces::of(victim.id());
+    traces::wait_for(|| left().namespaces.len() == 2);
+    // Its owner lives: nobody takes it away.
+    ropewalk_live::clean().expect("root may look");
+    assert_eq!(left().namespaces.len(), 2);
+    let number = victim.id();
+    victim.kill().expect("it runs");
+    victim.wait().expect("it has ended");
+    assert_eq!(Traces::of(number).namespaces.len(), 2, "nobody has removed them");
+    ropewalk_live::run(&Emulated(TRANSFER).load(&[]), &RunOptions::default()).expect("another run");
+    assert!(Traces::of(number).is_empty(), "{:?}", Traces::of(number));
+}
+
+#[test]
+fn two_runs_at_once_do_not_meet() {
+    let Some(_turn) = turn() else { return };
+    let outcomes = thread::scope(|scope| {
+        let runs = [TRANSFER, SHARED_SERVER].map(|text| scope.spawn(|| Emulated(text).run()));
+        runs.map(|run| run.join().expect("it does not panic"))
+    });
+    for outcome in outcomes {
+        assert!(outcome.connections.iter().all(|row| row.bytes > 0 && row.error.is_none()), "{outcome:?}");
+    }
+}
+
+#[test]
+fn the_series_has_what_the_kernel_tells_over_time() {
+    let Some(_turn) = turn() else { return };
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    let outcome = ropewalk_live::run(&Emulated(TWO_LINKS).load(&[]), &options).expect("it runs");
+    let subflow = |number| {
+        let rows = outcome.series.iter().filter_map(|row| Some((row.subflow?, row.throughput_mbps)));
+        rows.filter(|(sample, _)| sample.subflow == number).collect::<Vec<_>>()
+    };
+    for number in [0, 1] {
+        let rows = subflow(number);
+        assert!(rows.len() >= 5, "{} samples of subflow {number}", rows.len());
+        assert!(rows.iter().all(|(sample, _)| sample.path == number), "{rows:?}");
+        assert!(rows.iter().any(|(sample, mbps)| sample.cwnd > 0 && *mbps > 1.0), "{rows:?}");
+    }
+    let delivered: f64 =
+        outcome.series.iter().filter(|row| row.subflow.is_none()).map(|row| row.throughput_mbps).sum();
+    assert!(delivered > 0.0);
+}
+
+#[test]
+fn captures_are_refused() {
+    let Some(_turn) = turn() else { return };
+    let options = RunOptions { capture: Some(std::env::temp_dir()), ..RunOptions::default() };
+    let scenario = load(ONE_LINK, None, &[]).expect("it is right");
+    let error = ropewalk_live::run(&scenario, &options).expect_err("there are none");
+    assert!(error.to_string().contains("no captures"), "{error}");
+}

@@ -1,0 +1,149 @@
+//! Which constants of TCP and Multipath TCP the kernel lets us set, and which are what they are.
+
+use crate::error::ScenarioError;
+use crate::plan::context::Place;
+use crate::schema::endpoints::Names;
+use crate::schema::mptcp::MptcpTable;
+use crate::schema::tcp::{Preset, TcpTable};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Keys of `tcp` that a socket option, a route or a sysctl sets.
+const TCP: [&str; 18] = [
+    "congestion_control",
+    "ecn",
+    "idle_restart",
+    "initial_window",
+    "max_retransmissions",
+    "max_syn_retransmissions",
+    "mss",
+    "nagle",
+    "receive_autotuning",
+    "receive_buffer",
+    "report_duplicates",
+    "rto_max",
+    "rto_min",
+    "sack",
+    "send_buffer",
+    "tail_loss_probe",
+    "timestamps",
+    // What Linux does without SACK is decided by `sack`, and checked beside it.
+    "loss_recovery",
+];
+
+/// The same of `mptcp`. Coupling, scheduler and path manager are checked for themselves.
+const MPTCP: [&str; 15] = [
+    "add_addr_timeout",
+    "allow_join_initial_addr_port",
+    "blackhole_timeout",
+    "checksum",
+    "close_timeout",
+    "congestion_control",
+    "endpoints",
+    "limits",
+    "path_manager",
+    "receive_buffer",
+    "scheduler",
+    "send_buffer",
+    "stale_loss_cnt",
+    "steps",
+    "syn_retrans_before_tcp_fallback",
+];
+
+/// What the kernel does instead of what the preset `linux` says.
+const INSTEAD: (&str, &str) = ("hystart", "linux");
+
+/// What it may be told to do beside.
+const BESIDE: (&str, &str) = ("window_scale", "off");
+
+/// The keys of `tcp` that the file gives.
+pub(super) fn check_tcp(place: &Place<'_>, config: &ropewalk_tcp::Config) -> Result<(), ScenarioError> {
+    let linux = Preset::Linux.tcp();
+    let (given, kernel) = (TcpTable::explicit(config), TcpTable::explicit(&linux));
+    Keys { place, kind: "tcp", settable: &TCP }.check(&given, &kernel)?;
+    let key = place.context.document.protocol_key(&place.base, "tcp", "loss_recovery");
+    let by_sack = config.loss_recovery != ropewalk_tcp::LossRecovery::NewReno;
+    if by_sack != config.sack {
+        let expected = if config.sack { "`rack` or `sack`, or sack = false" } else { "`newreno`" };
+        return Err(place.context.wrong(&key, "the kernel recovers by SACK if it has it", expected));
+    }
+    Ok(())
+}
+
+/// The keys of `mptcp` that the file gives.
+pub(super) fn check_mptcp(place: &Place<'_>, config: &ropewalk_mptcp::Config) -> Result<(), ScenarioError> {
+    let linux = Preset::Linux.mptcp();
+    let table = |config: &ropewalk_mptcp::Config| {
+        // Endpoints and steps name what only the connection knows, and are not looked at here.
+        let path_manager = ropewalk_mptcp::PathManager::FullMesh;
+        MptcpTable::explicit(&ropewalk_mptcp::Config { path_manager, ..config.clone() }, &Names::default())
+    };
+    Keys { place, kind: "mptcp", settable: &MPTCP }.check(&table(config), &table(&linux))
+}
+
+struct Keys<'a> {
+    place: &'a Place<'a>,
+    kind: &'static str,
+    settable: &'static [&'static str],
+}
+
+impl Keys<'_> {
+    /// Compares what the file gives with what the kernel does.
+    fn check(&self, given: &impl Serialize, kernel: &impl Serialize) -> Result<(), ScenarioError> {
+        let (given, kernel) = (object(given), object(kernel));
+        self.check_preset()?;
+        let document = self.place.context.document;
+        for (name, value) in given {
+            let key = document.protocol_key(&self.place.base, self.kind, &name);
+            if document.find(&key).is_none() || self.settable.contains(&name.as_str()) {
+                continue;
+            }
+            let instead = (name == INSTEAD.0).then(|| Value::from(INSTEAD.1));
+            let fixed = instead.as_ref().or(kernel.get(&name));
+            let beside = (name == BESIDE.0).then_some(BESIDE.1);
+            if fixed != Some(&value) && beside.is_none_or(|beside| value != beside) {
+                let message = format!("`{name}` is fixed in the kernel");
+                return Err(self.place.context.wrong(&key, message, expected(beside, fixed)));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_preset(&self) -> Result<(), ScenarioError> {
+        let document = self.place.context.document;
+        let key = document.protocol_key(&self.place.base, self.kind, "preset");
+        let file = self.place.context.file;
+        let connection = self.place.base.strip_prefix("connections.").unwrap_or_default();
+        let own =
+            file.connections.iter().find(|(name, _)| name.as_str() == connection).map(|(_, table)| table);
+        let own = own.map_or((None, None), |table| (table.tcp.as_ref(), table.mptcp.as_ref()));
+        let (tcp, mptcp) = crate::plan::protocol::presets((&file.tcp, &file.mptcp), own);
+        let preset = if self.kind == "tcp" { tcp } else { mptcp };
+        if preset != Preset::Linux {
+            let message = format!("the kernel is not `{}`", preset.name());
+            return Err(self.place.context.wrong(&key, message, "`linux`"));
+        }
+        Ok(())
+    }
+}
+
+/// The nearest value, in words.
+fn expected(beside: Option<&str>, fixed: Option<&Value>) -> String {
+    let beside = beside.map(|word| format!("`{word}`"));
+    let fixed = fixed.map(|value| format!("`{}`", text(value)));
+    match fixed.into_iter().chain(beside).collect::<Vec<_>>() {
+        words if words.is_empty() => "no such key".to_owned(),
+        words => words.join(" or "),
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn object(table: &impl Serialize) -> serde_json::Map<String, Value> {
+    match serde_json::to_value(table) {
+        Ok(Value::Object(map)) => map.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        _ => serde_json::Map::new(),
+    }
+}

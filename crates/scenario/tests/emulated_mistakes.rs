@@ -1,0 +1,136 @@
+//! What a scenario with Linux hosts cannot ask for: the message names the key, and what would do.
+
+use ropewalk_scenario::{RunError, RunOptions, ScenarioError, load, run};
+
+/// A good scenario.
+const GOOD: &str = r#"[scenario]
+name = "good"
+duration = "10 s"
+[hosts.client]
+stack = "linux"
+[hosts.server]
+stack = "linux"
+[routers.r]
+[links.a]
+between = ["client", "server"]
+rate = "10 Mbit/s"
+[links.b]
+between = ["client", "r"]
+rate = "10 Mbit/s"
+[links.c]
+between = ["r", "server"]
+rate = "10 Mbit/s"
+[connections.bulk]
+protocol = "mptcp"
+from = "client"
+to = "server"
+"#;
+
+fn mistake(text: &str) -> ScenarioError {
+    match load(text, None, &[]) {
+        Ok(_) => panic!("this is wrong, but was accepted:\n{text}"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn a_good_scenario_is_taken_and_not_simulated() {
+    let scenario = load(GOOD, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert!(scenario.plan().is_emulation());
+    assert!(matches!(run(&scenario, &RunOptions::default()), Err(RunError::Emulated)));
+    let simulated = [("hosts.client.stack", "ropewalk"), ("hosts.server.stack", "ropewalk")];
+    let simulated = simulated.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let simulated = load(GOOD, None, &simulated).unwrap_or_else(|error| panic!("{error}"));
+    assert_ne!(scenario.hash(), simulated.hash(), "another world, another scenario");
+}
+
+#[test]
+fn what_no_kernel_does_is_refused_at_its_key() {
+    // Lines to add at the end, the key at fault, and what the message says and expects.
+    let cases = [
+        ("[hosts.other]\n", "hosts.client.stack", "`other` is simulated", "same `stack`"),
+        ("mptcp.scheduler = \"blest\"\n", "connections.bulk.mptcp.scheduler", "its own scheduler", "`linux`"),
+        (
+            "mptcp.congestion_control = \"lia\"\n",
+            "connections.bulk.mptcp.congestion_control",
+            "couples no",
+            "`cubic`",
+        ),
+        (
+            "mptcp.path_manager = \"ndiffports\"\n",
+            "connections.bulk.mptcp.path_manager",
+            "endpoints",
+            "`kernel`",
+        ),
+        (
+            "mptcp.penalization = true\n",
+            "connections.bulk.mptcp.penalization",
+            "fixed in the kernel",
+            "`false`",
+        ),
+        ("tcp.preset = \"classic\"\n", "connections.bulk.tcp.preset", "not `classic`", "`linux`"),
+        ("mptcp.preset = \"classic\"\n", "connections.bulk.mptcp.preset", "not `classic`", "`linux`"),
+        ("tcp.prr = false\n", "connections.bulk.tcp.prr", "fixed in the kernel", "`true`"),
+        ("tcp.hystart = \"off\"\n", "connections.bulk.tcp.hystart", "fixed in the kernel", "`linux`"),
+        ("tcp.window_scale = 3\n", "connections.bulk.tcp.window_scale", "fixed in the kernel", "`off`"),
+        (
+            "tcp.loss_recovery = \"newreno\"\n",
+            "connections.bulk.tcp.loss_recovery",
+            "by SACK",
+            "sack = false",
+        ),
+        ("[tcp]\nspurious = \"none\"\n", "tcp.spurious", "fixed in the kernel", "`"),
+    ];
+    for (line, key, message, expected) in cases {
+        let error = mistake(&format!("{GOOD}{line}"));
+        assert_eq!(error.key, key, "{error}");
+        assert!(error.message.contains(message), "{line}: {error}");
+        assert!(error.expected.contains(expected), "{line}: {error}");
+    }
+}
+
+#[test]
+fn simulated_lateness_is_not_the_kernel_s() {
+    let late = "jitter = { timers = \"1 ms\" }";
+    let error = mistake(&GOOD.replace("[hosts.client]", &format!("[hosts.client]\n{late}")));
+    assert_eq!(error.key, "hosts.client.jitter", "{error}");
+    let error = mistake(&GOOD.replace("[routers.r]", &format!("[routers.r]\n{late}")));
+    assert_eq!(error.key, "routers.r.jitter", "{error}");
+}
+
+#[test]
+fn routers_that_strip_options_are_not_between_kernels_yet() {
+    let error = mistake(&GOOD.replace("[routers.r]", "[routers.r]\nstrips = [\"mptcp\"]"));
+    assert_eq!(error.key, "routers.r.strips", "{error}");
+}
+
+#[test]
+fn a_radio_is_in_no_kernel() {
+    let wifi = r#"[wifi]
+standard = "802.11b"
+data_rate = "11 Mbit/s"
+propagation = { model = "disk", reception = "25 m" }
+[wifi.stations]
+client = { position = ["0 m", "0 m"] }
+server = { position = ["9 m", "0 m"] }
+[wifi.routes.air]
+from = "client"
+to = "server"
+"#;
+    let text = format!("{GOOD}{wifi}");
+    let error = mistake(&text);
+    assert_eq!(error.key, "hosts.client.stack", "{error}");
+    assert!(error.message.contains("radio"), "{error}");
+}
+
+#[test]
+fn what_a_kernel_can_be_told_is_taken() {
+    for line in [
+        "mptcp = { congestion_control = \"uncoupled\", checksum = true, path_manager = \"backup\" }",
+        "tcp = { sack = false, timestamps = false, nagle = false, receive_buffer = \"64 kB\", window_scale = \"off\" }",
+        "tcp = { hystart = \"linux\", loss_recovery = \"sack\", initial_window = 4, mss = 1000 }",
+        "mptcp = { path_manager = \"kernel\", endpoints = [{ host = \"client\", link = \"b\", flags = [\"subflow\"] }] }",
+    ] {
+        load(&format!("{GOOD}{line}\n"), None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
