@@ -223,6 +223,8 @@ impl Stack for MptcpHost {
     }
 
     fn take(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment> {
+        // The last poll for segments may have told that a subflow is gone: its socket is.
+        self.take_events(now);
         if let (Some(id), Some(connection)) = (self.socket(path), &mut self.connection) {
             connection.handle_segment(now, id, segment);
             return None;

@@ -67,10 +67,12 @@ fn life(seed: u64) -> Result<Lives, String> {
         if host.application().received != octets {
             return tell("the honest stream, and nothing else");
         }
-        let withdrawn = SubflowCloseReason::Aborted(ResetReason::Unspecified);
-        let told = SubflowCloseReason::Reset(Some(ResetReason::Unspecified));
-        // A join under way is given up when its address is withdrawn.
-        let honest = |reason| settings.endpoints_change() && (reason == withdrawn || reason == told);
+        // A join under way is given up when its address is withdrawn. A RST that is lost is followed by one without a reason.
+        let given_up = |reason| {
+            use SubflowCloseReason::{Aborted, Reset};
+            matches!(reason, Aborted(ResetReason::Unspecified) | Reset(Some(ResetReason::Unspecified) | None))
+        };
+        let honest = |reason| settings.endpoints_change() && given_up(reason);
         if !harmed && host.harmed.iter().any(|(_, reason)| !honest(*reason)) {
             return tell("subflows came to harm");
         }

@@ -118,6 +118,35 @@ fn an_announcement_without_an_echo_is_given_up_after_three_repetitions() {
 }
 
 #[test]
+fn an_announcement_that_waits_for_its_echo_is_not_sent_with_the_next_one() {
+    let step =
+        |at, path| ScriptedStep { at: Duration::from_millis(at), path, action: ScriptedAction::Announce };
+    let path_manager = PathManager::Scripted { steps: vec![step(1, 1), step(5, 0)] };
+    let mut server = Script::server(Config { path_manager, ..config() });
+    server.run(
+        "+1 0 > . 1:1 ack 1 add 1 10.1.0.2
+         +4 0 > . 1:1 ack 1 add 0 10.0.0.2
+         > nothing",
+    );
+}
+
+#[test]
+fn an_address_is_announced_after_one_data_fin_and_not_after_both() {
+    let announced = |line: &str| {
+        let mut server = announcer(None);
+        server.run("push 100 finish");
+        let _ = server.take_out();
+        server.run(line);
+        let _ = server.take_out();
+        server.run("+1");
+        let add = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(_));
+        server.take_out().iter().any(|(_, segment)| segment.options.mptcp.rare().iter().any(add))
+    };
+    assert!(announced("0 < . 1:1 ack 1 win 60000 dack 0"));
+    assert!(!announced("0 < . 1:1 ack 1 win 60000 dack 0 map 0 0 1 fin"));
+}
+
+#[test]
 fn the_removal_of_an_announced_address_is_told_though_no_subflow_uses_it() {
     let mut server = announcer(Some(ScriptedAction::Withdraw));
     server.pass_until_output(50);

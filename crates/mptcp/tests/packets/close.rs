@@ -44,6 +44,22 @@ fn both_data_fins_acknowledged_close_every_subflow_with_a_fin() {
     assert_eq!(fins(&mut server), [0, 1], "on every subflow");
 }
 
+/// As Linux 6.18 does: in M_FINWAIT-2 the peer may still send, on all subflows (figure 22 closes them there already).
+#[test]
+fn subflows_stay_until_the_peer_has_finished_too() {
+    let mut server = Script::server(config());
+    server.join();
+    server.run("push 100 finish");
+    let _ = server.take_out();
+    server.run(
+        "+20 0 < . 1:1 ack 101 win 60000 dack 101\n +5000 1 < . 1:101 ack 1 win 60000 dack 101 map 0 1 100",
+    );
+    assert_eq!(fins(&mut server), [0; 0]);
+    assert_eq!(server.connection.readable(), 100);
+    server.run("+20 0 < . 1:1 ack 101 win 60000 dack 101 map 100 0 1 fin");
+    assert_eq!(fins(&mut server), [0, 1]);
+}
+
 #[test]
 fn a_data_fin_counts_once_all_before_it_has_come() {
     let mut server = Script::server(config());

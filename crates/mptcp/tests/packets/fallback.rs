@@ -1,7 +1,7 @@
 //! The ways back to plain TCP, and MP_FASTCLOSE (RFC 8684 §3.5, §3.7).
 
 use crate::script::{Script, config, small_window};
-use ropewalk_mptcp::{Event, FailureReason, FallbackReason, SubflowCloseReason};
+use ropewalk_mptcp::{Config, Event, FailureReason, FallbackReason, Scheduler, SubflowCloseReason};
 use ropewalk_wire::{Flags, MptcpOption, ResetReason};
 
 fn fell_back(script: &mut Script) -> Option<FallbackReason> {
@@ -35,6 +35,19 @@ fn data_acknowledged_without_options_on_the_only_subflow_is_plain_tcp() {
     );
 }
 
+/// A DATA_ACK that acknowledges no data does not show that options come through with data.
+#[test]
+fn a_data_ack_of_nothing_does_not_keep_the_connection_from_falling_back() {
+    let mut server = Script::server(config());
+    server.run(
+        "+1 0 < . 1:1 ack 1 win 60000 dack 0
+         push 100
+         0 > . 1:101 ack 1 map 0 1 100
+         +20 0 < . 1:1 ack 101 win 60000",
+    );
+    assert_eq!(fell_back(&mut server), Some(FallbackReason::Stripped));
+}
+
 #[test]
 fn data_acknowledged_without_options_on_a_joined_subflow_costs_that_subflow() {
     let mut config = config();
@@ -50,6 +63,20 @@ fn data_acknowledged_without_options_on_a_joined_subflow_costs_that_subflow() {
     let (_, reset) = reset.expect("a RST on the joined subflow");
     let why = MptcpOption::Reset { transient: false, reason: ResetReason::Middlebox };
     assert!(reset.options.mptcp.rare().contains(&why), "{reset:?}");
+    assert_eq!(fell_back(&mut server), None, "the connection goes on");
+}
+
+/// … and on the first subflow too, once there has been another: its stream is not the connection's any more.
+#[test]
+fn data_acknowledged_without_options_on_the_first_of_two_subflows_costs_that_subflow() {
+    let mut server = Script::server(Config { scheduler: Scheduler::RoundRobin, ..config() });
+    server.join();
+    server.run("push 2000");
+    let out = server.take_out();
+    assert!(out.iter().any(|(id, segment)| id.0 == 0 && segment.payload.len == 1000), "{out:?}");
+    server.run("+20 0 < . 1:1 ack 1001 win 60000");
+    let out = server.take_out();
+    assert!(out.iter().any(|(id, segment)| id.0 == 0 && segment.flags.contains(Flags::RST)), "{out:?}");
     assert_eq!(fell_back(&mut server), None, "the connection goes on");
 }
 
@@ -239,10 +266,13 @@ fn a_closed_window_is_not_probed_for_ever_where_options_are_stripped() {
 #[test]
 fn a_closed_window_that_is_told_is_probed_for_ever() {
     let mut server = closed_window();
+    let mut answers = 0;
     for _ in 0..600_000 {
         for (_, segment) in server.take_out() {
             assert!(!segment.flags.contains(Flags::RST));
-            server.run("0 < . 1:1 ack 1001 win 0 dack 1000");
+            // One answer without options says nothing.
+            answers += 1;
+            server.run(&format!("0 < . 1:1 ack 1001 win 0{}", if answers == 1 { "" } else { " dack 1000" }));
         }
         server.run("+1");
     }
