@@ -99,6 +99,24 @@ pub(crate) const CASES: &[Case] = &[
         |scene| scene.through(mb::renumbering(1 << 31)),
         stays::<2>,
     ),
+    case(
+        "segments merged on the way, one in a hundred",
+        2,
+        |scene| scene.through(mb::later(1, mb::merging(1, 100))),
+        |report| !report.fell_back,
+    ),
+    // Our mappings are of one segment each: the second one's is lost. Linux goes on as TCP.
+    case(
+        "the only subflow's segments merged on the way",
+        1,
+        |scene| {
+            scene.fails = Some("no subflow is left, and not everything was delivered");
+            scene.mptcp.close_timeout = Duration::from_secs(1);
+            scene.through(mb::merging(0, 100));
+        },
+        |report| !report.fell_back,
+    ),
+    tcp("TCP, segments merged on the way", |scene| scene.through(mb::merging(0, 10)), any),
     case("segments split on the way", 2, |scene| scene.through(mb::splitting()), stays::<2>),
     case(
         "an unknown option on every segment",

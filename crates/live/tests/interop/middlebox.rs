@@ -198,6 +198,39 @@ pub(crate) fn splitting() -> Middlebox {
     })
 }
 
+/// Makes one of two segments of data that follow each other by this port, with the options of the first, where chance has it once
+/// in `every`: what becomes of the second one's options is its loss.
+pub(crate) fn merging(port: usize, every: u64) -> Middlebox {
+    let mut chance = Chance::new();
+    let mut held: [Option<Vec<u8>>; 2] = [None, None];
+    Box::new(move |_, way, at, packet, out| {
+        if at != port {
+            return out.push(packet.to_vec());
+        }
+        let first = held[way as usize].take();
+        let holds = first.is_none()
+            && read(packet).is_some_and(|(_, tcp)| tcp.payload.len() > 1 && tcp.header.flags == Flags::ACK)
+            && chance.comes(every);
+        match first {
+            None if holds => held[way as usize] = Some(packet.to_vec()),
+            None => out.push(packet.to_vec()),
+            Some(first) => match merged(&first, packet) {
+                Some(merged) => out.push(merged),
+                None => out.extend([first, packet.to_vec()]),
+            },
+        }
+    })
+}
+
+fn merged(first: &[u8], second: &[u8]) -> Option<Vec<u8>> {
+    let ((ip, head), (_, tail)) = (read(first)?, read(second)?);
+    let follows = tail.header.seq == head.header.seq + head.payload.len() as u32;
+    let plain =
+        !tail.payload.is_empty() && !tail.header.flags.intersects(Flags::SYN | Flags::FIN | Flags::RST);
+    let octets = [head.payload, tail.payload].concat();
+    (follows && plain).then(|| write(&ip, &head, &head.options().collect::<Vec<_>>(), &octets, 0))
+}
+
 /// Adds an option of a kind that nobody knows (RFC 6994 keeps 253 for experiments) where there is room.
 pub(crate) fn adding_unknown() -> Middlebox {
     Box::new(move |_, _, _, packet, out| {

@@ -46,8 +46,10 @@ impl std::fmt::Display for Report {
 const PORT: u16 = 5001;
 /// What a failure says where every packet of ours was right and the kernel's application saw another stream.
 pub(crate) const MISPLACED: &str = "the kernel saw what no packet said";
-/// No test takes so long.
+/// No test of 5 MB takes so long.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// What it may take for each MB more.
+const PATIENCE_PER_MEGABYTE: Duration = Duration::from_millis(200);
 /// Seeds of the two directions' noise.
 const TO_KERNEL: u64 = 11;
 const FROM_KERNEL: u64 = 13;
@@ -177,6 +179,7 @@ impl Scene {
     /// Both sides send at the same time, and both have to see what the other one sent.
     pub(crate) fn run(mut self, role: Role) -> Report {
         let [to_kernel, from_kernel] = self.octets;
+        let patience = PATIENCE + PATIENCE_PER_MEGABYTE.saturating_mul(to_kernel.max(from_kernel) >> 20);
         let watch = self.watch();
         let mut host = Host::new(self.ports.addresses(), [1, 2, 3, u64::from(self.paths)]);
         let out = Noise::new(FROM_KERNEL, from_kernel);
@@ -200,7 +203,7 @@ impl Scene {
         let mut talk = Talk::new(id, to_kernel, &self);
         while !talk.is_over() {
             assert!(
-                self.ports.now() < Instant::ZERO + PATIENCE,
+                self.ports.now() < Instant::ZERO + patience,
                 "it takes too long: {talk:?} {:?}",
                 host.counters()
             );
