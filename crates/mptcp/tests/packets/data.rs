@@ -259,3 +259,17 @@ fn an_infinite_mapping_beside_another_subflow_costs_its_own() {
     );
     assert_eq!(server.connection.stats().bytes_delivered, 0);
 }
+
+/// RFC 8684 §3.3.2 over RFC 5961 §5.2: what is older than SND.UNA says nothing new about the connection.
+#[test]
+fn a_data_ack_on_an_old_acknowledgement_counts_nothing() {
+    let mut server = Script::server(config());
+    server.run("push 2000");
+    let _ = server.take_out();
+    server.run("+20 0 < . 1:1 ack 2001 win 60000 dack 1000");
+    let _ = server.take_out();
+    server.run("0 < . 1:1 ack 1001 win 60000 dack 2000");
+    assert_eq!(server.connection.stats().bytes_acked, 1000);
+    server.run("0 < . 1:1 ack 2001 win 60000 dack 2000");
+    assert_eq!(server.connection.stats().bytes_acked, 2000);
+}

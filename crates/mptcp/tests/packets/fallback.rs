@@ -98,6 +98,37 @@ fn mp_fail_on_the_only_subflow_is_answered_and_both_directions_are_plain_tcp() {
     assert!(infinite.map(|mapping| mapping.len).any(|len| len == 0), "an infinite mapping: {out:?}");
 }
 
+/// RFC 8684 §3.7: it answers a checksum, and names data that was sent.
+#[test]
+fn mp_fail_without_checksums_or_of_what_was_not_sent_is_ignored() {
+    for (mut server, dsn) in [(Script::server(config()), 0), (with_checksums(), 1001)] {
+        server.run("push 1000");
+        let _ = server.take_out();
+        server.run(&format!("+20 0 < . 1:1 ack 1001 win 60000 dack 0 fail {dsn}"));
+        let _ = server.take_out();
+        assert_eq!(fell_back(&mut server), None, "{dsn}");
+    }
+    let mut server = with_checksums();
+    server.run("push 1000");
+    let _ = server.take_out();
+    server.run("+20 0 < . 1:1 ack 1001 win 60000 dack 0 fail 1000");
+    assert_eq!(fell_back(&mut server), Some(FallbackReason::PeerFellBack));
+}
+
+/// RFC 8684 §3.7: while there are others, the subflow that failed is reset, and the connection goes on.
+#[test]
+fn mp_fail_on_one_of_two_subflows_costs_that_subflow() {
+    let mut server = with_checksums();
+    server.join();
+    server.run("push 1000");
+    let _ = server.take_out();
+    server.run("+20 0 < . 1:1 ack 1001 win 60000 dack 0 fail 0");
+    let out = server.take_out();
+    assert!(out.iter().any(|(id, segment)| id.0 == 0 && segment.flags.contains(Flags::RST)), "{out:?}");
+    assert!(out.iter().any(|(id, segment)| id.0 == 1 && segment.payload.len == 1000), "{out:?}");
+    assert_eq!(fell_back(&mut server), None);
+}
+
 #[test]
 fn after_an_infinite_mapping_only_subflow_acks_count_and_none_of_ours_is_a_data_ack() {
     let mut server = with_checksums();
@@ -198,6 +229,28 @@ fn after_fallback_what_is_beyond_the_connection_s_window_is_not_acknowledged() {
     );
     let _ = server.take_out();
     assert_eq!(server.connection.readable(), 1000, "nothing was lost");
+}
+
+/// Without an MP_FAIL an infinite mapping needs a stream that is the connection's: not after there was another subflow.
+#[test]
+fn an_infinite_mapping_after_another_subflow_is_ignored() {
+    let mut server = Script::server(config());
+    server.join();
+    server.run("+1 1 < R 1:1");
+    let _ = server.take_out();
+    server.run("+1 0 < . 1:101 ack 1 win 60000 map 0 1 0");
+    assert_eq!(fell_back(&mut server), None);
+    let mut alone = Script::server(config());
+    alone.run("+1 0 < . 1:101 ack 1 win 60000 map 0 1 0");
+    assert_eq!(fell_back(&mut alone), Some(FallbackReason::PeerFellBack));
+}
+
+/// It may leave out nothing: what it says of octets to come begins with the next one.
+#[test]
+fn an_infinite_mapping_of_data_to_come_leaves_no_gap() {
+    let mut server = Script::server(config());
+    server.run("+1 0 < . 1:101 ack 1 win 60000 map 500 1 0");
+    assert_eq!(server.connection.stats().bytes_delivered, 100);
 }
 
 /// The peer did not notice that this end fell back, and then falls back itself: it begins again, with an infinite mapping.
