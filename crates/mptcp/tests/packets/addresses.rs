@@ -75,6 +75,20 @@ fn mp_prio_moves_data_to_the_other_subflow() {
 }
 
 #[test]
+fn mp_prio_without_b_takes_it_back() {
+    let mut server = Script::server(Config { scheduler: Scheduler::RoundRobin, ..config() });
+    server.join();
+    server.run("+1 0 < . 1:1 ack 1 win 60000 dack 0 prio 1");
+    let _ = server.take_out();
+    server.run("+1 0 < . 1:1 ack 1 win 60000 dack 0 prio 0");
+    let _ = server.take_out();
+    server.run("push 5000");
+    let out = server.take_out();
+    assert!(out.iter().any(|(id, segment)| id.0 == 0 && segment.payload.len > 0), "{out:?}");
+    assert!(server.events().iter().any(|e| matches!(e, Event::PriorityChanged { backup: false, .. })));
+}
+
+#[test]
 fn an_unknown_address_identifier_is_ignored() {
     let mut server = Script::server(config());
     server.join();
