@@ -4,20 +4,20 @@
 use crate::plan::bond;
 use crate::plan::wifi;
 use crate::plan::{
-    Application, ChangePlan, ConnectionPlan, DataDirection, LinkPlan, NodeIndex, NodeKind, NodePlan, Plan,
-    Protocol,
+    Application, ChangePlan, ConnectionPlan, LinkPlan, NodeIndex, NodeKind, NodePlan, Plan, Protocol,
 };
 use crate::scenario::Scenario;
 use crate::schema::application::{
     ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
 };
 use crate::schema::bond::BondTable;
-use crate::schema::connection::{ConnectionTable, DataTable, HostTable, ProtocolName};
+use crate::schema::connection::{ConnectionKeys, ConnectionTable, HostTable};
 use crate::schema::endpoints::{HostNames, Names};
 use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkTable};
 use crate::schema::mptcp::MptcpTable;
 use crate::schema::quantity::{Name, Time};
 use crate::schema::router::RouterTable;
+use crate::schema::table::full;
 use crate::schema::tcp::TcpTable;
 use crate::schema::wifi::WifiTable;
 use crate::schema::{ScenarioFile, ScenarioTable};
@@ -173,35 +173,24 @@ impl Scenario {
 
     fn connection(&self, plan: &ConnectionPlan, table: &ConnectionTable) -> ConnectionTable {
         let names = names(&self.plan, plan);
-        let (protocol, tcp, mptcp) = match &plan.protocol {
-            Protocol::Tcp(config) => (ProtocolName::Tcp, Some(TcpTable::explicit(config)), None),
-            Protocol::Udp => (ProtocolName::Udp, None, None),
-            Protocol::Mptcp(config) => (
-                ProtocolName::Mptcp,
-                Some(TcpTable::explicit(&config.tcp)),
-                Some(MptcpTable::explicit(config, &names)),
-            ),
+        let (tcp, mptcp) = match &plan.protocol {
+            Protocol::Tcp(config) => (Some(TcpTable::explicit(config)), None),
+            Protocol::Udp => (None, None),
+            Protocol::Mptcp(config) => {
+                (Some(TcpTable::explicit(&config.tcp)), Some(MptcpTable::explicit(config, &names)))
+            }
         };
-        let data = match (&plan.application, plan.data) {
-            (Application::RequestResponse(_), _) => None,
-            (_, DataDirection::Forward) => Some(DataTable::Forward),
-            (_, DataDirection::Backward) => Some(DataTable::Backward),
-        };
-        let zero = Time(Duration::ZERO);
+        let full = full::<ConnectionKeys, _>(table);
+        let flows_both_ways = matches!(plan.application, Application::RequestResponse(_));
+        let start = || table.start.unwrap_or(Time(Duration::ZERO));
         ConnectionTable {
-            protocol: Some(protocol),
-            from: table.from.clone(),
-            to: table.to.clone(),
             paths: Some(names.paths.into_iter().map(Name).collect()),
-            start: None,
-            starts: Some(table.starts.clone().unwrap_or_else(|| vec![table.start.unwrap_or(zero)])),
-            count: Some(table.count.unwrap_or(1)),
-            spread: Some(table.spread.unwrap_or(zero)),
+            starts: Some(table.starts.clone().unwrap_or_else(|| vec![start()])),
             application: application(&plan.application),
-            data,
-            dscp: Some(plan.dscp),
+            data: full.data.filter(|_| !flows_both_ways),
             tcp,
             mptcp,
+            ..full
         }
     }
 }

@@ -40,6 +40,8 @@ fn inline(value: &Value) -> String {
 fn defaults(properties: &Value) -> Vec<(String, String)> {
     let properties = properties.as_object().expect("properties");
     let keys = properties.iter().filter_map(|(key, property)| Some((key, property.get("default")?)));
+    // Tables by name: without any there is another scenario.
+    let keys = keys.filter(|(_, default)| default.as_object().is_none_or(|table| !table.is_empty()));
     keys.map(|(key, default)| (key.clone(), inline(default))).collect()
 }
 
@@ -57,13 +59,23 @@ fn definition(schema: &Value, name: &str, tag: Option<&str>) -> Value {
 
 /// The keys of the definition say nothing new at `table`, where `before` has been said. Returns how many there were.
 fn check(schema: &Value, name: &str, tag: Option<&str>, table: &str, before: &[(&str, &str)]) -> usize {
-    let plain = open(BASE, before);
+    check_in(BASE, schema, (name, tag), table, before)
+}
+
+fn check_in(
+    base: &str,
+    schema: &Value,
+    (name, tag): (&str, Option<&str>),
+    table: &str,
+    before: &[(&str, &str)],
+) -> usize {
+    let plain = open(base, before);
     let keys = defaults(&definition(schema, name, tag));
     for (key, default) in &keys {
         let path = format!("{table}.{key}");
         let said: Vec<(&str, &str)> =
             before.iter().copied().chain([(path.as_str(), default.as_str())]).collect();
-        let explicit = open(BASE, &said);
+        let explicit = open(base, &said);
         assert_eq!(explicit.canonical_json(), plain.canonical_json(), "{path} = {default}");
         assert_eq!(explicit.plan(), plain.plan(), "{path} = {default}");
     }
@@ -96,6 +108,152 @@ fn a_key_that_says_its_default_changes_nothing() {
     assert_eq!(counts[1], 8, "the keys of a direction, the MTU and the list of changes");
     assert_eq!(counts[3..6], [5, 3, 2], "RED, CoDel, FQ-CoDel");
     assert!(counts.iter().sum::<usize>() >= 30, "{counts:?}");
+}
+
+/// A wireless network in which each of the tables below can have keys.
+const WIRELESS: &str = r#"[scenario]
+name = "defaults"
+duration = "10 s"
+[hosts.client]
+[hosts.server]
+[routers.left]
+[routers.right]
+[wifi]
+propagation = { model = "disk", reception = "25 m" }
+[wifi.stations.client]
+position = ["0 m", "0 m"]
+[wifi.stations.server]
+position = ["20 m", "0 m"]
+[wifi.routes.air]
+from = "client"
+to = "server"
+[wifi.broadcasts.hello]
+[links.leftwards]
+between = ["client", "left"]
+rate = "10 Mbit/s"
+[links.near]
+between = ["left", "right"]
+rate = "10 Mbit/s"
+[links.far]
+between = ["left", "right"]
+rate = "10 Mbit/s"
+[links.rightwards]
+between = ["right", "server"]
+rate = "10 Mbit/s"
+[bonds.both]
+between = ["left", "right"]
+paths = ["near", "far"]
+[connections.x]
+protocol = "tcp"
+from = "client"
+to = "server"
+"#;
+
+#[test]
+fn nor_does_one_of_a_wireless_network_a_clock_or_a_connection() {
+    let schema: Value = serde_json::from_str(&schema()).expect("JSON");
+    let check = |name, tag, table: &str, before: &[(&str, &str)]| {
+        check_in(WIRELESS, &schema, (name, tag), table, before)
+    };
+    let log = "{ model = \"log-distance\" }";
+    let walk = "{ model = \"random-waypoint\", area = [\"30 m\", \"30 m\"], speed_max = \"2 m/s\" }";
+    let gauss = "{ model = \"gauss-markov\", area = [\"30 m\", \"30 m\"], speed = \"2 m/s\" }";
+    let (propagation, mobility) = ("wifi.propagation", "wifi.mobility");
+    let find = "wifi.routes.air.find";
+    let counts = [
+        check("WifiTable", None, "wifi", &[]),
+        check("PropagationTable", Some("disk"), propagation, &[]),
+        check("PropagationTable", Some("log-distance"), propagation, &[(propagation, log)]),
+        check("MobilityTable", Some("random-waypoint"), mobility, &[(mobility, walk)]),
+        check("MobilityTable", Some("gauss-markov"), mobility, &[(mobility, gauss)]),
+        check("WirelessRouteTable", None, "wifi.routes.air", &[]),
+        check("FindTable", None, find, &[(find, "{}")]),
+        check("BroadcastTable", None, "wifi.broadcasts.hello", &[]),
+        check("ConnectionTable", None, "connections.x", &[]),
+        check("ClockTable", None, "routers.left.clock", &[]),
+        check("JitterTable", None, "hosts.client.jitter", &[]),
+    ];
+    assert_eq!(counts, [9, 1, 4, 2, 3, 2, 4, 3, 5, 3, 3], "none is left out");
+}
+
+#[test]
+fn keys_of_frame_errors_say_their_defaults() {
+    let schema: Value = serde_json::from_str(&schema()).expect("JSON");
+    let check = |name, tag, table: &str, end: &str| {
+        let errors = "[[wifi.errors]]\nfrom = \"client\"\nto = \"server\"";
+        let with = |said: &str| open(&format!("{WIRELESS}{errors}\n{table}{said}{end}\n"), &[]);
+        let keys = defaults(&definition(&schema, name, tag));
+        let separator = if end.is_empty() { "\n" } else { ", " };
+        for (key, default) in &keys {
+            let explicit = with(&format!("{separator}{key} = {default}"));
+            assert_eq!(explicit.canonical_json(), with("").canonical_json(), "{key} = {default}");
+            assert_eq!(explicit.plan(), with("").plan(), "{key} = {default}");
+        }
+        keys.len()
+    };
+    let bursts = "loss = { model = \"bursts\", mean_loss = \"5 %\", mean_burst = 8.0";
+    let states = "loss = { model = \"gilbert-elliott\", good_to_bad = \"1 %\", bad_to_good = \"10 %\"";
+    assert_eq!(check("ErrorsTable", None, "loss = \"1 %\"", ""), 2);
+    assert_eq!(check("FrameLossTable", Some("bursts"), bursts, " }"), 1);
+    assert_eq!(check("FrameLossTable", Some("gilbert-elliott"), states, " }"), 3);
+}
+
+#[test]
+fn keys_of_a_deployment_say_their_defaults() {
+    let schema: Value = serde_json::from_str(&schema()).expect("JSON");
+    let base = r#"[scenario]
+name = "defaults"
+duration = "10 s"
+[hosts.client]
+[hosts.server]
+[wifi]
+propagation = { model = "disk", reception = "25 m" }
+[wifi.deployment]
+layout = { kind = "grid", columns = 4, rows = 4, area = ["60 m", "60 m"] }
+source = { node = "client", near = ["0 m", "0 m"] }
+destination = { node = "server", near = ["60 m", "60 m"] }
+[wifi.routes.air]
+from = "client"
+to = "server"
+find = {}
+[connections.x]
+from = "client"
+to = "server"
+"#;
+    let check = |name, tag, table: &str| check_in(base, &schema, (name, tag), table, &[]);
+    assert_eq!(check("DeploymentTable", None, "wifi.deployment"), 2);
+    assert_eq!(check("LayoutTable", Some("grid"), "wifi.deployment.layout"), 1);
+}
+
+#[test]
+fn keys_of_a_network_come_to_every_radio() {
+    let radios = |said: &[(&str, &str)]| {
+        let scenario = open(WIRELESS, said);
+        let wifi = scenario.plan().wifi.as_ref().expect("a network");
+        wifi.scene.stations.iter().map(|station| station.radios.clone()).collect::<Vec<_>>()
+    };
+    let plain = radios(&[]);
+    for (key, value) in [
+        ("preamble", "short"),
+        ("data_rate", "2 Mbit/s"),
+        ("data_rate", "minstrel"),
+        ("basic_rates", "[\"1 Mbit/s\", \"2 Mbit/s\"]"),
+        ("ack_rate", "1 Mbit/s"),
+        ("broadcast_rate", "2 Mbit/s"),
+        ("rts_threshold", "500 B"),
+        ("short_retry_limit", "6"),
+        ("long_retry_limit", "5"),
+        ("cw_min", "15"),
+        ("cw_max", "511"),
+        ("response_timeout", "1 ms"),
+        ("queue", "10 packets"),
+        ("lifetime", "1 s"),
+        ("channels", "[6]"),
+    ] {
+        let changed = radios(&[(&format!("wifi.{key}"), value)]);
+        let differ = changed.iter().zip(&plain).filter(|(changed, plain)| changed != plain).count();
+        assert_eq!(differ, 2, "{key} = {value}");
+    }
 }
 
 #[test]

@@ -12,6 +12,9 @@ impl Probability {
     /// Never.
     pub const ZERO: Self = Self(0.0);
 
+    /// Always.
+    pub const ONE: Self = Self(1.0);
+
     /// `None` outside [0, 1] or for NaN.
     pub fn new(value: f64) -> Option<Self> {
         (0.0..=1.0).contains(&value).then_some(Self(value))

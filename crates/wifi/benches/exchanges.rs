@@ -62,10 +62,8 @@ impl Node for End {
 }
 
 fn config(positions: &[Position], range: f64, carrier_sense: f64) -> NetworkConfig {
-    let mac = MacConfig {
-        queue_limit: None,
-        ..MacConfig::new(Standard::Dsss { short_preamble: false }, Rate::Mbps11)
-    };
+    let mac =
+        MacConfig { queue: None, ..MacConfig::new(Standard::Dsss { short_preamble: false }, Rate::Mbps11) };
     let station = |(n, position): (usize, &Position)| StationConfig {
         name: format!("s{n}"),
         position: *position,

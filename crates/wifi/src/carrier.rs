@@ -156,3 +156,103 @@ impl Carrier {
         if self.is_busy() { self.busy + now.saturating_since(self.busy_since) } else { self.busy }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIFS: Duration = Duration::from_micros(50);
+    const EIFS: Duration = Duration::from_micros(364);
+
+    fn us(us: u64) -> Instant {
+        Instant::from_nanos(us * 1_000)
+    }
+
+    /// After one frame of others, from 100 to 300 µs.
+    fn after_a_frame() -> Carrier {
+        let mut carrier = Carrier::new();
+        assert!(carrier.begin_sensing(us(100)));
+        assert!(carrier.end_sensing(us(300), EIFS));
+        carrier
+    }
+
+    #[test]
+    fn a_station_waits_difs_after_the_medium_fell_idle() {
+        let carrier = after_a_frame();
+        assert_eq!(carrier.free_from(DIFS), us(350));
+        assert!(!carrier.may_send(us(349), DIFS));
+        assert!(carrier.may_send(us(350), DIFS));
+    }
+
+    #[test]
+    fn the_medium_is_busy_until_the_last_of_overlapping_frames_ends() {
+        let mut carrier = Carrier::new();
+        assert!(carrier.begin_sensing(us(100)), "it was idle");
+        assert!(!carrier.begin_sensing(us(150)), "it was not");
+        assert!(!carrier.begin_sending(us(200)));
+        assert!(!carrier.end_sensing(us(300), EIFS));
+        assert!(!carrier.end_sensing(us(350), EIFS), "the radio itself sends");
+        assert!(carrier.is_busy());
+        assert_eq!(carrier.busy(us(390)), Duration::from_micros(290), "so far");
+        assert!(carrier.end_sending(us(400), EIFS));
+        assert_eq!(carrier.busy(us(1_000)), Duration::from_micros(300), "once, however many sent");
+        assert_eq!(carrier.free_from(DIFS), us(450));
+    }
+
+    #[test]
+    fn what_began_in_this_instant_cannot_have_been_sensed() {
+        let mut carrier = after_a_frame();
+        carrier.begin_sensing(us(350));
+        assert!(carrier.may_send(us(350), DIFS), "both send: a collision");
+        assert!(!carrier.may_send(us(351), DIFS));
+        carrier.begin_sending(us(350));
+        assert!(!carrier.may_send(us(350), DIFS), "nobody sends twice at once");
+    }
+
+    #[test]
+    fn a_reservation_outlasts_the_frame_and_only_a_longer_one_replaces_it() {
+        let mut carrier = after_a_frame();
+        assert!(carrier.reserve(us(700)));
+        assert!(!carrier.reserve(us(600)) && !carrier.reserve(us(700)));
+        assert_eq!(carrier.free_from(DIFS), us(750), "DIFS follows the NAV");
+        assert!(carrier.is_taken(us(699)) && !carrier.is_busy());
+        assert!(!carrier.is_reserved(us(700)));
+        carrier.release(us(400));
+        assert_eq!(carrier.reserved_until(), us(400));
+        carrier.release(us(500));
+        assert_eq!(carrier.free_from(DIFS), us(450), "a release makes nothing longer");
+    }
+
+    /// IEEE 802.11-2020 §10.3.2.3.7.
+    #[test]
+    fn what_could_not_be_decoded_costs_eifs_from_the_idle_medium_on_until_a_frame_is_decoded() {
+        let mut carrier = Carrier::new();
+        carrier.begin_sensing(us(100));
+        carrier.garble();
+        carrier.end_sensing(us(300), EIFS);
+        assert_eq!(carrier.free_from(DIFS), us(664));
+        carrier.reserve(us(400));
+        assert_eq!(carrier.free_from(DIFS), us(664), "EIFS runs whatever the NAV says");
+        carrier.reserve(us(700));
+        assert_eq!(carrier.free_from(DIFS), us(750), "and the NAV whatever EIFS says");
+        let mut decoded = carrier;
+        decoded.begin_sensing(us(710));
+        decoded.resynchronise();
+        decoded.end_sensing(us(800), EIFS);
+        assert_eq!(decoded.free_from(DIFS), us(850), "in step again");
+        carrier.begin_sensing(us(710));
+        carrier.end_sensing(us(800), EIFS);
+        assert_eq!(carrier.free_from(DIFS), us(850), "one garbled frame costs one EIFS");
+    }
+
+    #[test]
+    fn who_sends_itself_waits_for_no_eifs_of_before() {
+        let mut carrier = Carrier::new();
+        carrier.begin_sensing(us(100));
+        carrier.garble();
+        carrier.end_sensing(us(300), EIFS);
+        carrier.begin_sending(us(310));
+        carrier.end_sending(us(400), EIFS);
+        assert_eq!(carrier.free_from(DIFS), us(450));
+    }
+}

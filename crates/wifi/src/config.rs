@@ -49,40 +49,71 @@ pub struct RadioConfig {
     pub mac: MacConfig,
 }
 
-/// Physical layer and MAC of a radio.
-#[derive(Clone, PartialEq, Debug)]
-pub struct MacConfig {
-    /// The physical layer.
-    pub standard: Standard,
-    /// The rate of data frames.
-    pub rate: RateControl,
-    /// The rates every station receives: what ACK, CTS and RTS are sent at.
-    pub basic_rates: RateSet,
-    /// The rate of ACK, CTS and RTS, whatever the data rate; `None`: the standard's rule over the basic rates.
-    pub control_rate: Option<Rate>,
-    /// The rate of broadcasts; `None`: the lowest basic rate.
-    pub broadcast_rate: Option<Rate>,
-    /// Data frames whose MPDU (payload and 36 octets) is longer than this are sent after RTS and CTS, and count their
-    /// failures against the long retry limit. `None`: none is.
-    pub rts_threshold: Option<u32>,
-    /// How often a frame not longer than the RTS threshold is sent at most, and an RTS for a longer one: 7 in the
-    /// standard, 4 for "at most four transmissions".
-    pub short_retry_limit: u32,
-    /// How often a frame longer than the RTS threshold is sent at most: 4 in the standard.
-    pub long_retry_limit: u32,
-    /// The smallest contention window in slots; `None`: the standard's.
-    pub cw_min: Option<u32>,
-    /// The largest contention window in slots; `None`: the standard's.
-    pub cw_max: Option<u32>,
-    /// How long after the end of its frame a sender gives up on an ACK or CTS; `None`: SIFS, a slot and the
-    /// preamble (IEEE 802.11-2020 §10.3.2.11). From then on backoff slots count.
-    pub response_timeout: Option<Duration>,
-    /// How many frames wait, the one in service not among them; `None`: as many as come.
-    pub queue_limit: Option<u32>,
-    /// How long a frame may wait, its service included; `None`: for ever. Looked at when its service begins and
-    /// before each attempt.
-    pub lifetime: Option<Duration>,
+/// Hands the settings of a MAC that scenario files have as keys to the macro `$declare`: for each its documentation, its
+/// name, its type, what a file says for it (`as`), and its default. A new one is a line here, and where it is used.
+#[macro_export]
+macro_rules! mac_keys {
+    ($declare:path) => {
+        $declare! {
+            /// Data frames whose MPDU (the IP packet and 36 octets) is longer than this are sent after RTS and CTS, and
+            /// count their failures against the long retry limit (default: none is).
+            rts_threshold: Option<u32> as BufferSize = None;
+            /// How often a frame not longer than the RTS threshold is sent at most, and an RTS for a longer one: 7 in
+            /// the standard.
+            short_retry_limit: u32 = 7;
+            /// How often a frame longer than the RTS threshold is sent at most: 4 in the standard.
+            long_retry_limit: u32 = 4;
+            /// The least contention window in slots (default: the standard's).
+            cw_min: Option<u32> as u32 = None;
+            /// The greatest contention window in slots (default: the standard's).
+            cw_max: Option<u32> as u32 = None;
+            /// How long after the end of its frame a sender gives up on an ACK or CTS (default: SIFS, a slot and the
+            /// preamble, IEEE 802.11-2020 §10.3.2.11). From then on backoff slots count.
+            response_timeout: Option<Duration> as Time = None;
+            /// How many frames wait, the one in service not among them.
+            queue: Option<u32> as Limit = Some(1_000);
+            /// How long a frame may wait, its service included (default: for ever). Looked at when its service begins
+            /// and before each attempt.
+            lifetime: Option<Duration> as Time = None;
+        }
+    };
 }
+
+macro_rules! mac_config {
+    ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ident)? = $default:expr;)*) => {
+        /// Physical layer and MAC of a radio. `None` stands for what the documentation calls the default.
+        #[derive(Clone, PartialEq, Debug)]
+        pub struct MacConfig {
+            /// The physical layer.
+            pub standard: Standard,
+            /// The rate of data frames.
+            pub rate: RateControl,
+            /// The rates every station receives: what ACK, CTS and RTS are sent at.
+            pub basic_rates: RateSet,
+            /// The rate of ACK, CTS and RTS, whatever the data rate; `None`: the standard's rule over the basic rates.
+            pub control_rate: Option<Rate>,
+            /// The rate of broadcasts; `None`: the lowest basic rate.
+            pub broadcast_rate: Option<Rate>,
+            $($(#[$doc])* pub $key: $type,)*
+        }
+
+        impl MacConfig {
+            /// The standard's own settings with data at a fixed rate: the mandatory rates basic, and the defaults.
+            pub const fn new(standard: Standard, rate: Rate) -> Self {
+                Self {
+                    standard,
+                    rate: RateControl::Fixed(rate),
+                    basic_rates: standard.basic_rates(),
+                    control_rate: None,
+                    broadcast_rate: None,
+                    $($key: $default,)*
+                }
+            }
+        }
+    };
+}
+
+mac_keys!(mac_config);
 
 /// Who chooses the rate of data frames.
 #[derive(Clone, PartialEq, Debug)]
@@ -94,28 +125,6 @@ pub enum RateControl {
         /// The rates it chooses from.
         rates: RateSet,
     },
-}
-
-impl MacConfig {
-    /// The standard's own settings with data at a fixed rate: the mandatory rates basic, no RTS, retry limits 7 and 4, a queue of
-    /// 1000 frames.
-    pub const fn new(standard: Standard, rate: Rate) -> Self {
-        Self {
-            standard,
-            rate: RateControl::Fixed(rate),
-            basic_rates: standard.basic_rates(),
-            control_rate: None,
-            broadcast_rate: None,
-            rts_threshold: None,
-            short_retry_limit: 7,
-            long_retry_limit: 4,
-            cw_min: None,
-            cw_max: None,
-            response_timeout: None,
-            queue_limit: Some(1_000),
-            lifetime: None,
-        }
-    }
 }
 
 /// Where the MAC of ns-2 departs from the standard, rule by rule, for comparison with what was measured with it; see

@@ -80,8 +80,8 @@ impl Standard {
         }
     }
 
-    /// The basic rates of a network that names none, which are those that every station must have: all four of
-    /// 802.11b, and 6, 12 and 24 Mbit/s of OFDM. 802.11g is modelled without DSSS stations, so it has no DSSS rates.
+    /// The basic rates of a network that names none: those that every station must have. They are all four of 802.11b,
+    /// and 6, 12 and 24 Mbit/s of OFDM. 802.11g is modelled without DSSS stations, so it has no DSSS rates.
     pub const fn basic_rates(self) -> RateSet {
         RateSet::MANDATORY.intersection(self.rates())
     }

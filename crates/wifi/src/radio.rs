@@ -133,7 +133,7 @@ impl Radio {
             after_sifs: None,
             timeout_at: Instant::MAX,
             timeout_deferred: false,
-            queue: InterfaceQueue::new(mac.queue_limit),
+            queue: InterfaceQueue::new(mac.queue),
             sequence: 0,
             received: Vec::new(),
             incoming_errors: Vec::new(),

@@ -3,8 +3,9 @@
 use super::radio;
 use crate::plan::router::StripFrom;
 use crate::plan::{
-    Application, BondPlan, Bulk, Carrier, ClockPlan, ConnectionPlan, ConstantRate, DataDirection, JitterPlan,
-    LinkPlan, NodeIndex, NodeKind, OnOff, PathPlan, Plan, Protocol, RateChange, RequestResponse, WirePlan,
+    Application, BondPlan, Bulk, Carrier, ClockPlan, ClockStep, ConnectionPlan, ConstantRate, DataDirection,
+    JitterPlan, LinkPlan, NodeIndex, NodeKind, OnOff, PathPlan, Plan, Protocol, RateChange, RequestResponse,
+    WirePlan,
 };
 use crate::schema::quantity::Limit;
 use crate::schema::router::OptionName;
@@ -38,12 +39,12 @@ fn strips(plan: &Plan, text: &mut String) {
 /// Gateways whose clocks are not true.
 fn clocks(plan: &Plan, text: &mut String) {
     for node in plan.nodes.iter().filter(|node| !node.clock.is_true()) {
-        let ClockPlan { offset, drift_ppb, steps } = &node.clock;
+        let ClockPlan { offset, drift, steps } = &node.clock;
         let _ = write!(text, "  ({}) has a clock {offset} ahead", node.name);
-        if *drift_ppb != 0 {
-            let _ = write!(text, ", {} ppm too {}", drift_ppb.abs() as f64 / 1e3, speed(*drift_ppb));
+        if drift.ppb != 0 {
+            let _ = write!(text, ", {} ppm too {}", drift.ppb.abs() as f64 / 1e3, speed(drift.ppb));
         }
-        for &(at, by) in steps {
+        for &ClockStep { at, by } in steps {
             let way = if by < 0 { "back" } else { "ahead" };
             let far = Duration::from_nanos(by.unsigned_abs());
             let _ = write!(text, ", {far} {way} at {}", at - Instant::ZERO);

@@ -40,7 +40,7 @@ fn radios(wifi: &WifiPlan, text: &mut String) {
     };
     let name = mac.standard.name();
     let _ = writeln!(text, "  {name}{preamble}: data at {rate}, ACKs at {}", wifi.ack_rate());
-    let queue = mac.queue_limit.map_or_else(|| "any number of".to_owned(), |limit| limit.to_string());
+    let queue = mac.queue.map_or_else(|| "any number of".to_owned(), |limit| limit.to_string());
     let rts = mac.rts_threshold.map_or_else(|| "no RTS".to_owned(), |octets| format!("RTS above {octets} B"));
     let _ = writeln!(
         text,
@@ -78,7 +78,7 @@ fn ranges(wifi: &WifiPlan, text: &mut String) {
 }
 
 fn movement(wifi: &WifiPlan) -> &'static str {
-    match (&wifi.mobility, wifi.is_mobile()) {
+    match (&wifi.keys.mobility, wifi.is_mobile()) {
         (_, false) => "",
         (MobilityPlan::RandomWaypoint(_), _) => ", moving by random waypoint from here",
         (MobilityPlan::GaussMarkov(_), _) => ", moving by Gauss-Markov from here",
@@ -111,7 +111,7 @@ fn broadcasts(wifi: &WifiPlan, text: &mut String) {
     for plan in &wifi.broadcasts {
         let from = plan.from.as_ref().map_or_else(|| "all stations".to_owned(), |from| from.join(", "));
         let interval = plan.interval.describe();
-        let BroadcastPlan { name, channel, packet, .. } = plan;
+        let BroadcastPlan { name, channel, packet_size: packet, .. } = plan;
         let _ = writeln!(
             text,
             "  broadcast {name}: {packet} B each {interval} at {} on channel {channel} from {from}",

@@ -230,7 +230,7 @@ fn queue(plan: &Plan, link: usize, config: &DirectionConfig, bdp: u64) -> Option
 
 /// Frame errors of links that no route uses now, and none will.
 fn idle_errors(wifi: &WifiPlan) -> Vec<String> {
-    if wifi.is_mobile() && wifi.route_interval.is_some() {
+    if wifi.is_mobile() && wifi.keys.route_interval.is_some() {
         return Vec::new();
     }
     let seed = if wifi.deployment.is_some() { " (with this seed)" } else { "" };

@@ -42,7 +42,7 @@ macro_rules! table {
             $(#[doc = $doc])+
             pub fn $function(&self) -> RecordBatch {
                 let $outcome = self;
-                $crate::outcome::columns::Table::new($outcome, $outcome.$rows.len())
+                $crate::outcome::columns::ColumnTable::new($outcome, $outcome.$rows.len())
                     $(.$kind(stringify!($name), $outcome.$rows.iter().map(|$row| $value)))+
                     .finish()
             }
@@ -121,11 +121,11 @@ impl Serialize for Fields {
 }
 
 /// A table under construction: named columns of equal length.
-pub(super) struct Table {
+pub(super) struct ColumnTable {
     columns: Vec<(&'static str, ArrayRef, bool)>,
 }
 
-impl Table {
+impl ColumnTable {
     /// Starts with the provenance, the same in each of `rows` rows.
     pub(super) fn new(outcome: &Outcome, rows: usize) -> Self {
         let constant = |text: &str| {

@@ -2,24 +2,11 @@
 
 use super::context::Place;
 use crate::error::ScenarioError;
-pub use crate::schema::clock::JitterPlan;
-use crate::schema::clock::{ClockTable, JitterTable, StepTable};
-use crate::schema::quantity::{Shift, Time};
-use ropewalk_units::{Duration, Instant};
+pub use crate::schema::clock::{ClockPlan, ClockStep, Drift, JitterPlan};
+use crate::schema::clock::{ClockTable, JitterTable};
 
 /// Parts per million that a clock may drift.
 const GREATEST_DRIFT: f64 = 100_000.0;
-
-/// The clock that a gateway's bonds read.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ClockPlan {
-    /// How far it is ahead of the simulation's at the beginning.
-    pub offset: Duration,
-    /// How much faster it runs, in parts per 10^9.
-    pub drift_ppb: i64,
-    /// Jumps in nanoseconds, back if negative, in order of their simulated time.
-    pub steps: Vec<(Instant, i64)>,
-}
 
 impl ClockPlan {
     /// Is it true?
@@ -30,21 +17,16 @@ impl ClockPlan {
     /// The least that it ever reads is not below zero.
     fn stays_above_zero(&self) -> bool {
         let mut jumped = i128::from(self.offset.as_nanos());
-        self.steps.iter().all(|&(at, by)| {
+        self.steps.iter().all(|&ClockStep { at, by }| {
             jumped += i128::from(by);
             let elapsed = i128::from(at.as_nanos());
-            elapsed + elapsed * i128::from(self.drift_ppb) / 1_000_000_000 + jumped >= 0
+            elapsed + elapsed * i128::from(self.drift.ppb) / 1_000_000_000 + jumped >= 0
         })
     }
 
     /// The table that would say it.
     pub(crate) fn explicit(&self) -> Option<ClockTable> {
-        let step = |&(at, by): &(Instant, i64)| StepTable { at: Time(at - Instant::ZERO), by: Shift(by) };
-        (!self.is_true()).then(|| ClockTable {
-            offset: Some(Time(self.offset)),
-            drift: Some(self.drift_ppb as f64 / 1e3),
-            steps: Some(self.steps.iter().map(step).collect()),
-        })
+        ClockTable::show(self).filter(|_| !self.is_true())
     }
 }
 
@@ -77,13 +59,8 @@ pub(super) fn clock(
         let expected = format!("parts per million from -{GREATEST_DRIFT} to {GREATEST_DRIFT}");
         return Err(place.wrong("clock.drift", format!("a drift of {drift}"), expected));
     }
-    let step = |step: &StepTable| (Instant::ZERO + step.at.0, step.by.0);
-    let mut steps: Vec<(Instant, i64)> = table.steps.iter().flatten().map(step).collect();
-    steps.sort_by_key(|&(at, _)| at);
-    let offset = table.offset.map_or(Duration::ZERO, |time| time.0);
-    // The conversion cuts off what the half has carried over.
-    let drift_ppb = (drift * 1e3 + 0.5_f64.copysign(drift)) as i64;
-    let plan = ClockPlan { offset, drift_ppb, steps };
+    let mut plan = table.read();
+    plan.steps.sort_by_key(|step| step.at);
     if !plan.stays_above_zero() {
         let expected = "a greater `offset`, or shorter steps back";
         return Err(place.wrong("clock.steps", "the clock falls below zero", expected));

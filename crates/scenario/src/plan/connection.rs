@@ -5,11 +5,10 @@ use super::context::{Context, Place};
 use super::protocol::{self, Layers};
 use super::route::{NoRoute, Topology};
 use super::{
-    AddressIndex, Application, ConnectionPlan, DataDirection, LinkIndex, MOST_DSCP, NodeIndex, NodeKind,
-    PathPlan, Protocol,
+    AddressIndex, Application, ConnectionPlan, LinkIndex, MOST_DSCP, NodeIndex, NodeKind, PathPlan, Protocol,
 };
 use crate::error::ScenarioError;
-use crate::schema::connection::{ConnectionTable, DataTable, ProtocolName};
+use crate::schema::connection::{ConnectionKeys, ConnectionTable, ProtocolName};
 use crate::schema::quantity::Time;
 use ropewalk_units::{Duration, Instant};
 
@@ -24,6 +23,7 @@ struct Draft<'a> {
     context: &'a Context<'a>,
     topology: &'a Topology,
     table: &'a ConnectionTable,
+    keys: ConnectionKeys,
     name: &'a str,
     /// `connections.NAME`.
     place: Place<'a>,
@@ -43,7 +43,7 @@ pub(super) fn connections(
     let mut all = Vec::new();
     for (name, table) in &context.file.connections {
         let place = Place::new(context, format!("connections.{}", name.as_str()));
-        let draft = Draft { context, topology, table, name: name.as_str(), place };
+        let draft = Draft { context, topology, table, keys: table.read(), name: name.as_str(), place };
         let before = all.len();
         draft.build(duration, &mut all)?;
         draft.check_ports(&all, before)?;
@@ -54,7 +54,7 @@ pub(super) fn connections(
 impl Draft<'_> {
     fn build(&self, duration: Duration, all: &mut Vec<ConnectionPlan>) -> Result<(), ScenarioError> {
         let (source, destination) = self.ends()?;
-        let name = self.table.protocol.unwrap_or(ProtocolName::Tcp);
+        let name = self.keys.protocol;
         let paths = self.paths(source, destination, name)?;
         let mtu = self.mtu(&paths);
         let ends = [source, destination];
@@ -65,8 +65,8 @@ impl Draft<'_> {
         );
         let protocol = layers.protocol(name)?;
         let application = application(&self.place, self.table.application.as_ref(), &protocol, mtu)?;
-        let data = self.data(&application)?;
-        let dscp = self.dscp()?;
+        self.check_data(&application)?;
+        self.check_dscp()?;
         let starts = self.starts(duration, all.len())?;
         let copies = starts.len();
         for (index, start) in starts.into_iter().enumerate() {
@@ -80,9 +80,9 @@ impl Draft<'_> {
                 destination,
                 paths: paths.clone(),
                 application: application.clone(),
-                data,
+                data: self.keys.data,
                 start,
-                dscp,
+                dscp: self.keys.dscp,
             });
         }
         Ok(())
@@ -220,30 +220,27 @@ impl Draft<'_> {
         best.map(|(_, path)| path).ok_or(reason)
     }
 
-    fn data(&self, application: &Application) -> Result<DataDirection, ScenarioError> {
+    fn check_data(&self, application: &Application) -> Result<(), ScenarioError> {
         if self.table.data.is_some() && matches!(application, Application::RequestResponse(_)) {
             let message = "requests and answers flow both ways";
             return Err(self.place.misplaced("data", message, "no key `data` here"));
         }
-        Ok(match self.table.data {
-            None | Some(DataTable::Forward) => DataDirection::Forward,
-            Some(DataTable::Backward) => DataDirection::Backward,
-        })
+        Ok(())
     }
 
-    fn dscp(&self) -> Result<u8, ScenarioError> {
-        let dscp = self.table.dscp.unwrap_or(0);
+    fn check_dscp(&self) -> Result<(), ScenarioError> {
+        let dscp = self.keys.dscp;
         if dscp > MOST_DSCP {
             let message = format!("there is no code point {dscp}");
             return Err(self.place.wrong("dscp", message, format!("0 to {MOST_DSCP}")));
         }
-        Ok(dscp)
+        Ok(())
     }
 
     /// When each copy opens.
     fn starts(&self, duration: Duration, before: usize) -> Result<Vec<Instant>, ScenarioError> {
         let given = self.given_starts()?;
-        let count = self.table.count.unwrap_or(1);
+        let ConnectionKeys { count, spread, .. } = self.keys;
         if count == 0 {
             return Err(self.place.wrong("count", "no copy at all", "a number from 1"));
         }
@@ -252,7 +249,6 @@ impl Draft<'_> {
             let expected = format!("at most {MOST_CONNECTIONS} connections in all");
             return Err(self.place.wrong("count", message, expected));
         }
-        let spread = self.table.spread.map_or(Duration::ZERO, |time| time.0);
         let mut starts = Vec::new();
         for (time, key) in given {
             for copy in 0..u64::from(count) {

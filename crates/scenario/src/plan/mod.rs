@@ -19,10 +19,10 @@ pub mod wifi;
 
 pub use crate::schema::Settings;
 pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
-pub use crate::schema::connection::Stack;
+pub use crate::schema::connection::{DataDirection, Stack};
 pub use crate::schema::interval::Interval;
 pub use bond::BondPlan;
-pub use clock::{ClockPlan, JitterPlan};
+pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::Instant;
 pub use router::StripPlan;
@@ -237,16 +237,6 @@ impl Protocol {
             Self::Udp => "udp",
         }
     }
-}
-
-/// Which way the application's data flows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum DataDirection {
-    /// From the host that opens the connection: an upload.
-    #[default]
-    Forward,
-    /// To the host that opens the connection: a download.
-    Backward,
 }
 
 /// One connection (or one UDP flow).

@@ -11,12 +11,12 @@ pub(crate) mod mobility;
 pub(crate) mod routes;
 mod stage;
 
-pub use broadcasts::BroadcastPlan;
-pub use deployment::{DeploymentPlan, EndPlan, LayoutPlan};
+pub use crate::schema::wifi::{BroadcastPlan, EndPlan, MobilityPlan, StationPlan};
+pub use deployment::{DeploymentPlan, LayoutPlan};
 pub use error::WifiError;
 pub use errors::ErrorPlan;
 pub(crate) use explicit::explicit;
-pub use mobility::{MobilityPlan, MovementPlan};
+pub use mobility::MovementPlan;
 pub use routes::{Algorithm, FindMetric, FindPlan, WayPlan, WirelessRoutePlan};
 pub use stage::{BroadcastPort, Scene, Stage};
 
@@ -24,40 +24,26 @@ use super::context::Context;
 use super::{Carrier, LinkPlan, NodeIndex, NodePlan, link};
 use crate::error::ScenarioError;
 use crate::schema::quantity::Name;
-use crate::schema::wifi::{StandardName, StationTable, WifiTable};
+use crate::schema::wifi::{StandardName, WifiKeys, WifiTable};
 use ropewalk_units::Duration;
 use ropewalk_wifi::MacConfig;
-use ropewalk_wifi::position::Position;
 use ropewalk_wifi::propagation::Propagation;
-
-/// How often moving stations are moved, unless the file says otherwise.
-const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A wireless network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WifiPlan {
+    /// The keys of the network beside its tables, with what the defaults come to.
+    pub(crate) keys: WifiKeys,
     /// Physical layer and MAC of every radio.
     pub mac: MacConfig,
     /// How signals fade, and what becomes of frames that overlap.
     pub propagation: Propagation,
-    /// Do signals take time?
-    pub propagation_delay: bool,
-    /// Does a receiver leave a frame for a stronger later one?
-    pub recapture: bool,
-    /// The channels of stations that name none.
-    pub channels: Vec<u8>,
     /// Stations by name, those of the deployment not among them.
     pub stations: Vec<StationPlan>,
     /// Stations that are drawn, or come from a file.
     pub deployment: Option<DeploymentPlan>,
-    /// How stations move that say nothing else.
-    pub mobility: MobilityPlan,
     /// Movements from a file.
     pub movement: Option<MovementPlan>,
-    /// How often moving stations are moved.
-    pub update_interval: Duration,
-    /// How often routes are looked for.
-    pub route_interval: Option<Duration>,
     /// Routes by name: the wireless links of the plan, in this order.
     pub routes: Vec<WirelessRoutePlan>,
     /// Frames that fail although nothing interferes.
@@ -68,25 +54,12 @@ pub struct WifiPlan {
     pub scene: Scene,
 }
 
-/// A station.
-#[derive(Clone, PartialEq, Debug)]
-pub struct StationPlan {
-    /// Its name: that of a host or router, if it is one.
-    pub name: String,
-    /// Where it is, or where its movement begins; drawn when not given.
-    pub position: Option<Position>,
-    /// The channels it has a radio on.
-    pub channels: Vec<u8>,
-    /// How it moves.
-    pub mobility: MobilityPlan,
-}
-
 impl WifiPlan {
     /// Does any station move?
     pub fn is_mobile(&self) -> bool {
         self.movement.is_some()
             || self.stations.iter().any(|station| station.mobility != MobilityPlan::None)
-            || (self.deployment.is_some() && self.mobility != MobilityPlan::None)
+            || (self.deployment.is_some() && self.keys.mobility != MobilityPlan::None)
     }
 
     /// The channels of a station by its name; none when there is no such station.
@@ -95,7 +68,7 @@ impl WifiPlan {
         let deployed = || self.deployment.as_ref().filter(|deployment| deployment.may_have(name));
         known
             .map(|station| station.channels.as_slice())
-            .or_else(|| deployed().map(|_| self.channels.as_slice()))
+            .or_else(|| deployed().map(|_| self.keys.channels.as_slice()))
     }
 }
 
@@ -107,30 +80,25 @@ pub(super) fn wifi(
     seed: u64,
 ) -> Result<(Option<WifiPlan>, Vec<LinkPlan>), ScenarioError> {
     let Some(table) = &context.file.wifi else { return Ok((None, Vec::new())) };
-    let mac = config::mac(context, table)?;
-    let channels = table.channels.clone().unwrap_or_else(|| vec![default_channel(table)]);
-    if channels.is_empty() {
+    let mut keys = table.read(vec![default_channel(table)]);
+    let mac = config::mac(context, table, &mut keys)?;
+    if keys.channels.is_empty() {
         return Err(context.wrong("wifi.channels", "stations would have no radio", "at least one channel"));
     }
-    let propagation = config::propagation(context, table, &mac, &channels)?;
-    let mobility = mobility::mobility(table.mobility.as_ref());
+    let propagation = config::propagation(context, &mac, &mut keys)?;
+    check_interval(context, "update_interval", Some(keys.update_interval))?;
+    check_interval(context, "route_interval", keys.route_interval)?;
     let mut plan = WifiPlan {
         deployment: deployment::deployment(context, table, nodes, &propagation, &mac)?,
         movement: mobility::movement(context, table)?,
-        stations: stations(context, table, &channels)?,
-        propagation_delay: table.propagation_delay.unwrap_or(false),
-        recapture: table.recapture.unwrap_or(false),
-        update_interval: interval(context, "update_interval", table.update_interval.map(|time| time.0))?
-            .unwrap_or(UPDATE_INTERVAL),
-        route_interval: interval(context, "route_interval", table.route_interval.map(|time| time.0))?,
+        stations: stations(context, table, &keys)?,
         routes: Vec::new(),
         errors: Vec::new(),
         broadcasts: Vec::new(),
         scene: Scene::default(),
+        keys,
         mac,
         propagation,
-        channels,
-        mobility,
     };
     if plan.stations.is_empty() && plan.deployment.is_none() {
         let expected = "tables `[wifi.stations.NAME]`, or `[wifi.deployment]`";
@@ -156,47 +124,37 @@ fn default_channel(table: &WifiTable) -> u8 {
     }
 }
 
-fn interval(
-    context: &Context<'_>,
-    key: &str,
-    given: Option<Duration>,
-) -> Result<Option<Duration>, ScenarioError> {
+fn check_interval(context: &Context<'_>, key: &str, given: Option<Duration>) -> Result<(), ScenarioError> {
     const LEAST: Duration = Duration::from_millis(1);
     match given {
         Some(interval) if interval < LEAST => {
             let message = format!("{interval} is too short to do something that often");
             Err(context.wrong(&format!("wifi.{key}"), message, format!("at least {LEAST}")))
         }
-        given => Ok(given),
+        _ => Ok(()),
     }
 }
 
 fn stations(
     context: &Context<'_>,
     table: &WifiTable,
-    channels: &[u8],
+    keys: &WifiKeys,
 ) -> Result<Vec<StationPlan>, ScenarioError> {
     let is_scripted = |name: &Name| table.movement.as_ref().is_some_and(|file| file.stations.contains(name));
     let mut stations = Vec::new();
     for (name, station) in &table.stations {
         let key = |part: &str| format!("wifi.stations.{}.{part}", name.as_str());
-        let StationTable { position, channels: own, mobility: moves } = station;
-        let mobility = mobility::mobility(moves.as_ref().or(table.mobility.as_ref()));
-        let is_moving = mobility != MobilityPlan::None || is_scripted(name);
-        if position.is_none() && !is_moving {
+        let plan = station.read(keys.channels.clone(), keys.mobility.clone());
+        let is_moving = plan.mobility != MobilityPlan::None || is_scripted(name);
+        if plan.position.is_none() && !is_moving {
             let message = "the key `position` is missing: the station does not move";
             return Err(context.misplaced(&key("position"), message, "a key `position`"));
         }
-        if position.is_some() && is_scripted(name) {
+        if plan.position.is_some() && is_scripted(name) {
             let message = "the movement file says where it begins";
             return Err(context.misplaced(&key("position"), message, "no key `position` here"));
         }
-        stations.push(StationPlan {
-            name: name.0.clone(),
-            position: position.map(config::position),
-            channels: own.clone().unwrap_or_else(|| channels.to_vec()),
-            mobility,
-        });
+        stations.push(StationPlan { name: name.0.clone(), ..plan });
     }
     Ok(stations)
 }

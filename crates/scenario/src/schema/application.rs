@@ -2,7 +2,7 @@
 
 use super::interval::{Interval, IntervalTable};
 use super::quantity::{BitRate, Size, Time};
-use super::table::{Value, table};
+use super::table::table;
 use super::tagged::tagged;
 use ropewalk_units::{Duration, Instant, Rate};
 use schemars::{Schema, SchemaGenerator};
@@ -85,16 +85,6 @@ table! {
             /// The payload rate from then on.
             rate: Rate as BitRate;
         }
-    }
-}
-
-impl Value<Vec<RateChangeTable>> for Vec<RateChange> {
-    fn read(form: &Vec<RateChangeTable>) -> Self {
-        form.iter().map(RateChangeTable::read).collect()
-    }
-
-    fn show(&self) -> Option<Vec<RateChangeTable>> {
-        self.iter().map(RateChangeTable::show).collect()
     }
 }
 

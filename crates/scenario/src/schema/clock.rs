@@ -1,31 +1,57 @@
 //! What a node's own time is like: `[routers.NAME.clock]`, and `jitter` of hosts and routers.
 
-use super::quantity::{Shift, Size, Time};
-use super::table::table;
-use ropewalk_units::Duration;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::quantity::{Size, Time, TimeShift};
+use super::table::{Value, table};
+use ropewalk_units::{Duration, Instant};
 
-/// The clock that a gateway's bonds read. Timers run by it, too: they wait for a time, and not until one.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ClockTable {
-    /// How far it is ahead of the simulation's at the beginning (default 0 s).
-    pub(crate) offset: Option<Time>,
-    /// How much faster it runs, in parts per million, from -100000 to 100000; slower if negative (default 0).
-    pub(crate) drift: Option<f64>,
-    /// Where it jumps (default: nowhere).
-    pub(crate) steps: Option<Vec<StepTable>>,
+table! {
+    /// The clock that a gateway's bonds read. Timers run by it, too: they wait for a time, and not until one.
+    ClockTable =>
+    /// The clock that a gateway's bonds read.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct ClockPlan {
+        keys {
+            /// How far it is ahead of the simulation's at the beginning.
+            offset: Duration as Time = Duration::ZERO;
+            /// How much faster it runs, in parts per million, from -100000 to 100000; slower if negative.
+            drift: Drift as f64 = Drift { ppb: 0 };
+            /// Where it jumps, in order of the time.
+            steps: Vec<ClockStep> as Vec<StepTable> = Vec::new();
+        }
+    }
 }
 
-/// A jump of a clock.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StepTable {
-    /// When, in simulated time.
-    pub(crate) at: Time,
-    /// How far, back if negative.
-    pub(crate) by: Shift,
+table! {
+    /// A jump of a clock.
+    StepTable =>
+    /// A jump of a clock.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct ClockStep {
+        required {
+            /// When, in simulated time.
+            at: Instant as Time;
+            /// How far, back if negative.
+            by: i64 as TimeShift;
+        }
+    }
+}
+
+/// How much faster a clock runs than time passes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Drift {
+    /// In parts per 10^9.
+    pub ppb: i64,
+}
+
+impl Value<f64> for Drift {
+    fn read(ppm: &f64) -> Self {
+        // The conversion cuts off what the half has carried over.
+        Self { ppb: (ppm * 1e3 + 0.5_f64.copysign(*ppm)) as i64 }
+    }
+
+    fn show(&self) -> Option<f64> {
+        Some(self.ppb as f64 / 1e3)
+    }
 }
 
 table! {

@@ -4,7 +4,9 @@ use super::application::ApplicationTable;
 use super::clock::JitterTable;
 use super::mptcp::MptcpTable;
 use super::quantity::{Name, Time};
+use super::table::{named_value, plain_value, table};
 use super::tcp::TcpTable;
+use ropewalk_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,18 @@ pub(crate) enum ProtocolName {
 }
 
 /// Which way the application's data flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DataDirection {
+    /// From the host that opens the connection: an upload.
+    #[default]
+    Forward,
+    /// To the host that opens the connection: a download.
+    Backward,
+}
+
+named_value!(DataDirection as DataTable { Forward, Backward });
+
+/// Which way the application's data flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum DataTable {
@@ -30,37 +44,50 @@ pub(crate) enum DataTable {
     Backward,
 }
 
-/// A connection, or a UDP flow.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ConnectionTable {
-    /// The transport (default tcp).
-    pub(crate) protocol: Option<ProtocolName>,
-    /// The host that opens the connection.
-    pub(crate) from: Name,
-    /// The host that accepts it.
-    pub(crate) to: Name,
-    /// Links at the host that opens; the first carries the initial subflow. Default: all that lead to the
-    /// other host for mptcp, the first of them by name otherwise.
-    pub(crate) paths: Option<Vec<Name>>,
-    /// When it opens (default 0 s).
-    pub(crate) start: Option<Time>,
-    /// Several transfers, each a connection of its own, opened at these times; instead of `start`.
-    pub(crate) starts: Option<Vec<Time>>,
-    /// So many copies of the connection (default 1).
-    pub(crate) count: Option<u32>,
-    /// The copies open evenly over this time (default 0 s: all at once).
-    pub(crate) spread: Option<Time>,
-    /// What is transferred (default bulk until the end; constant-rate must be given for udp).
-    pub(crate) application: Option<ApplicationTable>,
-    /// Which way the data of bulk, constant-rate and on-off flows (default forward).
-    pub(crate) data: Option<DataTable>,
-    /// Differentiated services code point of its packets, 0 to 63 (default 0): a bond's `classes` go by it.
-    pub(crate) dscp: Option<u8>,
-    /// TCP keys of this connection.
-    pub(crate) tcp: Option<TcpTable>,
-    /// Multipath TCP keys of this connection.
-    pub(crate) mptcp: Option<MptcpTable>,
+table! {
+    /// A connection, or a UDP flow.
+    ConnectionTable =>
+    /// The keys of a connection beside its tables and its times.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct ConnectionKeys {
+        own {
+            /// Links at the host that opens; the first carries the initial subflow. Default: all that lead to the other
+            /// host for mptcp, the first of them by name otherwise.
+            paths: Vec<Name>;
+            /// When it opens (default 0 s).
+            start: Time;
+            /// Several transfers, each a connection of its own, opened at these times; instead of `start`.
+            starts: Vec<Time>;
+            /// What is transferred (default bulk until the end; constant-rate must be given for udp).
+            application: ApplicationTable;
+            /// TCP keys of this connection.
+            tcp: TcpTable;
+            /// Multipath TCP keys of this connection.
+            mptcp: MptcpTable;
+        }
+        required {
+            /// The host that opens the connection.
+            from: String as Name;
+            /// The host that accepts it.
+            to: String as Name;
+        }
+        keys {
+            /// The transport.
+            protocol: ProtocolName = ProtocolName::Tcp;
+            /// So many copies of the connection.
+            count: u32 = 1;
+            /// The copies open evenly over this time; by default all at once.
+            spread: Duration as Time = Duration::ZERO;
+            /// Which way the data of bulk, constant-rate and on-off flows.
+            data: DataDirection as DataTable = DataDirection::Forward;
+            /// Differentiated services code point of its packets, 0 to 63: a bond's `classes` go by it.
+            dscp: u8 = 0;
+        }
+    }
+}
+
+plain_value! {
+    ProtocolName,
 }
 
 /// Which stack a host runs.

@@ -140,10 +140,10 @@ serde_quantity!(Time);
 
 /// A time forward or back, of at most a year, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Shift(pub(crate) i64);
+pub(crate) struct TimeShift(pub(crate) i64);
 
-impl Quantity for Shift {
-    const NAME: &'static str = "Shift";
+impl Quantity for TimeShift {
+    const NAME: &'static str = "TimeShift";
     const UNIT: &'static str = Time::UNIT;
     const EXAMPLE: &'static str = "-10 ms";
     const SIGNED: bool = true;
@@ -159,14 +159,14 @@ impl Quantity for Shift {
     }
 }
 
-impl Serialize for Shift {
+impl Serialize for TimeShift {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let sign = if self.0 < 0 { "-" } else { "" };
         serializer.collect_str(&format_args!("{sign}{}", Duration::from_nanos(self.0.unsigned_abs())))
     }
 }
 
-serde_quantity!(Shift);
+serde_quantity!(TimeShift);
 
 text_quantity!(
     /// A bit rate.

@@ -1,9 +1,13 @@
 //! Tables of keys that become a struct: each key is declared once, with its type, what a file says for it, its default
 //! and its documentation.
 
-use super::quantity::{Angle, BitRate, Chance, Length, Name, Rectangle, Shift, Size, Speed, Time};
+use super::quantity::{
+    Angle, BitRate, BufferSize, Chance, Coordinate, Decibels, Length, Limit, Name, Point, Power, Rectangle,
+    Size, Speed, Time, TimeShift,
+};
+use ropewalk_sim::QueueLimit;
 use ropewalk_units::{Bytes, Duration, Instant, Probability, Rate};
-use ropewalk_wifi::position::Area;
+use ropewalk_wifi::position::{Area, Position};
 
 /// A value that a file says as a `Form`.
 pub(crate) trait Value<Form>: Sized {
@@ -28,27 +32,48 @@ macro_rules! form {
     };
 }
 
+/// A config that its table says without further help: no default of it follows from elsewhere.
+macro_rules! table_value {
+    ($table:ident, $config:ident) => {
+        impl $crate::schema::table::Value<$table> for $config {
+            fn read(form: &$table) -> Self {
+                form.read()
+            }
+
+            fn show(&self) -> Option<$table> {
+                $table::show(self)
+            }
+        }
+    };
+    ($table:ident, $config:ident, computed { $($key:ident)* }) => {};
+}
+
 /// Declares a table and how it becomes a struct, and back:
 ///
 /// - `own`: keys that the struct does not have, for whoever reads the table;
+/// - `inner`: tables by name and lists of tables that the struct does not have, empty if the file has none;
 /// - `required`: keys that must be given;
 /// - `computed`: keys whose default follows from others: whoever reads the table says it;
 /// - `keys`: all others, each with its default;
 /// - `fixed`: what the struct has beside, and no key says.
 ///
 /// A line is the documentation of a key, its name, its type in the struct, what a file says for it (`as`), and its
-/// default. With `pub struct` the struct is declared too.
+/// default. With `struct` the struct is declared too.
 macro_rules! table {
     (
         $(#[$meta:meta])*
-        $table:ident => $(#[$struct_meta:meta])* pub struct $config:ident {
+        $table:ident => $(#[$struct_meta:meta])* $vis:vis struct $config:ident {
+            $(own { $($own:tt)* })?
+            $(inner { $($inner:tt)* })?
             $(required { $($(#[$req_meta:meta])* $req:ident: $req_type:ty $(as $req_form:ty)?;)* })?
             $(computed { $($(#[$comp_meta:meta])* $comp:ident: $comp_type:ty $(as $comp_form:ty)?;)* })?
             $(keys { $($(#[$key_meta:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)* })?
+            $(fixed { $($(#[$fixed_meta:meta])* $fixed:ident: $fixed_type:ty = $fixed_value:expr;)* })?
         }
     ) => {
         $(#[$struct_meta])*
-        pub struct $config {
+        $vis struct $config {
+            $($($(#[$fixed_meta])* pub $fixed: $fixed_type,)*)?
             $($($(#[$req_meta])* pub $req: $req_type,)*)?
             $($($(#[$comp_meta])* pub $comp: $comp_type,)*)?
             $($($(#[$key_meta])* pub $key: $type,)*)?
@@ -57,9 +82,12 @@ macro_rules! table {
         $crate::schema::table::table! {
             $(#[$meta])*
             $table of $config {
+                $(own { $($own)* })?
+                $(inner { $($inner)* })?
                 $(required { $($(#[$req_meta])* $req: $req_type $(as $req_form)?;)* })?
                 $(computed { $($(#[$comp_meta])* $comp: $comp_type $(as $comp_form)?;)* })?
                 $(keys { $($(#[$key_meta])* $key: $type $(as $form)? = $default;)* })?
+                $(fixed { $($fixed: $fixed_value;)* })?
             }
         }
     };
@@ -67,6 +95,7 @@ macro_rules! table {
         $(#[$meta:meta])*
         $table:ident of $config:ident {
             $(own { $($(#[$own_meta:meta])* $own:ident: $own_type:ty;)* })?
+            $(inner { $($(#[$inner_meta:meta])* $inner:ident: $inner_type:ty;)* })?
             $(required { $($(#[$req_meta:meta])* $req:ident: $req_type:ty $(as $req_form:ty)?;)* })?
             $(computed { $($(#[$comp_meta:meta])* $comp:ident: $comp_type:ty $(as $comp_form:ty)?;)* })?
             $(keys { $($(#[$key_meta:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)* })?
@@ -93,6 +122,7 @@ macro_rules! table {
                 ))]
                 pub(crate) $key: Option<$crate::schema::table::form!($type $(, $form)?)>,
             )*)?
+            $($($(#[$inner_meta])* #[serde(default)] pub(crate) $inner: $inner_type,)*)?
         }
 
         impl $table {
@@ -107,26 +137,34 @@ macro_rules! table {
                 }
             }
 
-            /// The table that says everything; the table's own keys are left out.
+            /// The table that says everything; the table's own keys and inner tables are left out.
             pub(crate) fn show(config: &$config) -> Option<Self> {
                 use $crate::schema::table::Value as _;
                 Some(Self {
                     $($($own: None,)*)?
+                    $($($inner: Default::default(),)*)?
                     $($($req: config.$req.show()?,)*)?
                     $($($comp: config.$comp.show(),)*)?
                     $($($key: config.$key.show(),)*)?
                 })
             }
         }
+
+        $crate::schema::table::table_value!($table, $config $(, computed { $($comp)* })?);
     };
 }
 
-pub(crate) use {form, table};
+pub(crate) use {form, table, table_value};
+
+/// A table with its defaults written out.
+pub(crate) fn full<T: Value<Form>, Form: Clone>(form: &Form) -> Form {
+    T::read(form).show().unwrap_or_else(|| form.clone())
+}
 
 /// Values that a file says as they are.
 macro_rules! plain_value {
     ($($type:ty,)*) => {
-        $(impl Value<Self> for $type {
+        $(impl $crate::schema::table::Value<Self> for $type {
             fn read(form: &Self) -> Self {
                 form.clone()
             }
@@ -172,7 +210,7 @@ macro_rules! named_value {
     };
 }
 
-pub(crate) use named_value;
+pub(crate) use {named_value, plain_value};
 
 plain_value! {
     bool,
@@ -187,10 +225,13 @@ wrapped_value! {
     Duration as Time,
     Probability as Chance,
     Rate as BitRate,
-    i64 as Shift,
+    i64 as TimeShift,
     f64 as Angle,
     f64 as Length,
     f64 as Speed,
+    f64 as Decibels,
+    f64 as Power,
+    u32 as BufferSize,
 }
 
 /// Something that files leave out for "none".
@@ -201,6 +242,31 @@ impl<Form, T: Value<Form>> Value<Form> for Option<T> {
 
     fn show(&self) -> Option<Form> {
         self.as_ref().and_then(T::show)
+    }
+}
+
+/// A list of values that files say one by one.
+impl<Form, T: Value<Form>> Value<Vec<Form>> for Vec<T> {
+    fn read(form: &Vec<Form>) -> Self {
+        form.iter().map(T::read).collect()
+    }
+
+    fn show(&self) -> Option<Vec<Form>> {
+        self.iter().map(T::show).collect()
+    }
+}
+
+/// A limit in packets: one in octets is refused before it is read.
+impl Value<Limit> for u32 {
+    fn read(form: &Limit) -> Self {
+        match form.0 {
+            QueueLimit::Packets(packets) => packets,
+            QueueLimit::Bytes(_) => Self::MAX,
+        }
+    }
+
+    fn show(&self) -> Option<Limit> {
+        Some(Limit(QueueLimit::Packets(*self)))
     }
 }
 
@@ -254,6 +320,17 @@ impl Value<Rectangle> for Area {
 
     fn show(&self) -> Option<Rectangle> {
         Some(Rectangle([Length(self.width), Length(self.height)]))
+    }
+}
+
+impl Value<Point> for Position {
+    fn read(form: &Point) -> Self {
+        let Point([x, y]) = form;
+        Self::new(x.0, y.0)
+    }
+
+    fn show(&self) -> Option<Point> {
+        Some(Point([Coordinate(self.x), Coordinate(self.y)]))
     }
 }
 

@@ -5,20 +5,24 @@ mod deployment;
 mod errors;
 mod propagation;
 
+pub use broadcast::BroadcastPlan;
 pub(crate) use broadcast::BroadcastTable;
-pub(crate) use deployment::{
-    ConditionName, DeploymentTable, EndTable, GridLayoutTable, LayoutTable, TieName,
+pub use deployment::EndPlan;
+pub(crate) use deployment::{DeploymentKeys, DeploymentTable, EndTable, GridKeys, LayoutTable, TieName};
+pub(crate) use errors::{
+    BurstKeys, BurstTable, ErrorKeys, ErrorsTable, FrameLossTable, PerName, StatesKeys, StatesTable,
 };
-pub(crate) use errors::{ErrorsTable, FrameLossTable, PerName};
 pub(crate) use propagation::{DiskTable, LogDistanceTable, PropagationTable};
 
-use super::link::NoKeys;
+use super::link::{DEFAULT_MTU, NoKeys};
 use super::quantity::{Angle, BitRate, BufferSize, Limit, Name, Point, Quantity, Rectangle, Speed, Time};
-use super::table::table;
+use super::table::{Value, plain_value, table};
 use super::tagged::tagged;
-use ropewalk_units::Duration;
+use ropewalk_routing::TieRule;
+use ropewalk_units::{Duration, Rate};
+use ropewalk_wifi::MacConfig;
 use ropewalk_wifi::mobility::{GaussMarkov, RandomWaypoint, Start};
-use ropewalk_wifi::position::Area;
+use ropewalk_wifi::position::{Area, Position};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -26,69 +30,85 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A wireless network of IEEE 802.11 stations. Its routes are links between hosts and routers, as wires are.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WifiTable {
-    /// The physical layer (default 802.11b).
-    pub(crate) standard: Option<StandardName>,
-    /// The preamble of 802.11b (default long).
-    pub(crate) preamble: Option<PreambleName>,
-    /// The rate of data frames, or "minstrel" (default: the standard's highest).
-    pub(crate) data_rate: Option<DataRate>,
-    /// The rates every station receives; ACK and CTS go at the highest of them that is not above the data rate
-    /// (default: those every station must have: 1, 2, 5.5 and 11 Mbit/s; 802.11a and g: 6, 12 and 24).
-    pub(crate) basic_rates: Option<Vec<BitRate>>,
-    /// The rate of ACK, CTS and RTS, whatever the basic rates say.
-    pub(crate) ack_rate: Option<BitRate>,
-    /// The rate of broadcasts (default: the lowest basic rate).
-    pub(crate) broadcast_rate: Option<BitRate>,
-    /// Longer data frames (36 octets more than the IP packet) are sent after RTS and CTS (default: none is).
-    pub(crate) rts_threshold: Option<BufferSize>,
-    /// How often a frame up to the RTS threshold is sent at most, and an RTS (default 7).
-    pub(crate) short_retry_limit: Option<u32>,
-    /// How often a longer frame is sent at most (default 4).
-    pub(crate) long_retry_limit: Option<u32>,
-    /// The least contention window in slots (default: the standard's).
-    pub(crate) cw_min: Option<u32>,
-    /// The greatest contention window in slots (default: the standard's).
-    pub(crate) cw_max: Option<u32>,
-    /// How long a sender waits for an ACK or CTS (default: SIFS, a slot and a preamble).
-    pub(crate) response_timeout: Option<Time>,
-    /// How many frames wait at each radio (default 1000 packets).
-    pub(crate) queue: Option<Limit>,
-    /// How long a frame may wait and be served at each radio (default: for ever).
-    pub(crate) lifetime: Option<Time>,
-    /// How signals fade, and what becomes of frames that overlap.
-    pub(crate) propagation: PropagationTable,
-    /// Do signals travel at the speed of light? (default false: they arrive as they leave; at 25 m that is 83 ns)
-    pub(crate) propagation_delay: Option<bool>,
-    /// Does a receiver leave a frame for a stronger later one? Log-distance only. (default false)
-    pub(crate) recapture: Option<bool>,
-    /// The channels every station has a radio on, unless it says otherwise (default [1]; 802.11a: [36]).
-    pub(crate) channels: Option<Vec<u8>>,
-    /// Stations by name. A station with the name of a host or router is that node; others only relay.
-    #[serde(default)]
-    pub(crate) stations: BTreeMap<Name, StationTable>,
-    /// Stations placed at random, or as a file says.
-    pub(crate) deployment: Option<DeploymentTable>,
-    /// How all stations move that say nothing else (default: not at all).
-    pub(crate) mobility: Option<MobilityTable>,
-    /// A movement file of ns-2.
-    pub(crate) movement: Option<MovementTable>,
-    /// Moving stations are moved this often (default 100 ms).
-    pub(crate) update_interval: Option<Time>,
-    /// Routes with `find` are looked for anew this often (default: never).
-    pub(crate) route_interval: Option<Time>,
-    /// Routes by name: each is a link between its two ends.
-    #[serde(default)]
-    pub(crate) routes: BTreeMap<Name, WirelessRouteTable>,
-    /// Frames that fail although nothing interferes.
-    #[serde(default)]
-    pub(crate) errors: Vec<ErrorsTable>,
-    /// What stations tell all that hear them, by name.
-    #[serde(default)]
-    pub(crate) broadcasts: BTreeMap<Name, BroadcastTable>,
+/// Makes the table of the keys that [`ropewalk_wifi::mac_keys`] declares for each radio, and of those of the network.
+macro_rules! wifi_table {
+    ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ident)? = $default:expr;)*) => {
+        table! {
+            /// A wireless network of IEEE 802.11 stations. Its routes are links between hosts and routers, as wires are.
+            WifiTable =>
+            /// The keys of a wireless network beside its tables.
+            #[derive(Clone, PartialEq, Debug)]
+            pub(crate) struct WifiKeys {
+                own {
+                    /// Stations placed at random, or as a file says.
+                    deployment: DeploymentTable;
+                    /// A movement file of ns-2.
+                    movement: MovementTable;
+                }
+                inner {
+                    /// Stations by name. A station with the name of a host or router is that node; others only relay.
+                    stations: BTreeMap<Name, StationTable>;
+                    /// Routes by name: each is a link between its two ends.
+                    routes: BTreeMap<Name, WirelessRouteTable>;
+                    /// Frames that fail although nothing interferes.
+                    errors: Vec<ErrorsTable>;
+                    /// What stations tell all that hear them, by name.
+                    broadcasts: BTreeMap<Name, BroadcastTable>;
+                }
+                required {
+                    /// How signals fade, and what becomes of frames that overlap.
+                    propagation: PropagationTable;
+                }
+                computed {
+                    /// The channels every station has a radio on, unless it says otherwise (default [1]; 802.11a: [36]).
+                    channels: Vec<u8>;
+                }
+                keys {
+                    /// The physical layer.
+                    standard: StandardName = StandardName::B;
+                    /// The preamble of 802.11b (default long).
+                    preamble: Option<PreambleName> as PreambleName = None;
+                    /// The rate of data frames, or "minstrel" (default: the standard's highest).
+                    data_rate: Option<DataRate> as DataRate = None;
+                    /// The rates every station receives. ACK and CTS go at the highest of them that is not above the
+                    /// data rate. By default those that every station must have: 1, 2, 5.5 and 11 Mbit/s; 802.11a and g:
+                    /// 6, 12 and 24.
+                    basic_rates: Option<Vec<Rate>> as Vec<BitRate> = None;
+                    /// The rate of ACK, CTS and RTS, whatever the basic rates say.
+                    ack_rate: Option<Rate> as BitRate = None;
+                    /// The rate of broadcasts (default: the lowest basic rate).
+                    broadcast_rate: Option<Rate> as BitRate = None;
+                    $($(#[$doc])* $key: $type $(as $form)? = $default;)*
+                    /// Do signals travel at the speed of light? Otherwise they arrive as they leave; at 25 m that is 83 ns.
+                    propagation_delay: bool = false;
+                    /// Does a receiver leave a frame for a stronger later one? Log-distance only.
+                    recapture: bool = false;
+                    /// How all stations move that say nothing else.
+                    mobility: MobilityPlan as MobilityTable = MobilityPlan::None;
+                    /// Moving stations are moved this often.
+                    update_interval: Duration as Time = Duration::from_millis(100);
+                    /// Routes with `find` are looked for anew this often (default: never).
+                    route_interval: Option<Duration> as Time = None;
+                }
+            }
+        }
+
+        impl WifiKeys {
+            /// Takes the settings of each radio's MAC over.
+            pub(crate) fn put(&self, mac: &mut MacConfig) {
+                $(mac.$key = self.$key;)*
+            }
+        }
+    };
+}
+
+ropewalk_wifi::mac_keys!(wifi_table);
+
+plain_value! {
+    StandardName,
+    PreambleName,
+    DataRate,
+    PropagationTable,
 }
 
 /// The physical layer.
@@ -173,16 +193,57 @@ impl JsonSchema for DataRate {
     }
 }
 
-/// A station.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StationTable {
-    /// Where it is, or where its movement begins. Required unless it moves: then it is drawn.
-    pub(crate) position: Option<Point>,
-    /// The channels it has a radio on (default: those of the network).
-    pub(crate) channels: Option<Vec<u8>>,
-    /// How it moves (default: as the network's stations do).
-    pub(crate) mobility: Option<MobilityTable>,
+table! {
+    /// A station.
+    #[derive(Default)]
+    StationTable =>
+    /// A station.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct StationPlan {
+        computed {
+            /// The channels it has a radio on (default: those of the network).
+            channels: Vec<u8>;
+            /// How it moves (default: as the network's stations do).
+            mobility: MobilityPlan as MobilityTable;
+        }
+        keys {
+            /// Where it is, or where its movement begins. Required unless it moves: then it is drawn.
+            position: Option<Position> as Point = None;
+        }
+        fixed {
+            /// Its name: that of a host or router, if it is one.
+            name: String = String::new();
+        }
+    }
+}
+
+/// How a station moves; where it begins is the station's to say.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MobilityPlan {
+    /// Not at all.
+    None,
+    /// Random waypoint.
+    RandomWaypoint(RandomWaypoint),
+    /// Gauss–Markov.
+    GaussMarkov(GaussMarkov),
+}
+
+impl Value<MobilityTable> for MobilityPlan {
+    fn read(form: &MobilityTable) -> Self {
+        match form {
+            MobilityTable::None(_) => Self::None,
+            MobilityTable::RandomWaypoint(table) => Self::RandomWaypoint(table.read()),
+            MobilityTable::GaussMarkov(table) => Self::GaussMarkov(table.read(table.speed.0 / 4.0)),
+        }
+    }
+
+    fn show(&self) -> Option<MobilityTable> {
+        Some(match self {
+            Self::None => MobilityTable::None(NoKeys {}),
+            Self::RandomWaypoint(model) => MobilityTable::RandomWaypoint(RandomWaypointTable::show(model)?),
+            Self::GaussMarkov(model) => MobilityTable::GaussMarkov(GaussMarkovTable::show(model)?),
+        })
+    }
 }
 
 tagged! {
@@ -264,43 +325,61 @@ pub(crate) struct MovementTable {
     pub(crate) stations: Vec<Name>,
 }
 
-/// A way through the network, which is a link between its two ends: relays forward by themselves.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WirelessRouteTable {
-    /// The host or router at which it begins, a station too; `forward` is from here.
-    pub(crate) from: Name,
-    /// The host or router at which it ends.
-    pub(crate) to: Name,
-    /// The stations between, in order (default: none).
-    pub(crate) via: Option<Vec<Name>>,
-    /// Find the stations between, instead of `via`.
-    pub(crate) find: Option<FindTable>,
-    /// The channel of all hops (default: the first that both ends have; found by a metric, those that suit it best).
-    pub(crate) channel: Option<u8>,
-    /// The channel of each hop, instead of `channel`; with `via` only.
-    pub(crate) channels: Option<Vec<u8>>,
-    /// Greatest IP packet in octets (default 1500).
-    pub(crate) mtu: Option<u32>,
+table! {
+    /// A way through the network, which is a link between its two ends: relays forward by themselves.
+    WirelessRouteTable =>
+    /// A way through the network.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct WirelessRouteKeys {
+        required {
+            /// The host or router at which it begins, a station too; `forward` is from here.
+            from: String as Name;
+            /// The host or router at which it ends.
+            to: String as Name;
+        }
+        keys {
+            /// The stations between, in order.
+            via: Vec<String> as Vec<Name> = Vec::new();
+            /// Find the stations between, instead of `via`.
+            find: Option<FindKeys> as FindTable = None;
+            /// The channel of all hops (default: the first that both ends have; found by a metric, those that suit it
+            /// best).
+            channel: Option<u8> as u8 = None;
+            /// The channel of each hop, instead of `channel`; with `via` only.
+            channels: Option<Vec<u8>> as Vec<u8> = None;
+            /// Greatest IP packet in octets.
+            mtu: u32 = DEFAULT_MTU;
+        }
+    }
 }
 
-/// How a route is found.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FindTable {
-    /// Which set of routes it is one of (default shortest).
-    pub(crate) algorithm: Option<AlgorithmName>,
-    /// Which of the set, in the order in which they are found, from 1 (default 1).
-    pub(crate) number: Option<u32>,
-    /// Which of several routes with equally few hops is taken (default lowest-node).
-    pub(crate) ties: Option<TieName>,
-    /// By what routes are chosen (default hops). By ETT, WCETT or MIC a hop uses any channel on which both its stations have
-    /// a radio, unless the route has a `channel`.
-    pub(crate) metric: Option<MetricName>,
-    /// The weight of the busiest channel in WCETT, from 0 to 1 (default 0.5).
-    pub(crate) beta: Option<f64>,
-    /// What a change of channel costs in MIC, where keeping it costs 1 (default 0.5).
-    pub(crate) switch_cost: Option<f64>,
+table! {
+    /// How a route is found.
+    FindTable =>
+    /// How a route is found.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct FindKeys {
+        keys {
+            /// Which set of routes it is one of.
+            algorithm: AlgorithmName = AlgorithmName::Shortest;
+            /// Which of the set, in the order in which they are found, from 1.
+            number: u32 = 1;
+            /// Which of several routes with equally few hops is taken.
+            ties: TieRule as TieName = TieRule::LowestNode;
+            /// By what routes are chosen. By ETT, WCETT or MIC a hop uses any channel on which both its stations have a
+            /// radio, unless the route has a `channel`.
+            metric: MetricName = MetricName::Hops;
+            /// The weight of the busiest channel in WCETT, from 0 to 1 (default 0.5).
+            beta: Option<f64> as f64 = None;
+            /// What a change of channel costs in MIC, where keeping it costs 1 (default 0.5).
+            switch_cost: Option<f64> as f64 = None;
+        }
+    }
+}
+
+plain_value! {
+    AlgorithmName,
+    MetricName,
 }
 
 /// By what routes are chosen.

@@ -6,7 +6,7 @@ mod paced;
 mod requests;
 mod sink;
 
-pub(crate) use bulk::Bulk;
+pub(crate) use bulk::BulkSource;
 pub(crate) use interval::draw;
 pub(crate) use paced::{Paced, Periods};
 pub(crate) use requests::{Requester, Responder};
@@ -30,7 +30,7 @@ pub(crate) enum Source {
     /// Nothing: it only reads, and closes when its peer does.
     None,
     /// Greedy.
-    Bulk(Bulk),
+    Bulk(BulkSource),
     /// Messages.
     Paced(Paced),
     /// The asking side.

@@ -62,7 +62,7 @@ fn announcements(plan: &Plan, wifi: &WifiPlan, streams: &Streams, port: &Broadca
         let later = Duration::from_secs_f64(stream.uniform() * broadcast.spread.as_secs_f64());
         Announcement {
             broadcast: index,
-            packet: broadcast.packet,
+            packet: broadcast.packet_size,
             interval: broadcast.interval,
             next: broadcast.start.saturating_add(later),
             stop: broadcast.duration.map_or(end, |duration| broadcast.start.saturating_add(duration)),

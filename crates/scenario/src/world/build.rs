@@ -1,7 +1,7 @@
 //! From a plan to a world.
 
 use super::addresses::{self, AddressBook, EndPath};
-use super::application::{Bulk, Paced, Periods, Requester, Responder, Sink, Source};
+use super::application::{BulkSource, Paced, Periods, Requester, Responder, Sink, Source};
 use super::bonds;
 use super::broadcasts;
 use super::datagrams::{UdpReceiver, UdpSender};
@@ -286,7 +286,7 @@ fn sources(
         }
         Application::Bulk(plan::Bulk { bytes, duration }) => {
             let stop = duration.map(|duration| connection.start.saturating_add(duration));
-            Source::Bulk(Bulk::new(*bytes, stop))
+            Source::Bulk(BulkSource::new(*bytes, stop))
         }
         Application::ConstantRate(_) | Application::OnOff(_) => {
             Source::Paced(paced(plan, connection, stream).expect("the application is paced"))

@@ -1,6 +1,6 @@
 //! The clock that a gateway's bonds read: everything that an endpoint is told, and all that it asks for, is on it.
 
-use crate::plan::ClockPlan;
+use crate::plan::{ClockPlan, ClockStep};
 use ropewalk_units::{Duration, Instant};
 
 /// A clock as its gateway has it. It reads more than no time when its bond began before its world.
@@ -18,7 +18,7 @@ impl Clock {
     }
 
     /// The same clock in a world that begins `lead` after its own. The steps are in that world's time.
-    pub(crate) fn move_on(&mut self, lead: Duration, steps: &[(Instant, i64)]) {
+    pub(crate) fn move_on(&mut self, lead: Duration, steps: &[ClockStep]) {
         self.lead += lead;
         self.plan.steps = steps.to_vec();
         self.is_true = self.plan.is_true();
@@ -33,7 +33,7 @@ impl Clock {
 
     fn skewed(&self, world: Instant, elapsed: Instant) -> Instant {
         let elapsed = i128::from(elapsed.as_nanos());
-        let drifted = elapsed * i128::from(self.plan.drift_ppb) / 1_000_000_000;
+        let drifted = elapsed * i128::from(self.plan.drift.ppb) / 1_000_000_000;
         let offset = i128::from(self.plan.offset.as_nanos());
         let stepped: i128 = self.past_steps(world).map(i128::from).sum();
         let reading = (elapsed + drifted + offset + stepped).max(0);
@@ -41,7 +41,7 @@ impl Clock {
     }
 
     fn past_steps(&self, world: Instant) -> impl Iterator<Item = i64> {
-        self.plan.steps.iter().take_while(move |&&(at, _)| at <= world).map(|&(_, by)| by)
+        self.plan.steps.iter().take_while(move |step| step.at <= world).map(|step| step.by)
     }
 
     /// When a timer for the time `own` fires that is set at `now`: it waits for the time between them, at the clock's speed. No step moves it.
@@ -53,10 +53,10 @@ impl Clock {
 
     /// So long in the world; with a drift rounded up twice, so that the clock has come to the time when it has passed.
     fn stretched(&self, own: Duration) -> Duration {
-        if self.plan.drift_ppb == 0 {
+        if self.plan.drift.ppb == 0 {
             return own;
         }
-        let speed = i128::from(1_000_000_000 + self.plan.drift_ppb);
+        let speed = i128::from(1_000_000_000 + self.plan.drift.ppb);
         let nanos = (i128::from(own.as_nanos()) * 1_000_000_000 + speed - 1) / speed + 1;
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
@@ -65,14 +65,15 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Drift;
 
     fn ms(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    fn clock(offset_ms: u64, drift_ppm: i64, steps: &[(Instant, i64)]) -> Clock {
+    fn clock(offset_ms: u64, drift_ppm: i64, steps: &[ClockStep]) -> Clock {
         let offset = Duration::from_millis(offset_ms);
-        Clock::new(&ClockPlan { offset, drift_ppb: drift_ppm * 1_000, steps: steps.to_vec() })
+        Clock::new(&ClockPlan { offset, drift: Drift { ppb: drift_ppm * 1_000 }, steps: steps.to_vec() })
     }
 
     #[test]
@@ -85,7 +86,8 @@ mod tests {
 
     #[test]
     fn offset_drift_and_steps_add_up_and_go_on_after_a_run_up() {
-        let steps = [(ms(1_000), -100_000_000), (ms(2_000), 10_000_000)];
+        let step = |at, by| ClockStep { at: ms(at), by };
+        let steps = [step(1_000, -100_000_000), step(2_000, 10_000_000)];
         let mut clock = clock(50, 500, &[]);
         assert_eq!(clock.read(ms(2_000)), ms(2_051));
         clock.move_on(Duration::from_millis(2_000), &steps);
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_step_does_not_move_a_timer_that_is_set() {
-        let clock = clock(0, 0, &[(ms(10), 1_000_000_000)]);
+        let clock = clock(0, 0, &[ClockStep { at: ms(10), by: 1_000_000_000 }]);
         assert_eq!(clock.fires(ms(5), ms(25)), ms(25));
         assert_eq!(clock.fires(ms(10), ms(1_025)), ms(25));
     }

@@ -4,6 +4,7 @@
 use super::clock::Clock;
 use super::packet::{Body, Bonded, Datagram, Packet, Socket};
 use super::router::{NextHop, Router};
+use crate::plan::ClockStep;
 use ropewalk_bonding::{Class, Control, DataHeader, Endpoint, FlowKey, Keep, PathId};
 use ropewalk_sim::{Context, Packet as _, PacketId, Port};
 use ropewalk_units::{Duration, Instant};
@@ -102,7 +103,7 @@ impl BondEnd {
 
     /// Moves into a world that begins `lead` after the one in which it was until now, where its clock has these steps, and has no
     /// timer there. `before`: what its paths have counted.
-    pub(crate) fn move_on(&mut self, lead: Duration, steps: &[(Instant, i64)], before: Vec<Before>) {
+    pub(crate) fn move_on(&mut self, lead: Duration, steps: &[ClockStep], before: Vec<Before>) {
         debug_assert!(self.held.iter().all(VecDeque::is_empty), "packets stay in their world");
         debug_assert_eq!(self.endpoint.resequencer().depth_packets, 0, "packets stay in their world");
         self.clock.move_on(lead, steps);

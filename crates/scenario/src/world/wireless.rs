@@ -91,8 +91,8 @@ impl<'a> WirelessDriver<'a> {
             names: stations.into_iter().map(|station| station.name).collect(),
             routes: routes.into_iter().zip(&stage.routes).map(watch).collect(),
             changes: Vec::new(),
-            next_move: is_mobile.then(|| after(plan.update_interval)),
-            next_search: plan.route_interval.filter(|_| is_mobile && is_found).map(after),
+            next_move: is_mobile.then(|| after(plan.keys.update_interval)),
+            next_search: plan.keys.route_interval.filter(|_| is_mobile && is_found).map(after),
         }
     }
 
@@ -181,9 +181,9 @@ impl MediumDriver<Network> for WirelessDriver<'_> {
         let now = simulation.world.now();
         if self.next_move.is_some_and(|at| at <= now) {
             self.move_stations(now, simulation);
-            self.next_move = Some(now + self.plan.update_interval);
+            self.next_move = Some(now + self.plan.keys.update_interval);
         }
-        if let (Some(at), Some(interval)) = (self.next_search, self.plan.route_interval)
+        if let (Some(at), Some(interval)) = (self.next_search, self.plan.keys.route_interval)
             && at <= now
         {
             self.find_routes(now, simulation);

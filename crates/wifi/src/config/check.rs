@@ -134,8 +134,8 @@ fn radio(radio: &RadioConfig) -> Result<(), Refused> {
     if largest < smallest || largest > 65_535 {
         return Err(("cw_max", format!("{largest}; expected at least cw_min ({smallest}), at most 65535")));
     }
-    if mac.queue_limit == Some(0) {
-        return Err(("queue_limit", "0: no frame could ever be sent; expected 1 or more".to_owned()));
+    if mac.queue == Some(0) {
+        return Err(("queue", "0: no frame could ever be sent; expected 1 or more".to_owned()));
     }
     if let Some(timeout) = mac.response_timeout
         && timeout <= timing.sifs

@@ -215,14 +215,14 @@ impl Network {
     ) {
         let way = &mut self.entries[entry as usize];
         way.lost_bytes += u64::from(octets);
-        let (count, told) = match reason {
+        let (count, as_drop) = match reason {
             Lost::Retries => (&mut way.stats.lost_retries, DropReason::Loss),
             Lost::Queue => (&mut way.stats.lost_queue, DropReason::QueueFull),
             Lost::Lifetime => (&mut way.stats.lost_lifetime, DropReason::Aqm),
             Lost::Route => (&mut way.stats.lost_route, DropReason::Loss),
         };
         *count += 1;
-        cx.drop_packet(entry, packet, told);
+        cx.drop_packet(entry, packet, as_drop);
     }
 }
 

@@ -18,8 +18,8 @@ impl Receiver {
     /// What a card of its time does, in default of anything measured.
     ///
     /// DSSS/CCK: the ORiNOCO PC Card's data sheet, -94 dBm and 4 dB at 1 Mbit/s up to -82 dBm and 16 dB at
-    /// 11 Mbit/s. OFDM: thermal noise in 20 MHz and a noise figure of 7 dB; the ratios follow from the sensitivities IEEE
-    /// 802.11-2020 table 17-18 asks for, which allow for a noise figure of 10 dB and 5 dB of implementation losses.
+    /// 11 Mbit/s. OFDM: thermal noise in 20 MHz and a noise figure of 7 dB. The ratios follow from the sensitivities that
+    /// IEEE 802.11-2020 table 17-18 asks for. These allow for a noise figure of 10 dB and 5 dB of implementation losses.
     /// Carrier is sensed where a frame at the lowest rate could be received, and from -82 dBm with OFDM (§17.3.10.6).
     pub fn typical(standard: Standard) -> Self {
         let (noise_dbm, carrier_sense_dbm) = match standard {

@@ -81,7 +81,7 @@ pub(crate) fn disk(reception: f64, carrier_sense: f64) -> Propagation {
 
 /// 802.11b at 11 Mbit/s, ACKs too, with queues without a limit.
 pub(crate) fn mac() -> MacConfig {
-    MacConfig { queue_limit: None, ..MacConfig::new(LONG, Rate::Mbps11) }
+    MacConfig { queue: None, ..MacConfig::new(LONG, Rate::Mbps11) }
 }
 
 pub(crate) fn station(index: usize, position: (f64, f64), mac: &MacConfig) -> StationConfig {

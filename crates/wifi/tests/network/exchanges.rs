@@ -346,7 +346,7 @@ fn a_broadcast_is_sent_once_and_heard_by_all_in_range() {
 #[test]
 fn queues_have_a_limit_and_frames_a_lifetime() {
     let places = [(0.0, 0.0), (10.0, 0.0)];
-    let mac = MacConfig { queue_limit: Some(5), ..eager() };
+    let mac = MacConfig { queue: Some(5), ..eager() };
     let mut scene = Scene::new(&network(disk(20.0, 40.0), &mac, &places), 1);
     let (route, port) = scene.route(&[0, 1]);
     scene.send(0, port, us(0), 1_428, 10);

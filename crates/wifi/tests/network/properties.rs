@@ -71,7 +71,7 @@ fn mac() -> impl Strategy<Value = MacConfig> {
         prop::option::of(1u64..100),
         any::<bool>(),
     )
-        .prop_map(|((standard, rate), rts_threshold, (short, long), queue_limit, lifetime, has_minstrel)| {
+        .prop_map(|((standard, rate), rts_threshold, (short, long), queue, lifetime, has_minstrel)| {
             MacConfig {
                 rate: if has_minstrel {
                     RateControl::Minstrel { rates: standard.rates() }
@@ -81,7 +81,7 @@ fn mac() -> impl Strategy<Value = MacConfig> {
                 rts_threshold,
                 short_retry_limit: short,
                 long_retry_limit: long,
-                queue_limit,
+                queue,
                 lifetime: lifetime.map(Duration::from_millis),
                 ..MacConfig::new(standard, rate)
             }

@@ -108,7 +108,7 @@ fn ofdm_stations_answer_at_24_mbps_unless_told_otherwise() {
     // 802.11g: DIFS 28, 7.5 slots of 9, a preamble of 20, symbols of 4, 6 after each frame. 1464 octets at 54 Mbit/s are
     // 55 symbols; an ACK is 2 symbols at 24 Mbit/s and 1 at 54.
     let standard = phy::Standard::OfdmG;
-    let mac = MacConfig { queue_limit: None, ..MacConfig::new(standard, Rate::Mbps54) };
+    let mac = MacConfig { queue: None, ..MacConfig::new(standard, Rate::Mbps54) };
     let every = MacConfig { basic_rates: standard.rates(), ..mac.clone() };
     for (mac, symbols) in [(mac, 2.0), (every, 1.0)] {
         let (measured, _) = run(1, &mac, 1, 60.0);

@@ -246,13 +246,13 @@ fn chain(hops: u32, propagation: &Propagation, rules: Ns2Rules, seed: u64) -> f6
     let mac = MacConfig {
         rts_threshold: Some(0),
         control_rate: Some(Rate::Mbps1),
-        queue_limit: Some(50),
+        queue: Some(50),
         ..MacConfig::new(Standard::Dsss { short_preamble: false }, Rate::Mbps2)
     };
     let positions: Vec<_> = (0..=hops).map(|k| (200.0 * f64::from(k), 0.0)).collect();
     let mut config = network(propagation.clone(), &mac, &positions);
     // The source is paced by its own queue, not by what it drops.
-    config.stations[0].radios[0].mac.queue_limit = None;
+    config.stations[0].radios[0].mac.queue = None;
     let mut scene = Scene::new(&config, seed);
     scene.world.touch_medium(|network, _| network.follow_ns2(rules));
     let (id, port) = scene.route(&(0..=hops).collect::<Vec<_>>());
@@ -369,11 +369,7 @@ fn mistakes_are_told_by_key_and_reason() {
             "at least once",
         ),
         (|c| c.stations[0].radios[0].mac.cw_max = Some(3), "stations.s0.radios[0].cw_max", "31"),
-        (
-            |c| c.stations[0].radios[0].mac.queue_limit = Some(0),
-            "stations.s0.radios[0].queue_limit",
-            "1 or more",
-        ),
+        (|c| c.stations[0].radios[0].mac.queue = Some(0), "stations.s0.radios[0].queue", "1 or more"),
         (|c| c.propagation = disk(0.0, 40.0), "propagation.reception", "above zero"),
         (|c| c.propagation = disk(20.0, 10.0), "propagation.carrier_sense", "less than the reception range"),
     ];

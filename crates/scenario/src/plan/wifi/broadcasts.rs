@@ -1,43 +1,15 @@
 //! What stations send to all that hear them.
 
-use super::WifiPlan;
+use super::{BroadcastPlan, WifiPlan};
 use crate::error::ScenarioError;
+use crate::plan::UDP_HEADERS;
 use crate::plan::context::Context;
-use crate::plan::{Interval, UDP_HEADERS};
-use crate::schema::quantity::{Name, Time};
-use crate::schema::table::Value as _;
+use crate::schema::quantity::Name;
 use crate::schema::wifi::{BroadcastTable, WifiTable};
 use ropewalk_units::{Duration, Instant};
 
-/// Payload octets, unless the file says otherwise.
-const PACKET: u32 = 100;
-
 /// Each has a port of its own.
 const MOST_BROADCASTS: usize = 1000;
-
-/// Time between two datagrams, unless the file says otherwise.
-const INTERVAL: Duration = Duration::from_secs(1);
-
-/// Datagrams that stations send to all that hear them.
-#[derive(Clone, PartialEq, Debug)]
-pub struct BroadcastPlan {
-    /// Its name.
-    pub name: String,
-    /// The stations that send; `None`: all with a radio on the channel.
-    pub from: Option<Vec<String>>,
-    /// The channel.
-    pub channel: u8,
-    /// Payload octets of one datagram.
-    pub packet: u32,
-    /// From one datagram of a station to its next.
-    pub interval: Interval,
-    /// From when on.
-    pub start: Instant,
-    /// Each station's first one is so much later at most.
-    pub spread: Duration,
-    /// For how long; `None`: until the end.
-    pub duration: Option<Duration>,
-}
 
 /// All broadcasts, by name.
 pub(super) fn broadcasts(
@@ -62,21 +34,20 @@ struct Draft<'a> {
 
 impl Draft<'_> {
     fn broadcast(&self) -> Result<BroadcastPlan, ScenarioError> {
-        let channel = self.channel()?;
-        let interval = self.interval()?;
-        if self.table.duration.is_some_and(|time| time.0.is_zero()) {
+        let first = self.plan.keys.channels[0];
+        let interval = self.table.read(first, Duration::ZERO).interval.mean();
+        let plan = BroadcastPlan { name: self.name.to_owned(), ..self.table.read(first, interval) };
+        self.check_channel(plan.channel)?;
+        if interval.is_zero() {
+            return Err(self.wrong("interval", "no time between two datagrams", "a time above zero"));
+        }
+        if plan.duration.is_some_and(Duration::is_zero) {
             return Err(self.wrong("duration", "nothing would be sent in no time", "a time above zero"));
         }
-        Ok(BroadcastPlan {
-            name: self.name.to_owned(),
-            from: self.from(channel)?,
-            channel,
-            packet: self.packet()?,
-            interval,
-            start: Instant::ZERO + self.start()?,
-            spread: self.table.spread.map_or(interval.mean(), |time| time.0),
-            duration: self.table.duration.map(|time| time.0),
-        })
+        self.check_from(plan.channel)?;
+        self.check_packet()?;
+        self.check_start(plan.start)?;
+        Ok(plan)
     }
 
     fn key(&self, key: &str) -> String {
@@ -87,25 +58,27 @@ impl Draft<'_> {
         self.context.wrong(&self.key(key), message, expected)
     }
 
-    fn channel(&self) -> Result<u8, ScenarioError> {
-        let Some(channel) = self.table.channel else { return Ok(self.plan.channels[0]) };
+    fn check_channel(&self, channel: u8) -> Result<(), ScenarioError> {
+        if self.table.channel.is_none() {
+            return Ok(());
+        }
         let own = self.plan.stations.iter().flat_map(|station| &station.channels);
         let mut known: Vec<u8> = own.copied().collect();
         if self.plan.deployment.is_some() {
-            known.extend(&self.plan.channels);
+            known.extend(&self.plan.keys.channels);
         }
         known.sort_unstable();
         known.dedup();
         if known.contains(&channel) {
-            return Ok(channel);
+            return Ok(());
         }
         let listed: Vec<String> = known.iter().map(u8::to_string).collect();
         let message = format!("no station has a radio on channel {channel}");
         Err(self.wrong("channel", message, format!("one of {}", listed.join(", "))))
     }
 
-    fn from(&self, channel: u8) -> Result<Option<Vec<String>>, ScenarioError> {
-        let Some(names) = &self.table.from else { return Ok(None) };
+    fn check_from(&self, channel: u8) -> Result<(), ScenarioError> {
+        let Some(names) = &self.table.from else { return Ok(()) };
         if names.is_empty() {
             return Err(self.wrong(
                 "from",
@@ -120,7 +93,7 @@ impl Draft<'_> {
                 return Err(self.wrong(&format!("from[{index}]"), message, "each station once"));
             }
         }
-        Ok(Some(names.iter().map(|name| name.0.clone()).collect()))
+        Ok(())
     }
 
     fn check_station(&self, key: &str, name: &Name, channel: u8) -> Result<(), ScenarioError> {
@@ -137,30 +110,22 @@ impl Draft<'_> {
         Err(self.wrong(key, message, expected))
     }
 
-    fn packet(&self) -> Result<u32, ScenarioError> {
-        let Some(size) = self.table.packet_size else { return Ok(PACKET) };
-        let (octets, largest) = (size.0.get(), ropewalk_wifi::MAX_PACKET - UDP_HEADERS);
-        u32::try_from(octets).ok().filter(|octets| (1..=largest).contains(octets)).ok_or_else(|| {
-            let message = format!("{octets} octets of payload fit no frame");
-            self.wrong("packet_size", message, format!("1 B to {largest} B"))
-        })
-    }
-
-    fn interval(&self) -> Result<Interval, ScenarioError> {
-        let interval = self.table.interval.as_ref().map_or(Interval::Constant(INTERVAL), Interval::read);
-        if interval.mean().is_zero() {
-            return Err(self.wrong("interval", "no time between two datagrams", "a time above zero"));
+    fn check_packet(&self) -> Result<(), ScenarioError> {
+        let Some(size) = self.table.packet_size else { return Ok(()) };
+        let (octets, largest) = (size.0.get(), u64::from(ropewalk_wifi::MAX_PACKET - UDP_HEADERS));
+        if (1..=largest).contains(&octets) {
+            return Ok(());
         }
-        Ok(interval)
+        let message = format!("{octets} octets of payload fit no frame");
+        Err(self.wrong("packet_size", message, format!("1 B to {largest} B")))
     }
 
-    fn start(&self) -> Result<Duration, ScenarioError> {
-        let end = self.context.file.scenario.duration.0;
-        let Time(start) = self.table.start.unwrap_or(Time(Duration::ZERO));
+    fn check_start(&self, start: Instant) -> Result<(), ScenarioError> {
+        let (start, end) = (start - Instant::ZERO, self.context.file.scenario.duration.0);
         if start >= end {
             let message = format!("the first would be sent at {start}, but the simulation ends at {end}");
             return Err(self.wrong("start", message, "a time before the end"));
         }
-        Ok(start)
+        Ok(())
     }
 }

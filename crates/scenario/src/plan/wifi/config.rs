@@ -2,106 +2,109 @@
 
 use crate::error::ScenarioError;
 use crate::plan::context::Context;
-use crate::schema::quantity::{BitRate, Point};
+use crate::schema::quantity::{BitRate, Limit};
 use crate::schema::wifi::{
-    DataRate, LogDistanceTable, PreambleName, PropagationTable, StandardName, WifiTable,
+    DataRate, DiskTable, LogDistanceTable, PreambleName, PropagationTable, StandardName, WifiKeys, WifiTable,
 };
 use ropewalk_sim::QueueLimit;
+use ropewalk_units::Rate as Bits;
 use ropewalk_wifi::phy::{Rate, RateSet, Standard};
-use ropewalk_wifi::position::Position;
 use ropewalk_wifi::propagation::{Channel, LogDistance, Propagation, Receiver, free_space_loss_db};
 use ropewalk_wifi::{MacConfig, RateControl, check_propagation};
 
-/// Transmitted power in dBm and exponent of the path loss, unless the file says otherwise.
-pub(crate) const DEFAULT_POWER_DBM: f64 = 16.0;
-pub(crate) const DEFAULT_EXPONENT: f64 = 3.0;
-
-pub(super) fn position(Point([x, y]): Point) -> Position {
-    Position::new(x.0, y.0)
-}
-
-fn standard(context: &Context<'_>, table: &WifiTable) -> Result<Standard, ScenarioError> {
-    let standard = match table.standard {
-        None | Some(StandardName::B) => {
-            Standard::Dsss { short_preamble: table.preamble == Some(PreambleName::Short) }
+fn standard(context: &Context<'_>, keys: &mut WifiKeys) -> Result<Standard, ScenarioError> {
+    let standard = match keys.standard {
+        StandardName::B => {
+            let preamble = keys.preamble.get_or_insert(PreambleName::Long);
+            return Ok(Standard::Dsss { short_preamble: *preamble == PreambleName::Short });
         }
-        Some(StandardName::A) => Standard::OfdmA,
-        Some(StandardName::G) => Standard::OfdmG,
+        StandardName::A => Standard::OfdmA,
+        StandardName::G => Standard::OfdmG,
     };
-    match (table.preamble, standard) {
-        (Some(_), Standard::OfdmA | Standard::OfdmG) => {
-            let message = format!("{} has one preamble", standard.name());
-            Err(context.misplaced("wifi.preamble", message, "no key `preamble`, or 802.11b"))
-        }
-        _ => Ok(standard),
+    if keys.preamble.is_some() {
+        let message = format!("{} has one preamble", standard.name());
+        return Err(context.misplaced("wifi.preamble", message, "no key `preamble`, or 802.11b"));
     }
+    Ok(standard)
 }
 
 /// A rate of the standard.
-fn rate(context: &Context<'_>, key: &str, standard: Standard, given: BitRate) -> Result<Rate, ScenarioError> {
+fn rate(context: &Context<'_>, key: &str, standard: Standard, given: Bits) -> Result<Rate, ScenarioError> {
     let known = standard.rates();
-    let found = Rate::from_bits_per_sec(given.0.bits_per_sec()).filter(|&rate| known.contains(rate));
+    let found = Rate::from_bits_per_sec(given.bits_per_sec()).filter(|&rate| known.contains(rate));
     found.ok_or_else(|| {
         let listed: Vec<String> = known.iter().map(|rate| rate.as_mbps().to_string()).collect();
-        let message = format!("{} is no rate of {}", given.0, standard.name());
+        let message = format!("{given} is no rate of {}", standard.name());
         context.wrong(key, message, format!("one of {} Mbit/s", listed.join(", ")))
     })
 }
 
-/// Physical layer and MAC of every radio.
-pub(super) fn mac(context: &Context<'_>, table: &WifiTable) -> Result<MacConfig, ScenarioError> {
-    let standard = standard(context, table)?;
+fn bits(rate: Rate) -> Bits {
+    Bits::from_bits_per_sec(rate.bits_per_sec())
+}
+
+/// Physical layer and MAC of every radio; into `keys` goes what their defaults come to.
+pub(super) fn mac(
+    context: &Context<'_>,
+    table: &WifiTable,
+    keys: &mut WifiKeys,
+) -> Result<MacConfig, ScenarioError> {
+    check_queue(context, table)?;
+    let standard = standard(context, keys)?;
+    let timing = standard.timing();
+    keys.cw_min.get_or_insert(timing.cw_min);
+    keys.cw_max.get_or_insert(timing.cw_max);
     let rates = standard.rates();
     let highest = rates.iter().last().unwrap_or(standard.lowest_rate());
     let mut mac = MacConfig::new(standard, highest);
-    match table.data_rate {
-        None => {}
-        Some(DataRate::Fixed(given)) => {
-            mac.rate = RateControl::Fixed(rate(context, "wifi.data_rate", standard, given)?);
+    keys.put(&mut mac);
+    match keys.data_rate.get_or_insert(DataRate::Fixed(BitRate(bits(highest)))) {
+        DataRate::Fixed(given) => {
+            mac.rate = RateControl::Fixed(rate(context, "wifi.data_rate", standard, given.0)?);
         }
-        Some(DataRate::Minstrel) => mac.rate = RateControl::Minstrel { rates },
+        DataRate::Minstrel => mac.rate = RateControl::Minstrel { rates },
     }
-    if let Some(given) = &table.basic_rates {
+    if let Some(given) = &keys.basic_rates {
         let each = given.iter().enumerate();
         let each = each.map(|(n, &given)| rate(context, &format!("wifi.basic_rates[{n}]"), standard, given));
         mac.basic_rates = each.collect::<Result<RateSet, _>>()?;
     }
-    if let Some(given) = table.ack_rate {
-        mac.control_rate = Some(rate(context, "wifi.ack_rate", standard, given)?);
-    }
-    if let Some(given) = table.broadcast_rate {
-        mac.broadcast_rate = Some(rate(context, "wifi.broadcast_rate", standard, given)?);
-    }
-    mac.rts_threshold = table.rts_threshold.map(|size| size.0);
-    mac.short_retry_limit = table.short_retry_limit.unwrap_or(mac.short_retry_limit);
-    mac.long_retry_limit = table.long_retry_limit.unwrap_or(mac.long_retry_limit);
-    let timing = standard.timing();
-    mac.cw_min = Some(table.cw_min.unwrap_or(timing.cw_min));
-    mac.cw_max = Some(table.cw_max.unwrap_or(timing.cw_max));
-    mac.response_timeout = table.response_timeout.map(|time| time.0);
-    mac.lifetime = table.lifetime.map(|time| time.0);
-    if let Some(limit) = table.queue {
-        mac.queue_limit = Some(match limit.0 {
-            QueueLimit::Packets(packets) => packets,
-            QueueLimit::Bytes(_) => {
-                let message = format!("{limit}: a radio's queue counts frames");
-                return Err(context.wrong("wifi.queue", message, "a number such as \"100 packets\""));
-            }
-        });
-    }
+    keys.basic_rates = Some(mac.basic_rates.iter().map(bits).collect());
+    let one = |key: &str, given: Option<Bits>| {
+        given.map(|given| rate(context, &format!("wifi.{key}"), standard, given)).transpose()
+    };
+    mac.control_rate = one("ack_rate", keys.ack_rate)?;
+    mac.broadcast_rate = one("broadcast_rate", keys.broadcast_rate)?;
     Ok(mac)
 }
 
+fn check_queue(context: &Context<'_>, table: &WifiTable) -> Result<(), ScenarioError> {
+    match table.queue {
+        Some(limit @ Limit(QueueLimit::Bytes(_))) => {
+            let message = format!("{limit}: a radio's queue counts frames");
+            Err(context.wrong("wifi.queue", message, "a number such as \"100 packets\""))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How signals fade; into `keys` goes what the defaults come to.
 pub(super) fn propagation(
     context: &Context<'_>,
-    table: &WifiTable,
     mac: &MacConfig,
-    channels: &[u8],
+    keys: &mut WifiKeys,
 ) -> Result<Propagation, ScenarioError> {
-    let propagation = match &table.propagation {
-        PropagationTable::Disk(table) => Propagation::Disk(table.read(table.reception.0, table.reception.0)),
-        PropagationTable::LogDistance(table) => Propagation::LogDistance(log_distance(table, mac, channels)),
+    let (full, propagation) = match &keys.propagation {
+        PropagationTable::Disk(table) => {
+            let disk = table.read(table.reception.0, table.reception.0);
+            (DiskTable::show(&disk).map(PropagationTable::Disk), Propagation::Disk(disk))
+        }
+        PropagationTable::LogDistance(table) => {
+            let (full, model) = log_distance(table, mac, &keys.channels);
+            (full.map(PropagationTable::LogDistance), Propagation::LogDistance(model))
+        }
     };
+    keys.propagation = full.unwrap_or_else(|| keys.propagation.clone());
     // Before anything is placed by the ranges that come of it.
     check_propagation(&propagation).map_err(|error| {
         let (message, expected) = split(&error.problem);
@@ -118,21 +121,23 @@ pub(super) fn split(problem: &str) -> (&str, &str) {
     }
 }
 
-fn log_distance(table: &LogDistanceTable, mac: &MacConfig, channels: &[u8]) -> LogDistance {
+fn log_distance(
+    table: &LogDistanceTable,
+    mac: &MacConfig,
+    channels: &[u8],
+) -> (Option<LogDistanceTable>, LogDistance) {
     let typical = Receiver::typical(mac.standard);
     // A channel that does not exist is refused with the stations.
     let first = channels.first().and_then(|&number| Channel::new(mac.standard, number).ok());
-    let free_space = || free_space_loss_db(first.map_or(2_412.0, |channel| f64::from(channel.centre_mhz())));
-    LogDistance {
-        power_dbm: table.power.map_or(DEFAULT_POWER_DBM, |power| power.0),
-        reference_loss_db: table.reference_loss.map_or_else(free_space, |loss| loss.0),
-        reference_distance: table.reference_distance.map_or(1.0, |length| length.0),
-        exponent: table.exponent.unwrap_or(DEFAULT_EXPONENT),
-        shadowing_db: table.shadowing.map_or(0.0, |loss| loss.0),
-        receiver: Receiver {
-            noise_dbm: table.noise.map_or(typical.noise_dbm, |power| power.0),
-            carrier_sense_dbm: table.carrier_sense.map_or(typical.carrier_sense_dbm, |power| power.0),
-            ..typical
-        },
-    }
+    let free_space = free_space_loss_db(first.map_or(2_412.0, |channel| f64::from(channel.centre_mhz())));
+    let keys = table.read(free_space, typical.noise_dbm, typical.carrier_sense_dbm);
+    let model = LogDistance {
+        power_dbm: keys.power,
+        reference_loss_db: keys.reference_loss,
+        reference_distance: keys.reference_distance,
+        exponent: keys.exponent,
+        shadowing_db: keys.shadowing,
+        receiver: Receiver { noise_dbm: keys.noise, carrier_sense_dbm: keys.carrier_sense, ..typical },
+    };
+    (LogDistanceTable::show(&keys), model)
 }

@@ -1,16 +1,15 @@
 //! Stations that are drawn from the seed, or come from a file.
 
 use super::error::WifiError;
-use super::{config, drawn, routes};
+use super::{EndPlan, drawn};
 use crate::error::{Diagnostic, ScenarioError};
 use crate::plan::NodePlan;
 use crate::plan::context::Context;
 use crate::schema::quantity::Rectangle;
-use crate::schema::wifi::{ConditionName, DeploymentTable, EndTable, LayoutTable, WifiTable};
+use crate::schema::table::full;
+use crate::schema::wifi::{DeploymentKeys, DeploymentTable, EndTable, GridKeys, LayoutTable, WifiTable};
 use crate::watch::Watch;
-use ropewalk_routing::{
-    Condition, Deployment, End, Format, Layout, Position, RoutingError, Search, TieRule, Topology, read,
-};
+use ropewalk_routing::{Deployment, End, Format, Layout, Position, RoutingError, Search, Topology, read};
 use ropewalk_wifi::propagation::Propagation;
 use ropewalk_wifi::{MacConfig, RateControl};
 
@@ -25,16 +24,10 @@ pub(crate) fn default_draws(layout: &Layout) -> u64 {
 pub struct DeploymentPlan {
     /// How they are placed.
     pub layout: LayoutPlan,
-    /// The station that is the source.
-    pub source: EndPlan,
-    /// The station that is the destination.
-    pub destination: EndPlan,
-    /// What is drawn until it holds.
-    pub until: Condition,
-    /// How the condition's algorithms break ties.
-    pub ties: TieRule,
-    /// Give up after so many draws.
-    pub draws: u64,
+    /// The keys, with what the defaults come to.
+    pub(crate) keys: DeploymentKeys,
+    /// Which stations are the source and the destination.
+    pub ends: [End; 2],
     /// Stations nearer to each other hear each other, in metres.
     pub range: f64,
 }
@@ -48,19 +41,10 @@ pub enum LayoutPlan {
     Given(Topology),
 }
 
-/// A station of a deployment that is a node of the scenario.
-#[derive(Clone, PartialEq, Debug)]
-pub struct EndPlan {
-    /// The host or router.
-    pub node: String,
-    /// Which station it is.
-    pub end: End,
-}
-
 impl DeploymentPlan {
     /// Could a station of it have this name? The number of stations may be random.
     pub(super) fn may_have(&self, name: &str) -> bool {
-        let is_end = self.source.node == name || self.destination.node == name;
+        let is_end = self.keys.source.node == name || self.keys.destination.node == name;
         is_end
             || match &self.layout {
                 LayoutPlan::Given(topology) if !topology.names.is_empty() => {
@@ -82,7 +66,7 @@ impl DeploymentPlan {
         seed: u64,
         watch: &Watch<'_>,
     ) -> Result<(Vec<(String, Position)>, u64), WifiError> {
-        let (source, destination) = (self.source.end.clone(), self.destination.end.clone());
+        let [source, destination] = self.ends.clone();
         let (deployment, draws) = match &self.layout {
             LayoutPlan::Given(topology) => {
                 let given = topology.clone().deployment(Some(self.range), Some(source), Some(destination));
@@ -94,11 +78,11 @@ impl DeploymentPlan {
                     range: self.range,
                     source,
                     destination,
-                    condition: self.until,
-                    ties: self.ties,
+                    condition: self.keys.until,
+                    ties: self.keys.ties,
                     seed,
                 };
-                drawn::first(&search, self.draws, watch).map_err(|error| refused(&error))?
+                drawn::first(&search, self.keys.draws, watch).map_err(|error| refused(&error))?
             }
         };
         Ok((self.named(&deployment), draws))
@@ -106,8 +90,8 @@ impl DeploymentPlan {
 
     fn named(&self, deployment: &Deployment) -> Vec<(String, Position)> {
         let name = |station: u32| match station {
-            _ if station == deployment.source => self.source.node.clone(),
-            _ if station == deployment.destination => self.destination.node.clone(),
+            _ if station == deployment.source => self.keys.source.node.clone(),
+            _ if station == deployment.destination => self.keys.destination.node.clone(),
             _ => deployment.name(station),
         };
         (0u32..).zip(&deployment.positions).map(|(station, &at)| (name(station), at)).collect()
@@ -152,8 +136,8 @@ pub(super) fn deployment(
     let layout = layout(context, given)?;
     let source = end(context, table, nodes, "source", &given.source)?;
     let destination = end(context, table, nodes, "destination", &given.destination)?;
-    if source.node == destination.node {
-        let message = format!("`{}` is the source too", source.node);
+    if given.source.node == given.destination.node {
+        let message = format!("`{}` is the source too", given.source.node.as_str());
         return Err(context.wrong("wifi.deployment.destination.node", message, "another host or router"));
     }
     if matches!(layout, LayoutPlan::Given(_)) && given.until.is_some() {
@@ -164,26 +148,24 @@ pub(super) fn deployment(
         RateControl::Fixed(rate) => rate,
         RateControl::Minstrel { .. } => mac.standard.lowest_rate(),
     };
-    let draws = given.draws.unwrap_or_else(|| match &layout {
+    let draws = match &layout {
         LayoutPlan::Drawn(layout) => default_draws(layout),
         LayoutPlan::Given(_) => 0,
-    });
+    };
     Ok(Some(DeploymentPlan {
         layout,
-        source,
-        destination,
-        until: match given.until {
-            Some(ConditionName::Any) => Condition::Any,
-            None | Some(ConditionName::Connected) => Condition::Connected,
-            Some(ConditionName::LinkMultipath) => Condition::LinkMultipath,
-            Some(ConditionName::NodeMultipath) => Condition::NodeMultipath,
-            Some(ConditionName::ZoneMultipath) => Condition::ZoneMultipath,
-            Some(ConditionName::AllMultipath) => Condition::AllMultipath,
-        },
-        ties: routes::ties(given.ties),
-        draws,
+        keys: DeploymentKeys { layout: full_layout(&given.layout), ..given.read(draws) },
+        ends: [source, destination],
         range: propagation.reception_range(rate),
     }))
+}
+
+/// A layout with its defaults written out.
+fn full_layout(table: &LayoutTable) -> LayoutTable {
+    match table {
+        LayoutTable::Grid(grid) => LayoutTable::Grid(full::<GridKeys, _>(grid)),
+        other => other.clone(),
+    }
 }
 
 fn layout(context: &Context<'_>, table: &DeploymentTable) -> Result<LayoutPlan, ScenarioError> {
@@ -196,12 +178,11 @@ fn layout(context: &Context<'_>, table: &DeploymentTable) -> Result<LayoutPlan, 
             let size = size(table.area);
             Layout::Poisson { intensity: table.mean_stations / (size.x * size.y), size }
         }
-        LayoutTable::Grid(table) => Layout::Grid {
-            columns: table.columns as usize,
-            rows: table.rows as usize,
-            size: size(table.area),
-            jitter: table.jitter.unwrap_or(0.0),
-        },
+        LayoutTable::Grid(table) => {
+            let GridKeys { columns, rows, area, jitter } = table.read();
+            let size = Position::new(area.width, area.height);
+            Layout::Grid { columns: columns as usize, rows: rows as usize, size, jitter }
+        }
         LayoutTable::File(table) => return given(context, &table.file).map(LayoutPlan::Given),
     }))
 }
@@ -241,7 +222,7 @@ fn end(
     nodes: &[NodePlan],
     key: &str,
     given: &EndTable,
-) -> Result<EndPlan, ScenarioError> {
+) -> Result<End, ScenarioError> {
     let base = format!("wifi.deployment.{key}");
     let name = given.node.as_str();
     if !nodes.iter().any(|node| node.name == name) {
@@ -252,16 +233,13 @@ fn end(
         let message = format!("`{name}` has a place in `wifi.stations` already");
         return Err(context.wrong(&format!("{base}.node"), message, "a host or router without a place"));
     }
-    let end = match (given.near, &given.station) {
-        (Some(point), None) => {
-            let at = config::position(point);
-            End::Nearest(Position::new(at.x, at.y))
-        }
-        (None, Some(station)) => End::Named(station.clone()),
+    let EndPlan { near, station, .. } = given.read();
+    match (near, station) {
+        (Some(at), None) => Ok(End::Nearest(Position::new(at.x, at.y))),
+        (None, Some(station)) => Ok(End::Named(station)),
         _ => {
             let message = format!("which station is `{name}`?");
-            return Err(context.wrong(&base, message, "one of `near` and `station`"));
+            Err(context.wrong(&base, message, "one of `near` and `station`"))
         }
-    };
-    Ok(EndPlan { node: name.to_owned(), end })
+    }
 }

@@ -3,7 +3,6 @@
 use super::WifiPlan;
 use crate::error::ScenarioError;
 use crate::plan::context::Context;
-use crate::schema::quantity::Time;
 use crate::schema::wifi::{ErrorsTable, FrameLossTable, PerName, WifiTable};
 use ropewalk_units::{Duration, Probability};
 use ropewalk_wifi::errors::{ErrorModel, FrameErrors, GilbertElliott, HiddenMarkov, Step};
@@ -33,8 +32,9 @@ pub(super) fn errors(
     for (index, table) in table.errors.iter().enumerate() {
         let base = format!("wifi.errors[{index}]");
         let channels = channels(context, plan, &base, table)?;
-        let model = model(context, &format!("{base}.loss"), &table.loss)?;
-        let errors = FrameErrors { model, above: table.above.map_or(0, |size| size.0) };
+        let keys = table.read();
+        let model = model(context, &format!("{base}.loss"), &keys.loss)?;
+        let errors = FrameErrors { model, above: keys.above };
         let one = |from: &str, to: &str| ErrorPlan {
             key: base.clone(),
             from: from.to_owned(),
@@ -42,9 +42,8 @@ pub(super) fn errors(
             channels: channels.clone(),
             errors: errors.clone(),
         };
-        let (from, to) = (table.from.as_str(), table.to.as_str());
-        plans.push(one(from, to));
-        plans.extend(table.both_ways.unwrap_or(false).then(|| one(to, from)));
+        plans.push(one(&keys.from, &keys.to));
+        plans.extend(keys.both_ways.then(|| one(&keys.to, &keys.from)));
     }
     Ok(plans)
 }
@@ -79,26 +78,26 @@ fn channels(
     }
 }
 
+/// The time between two moves of a chain that moves with time.
+pub(super) fn step_time(per: PerName, given: Option<Duration>) -> Option<Duration> {
+    (per == PerName::Time).then(|| given.unwrap_or(Duration::from_millis(1)))
+}
+
 fn step(
     context: &Context<'_>,
     key: &str,
-    per: Option<PerName>,
-    step: Option<Time>,
+    per: PerName,
+    given: Option<Duration>,
 ) -> Result<Step, ScenarioError> {
     let key = format!("{key}.step");
-    match (per, step) {
-        (None | Some(PerName::Attempt), None) => Ok(Step::Attempt),
-        (None | Some(PerName::Attempt), Some(_)) => {
+    match (step_time(per, given), given) {
+        (None, None) => Ok(Step::Attempt),
+        (None, Some(_)) => {
             let message = "a step per attempt has no duration";
             Err(context.misplaced(&key, message, "no key `step`, or `per = \"time\"`"))
         }
-        (Some(PerName::Time), step) => {
-            let step = step.map_or(Duration::from_millis(1), |time| time.0);
-            if step.is_zero() {
-                return Err(context.wrong(&key, "no time passes", "a time above zero"));
-            }
-            Ok(Step::Every(step))
-        }
+        (Some(step), _) if step.is_zero() => Err(context.wrong(&key, "no time passes", "a time above zero")),
+        (Some(step), _) => Ok(Step::Every(step)),
     }
 }
 
@@ -108,22 +107,24 @@ fn model(context: &Context<'_>, key: &str, table: &FrameLossTable) -> Result<Err
         FrameLossTable::Bernoulli(table) if table.probability.0 == Probability::ZERO => ErrorModel::None,
         FrameLossTable::Bernoulli(table) => ErrorModel::Bernoulli(table.probability.0),
         FrameLossTable::Bursts(table) => {
-            let step = step(context, key, table.per, table.step)?;
-            let chain = GilbertElliott::with_mean_burst(table.mean_loss.0.get(), table.mean_burst, step);
+            let keys = table.read();
+            let step = step(context, key, keys.per, keys.step)?;
+            let chain = GilbertElliott::with_mean_burst(keys.mean_loss.get(), keys.mean_burst, step);
             let expected = "bursts of at least one failure, long enough for the mean loss";
             ErrorModel::GilbertElliott(
                 chain.map_err(|e| context.wrong(&format!("{key}.mean_burst"), e.to_string(), expected))?,
             )
         }
-        FrameLossTable::GilbertElliott(table) => ErrorModel::GilbertElliott(GilbertElliott {
-            good_to_bad: table.good_to_bad.0,
-            bad_to_good: table.bad_to_good.0,
-            loss_good: table.loss_good.map_or(Probability::ZERO, |chance| chance.0),
-            loss_bad: table
-                .loss_bad
-                .map_or_else(|| Probability::new(1.0).unwrap_or_default(), |chance| chance.0),
-            step: step(context, key, table.per, table.step)?,
-        }),
+        FrameLossTable::GilbertElliott(table) => {
+            let keys = table.read();
+            ErrorModel::GilbertElliott(GilbertElliott {
+                good_to_bad: keys.good_to_bad,
+                bad_to_good: keys.bad_to_good,
+                loss_good: keys.loss_good,
+                loss_bad: keys.loss_bad,
+                step: step(context, key, keys.per, keys.step)?,
+            })
+        }
         FrameLossTable::HiddenMarkov(table) => {
             let chain = HiddenMarkov::new(&table.transitions, &table.loss);
             let expected = "a row of probabilities for each state, adding up to 1";

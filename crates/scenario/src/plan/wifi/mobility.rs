@@ -2,20 +2,9 @@
 
 use crate::error::{Diagnostic, ScenarioError};
 use crate::plan::context::Context;
-use crate::schema::wifi::{MobilityTable, WifiTable};
-use ropewalk_wifi::mobility::{GaussMarkov, Movement, RandomWaypoint};
+use crate::schema::wifi::WifiTable;
+use ropewalk_wifi::mobility::Movement;
 use std::sync::Arc;
-
-/// How a station moves; where it begins is the station's to say.
-#[derive(Clone, PartialEq, Debug)]
-pub enum MobilityPlan {
-    /// Not at all.
-    None,
-    /// Random waypoint.
-    RandomWaypoint(RandomWaypoint),
-    /// Gauss–Markov.
-    GaussMarkov(GaussMarkov),
-}
 
 /// Movements from a file.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,14 +13,6 @@ pub struct MovementPlan {
     pub movement: Arc<Movement>,
     /// The stations that its nodes 0, 1, … are.
     pub stations: Vec<String>,
-}
-
-pub(super) fn mobility(table: Option<&MobilityTable>) -> MobilityPlan {
-    match table {
-        None | Some(MobilityTable::None(_)) => MobilityPlan::None,
-        Some(MobilityTable::RandomWaypoint(table)) => MobilityPlan::RandomWaypoint(table.read()),
-        Some(MobilityTable::GaussMarkov(table)) => MobilityPlan::GaussMarkov(table.read(table.speed.0 / 4.0)),
-    }
 }
 
 pub(super) fn movement(

@@ -8,7 +8,7 @@ use crate::error::ScenarioError;
 use crate::plan::NodePlan;
 use crate::plan::context::Context;
 use crate::schema::quantity::Name;
-use crate::schema::wifi::{AlgorithmName, FindTable, MetricName, TieName, WifiTable, WirelessRouteTable};
+use crate::schema::wifi::{AlgorithmName, FindKeys, MetricName, WifiTable, WirelessRouteTable};
 use ropewalk_routing::{Deployment, Disjoint, End, Graph, Metric, Nodes, Route, TieRule};
 use ropewalk_wifi::{Network, RouteConfig, StationId};
 
@@ -94,7 +94,7 @@ impl Algorithm {
 pub(super) fn unknown(context: &Context<'_>, plan: &WifiPlan, key: &str, name: &Name) -> ScenarioError {
     let mut known: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
     if let Some(deployment) = &plan.deployment {
-        known.extend([deployment.source.node.as_str(), deployment.destination.node.as_str()]);
+        known.extend([deployment.keys.source.node.as_str(), deployment.keys.destination.node.as_str()]);
     }
     context.unknown(key, "station", name.as_str(), known)
 }
@@ -158,7 +158,7 @@ impl Draft<'_> {
                 let message = "a route has `via` or `find`, not both";
                 Err(self.context.misplaced(&self.key("find"), message, "one of the two"))
             }
-            (None, Some(find)) => self.find(find).map(WayPlan::Find),
+            (None, Some(find)) => self.find(&find.read()).map(WayPlan::Find),
             (via, None) => {
                 let names = via.as_deref().unwrap_or_default();
                 for (index, name) in names.iter().enumerate() {
@@ -181,35 +181,30 @@ impl Draft<'_> {
         }
     }
 
-    fn find(&self, table: &FindTable) -> Result<FindPlan, ScenarioError> {
-        let algorithm = match table.algorithm {
-            None | Some(AlgorithmName::Shortest) => Algorithm::Shortest,
-            Some(AlgorithmName::LinkDisjoint) => Algorithm::Greedy(Disjoint::Link),
-            Some(AlgorithmName::NodeDisjoint) => Algorithm::Greedy(Disjoint::Node),
-            Some(AlgorithmName::ZoneDisjoint) => Algorithm::Greedy(Disjoint::Zone),
-            Some(AlgorithmName::OptimalLinkDisjoint) => Algorithm::Optimal(Disjoint::Link),
-            Some(AlgorithmName::OptimalNodeDisjoint) => Algorithm::Optimal(Disjoint::Node),
+    fn find(&self, keys: &FindKeys) -> Result<FindPlan, ScenarioError> {
+        let algorithm = match keys.algorithm {
+            AlgorithmName::Shortest => Algorithm::Shortest,
+            AlgorithmName::LinkDisjoint => Algorithm::Greedy(Disjoint::Link),
+            AlgorithmName::NodeDisjoint => Algorithm::Greedy(Disjoint::Node),
+            AlgorithmName::ZoneDisjoint => Algorithm::Greedy(Disjoint::Zone),
+            AlgorithmName::OptimalLinkDisjoint => Algorithm::Optimal(Disjoint::Link),
+            AlgorithmName::OptimalNodeDisjoint => Algorithm::Optimal(Disjoint::Node),
         };
-        let number = table.number.unwrap_or(1);
+        let number = keys.number;
         let most = if algorithm == Algorithm::Shortest { 1 } else { u32::MAX };
         if !(1..=most).contains(&number) {
             let expected = if most == 1 { "1: there is one shortest route" } else { "a number from 1" };
             let message = format!("there is no {} route {number}", algorithm.describe());
             return Err(self.context.wrong(&self.key("find.number"), message, expected));
         }
-        Ok(FindPlan {
-            algorithm,
-            number: number - 1,
-            ties: ties(table.ties),
-            metric: self.metric(table, algorithm)?,
-        })
+        Ok(FindPlan { algorithm, number: number - 1, ties: keys.ties, metric: self.metric(keys, algorithm)? })
     }
 
-    fn metric(&self, table: &FindTable, algorithm: Algorithm) -> Result<FindMetric, ScenarioError> {
-        let name = table.metric.unwrap_or(MetricName::Hops);
+    fn metric(&self, keys: &FindKeys, algorithm: Algorithm) -> Result<FindMetric, ScenarioError> {
+        let name = keys.metric;
         for (key, given, of) in [
-            ("find.beta", table.beta, MetricName::Wcett),
-            ("find.switch_cost", table.switch_cost, MetricName::Mic),
+            ("find.beta", keys.beta, MetricName::Wcett),
+            ("find.switch_cost", keys.switch_cost, MetricName::Mic),
         ] {
             if given.is_some() && name != of {
                 let (message, expected) = match of {
@@ -242,7 +237,7 @@ impl Draft<'_> {
                 let expected = "\"hops\" or \"ett\", which are sums, or another `algorithm`";
                 return Err(self.context.wrong(&self.key("find.metric"), message, expected));
             }
-            if !matches!(table.ties, None | Some(TieName::LowestNode)) {
+            if keys.ties != TieRule::LowestNode {
                 let message = "by a metric, of equally good routes that with the fewest hops, then the lowest stations is taken";
                 return Err(self.context.wrong(
                     &self.key("find.ties"),
@@ -254,8 +249,8 @@ impl Draft<'_> {
         Ok(match name {
             MetricName::Hops => FindMetric::Hops,
             MetricName::Ett => FindMetric::Ett,
-            MetricName::Wcett => FindMetric::Wcett { beta: table.beta.unwrap_or(0.5) },
-            MetricName::Mic => FindMetric::Mic { switches: table.switch_cost.unwrap_or(0.5) },
+            MetricName::Wcett => FindMetric::Wcett { beta: keys.beta.unwrap_or(0.5) },
+            MetricName::Mic => FindMetric::Mic { switches: keys.switch_cost.unwrap_or(0.5) },
         })
     }
 
@@ -286,15 +281,6 @@ impl Draft<'_> {
                 })
             }
         }
-    }
-}
-
-pub(super) fn ties(name: Option<TieName>) -> TieRule {
-    match name {
-        None | Some(TieName::LowestNode) => TieRule::LowestNode,
-        Some(TieName::HighestNode) => TieRule::HighestNode,
-        Some(TieName::FewestMetres) => TieRule::FewestMetres,
-        Some(TieName::Random) => TieRule::Random,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::error::WifiError;
 use super::{EndPlan, ErrorPlan, LayoutPlan, MobilityPlan, StationPlan, WifiPlan, config};
+use crate::schema::wifi::StationTable;
 use crate::watch::Watch;
 use ropewalk_sim::{Stream, Streams};
 use ropewalk_units::Instant;
@@ -79,8 +80,8 @@ impl WifiPlan {
         }
         let mut config = NetworkConfig {
             propagation: self.propagation.clone(),
-            propagation_delay: self.propagation_delay,
-            recapture: self.recapture,
+            propagation_delay: self.keys.propagation_delay,
+            recapture: self.keys.recapture,
             stations: configs,
         };
         let mut network = Network::new(&config, &streams).map_err(|error| self.refused(&error))?;
@@ -131,11 +132,10 @@ impl WifiPlan {
         let mut stations = self.stations.clone();
         let Some(deployment) = &self.deployment else { return Ok((stations, 0)) };
         let (placed, draws) = deployment.place(seed, watch)?;
-        stations.extend(placed.into_iter().map(|(name, at)| StationPlan {
-            name,
-            position: Some(Position::new(at.x, at.y)),
-            channels: self.channels.clone(),
-            mobility: self.mobility.clone(),
+        let typical = StationTable::default().read(self.keys.channels.clone(), self.keys.mobility.clone());
+        stations.extend(placed.into_iter().map(|(name, at)| {
+            let position = Some(Position::new(at.x, at.y));
+            StationPlan { name, position, ..typical.clone() }
         }));
         match second(&stations) {
             Some(name) => Err(self.named_twice(name)),
@@ -147,7 +147,7 @@ impl WifiPlan {
     fn named_twice(&self, name: &str) -> WifiError {
         let is_end = |end: &EndPlan| end.node == name;
         let end = self.deployment.as_ref().and_then(|deployment| {
-            let ends = [("source", &deployment.source), ("destination", &deployment.destination)];
+            let ends = [("source", &deployment.keys.source), ("destination", &deployment.keys.destination)];
             ends.into_iter().find(|(_, end)| is_end(end))
         });
         match end {
@@ -231,14 +231,13 @@ impl WifiPlan {
             (Some((station, rest)), "channel") => {
                 let index = rest.split(']').next().unwrap_or_default();
                 let own = self.stations.iter().find(|known| known.name == station);
-                match own.filter(|known| known.channels != self.channels) {
+                match own.filter(|known| known.channels != self.keys.channels) {
                     Some(_) => format!("wifi.stations.{station}.channels[{index}]"),
                     None => format!("wifi.channels[{index}]"),
                 }
             }
             (Some(_), "rate") => "wifi.data_rate".to_owned(),
             (Some(_), "control_rate") => "wifi.ack_rate".to_owned(),
-            (Some(_), "queue_limit") => "wifi.queue".to_owned(),
             (Some(_), key) => format!("wifi.{key}"),
             (None, "radios") => {
                 error.key.replacen("stations.", "wifi.stations.", 1).replace("radios", "channels")
@@ -252,7 +251,7 @@ impl WifiPlan {
     fn refused_mobility(&self, station: &StationPlan, error: &MobilityError) -> WifiError {
         let MobilityError { parameter, expected, found } = error;
         let own = self.stations.iter().find(|known| known.name == station.name);
-        let base = match own.filter(|known| known.mobility != self.mobility) {
+        let base = match own.filter(|known| known.mobility != self.keys.mobility) {
             Some(_) => format!("wifi.stations.{}.mobility", station.name),
             None => "wifi.mobility".to_owned(),
         };

@@ -1,40 +1,62 @@
 //! Stations placed at random, or as a file says: `[wifi.deployment]`.
 
 use super::super::quantity::{Name, Point, Rectangle};
+use super::super::table::{named_value, plain_value, table};
 use super::super::tagged::tagged;
+use ropewalk_routing::{Condition, TieRule};
+use ropewalk_wifi::position::{Area, Position};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-/// Stations placed by a law, drawn from the seed until a condition holds. They are called by their numbers, from 0, but for
-/// the two that are `source` and `destination`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct DeploymentTable {
-    /// How stations are placed.
-    pub(crate) layout: LayoutTable,
-    /// The station that is the host or router from which the condition's routes lead.
-    pub(crate) source: EndTable,
-    /// The station that is the host or router to which they lead.
-    pub(crate) destination: EndTable,
-    /// What a deployment must be to be kept (default connected). Stations hear each other up to the range at which data
-    /// is received.
-    pub(crate) until: Option<ConditionName>,
-    /// Which of several routes with equally few hops the condition's algorithms take (default lowest-node).
-    pub(crate) ties: Option<TieName>,
-    /// Give up after so many draws (default 1000000; beyond 64 stations 5000000 through their number).
-    pub(crate) draws: Option<u64>,
+table! {
+    /// Stations placed by a law, drawn from the seed until a condition holds. They are called by their numbers, from 0, but for
+    /// the two that are `source` and `destination`.
+    DeploymentTable =>
+    /// The keys of a deployment.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct DeploymentKeys {
+        required {
+            /// How stations are placed.
+            layout: LayoutTable;
+            /// The station that is the host or router from which the condition's routes lead.
+            source: EndPlan as EndTable;
+            /// The station that is the host or router to which they lead.
+            destination: EndPlan as EndTable;
+        }
+        computed {
+            /// Give up after so many draws (default 1000000; beyond 64 stations 5000000 through their number).
+            draws: u64;
+        }
+        keys {
+            /// What a deployment must be to be kept. Stations hear each other up to the range at which data is received.
+            until: Condition as ConditionName = Condition::Connected;
+            /// Which of several routes with equally few hops the condition's algorithms take.
+            ties: TieRule as TieName = TieRule::LowestNode;
+        }
+    }
 }
 
-/// A station of the deployment that is a node of the scenario.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct EndTable {
-    /// The host or router.
-    pub(crate) node: Name,
-    /// It is the station nearest to this point.
-    pub(crate) near: Option<Point>,
-    /// It is the station of this number, or of this name in the file.
-    pub(crate) station: Option<String>,
+plain_value! {
+    LayoutTable,
+}
+
+table! {
+    /// A station of the deployment that is a node of the scenario.
+    EndTable =>
+    /// A station of a deployment that is a node of the scenario.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct EndPlan {
+        required {
+            /// The host or router.
+            node: String as Name;
+        }
+        keys {
+            /// It is the station nearest to this point.
+            near: Option<Position> as Point = None;
+            /// It is the station of this number, or of this name in the file.
+            station: Option<String> as String = None;
+        }
+    }
 }
 
 tagged! {
@@ -80,18 +102,25 @@ pub(crate) struct PoissonLayoutTable {
     pub(crate) area: Rectangle,
 }
 
-/// Keys of the grid.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct GridLayoutTable {
-    /// Cells side by side.
-    pub(crate) columns: u32,
-    /// Cells above one another.
-    pub(crate) rows: u32,
-    /// Width and height, the corner being the origin.
-    pub(crate) area: Rectangle,
-    /// How far a station may be from the middle of its cell: 0 not at all, 1 to the cell's border (default 0).
-    pub(crate) jitter: Option<f64>,
+table! {
+    /// Keys of the grid.
+    GridLayoutTable =>
+    /// A grid.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct GridKeys {
+        required {
+            /// Cells side by side.
+            columns: u32;
+            /// Cells above one another.
+            rows: u32;
+            /// Width and height, the corner being the origin.
+            area: Area as Rectangle;
+        }
+        keys {
+            /// How far a station may be from the middle of its cell: 0 not at all, 1 to the cell's border.
+            jitter: f64 = 0.0;
+        }
+    }
 }
 
 /// Keys of the layout from a file.
@@ -101,6 +130,10 @@ pub(crate) struct FileLayoutTable {
     /// The file, its path relative to the scenario's; its ending says what it is: .csv, .json, .graphml.
     pub(crate) file: String,
 }
+
+named_value!(Condition as ConditionName {
+    Any, Connected, LinkMultipath, NodeMultipath, ZoneMultipath, AllMultipath,
+});
 
 /// What a deployment must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -119,6 +152,8 @@ pub(crate) enum ConditionName {
     /// Connected, and two of each are found.
     AllMultipath,
 }
+
+named_value!(TieRule as TieName { LowestNode, HighestNode, FewestMetres, Random });
 
 /// Which of several routes with equally few hops is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

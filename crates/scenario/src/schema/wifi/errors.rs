@@ -2,26 +2,40 @@
 
 use super::super::link::{BernoulliTable, NoKeys};
 use super::super::quantity::{BufferSize, Chance, Name, Quantity, Time};
+use super::super::table::{plain_value, table};
 use super::super::tagged::tagged;
+use ropewalk_units::{Duration, Probability};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-/// Data frames that fail on their way from one station to another, each attempt by itself. ACK, CTS and RTS never do.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ErrorsTable {
-    /// The station that sends.
-    pub(crate) from: Name,
-    /// The station that receives.
-    pub(crate) to: Name,
-    /// The channel (default: all that both have).
-    pub(crate) channel: Option<u8>,
-    /// In the other direction too? (default false)
-    pub(crate) both_ways: Option<bool>,
-    /// How attempts fail.
-    pub(crate) loss: FrameLossTable,
-    /// Only frames that carry IP packets of more octets fail (default 0 B: all data frames).
-    pub(crate) above: Option<BufferSize>,
+table! {
+    /// Data frames that fail on their way from one station to another, each attempt by itself. ACK, CTS and RTS never do.
+    ErrorsTable =>
+    /// Data frames that fail on their way from one station to another.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct ErrorKeys {
+        required {
+            /// The station that sends.
+            from: String as Name;
+            /// The station that receives.
+            to: String as Name;
+            /// How attempts fail.
+            loss: FrameLossTable;
+        }
+        keys {
+            /// The channel (default: all that both have).
+            channel: Option<u8> as u8 = None;
+            /// In the other direction too?
+            both_ways: bool = false;
+            /// Only frames that carry IP packets of more octets fail.
+            above: u32 as BufferSize = 0;
+        }
+    }
+}
+
+plain_value! {
+    FrameLossTable,
+    PerName,
 }
 
 tagged! {
@@ -63,36 +77,50 @@ pub(crate) enum PerName {
     Time,
 }
 
-/// Keys of bursts.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BurstTable {
-    /// The part of the attempts that fails in the long run.
-    pub(crate) mean_loss: Chance,
-    /// Mean number of failures in a row, at least 1; with `per = "time"` in steps.
-    pub(crate) mean_burst: f64,
-    /// When the chain moves (default attempt).
-    pub(crate) per: Option<PerName>,
-    /// Time between two moves, with `per = "time"` (default 1 ms).
-    pub(crate) step: Option<Time>,
+table! {
+    /// Keys of bursts.
+    BurstTable =>
+    /// Failures in bursts.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct BurstKeys {
+        required {
+            /// The part of the attempts that fails in the long run.
+            mean_loss: Probability as Chance;
+            /// Mean number of failures in a row, at least 1; with `per = "time"` in steps.
+            mean_burst: f64;
+        }
+        keys {
+            /// When the chain moves.
+            per: PerName = PerName::Attempt;
+            /// Time between two moves, with `per = "time"` (default 1 ms).
+            step: Option<Duration> as Time = None;
+        }
+    }
 }
 
-/// Keys of the Gilbert–Elliott model.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StatesTable {
-    /// p: probability of going from the good to the bad state at a step.
-    pub(crate) good_to_bad: Chance,
-    /// r: probability of going back.
-    pub(crate) bad_to_good: Chance,
-    /// Part of the attempts that fails in the good state (default 0).
-    pub(crate) loss_good: Option<Chance>,
-    /// Part of the attempts that fails in the bad state (default 1).
-    pub(crate) loss_bad: Option<Chance>,
-    /// When the chain moves (default attempt).
-    pub(crate) per: Option<PerName>,
-    /// Time between two moves, with `per = "time"` (default 1 ms).
-    pub(crate) step: Option<Time>,
+table! {
+    /// Keys of the Gilbert–Elliott model.
+    StatesTable =>
+    /// A Gilbert–Elliott chain.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct StatesKeys {
+        required {
+            /// p: probability of going from the good to the bad state at a step.
+            good_to_bad: Probability as Chance;
+            /// r: probability of going back.
+            bad_to_good: Probability as Chance;
+        }
+        keys {
+            /// Part of the attempts that fails in the good state.
+            loss_good: Probability as Chance = Probability::ZERO;
+            /// Part of the attempts that fails in the bad state.
+            loss_bad: Probability as Chance = Probability::ONE;
+            /// When the chain moves.
+            per: PerName = PerName::Attempt;
+            /// Time between two moves, with `per = "time"` (default 1 ms).
+            step: Option<Duration> as Time = None;
+        }
+    }
 }
 
 /// Keys of a hidden Markov model.

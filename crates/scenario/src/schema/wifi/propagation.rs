@@ -58,22 +58,29 @@ pub(crate) enum OverlapName {
     FirstWins,
 }
 
-/// Keys of log-distance path loss: PL(d) = PL(d0) + 10 n lg(d/d0) + X.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LogDistanceTable {
-    /// Transmitted power, antenna gains included (default 16 dBm).
-    pub(crate) power: Option<Power>,
-    /// n: 2 in the open, 3 to 4 in buildings and towns (default 3).
-    pub(crate) exponent: Option<f64>,
-    /// Loss at the reference distance (default: that of free space on the first channel).
-    pub(crate) reference_loss: Option<Decibels>,
-    /// The reference distance (default 1 m); nearer, the loss stays the same.
-    pub(crate) reference_distance: Option<Length>,
-    /// Standard deviation of X, drawn for each pair of stations (default 0 dB).
-    pub(crate) shadowing: Option<Decibels>,
-    /// Thermal noise and the receiver's own (default: a typical card's).
-    pub(crate) noise: Option<Power>,
-    /// From here on the medium is busy (default: a typical card's).
-    pub(crate) carrier_sense: Option<Power>,
+table! {
+    /// Keys of log-distance path loss: PL(d) = PL(d0) + 10 n lg(d/d0) + X.
+    LogDistanceTable =>
+    /// Log-distance path loss, and what a receiver makes of a power.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct LogDistanceKeys {
+        computed {
+            /// Loss at the reference distance (default: that of free space on the first channel).
+            reference_loss: f64 as Decibels;
+            /// Thermal noise and the receiver's own (default: a typical card's).
+            noise: f64 as Power;
+            /// From here on the medium is busy (default: a typical card's).
+            carrier_sense: f64 as Power;
+        }
+        keys {
+            /// Transmitted power, antenna gains included.
+            power: f64 as Power = 16.0;
+            /// n: 2 in the open, 3 to 4 in buildings and towns.
+            exponent: f64 = 3.0;
+            /// The reference distance; nearer, the loss stays the same.
+            reference_distance: f64 as Length = 1.0;
+            /// Standard deviation of X, drawn for each pair of stations.
+            shadowing: f64 as Decibels = 0.0;
+        }
+    }
 }

@@ -5,13 +5,13 @@ use ropewalk_units::Instant;
 
 /// A greedy source.
 #[derive(Clone, Debug)]
-pub(crate) struct Bulk {
+pub(crate) struct BulkSource {
     remaining: u64,
     stop_at: Option<Instant>,
     finished: bool,
 }
 
-impl Bulk {
+impl BulkSource {
     /// `bytes` octets (`None`: no end), no longer than until `stop_at`.
     pub(crate) fn new(bytes: Option<u64>, stop_at: Option<Instant>) -> Self {
         Self { remaining: bytes.unwrap_or(u64::MAX), stop_at, finished: false }
