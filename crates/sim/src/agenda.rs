@@ -1,7 +1,7 @@
 //! What is to come: the next arrival of each link in a tournament, and all other events in the queue.
 //!
-//! A link has one pending event, which only it moves, so that its place is known: that costs a comparison for each doubling
-//! of the links, where the queue would have to find a place and to find it again.
+//! A link has one pending event, and only it moves it, so that its place is known. A move costs a comparison for each
+//! doubling of the links. The queue would have to find a place, and to find it again.
 
 mod arrivals;
 

@@ -88,9 +88,9 @@ macro_rules! tcp_constants {
                     /// As Linux 6.x behaves: CUBIC, SACK, RACK-TLP, PRR, timestamps, initial window 10, RTO of at least
                     /// 200 ms, F-RTO and DSACK, autotuned buffers, for an MTU of 1500.
                     linux,
-                    /// NewReno of the papers' era (ns-3.13 to 3.19): no SACK, no timestamps, no window scaling, initial window
-                    /// 1, windows of 65 535 octets, RTO of at least 200 ms, delayed ACKs of two segments or 200 ms, growth by
-                    /// ACKs, packets of 1400 octets.
+                    /// NewReno of the papers' era (ns-3.13 to 3.19), without SACK, timestamps and window scaling. Initial window
+                    /// 1, windows of 65 535 octets, packets of 1400 octets. RTO of at least 200 ms, delayed ACKs of two
+                    /// segments or 200 ms, growth by ACKs.
                     classic,
                 }
                 keys {
@@ -137,8 +137,8 @@ macro_rules! tcp_constants {
                     /// G of RFC 6298 §2: the least variance term.
                     clock_granularity: Duration = Duration::from_millis(1), Duration::from_millis(1);
                     /// The handshake's round-trip time counts as the first measurement. Otherwise `rto_initial` holds until the
-                    /// first data segment is acknowledged, as in ns-3 up to 3.19: with an initial window of one segment, whose
-                    /// ACK is delayed by as much as `rto_min`, a measured timeout would expire in vain.
+                    /// first data segment is acknowledged, as in ns-3 up to 3.19. There the initial window is one segment, whose
+                    /// ACK is delayed by as much as `rto_min`: a measured timeout would expire in vain.
                     handshake_rtt: bool = true, false;
                     /// Each timeout doubles the retransmission timeout (RFC 6298 §5.5). Without it that only follows the round
                     /// trip: for imitating simulators that forgot.
@@ -182,8 +182,8 @@ macro_rules! tcp_constants {
                     spurious: SpuriousResponse = SpuriousResponse::all(), SpuriousResponse::default();
                     /// Explicit congestion notification (RFC 3168).
                     ecn: bool = false, false;
-                    /// After an idle time of one RTO or more, halve cwnd for each RTO of it, down to the initial window, and
-                    /// keep 3/4 of the old one as ssthresh (RFC 2861, as Linux; RFC 5681 §4.1 restarts from the initial window).
+                    /// After an idle time of one RTO or more, halve cwnd for each RTO of it, down to the initial window. Keep 3/4 of
+                    /// the old one as ssthresh (RFC 2861, as Linux). RFC 5681 §4.1 restarts from the initial window.
                     idle_restart: bool = true, false;
                     /// How long TIME-WAIT lasts (2 MSL, RFC 9293 §3.4.2; Linux: 60 s).
                     time_wait: Duration = Duration::from_secs(60), Duration::from_secs(60);
