@@ -196,16 +196,11 @@ impl Driver {
             }
             text
         };
-        let mut sent: Vec<String> = self.sent.iter().map(one).collect();
-        let all = sent.len();
-        sent.dedup();
-        let several = if all > sent.len() { format!(" ({all} in all)") } else { String::new() };
-        if sent.is_empty() { "–".to_owned() } else { sent.join("; ") + &several }
+        golden::sent(self.sent.iter().map(one))
     }
 
     fn describe_timer(&self) -> String {
-        let describe = |(at, kind)| format!("{kind:?} in {}", self.now.max(at).saturating_since(self.now));
-        self.tcp.poll_timeout().map_or_else(|| "–".to_owned(), describe)
+        golden::timer(self.now, self.tcp.poll_timeout())
     }
 
     fn describe_events(&mut self) -> String {

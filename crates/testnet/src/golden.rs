@@ -1,5 +1,7 @@
 //! Tables that are kept: what changes in them is a change of behaviour.
 
+use ropewalk_units::Instant;
+use std::fmt::Debug;
 use std::path::Path;
 
 /// Holds a text to the one that is kept in `tests/golden`. With `ROPEWALK_BLESS` it is written there first.
@@ -15,4 +17,23 @@ pub fn check(file: &str, text: &str) {
     let differs = |(kept, now): (&str, &str)| (kept != now).then(|| format!("- {kept}\n+ {now}"));
     let changes: Vec<String> = kept.lines().zip(text.lines()).filter_map(differs).collect();
     assert!(kept == text, "{file} has changed; ROPEWALK_BLESS=1 writes it again:\n{}", changes.join("\n"));
+}
+
+/// What is sent, for a cell of a table: repetitions once, with the number of all; a dash for nothing.
+pub fn sent(all: impl Iterator<Item = String>) -> String {
+    let mut sent: Vec<String> = all.collect();
+    let all = sent.len();
+    sent.dedup();
+    if sent.len() > 6 {
+        sent.sort_unstable();
+        sent.dedup();
+    }
+    let several = if all > sent.len() { format!(" ({all} in all)") } else { String::new() };
+    if sent.is_empty() { "–".to_owned() } else { sent.join("; ") + &several }
+}
+
+/// The timer that runs, for a cell of a table: what it is for, and in what time it expires.
+pub fn timer<K: Debug>(now: Instant, next: Option<(Instant, K)>) -> String {
+    let describe = |(at, kind): (Instant, K)| format!("{kind:?} in {}", now.max(at).saturating_since(now));
+    next.map_or_else(|| "–".to_owned(), describe)
 }

@@ -5,6 +5,7 @@ mod guard;
 mod properties;
 mod transfers;
 
+use ropewalk_mptcp::{Coupling, GuardConfig, Scheduler};
 use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, Stack};
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -12,6 +13,34 @@ use ropewalk_units::{Duration, Instant, Rate};
 fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
+
+/// Every scheduler.
+fn schedulers() -> Vec<Scheduler> {
+    vec![
+        Scheduler::RoundRobin,
+        Scheduler::LowestRtt,
+        Scheduler::Linux,
+        Scheduler::WeightedRoundRobin { weights: vec![3, 1] },
+        Scheduler::Redundant,
+        Scheduler::Blest,
+        Scheduler::Ecf,
+        Scheduler::GoodputGuard(GuardConfig::default()),
+    ]
+}
+
+/// Every coupling.
+const COUPLINGS: [Coupling; 10] = [
+    Coupling::Uncoupled,
+    Coupling::FullyCoupled,
+    Coupling::LinkedIncreases,
+    Coupling::RttCompensator,
+    Coupling::Lia,
+    Coupling::Olia,
+    Coupling::Balia,
+    Coupling::Wvegas,
+    Coupling::Bbr,
+    Coupling::Cubic,
+];
 
 /// A line with a queue of 100 kB.
 fn line(delay_ms: u64, mbps: u64) -> Line {

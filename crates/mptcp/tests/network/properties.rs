@@ -2,10 +2,10 @@
 //! stream arrives whole, once and in order, or the connection ends with an error; nothing hangs while a path
 //! works.
 
-use super::{at, impaired, line, received};
+use super::{COUPLINGS, at, impaired, line, received, schedulers};
 use proptest::prelude::*;
 use ropewalk_adversary::{Random, Source};
-use ropewalk_mptcp::{Config, Connection, Coupling, Event, GuardConfig, PathManager, Scheduler};
+use ropewalk_mptcp::{Config, Connection, Coupling, Event, PathManager, Scheduler};
 use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, Seen, Stack, both_ways, mptcp_network};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Flags;
@@ -23,34 +23,6 @@ struct Scenario {
     seed: u64,
 }
 
-fn scheduler() -> impl Strategy<Value = Scheduler> {
-    prop_oneof![
-        Just(Scheduler::RoundRobin),
-        Just(Scheduler::LowestRtt),
-        Just(Scheduler::Linux),
-        Just(Scheduler::WeightedRoundRobin { weights: vec![3, 1] }),
-        Just(Scheduler::Redundant),
-        Just(Scheduler::Blest),
-        Just(Scheduler::Ecf),
-        Just(Scheduler::GoodputGuard(GuardConfig::default())),
-    ]
-}
-
-fn coupling() -> impl Strategy<Value = Coupling> {
-    prop::sample::select(vec![
-        Coupling::Uncoupled,
-        Coupling::FullyCoupled,
-        Coupling::LinkedIncreases,
-        Coupling::RttCompensator,
-        Coupling::Lia,
-        Coupling::Olia,
-        Coupling::Balia,
-        Coupling::Wvegas,
-        Coupling::Bbr,
-        Coupling::Cubic,
-    ])
-}
-
 fn path_manager() -> impl Strategy<Value = PathManager> {
     prop_oneof![
         3 => Just(PathManager::FullMesh),
@@ -66,29 +38,38 @@ fn buffer() -> impl Strategy<Value = u32> {
 fn config() -> impl Strategy<Value = Config> {
     let switches = prop::array::uniform6(any::<bool>());
     let waits = prop::bool::weighted(0.1);
-    (scheduler(), coupling(), path_manager(), buffer(), buffer(), (switches, waits)).prop_map(
-        |(scheduler, coupling, path_manager, receive_buffer, send_buffer, (switches, waits))| {
-            let [linux, checksum, opportunistic_retransmission, penalization, reinjection, nagle] = switches;
-            let mut config = if linux { Config::linux() } else { Config::classic() };
-            config.tcp.nagle = nagle;
-            config.tcp.time_wait = Duration::from_secs(1);
-            config.tcp.rto_max = Duration::from_secs(20);
-            Config {
-                scheduler,
-                coupling,
-                path_manager,
-                checksum,
-                receive_buffer,
-                send_buffer,
-                opportunistic_retransmission,
-                penalization,
-                reinjection,
-                acks_wait_for_data_order: waits,
-                add_addr_timeout: Duration::from_secs(2),
-                ..config
-            }
-        },
+    (
+        prop::sample::select(schedulers()),
+        prop::sample::select(&COUPLINGS[..]),
+        path_manager(),
+        buffer(),
+        buffer(),
+        (switches, waits),
     )
+        .prop_map(
+            |(scheduler, coupling, path_manager, receive_buffer, send_buffer, (switches, waits))| {
+                let [linux, checksum, opportunistic_retransmission, penalization, reinjection, nagle] =
+                    switches;
+                let mut config = if linux { Config::linux() } else { Config::classic() };
+                config.tcp.nagle = nagle;
+                config.tcp.time_wait = Duration::from_secs(1);
+                config.tcp.rto_max = Duration::from_secs(20);
+                Config {
+                    scheduler,
+                    coupling,
+                    path_manager,
+                    checksum,
+                    receive_buffer,
+                    send_buffer,
+                    opportunistic_retransmission,
+                    penalization,
+                    reinjection,
+                    acks_wait_for_data_order: waits,
+                    add_addr_timeout: Duration::from_secs(2),
+                    ..config
+                }
+            },
+        )
 }
 
 fn drawn_line() -> impl Strategy<Value = [Line; 2]> {

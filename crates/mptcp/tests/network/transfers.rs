@@ -1,7 +1,7 @@
 //! Whole transfers over well-behaved paths.
 
-use super::{at, impaired, line, received, run};
-use ropewalk_mptcp::{Config, Coupling, Event, GuardConfig, PathManager, Scheduler, SubflowId};
+use super::{COUPLINGS, at, impaired, line, received, run, schedulers};
+use ropewalk_mptcp::{Config, Coupling, Event, PathManager, Scheduler, SubflowId};
 use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, both_ways, mptcp_network};
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -42,30 +42,8 @@ fn only_the_server_sends() {
 
 #[test]
 fn every_scheduler_and_coupling_finishes() {
-    let schedulers = [
-        Scheduler::RoundRobin,
-        Scheduler::LowestRtt,
-        Scheduler::Linux,
-        Scheduler::WeightedRoundRobin { weights: vec![2, 1] },
-        Scheduler::Redundant,
-        Scheduler::Blest,
-        Scheduler::Ecf,
-        Scheduler::GoodputGuard(GuardConfig::default()),
-    ];
-    let couplings = [
-        Coupling::Uncoupled,
-        Coupling::FullyCoupled,
-        Coupling::LinkedIncreases,
-        Coupling::RttCompensator,
-        Coupling::Lia,
-        Coupling::Olia,
-        Coupling::Balia,
-        Coupling::Wvegas,
-        Coupling::Bbr,
-        Coupling::Cubic,
-    ];
-    for scheduler in schedulers {
-        for coupling in couplings {
+    for scheduler in schedulers() {
+        for coupling in COUPLINGS {
             for preset in [Config::linux(), Config::classic()] {
                 let config = Config { scheduler: scheduler.clone(), coupling, ..preset };
                 let mut lines = two_paths();

@@ -177,21 +177,11 @@ impl Driver {
     }
 
     fn describe_sent(&self) -> String {
-        let all = self.sent.len();
-        let mut sent: Vec<String> = self.sent.iter().map(describe).collect();
-        sent.dedup();
-        if sent.len() > 6 {
-            let kinds: std::collections::BTreeSet<_> = sent.into_iter().collect();
-            sent = kinds.into_iter().collect();
-        }
-        let several = if all > sent.len() { format!(" ({all} in all)") } else { String::new() };
-        if sent.is_empty() { "–".to_owned() } else { sent.join("; ") + &several }
+        golden::sent(self.sent.iter().map(describe))
     }
 
     fn describe_timer(&self) -> String {
-        let describe =
-            |(at, kind)| format!("{kind:?} in {}", self.script.now.max(at).saturating_since(self.script.now));
-        self.script.connection.poll_timeout().map_or_else(|| "–".to_owned(), describe)
+        golden::timer(self.script.now, self.script.connection.poll_timeout())
     }
 }
 
