@@ -15,7 +15,7 @@ const INFINITE: u64 = 1 << 61;
 
 /// One subflow. Directions are those of the connection.
 #[derive(Debug)]
-pub(crate) struct Subflow {
+pub(crate) struct SubflowState {
     pub(crate) client: SocketAddr,
     pub(crate) server: SocketAddr,
     pub(crate) backup: bool,
@@ -39,13 +39,13 @@ struct Stream {
 
 /// A connection as far as its packets have passed.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct ConnectionState {
     pub(crate) kind: Kind,
     keys: [Option<Key>; 2],
     start: Instant,
     end: Instant,
     streams: [Stream; 2],
-    pub(crate) subflows: Vec<Subflow>,
+    pub(crate) subflows: Vec<SubflowState>,
     events: Vec<Event>,
 }
 
@@ -63,7 +63,7 @@ const fn opposite(direction: Direction) -> Direction {
     }
 }
 
-impl Connection {
+impl ConnectionState {
     pub(crate) fn new(kind: Kind, now: Instant) -> Self {
         Self {
             kind,
@@ -79,7 +79,7 @@ impl Connection {
     /// Adds a subflow between these ends; returns its number.
     pub(crate) fn add_subflow(&mut self, client: SocketAddr, server: SocketAddr, now: Instant) -> usize {
         let halves = [Half::new(), Half::new()];
-        self.subflows.push(Subflow { client, server, backup: false, start: now, end: now, halves });
+        self.subflows.push(SubflowState { client, server, backup: false, start: now, end: now, halves });
         self.subflows.len() - 1
     }
 
@@ -115,8 +115,8 @@ impl Connection {
         self.begin(subflow, direction, segment);
         self.note_signals(now, subflow, direction, segment);
         self.note_mapping(now, subflow, direction, segment);
-        self.take_ack(now, subflow, direction, segment);
-        self.take_data(now, subflow, direction, segment, settings);
+        self.on_ack(now, subflow, direction, segment);
+        self.on_data(now, subflow, direction, segment, settings);
     }
 
     fn event(&mut self, time: Instant, subflow: usize, direction: Direction, kind: EventKind) {
@@ -246,7 +246,7 @@ impl Connection {
     }
 
     /// What the segment acknowledges, of the other direction: at the subflow's level and at the data's.
-    fn take_ack(&mut self, now: Instant, subflow: usize, direction: Direction, segment: &Segment) {
+    fn on_ack(&mut self, now: Instant, subflow: usize, direction: Direction, segment: &Segment) {
         if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::RST) {
             return;
         }
@@ -265,7 +265,7 @@ impl Connection {
     }
 
     /// Sorts the segment's octets into fresh, retransmitted, reinjected and unmapped ones.
-    fn take_data(
+    fn on_data(
         &mut self,
         now: Instant,
         subflow: usize,
@@ -412,7 +412,7 @@ impl Stream {
     }
 }
 
-impl Subflow {
+impl SubflowState {
     fn report(self, settings: &Settings) -> report::Subflow {
         let Self { client, server, backup, start, end, halves } = self;
         let flows = halves.map(|half| half.report(settings.interval));

@@ -1,7 +1,7 @@
 //! Packets to subflows, subflows to connections.
 
 use crate::capture::{Ending, Frame};
-use crate::connection::Connection;
+use crate::connection::ConnectionState;
 use crate::report::{Direction, Kind, Report, Settings};
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::read::{IpPacket, TcpPacket};
@@ -26,7 +26,7 @@ pub(crate) struct Tracker<'a> {
     last: Instant,
     packets: u64,
     other_packets: u64,
-    connections: Vec<Connection>,
+    connections: Vec<ConnectionState>,
     /// By the ends, lower one first.
     places: BTreeMap<(SocketAddr, SocketAddr), Place>,
 }
@@ -52,12 +52,12 @@ impl<'a> Tracker<'a> {
         self.last = self.last.max(now);
         let read = IpPacket::read(frame.packet).and_then(|ip| Ok((ip, TcpPacket::read(&ip)?)));
         match read {
-            Ok((ip, tcp)) => self.take_segment(now, &ip, &tcp),
+            Ok((ip, tcp)) => self.on_segment(now, &ip, &tcp),
             Err(_) => self.other_packets += 1,
         }
     }
 
-    fn take_segment(&mut self, now: Instant, ip: &IpPacket<'_>, tcp: &TcpPacket<'_>) {
+    fn on_segment(&mut self, now: Instant, ip: &IpPacket<'_>, tcp: &TcpPacket<'_>) {
         let from = SocketAddr::new(ip.header.source, tcp.header.source_port);
         let to = SocketAddr::new(ip.header.destination, tcp.header.destination_port);
         let place = self.place(now, from, to, tcp);
@@ -100,7 +100,7 @@ impl<'a> Tracker<'a> {
             None => {
                 // Without a SYN the sender of a SYN/ACK is the server; else whoever speaks first counts as client.
                 let is_answer = tcp.header.flags.contains(Flags::SYN | Flags::ACK);
-                self.connections.push(Connection::new(kind(&segment), now));
+                self.connections.push(ConnectionState::new(kind(&segment), now));
                 (self.connections.len() - 1, if is_answer { (to, from) } else { (from, to) })
             }
         };
@@ -110,7 +110,7 @@ impl<'a> Tracker<'a> {
 
     /// The connection one of whose hosts has this token, the latest first, and which way who joins it sends.
     fn by_token(&self, token: u32) -> Option<(usize, Direction)> {
-        let of = |(number, connection): (usize, &Connection)| {
+        let of = |(number, connection): (usize, &ConnectionState)| {
             let has = |direction: &Direction| connection.token(*direction) == Some(token);
             [Direction::Up, Direction::Down].into_iter().find(has).map(|direction| (number, direction))
         };

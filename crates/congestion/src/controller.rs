@@ -20,6 +20,15 @@ enum SlowStart {
     Octets { limit: Option<u32> },
 }
 
+/// Which expiry of the retransmission timer it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timeout {
+    /// The first for the segment: ssthresh is lowered.
+    First,
+    /// A further one for it, or one for a window that was reduced before: ssthresh stays (RFC 5681 §3.1).
+    Repeated,
+}
+
 macro_rules! algorithms {
     (
         named { $($(#[$doc:meta])* $name:ident: $variant:ident $({ $field:ident: $type:ty = $default:expr })? = $state:ty;)* }
@@ -295,15 +304,15 @@ impl Controller {
         }
     }
 
-    /// The retransmission timer expired, with `flight` octets outstanding (of a model: deemed to be in the network). `first_of_series` is false for the further timeouts of one segment,
-    /// which leave ssthresh where the first put it (RFC 5681 §3.1). Returns ssthresh; cwnd is one segment.
-    pub fn on_timeout(&mut self, flight: u32, first_of_series: bool) -> u32 {
+    /// The retransmission timer expired, with `flight` octets outstanding (of a model: deemed to be in the network).
+    /// Returns ssthresh; cwnd is one segment.
+    pub fn on_timeout(&mut self, flight: u32, timeout: Timeout) -> u32 {
         self.initial = false;
         if self.models_path() {
             each!(&mut self.algorithm, algorithm => algorithm.on_timeout(&mut self.window, flight));
             return self.window.ssthresh;
         }
-        if first_of_series {
+        if timeout == Timeout::First {
             let base = self.decrease_base(flight);
             each!(&mut self.algorithm, algorithm => algorithm.on_timeout(&mut self.window, base));
             self.settle_ssthresh();
@@ -337,9 +346,9 @@ impl Controller {
         each!(&mut self.algorithm, algorithm => algorithm.exit_recovery(&mut self.window));
     }
 
-    /// Nothing was sent for `idle`, which is longer than one `rto`. cwnd is halved for every RTO of it, down to the
-    /// restart window min(IW, cwnd), and ssthresh keeps the old window (RFC 2861 §3.1, as Linux does). RFC 5681 §4.1
-    /// goes to the restart window at once.
+    /// Nothing was sent for `idle`, which is longer than one `rto` (RFC 2861 §3.1, as Linux does). cwnd is halved for
+    /// every RTO of it, down to the restart window min(IW, cwnd). ssthresh keeps the old window. RFC 5681 §4.1 goes to
+    /// the restart window at once.
     pub fn restart_after_idle(&mut self, idle: Duration, rto: Duration) {
         if self.models_path() {
             return;

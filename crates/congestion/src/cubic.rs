@@ -2,8 +2,8 @@
 
 use crate::ack_sample::AckSample;
 use crate::algorithm::Algorithm;
-use crate::config::{Config, HyStart as Version};
-use crate::hystart::{Growth, HyStart};
+use crate::config::{Config, HyStart};
+use crate::hystart::{Growth, SlowStartExit};
 use crate::window::Window;
 use ropewalk_units::{Duration, Instant};
 
@@ -108,9 +108,9 @@ impl Cubic {
 #[derive(Clone, Debug)]
 pub(crate) struct CubicControl {
     cubic: Cubic,
-    hystart: Option<HyStart>,
+    hystart: Option<SlowStartExit>,
     /// HyStart++ is for the initial slow start only (RFC 9406 §4.3), Linux's HyStart also for those after timeouts.
-    after_timeout: Version,
+    after_timeout: HyStart,
     paced: bool,
 }
 
@@ -119,8 +119,8 @@ impl Algorithm for CubicControl {
         let version = config.congestion_control.hystart();
         Self {
             cubic: Cubic::new(config.cubic_catches_up),
-            hystart: HyStart::new(version, config.pacing),
-            after_timeout: if version == Version::Linux { version } else { Version::Off },
+            hystart: SlowStartExit::new(version, config.pacing),
+            after_timeout: if version == HyStart::Linux { version } else { HyStart::Off },
             paced: config.pacing,
         }
     }
@@ -146,7 +146,7 @@ impl Algorithm for CubicControl {
     }
 
     fn on_timeout(&mut self, window: &mut Window, base: u32) {
-        self.hystart = HyStart::new(self.after_timeout, self.paced);
+        self.hystart = SlowStartExit::new(self.after_timeout, self.paced);
         self.cubic.on_timeout(window, base);
     }
 

@@ -4,7 +4,7 @@ mod linux;
 mod plus_plus;
 
 use crate::ack_sample::AckSample;
-use crate::config::HyStart as Version;
+use crate::config::HyStart;
 use linux::Linux;
 pub(crate) use plus_plus::ACK_LIMIT;
 use plus_plus::PlusPlus;
@@ -23,18 +23,18 @@ pub(crate) enum Growth {
 
 /// One of the versions.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum HyStart {
+pub(crate) enum SlowStartExit {
     PlusPlus(PlusPlus),
     Linux(Linux),
 }
 
-impl HyStart {
-    /// `None` for [`Version::Off`].
-    pub(crate) fn new(version: Version, paced: bool) -> Option<Self> {
+impl SlowStartExit {
+    /// `None` for [`HyStart::Off`].
+    pub(crate) fn new(version: HyStart, paced: bool) -> Option<Self> {
         match version {
-            Version::Off => None,
-            Version::PlusPlus => Some(Self::PlusPlus(PlusPlus::new())),
-            Version::Linux => Some(Self::Linux(Linux::new(paced))),
+            HyStart::Off => None,
+            HyStart::PlusPlus => Some(Self::PlusPlus(PlusPlus::new())),
+            HyStart::Linux => Some(Self::Linux(Linux::new(paced))),
         }
     }
 

@@ -28,7 +28,7 @@ mod window;
 
 pub use ack_sample::AckSample;
 pub use config::{Config, CongestionControl, HyStart};
-pub use controller::{Controller, Snapshot};
+pub use controller::{Controller, Snapshot, Timeout};
 pub use coupling::Coupling;
 pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};

@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use pyo3_arrow::PyTable;
 use ropewalk_routing::{
     Condition, Deployment, Effort, End, Format, Found, Layout, Method, Metric, Position, Progress, Radio,
-    Record, Report, RoutingError, Search, TieRule,
+    Record, Report, RoutingError, Search, Sets, TieRule,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -135,7 +135,8 @@ impl RouteSearch {
         progress: Option<&Bound<'_, RouteProgress>>,
     ) -> PyResult<RouteStatistics> {
         let Search { ties, seed, .. } = self.0;
-        let make = move |deployment: Deployment| Record::new(&deployment, ties, seed, optimal);
+        let sets = if optimal { Sets::GreedyAndOptimal } else { Sets::Greedy };
+        let make = move |deployment: Deployment| Record::new(&deployment, ties, seed, sets);
         self.found(py, count, effort(draws, workers, interrupt, progress), make).map(RouteStatistics)
     }
 

@@ -64,7 +64,7 @@ pub use output::Report;
 pub use position::Position;
 pub use quality::{LinkQualities, LinkQuality};
 pub use radio::Radio;
-pub use record::{Method, Record, SetRecord};
+pub use record::{Method, Record, SetRecord, Sets};
 pub use route::Route;
 pub use search::{Effort, Found, Progress, Search};
 pub use shortest::TieRule;

@@ -7,7 +7,7 @@ use crate::metrics::{Hop, MicSetting, mic, wcett};
 use crate::names::pick;
 use crate::pruned::Pruned;
 use crate::route::Route;
-use search::Search;
+use search::PathSearch;
 use serde::{Serialize, Serializer};
 use std::str::FromStr;
 
@@ -214,7 +214,7 @@ impl<'a> ChannelGraph<'a> {
             let place = |channel| self.channels.binary_search(channel).unwrap_or(usize::MAX);
             pattern.iter().map(place).collect::<Vec<_>>()
         });
-        Search::new(self, ends, pruned, criterion, places).run()
+        PathSearch::new(self, ends, pruned, criterion, places).run()
     }
 }
 

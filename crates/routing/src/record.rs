@@ -93,6 +93,15 @@ impl SetRecord {
     }
 }
 
+/// Which sets of routes are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sets {
+    /// Those of the greedy algorithms.
+    Greedy,
+    /// The greatest ones with the fewest hops too, which take longer.
+    GreedyAndOptimal,
+}
+
 /// What statistics need to know of one deployment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
@@ -108,14 +117,14 @@ pub struct Record {
 
 impl Record {
     /// Looks for all routes of a deployment.
-    pub fn new(deployment: &Deployment, ties: TieRule, seed: u64, optimal: bool) -> Self {
+    pub fn new(deployment: &Deployment, ties: TieRule, seed: u64, sets: Sets) -> Self {
         let greedy = Disjoint::ALL.map(|disjoint| {
             let routes = deployment.greedy_routes(disjoint, ties, seed, usize::MAX);
             SetRecord::new(Method::Greedy(disjoint), &routes, &routes)
         });
-        let mut sets = greedy.to_vec();
-        if optimal {
-            sets.extend([Disjoint::Link, Disjoint::Node].map(|disjoint| {
+        let mut found = greedy.to_vec();
+        if sets == Sets::GreedyAndOptimal {
+            found.extend([Disjoint::Link, Disjoint::Node].map(|disjoint| {
                 let routes = deployment.optimal(disjoint, usize::MAX);
                 let pair = if routes.len() > 2 { deployment.optimal(disjoint, 2) } else { routes.clone() };
                 SetRecord::new(Method::Optimal(disjoint), &routes, &pair)
@@ -125,7 +134,7 @@ impl Record {
             draw: deployment.draw,
             nodes: deployment.graph.nodes() as u32,
             links: deployment.graph.links().len() as u32,
-            sets,
+            sets: found,
         }
     }
 }

@@ -1,14 +1,17 @@
-//! One direction of a link: queue, transmitter, medium.
+//! One direction of a link: queue, transmitter, channel.
 //!
 //! A departure is no event: the end of the packet in transmission is known. The link catches up when something looks
 //! at it next: an arriving packet, the arrival event of the first packet in flight, a timed change or a statistic.
 //! Then everything that was due happens in order: departures, losses, and what the queue decides at dequeue. So a
 //! link has one pending event, and a packet costs one event, under every queue discipline.
+//!
+//! Where nothing is left to chance (drop-tail, a constant rate and delay, no loss) even that is not needed: `foreseen`
+//! stores each packet once, with the times of its departure and its arrival.
 
+mod channel;
 mod discipline;
 mod foreseen;
 mod loss;
-mod medium;
 mod stats;
 mod streams;
 mod transmitter;
@@ -21,9 +24,9 @@ use crate::ids::{LinkId, NodeId, Port};
 use crate::packet::{Arena, Packet, PacketId};
 use crate::random::Streams;
 use crate::tap::{DropReason, Tap};
-use discipline::{Discipline, Load, Offer, Surroundings};
+use channel::Channel;
+use discipline::{Discipline, Load, Offer, QueueContext};
 use foreseen::{Constants, Foreseen, Slot};
-use medium::Medium;
 use ropewalk_units::{Duration, Instant, Rate};
 use stats::Counters;
 use streams::LinkStreams;
@@ -74,7 +77,7 @@ pub(crate) struct Direction {
     departure: Instant,
     /// When the transmitter fell idle.
     idle_since: Instant,
-    medium: Medium,
+    channel: Channel,
     /// All its packets, as long as nothing about the link changes and nothing is left to chance.
     foreseen: Option<Foreseen>,
     streams: LinkStreams,
@@ -87,7 +90,7 @@ impl Direction {
     /// With a `tap` every departure happens at its time, since the tap hears of it.
     pub(crate) fn new(setup: LinkSetup, to: (NodeId, Port), now: Instant, tap: bool) -> Self {
         let LinkSetup { name, config, streams } = setup;
-        let medium = Medium::new(&config);
+        let channel = Channel::new(&config);
         let foreseen = Constants::of(&config).filter(|_| !tap).map(Foreseen::new);
         Self {
             to,
@@ -98,7 +101,7 @@ impl Direction {
             sending: None,
             departure: Instant::MAX,
             idle_since: now,
-            medium,
+            channel,
             foreseen,
             counters: Counters::default(),
             pending: Instant::MAX,
@@ -204,7 +207,7 @@ impl Direction {
         let last = foreseen.last_departure();
         let (flying, unsent) = foreseen.into_slots(now);
         for slot in flying {
-            self.medium.put_own(slot.arrival, slot.queued.packet);
+            self.channel.put_own(slot.arrival, slot.queued.packet);
         }
         let mut unsent = unsent.into_iter();
         if let Some(Slot { departure, queued, .. }) = unsent.next() {
@@ -278,7 +281,7 @@ impl Direction {
     pub(crate) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
         let id = match &mut self.foreseen {
             Some(foreseen) => foreseen.arrived(now)?,
-            None => self.medium.arrived(now)?,
+            None => self.channel.arrived(now)?,
         };
         self.counters.delivered += 1;
         Some(id)
@@ -286,16 +289,16 @@ impl Direction {
 
     /// Takes out what is on its way to the receiver, with its arrivals: it has left the link, which is what `delivered`
     /// counts.
-    pub(crate) fn take_flying(&mut self, now: Instant) -> impl Iterator<Item = (Instant, PacketId)> {
+    pub(crate) fn take_in_flight(&mut self, now: Instant) -> impl Iterator<Item = (Instant, PacketId)> {
         self.stop_foreseeing(now);
-        self.counters.delivered += self.medium.in_flight() as u64;
-        self.medium.take_flying()
+        self.counters.delivered += self.channel.in_flight() as u64;
+        self.channel.take_in_flight()
     }
 
     /// A packet that another world's transmitter has sent is on its way.
-    pub(crate) fn put_flying(&mut self, now: Instant, arrival: Instant, id: PacketId) {
+    pub(crate) fn put_in_flight(&mut self, now: Instant, arrival: Instant, id: PacketId) {
         self.stop_foreseeing(now);
-        self.medium.put_flying(arrival, id);
+        self.channel.put_in_flight(arrival, id);
     }
 
     /// Is an event of time `now` the pending one? Then it no longer is.
@@ -313,7 +316,7 @@ impl Direction {
     pub(crate) fn reschedule(&mut self) -> Option<Instant> {
         let wanted = match &self.foreseen {
             Some(foreseen) => foreseen.first_arrival(),
-            None => self.medium.next_event(self.departure),
+            None => self.channel.next_event(self.departure),
         };
         if wanted >= self.pending {
             return None;
@@ -334,7 +337,7 @@ impl Direction {
         if T::ACTIVE {
             fx.tap.transmitted(at, fx.link, fx.packets.get(queued.packet));
         }
-        self.medium.carry(at, queued, &mut self.streams, &mut self.counters, fx);
+        self.channel.carry(at, queued, &mut self.streams, &mut self.counters, fx);
     }
 
     #[inline(always)]
@@ -382,11 +385,11 @@ impl Direction {
                 self.count_capacity(now);
                 self.transmitter.set_trace(trace, now);
             }
-            Change::Delay(delay) => self.medium.set_delay(delay),
-            Change::Jitter(jitter) => self.medium.set_jitter(jitter),
-            Change::Reorder(reorder) => self.medium.set_reorder(reorder),
-            Change::Loss(loss) => self.medium.set_loss(loss),
-            Change::Duplicate(probability) => self.medium.set_duplicate(probability),
+            Change::Delay(delay) => self.channel.set_delay(delay),
+            Change::Jitter(jitter) => self.channel.set_jitter(jitter),
+            Change::Reorder(reorder) => self.channel.set_reorder(reorder),
+            Change::Loss(loss) => self.channel.set_loss(loss),
+            Change::Duplicate(probability) => self.channel.set_duplicate(probability),
             Change::Queue(queue) => self.replace_queue(now, queue, fx),
             Change::Down => self.go_down(now, fx),
             Change::Up => {
@@ -462,8 +465,8 @@ impl Direction {
             return counters.view(in_flight, counters.busy - rest, capacity);
         }
         let sending = self.sending.map_or(Duration::ZERO, |sending| now.saturating_since(sending.since));
-        let stats = self.counters.view(self.medium.in_flight(), self.counters.busy + sending, capacity);
-        LinkStats { delivered: stats.delivered - self.medium.guests_arrived(), ..stats }
+        let stats = self.counters.view(self.channel.in_flight(), self.counters.busy + sending, capacity);
+        LinkStats { delivered: stats.delivered - self.channel.moved_in_arrived(), ..stats }
     }
 }
 
@@ -473,7 +476,7 @@ struct Reach<'r, 'e, P, T> {
     counters: &'r mut Counters,
 }
 
-impl<P: Packet, T: Tap<P>> Surroundings for Reach<'_, '_, P, T> {
+impl<P: Packet, T: Tap<P>> QueueContext for Reach<'_, '_, P, T> {
     fn discard(&mut self, at: Instant, queued: Queued, reason: DropReason) {
         self.counters.queued -= 1;
         self.counters.queued_bytes -= u64::from(queued.bytes);

@@ -151,11 +151,11 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
     ///
     /// # Panics
     /// When the link does not exist, or the medium carries it.
-    pub fn take_flying(&mut self, link: LinkId) -> Vec<(Instant, N::Packet)> {
+    pub fn take_in_flight(&mut self, link: LinkId) -> Vec<(Instant, N::Packet)> {
         assert!(self.entry(link).is_none(), "the medium carries {link:?}");
         self.settle(link);
         let Self { now, links, packets, .. } = self;
-        let flying = links[link.0 as usize].take_flying(*now);
+        let flying = links[link.0 as usize].take_in_flight(*now);
         flying.map(|(arrival, id)| (arrival, packets.take(id))).collect()
     }
 
@@ -165,11 +165,11 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
     ///
     /// # Panics
     /// When the link does not exist, or the medium carries it.
-    pub fn put_flying(&mut self, link: LinkId, arrival: Instant, packet: N::Packet) {
+    pub fn put_in_flight(&mut self, link: LinkId, arrival: Instant, packet: N::Packet) {
         assert!(self.entry(link).is_none(), "the medium carries {link:?}");
         let id = self.packets.insert(packet);
         let direction = &mut self.links[link.0 as usize];
-        direction.put_flying(self.now, arrival.max(self.now), id);
+        direction.put_in_flight(self.now, arrival.max(self.now), id);
         if let Some(at) = direction.reschedule() {
             self.events.plan(link, at);
         }

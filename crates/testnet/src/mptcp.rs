@@ -165,12 +165,12 @@ impl MptcpHost {
 
     fn take_events(&mut self, now: Instant) {
         while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
-            self.take_event(now, event);
+            self.on_event(now, event);
             self.events.push(event);
         }
     }
 
-    fn take_event(&mut self, now: Instant, event: Event) {
+    fn on_event(&mut self, now: Instant, event: Event) {
         match event {
             Event::SubflowWanted(wanted) => {
                 let from = (self.next_port, iss(self.host, self.next_port));

@@ -1,9 +1,9 @@
 //! RFC 9438 against its closed forms.
 
 use super::{AckSample, SMSS, ack, avoiding, config, round};
-use crate::Controller;
 use crate::cubic::closed_form::{k, w_cubic};
 use crate::{CongestionControl, HyStart};
+use crate::{Controller, Timeout};
 use ropewalk_units::{Duration, Instant};
 
 const CUBIC: CongestionControl = CongestionControl::Cubic { hystart: HyStart::Off };
@@ -59,7 +59,7 @@ fn fast_convergence_lowers_the_plateau() {
 #[test]
 fn after_a_timeout_the_plateau_is_where_avoidance_begins() {
     let mut controller = after_loss(1000);
-    assert_eq!(controller.on_timeout(700 * SMSS, true), 490 * SMSS);
+    assert_eq!(controller.on_timeout(700 * SMSS, Timeout::First), 490 * SMSS);
     controller.set_cwnd(490 * SMSS);
     let (mut now, rtt) = (Instant::ZERO, Duration::from_millis(100));
     for _ in 0..50 {

@@ -2,7 +2,7 @@
 
 use super::{SMSS, ack, avoiding, config};
 use crate::{Config, CongestionControl};
-use crate::{Controller, Coupling};
+use crate::{Controller, Coupling, Timeout};
 use ropewalk_units::{Duration, Instant};
 
 const BYTES: CongestionControl = CongestionControl::NewReno { byte_counting: true };
@@ -31,7 +31,7 @@ fn slow_start_adds_a_segment_per_ack_or_the_octets_acknowledged() {
 #[test]
 fn slow_start_after_a_timeout_counts_one_segment_per_ack() {
     let mut controller = Controller::new(&config(BYTES), SMSS, Instant::ZERO);
-    assert_eq!(controller.on_timeout(20 * SMSS, true), 10 * SMSS);
+    assert_eq!(controller.on_timeout(20 * SMSS, Timeout::First), 10 * SMSS);
     assert_eq!(controller.cwnd(), SMSS);
     controller.on_ack(Instant::ZERO, &ack(2 * SMSS));
     assert_eq!(controller.cwnd(), 2 * SMSS, "RFC 3465 §2.3: L = 1 after a timeout");
@@ -98,8 +98,8 @@ fn a_loss_halves_the_flight_or_the_window() {
 #[test]
 fn only_the_first_timeout_of_a_series_lowers_ssthresh() {
     let mut controller = avoiding(&config(BYTES), 20);
-    assert_eq!(controller.on_timeout(20 * SMSS, true), 10 * SMSS);
-    assert_eq!(controller.on_timeout(SMSS, false), 10 * SMSS);
+    assert_eq!(controller.on_timeout(20 * SMSS, Timeout::First), 10 * SMSS);
+    assert_eq!(controller.on_timeout(SMSS, Timeout::Repeated), 10 * SMSS);
     assert_eq!(controller.cwnd(), SMSS);
 }
 
@@ -150,7 +150,7 @@ fn idle_time_halves_the_window_per_rto_down_to_the_initial_one() {
 fn undoing_brings_both_windows_back() {
     let mut controller = avoiding(&config(BYTES), 40);
     let before = controller.snapshot();
-    controller.on_timeout(40 * SMSS, true);
+    controller.on_timeout(40 * SMSS, Timeout::First);
     controller.restore(&before);
     assert_eq!((controller.cwnd(), controller.ssthresh()), (40 * SMSS, 40 * SMSS));
 }

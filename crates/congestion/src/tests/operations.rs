@@ -2,7 +2,7 @@
 
 use super::{AckSample, SMSS};
 use crate::{Config, CongestionControl, HyStart};
-use crate::{Controller, Coupling, Snapshot};
+use crate::{Controller, Coupling, Snapshot, Timeout};
 use proptest::prelude::*;
 use ropewalk_units::{Duration, Instant};
 
@@ -95,7 +95,8 @@ impl Machine {
                 controller.on_ecn(flight);
             }
             Operation::Timeout { flight, first } => {
-                controller.on_timeout(flight, first);
+                let timeout = if first { Timeout::First } else { Timeout::Repeated };
+                controller.on_timeout(flight, timeout);
             }
             Operation::LeaveRecovery => controller.exit_recovery(),
             Operation::Idle { ms } => {

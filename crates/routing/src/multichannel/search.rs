@@ -18,7 +18,7 @@ const PICOSECONDS: f64 = 1e12;
 /// And shares of MIC.
 const SHARES: f64 = (1u64 << 32) as f64;
 
-pub(super) struct Search<'a> {
+pub(super) struct PathSearch<'a> {
     states: States<'a>,
     source: u32,
     criterion: Criterion,
@@ -69,7 +69,7 @@ impl Ord for Partial {
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a> PathSearch<'a> {
     pub(super) fn new(
         graph: &'a ChannelGraph<'a>,
         (source, destination): (u32, u32),

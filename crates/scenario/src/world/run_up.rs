@@ -58,8 +58,8 @@ impl<M: Medium<Packet>> RunUp<M> {
         bonds::move_on(plan, self.length, &mut self.simulation, to);
         let lines = plan.links.iter().zip(&to.links).filter(|(link, _)| link.wire().is_some());
         for &id in lines.flat_map(|(_, ids)| ids) {
-            for (arrival, packet) in self.simulation.world.take_flying(id) {
-                to.world.put_flying(id, arrival - self.length, packet);
+            for (arrival, packet) in self.simulation.world.take_in_flight(id) {
+                to.world.put_in_flight(id, arrival - self.length, packet);
             }
         }
     }

@@ -30,7 +30,7 @@ pub(super) struct Offer {
 }
 
 /// What a discipline does to packets. Whoever implements this keeps the counts.
-pub(super) trait Surroundings {
+pub(super) trait QueueContext {
     /// Drops a packet that was offered or queued.
     fn discard(&mut self, at: Instant, queued: Queued, reason: DropReason);
     /// Marks a packet, if it is ECN-capable.
@@ -41,7 +41,7 @@ pub(super) trait Surroundings {
 /// The same, as active queue management asks for it.
 struct Managed<'a, S>(&'a mut S);
 
-impl<S: Surroundings> ropewalk_aqm::Surroundings<PacketId> for Managed<'_, S> {
+impl<S: QueueContext> ropewalk_aqm::Surroundings<PacketId> for Managed<'_, S> {
     #[inline]
     fn discard(&mut self, at: Instant, queued: Queued, reason: Dropped) {
         let reason = match reason {
@@ -95,31 +95,31 @@ impl Discipline {
         queued: Queued,
         offer: Offer,
         streams: &mut LinkStreams,
-        surroundings: &mut impl Surroundings,
+        context: &mut impl QueueContext,
     ) {
         match self {
-            Self::DropTail(queue) => queue.enqueue(queued, offer, surroundings),
-            Self::Red(queue) => queue.enqueue(queued, offer, || streams.queue().uniform(), surroundings),
-            Self::Codel(queue) => queue.enqueue(offer.now, queued, offer.load, &mut Managed(surroundings)),
-            Self::FqCodel(queue) => queue.enqueue(offer.now, queued, offer.load, &mut Managed(surroundings)),
+            Self::DropTail(queue) => queue.enqueue(queued, offer, context),
+            Self::Red(queue) => queue.enqueue(queued, offer, || streams.queue().uniform(), context),
+            Self::Codel(queue) => queue.enqueue(offer.now, queued, offer.load, &mut Managed(context)),
+            Self::FqCodel(queue) => queue.enqueue(offer.now, queued, offer.load, &mut Managed(context)),
         }
     }
 
     /// The next packet to transmit at `at`.
     #[inline]
-    pub(super) fn dequeue(&mut self, at: Instant, surroundings: &mut impl Surroundings) -> Option<Queued> {
+    pub(super) fn dequeue(&mut self, at: Instant, context: &mut impl QueueContext) -> Option<Queued> {
         if let Self::DropTail(queue) = self {
             return queue.dequeue();
         }
-        self.dequeue_managed(at, surroundings)
+        self.dequeue_managed(at, context)
     }
 
-    fn dequeue_managed(&mut self, at: Instant, surroundings: &mut impl Surroundings) -> Option<Queued> {
+    fn dequeue_managed(&mut self, at: Instant, context: &mut impl QueueContext) -> Option<Queued> {
         match self {
             Self::DropTail(queue) => queue.dequeue(),
             Self::Red(queue) => queue.dequeue(),
-            Self::Codel(queue) => queue.dequeue(at, &mut Managed(surroundings)),
-            Self::FqCodel(queue) => queue.dequeue(at, &mut Managed(surroundings)),
+            Self::Codel(queue) => queue.dequeue(at, &mut Managed(context)),
+            Self::FqCodel(queue) => queue.dequeue(at, &mut Managed(context)),
         }
     }
 
@@ -141,12 +141,12 @@ impl Discipline {
     }
 
     /// Puts a packet of a replaced queue into this new one.
-    pub(super) fn restore(&mut self, queued: Queued, surroundings: &mut impl Surroundings) {
+    pub(super) fn restore(&mut self, queued: Queued, context: &mut impl QueueContext) {
         match self {
             Self::DropTail(queue) => queue.restore(queued),
             Self::Red(queue) => queue.restore(queued),
             Self::Codel(queue) => queue.restore(queued),
-            Self::FqCodel(queue) => queue.restore(queued, &Managed(surroundings)),
+            Self::FqCodel(queue) => queue.restore(queued, &Managed(context)),
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Counters {
 /// What one direction of a link has done so far.
 ///
 /// `offered + duplicates = delivered + drops_queue + drops_loss + queued + in_flight`, always. What was put on its
-/// way ([`crate::World::put_flying`]) is counted nowhere.
+/// way ([`crate::World::put_in_flight`]) is counted nowhere.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct LinkStats {
     /// Packets that nodes sent into it.
@@ -35,7 +35,7 @@ pub struct LinkStats {
     pub transmitted_packets: u64,
     /// Their octets.
     pub transmitted_bytes: u64,
-    /// Packets that arrived, or were taken out on their way ([`crate::World::take_flying`]).
+    /// Packets that arrived, or were taken out on their way ([`crate::World::take_in_flight`]).
     pub delivered: u64,
     /// Packets dropped by the queue: full, or by active queue management.
     pub drops_queue: u64,

@@ -1,7 +1,7 @@
 //! The engine seen from outside: worlds of small stations and links.
 
 mod common;
-mod flying;
+mod in_flight;
 mod links;
 mod medium;
 mod properties;

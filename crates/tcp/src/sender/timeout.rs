@@ -9,6 +9,7 @@ use crate::outbox::Outbox;
 use crate::recovery::Phase;
 use crate::send::queue::Marks;
 use crate::state::{CloseReason, TimerKind};
+use ropewalk_congestion::Timeout;
 use std::ops::ControlFlow::{self, Break, Continue};
 
 impl Sender {
@@ -83,7 +84,8 @@ impl Sender {
         self.mark_losses_of_timeout(cx);
         let half = self.controller.cwnd() / 2;
         let flight = if self.controller.models_path() { self.pipe() } else { flight };
-        self.controller.on_timeout(flight, !in_series && !reduced);
+        let timeout = if in_series || reduced { Timeout::Repeated } else { Timeout::First };
+        self.controller.on_timeout(flight, timeout);
         if cause == Cause::Timeout && cx.config.timeout_halves_window {
             self.controller.set_cwnd(half.max(self.controller.cwnd()));
         }

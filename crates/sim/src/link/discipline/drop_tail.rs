@@ -1,6 +1,6 @@
 //! First in, first out; what does not fit is dropped.
 
-use super::{Offer, Queued, Surroundings};
+use super::{Offer, QueueContext, Queued};
 use crate::config::QueueLimit;
 use crate::tap::DropReason;
 use std::collections::VecDeque;
@@ -28,18 +28,13 @@ impl DropTail {
     }
 
     #[inline(always)]
-    pub(in crate::link) fn enqueue(
-        &mut self,
-        queued: Queued,
-        offer: Offer,
-        surroundings: &mut impl Surroundings,
-    ) {
+    pub(in crate::link) fn enqueue(&mut self, queued: Queued, offer: Offer, context: &mut impl QueueContext) {
         if !self.limit.fits(offer.load, queued.bytes) {
-            surroundings.discard(offer.now, queued, DropReason::QueueFull);
+            context.discard(offer.now, queued, DropReason::QueueFull);
             return;
         }
         if offer.load.packets >= self.mark_above {
-            surroundings.mark(offer.now, queued.packet);
+            context.mark(offer.now, queued.packet);
         }
         self.waiting.push_back(queued);
     }

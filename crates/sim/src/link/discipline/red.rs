@@ -1,7 +1,7 @@
 //! Random Early Detection: Floyd & Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993, with the
 //! gentle slope Floyd recommended in 2000.
 
-use super::{Offer, Queued, Surroundings};
+use super::{Offer, QueueContext, Queued};
 use crate::config::{QueueLimit, RedConfig};
 use crate::tap::DropReason;
 use std::collections::VecDeque;
@@ -41,24 +41,24 @@ impl Red {
         queued: Queued,
         offer: Offer,
         uniform: impl FnOnce() -> f64,
-        surroundings: &mut impl Surroundings,
+        context: &mut impl QueueContext,
     ) {
         self.update_average(offer);
         let verdict = self.judge(uniform);
         if !self.limit.fits(offer.load, queued.bytes) {
             self.count = self.count.map(|_| 0);
-            surroundings.discard(offer.now, queued, DropReason::QueueFull);
+            context.discard(offer.now, queued, DropReason::QueueFull);
             return;
         }
         let passes = match verdict {
             Verdict::Pass => true,
-            Verdict::Chosen => self.config.ecn && surroundings.mark(offer.now, queued.packet),
+            Verdict::Chosen => self.config.ecn && context.mark(offer.now, queued.packet),
             Verdict::Drop => false,
         };
         if passes {
             self.waiting.push_back(queued);
         } else {
-            surroundings.discard(offer.now, queued, DropReason::Aqm);
+            context.discard(offer.now, queued, DropReason::Aqm);
         }
     }
 

@@ -1,6 +1,6 @@
-//! Surroundings for the tests of one discipline.
+//! A link around one discipline, for its tests.
 
-use super::{Load, Offer, Queued, Surroundings};
+use super::{Load, Offer, QueueContext, Queued};
 use crate::packet::PacketId;
 use crate::tap::DropReason;
 use ropewalk_units::Instant;
@@ -13,7 +13,7 @@ pub(super) struct Log {
     pub(super) marked: Vec<(Instant, u32)>,
 }
 
-impl Surroundings for Log {
+impl QueueContext for Log {
     fn discard(&mut self, at: Instant, queued: Queued, reason: DropReason) {
         self.dropped.push((at, queued.packet.0, reason));
     }

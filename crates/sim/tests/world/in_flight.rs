@@ -22,7 +22,7 @@ fn what_is_taken_has_left_and_what_is_queued_stays() {
     }
     // Two have left the transmitter, one is in it.
     pair.world.run_until(us(2_500));
-    let taken = pair.world.take_flying(pair.link);
+    let taken = pair.world.take_in_flight(pair.link);
     assert_eq!(taken, [(us(11_000), parcel(0)), (us(12_000), parcel(1))]);
     let stats = pair.world.link(pair.link);
     assert_eq!((stats.offered, stats.delivered, stats.queued, stats.in_flight), (4, 2, 2, 0));
@@ -30,16 +30,16 @@ fn what_is_taken_has_left_and_what_is_queued_stays() {
     assert_eq!(pair.arrivals(), [(13_000, 2), (14_000, 3)]);
     assert!(is_conserved(&pair.world.link(pair.link)));
     assert_eq!(pair.world.packets(), 0);
-    assert_eq!(pair.world.take_flying(pair.link), []);
+    assert_eq!(pair.world.take_in_flight(pair.link), []);
 }
 
 #[test]
 fn what_is_put_arrives_in_its_time_and_is_not_overtaken() {
     let mut pair = Pair::new(config(), Diary::default());
     pair.send(0, 1_000);
-    pair.world.put_flying(pair.link, us(15_000), parcel(7));
-    pair.world.put_flying(pair.link, us(3_000), parcel(8));
-    pair.world.put_flying(pair.link, us(15_000), parcel(9));
+    pair.world.put_in_flight(pair.link, us(15_000), parcel(7));
+    pair.world.put_in_flight(pair.link, us(3_000), parcel(8));
+    pair.world.put_in_flight(pair.link, us(15_000), parcel(9));
     let stats = pair.world.link(pair.link);
     assert_eq!((stats, pair.world.packets()), (LinkStats::default(), 3), "nothing of this link");
     pair.world.run_until(us(100_000));
@@ -56,12 +56,12 @@ fn what_is_put_arrives_in_its_time_and_is_not_overtaken() {
 fn what_should_have_arrived_arrives_at_once() {
     let mut pair = Pair::new(config(), NoTap);
     pair.world.run_until(us(5_000));
-    pair.world.put_flying(pair.link, us(1_000), parcel(1));
+    pair.world.put_in_flight(pair.link, us(1_000), parcel(1));
     pair.world.run_until(us(5_000));
     assert_eq!(pair.arrivals(), [(5_000, 1)]);
     // What was put can be taken, too.
-    pair.world.put_flying(pair.link, us(7_000), parcel(2));
-    assert_eq!(pair.world.take_flying(pair.link), [(us(7_000), parcel(2))]);
+    pair.world.put_in_flight(pair.link, us(7_000), parcel(2));
+    assert_eq!(pair.world.take_in_flight(pair.link), [(us(7_000), parcel(2))]);
     assert!(is_conserved(&pair.world.link(pair.link)));
 }
 
@@ -97,8 +97,8 @@ proptest! {
         first.world.run_until(us(cut));
         prop_assert_eq!(first.world.link(first.link).queued, 0);
         let (mut second, receiver, link) = world();
-        for (arrival, parcel) in first.world.take_flying(first.link) {
-            second.put_flying(link, Instant::ZERO + (arrival - us(cut)), parcel);
+        for (arrival, parcel) in first.world.take_in_flight(first.link) {
+            second.put_in_flight(link, Instant::ZERO + (arrival - us(cut)), parcel);
         }
         second.run_until(us(200_000));
         let later = second.node(receiver).arrived.iter().map(|&(at, parcel)| (at + cut * 1_000, parcel));
@@ -115,5 +115,5 @@ fn a_link_of_the_medium_is_none() {
     let (a, b) = (world.add_node(Station::default()), world.add_node(Station::default()));
     world.connect(a, b, setup("there", config()), setup("back", config()));
     let (_, _, [link, _]) = world.connect_medium(a, b, [0, 1]);
-    world.take_flying(link);
+    world.take_in_flight(link);
 }

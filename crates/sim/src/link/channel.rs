@@ -1,6 +1,6 @@
 //! What happens between transmitter and receiver: loss, delay, jitter, duplication.
 
-use super::discipline::{Queued, Surroundings};
+use super::discipline::{QueueContext, Queued};
 use super::loss::LossProcess;
 use super::stats::Counters;
 use super::streams::LinkStreams;
@@ -47,14 +47,14 @@ impl Wandering {
 
 /// A packet on its way.
 #[derive(Clone, Copy)]
-struct Flying {
+struct InFlight {
     arrival: Instant,
     packet: PacketId,
     /// Did it leave this link's transmitter? What was put on its way is counted nowhere.
     is_own: bool,
 }
 
-pub(super) struct Medium {
+pub(super) struct Channel {
     delay: Duration,
     jitter: Jitter,
     wandering: Wandering,
@@ -62,14 +62,14 @@ pub(super) struct Medium {
     loss: LossProcess,
     duplicate: f64,
     /// Sorted by arrival; those of one time in order of departure.
-    flight: VecDeque<Flying>,
+    flight: VecDeque<InFlight>,
     /// How many were put into it that are not this link's own.
-    guests: u64,
+    moved_in: u64,
     /// Without reordering nothing arrives before this.
     last_arrival: Instant,
 }
 
-impl Medium {
+impl Channel {
     pub(super) fn new(config: &DirectionConfig) -> Self {
         Self {
             delay: config.delay,
@@ -79,7 +79,7 @@ impl Medium {
             loss: LossProcess::new(config.loss.clone()),
             duplicate: config.duplicate.get(),
             flight: VecDeque::new(),
-            guests: 0,
+            moved_in: 0,
             last_arrival: Instant::ZERO,
         }
     }
@@ -105,19 +105,19 @@ impl Medium {
     }
 
     pub(super) fn in_flight(&self) -> usize {
-        self.flight.iter().filter(|flying| flying.is_own).count()
+        self.flight.iter().filter(|packet| packet.is_own).count()
     }
 
     /// How many have arrived that are not this link's own. Looked up here, so that an arrival need not ask.
-    pub(super) fn guests_arrived(&self) -> u64 {
-        self.guests - (self.flight.len() - self.in_flight()) as u64
+    pub(super) fn moved_in_arrived(&self) -> u64 {
+        self.moved_in - (self.flight.len() - self.in_flight()) as u64
     }
 
     /// When the link must be looked at again, if the packet in transmission leaves at `departure`: at the first
     /// arrival, or when it could be known.
     #[inline]
     pub(super) fn next_event(&self, departure: Instant) -> Instant {
-        let first = self.flight.front().map_or(Instant::MAX, |flying| flying.arrival);
+        let first = self.flight.front().map_or(Instant::MAX, |packet| packet.arrival);
         // The jitter is drawn at the departure; without any the arrival is known before.
         let unsent = if matches!(self.jitter, Jitter::None) {
             departure.saturating_add(self.delay)
@@ -133,25 +133,25 @@ impl Medium {
         if self.flight.front()?.arrival > now {
             return None;
         }
-        self.flight.pop_front().map(|flying| flying.packet)
+        self.flight.pop_front().map(|packet| packet.packet)
     }
 
     /// Takes out what is on its way, in order of arrival.
-    pub(super) fn take_flying(&mut self) -> impl Iterator<Item = (Instant, PacketId)> {
-        self.guests = self.guests_arrived();
-        std::mem::take(&mut self.flight).into_iter().map(|flying| (flying.arrival, flying.packet))
+    pub(super) fn take_in_flight(&mut self) -> impl Iterator<Item = (Instant, PacketId)> {
+        self.moved_in = self.moved_in_arrived();
+        std::mem::take(&mut self.flight).into_iter().map(|packet| (packet.arrival, packet.packet))
     }
 
     /// A packet is on its way here without having come through the transmitter.
-    pub(super) fn put_flying(&mut self, arrival: Instant, packet: PacketId) {
-        self.guests += 1;
-        self.overtake(Flying { arrival, packet, is_own: false });
+    pub(super) fn put_in_flight(&mut self, arrival: Instant, packet: PacketId) {
+        self.moved_in += 1;
+        self.overtake(InFlight { arrival, packet, is_own: false });
         self.last_arrival = self.last_arrival.max(arrival);
     }
 
     /// A packet that left this link's transmitter is on its way, behind all others.
     pub(super) fn put_own(&mut self, arrival: Instant, packet: PacketId) {
-        self.flight.push_back(Flying { arrival, packet, is_own: true });
+        self.flight.push_back(InFlight { arrival, packet, is_own: true });
         self.last_arrival = arrival;
     }
 
@@ -199,18 +199,18 @@ impl Medium {
     fn fly(&mut self, departure: Instant, packet: PacketId, streams: &mut LinkStreams) {
         let mut arrival = departure.saturating_add(self.travel(departure, streams));
         if self.reorder {
-            self.overtake(Flying { arrival, packet, is_own: true });
+            self.overtake(InFlight { arrival, packet, is_own: true });
         } else {
             arrival = arrival.max(self.last_arrival);
-            self.flight.push_back(Flying { arrival, packet, is_own: true });
+            self.flight.push_back(InFlight { arrival, packet, is_own: true });
         }
         self.last_arrival = self.last_arrival.max(arrival);
     }
 
     #[inline(never)]
-    fn overtake(&mut self, flying: Flying) {
-        let place = self.flight.partition_point(|before| before.arrival <= flying.arrival);
-        self.flight.insert(place, flying);
+    fn overtake(&mut self, packet: InFlight) {
+        let place = self.flight.partition_point(|before| before.arrival <= packet.arrival);
+        self.flight.insert(place, packet);
     }
 
     #[inline]
