@@ -139,7 +139,20 @@ impl Connection {
         let tcp = tcp::Connection::connect(Arc::clone(&self.tcp_config), iss, now);
         let local_id = self.addresses.local_id(path.local);
         let remote_id = self.addresses.remote_id(path.remote);
-        Some(self.add_joined(at, path, path_index, tcp, join, (local_id, remote_id), true, backup))
+        let (id, place, join) = (SubflowId(self.created), at as u8, Some(join));
+        let active = true;
+        Some(self.add_joined(New {
+            id,
+            path,
+            path_index,
+            tcp,
+            place,
+            active,
+            join,
+            local_id,
+            remote_id,
+            backup,
+        }))
     }
 
     /// Does the path manager want the host to take joins of this connection there? At ports that are not the connection's
@@ -176,7 +189,20 @@ impl Connection {
         let tcp = tcp::Connection::accept(Arc::clone(&self.tcp_config), syn, iss, now);
         let local_id = self.addresses.joined_id(path.local);
         let path_index = self.addresses.path_index(path.local);
-        Ok(self.add_joined(at, path, path_index, tcp, join, (local_id, remote_id), false, backup))
+        let (id, place, join) = (SubflowId(self.created), at as u8, Some(join));
+        let active = false;
+        Ok(self.add_joined(New {
+            id,
+            path,
+            path_index,
+            tcp,
+            place,
+            active,
+            join,
+            local_id,
+            remote_id,
+            backup,
+        }))
     }
 
     /// B, the peer's address and its random number, if the peer may open a subflow.
@@ -192,24 +218,12 @@ impl Connection {
         if self.is_closing() { Err(Refusal::PROHIBITED) } else { Ok(join) }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the one place where a joined subflow is put together")]
-    fn add_joined(
-        &mut self,
-        at: usize,
-        path: Path,
-        path_index: u32,
-        tcp: tcp::Connection,
-        join: subflow::Join,
-        (local_id, remote_id): (u8, u8),
-        active: bool,
-        backup: bool,
-    ) -> SubflowId {
-        let (id, place) = (SubflowId(self.created), at as u8);
+    /// Puts a joined subflow in its place.
+    fn add_joined(&mut self, new: New) -> SubflowId {
+        let (at, active, local) = (usize::from(new.place), new.active, new.path.local);
         self.created += 1;
-        let new =
-            New { id, path, path_index, tcp, place, active, join: Some(join), local_id, remote_id, backup };
         let id = self.occupy(at, new);
-        self.subflows[at].backup_own |= !active && self.path_manager.is_backup(path.local);
+        self.subflows[at].backup_own |= !active && self.path_manager.is_backup(local);
         id
     }
 
