@@ -1,21 +1,27 @@
-//! Applications on the kernel's sockets: a thread at each end of a connection.
+//! Applications on the kernel's sockets: the scenario's sources and sinks, with a thread at each end of a connection.
 
-mod bulk;
+mod datagram;
 mod progress;
 mod socket;
+mod stream;
 
+pub(crate) use datagram::LEAST as LEAST_DATAGRAM;
 pub(crate) use progress::Progress;
 pub(crate) use socket::{control, server_port};
 
 use crate::clock::Clock;
 use crate::error::{Error, Step};
-use crate::namespace::Namespace;
 use crate::site::Site;
-use ropewalk_scenario::plan::{Application, ConnectionPlan, DataDirection, Plan};
-use socket::{Client, Server, Sockets};
+use ropewalk_scenario::application::{Paced, Source, paced, sources};
+use ropewalk_scenario::plan::{ConnectionPlan, Plan, Protocol};
+use ropewalk_sim::Streams;
+use ropewalk_units::Instant;
+use socket::{Client, Server, Sockets, Stream};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use stream::Running;
 
 /// What the applications share.
 #[derive(Clone)]
@@ -30,36 +36,48 @@ impl Stage {
     }
 }
 
-/// All applications of a run. They end with it.
-pub(crate) struct Applications {
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+/// One end of a stream connection.
+struct End {
+    source: Source,
+    /// Does it send the octets that count?
+    sends: bool,
+    progress: Arc<Progress>,
 }
 
-/// A connection with its sockets, before it begins.
+/// What a thread does.
+type Work = Box<dyn FnOnce(&Stage) -> io::Result<()> + Send>;
+
+/// The sockets of a connection, and what is done with them.
+enum Sides {
+    Stream { client: Box<(Client, End)>, server: Box<(Server, End)> },
+    Udp { sender: Stream, receiver: Stream, paced: Box<Paced> },
+}
+
+/// A connection before it begins.
 struct Ready {
-    connection: ConnectionPlan,
-    client: Client,
-    server: Server,
+    start: Instant,
+    sides: Sides,
     progress: Arc<Progress>,
 }
 
 /// All connections with their sockets, before time begins.
 pub(crate) struct Opened(Vec<Ready>);
 
+/// All applications of a run. They end with it.
+pub(crate) struct Applications {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
 impl Opened {
     /// Opens all sockets.
-    pub(crate) fn new(plan: &Plan, site: &Site) -> Result<Self, Error> {
+    pub(crate) fn new(plan: &Plan, site: &Site, seed: u64) -> Result<Self, Error> {
+        let streams = Streams::new(seed);
         let mut ready = Vec::new();
         for (index, connection) in plan.connections.iter().enumerate() {
+            let failed = |source| Error::Kernel { step: Step::Sockets(connection.name.clone()), source };
             let sockets = Sockets::new(plan, connection, index);
-            let step = || Step::Sockets(connection.name.clone());
-            let failed = |source| Error::Kernel { step: step(), source };
-            let inside = |node: usize| -> &Namespace { &site.namespaces[&node] };
-            let server = inside(connection.destination).inside(|| sockets.server()).map_err(failed)?;
-            let client = inside(connection.source).inside(|| sockets.client()).map_err(failed)?;
-            let progress = Arc::new(Progress::default());
-            ready.push(Ready { connection: connection.clone(), client, server, progress });
+            ready.push(open(plan, connection, site, (&streams, &sockets)).map_err(failed)?);
         }
         Ok(Self(ready))
     }
@@ -78,6 +96,36 @@ impl Opened {
     }
 }
 
+/// The sockets of one connection.
+fn open(
+    plan: &Plan,
+    connection: &ConnectionPlan,
+    site: &Site,
+    (streams, sockets): (&Streams, &Sockets<'_>),
+) -> io::Result<Ready> {
+    let progress = Arc::new(Progress::default());
+    let [client, server] = [connection.source, connection.destination].map(|node| &site.namespaces[&node]);
+    let sides = if let Protocol::Udp = connection.protocol {
+        let ends = [client.inside(|| sockets.datagram(true))?, server.inside(|| sockets.datagram(false))?];
+        let [mut sender, mut receiver] = ends;
+        if connection.server_sends() {
+            std::mem::swap(&mut sender, &mut receiver);
+        }
+        let paced = paced(plan, connection, streams)
+            .ok_or_else(|| io::Error::other("UDP has no such application"))?;
+        Sides::Udp { sender, receiver, paced: Box::new(paced) }
+    } else {
+        let [asking, answering] = sources(plan, connection, streams);
+        let end = |source, sends| End { source, sends, progress: Arc::clone(&progress) };
+        let server_sends = connection.server_sends();
+        Sides::Stream {
+            server: Box::new((server.inside(|| sockets.server())?, end(answering, server_sends))),
+            client: Box::new((client.inside(|| sockets.client())?, end(asking, !server_sends))),
+        }
+    };
+    Ok(Ready { start: connection.start, sides, progress })
+}
+
 impl Drop for Applications {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
@@ -91,46 +139,48 @@ impl Drop for Applications {
 impl Ready {
     /// Both ends, each on a thread.
     fn begin(self, stage: &Stage) -> [JoinHandle<()>; 2] {
-        let Self { connection, client, server, progress } = self;
-        let connection = Arc::new(connection);
-        let (own, its, shared) = (stage.clone(), Arc::clone(&connection), Arc::clone(&progress));
-        let client = thread::spawn(move || {
-            if !own.clock.wait_until(its.start, &own.stop) {
-                return;
+        let Self { start, sides, progress } = self;
+        let spawn = |work: Work| {
+            let (stage, progress) = (stage.clone(), Arc::clone(&progress));
+            thread::spawn(move || {
+                if let Err(error) = work(&stage) {
+                    progress.fail(&error);
+                }
+            })
+        };
+        match sides {
+            Sides::Stream { client, server } => [
+                spawn(Box::new(move |stage| {
+                    let (client, mut asking) = *client;
+                    if !stage.clock.wait_until(start, &stage.stop) {
+                        return Ok(());
+                    }
+                    follow(stage, client.connect(&stage.stop)?, &mut asking)
+                })),
+                spawn(Box::new(move |stage| {
+                    let (server, mut answering) = *server;
+                    follow(stage, server.accept(&stage.stop)?, &mut answering)
+                })),
+            ],
+            Sides::Udp { sender, receiver, mut paced } => {
+                let (sent, received) = (Arc::clone(&progress), Arc::clone(&progress));
+                [
+                    spawn(Box::new(move |stage| datagram::send(stage, &mut paced, &sender, &sent))),
+                    spawn(Box::new(move |stage| datagram::receive(stage, &receiver, &received))),
+                ]
             }
-            let stream = client.connect(&own.stop);
-            run(&own, &its, stream, its.data == DataDirection::Forward, &shared);
-        });
-        let (own, its) = (stage.clone(), connection);
-        let server = thread::spawn(move || {
-            let stream = server.accept(&own.stop);
-            run(&own, &its, stream, its.data == DataDirection::Backward, &progress);
-        });
-        [client, server]
+        }
     }
 }
 
-/// One end of a connection; `sends` is true at the one that has the data. The socket stays open until the run is over:
-/// the kernel tells nothing of one that is closed.
-fn run(
-    stage: &Stage,
-    connection: &ConnectionPlan,
-    stream: std::io::Result<Option<socket::Stream>>,
-    sends: bool,
-    progress: &Progress,
-) {
-    let stream = match stream {
-        Ok(Some(stream)) => stream,
-        Ok(None) => return,
-        Err(error) => return progress.fail(&error),
-    };
-    let result = match (&connection.application, sends) {
-        (Application::Bulk(bulk), true) => bulk::send(stage, connection, bulk, &stream, progress),
-        (Application::Bulk(_), false) => bulk::receive(stage, &stream, progress),
-        _ => Err(std::io::Error::other("this application is not emulated yet")),
-    };
-    if let Err(error) = result {
+/// One end of a connection that has opened. Its socket stays open until the run is over, whatever happens: the kernel tells
+/// nothing of one that is closed.
+fn follow(stage: &Stage, stream: Option<Stream>, end: &mut End) -> io::Result<()> {
+    let Some(stream) = stream else { return Ok(()) };
+    let progress = Arc::clone(&end.progress);
+    if let Err(error) = Running::new(stage, end, &stream).run() {
         progress.fail(&error);
+        stage.clock.wait_until(Instant::MAX, &stage.stop);
     }
-    stage.clock.wait_until(ropewalk_units::Instant::MAX, &stage.stop);
+    Ok(())
 }

@@ -5,9 +5,9 @@ use crate::links::Links;
 use crate::observer::{Observed, Seen, path};
 use ropewalk_mptcp::PathManager;
 use ropewalk_scenario::plan::{
-    AddressIndex, Application, Bulk, ConnectionPlan, DataDirection, Plan, Protocol,
+    AddressIndex, Application, Bulk, ConnectionPlan, Plan, Protocol, RequestResponse,
 };
-use ropewalk_scenario::{ConnectionRow, LinkRow, SubflowRow};
+use ropewalk_scenario::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
 use ropewalk_units::{Duration, Instant};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -15,16 +15,6 @@ use std::sync::Arc;
 /// Mbit/s of `octets` in `time`; zero for no time.
 fn mbps(octets: u64, time: Duration) -> f64 {
     if time.is_zero() { 0.0 } else { octets as f64 * 8e-6 / time.as_secs_f64() }
-}
-
-/// Was the application asked to come to an end of its own?
-const fn is_finite(application: &Application) -> bool {
-    match application {
-        Application::Bulk(bulk) => bulk.bytes.is_some() || bulk.duration.is_some(),
-        Application::RequestResponse(exchanges) => exchanges.count.is_some(),
-        Application::ConstantRate(paced) => paced.duration.is_some(),
-        Application::OnOff(paced) => paced.duration.is_some(),
-    }
 }
 
 /// Rows of all connections at the end of the run.
@@ -36,11 +26,18 @@ pub(crate) fn connections(plan: &Plan, progress: &[Arc<Progress>]) -> Vec<Connec
 fn connection_row(plan: &Plan, connection: &ConnectionPlan, progress: &Progress) -> ConnectionRow {
     let run_end = Instant::ZERO + plan.settings.duration;
     let (bytes, error) = (progress.bytes(), progress.error());
+    let (transactions, response_time) = progress.exchanges();
+    let udp = matches!(connection.protocol, Protocol::Udp);
+    let (datagrams, duplicates) = udp.then(|| progress.datagrams()).unzip();
     let all = match &connection.application {
         Application::Bulk(Bulk { bytes: Some(wanted), .. }) => bytes == *wanted,
+        Application::RequestResponse(RequestResponse { count: Some(count), .. }) => {
+            transactions == u64::from(*count)
+        }
+        _ if udp => progress.has_sent_all(),
         _ => progress.is_complete(),
     };
-    let finite = is_finite(&connection.application);
+    let finite = connection.application.is_finite();
     let end = if finite { progress.last_at().filter(|_| all) } else { Some(run_end) };
     let time = end.unwrap_or(run_end).saturating_since(connection.start);
     ConnectionRow {
@@ -56,10 +53,10 @@ fn connection_row(plan: &Plan, connection: &ConnectionPlan, progress: &Progress)
         hol_blocked_s: None,
         reorder_buffer_max: None,
         reinjected_bytes: None,
-        duplicate_bytes: None,
-        transactions: 0,
-        mean_response_s: None,
-        datagrams: None,
+        duplicate_bytes: duplicates,
+        transactions,
+        mean_response_s: (transactions > 0).then(|| response_time.as_secs_f64() / transactions as f64),
+        datagrams,
         error,
     }
 }
@@ -70,6 +67,10 @@ pub(crate) fn subflows(plan: &Plan, rows: &[ConnectionRow], observed: &Observed)
     for ((connection, row), seen) in plan.connections.iter().zip(rows).zip(&observed.subflows) {
         let end = row.end.unwrap_or(Instant::ZERO + plan.settings.duration);
         let time = end.saturating_since(row.start);
+        if let Some(counts) = &row.datagrams {
+            all.push(flow_row(connection, row.bytes, counts, time));
+            continue;
+        }
         let rows = seen.iter().enumerate();
         all.extend(rows.map(|(number, seen)| subflow_row(plan, connection, number, (seen, time))));
     }
@@ -99,6 +100,24 @@ fn subflow_row(
     }
 }
 
+/// The one row of a UDP flow, as simulations have it.
+fn flow_row(connection: &ConnectionPlan, bytes: u64, counts: &DatagramCounts, time: Duration) -> SubflowRow {
+    SubflowRow {
+        connection: connection.name.clone(),
+        subflow: 0,
+        path: connection.paths[0].name.clone(),
+        bytes,
+        throughput_mbps: mbps(bytes, time),
+        retransmissions: 0,
+        spurious_retransmissions: Some(0),
+        timeouts: Some(0),
+        srtt_ms: None,
+        fast_recoveries: Some(0),
+        segments: counts.sent,
+        backup: false,
+    }
+}
+
 /// The name of a subflow's path; `b>a` for a pair that is none of the connection's paths, from the client's link to the
 /// server's.
 fn path_name(plan: &Plan, connection: &ConnectionPlan, seen: &Seen) -> String {
@@ -111,7 +130,7 @@ fn path_name(plan: &Plan, connection: &ConnectionPlan, seen: &Seen) -> String {
         index.map_or("?", |index| plan.links[index.link()].name.as_str())
     };
     let mut ends = [link(seen.local.ip()), link(seen.remote.ip())];
-    if connection.data == DataDirection::Backward {
+    if connection.server_sends() {
         ends.reverse();
     }
     ends.join(">")

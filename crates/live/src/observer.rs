@@ -3,7 +3,7 @@
 use crate::application::{Progress, server_port};
 use crate::clock::Clock;
 use crate::netlink::{Diag, TcpInfo, TcpSocket};
-use ropewalk_scenario::plan::{ConnectionPlan, DataDirection, NodeIndex, Plan};
+use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, Plan};
 use ropewalk_scenario::{SeriesRow, SubflowSample};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -40,14 +40,6 @@ pub(crate) struct Observer<'a> {
     pub(crate) clock: Clock,
     /// Is the series wanted?
     pub(crate) series: bool,
-}
-
-/// Who sends the data.
-pub(crate) const fn sender(connection: &ConnectionPlan) -> NodeIndex {
-    match connection.data {
-        DataDirection::Forward => connection.source,
-        DataDirection::Backward => connection.destination,
-    }
 }
 
 impl Observer<'_> {
@@ -88,9 +80,9 @@ impl Observer<'_> {
             sockets.sort_unstable_by_key(|socket| (socket.local, socket.remote));
             for socket in sockets {
                 let owner = self.plan.connections.iter().enumerate().find_map(|(index, connection)| {
-                    let forward = connection.data == DataDirection::Forward;
-                    let port = if forward { socket.remote.port() } else { socket.local.port() };
-                    (sender(connection) == *node && port == server_port(index)).then_some((index, forward))
+                    let opened = !connection.server_sends();
+                    let port = if opened { socket.remote.port() } else { socket.local.port() };
+                    (connection.sender() == *node && port == server_port(index)).then_some((index, opened))
                 });
                 if let Some((index, opened)) = owner {
                     keep(&mut observed.subflows[index], &socket, opened);
@@ -155,7 +147,7 @@ pub(crate) fn path(plan: &Plan, connection: &ConnectionPlan, seen: &Seen) -> Opt
     let own = [*seen.local.ip(), *seen.remote.ip()];
     connection.paths.iter().position(|path| {
         let mut ends = path.addresses().map(|address| plan.address(address));
-        if connection.data == DataDirection::Backward {
+        if connection.server_sends() {
             ends.reverse();
         }
         ends == own

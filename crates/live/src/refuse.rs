@@ -1,6 +1,6 @@
 //! What is refused before anything is made, since this machine or its kernel cannot do it.
 
-use crate::application::control;
+use crate::application::{LEAST_DATAGRAM, control};
 use crate::machine::Machine;
 use crate::settings::{Conflict, Settings, links_of, settings};
 use ropewalk_scenario::plan::{Application, ConnectionPlan, NodeKind, PathPlan, Protocol, Stack};
@@ -63,16 +63,7 @@ fn check_connection(
     machine: &Machine,
 ) -> Result<(), ScenarioError> {
     let base = format!("connections.{}", connection.group);
-    let application = match &connection.application {
-        Application::Bulk(_) => None,
-        Application::ConstantRate(_) => Some("constant-rate"),
-        Application::OnOff(_) => Some("on-off"),
-        Application::RequestResponse(_) => Some("request-response"),
-    };
-    if let Some(name) = application {
-        let message = format!("`{name}` between Linux hosts is not supported yet");
-        return Err(scenario.mistake(&format!("{base}.application"), message, "`bulk`"));
-    }
+    check_datagrams(scenario, connection)?;
     check_control(scenario, connection, machine)?;
     if let Protocol::Mptcp(_) = connection.protocol {
         if !machine.mptcp {
@@ -83,6 +74,21 @@ fn check_connection(
         check_pairs(scenario, connection)?;
     }
     Ok(())
+}
+
+/// A datagram carries its number and its time.
+fn check_datagrams(scenario: &Scenario, connection: &ConnectionPlan) -> Result<(), ScenarioError> {
+    let size = match &connection.application {
+        Application::ConstantRate(paced) => paced.packet_size,
+        Application::OnOff(paced) => paced.packet_size,
+        Application::Bulk(_) | Application::RequestResponse(_) => return Ok(()),
+    };
+    if !matches!(connection.protocol, Protocol::Udp) || size >= LEAST_DATAGRAM {
+        return Ok(());
+    }
+    let key = format!("connections.{}.application.packet_size", connection.group);
+    let message = format!("{size} octets have no room for a datagram's number and time between Linux hosts");
+    Err(scenario.mistake(&key, message, format!("at least {LEAST_DATAGRAM} B")))
 }
 
 fn check_control(

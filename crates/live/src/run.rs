@@ -41,8 +41,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
     lease::clean().map_err(failed(Step::Clean))?;
     let lease = Lease::take().map_err(failed(Step::Lock))?;
     let mut site = Site::new(plan, &settings, lease.name())?;
-    let opened = Opened::new(plan, &site)?;
     let seed = options.seed.unwrap_or(scenario.seed());
+    let opened = Opened::new(plan, &site, seed)?;
     let never = AtomicBool::new(false);
     let stop = options.stop.unwrap_or(&never);
     let (mut links, observed, progress) =

@@ -4,6 +4,7 @@
 //! a [`ScenarioError`] that names file, line, column and key. What is read ([`Scenario`]) explains itself and
 //! holds the [`Plan`] that a world is built from.
 
+pub mod application;
 mod canonical;
 mod document;
 mod error;

@@ -2,7 +2,6 @@
 
 mod addresses;
 mod announcer;
-mod application;
 mod blackhole;
 mod bonds;
 mod broadcasts;

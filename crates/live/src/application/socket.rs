@@ -4,12 +4,12 @@ use crate::clock::timespec;
 use ropewalk_mptcp::Coupling;
 use ropewalk_scenario::plan::{ConnectionPlan, Plan, Protocol};
 use ropewalk_tcp::CongestionControl;
+use ropewalk_units::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// Linux's number of Multipath TCP as a protocol.
 const IPPROTO_MPTCP: i32 = 262;
@@ -17,8 +17,8 @@ const IPPROTO_MPTCP: i32 = 262;
 const FIRST_SERVER_PORT: u16 = 5001;
 /// First port of clients, likewise.
 const FIRST_CLIENT_PORT: u16 = 35_001;
-/// A call waits this long before it looks whether the run is over.
-const LOOK: Duration = Duration::from_millis(50);
+/// Who waits looks this often whether the run is over.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The kernel's name of a connection's congestion control.
 pub(crate) fn control(protocol: &Protocol) -> &'static str {
@@ -86,6 +86,16 @@ impl<'a> Sockets<'a> {
         Ok(Server(socket))
     }
 
+    /// A socket for datagrams, which knows its peer; the client's or the server's.
+    pub(super) fn datagram(&self, is_client: bool) -> io::Result<Stream> {
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(socket2::Protocol::UDP))?;
+        socket.set_tos_v4(u32::from(self.connection.dscp) << 2)?;
+        let (own, peer) = if is_client { (self.local, self.remote) } else { (self.remote, self.local) };
+        socket.bind(&SockAddr::from(own))?;
+        socket.connect(&SockAddr::from(peer))?;
+        Stream::new(socket, None)
+    }
+
     /// Bound to the first path's address.
     pub(super) fn client(&self) -> io::Result<Client> {
         let socket = self.socket()?;
@@ -95,9 +105,8 @@ impl<'a> Sockets<'a> {
 }
 
 /// Waits for a moment. Is there something?
-fn look(socket: &Socket, flags: PollFlags) -> io::Result<bool> {
-    let wait = timespec(ropewalk_units::Duration::from_nanos(LOOK.as_nanos() as u64));
-    match poll(&mut [PollFd::new(socket, flags)], Some(&wait)) {
+fn look(socket: &Socket, flags: PollFlags, most: Duration) -> io::Result<bool> {
+    match poll(&mut [PollFd::new(socket, flags)], Some(&timespec(most.min(LOOK)))) {
         Ok(ready) => Ok(ready > 0),
         Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
@@ -111,7 +120,7 @@ impl Server {
     /// The first connection; nothing if the run is over before.
     pub(super) fn accept(self, stop: &AtomicBool) -> io::Result<Option<Stream>> {
         while !stop.load(Ordering::Relaxed) {
-            if look(&self.0, PollFlags::IN)? {
+            if look(&self.0, PollFlags::IN, LOOK)? {
                 let (socket, _) = self.0.accept()?;
                 return Stream::new(socket, Some(self.0)).map(Some);
             }
@@ -134,7 +143,7 @@ impl Client {
             done => done?,
         }
         while !stop.load(Ordering::Relaxed) {
-            if look(&self.socket, PollFlags::OUT)? {
+            if look(&self.socket, PollFlags::OUT, LOOK)? {
                 return match self.socket.take_error()? {
                     Some(error) => Err(error),
                     None => Stream::new(self.socket, None).map(Some),
@@ -145,7 +154,7 @@ impl Client {
     }
 }
 
-/// A connected socket. Its calls return after a moment, done or not.
+/// A connected socket. Its calls return at once, done or not.
 pub(super) struct Stream {
     socket: Socket,
     /// Joins come to it as long as the connection lasts.
@@ -154,10 +163,13 @@ pub(super) struct Stream {
 
 impl Stream {
     fn new(socket: Socket, listener: Option<Socket>) -> io::Result<Self> {
-        socket.set_nonblocking(false)?;
-        socket.set_read_timeout(Some(LOOK))?;
-        socket.set_write_timeout(Some(LOOK))?;
+        socket.set_nonblocking(true)?;
         Ok(Self { socket, _listener: listener })
+    }
+
+    /// Waits until a call has something to do, or for `most`, or until it is time to look whether the run is over.
+    pub(super) fn wait(&self, flags: PollFlags, most: Duration) -> io::Result<()> {
+        look(&self.socket, flags, most).map(drop)
     }
 
     pub(super) fn write(&self, octets: &[u8]) -> io::Result<usize> {
@@ -174,7 +186,7 @@ impl Stream {
     }
 }
 
-/// A call that was not done in its moment is nothing; it is to be made again.
+/// A call that could not be done at once is nothing; it is to be made again.
 pub(super) fn again<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -119,8 +119,11 @@ fn paths_that_the_kernel_cannot_pair_are_told() {
 }
 
 #[test]
-fn applications_that_are_not_here_yet_are_told() {
-    let text = format!("{GOOD}application = {{ kind = \"request-response\" }}\n");
+fn datagrams_without_room_for_their_number_are_told() {
+    let udp = GOOD.replace("\"mptcp\"", "\"udp\"");
+    let text = format!(
+        "{udp}application = {{ kind = \"constant-rate\", rate = \"1 Mbit/s\", packet_size = \"15 B\" }}\n"
+    );
     let message = refused(&text, &able());
-    assert!(message.contains("`request-response` between Linux hosts is not supported yet"), "{message}");
+    assert!(message.contains("15 octets have no room") && message.contains("at least 16 B"), "{message}");
 }

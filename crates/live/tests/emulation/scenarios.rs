@@ -47,6 +47,38 @@ to = "server"
 application = { kind = "bulk", bytes = "500 kB" }
 "#;
 
+/// A call, a stream of messages, and requests with answers.
+pub(crate) const TALK: &str = r#"
+[scenario]
+name = "talk"
+duration = "3 s"
+[hosts.client]
+stack = "linux"
+[hosts.server]
+stack = "linux"
+[links.dsl]
+between = ["client", "server"]
+rate = "8 Mbit/s"
+delay = "10 ms"
+queue = "100 packets"
+[links.dsl.forward]
+loss = { model = "exact", packets = [2, 40] }
+[connections.call]
+protocol = "udp"
+from = "client"
+to = "server"
+application = { kind = "constant-rate", rate = "800 kbit/s", packet_size = "500 B", duration = "2 s" }
+[connections.feed]
+from = "client"
+to = "server"
+application = { kind = "constant-rate", rate = "1 Mbit/s" }
+[connections.web]
+from = "client"
+to = "server"
+start = "500 ms"
+application = { kind = "request-response", request = "400 B", response = "20 kB", think = "50 ms", count = 10 }
+"#;
+
 /// Two links from end to end: the server has two addresses.
 pub(crate) const TWO_LINKS: &str = r#"
 [scenario]

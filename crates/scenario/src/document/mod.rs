@@ -100,7 +100,8 @@ impl Document {
     /// Where a key of `tcp` or `mptcp` (`kind`) was written: at the connection, whose key is `base`, or for all.
     pub(crate) fn protocol_key(&self, base: &str, kind: &str, name: &str) -> String {
         let own = format!("{base}.{kind}.{name}");
-        if self.find(&own).is_some() { own } else { format!("{kind}.{name}") }
+        let of_all = format!("{kind}.{name}");
+        if self.find(&own).is_none() && self.find(&of_all).is_some() { of_all } else { own }
     }
 
     /// The origin of the value at `path`, or of the innermost table around it that was written.

@@ -1,5 +1,6 @@
 //! The rows of the tables.
 
+use crate::application::Datagrams;
 use ropewalk_units::Instant;
 use ropewalk_wifi::RadioStats;
 use ropewalk_wifi::position::Position;
@@ -57,6 +58,22 @@ pub struct DatagramCounts {
     pub delay_median_ms: Option<f64>,
     /// The 99th percentile of their one-way delays in ms.
     pub delay_p99_ms: Option<f64>,
+}
+
+impl DatagramCounts {
+    /// Of a flow of which so many were sent.
+    pub fn new(sent: u64, receiver: &Datagrams) -> Self {
+        let quantile = |part: f64| {
+            (receiver.datagrams > 0).then(|| receiver.delays.value_at_quantile(part) as f64 / 1e3)
+        };
+        Self {
+            sent,
+            received: receiver.datagrams,
+            reordered: receiver.reordered,
+            delay_median_ms: quantile(0.5),
+            delay_p99_ms: quantile(0.99),
+        }
+    }
 }
 
 /// A subflow.

@@ -264,6 +264,18 @@ pub struct ConnectionPlan {
     pub dscp: u8,
 }
 
+impl ConnectionPlan {
+    /// Does the server send the octets that count? Of requests and responses these are the responses.
+    pub fn server_sends(&self) -> bool {
+        matches!(self.application, Application::RequestResponse(_)) || self.data == DataDirection::Backward
+    }
+
+    /// Who sends the octets that count.
+    pub fn sender(&self) -> NodeIndex {
+        if self.server_sends() { self.destination } else { self.source }
+    }
+}
+
 /// One path of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathPlan {
@@ -290,4 +302,16 @@ pub enum Application {
     OnOff(OnOff),
     /// Requests, answers, and time to think between them.
     RequestResponse(RequestResponse),
+}
+
+impl Application {
+    /// Was it asked to come to an end of its own?
+    pub const fn is_finite(&self) -> bool {
+        match self {
+            Self::Bulk(bulk) => bulk.bytes.is_some() || bulk.duration.is_some(),
+            Self::RequestResponse(exchanges) => exchanges.count.is_some(),
+            Self::ConstantRate(paced) => paced.duration.is_some(),
+            Self::OnOff(paced) => paced.duration.is_some(),
+        }
+    }
 }

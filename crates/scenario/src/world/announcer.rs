@@ -1,7 +1,7 @@
 //! A station's part in broadcasts: it sends its own, and counts those that it hears.
 
-use super::application::draw;
 use super::packet::{Body, Datagram, Packet, Socket};
+use crate::application::draw;
 use crate::plan::Interval;
 use ropewalk_sim::{Context, PacketId, Port, Stream};
 use ropewalk_units::{Duration, Instant};

@@ -1,10 +1,9 @@
 //! From a plan to a world.
 
 use super::addresses::{self, AddressBook, EndPath};
-use super::application::{BulkSource, Paced, Periods, Requester, Responder, Sink, Source};
 use super::bonds;
 use super::broadcasts;
-use super::datagrams::{UdpReceiver, UdpSender};
+use super::datagrams::UdpSender;
 use super::endpoint::StreamEndpoint;
 use super::gateway::Gateway;
 use super::host::{Endpoint, Host};
@@ -15,13 +14,10 @@ use super::period::Period;
 use super::router::{NextHop, Router};
 use super::simulation::{Ends, LinkPorts, Radio, Simulation};
 use super::transport::{FourTuple, Transport};
-use crate::plan::{
-    self, AddressIndex, Application, Carrier, ConnectionPlan, ConstantRate, DataDirection, NodeKind,
-    NodePlan, OnOff, Plan, Protocol, RateChange, RequestResponse,
-};
+use crate::application::{Datagrams, Sink, paced, sources};
+use crate::plan::{AddressIndex, Carrier, ConnectionPlan, DataDirection, NodeKind, NodePlan, Plan, Protocol};
 use ropewalk_mptcp::PathManager;
 use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Streams, Tap, World};
-use ropewalk_units::{Duration, Instant};
 use std::sync::Arc;
 
 /// First port that servers listen on: connection k of the plan has the k-th from here, or the next that is free.
@@ -196,11 +192,11 @@ fn add_connection<T: Tap<Packet>, M: Medium<Packet>>(
     let stream = |part: &str| streams.stream(&format!("connection/{}/{part}", connection.name));
     let [at_client, at_server] = match &connection.protocol {
         Protocol::Udp => {
-            udp_endpoints(world, plan, connection, [client, server], [paths[0], reversed[0]], stream)
+            udp_endpoints(world, plan, connection, [client, server], [paths[0], reversed[0]], streams)
         }
         protocol => {
             let protocol = Arc::new(protocol.clone());
-            let [asking, answering] = sources(plan, connection, &stream);
+            let [asking, answering] = sources(plan, connection, streams);
             let endpoint = |transport, source, paths, part: &str| {
                 Endpoint::Stream(StreamEndpoint {
                     protocol: Arc::clone(&protocol),
@@ -238,66 +234,6 @@ fn install<T: Tap<Packet>, M: Medium<Packet>>(
     index
 }
 
-/// The end of an application that lasts `duration`, or until the end of the run.
-fn stop_at(plan: &Plan, connection: &ConnectionPlan, duration: Option<Duration>) -> Instant {
-    let end = Instant::ZERO + plan.settings.duration;
-    duration.map_or(end, |duration| connection.start.saturating_add(duration))
-}
-
-/// The message source of a constant-rate or on-off application.
-fn paced(
-    plan: &Plan,
-    connection: &ConnectionPlan,
-    stream: impl Fn(&str) -> ropewalk_sim::Stream,
-) -> Option<Paced> {
-    let (rate, packet, duration, periods) = match &connection.application {
-        Application::ConstantRate(ConstantRate { rate, packet_size, duration, .. }) => {
-            (rate, packet_size, duration, None)
-        }
-        Application::OnOff(OnOff { rate, packet_size, on, off, duration }) => {
-            let periods = Periods { on: *on, off: *off, stream: stream("periods") };
-            (rate, packet_size, duration, Some(periods))
-        }
-        Application::Bulk(_) | Application::RequestResponse(_) => return None,
-    };
-    let stop = stop_at(plan, connection, *duration);
-    let paced = Paced::new(connection.start, stop, *packet, rate.transmission_time(*packet), periods);
-    Some(match &connection.application {
-        Application::ConstantRate(ConstantRate { changes, .. }) => {
-            let interval = |&RateChange { at, rate }: &RateChange| (at, rate.transmission_time(*packet));
-            paced.with_changes(changes.iter().map(interval).collect())
-        }
-        _ => paced,
-    })
-}
-
-/// What the client's and the server's side of a stream connection write.
-fn sources(
-    plan: &Plan,
-    connection: &ConnectionPlan,
-    stream: &impl Fn(&str) -> ropewalk_sim::Stream,
-) -> [Source; 2] {
-    let writing = match &connection.application {
-        Application::RequestResponse(RequestResponse { request, response, think, count }) => {
-            let count = count.map(u64::from);
-            let stream = stream("think");
-            let asking = Requester::new(connection.start, count, *request, *response, *think, stream);
-            return [Source::Requester(asking), Source::Responder(Responder::new(*request, *response))];
-        }
-        Application::Bulk(plan::Bulk { bytes, duration }) => {
-            let stop = duration.map(|duration| connection.start.saturating_add(duration));
-            Source::Bulk(BulkSource::new(*bytes, stop))
-        }
-        Application::ConstantRate(_) | Application::OnOff(_) => {
-            Source::Paced(paced(plan, connection, stream).expect("the application is paced"))
-        }
-    };
-    match connection.data {
-        DataDirection::Forward => [writing, Source::None],
-        DataDirection::Backward => [Source::None, writing],
-    }
-}
-
 /// The sending and the receiving end of a UDP flow, in the order client, server.
 fn udp_endpoints<T: Tap<Packet>, M: Medium<Packet>>(
     world: &World<ScenarioNode, T, M>,
@@ -305,7 +241,7 @@ fn udp_endpoints<T: Tap<Packet>, M: Medium<Packet>>(
     connection: &ConnectionPlan,
     nodes: [NodeId; 2],
     paths: [EndPath; 2],
-    stream: impl Fn(&str) -> ropewalk_sim::Stream,
+    streams: &Streams,
 ) -> [Endpoint; 2] {
     let backward = usize::from(connection.data == DataDirection::Backward);
     let from = paths[backward];
@@ -313,9 +249,9 @@ fn udp_endpoints<T: Tap<Packet>, M: Medium<Packet>>(
     let port = host.interface(from.local.address()).expect("a path starts at an interface of its host");
     let sender = Endpoint::UdpSender(UdpSender {
         tuple: FourTuple { local: from.local, remote: from.remote, port },
-        paced: paced(plan, connection, stream).expect("the schema allows UDP only paced applications"),
+        paced: paced(plan, connection, streams).expect("the schema allows UDP only paced applications"),
         dscp: connection.dscp,
     });
-    let receiver = Endpoint::UdpReceiver(from.remote.port(), UdpReceiver::new());
+    let receiver = Endpoint::UdpReceiver(from.remote.port(), Datagrams::new());
     if backward == 0 { [sender, receiver] } else { [receiver, sender] }
 }

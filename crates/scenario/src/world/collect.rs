@@ -1,6 +1,5 @@
 //! The result of a finished simulation.
 
-use super::datagrams::{UdpReceiver, UdpSender};
 use super::endpoint::StreamEndpoint;
 use super::packet::Packet;
 use super::simulation::Simulation;
@@ -13,16 +12,6 @@ use ropewalk_units::{Duration, Instant};
 /// Mbit/s of `octets` in `time`; zero for no time.
 fn mbps(octets: u64, time: Duration) -> f64 {
     if time.is_zero() { 0.0 } else { octets as f64 * 8e-6 / time.as_secs_f64() }
-}
-
-/// Was the application asked to come to an end of its own?
-fn is_finite(application: &Application) -> bool {
-    match application {
-        Application::Bulk(bulk) => bulk.bytes.is_some() || bulk.duration.is_some(),
-        Application::RequestResponse(exchanges) => exchanges.count.is_some(),
-        Application::ConstantRate(paced) => paced.duration.is_some(),
-        Application::OnOff(paced) => paced.duration.is_some(),
-    }
 }
 
 /// What a connection came to.
@@ -63,7 +52,7 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
         },
     };
     let run_end = Instant::ZERO + plan.settings.duration;
-    let finite = is_finite(&connection.application);
+    let finite = connection.application.is_finite();
     let completed = result.error.is_none() && (result.all || (!finite && result.bytes > 0));
     let end = if finite { result.last_at.filter(|_| result.all) } else { Some(run_end) };
     let time = end.unwrap_or(run_end).saturating_since(connection.start);
@@ -74,7 +63,9 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
         DataEnds::Udp { .. } => ((None, None), (0, 0.0)),
     };
     let (datagrams, udp_duplicates) = match ends {
-        DataEnds::Udp { sender, receiver } => (Some(counts(sender, receiver)), receiver.duplicate_bytes),
+        DataEnds::Udp { sender, receiver } => {
+            (Some(DatagramCounts::new(sender.paced.sent(), receiver)), receiver.duplicate_bytes)
+        }
         DataEnds::Stream { .. } => (None, 0),
     };
     ConnectionRow {
@@ -95,18 +86,6 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
         mean_response_s: (transactions > 0).then(|| response_s / transactions as f64),
         datagrams,
         error: result.error,
-    }
-}
-
-fn counts(sender: &UdpSender, receiver: &UdpReceiver) -> DatagramCounts {
-    let quantile =
-        |part: f64| (receiver.datagrams > 0).then(|| receiver.delays.value_at_quantile(part) as f64 / 1e3);
-    DatagramCounts {
-        sent: sender.paced.sent(),
-        received: receiver.datagrams,
-        reordered: receiver.reordered,
-        delay_median_ms: quantile(0.5),
-        delay_p99_ms: quantile(0.99),
     }
 }
 

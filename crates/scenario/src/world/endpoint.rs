@@ -1,10 +1,10 @@
 //! One end of one connection of the scenario: its transport, its application, and its one timer.
 
 use super::addresses::{AddressBook, EndPath};
-use super::application::{Sink, Source, Writer};
 use super::blackhole::Blackhole;
 use super::packet::{Packet, Socket};
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
+use crate::application::{Sink, Source, Writer};
 use crate::plan::{AddressIndex, Protocol};
 use ropewalk_host::Identity;
 use ropewalk_mptcp as mptcp;

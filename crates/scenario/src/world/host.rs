@@ -2,12 +2,13 @@
 
 use super::addresses::{AddressBook, EndPath};
 use super::blackhole::Blackhole;
-use super::datagrams::{UdpReceiver, UdpSender};
+use super::datagrams::UdpSender;
 use super::doors::{DOOR, Doors};
 use super::endpoint::{Interfaces, StreamEndpoint, Unexpected};
-use super::packet::{Body, Packet};
+use super::packet::{Body, Datagram, Packet};
 use super::ports::PortTable;
 use super::transport::Transport;
+use crate::application::{Datagrams, Received};
 use crate::plan::AddressIndex;
 use ropewalk_host::{Identity, reset_for};
 use ropewalk_sim::{Context, PacketId, Port, Stream};
@@ -23,7 +24,7 @@ pub(crate) enum Endpoint {
     /// Sends datagrams.
     UdpSender(UdpSender),
     /// Receives datagrams, on this local port.
-    UdpReceiver(u16, UdpReceiver),
+    UdpReceiver(u16, Datagrams),
 }
 
 impl Endpoint {
@@ -194,7 +195,8 @@ impl Host {
         if let Some(Slot { endpoint: Endpoint::UdpReceiver(_, receiver), .. }) =
             self.slots.get_mut(index as usize)
         {
-            receiver.receive(now, datagram);
+            let &Datagram { number, sent, payload } = datagram;
+            receiver.receive(now, Received { number, sent, payload });
         }
         context.drop_packet(id);
     }

@@ -1,8 +1,8 @@
 //! The transports of an endpoint behind one face: a TCP connection, or a Multipath TCP connection.
 
-use super::application::Writer;
 use super::packet::Socket;
 use super::ports::OwnPorts;
+use crate::application::Writer;
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::Port;
 use ropewalk_tcp as tcp;

@@ -1,13 +1,13 @@
 //! Read-only views of a running connection: what sampling and collecting ask of its two ends.
 
-use super::application::Source;
-use super::datagrams::{UdpReceiver, UdpSender};
+use super::datagrams::UdpSender;
 use super::endpoint::StreamEndpoint;
 use super::host::Endpoint;
 use super::packet::Packet;
 use super::simulation::{Ends, Simulation};
 use super::transport::Transport;
-use crate::plan::{AddressIndex, Application, ConnectionPlan, DataDirection};
+use crate::application::{Datagrams, Source};
+use crate::plan::{AddressIndex, ConnectionPlan};
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::{Medium, Tap};
 use ropewalk_tcp as tcp;
@@ -18,12 +18,7 @@ pub(crate) enum DataEnds<'a> {
     /// TCP or Multipath TCP.
     Stream { sender: &'a StreamEndpoint, receiver: &'a StreamEndpoint },
     /// UDP.
-    Udp { sender: &'a UdpSender, receiver: &'a UdpReceiver },
-}
-
-/// Which end sends the data: for requests and responses, the server's responses are what counts.
-fn server_sends(plan: &ConnectionPlan) -> bool {
-    matches!(plan.application, Application::RequestResponse(_)) || plan.data == DataDirection::Backward
+    Udp { sender: &'a UdpSender, receiver: &'a Datagrams },
 }
 
 impl<T: Tap<Packet>, M: Medium<Packet>> Simulation<T, M> {
@@ -31,7 +26,7 @@ impl<T: Tap<Packet>, M: Medium<Packet>> Simulation<T, M> {
     pub(crate) fn data_ends(&self, plan: &ConnectionPlan, ends: Ends) -> DataEnds<'_> {
         let client = self.world.node(ends.client.0).host().endpoint(ends.client.1);
         let server = self.world.node(ends.server.0).host().endpoint(ends.server.1);
-        let (sender, receiver) = if server_sends(plan) { (server, client) } else { (client, server) };
+        let (sender, receiver) = if plan.server_sends() { (server, client) } else { (client, server) };
         match (sender, receiver) {
             (Endpoint::Stream(sender), Endpoint::Stream(receiver)) => DataEnds::Stream { sender, receiver },
             (Endpoint::UdpSender(sender), Endpoint::UdpReceiver(_, receiver)) => {

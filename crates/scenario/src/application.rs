@@ -1,21 +1,26 @@
-//! What drives connections: greedy, paced, and request/response sources, and sinks that verify.
+//! What drives connections, simulated and real: greedy, paced, and request/response sources, and sinks that verify.
+//! They own no clock and no socket: whoever drives them says what time it is, and where they write.
 
+mod build;
 mod bulk;
+mod datagrams;
 mod interval;
 mod paced;
 mod requests;
 mod sink;
 
-pub(crate) use bulk::BulkSource;
-pub(crate) use interval::draw;
-pub(crate) use paced::{Paced, Periods};
-pub(crate) use requests::{Requester, Responder};
-pub(crate) use sink::Sink;
+pub use build::{paced, sources};
+pub use bulk::BulkSource;
+pub use datagrams::{Datagrams, Received};
+pub use interval::draw;
+pub use paced::{Paced, Periods};
+pub use requests::{Requester, Responder};
+pub use sink::Sink;
 
 use ropewalk_units::Instant;
 
 /// Where a source writes: the sending half of a connection.
-pub(crate) trait Writer {
+pub trait Writer {
     /// Free octets of the send buffer.
     fn space(&self) -> u64;
     /// Appends so many octets of the generated stream; at most [`Writer::space`].
@@ -26,7 +31,7 @@ pub(crate) trait Writer {
 
 /// What one end of a stream connection writes.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub enum Source {
     /// Nothing: it only reads, and closes when its peer does.
     None,
     /// Greedy.
@@ -42,7 +47,7 @@ pub(crate) enum Source {
 impl Source {
     /// Writes what is due and fits.
     #[inline(always)]
-    pub(crate) fn pump(&mut self, now: Instant, sink: &Sink, writer: &mut impl Writer) {
+    pub fn pump(&mut self, now: Instant, sink: &Sink, writer: &mut impl Writer) {
         match self {
             Self::None => {
                 if sink.finished_at.is_some() {
@@ -58,7 +63,7 @@ impl Source {
 
     /// When it wants to be pumped although nothing arrives.
     #[inline]
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    pub fn deadline(&self) -> Option<Instant> {
         match self {
             Self::None | Self::Responder(_) => None,
             Self::Bulk(bulk) => bulk.deadline(),
@@ -68,7 +73,7 @@ impl Source {
     }
 
     /// Has it written all that it will?
-    pub(crate) fn is_finished(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         match self {
             Self::None | Self::Responder(_) => true,
             Self::Bulk(bulk) => bulk.is_finished(),

@@ -8,7 +8,7 @@ use ropewalk_units::{Duration, Instant};
 
 /// The client's side.
 #[derive(Debug)]
-pub(crate) struct Requester {
+pub struct Requester {
     request: u64,
     response: u64,
     think: Interval,
@@ -21,14 +21,14 @@ pub(crate) struct Requester {
     expected: u64,
     finished: bool,
     /// Transactions whose response has arrived whole.
-    pub(crate) completed: u64,
+    pub completed: u64,
     /// Sum of their times, from writing the request to reading the response's last octet.
-    pub(crate) response_time: Duration,
+    pub response_time: Duration,
 }
 
 impl Requester {
     /// `count` transactions (`None`: no end), the first at `start`.
-    pub(crate) fn new(
+    pub fn new(
         start: Instant,
         count: Option<u64>,
         request: u64,
@@ -53,7 +53,7 @@ impl Requester {
     }
 
     /// Begins the transaction that is due, writes what fits of its request, and notices its response.
-    pub(crate) fn pump(&mut self, now: Instant, received: u64, writer: &mut impl Writer) {
+    pub fn pump(&mut self, now: Instant, received: u64, writer: &mut impl Writer) {
         if self.expected > self.completed * self.response && received >= self.expected {
             self.complete(now);
         }
@@ -88,19 +88,19 @@ impl Requester {
     }
 
     /// When the next transaction begins.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    pub fn deadline(&self) -> Option<Instant> {
         self.next
     }
 
     /// Are all transactions complete?
-    pub(crate) fn is_finished(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.finished
     }
 }
 
 /// The server's side.
 #[derive(Clone, Debug)]
-pub(crate) struct Responder {
+pub struct Responder {
     request: u64,
     response: u64,
     answered: u64,
@@ -110,12 +110,12 @@ pub(crate) struct Responder {
 
 impl Responder {
     /// Answers each `request` octets with `response`.
-    pub(crate) fn new(request: u64, response: u64) -> Self {
+    pub fn new(request: u64, response: u64) -> Self {
         Self { request, response, answered: 0, unwritten: 0, finished: false }
     }
 
     /// Writes what is due; ends its stream when the client has ended its own.
-    pub(crate) fn pump(&mut self, received: u64, peer_finished: bool, writer: &mut impl Writer) {
+    pub fn pump(&mut self, received: u64, peer_finished: bool, writer: &mut impl Writer) {
         let whole = received / self.request;
         self.unwritten += (whole - self.answered) * self.response;
         self.answered = whole;

@@ -5,7 +5,7 @@ use ropewalk_units::Instant;
 
 /// A greedy source.
 #[derive(Clone, Debug)]
-pub(crate) struct BulkSource {
+pub struct BulkSource {
     remaining: u64,
     stop_at: Option<Instant>,
     finished: bool,
@@ -13,13 +13,13 @@ pub(crate) struct BulkSource {
 
 impl BulkSource {
     /// `bytes` octets (`None`: no end), no longer than until `stop_at`.
-    pub(crate) fn new(bytes: Option<u64>, stop_at: Option<Instant>) -> Self {
+    pub fn new(bytes: Option<u64>, stop_at: Option<Instant>) -> Self {
         Self { remaining: bytes.unwrap_or(u64::MAX), stop_at, finished: false }
     }
 
     /// Writes what fits, and ends the stream when all is written.
     #[inline(always)]
-    pub(crate) fn pump(&mut self, now: Instant, writer: &mut impl Writer) {
+    pub fn pump(&mut self, now: Instant, writer: &mut impl Writer) {
         if self.finished {
             return;
         }
@@ -38,12 +38,12 @@ impl BulkSource {
     }
 
     /// When it wants to be pumped although nothing arrives.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    pub fn deadline(&self) -> Option<Instant> {
         self.stop_at.filter(|_| !self.finished)
     }
 
     /// Has all been written?
-    pub(crate) fn is_finished(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.finished
     }
 }

@@ -5,21 +5,21 @@ use ropewalk_wire::Payload;
 
 /// What a stream's receiver has seen.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sink {
+pub struct Sink {
     /// Octets read, all of them in order.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// When the last octet was read.
-    pub(crate) last_at: Option<Instant>,
+    pub last_at: Option<Instant>,
     /// When the end of the stream was read.
-    pub(crate) finished_at: Option<Instant>,
+    pub finished_at: Option<Instant>,
     /// Position of the first octet that was not the one the sender wrote there.
-    pub(crate) corrupt_at: Option<u64>,
+    pub corrupt_at: Option<u64>,
 }
 
 impl Sink {
     /// Takes the next octets of the stream.
     #[inline]
-    pub(crate) fn take(&mut self, now: Instant, payload: Payload) {
+    pub fn take(&mut self, now: Instant, payload: Payload) {
         // The payload is a range of the sender's stream: in-order delivery means that each range starts
         // where the last one ended.
         if payload.offset != self.bytes && self.corrupt_at.is_none() {
@@ -30,7 +30,7 @@ impl Sink {
     }
 
     /// The peer has said that no more comes.
-    pub(crate) fn finish(&mut self, now: Instant) {
+    pub fn finish(&mut self, now: Instant) {
         self.finished_at.get_or_insert(now);
     }
 }

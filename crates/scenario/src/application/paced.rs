@@ -8,18 +8,18 @@ use ropewalk_units::{Duration, Instant};
 
 /// On and off periods.
 #[derive(Debug)]
-pub(crate) struct Periods {
+pub struct Periods {
     /// Length of the periods in which messages are sent.
-    pub(crate) on: Interval,
+    pub on: Interval,
     /// Length of those in which none is.
-    pub(crate) off: Interval,
+    pub off: Interval,
     /// Where their lengths are drawn from.
-    pub(crate) stream: Stream,
+    pub stream: Stream,
 }
 
 /// A source of messages of one size, one each interval.
 #[derive(Debug)]
-pub(crate) struct Paced {
+pub struct Paced {
     /// Octets of a message.
     message: u32,
     interval: Duration,
@@ -37,7 +37,7 @@ pub(crate) struct Paced {
 
 impl Paced {
     /// Starts at `start` with a message at once (or with an on period).
-    pub(crate) fn new(
+    pub fn new(
         start: Instant,
         stop_at: Instant,
         message: u32,
@@ -61,7 +61,7 @@ impl Paced {
     }
 
     /// With other intervals from these times on; in order of time.
-    pub(crate) fn with_changes(mut self, mut changes: Vec<(Instant, Duration)>) -> Self {
+    pub fn with_changes(mut self, mut changes: Vec<(Instant, Duration)>) -> Self {
         changes.reverse();
         self.changes = changes;
         self
@@ -92,7 +92,7 @@ impl Paced {
     }
 
     /// Is a message due? Each call that says so counts it as sent.
-    pub(crate) fn take_due(&mut self, now: Instant) -> bool {
+    pub fn take_due(&mut self, now: Instant) -> bool {
         if self.next > now || self.next >= self.stop_at {
             self.finished |= self.next >= self.stop_at;
             return false;
@@ -108,7 +108,7 @@ impl Paced {
     }
 
     /// Writes all messages that are due to a stream, as far as it takes them.
-    pub(crate) fn pump(&mut self, now: Instant, writer: &mut impl Writer) {
+    pub fn pump(&mut self, now: Instant, writer: &mut impl Writer) {
         while self.take_due(now) {
             self.backlog += u64::from(self.message);
         }
@@ -123,22 +123,22 @@ impl Paced {
     }
 
     /// When the next message is due.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    pub fn deadline(&self) -> Option<Instant> {
         (!self.finished).then(|| self.next.min(self.stop_at))
     }
 
     /// Octets of a message.
-    pub(crate) fn message(&self) -> u32 {
+    pub fn message(&self) -> u32 {
         self.message
     }
 
     /// Messages handed out so far.
-    pub(crate) fn sent(&self) -> u64 {
+    pub fn sent(&self) -> u64 {
         self.sent
     }
 
     /// Has the last message been handed out?
-    pub(crate) fn is_finished(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         self.finished && self.backlog == 0
     }
 }
