@@ -53,6 +53,16 @@ impl<P> FqCodel<P> {
         self.limit
     }
 
+    /// Flows that have packets, or had some in this round.
+    pub fn active_flows(&self) -> usize {
+        self.new_flows.len() + self.old_flows.len()
+    }
+
+    /// CoDel of each flow queue, from now on.
+    pub fn set_codel(&mut self, codel: CodelConfig) {
+        self.config.codel = codel;
+    }
+
     /// RFC 8290 §4.1: the packet is queued first; while there is too much, the longest queue loses its head. `load`: what
     /// is held without it.
     pub fn enqueue(

@@ -4,8 +4,8 @@
 //! argument limits the run to schedulers whose name contains it.
 
 use ropewalk_bonding::{
-    Config, CostFirstConfig, Endpoint, FlowAwareConfig, FlowKey, PathConfig, RateAwareConfig,
-    SchedulerConfig, WrrConfig,
+    Config, CostFirstConfig, Endpoint, FlowAwareConfig, FlowKey, PathConfig, Payload, SchedulerConfig,
+    WrrConfig,
 };
 use ropewalk_units::{Duration, Instant};
 use std::hint::black_box;
@@ -19,37 +19,48 @@ fn schedulers() -> [(&'static str, SchedulerConfig); 5] {
     [
         ("weighted-round-robin", SchedulerConfig::WeightedRoundRobin(WrrConfig::default())),
         ("cost-first", SchedulerConfig::CostFirst(CostFirstConfig::default())),
-        ("rate-aware", SchedulerConfig::RateAware(RateAwareConfig::default())),
+        ("rate-aware", SchedulerConfig::RateAware),
         ("redundant", SchedulerConfig::Redundant),
         ("flow-aware", SchedulerConfig::FlowAware(FlowAwareConfig::default())),
     ]
 }
 
+/// A packet of which only a number matters.
+#[derive(Clone, Copy)]
+struct Packet(u64);
+
+impl Payload for Packet {
+    fn wire_len(&self) -> u32 {
+        1452
+    }
+
+    fn duplicate(&self) -> Self {
+        *self
+    }
+
+    fn mark_ce(&mut self) -> bool {
+        black_box(self.0) == u64::MAX
+    }
+}
+
 /// One end to the other without delay; timers and control packets included.
-fn run(ends: &mut [Endpoint<u64>; 2], now: &mut Instant) -> u64 {
+fn run(ends: &mut [Endpoint<Packet>; 2], now: &mut Instant) -> u64 {
     let mut delivered = 0;
     for number in 0..PACKETS {
         *now += INTERVAL;
         let flow = FlowKey { hash: number as u32 & 15, ..FlowKey::default() };
-        for (path, header) in ends[0].ingress(*now, 1452, flow).iter() {
-            // A second copy is refused; a number needs no freeing.
-            let _ = black_box(ends[1].handle_data(*now, path, &header, 1452, number));
-        }
-        while ends[1].poll_deliver(*now).is_some() {
-            delivered += 1;
-        }
+        ends[0].handle_packet(*now, Packet(number), flow);
         for end in 0..2 {
             if ends[end].poll_timeout().is_some_and(|(at, _)| at <= *now) {
                 ends[end].handle_timeout(*now);
-                while let Some((path, control)) = ends[end].poll_transmit(*now) {
-                    ends[1 - end].handle_control(*now, path, &control);
-                }
+            }
+            while let Some((path, datagram)) = ends[end].poll_transmit(*now) {
+                // A second copy is refused.
+                let _ = black_box(ends[1 - end].handle_datagram(*now, path, datagram));
             }
         }
-        for end in 0..2 {
-            while let Some((path, control)) = ends[end].poll_transmit(*now) {
-                ends[1 - end].handle_control(*now, path, &control);
-            }
+        while ends[1].poll_deliver(*now).is_some() {
+            delivered += 1;
         }
     }
     delivered

@@ -74,7 +74,7 @@ pub enum SchedulerConfig {
     /// Fill paths in the order of their costs, each up to the rate it is measured to deliver.
     CostFirst(CostFirstConfig),
     /// Each packet takes the path that will deliver it first.
-    RateAware(RateAwareConfig),
+    RateAware,
     /// A copy on every usable path.
     Redundant,
     /// A flow stays on the first path as long as it fits.
@@ -166,20 +166,6 @@ pub struct CostFirstConfig {
 impl Default for CostFirstConfig {
     fn default() -> Self {
         Self { queue_target: Duration::from_millis(8) }
-    }
-}
-
-/// Parameters of the rate-aware scheduler.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RateAwareConfig {
-    /// What a lost packet costs, in time: a path that loses a share p without being full counts as p times this longer. At
-    /// most 1 min (default 4 s).
-    pub loss_cost: Duration,
-}
-
-impl Default for RateAwareConfig {
-    fn default() -> Self {
-        Self { loss_cost: Duration::from_secs(4) }
     }
 }
 
@@ -281,7 +267,7 @@ impl Config {
             loss_timeout: Duration::from_millis(loss),
             overhead: 48,
             keepalive: KeepaliveConfig::default(),
-            repair: matches!(scheduler, SchedulerConfig::RateAware(_)),
+            repair: matches!(scheduler, SchedulerConfig::RateAware),
         }
     }
 
@@ -303,7 +289,7 @@ impl Config {
             SchedulerConfig::CostFirst(_) => {
                 path.max_weight.get_or_insert(WHOLE_PERCENT);
             }
-            SchedulerConfig::RateAware(_) | SchedulerConfig::Redundant | SchedulerConfig::FlowAware(_) => {}
+            SchedulerConfig::RateAware | SchedulerConfig::Redundant | SchedulerConfig::FlowAware(_) => {}
         }
         path
     }

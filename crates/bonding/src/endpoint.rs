@@ -1,6 +1,5 @@
 //! One gateway's end of a bond.
 
-mod dispatch;
 mod egress;
 mod events;
 mod feedback;
@@ -10,38 +9,54 @@ mod repair;
 #[cfg(test)]
 mod tests;
 
-pub use dispatch::Dispatch;
-pub use egress::{Refusal, Refused};
+pub use egress::Refusal;
+pub(crate) use feedback::SOON;
 
 use crate::clock::DelayReference;
 use crate::config::{Config, ConfigError};
 use crate::event::{Event, PathState, TimerKind};
 use crate::id::{FlowSeq, GlobalSeq, PathId, PathSet};
-use crate::incoming::Incoming;
-use crate::outgoing::Outgoing;
-use crate::replay::ReplayWindow;
-use crate::resequencer::Resequencer;
+use crate::path::Path;
+use crate::queue::{Backlog, Payload};
+use crate::receive::incoming::Incoming;
+use crate::receive::replay::ReplayWindow;
+use crate::receive::resequencer::Resequencer;
 use crate::scheduler::{AnyScheduler, Scheduler};
 use crate::view::{PathView, ResequencerView};
+use crate::wire::control::Control;
+use crate::wire::header::DataHeader;
 use events::Events;
 use feedback::Feedback;
 use ingress::SoloRun;
 use repair::Repairs;
-use ropewalk_units::Instant;
+use ropewalk_units::{Instant, Rate};
 
-/// One gateway's end of a bond: ingress of what it sends, egress of what it receives. `P` is the driver's handle of a
-/// packet: octets, or a number in an arena.
+/// What goes over a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "most are data; control packets are rare")]
+pub enum Datagram<P> {
+    /// A packet behind its header.
+    Data(DataHeader, P),
+    /// What the gateways tell each other.
+    Control(Control),
+}
+
+/// One gateway's end of a bond. `P` is the packet: its octets, or what stands for them.
 ///
-/// A driver hands in what comes ([`Self::ingress`], [`Self::handle_data`], [`Self::handle_control`]), then polls
-/// [`Self::poll_deliver`], [`Self::poll_transmit`], [`Self::poll_repair`] and [`Self::poll_event`] until they have nothing more, and calls
-/// [`Self::handle_timeout`] at the time that [`Self::poll_timeout`] names. It sends each copy of a packet when its
-/// [`Dispatch::departure`] says, those of one path in their order, and keeps those that [`Dispatch::kept_as`] names ([`crate::Keep`]).
+/// A driver hands in what comes ([`Self::handle_packet`], [`Self::handle_datagram`]) and calls [`Self::handle_timeout`] at the time
+/// that [`Self::poll_timeout`] names; after each it polls [`Self::poll_deliver`], [`Self::poll_transmit`] and [`Self::poll_event`] until they
+/// have nothing more.
 pub struct Endpoint<P> {
     config: Config,
     /// The time of the last input.
     now: Instant,
     // Ingress.
-    outgoing: Vec<Outgoing>,
+    paths: Vec<Path<P>>,
+    backlog: Backlog<P>,
+    /// Copies of the packet numbered last, the next one last.
+    copies: Vec<(PathId, Datagram<P>)>,
+    /// Octets of the packet bound last: the next one is likely as long.
+    last_len: u32,
     scheduler: AnyScheduler,
     usable: PathSet,
     /// Is every path down?
@@ -49,8 +64,6 @@ pub struct Endpoint<P> {
     next_global: GlobalSeq,
     run: SoloRun,
     flow_seqs: Vec<FlowSeq>,
-    /// Of delays that the peer reports.
-    reported_reference: DelayReference,
     // Egress.
     incoming: Vec<Incoming>,
     replay: ReplayWindow,
@@ -63,7 +76,7 @@ pub struct Endpoint<P> {
     events: Events,
 }
 
-impl<P> Endpoint<P> {
+impl<P: Payload> Endpoint<P> {
     /// A bond that begins at `now`.
     ///
     /// # Errors
@@ -76,26 +89,57 @@ impl<P> Endpoint<P> {
         ids().for_each(|id| usable.insert(id));
         let own = config.resequencer;
         Ok(Self {
-            outgoing: ids()
-                .map(|id| Outgoing::new(id, now, AnyScheduler::paces(&config), config.repair))
-                .collect(),
+            paths: ids().map(|id| Path::new(id, now, AnyScheduler::controller(&config, id, now))).collect(),
+            backlog: Backlog::new(),
+            copies: Vec::with_capacity(config.paths.len()),
+            last_len: 0,
             scheduler: AnyScheduler::new(&config, now),
             usable,
             is_dead: false,
             next_global: GlobalSeq::new(0),
             run: SoloRun::default(),
             flow_seqs: vec![FlowSeq::new(0); own.flow_buckets as usize],
-            reported_reference: DelayReference::default(),
             incoming: ids().map(|_| Incoming::new(own.path_reordering, now)).collect(),
             replay: ReplayWindow::new(),
             resequencer: Resequencer::new(own.max_packets, own.flow_buckets),
             measured_reference: DelayReference::default(),
             feedback: Feedback::new(&config, now),
-            repairs: Repairs::new(),
+            repairs: Repairs::default(),
             events: Events::default(),
             now,
             config,
         })
+    }
+
+    /// A datagram that came by a path.
+    ///
+    /// # Errors
+    ///
+    /// Why a packet was not taken. Control packets that are of no use are ignored.
+    #[inline]
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        datagram: Datagram<P>,
+    ) -> Result<(), Refusal> {
+        self.now = now;
+        match datagram {
+            Datagram::Data(header, packet) => self.handle_data(now, path, &header, packet),
+            Datagram::Control(control) => {
+                self.handle_control(now, path, &control);
+                Ok(())
+            }
+        }
+    }
+
+    /// The next datagram to send, and by which path: what the gateways tell each other, repairs, then packets.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
+        if let Some((path, control)) = self.next_control(now) {
+            return Some((path, Datagram::Control(control)));
+        }
+        self.next_repair(now).or_else(|| self.next_data(now))
     }
 
     /// The next packet for the LAN side.
@@ -109,7 +153,8 @@ impl<P> Endpoint<P> {
         self.now = now;
         self.check_paths(now);
         self.check_repairs(now);
-        self.feedback.tick(now, &self.config, &mut self.incoming, &self.outgoing, self.usable);
+        let quickest = self.quickest();
+        self.feedback.tick(now, &self.config, &mut self.incoming, &self.paths, self.usable, quickest);
         self.give_up_in_time(now);
         self.note_given_up();
     }
@@ -123,11 +168,11 @@ impl<P> Endpoint<P> {
             }
         };
         consider(self.resequencer.deadline(), TimerKind::Resequencing);
-        for path in &self.outgoing {
+        for path in &self.paths {
             let deadline = path.liveness.deadline(&self.config.keepalive);
             consider(deadline.unwrap_or(Instant::MAX), TimerKind::PathState);
-            consider(path.next_probes_at().unwrap_or(Instant::MAX), TimerKind::Probe);
         }
+        consider(self.paced_until().unwrap_or(Instant::MAX), TimerKind::Pacing);
         Some(first)
     }
 
@@ -142,30 +187,34 @@ impl<P> Endpoint<P> {
     ///
     /// If there is no such path.
     pub fn path(&self, id: PathId) -> PathView {
-        let (outgoing, incoming) = (&self.outgoing[id.index()], &self.incoming[id.index()]);
+        let (path, incoming) = (&self.paths[id.index()], &self.incoming[id.index()]);
         PathView {
             id,
-            state: outgoing.liveness.state,
-            sent_packets: outgoing.sent_packets,
-            probes: u64::from(outgoing.probes),
-            last_len: outgoing.last_len(),
-            sent_bytes: outgoing.sent_bytes,
+            state: path.liveness.state,
+            sent_packets: path.sent_packets,
+            last_len: path.last_len,
+            sent_bytes: path.sent_bytes,
             received_packets: incoming.received_packets,
             received_bytes: incoming.received_bytes,
             lost_received: incoming.lost(),
-            lost_reported: outgoing.lost_packets,
-            lost_reported_bytes: outgoing.lost_bytes,
-            repaired: outgoing.repaired,
-            weight: self.scheduler.weight(outgoing),
-            srtt: outgoing.liveness.srtt,
-            queueing_delay: outgoing.queueing_delay(self.now),
-            delivery_rate: outgoing.delivery_rate(),
+            lost_reported: path.lost_packets,
+            lost_reported_bytes: path.lost_bytes,
+            repaired: path.repaired,
+            weight: self.scheduler.weight(&path.view(self.now, 0)),
+            srtt: path.liveness.srtt,
+            queueing_delay: path.queueing_delay(),
+            delivery_rate: Rate::from_bits_per_sec((path.rate() * 8.0) as u64),
         }
     }
 
     /// All paths, in their order.
     pub fn paths(&self) -> impl Iterator<Item = PathView> + '_ {
-        self.outgoing.iter().map(move |path| self.path(path.id))
+        self.paths.iter().map(move |path| self.path(path.id))
+    }
+
+    /// Packets that were dropped while they waited for a path.
+    pub fn dropped(&self) -> u64 {
+        self.backlog.dropped()
     }
 
     /// The resequencer.
@@ -176,26 +225,43 @@ impl<P> Endpoint<P> {
 
     /// Notices silence, and which paths may be used.
     fn check_paths(&mut self, now: Instant) {
-        for place in 0..self.outgoing.len() {
-            let was = self.outgoing[place].liveness.state;
-            self.outgoing[place].liveness.check(now, &self.config.keepalive);
-            self.note_state(now, place, was);
+        for place in 0..self.paths.len() {
+            let was = self.paths[place].liveness.state;
+            self.paths[place].liveness.check(now, &self.config.keepalive);
+            self.note_state(place, was);
         }
     }
 
     /// A path may have changed its state.
-    fn note_state(&mut self, now: Instant, place: usize, from: PathState) {
-        let path = &mut self.outgoing[place];
-        let to = path.liveness.state;
+    fn note_state(&mut self, place: usize, from: PathState) {
+        let path = &mut self.paths[place];
+        let (id, to) = (path.id, path.liveness.state);
         if from == to {
             return;
         }
-        path.set_state(now, from);
-        self.events.push(Event::PathStateChanged { path: path.id, from, to });
+        self.events.push(Event::PathStateChanged { path: id, from, to });
         let was_alive = !self.is_dead;
         self.find_usable();
         if self.is_dead && was_alive {
             self.events.push(Event::NoPath);
+        }
+        if from == PathState::Down {
+            self.feedback.begin_train(id);
+        }
+        if to != PathState::Up {
+            self.rescue(place, to);
+        }
+    }
+
+    /// What was sent on a path that is probably dead goes by another.
+    fn rescue(&mut self, place: usize, state: PathState) {
+        let id = self.paths[place].id;
+        if self.config.repair && state == PathState::Suspected && !self.usable.contains(id) {
+            let room = repair::MOST - self.repairs.len();
+            self.repairs.extend(self.paths[place].in_doubt().map(|seq| (id, seq)).take(room));
+        }
+        if state == PathState::Down {
+            self.paths[place].on_death(self.now);
         }
     }
 
@@ -204,7 +270,7 @@ impl<P> Endpoint<P> {
     fn find_usable(&mut self) {
         let in_state = |state: PathState| {
             let mut set = PathSet::EMPTY;
-            let paths = self.outgoing.iter().filter(|path| path.liveness.state == state);
+            let paths = self.paths.iter().filter(|path| path.liveness.state == state);
             paths.for_each(|path| set.insert(path.id));
             set
         };
@@ -212,7 +278,7 @@ impl<P> Endpoint<P> {
         self.usable = if up.is_empty() { in_state(PathState::Suspected) } else { up };
         self.is_dead = self.usable.is_empty();
         if self.is_dead {
-            let last = self.outgoing.iter().rev().max_by_key(|path| path.liveness.heard_at);
+            let last = self.paths.iter().rev().max_by_key(|path| path.liveness.heard_at);
             self.usable = last.map_or(PathSet::EMPTY, |path| PathSet::one(path.id));
         }
     }

@@ -42,8 +42,11 @@ pub enum Event {
     },
     /// Every path is down: until one returns, packets go on the one that showed a sign of life last.
     NoPath,
-    /// A packet from the LAN was not sent, because no path would have taken it within a round trip.
-    Full,
+    /// Packets that waited were dropped: there was no room, or they had waited for long.
+    Dropped {
+        /// How many.
+        packets: u32,
+    },
     /// Events were lost because nobody asked for them.
     Overrun {
         /// How many.
@@ -58,8 +61,8 @@ pub enum TimerKind {
     Report,
     /// To send keepalives.
     Keepalive,
-    /// To send more probes of a train.
-    Probe,
+    /// To send what a pacer has held back.
+    Pacing,
     /// To suspect a path or declare it down.
     PathState,
     /// To give up on a missing packet.

@@ -62,18 +62,6 @@ impl PathSet {
         set
     }
 
-    /// Those that are not in the other.
-    #[inline]
-    pub(crate) const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// Those of both.
-    #[inline]
-    pub(crate) const fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
     /// The lowest numbered.
     #[inline]
     pub(crate) const fn first(self) -> Option<PathId> {

@@ -1,23 +1,20 @@
-//! Schedulers: which path (or paths) a packet takes.
+//! Schedulers: which path a packet takes, and why.
 //!
-//! Pure decisions on the paths' state as the ingress knows it. A scheduler is asked once for every packet and told about
-//! every report; only usable paths may be chosen.
+//! Pure decisions on a snapshot of the paths. A scheduler is asked when some path may send, about the first packet of a flow whose
+//! turn it is, and told about every report. It may let the packet wait: it is asked again when anything has changed.
 
 mod cost_first;
+mod earliest;
 mod flow_aware;
-mod rate_aware;
 mod redundant;
 mod wrr;
 
-#[cfg(test)]
-mod tests;
-
 use crate::config::{Config, SchedulerConfig};
-use crate::id::PathSet;
-use crate::outgoing::{Outgoing, Progress};
+use crate::id::{PathId, PathSet};
+use crate::path::{AnyController, Progress};
 use cost_first::CostFirst;
+use earliest::EarliestArrival;
 use flow_aware::FlowAware;
-use rate_aware::RateAware;
 use redundant::Redundant;
 use ropewalk_units::Instant;
 use wrr::WeightedRoundRobin;
@@ -26,24 +23,83 @@ use wrr::WeightedRoundRobin;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) now: Instant,
-    /// Octets on the wire.
-    pub(crate) wire_len: u32,
     pub(crate) bucket: u16,
+    /// Octets that wait and would go before the last one of this packet's flow, itself included.
+    pub(crate) waiting: u64,
     /// The paths to choose from; never empty.
     pub(crate) usable: PathSet,
 }
 
+/// A path as a scheduler sees it. Times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    pub(crate) id: PathId,
+    pub(crate) is_up: bool,
+    /// Do its controller and its pacer let a packet go now?
+    pub(crate) may_send: bool,
+    /// Does its controller?
+    pub(crate) has_room: bool,
+    /// May a copy go now?
+    pub(crate) may_copy: bool,
+    /// The way there without queues: half of the round trip. `None`: not known.
+    pub(crate) one_way: Option<i64>,
+    /// What waits on the way, as far as it is ours.
+    pub(crate) queue: i64,
+    /// Octets per second.
+    pub(crate) rate: f64,
+    pub(crate) is_rate_known: bool,
+    /// Is anything of ours on its way there?
+    pub(crate) is_in_use: bool,
+    pub(crate) share_percent: u32,
+}
+
+/// Why a path was chosen, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// Its turn in the round.
+    Turn,
+    /// The packet arrives by it first.
+    Earliest,
+    /// The shorter or cheaper ones are full for longer than this one takes.
+    Overflow,
+    /// The cheapest that may send.
+    Cheapest,
+    /// The flow's own.
+    Home,
+    /// A copy goes on every path.
+    Copies,
+    /// No path may send, or waiting for one is better.
+    Wait,
+}
+
+/// What a scheduler says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Decision {
+    /// One path, or several for copies; none: the packet waits.
+    pub(crate) paths: PathSet,
+    pub(crate) reason: Reason,
+}
+
+impl Decision {
+    pub(crate) const WAIT: Self = Self { paths: PathSet::EMPTY, reason: Reason::Wait };
+
+    #[inline]
+    pub(crate) fn one(path: PathId, reason: Reason) -> Self {
+        Self { paths: PathSet::one(path), reason }
+    }
+}
+
 /// What every scheduler can do.
 pub(crate) trait Scheduler {
-    /// The paths that get a copy: one, or more; none if the packet is to be dropped. Of those in `ask.usable` only.
-    fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet;
+    /// Where a packet goes. Of the paths in `ask.usable` only.
+    fn pick(&mut self, ask: &Ask, views: &[View]) -> Decision;
 
     /// The peer has reported; one [`Progress`] for each path.
-    fn on_report(&mut self, _now: Instant, _progress: &[Progress], _paths: &[Outgoing]) {}
+    fn on_report(&mut self, _now: Instant, _progress: &[Progress], _views: &[View]) {}
 
     /// A path's weight; by default its share of the packets in percent.
-    fn weight(&self, path: &Outgoing) -> u32 {
-        path.share_percent()
+    fn weight(&self, view: &View) -> u32 {
+        view.share_percent
     }
 }
 
@@ -51,7 +107,7 @@ pub(crate) trait Scheduler {
 pub(crate) enum AnyScheduler {
     WeightedRoundRobin(WeightedRoundRobin),
     CostFirst(CostFirst),
-    RateAware(RateAware),
+    RateAware(EarliestArrival),
     Redundant(Redundant),
     FlowAware(FlowAware),
 }
@@ -64,50 +120,50 @@ impl AnyScheduler {
                 Self::WeightedRoundRobin(WeightedRoundRobin::new(config, wrr, now))
             }
             SchedulerConfig::CostFirst(own) => Self::CostFirst(CostFirst::new(config, own)),
-            SchedulerConfig::RateAware(own) => Self::RateAware(RateAware::new(own)),
+            SchedulerConfig::RateAware => Self::RateAware(EarliestArrival),
             SchedulerConfig::Redundant => Self::Redundant(Redundant),
             SchedulerConfig::FlowAware(own) => Self::FlowAware(FlowAware::new(config, own)),
         }
     }
+
+    /// Are paths controlled? Not for schedulers that live on losses, or know nothing of paths.
+    pub(crate) fn is_controlled(config: &Config) -> bool {
+        !matches!(config.scheduler, SchedulerConfig::WeightedRoundRobin(_) | SchedulerConfig::Redundant)
+    }
+
+    /// The controller of a path.
+    pub(crate) fn controller(config: &Config, path: PathId, now: Instant) -> AnyController {
+        if Self::is_controlled(config) {
+            AnyController::copa(path.index() as u64 + 1, now)
+        } else {
+            AnyController::transparent()
+        }
+    }
 }
 
-impl AnyScheduler {
-    /// Are packets held back until their path's buffer has room? Not by schedulers that know nothing of queues.
-    pub(crate) fn paces(config: &Config) -> bool {
-        use SchedulerConfig::{CostFirst, FlowAware, RateAware};
-        matches!(config.scheduler, RateAware(_) | CostFirst(_) | FlowAware(_))
-    }
+macro_rules! each {
+    ($own:expr, $name:ident => $call:expr) => {
+        match $own {
+            Self::WeightedRoundRobin($name) => $call,
+            Self::CostFirst($name) => $call,
+            Self::RateAware($name) => $call,
+            Self::Redundant($name) => $call,
+            Self::FlowAware($name) => $call,
+        }
+    };
 }
 
 impl Scheduler for AnyScheduler {
     #[inline]
-    fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet {
-        match self {
-            Self::WeightedRoundRobin(own) => own.pick(ask, paths),
-            Self::CostFirst(own) => own.pick(ask, paths),
-            Self::RateAware(own) => own.pick(ask, paths),
-            Self::Redundant(own) => own.pick(ask, paths),
-            Self::FlowAware(own) => own.pick(ask, paths),
-        }
+    fn pick(&mut self, ask: &Ask, views: &[View]) -> Decision {
+        each!(self, own => own.pick(ask, views))
     }
 
-    fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
-        match self {
-            Self::WeightedRoundRobin(own) => own.on_report(now, progress, paths),
-            Self::CostFirst(own) => own.on_report(now, progress, paths),
-            Self::RateAware(own) => own.on_report(now, progress, paths),
-            Self::Redundant(own) => own.on_report(now, progress, paths),
-            Self::FlowAware(own) => own.on_report(now, progress, paths),
-        }
+    fn on_report(&mut self, now: Instant, progress: &[Progress], views: &[View]) {
+        each!(self, own => own.on_report(now, progress, views));
     }
 
-    fn weight(&self, path: &Outgoing) -> u32 {
-        match self {
-            Self::WeightedRoundRobin(own) => own.weight(path),
-            Self::CostFirst(own) => own.weight(path),
-            Self::RateAware(own) => own.weight(path),
-            Self::Redundant(own) => own.weight(path),
-            Self::FlowAware(own) => own.weight(path),
-        }
+    fn weight(&self, view: &View) -> u32 {
+        each!(self, own => own.weight(view))
     }
 }

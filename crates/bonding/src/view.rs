@@ -12,10 +12,8 @@ pub struct PathView {
     pub id: PathId,
     /// Whether packets get through.
     pub state: PathState,
-    /// Packets sent that have a number on the path: data, copies included, and probes.
+    /// Packets sent that have a number on the path, copies included.
     pub sent_packets: u64,
-    /// Those of them that were probes: they carry nobody's data.
-    pub probes: u64,
     /// Their bytes.
     pub sent_bytes: u64,
     /// Octets on the wire of the one sent last; 0 before any was.

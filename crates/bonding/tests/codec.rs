@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ropewalk_bonding::{
     Class, Control, DataHeader, DecodeError, FlowSeq, GlobalSeq, Keepalive, KeepaliveReply, MAX_PATHS,
-    Missing, MissingRange, PathId, PathReport, PathSeq, Probe, Report, Transmission,
+    Missing, MissingRange, PathId, PathReport, PathSeq, Report, TrainPacket, Transmission,
 };
 
 fn class() -> impl Strategy<Value = Class> {
@@ -43,18 +43,18 @@ fn header() -> impl Strategy<Value = DataHeader> {
 }
 
 fn path_report() -> impl Strategy<Value = PathReport> {
-    (any::<[u32; 8]>(), any::<bool>()).prop_map(|(fields, is_fresh)| {
-        let [next, received_packets, received_bytes, lost_packets, arrived_at, delay, least, most] = fields;
+    any::<[u32; 8]>().prop_map(|fields| {
+        let [next, received_packets, received_bytes, lost_packets, newest, excess, train, held] = fields;
         PathReport {
             next: PathSeq::new(next),
             received_packets,
             received_bytes,
             lost_packets,
-            arrived_at,
-            delay,
-            least_delay: least,
-            most_delay: most,
-            is_fresh,
+            newest,
+            excess: (excess >> 16) as u16,
+            reordering: excess as u16,
+            train,
+            held,
         }
     })
 }
@@ -69,11 +69,8 @@ fn control() -> impl Strategy<Value = Control> {
     let reply = (path(), any::<[u32; 2]>()).prop_map(|(path, [number, echoed])| {
         Control::KeepaliveReply(KeepaliveReply { path, number, echoed })
     });
-    let len = Probe::SHORT..=Probe::LONG;
-    let probe = (path(), any::<[u32; 3]>(), len).prop_map(|(path, [on_path, global, timestamp], len)| {
-        let (path_seq, next_global_seq) = (PathSeq::new(on_path), GlobalSeq::new(global));
-        Control::Probe(Probe { path, path_seq, next_global_seq, timestamp, len })
-    });
+    let train = (path(), any::<[u32; 2]>())
+        .prop_map(|(path, [number, timestamp])| Control::Train(TrainPacket { path, number, timestamp }));
     let range =
         any::<[u32; 2]>().prop_map(|[from, packets]| MissingRange { from: PathSeq::new(from), packets });
     let missing = (path(), proptest::collection::vec(range, 0..=Missing::MOST)).prop_map(|(path, ranges)| {
@@ -81,7 +78,7 @@ fn control() -> impl Strategy<Value = Control> {
         assert!(ranges.into_iter().all(|range| missing.push(range)));
         Control::Missing(missing)
     });
-    prop_oneof![report, keepalive, reply, probe, missing]
+    prop_oneof![report, keepalive, reply, missing, train]
 }
 
 proptest! {

@@ -26,6 +26,8 @@ pub struct PathSample {
     pub least_rtt: Option<Duration>,
     /// The smoothed round-trip time, this report included.
     pub srtt: Duration,
+    /// By how much packets come late that others overtake: no queue delays so.
+    pub reordering: Duration,
 }
 
 /// How much may be on a path and how fast it may leave. Volumes in octets.
@@ -43,6 +45,10 @@ pub trait PathController {
 
     /// A report with at least one packet delivered.
     fn on_report(&mut self, now: Instant, sample: &PathSample);
+
+    /// A packet train came at this rate: what the line carried just then. `base_rtt`: the round trip without queue, if it is known
+    /// from elsewhere.
+    fn on_train(&mut self, _now: Instant, _rate: Rate, _base_rtt: Option<Duration>) {}
 
     /// No report came for long: what was on its way is given up.
     fn on_timeout(&mut self, now: Instant);
@@ -87,6 +93,10 @@ impl<C: PathController + ?Sized> PathController for Box<C> {
 
     fn on_report(&mut self, now: Instant, sample: &PathSample) {
         (**self).on_report(now, sample);
+    }
+
+    fn on_train(&mut self, now: Instant, rate: Rate, base_rtt: Option<Duration>) {
+        (**self).on_train(now, rate, base_rtt);
     }
 
     fn on_timeout(&mut self, now: Instant) {

@@ -102,11 +102,7 @@ impl Config {
                 }
                 within(cost_first.queue_target, least, SECOND, "scheduler.queue_target")
             }
-            SchedulerConfig::RateAware(rate_aware) => {
-                self.validate_no_weights()?;
-                within(rate_aware.loss_cost, Duration::ZERO, MINUTE, "scheduler.loss_cost")
-            }
-            SchedulerConfig::Redundant => self.validate_no_weights(),
+            SchedulerConfig::RateAware | SchedulerConfig::Redundant => self.validate_no_weights(),
             SchedulerConfig::FlowAware(flow_aware) => {
                 self.validate_no_weights()?;
                 within(flow_aware.queue_target, least, SECOND, "scheduler.queue_target")?;

@@ -3,11 +3,12 @@
 use super::Endpoint;
 use crate::clock::micros;
 use crate::config::{Config, Order};
-use crate::header::{DataHeader, Transmission};
 use crate::id::{FlowSeq, GlobalSeq, PathId};
-use crate::incoming::Incoming;
-use crate::replay::Seen;
-use crate::resequencer::Arrival;
+use crate::queue::Payload;
+use crate::receive::incoming::Incoming;
+use crate::receive::replay::Seen;
+use crate::receive::resequencer::Arrival;
+use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
 
 /// Added to a derived timeout: so much a queue may have grown since its delay was last seen. What is lost is mostly known
@@ -25,15 +26,6 @@ pub enum Refusal {
     UnknownPath,
     /// The driver has left so many packets undelivered that there is no room.
     Full,
-}
-
-/// A data packet that was not taken, for the driver to free.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refused<P> {
-    /// The packet.
-    pub packet: P,
-    /// Why.
-    pub reason: Refusal,
 }
 
 /// At least so long a path that has not been heard of yet is waited for: how long it is is not known.
@@ -65,39 +57,35 @@ fn is_live(config: &Config, path: &Incoming, now: Instant) -> bool {
     now.saturating_since(path.heard_at) < most
 }
 
-impl<P> Endpoint<P> {
-    /// A data packet that came by a path: `len` octets without the header.
-    ///
-    /// # Errors
-    ///
-    /// The packet, and why it was not taken.
+impl<P: Payload> Endpoint<P> {
+    /// A data packet that came by a path.
     #[inline]
-    pub fn handle_data(
+    pub(super) fn handle_data(
         &mut self,
         now: Instant,
         path: PathId,
         header: &DataHeader,
-        len: u32,
         packet: P,
-    ) -> Result<(), Refused<P>> {
-        self.now = now;
+    ) -> Result<(), Refusal> {
         if !self.is_addressed(path, header) {
-            return Err(Refused { packet, reason: Refusal::UnknownPath });
+            return Err(Refusal::UnknownPath);
         }
+        let len = packet.wire_len();
         let delay = self.measured_reference.relative(micros(now).wrapping_sub(header.timestamp));
         self.count(now, path, header, len, delay);
+        self.feedback.note_data();
         if self.resequencer.is_full() {
-            return Err(Refused { packet, reason: Refusal::Full });
+            return Err(Refusal::Full);
         }
         match self.replay.note(header.global_seq) {
             Seen::New => {}
             Seen::Before => {
                 self.resequencer.count_duplicate();
-                return Err(Refused { packet, reason: Refusal::Duplicate });
+                return Err(Refusal::Duplicate);
             }
             Seen::Unknown => {
                 self.resequencer.count_late();
-                return Err(Refused { packet, reason: Refusal::Late });
+                return Err(Refusal::Late);
             }
         }
         let taken = self.resequence(now, header, len, delay, packet);
@@ -105,7 +93,7 @@ impl<P> Endpoint<P> {
             self.give_up_what_is_lost(now);
         }
         self.note_given_up();
-        taken.map_err(|packet| Refused { packet, reason: Refusal::Late })
+        taken.map_err(|_late| Refusal::Late)
     }
 
     /// Is this a path of the bond's, and of this packet's? One sent again may come by any.
@@ -119,7 +107,7 @@ impl<P> Endpoint<P> {
     fn count(&mut self, now: Instant, path: PathId, header: &DataHeader, len: u32, delay: i64) {
         let incoming = &mut self.incoming[path.index()];
         if header.transmission == Transmission::Repair {
-            incoming.on_unnumbered(now, header.timestamp, delay);
+            incoming.on_unnumbered(now, delay);
             self.incoming[header.path.index()].on_repair(now, header);
             return;
         }

@@ -3,24 +3,25 @@
 use super::Endpoint;
 use crate::clock::micros;
 use crate::config::Config;
-use crate::control::{Control, Keepalive, KeepaliveReply, Missing, PathReport, Probe, Report};
 use crate::event::{Event, PathState, TimerKind};
-use crate::header::DataHeader;
 use crate::id::{MAX_PATHS, PathId, PathSet};
-use crate::incoming::Incoming;
-use crate::outgoing::{Outgoing, Progress};
-use crate::scheduler::Scheduler;
+use crate::path::{Path, Progress, WayBack};
+use crate::queue::Payload;
+use crate::receive::incoming::Incoming;
+use crate::scheduler::{AnyScheduler, Scheduler};
+use crate::wire::control::{Control, Keepalive, KeepaliveReply, Missing, PathReport, Report, TrainPacket};
 use ropewalk_units::{Duration, Instant};
 
-/// A path that probes have told nothing of is probed with every so manieth keepalive.
-const RARE_PROBES: u32 = 20;
-
-/// A probe is reported this soon: who sends it knows nothing yet. No more often than this, though.
-const SOON: Duration = Duration::from_millis(2);
-const SOONEST: Duration = Duration::from_millis(5);
+/// While data come, what came is reported so often: a controller has to hear some times in a round trip.
+pub(crate) const SOON: Duration = Duration::from_millis(5);
 
 /// So far apart are reports and keepalives.
 const APART: Duration = Duration::from_millis(3);
+
+/// Octets of UDP's and IPv4's headers.
+const OUTER: u32 = 28;
+/// Packets of a train, as an initial window (RFC 6928).
+const TRAIN: u8 = 10;
 
 /// What is to be sent, and when the next will be.
 pub(super) struct Feedback {
@@ -34,14 +35,23 @@ pub(super) struct Feedback {
     keepalive_on: PathSet,
     replies: [Option<KeepaliveReply>; MAX_PATHS],
     reply_on: PathSet,
-    probe_on: PathSet,
+    is_controlled: bool,
+    /// Data have come since the last report.
+    has_data: bool,
     missing: [Option<Missing>; MAX_PATHS],
     missing_on: PathSet,
     last_heard: Option<u32>,
+    /// Packets of trains that are still to be sent.
+    trains: [u8; MAX_PATHS],
 }
 
 impl Feedback {
     pub(super) fn new(config: &Config, now: Instant) -> Self {
+        let is_controlled = AnyScheduler::is_controlled(config);
+        let mut trains = [0; MAX_PATHS];
+        if is_controlled {
+            trains[..config.paths.len()].fill(TRAIN);
+        }
         Self {
             report_at: now.saturating_add(config.report_interval),
             reported_at: now,
@@ -53,7 +63,9 @@ impl Feedback {
             keepalive_on: PathSet::EMPTY,
             replies: [None; MAX_PATHS],
             reply_on: PathSet::EMPTY,
-            probe_on: PathSet::EMPTY,
+            is_controlled,
+            trains,
+            has_data: false,
             missing: [None; MAX_PATHS],
             missing_on: PathSet::EMPTY,
             last_heard: None,
@@ -61,8 +73,9 @@ impl Feedback {
     }
 
     pub(super) fn deadline(&self) -> (Instant, TimerKind) {
-        if self.report_at <= self.keepalive_at {
-            (self.report_at, TimerKind::Report)
+        let report_at = self.report_at.min(self.soon_at());
+        if report_at <= self.keepalive_at {
+            (report_at, TimerKind::Report)
         } else {
             (self.keepalive_at, TimerKind::Keepalive)
         }
@@ -74,25 +87,28 @@ impl Feedback {
         now: Instant,
         config: &Config,
         incoming: &mut [Incoming],
-        outgoing: &[Outgoing],
+        paths: &[Path<impl Sized>],
         usable: PathSet,
+        quickest: Option<PathId>,
     ) {
+        if self.soon_at() <= now && now < self.report_at {
+            self.reported_at = now;
+            self.make_report(now, config, incoming);
+            self.report_on = quickest.map_or(PathSet::EMPTY, PathSet::one);
+        }
         if now >= self.report_at {
             self.report_at = next(self.report_at, config.report_interval, now);
             self.step_aside();
             self.reported_at = now;
             self.make_report(now, config, incoming);
             let is_told =
-                |path: &&Outgoing| path.liveness.state != PathState::Down || usable.contains(path.id);
-            outgoing.iter().filter(is_told).for_each(|path| self.report_on.insert(path.id));
+                |path: &&Path<_>| path.liveness.state != PathState::Down || usable.contains(path.id);
+            paths.iter().filter(is_told).for_each(|path| self.report_on.insert(path.id));
         }
         if now >= self.keepalive_at {
             self.keepalive_at = next(self.keepalive_at, config.keepalive.interval, now);
             self.keepalives_sent = self.keepalives_sent.wrapping_add(1);
-            outgoing.iter().for_each(|path| self.keepalive_on.insert(path.id));
-            let is_rare = self.keepalives_sent.is_multiple_of(RARE_PROBES);
-            let probed = outgoing.iter().filter(|path| path.wants_probes(now, is_rare));
-            probed.for_each(|path| self.probe_on.insert(path.id));
+            paths.iter().for_each(|path| self.keepalive_on.insert(path.id));
         }
     }
 
@@ -110,13 +126,24 @@ impl Feedback {
         self.missing[missing.path.index()] = Some(missing);
     }
 
-    /// There is something to report that the peer waits for.
-    fn hasten(&mut self, now: Instant) {
-        let soon = now.saturating_add(SOON).max(self.reported_at.saturating_add(SOONEST));
-        self.report_at = self.report_at.min(soon);
+    /// A path has come back: what it carries is to be found again.
+    pub(super) fn begin_train(&mut self, path: PathId) {
+        self.trains[path.index()] = if self.is_controlled { TRAIN } else { 0 };
+    }
+
+    /// Data came, which the peer's controllers wait to hear of.
+    #[inline]
+    pub(super) fn note_data(&mut self) {
+        self.has_data = self.is_controlled;
+    }
+
+    /// When the next report is due for what has come.
+    fn soon_at(&self) -> Instant {
+        if self.has_data { self.reported_at.saturating_add(SOON) } else { Instant::MAX }
     }
 
     fn make_report(&mut self, now: Instant, config: &Config, incoming: &mut [Incoming]) {
+        self.has_data = false;
         let mut entries = [PathReport::default(); MAX_PATHS];
         for (entry, path) in entries.iter_mut().zip(incoming.iter_mut()) {
             *entry = path.report(now, config.loss_timeout);
@@ -135,20 +162,15 @@ impl Feedback {
     }
 }
 
-/// What a probe counts for on its path: as if it were a data packet, with what precedes that.
-fn counted_len(len: u16, config: &Config) -> u32 {
-    u32::from(len) + config.overhead - DataHeader::LEN
-}
-
 /// The next time of a periodic timer; after a long sleep, from now.
 fn next(at: Instant, interval: Duration, now: Instant) -> Instant {
     let next = at.saturating_add(interval);
     if next > now { next } else { now.saturating_add(interval) }
 }
 
-impl<P> Endpoint<P> {
+impl<P: Payload> Endpoint<P> {
     /// The next control packet to send, and on which path: requests, answers, then keepalives, then reports.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Control)> {
+    pub(super) fn next_control(&mut self, now: Instant) -> Option<(PathId, Control)> {
         if let Some(path) = self.feedback.missing_on.first() {
             self.feedback.missing_on.remove(path);
             let missing = self.feedback.missing[path.index()].take()?;
@@ -162,49 +184,41 @@ impl<P> Endpoint<P> {
         }
         if let Some(path) = feedback.keepalive_on.first() {
             feedback.keepalive_on.remove(path);
-            // It overtakes what the driver still holds.
-            let (next_path_seq, next_global_seq) =
-                self.outgoing[path.index()].departed(now, self.next_global);
-            let number = feedback.keepalives_sent;
+            let next_path_seq = self.paths[path.index()].next;
+            let (number, next_global_seq) = (feedback.keepalives_sent, self.next_global);
             let keepalive =
                 Keepalive { path, number, timestamp: micros(now), next_path_seq, next_global_seq };
             return Some((path, Control::Keepalive(keepalive)));
         }
-        if let Some(path) = feedback.report_on.first() {
-            feedback.report_on.remove(path);
-            return feedback.report.map(|report| (path, Control::Report(report)));
+        if let Some(place) = feedback.trains.iter().position(|&left| left > 0) {
+            let number = u32::from(TRAIN - feedback.trains[place]);
+            feedback.trains[place] -= 1;
+            let path = PathId(place as u8);
+            return Some((path, Control::Train(TrainPacket { path, number, timestamp: micros(now) })));
         }
-        let path = feedback.probe_on.filter(|id| self.outgoing[id.index()].is_probe_due(now)).first()?;
-        let probe = self.probe(now, path);
-        if self.outgoing[path.index()].is_train_complete() {
-            self.feedback.probe_on.remove(path);
-        }
-        Some((path, Control::Probe(probe)))
-    }
-
-    fn probe(&mut self, now: Instant, path: PathId) -> Probe {
-        let outgoing = &mut self.outgoing[path.index()];
-        let (_, next_global_seq) = outgoing.departed(now, self.next_global);
-        let len = if outgoing.counts_losses() { Probe::SHORT } else { Probe::LONG };
-        let path_seq = outgoing.on_probe(now, counted_len(len, &self.config));
-        Probe { path, path_seq, next_global_seq, timestamp: micros(now), len }
+        let path = feedback.report_on.first()?;
+        feedback.report_on.remove(path);
+        feedback.report.map(|report| (path, Control::Report(report)))
     }
 
     /// A control packet that came by a path. Whatever comes twice, too late or is nonsense is ignored.
-    pub fn handle_control(&mut self, now: Instant, path: PathId, control: &Control) {
-        self.now = now;
-        if path.index() >= self.outgoing.len() {
+    pub(super) fn handle_control(&mut self, now: Instant, path: PathId, control: &Control) {
+        if path.index() >= self.paths.len() {
             return;
         }
         match control {
-            Control::Report(report) => self.handle_report(now, report),
+            Control::Report(report) => self.handle_report(now, path, report),
             Control::Keepalive(keepalive) if keepalive.path == path => {
                 self.handle_keepalive(now, keepalive);
             }
             Control::KeepaliveReply(reply) if reply.path == path => self.handle_reply(now, reply),
-            Control::Probe(probe) if probe.path == path => self.handle_probe(now, probe),
             Control::Missing(missing) => self.handle_missing(missing),
-            Control::Keepalive(_) | Control::KeepaliveReply(_) | Control::Probe(_) => {}
+            Control::Train(train) if train.path == path => {
+                let octets = control.wire_len() + OUTER;
+                self.incoming[path.index()].on_train(now, train, octets);
+                self.feedback.note_data();
+            }
+            Control::Keepalive(_) | Control::KeepaliveReply(_) | Control::Train(_) => {}
         }
     }
 
@@ -222,47 +236,53 @@ impl<P> Endpoint<P> {
         }
     }
 
-    fn handle_probe(&mut self, now: Instant, probe: &Probe) {
-        let delay = self.measured_reference.relative(micros(now).wrapping_sub(probe.timestamp));
-        let wire_len = counted_len(probe.len, &self.config);
-        self.incoming[probe.path.index()].on_probe(now, probe, wire_len, delay);
-        if probe.len == Probe::LONG {
-            self.feedback.hasten(now);
-        }
-    }
-
     fn handle_reply(&mut self, now: Instant, reply: &KeepaliveReply) {
         let place = reply.path.index();
-        let was = self.outgoing[place].liveness.state;
+        let was = self.paths[place].liveness.state;
         let rtt = Duration::from_micros(u64::from(micros(now).wrapping_sub(reply.echoed)));
-        self.outgoing[place].liveness.on_answer(now, reply.number, rtt, &self.config.keepalive);
-        self.note_state(now, place, was);
+        self.paths[place].liveness.on_answer(now, reply.number, rtt, &self.config.keepalive);
+        self.paths[place].on_round_trip(now, rtt);
+        self.note_state(place, was);
         if self.is_dead {
             self.find_usable();
         }
     }
 
-    fn handle_report(&mut self, now: Instant, report: &Report) {
-        if report.paths().len() != self.outgoing.len() || !self.feedback.is_news(report) {
+    fn handle_report(&mut self, now: Instant, path: PathId, report: &Report) {
+        if report.paths().len() != self.paths.len() || !self.feedback.is_news(report) {
             return;
         }
         let mut progress = [Progress::default(); MAX_PATHS];
-        let mut weights = [0; MAX_PATHS];
+        let before = self.weights(now);
+        let way = self.way_back(path);
         for (place, entry) in report.paths().iter().enumerate() {
-            let path = &mut self.outgoing[place];
-            weights[place] = self.scheduler.weight(path);
-            let was = path.liveness.state;
-            let reference = &mut self.reported_reference;
-            progress[place] = path.on_report(now, entry, |delay| reference.relative(delay));
-            self.note_state(now, place, was);
+            let was = self.paths[place].liveness.state;
+            progress[place] = self.paths[place].on_report(now, entry, way);
+            self.note_state(place, was);
         }
-        self.scheduler.on_report(now, &progress[..self.outgoing.len()], &self.outgoing);
-        self.note_weights(&weights);
+        let (views, count) = self.views(now);
+        self.scheduler.on_report(now, &progress[..count], &views[..count]);
+        self.note_weights(now, &before);
+        self.note_spread(now);
     }
 
-    fn note_weights(&mut self, before: &[u32; MAX_PATHS]) {
-        for (path, &from) in self.outgoing.iter().zip(before) {
-            let to = self.scheduler.weight(path);
+    fn way_back(&self, path: PathId) -> WayBack {
+        let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
+        WayBack { taken: self.paths[path.index()].base_rtt().unwrap_or(shortest), shortest }
+    }
+
+    fn weights(&self, now: Instant) -> [u32; MAX_PATHS] {
+        let (views, count) = self.views(now);
+        let mut weights = [0; MAX_PATHS];
+        for (weight, view) in weights.iter_mut().zip(&views[..count]) {
+            *weight = self.scheduler.weight(view);
+        }
+        weights
+    }
+
+    fn note_weights(&mut self, now: Instant, before: &[u32; MAX_PATHS]) {
+        let after = self.weights(now);
+        for (path, (&from, to)) in self.paths.iter().zip(before.iter().zip(after)) {
             if from != to {
                 self.events.push(Event::WeightChanged { path: path.id, from, to });
             }

@@ -1,14 +1,15 @@
-//! From the LAN to the paths.
+//! From the LAN to the paths: packets wait, are bound to a path when one may send, and are numbered then.
 
-use super::{Dispatch, Endpoint};
+use super::{Datagram, Endpoint};
 use crate::clock::micros;
 use crate::event::Event;
-use crate::flow::{Class, FlowKey};
-use crate::header::{DataHeader, Transmission};
-use crate::id::{FlowSeq, PathId, PathSeq, PathSet};
-use crate::outgoing::{Kept, Outgoing};
-use crate::scheduler::{Ask, Scheduler};
-use ropewalk_units::Instant;
+use crate::flow::FlowKey;
+use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
+use crate::path::{Kept, Path};
+use crate::queue::Payload;
+use crate::scheduler::{Ask, Decision, Reason, Scheduler, View};
+use crate::wire::header::{DataHeader, Transmission};
+use ropewalk_units::{Duration, Instant};
 
 /// Packets of the bond that went on one path alone, up to now.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,68 +32,160 @@ impl SoloRun {
     }
 }
 
-impl<P> Endpoint<P> {
-    /// A packet of `len` octets from the LAN side. Ingress holds no packet: the driver sends one copy for each entry, when
-    /// [`Dispatch::departure`] says.
+impl<P: Payload> Endpoint<P> {
+    /// A packet from the LAN side. It waits until [`Self::poll_transmit`] hands it out.
     #[inline]
-    pub fn ingress(&mut self, now: Instant, len: u32, flow: FlowKey) -> Dispatch {
+    pub fn handle_packet(&mut self, now: Instant, packet: P, flow: FlowKey) {
         self.now = now;
-        let bucket = (flow.hash & (self.config.resequencer.flow_buckets - 1)) as u16;
-        let mut dispatch = Dispatch::new(DataHeader {
-            path: PathId(0),
-            class: flow.class,
-            transmission: Transmission::Only,
-            solo: 0,
-            bucket,
-            flow_seq: FlowSeq::new(0),
-            global_seq: self.next_global,
-            path_seq: PathSeq::new(0),
-            timestamp: micros(now),
-        });
-        let wire_len = len + self.config.overhead;
-        let chosen = self.choose(&Ask { now, wire_len, bucket, usable: self.usable }, flow);
-        if chosen.is_empty() {
-            self.events.push(Event::Full);
-            return dispatch;
+        let before = self.backlog.dropped();
+        self.backlog.push(now, packet, flow);
+        self.note_dropped(before);
+    }
+
+    fn note_dropped(&mut self, before: u64) {
+        let packets = (self.backlog.dropped() - before) as u32;
+        if packets > 0 {
+            self.events.push(Event::Dropped { packets });
         }
-        let number = self.next_global;
-        self.next_global = number.next();
+    }
+
+    /// All paths as the scheduler sees them, and how many there are.
+    #[inline]
+    pub(super) fn views(&self, now: Instant) -> ([View; MAX_PATHS], usize) {
+        let size = self.config.overhead + self.last_len;
+        let first = self.paths[0].view(now, size);
+        let mut views = [first; MAX_PATHS];
+        for (view, path) in views.iter_mut().zip(&self.paths).skip(1) {
+            *view = path.view(now, size);
+        }
+        (views, self.paths.len())
+    }
+
+    /// The next packet that a path takes.
+    pub(super) fn next_data(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
+        if let Some(copy) = self.copies.pop() {
+            return Some(copy);
+        }
+        let (views, count) = self.views(now);
+        let views = &views[..count];
+        if self.backlog.is_empty() {
+            self.paths
+                .iter_mut()
+                .filter(|path| views[path.id.index()].has_room)
+                .for_each(Path::on_nothing_to_send);
+            return None;
+        }
+        let may_send = self.usable.filter(|id| views[id.index()].may_send);
+        if may_send.is_empty() {
+            return None;
+        }
+        let bound = self.bind(now, views);
+        if bound.is_none() {
+            // What might send and has nothing to learns nothing of its rate.
+            may_send.iter().for_each(|id| self.paths[id.index()].on_nothing_to_send());
+        }
+        let (packet, flow, decision) = bound?;
+        self.last_len = packet.wire_len();
+        self.dispatch(now, packet, flow, decision.paths)
+    }
+
+    /// Takes the first packet that the scheduler gives to a path.
+    fn bind(&mut self, now: Instant, views: &[View]) -> Option<(P, FlowKey, Decision)> {
+        let before = self.backlog.dropped();
+        let usable = self.usable;
+        let for_copies = usable.filter(|id| views[id.index()].may_copy);
+        let buckets = self.config.resequencer.flow_buckets - 1;
+        let scheduler = &mut self.scheduler;
+        let mut decision = Decision::WAIT;
+        let taken = self.backlog.pop(now, |flow, waiting| {
+            decision = if flow.class.is_duplicated() {
+                Decision { paths: for_copies, reason: Reason::Copies }
+            } else {
+                let bucket = (flow.hash & buckets) as u16;
+                scheduler.pick(&Ask { now, bucket, waiting, usable }, views)
+            };
+            !decision.paths.is_empty()
+        });
+        self.note_dropped(before);
+        taken.map(|(packet, flow)| (packet, flow, decision))
+    }
+
+    /// Numbers a packet and hands it out; further copies wait to be handed out next.
+    fn dispatch(
+        &mut self,
+        now: Instant,
+        packet: P,
+        flow: FlowKey,
+        paths: PathSet,
+    ) -> Option<(PathId, Datagram<P>)> {
+        let bucket = (flow.hash & (self.config.resequencer.flow_buckets - 1)) as u16;
+        let is_kept = self.config.repair && flow.class.is_ordered() && paths.is_single();
+        let global = self.next_global;
+        self.next_global = global.next();
+        let mut flow_seq = FlowSeq::new(0);
         if flow.class.is_ordered() {
             let seq = &mut self.flow_seqs[usize::from(bucket)];
-            dispatch.number(*seq);
+            flow_seq = *seq;
             *seq = seq.next();
         }
-        dispatch.set_solo(self.run.note(chosen));
-        let is_kept = self.config.repair && flow.class == Class::Normal && chosen.is_single();
-        if is_kept {
-            dispatch.keep();
-        }
-        for path in &mut self.outgoing {
-            let is_chosen = chosen.contains(path.id);
+        let mut header = DataHeader {
+            path: PathId(0),
+            class: flow.class,
+            transmission: if is_kept { Transmission::First } else { Transmission::Only },
+            solo: self.run.note(paths),
+            bucket,
+            flow_seq,
+            global_seq: global,
+            path_seq: PathSeq::new(0),
+            timestamp: micros(now),
+        };
+        let wire_len = packet.wire_len() + self.config.overhead;
+        let mut kept = is_kept.then(|| Kept { packet: packet.duplicate(), global, flow_seq, bucket });
+        for path in &mut self.paths {
+            let is_chosen = paths.contains(path.id);
             path.note_share(is_chosen);
             if is_chosen {
-                let (seq, departure) = path.on_sent(now, wire_len, number);
-                dispatch.push(path.id, seq, departure);
-                if is_kept {
-                    path.keep(seq, Kept { global: number, flow_seq: dispatch.flow_seq(), bucket });
+                header.path = path.id;
+                header.path_seq = path.on_sent(now, wire_len, kept.take());
+                if !paths.is_single() {
+                    self.copies.push((path.id, Datagram::Data(header, packet.duplicate())));
                 }
             }
         }
-        dispatch
-    }
-
-    #[inline]
-    fn choose(&mut self, ask: &Ask, flow: FlowKey) -> PathSet {
-        if flow.class.is_duplicated() {
-            self.with_room(ask)
-        } else {
-            self.scheduler.pick(ask, &self.outgoing)
+        if paths.is_single() {
+            return Some((header.path, Datagram::Data(header, packet)));
         }
+        self.copies.reverse();
+        self.copies.pop()
     }
 
-    /// All usable paths before which not too much waits already: copies must not pile up there.
-    fn with_room(&self, ask: &Ask) -> PathSet {
-        let has_room = |path: &Outgoing| !path.is_overfull(ask.now, path.length());
-        ask.usable.filter(|id| has_room(&self.outgoing[id.index()]))
+    /// When a pacer lets go what waits.
+    pub(super) fn paced_until(&self) -> Option<Instant> {
+        if self.backlog.is_empty() && self.repairs.is_empty() {
+            return None;
+        }
+        let size = self.config.overhead + self.last_len;
+        let held = self.usable.iter().filter_map(|id| self.paths[id.index()].next_send_time(size));
+        // What may be sent already has been offered.
+        held.filter(|&at| at > self.now).min()
+    }
+
+    /// By how much the delays of the paths in use differ, for the queue before them.
+    pub(super) fn note_spread(&mut self, now: Instant) {
+        let (views, _) = self.views(now);
+        let used = self.usable;
+        let is_searched = |view: &View| view.is_in_use && !view.is_rate_known;
+        if used.iter().any(|id| is_searched(&views[id.index()])) {
+            return self.backlog.hold_codel();
+        }
+        let delays = used.iter().filter_map(|id| {
+            let view = &views[id.index()];
+            view.one_way.map(|one_way| one_way + view.queue)
+        });
+        let (least, most) =
+            delays.fold((i64::MAX, 0), |(least, most), delay| (least.min(delay), most.max(delay)));
+        let spread = most.saturating_sub(least).max(0) as u64;
+        let longest = Duration::from_nanos(2 * most as u64);
+        self.backlog.set_paths(Duration::from_nanos(spread), longest);
     }
 }

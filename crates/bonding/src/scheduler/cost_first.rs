@@ -1,105 +1,60 @@
-//! Fill the paths in the order of their costs, each up to what it is measured to deliver.
-//!
-//! A path is full when the queue that our packets make on it (modelled at its measured rate, corrected by every report)
-//! is as long as the target; then the next costlier one takes the packet. So the excess moves on after milliseconds, before
-//! anything is lost, and returns as soon. Losses are only needed to learn that a buffer is shorter than the target.
+//! Fill the paths in the order of their costs: a dearer one takes a packet only when the cheaper ones will not send it within its
+//! patience.
 
-use super::rate_aware::RateAware;
-use super::{Ask, Scheduler};
-use crate::config::{Config, CostFirstConfig, RateAwareConfig};
-use crate::id::{MAX_PATHS, PathId, PathSet};
-use crate::outgoing::{Outgoing, Progress, WHOLE_SHARE};
-use ropewalk_units::Instant;
-
-/// Of a queue at which packets were lost, this share is filled before the next path is used.
-const OF_LIMIT: f64 = 0.6;
-
-/// A path slower than this share of the cheapest one takes no overflow while it would deliver much later: it would hold
-/// back more than it carries.
-const WORTHWHILE: f64 = 0.125;
+use super::earliest::HYSTERESIS;
+use super::{Ask, Decision, Reason, Scheduler, View};
+use crate::config::{Config, CostFirstConfig};
+use crate::id::{MAX_PATHS, PathId};
 
 /// The paths by cost, and how much each may carry.
 pub(crate) struct CostFirst {
-    order: [PathId; MAX_PATHS],
-    count: usize,
+    order: Vec<PathId>,
     most: [u32; MAX_PATHS],
-    target: i64,
-    any: RateAware,
+    /// Nanoseconds.
+    patience: i64,
 }
 
 impl CostFirst {
     pub(crate) fn new(config: &Config, own: CostFirstConfig) -> Self {
-        let by_cost = config.by_cost();
-        let mut order = [PathId(0); MAX_PATHS];
-        order[..by_cost.len()].copy_from_slice(&by_cost);
         let mut most = [100; MAX_PATHS];
         for (most, path) in most.iter_mut().zip(&config.paths) {
             *most = path.max_weight.unwrap_or(100);
         }
-        Self {
-            order,
-            count: by_cost.len(),
-            most,
-            target: own.queue_target.as_nanos() as i64,
-            any: RateAware::new(RateAwareConfig::default()),
-        }
-    }
-
-    /// Is its share of the packets below its greatest weight?
-    #[inline]
-    fn is_allowed(&self, path: &Outgoing) -> bool {
-        let most = self.most[path.id.index()];
-        most >= 100 || i64::from(path.share) * 100 < i64::from(most) * i64::from(WHOLE_SHARE)
-    }
-
-    /// The first path by cost with room. The last one has room until its own buffer is full: beyond it there is nothing to move on to, and
-    /// only a rate that was measured can tell that a cheaper one is full indeed.
-    #[inline]
-    fn first_with_room(&self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
-        let mut left = ask.usable;
-        let mut cheapest = None;
-        for &id in &self.order[..self.count] {
-            if !left.contains(id) {
-                continue;
-            }
-            left.remove(id);
-            let path = &paths[id.index()];
-            let cheapest = *cheapest.get_or_insert(path);
-            let limit = path.queue_limit();
-            let is_last = left.is_empty() && path.is_measured();
-            let room = if is_last { i64::MAX } else { self.target.min((limit as f64 * OF_LIMIT) as i64) };
-            // Of paths that nothing is known of, as much is used as an initial window holds.
-            let is_worth_it = path.id == cheapest.id
-                || !path.is_tried()
-                || (cheapest.is_tried() && path.rate() >= cheapest.rate() * WORTHWHILE);
-            if is_worth_it && path.has_room(ask.now, room) && self.is_allowed(path) {
-                return Some(id);
-            }
-        }
-        None
-    }
-
-    /// All are full, or too slow to help: the earliest of those that may carry more.
-    fn least_bad(&mut self, ask: &Ask, paths: &[Outgoing]) -> Option<PathId> {
-        let allowed = ask.usable.filter(|id| self.is_allowed(&paths[id.index()]));
-        let among = if allowed.is_empty() { ask.usable } else { allowed };
-        let cheapest = self.order[..self.count].iter().copied().find(|&id| among.contains(id))?;
-        self.any.choose(ask, paths, among, cheapest)
+        Self { order: config.by_cost(), most, patience: own.queue_target.as_nanos() as i64 }
     }
 }
 
 impl Scheduler for CostFirst {
     #[inline]
-    fn pick(&mut self, ask: &Ask, paths: &[Outgoing]) -> PathSet {
-        let chosen = self.first_with_room(ask, paths).or_else(|| self.least_bad(ask, paths));
-        chosen.map_or(PathSet::EMPTY, PathSet::one)
+    fn pick(&mut self, ask: &Ask, views: &[View]) -> Decision {
+        let usable = ask.usable;
+        let is_last = usable.is_single();
+        let mut rate = 0.0;
+        let mut shortest = i64::MAX;
+        for &id in self.order.iter().filter(|&&id| usable.contains(id)) {
+            let view = &views[id.index()];
+            let one_way = view.one_way.unwrap_or(0);
+            // Nothing is gained by a path by which the packet arrives later than by waiting.
+            let patience = self.patience.max(one_way.saturating_sub(shortest));
+            let wait = if rate > 0.0 { ask.waiting as f64 / rate * 1e9 } else { f64::INFINITY };
+            // What waits before a path in use is enough to fill the cheaper ones.
+            let share = if view.is_in_use { HYSTERESIS } else { 1.0 };
+            if wait < patience as f64 * share {
+                return Decision::WAIT;
+            }
+            let is_allowed =
+                is_last || self.most[id.index()] >= 100 || view.share_percent < self.most[id.index()];
+            if view.may_send && is_allowed {
+                let reason = if rate > 0.0 { Reason::Overflow } else { Reason::Cheapest };
+                return Decision::one(id, reason);
+            }
+            rate += view.rate;
+            shortest = shortest.min(one_way);
+        }
+        Decision::WAIT
     }
 
-    fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
-        self.any.on_report(now, progress, paths);
-    }
-
-    fn weight(&self, path: &Outgoing) -> u32 {
-        path.share_percent().min(self.most[path.id.index()])
+    fn weight(&self, view: &View) -> u32 {
+        view.share_percent.min(self.most[view.id.index()])
     }
 }

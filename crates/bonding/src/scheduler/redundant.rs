@@ -1,15 +1,13 @@
-//! A copy on every usable path; the egress delivers the first.
+//! A copy on every usable path.
 
-use super::{Ask, Scheduler};
-use crate::id::PathSet;
-use crate::outgoing::Outgoing;
+use super::{Ask, Decision, Reason, Scheduler, View};
 
-/// Has no state.
+/// The scheduler; it knows nothing.
 pub(crate) struct Redundant;
 
 impl Scheduler for Redundant {
     #[inline]
-    fn pick(&mut self, ask: &Ask, _paths: &[Outgoing]) -> PathSet {
-        ask.usable
+    fn pick(&mut self, ask: &Ask, _views: &[View]) -> Decision {
+        Decision { paths: ask.usable, reason: Reason::Copies }
     }
 }

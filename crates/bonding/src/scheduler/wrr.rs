@@ -10,11 +10,10 @@ mod round;
 #[cfg(test)]
 mod tests;
 
-use super::{Ask, Scheduler};
+use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::config::{Config, DecrementPace, LossUnit, WeightArithmetic, WrrConfig};
-use crate::event::PathState;
 use crate::id::{MAX_PATHS, PathId, PathSet};
-use crate::outgoing::{Outgoing, Progress};
+use crate::path::Progress;
 use ropewalk_units::Instant;
 use round::Round;
 
@@ -63,14 +62,14 @@ struct Told {
 }
 
 impl Told {
-    fn new(path: &Outgoing, progress: &Progress, unit: LossUnit) -> Self {
+    fn new(view: &View, progress: &Progress, unit: LossUnit) -> Self {
         let (lost, sent) = match unit {
             LossUnit::Packets => (progress.lost_packets, progress.sent_packets),
             LossUnit::Bytes => (progress.lost_bytes, progress.sent_bytes),
         };
         // Losses reported when nothing was sent since are of an interval before: all of nothing.
         let ratio = f64::from(lost) / f64::from(sent.max(lost).max(1));
-        Self { lost: progress.lost_packets, ratio, is_up: path.liveness.state == PathState::Up }
+        Self { lost: progress.lost_packets, ratio, is_up: view.is_up }
     }
 }
 
@@ -134,17 +133,17 @@ impl WeightedRoundRobin {
 
 impl Scheduler for WeightedRoundRobin {
     #[inline]
-    fn pick(&mut self, ask: &Ask, _paths: &[Outgoing]) -> PathSet {
+    fn pick(&mut self, ask: &Ask, _views: &[View]) -> Decision {
         let due = self.round.next(self.ranks.shares(ask.usable));
-        due.map_or(PathSet::EMPTY, |rank| PathSet::one(self.ranks.0[rank].id))
+        due.map_or(Decision::WAIT, |rank| Decision::one(self.ranks.0[rank].id, Reason::Turn))
     }
 
-    fn on_report(&mut self, now: Instant, progress: &[Progress], paths: &[Outgoing]) {
+    fn on_report(&mut self, now: Instant, progress: &[Progress], views: &[View]) {
         let mut told = [Told::default(); MAX_PATHS];
         let told = &mut told[..self.ranks.0.len()];
         for (told, rank) in told.iter_mut().zip(&self.ranks.0) {
             let index = rank.id.index();
-            *told = Told::new(&paths[index], &progress[index], self.config.loss_unit);
+            *told = Told::new(&views[index], &progress[index], self.config.loss_unit);
         }
         let first = told.iter().position(|told| told.is_up);
         for (rank, &cause) in told.iter().enumerate().filter(|(_, told)| told.lost > 0) {
@@ -157,8 +156,8 @@ impl Scheduler for WeightedRoundRobin {
         self.clamp();
     }
 
-    fn weight(&self, path: &Outgoing) -> u32 {
-        let rank = self.ranks.0.iter().find(|rank| rank.id == path.id);
+    fn weight(&self, view: &View) -> u32 {
+        let rank = self.ranks.0.iter().find(|rank| rank.id == view.id);
         rank.map_or(0, |rank| rank.weight as u32)
     }
 }

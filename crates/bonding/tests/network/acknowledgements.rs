@@ -2,12 +2,12 @@
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, Link, at};
-use ropewalk_bonding::{Config, PathConfig, PathId, RateAwareConfig, SchedulerConfig};
+use ropewalk_bonding::{Config, PathConfig, PathId, SchedulerConfig};
 
 /// Of those, 52 octets each, the share that goes by the second line: the shorter one, and of this rate.
 fn share_of_the_shorter(mbps: f64) -> f64 {
     let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
-    let config = Config::new(paths, SchedulerConfig::RateAware(RateAwareConfig::default()));
+    let config = Config::new(paths, SchedulerConfig::RateAware);
     let both = |mbps: f64, rtt: f64| [Link::new(mbps, rtt / 2.0), Link::new(mbps, rtt / 2.0)];
     let mut bond = Bond::new(&config, vec![both(80.0, 20.0), both(mbps, 5.0)], 1);
     let flow = Flow { start: at(5.0), stop: at(8.0), ..Flow::new(1, 0.7, 52) };
@@ -17,7 +17,7 @@ fn share_of_the_shorter(mbps: f64) -> f64 {
     let sent = |bond: &Bond| {
         [0, 1].map(|place| {
             let path = bond.ends[0].path(PathId(place));
-            (path.sent_packets - path.probes) as f64
+            path.sent_packets as f64
         })
     };
     let before = sent(&bond);
@@ -27,8 +27,12 @@ fn share_of_the_shorter(mbps: f64) -> f64 {
     (after[1] - before[1]) / (after[0] + after[1] - before[0] - before[1])
 }
 
+/// With full packets' time on the line counted, 2.5 + 6.2 ms at 2 Mbit/s are less than 10 + 0.2; 2.5 + 12.4 ms at 1 Mbit/s are not. They need
+/// 1.14 Mbit/s.
 #[test]
-fn they_take_the_shorter_line_unless_they_would_fill_it() {
-    assert!(share_of_the_shorter(10.0) == 1.0);
-    assert!(share_of_the_shorter(2.0) == 0.0);
+fn they_take_the_line_by_which_they_arrive_first() {
+    for (mbps, least, most) in [(10.0, 1.0, 1.0), (2.0, 0.95, 1.0), (1.0, 0.0, 0.05)] {
+        let share = share_of_the_shorter(mbps);
+        assert!((least..=most).contains(&share), "{mbps} Mbit/s: {share}");
+    }
 }

@@ -4,7 +4,7 @@
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, Link, at, ms};
 use crate::tcp::{Law, Tcp};
-use ropewalk_bonding::{Config, CostFirstConfig, PathConfig, RateAwareConfig, SchedulerConfig};
+use ropewalk_bonding::{Config, CostFirstConfig, PathConfig, SchedulerConfig};
 
 fn config(scheduler: SchedulerConfig) -> Config {
     Config::new(vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))], scheduler)
@@ -15,7 +15,7 @@ fn cost_first() -> Config {
 }
 
 fn rate_aware() -> Config {
-    config(SchedulerConfig::RateAware(RateAwareConfig::default()))
+    config(SchedulerConfig::RateAware)
 }
 
 fn both_ways(link: Link) -> [Link; 2] {

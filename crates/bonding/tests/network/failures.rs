@@ -3,8 +3,7 @@
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, Link, at, ms};
 use ropewalk_bonding::{
-    Class, Config, CostFirstConfig, Event, FlowAwareConfig, PathConfig, PathId, PathState, RateAwareConfig,
-    SchedulerConfig,
+    Class, Config, CostFirstConfig, Event, FlowAwareConfig, PathConfig, PathId, PathState, SchedulerConfig,
 };
 use ropewalk_units::{Duration, Instant};
 
@@ -13,7 +12,7 @@ fn every_scheduler() -> Vec<Config> {
     let schedulers = [
         SchedulerConfig::WeightedRoundRobin(ropewalk_bonding::WrrConfig::default()),
         SchedulerConfig::CostFirst(CostFirstConfig::default()),
-        SchedulerConfig::RateAware(RateAwareConfig::default()),
+        SchedulerConfig::RateAware,
         SchedulerConfig::Redundant,
         SchedulerConfig::FlowAware(FlowAwareConfig::default()),
     ];
@@ -99,7 +98,7 @@ fn a_death_is_noticed_within_300_ms_however_long_the_path_is_up_to_200_ms() {
 fn a_path_whose_way_back_is_dead_still_carries_data() {
     let mut links = links();
     links[0][1].dead.push((at(2.0), at(20.0)));
-    let mut bond = Bond::new(&config(SchedulerConfig::RateAware(RateAwareConfig::default())), links, 3);
+    let mut bond = Bond::new(&config(SchedulerConfig::RateAware), links, 3);
     let mut app = ConstantRate::new(vec![steady(9.9)]);
     bond.run(at(5.0), &mut app);
     let before = bond.data_bytes;
@@ -125,7 +124,7 @@ fn while_all_paths_are_down_packets_go_on_the_one_heard_last_and_it_is_said() {
         .map(|(when, ..)| *when)
         .collect();
     assert!(matches!(said[..], [when] if (at(1.4)..at(1.5)).contains(&when)), "once: {said:?}");
-    assert_eq!(bond.unsent, 0);
+    assert_eq!(bond.unsent(), 0);
     let sent = bond.links.iter().map(|[there, _]| there.dropped).collect::<Vec<_>>();
     assert!(sent[1] > 700 && sent[0] < 250, "{sent:?} sent in vain");
     // Three answers later both would be up again; this one had not to wait for them.
@@ -184,7 +183,7 @@ fn a_flow_that_fits_the_first_path_stays_on_it() {
     let mut app = ConstantRate::new(vec![small()]);
     bond.run(at(21.0), &mut app);
     let second = bond.ends[0].path(PathId(1));
-    let data = second.sent_packets - second.probes;
+    let data = second.sent_packets;
     assert!(data <= 20, "{data} packets left it");
 
     // A flow larger than the path overflows; the small one beside it keeps to one path.

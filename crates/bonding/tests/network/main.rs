@@ -9,5 +9,4 @@ mod properties;
 mod repairs;
 mod starts;
 mod tcp;
-mod trains;
 mod wrr;

@@ -1,6 +1,8 @@
 //! A small deterministic network of two gateways and links with a rate, a delay and a drop-tail queue, to try bonds on.
 
-use ropewalk_bonding::{Config, Control, DataHeader, Endpoint, Event, FlowKey, Keep, PathId};
+use ropewalk_bonding::{
+    Config, Control, DataHeader, Datagram, Endpoint, Event, FlowKey, PathId, Payload, Transmission,
+};
 use ropewalk_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -115,6 +117,20 @@ pub(crate) struct Packet {
     pub(crate) tag: u64,
 }
 
+impl Payload for Packet {
+    fn wire_len(&self) -> u32 {
+        self.len
+    }
+
+    fn duplicate(&self) -> Self {
+        *self
+    }
+
+    fn mark_ce(&mut self) -> bool {
+        false
+    }
+}
+
 /// Something that sends and receives through the bond. Side 0 is where it starts.
 pub(crate) trait App {
     /// When it wants to act.
@@ -125,21 +141,10 @@ pub(crate) trait App {
     fn receive(&mut self, now: Instant, side: usize, packet: Packet, out: &mut Vec<(usize, Packet, FlowKey)>);
 }
 
-enum Message {
-    Data(DataHeader, Packet),
-    Control(Box<Control>),
-}
-
 struct Arrival {
     side: usize,
     path: PathId,
-    message: Message,
-}
-
-/// Something under way, or, with its octets, still before the path: at the side that sends it.
-enum Journey {
-    Held(Arrival, u32),
-    Under(Arrival),
+    datagram: Datagram<Packet>,
 }
 
 /// The two gateways and what is between them. `links[path][side]` leads from that side.
@@ -150,16 +155,14 @@ pub(crate) struct Bond {
     pub(crate) overhead: u32,
     pub(crate) events: Vec<(Instant, usize, Event)>,
     pub(crate) refused: u64,
-    pub(crate) unsent: u64,
-    /// What each side may have to send again, and how often it did.
-    keep: [Keep<Packet>; 2],
+    /// How often each side sent something again.
     pub(crate) repairs: [u64; 2],
     /// Data bytes on each path, headers included, from side 0.
     pub(crate) data_bytes: Vec<u64>,
     /// Time and each path's view of side 0, sampled.
     random: Random,
     arrivals: BinaryHeap<Reverse<(Instant, u64)>>,
-    under_way: Vec<Option<Journey>>,
+    under_way: Vec<Option<Arrival>>,
     free: Vec<usize>,
     serial: u64,
     places: std::collections::BTreeMap<u64, usize>,
@@ -176,8 +179,6 @@ impl Bond {
             overhead: config.overhead,
             events: Vec::new(),
             refused: 0,
-            unsent: 0,
-            keep: [Keep::default(), Keep::default()],
             repairs: [0; 2],
             random: Random::new(seed),
             arrivals: BinaryHeap::new(),
@@ -188,62 +189,58 @@ impl Bond {
         }
     }
 
-    fn send(&mut self, side: usize, path: PathId, bytes: u32, message: impl Fn() -> Message) {
+    fn send(&mut self, side: usize, path: PathId, bytes: u32, datagram: &Datagram<Packet>) {
         let link = &mut self.links[path.index()][side];
         for at in link.send(self.now, bytes, &mut self.random) {
-            self.schedule(at, Journey::Under(Arrival { side: 1 - side, path, message: message() }));
+            self.schedule(at, Arrival { side: 1 - side, path, datagram: datagram.clone() });
         }
     }
 
-    fn schedule(&mut self, at: Instant, journey: Journey) {
+    fn schedule(&mut self, at: Instant, arrival: Arrival) {
         let place = self.free.pop().unwrap_or_else(|| {
             self.under_way.push(None);
             self.under_way.len() - 1
         });
-        self.under_way[place] = Some(journey);
+        self.under_way[place] = Some(arrival);
         self.serial += 1;
         self.places.insert(self.serial, place);
         self.arrivals.push(Reverse((at, self.serial)));
     }
 
-    fn ingress(&mut self, side: usize, packet: Packet, flow: FlowKey) {
-        let dispatch = self.ends[side].ingress(self.now, packet.len, flow);
-        self.unsent += u64::from(dispatch.is_empty());
-        if let Some(number) = dispatch.kept_as() {
-            self.keep[side].put(number, packet);
-        }
-        for (path, header) in dispatch.iter() {
-            let header = DataHeader::decode(&header.encode()).expect("our own header");
-            let bytes = packet.len + self.overhead;
-            if side == 0 {
-                self.data_bytes[path.index()] += u64::from(bytes);
+    /// Over the wire and back, as octets.
+    fn transmit(&mut self, side: usize, path: PathId, datagram: Datagram<Packet>) {
+        match datagram {
+            Datagram::Control(control) => {
+                let mut octets = Vec::new();
+                control.encode(&mut octets);
+                assert_eq!(octets.len() as u32, control.wire_len());
+                let control = Control::decode(&octets).expect("our own packet");
+                self.send(side, path, control.wire_len() + 28, &Datagram::Control(control));
             }
-            let departure = dispatch.departure(path);
-            if departure > self.now {
-                let message = Message::Data(header, packet);
-                self.schedule(departure, Journey::Held(Arrival { side, path, message }, bytes));
-            } else {
-                self.send(side, path, bytes, || Message::Data(header, packet));
+            Datagram::Data(header, packet) => {
+                let header = DataHeader::decode(&header.encode()).expect("our own header");
+                let bytes = packet.len + self.overhead;
+                let is_repair = header.transmission == Transmission::Repair;
+                self.repairs[side] += u64::from(is_repair);
+                if side == 0 && !is_repair {
+                    self.data_bytes[path.index()] += u64::from(bytes);
+                }
+                self.send(side, path, bytes, &Datagram::Data(header, packet));
             }
         }
+    }
+
+    /// Packets that no path took in time.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.ends[0].dropped() + self.ends[1].dropped()
     }
 
     /// Everything that an end has to hand out; what comes out of it goes to the application.
     fn drain(&mut self, side: usize, app: &mut dyn App) {
         let mut out = Vec::new();
         loop {
-            while let Some((path, control)) = self.ends[side].poll_transmit(self.now) {
-                let mut octets = Vec::new();
-                control.encode(&mut octets);
-                assert_eq!(octets.len() as u32, control.wire_len());
-                let control = Control::decode(&octets).expect("our own packet");
-                self.send(side, path, control.wire_len() + 28, || Message::Control(Box::new(control)));
-            }
-            while let Some((path, header)) = self.ends[side].poll_repair(self.now) {
-                let header = DataHeader::decode(&header.encode()).expect("our own header");
-                let Some(&packet) = self.keep[side].get(header.global_seq) else { continue };
-                self.repairs[side] += 1;
-                self.send(side, path, packet.len + self.overhead, || Message::Data(header, packet));
+            while let Some((path, datagram)) = self.ends[side].poll_transmit(self.now) {
+                self.transmit(side, path, datagram);
             }
             while let Some(event) = self.ends[side].poll_event() {
                 self.events.push((self.now, side, event));
@@ -255,30 +252,17 @@ impl Bond {
                 return;
             }
             for (side, packet, flow) in out.drain(..) {
-                self.ingress(side, packet, flow);
+                self.ends[side].handle_packet(self.now, packet, flow);
             }
         }
     }
 
     fn arrive(&mut self, serial: u64, app: &mut dyn App) {
         let place = self.places.remove(&serial).expect("under way");
-        let journey = self.under_way[place].take().expect("under way");
+        let arrival = self.under_way[place].take().expect("under way");
         self.free.push(place);
-        let arrival = match journey {
-            Journey::Under(arrival) => arrival,
-            Journey::Held(Arrival { side, path, message: Message::Data(header, packet) }, bytes) => {
-                return self.send(side, path, bytes, || Message::Data(header, packet));
-            }
-            Journey::Held(..) => unreachable!("only data is held"),
-        };
-        let end = &mut self.ends[arrival.side];
-        match arrival.message {
-            Message::Control(control) => end.handle_control(self.now, arrival.path, &control),
-            Message::Data(header, packet) => {
-                let taken = end.handle_data(self.now, arrival.path, &header, packet.len, packet);
-                self.refused += u64::from(taken.is_err());
-            }
-        }
+        let taken = self.ends[arrival.side].handle_datagram(self.now, arrival.path, arrival.datagram);
+        self.refused += u64::from(taken.is_err());
         self.drain(arrival.side, app);
     }
 
@@ -304,7 +288,8 @@ impl Bond {
                 let mut out = Vec::new();
                 app.act(self.now, &mut out);
                 for (side, packet, flow) in out {
-                    self.ingress(side, packet, flow);
+                    self.ends[side].handle_packet(self.now, packet, flow);
+                    self.drain(side, app);
                 }
             }
         }

@@ -2,12 +2,12 @@
 
 use crate::apps::{ConstantRate, Flow, Tally};
 use crate::net::{Bond, Link, at};
-use ropewalk_bonding::{Class, Config, Order, PathConfig, PathId, RateAwareConfig, SchedulerConfig};
+use ropewalk_bonding::{Class, Config, Order, PathConfig, PathId, SchedulerConfig};
 use ropewalk_units::Duration;
 
 fn config() -> Config {
     let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
-    Config::new(paths, SchedulerConfig::RateAware(RateAwareConfig::default()))
+    Config::new(paths, SchedulerConfig::RateAware)
 }
 
 /// Ten seconds of 60 Mbit/s over 40 + 40 Mbit/s (10 and 30 ms of round trip), each losing this share of what it carries, either way.

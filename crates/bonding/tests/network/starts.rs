@@ -2,9 +2,7 @@
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, Link, at};
-use ropewalk_bonding::{
-    Config, CostFirstConfig, FlowAwareConfig, PathConfig, RateAwareConfig, SchedulerConfig,
-};
+use ropewalk_bonding::{Config, CostFirstConfig, FlowAwareConfig, PathConfig, SchedulerConfig};
 
 /// Lines of (Mbit/s, round trip in ms), and the greatest loads in Mbit/s of which nothing is lost: once the bond is up, and from
 /// its own first moment on.
@@ -25,7 +23,7 @@ fn cases() -> Vec<Case> {
 fn schedulers() -> [SchedulerConfig; 3] {
     [
         SchedulerConfig::CostFirst(CostFirstConfig::default()),
-        SchedulerConfig::RateAware(RateAwareConfig::default()),
+        SchedulerConfig::RateAware,
         SchedulerConfig::FlowAware(FlowAwareConfig::default()),
     ]
 }

@@ -3,7 +3,10 @@
 use super::{PathController, PathSample};
 use crate::Pacer;
 use crate::rate_sample::{PacketState, RateSampler};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::{Duration, Instant, Rate};
+
+/// So much of what a late timer held back is sent when it fires: timers are late by some milliseconds.
+const CATCH_UP: Duration = Duration::from_millis(10);
 
 /// What a report has told so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,7 +14,8 @@ struct Report {
     octets: u32,
     /// The packet sent last, with its round-trip time.
     newest: Option<(PacketState, Duration)>,
-    least_rtt: Option<Duration>,
+    excess: Duration,
+    reordering: Duration,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -23,6 +27,8 @@ pub struct ControlledPath<C> {
     controller: C,
     sampler: RateSampler,
     pacer: Pacer,
+    /// Since the last packet there was room within the bound, and more to send.
+    is_held: bool,
     /// Octets.
     inflight: u32,
     report: Report,
@@ -43,6 +49,7 @@ impl<C: PathController> ControlledPath<C> {
             controller,
             sampler: RateSampler::new(now),
             pacer: Pacer::new(),
+            is_held: false,
             inflight: 0,
             report: Report::default(),
             loss_goes_on: false,
@@ -73,6 +80,13 @@ impl<C: PathController> ControlledPath<C> {
         self.has_room(size) && !self.pacer.holds(now)
     }
 
+    /// May it leave before its time, by what this many octets take to be paced?
+    pub fn may_send_early(&self, now: Instant, size: u32, octets: u32) -> bool {
+        let early =
+            self.controller.pacing_rate(now).map_or(Duration::ZERO, |rate| rate.transmission_time(octets));
+        self.has_room(size) && self.pacer.next_send_time() <= now.saturating_add(early)
+    }
+
     /// Is the bound what holds a packet of `size` octets back, not the pacer?
     pub fn has_room(&self, size: u32) -> bool {
         self.inflight == 0 || self.inflight.saturating_add(size) <= self.controller.inflight_bound()
@@ -91,17 +105,29 @@ impl<C: PathController> ControlledPath<C> {
         let state = self.sampler.on_sent(now, self.inflight, size);
         self.inflight = self.inflight.saturating_add(size);
         if let Some(rate) = self.controller.pacing_rate(now) {
-            self.pacer.on_sent(now, size, rate, self.controller.send_quantum());
+            // The pacer alone held this packet: it may have been late.
+            let due =
+                if self.is_held { now - CATCH_UP.min(now.saturating_since(Instant::ZERO)) } else { now };
+            self.pacer.on_sent(due, size, rate, self.controller.send_quantum());
         }
         self.controller.on_sent(now, size, self.inflight);
-        if !self.has_room(size) {
+        self.is_held = self.has_room(size);
+        if !self.is_held {
             self.bound_used_until = self.sampler.delivered() + u64::from(self.inflight);
         }
         state
     }
 
+    /// A packet leaves that no report will tell of: it takes its time only.
+    pub fn pace(&mut self, now: Instant, size: u32) {
+        if let Some(rate) = self.controller.pacing_rate(now) {
+            self.pacer.on_sent(now, size, rate, self.controller.send_quantum());
+        }
+    }
+
     /// There is nothing to send though a packet might leave: what is measured now says nothing about the line's rate.
     pub fn on_nothing_to_send(&mut self) {
+        self.is_held = false;
         self.sampler.mark_app_limited(self.inflight);
     }
 
@@ -122,15 +148,25 @@ impl<C: PathController> ControlledPath<C> {
         if self.report.newest.is_none_or(|(newest, _)| newest.send_time <= state.send_time) {
             self.report.newest = Some((*state, rtt));
         }
-        let least = self.report.least_rtt.map_or(rtt, |least| least.min(rtt));
-        self.report.least_rtt = Some(least);
+    }
+
+    /// The report tells by how much its newest packet took longer than its quickest, and by how much packets were late that others
+    /// overtook.
+    pub fn on_spread(&mut self, excess: Duration, reordering: Duration) {
+        (self.report.excess, self.report.reordering) = (excess, reordering);
+    }
+
+    /// The report tells the rate at which a packet train came.
+    pub fn on_train(&mut self, now: Instant, rate: Rate, base_rtt: Option<Duration>) {
+        self.controller.on_train(now, rate, base_rtt);
     }
 
     /// The report ends.
     pub fn end_report(&mut self, now: Instant) {
         let report = std::mem::take(&mut self.report);
         let Some((newest, rtt)) = report.newest else { return };
-        self.min_rtt = self.min_rtt.min(report.least_rtt.unwrap_or(rtt));
+        let least = rtt.saturating_sub(report.excess);
+        self.min_rtt = self.min_rtt.min(least);
         let srtt = self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8);
         self.srtt = Some(srtt);
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
@@ -138,7 +174,10 @@ impl<C: PathController> ControlledPath<C> {
         rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.controller.on_report(now, &PathSample { rate, least_rtt: report.least_rtt, srtt });
+        self.controller.on_report(
+            now,
+            &PathSample { rate, least_rtt: Some(least), srtt, reordering: report.reordering },
+        );
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }

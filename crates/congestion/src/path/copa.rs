@@ -19,6 +19,9 @@ use ropewalk_units::{Duration, Instant, Rate};
 
 /// δ of the default mode (§2.1): the queue that Copa wants is 1/δ packets.
 const DELTA: f64 = 0.5;
+/// The queue that Copa wants takes so many seconds at least: as much as BBR sends at once (BBR.SendQuantum). Two packets of a fast line are
+/// less than what delays vary by, and a controller that takes that for a queue sends less than the line carries.
+const LEAST_QUEUE: f64 = 0.001;
 /// Initial window in packets (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
 /// The least window in packets, as BBR.MinPipeCwnd.
@@ -26,17 +29,27 @@ const MIN_WINDOW: u32 = 4;
 /// Rounds in one direction after which the velocity doubles (§2.2).
 const STEADY_ROUNDS: u32 = 3;
 /// Rounds without a nearly empty queue after which others are held to fill it (§3).
-const FULL_ROUNDS: i32 = 5;
+const FULL_ROUNDS: i32 = 8;
 /// The pacing rate over what the window asks for. Copa has 2 (§2.1), for ACKs that come one by one; reports come in
 /// lumps, which leave as bursts then.
-const PACING_GAIN: f64 = 1.25;
+const PACING_GAIN: f64 = 1.1;
+/// No more than this part of the window in a round trip: BBR.ProbeBW_UP's gain less one.
+const GROWTH: f64 = 0.25;
 /// Fewer of our packets in the queue, and a loss is random (TCP Veno's β; Fu and Liew, JSAC 2003).
 const RANDOM_BELOW: f64 = 3.0;
 /// BBR.LossThresh, for a default mode in a buffer too short for its queue, and BBR.Beta for a slow start that overflows.
 const LOSS_THRESH: f64 = 0.02;
+/// A queue of so many of Copa's own is one that others may hold.
+const SHORT: f64 = 4.0;
+/// One packet lost in a round trip is chance.
+const FULL_LOSSES: u32 = 2;
 const BETA: f64 = 0.7;
+/// From an overflow to the next growth: the least of BBR.bw_probe_wait.
+const PROBE_WAIT: Duration = Duration::from_secs(2);
 /// So many packets are told of before their losses are judged, so that 1 % is not taken for 2 %.
 const LOSS_PACKETS: u64 = 1000;
+/// Rounds after slow start until what it lost has been told.
+const SETTLED: u32 = 4;
 /// Seconds after which the largest bandwidth begins to be forgotten.
 const BANDWIDTH_WINDOW: f64 = 30.0;
 
@@ -71,6 +84,14 @@ struct Velocity {
     cwnd_before: u32,
 }
 
+impl Velocity {
+    /// The direction changes. Copa begins anew with 1; here a report is a round late, so that half of the velocity takes back what
+    /// was too much.
+    fn turn(&mut self, up: bool) {
+        *self = Self { value: (self.value / 2.0).max(1.0), up, rounds: 0, ..*self };
+    }
+}
+
 /// What the path does.
 #[derive(Clone, Debug)]
 enum Mode {
@@ -92,18 +113,25 @@ pub struct PathCopa {
     /// Octets lost, and delivered, since losses were judged.
     lost: u64,
     delivered_at_judgement: u64,
+    lost_in_round: u32,
+    delivered_at_round: u64,
     /// Below zero after a drain, until Copa's own queue has found its level.
     full_rounds: i32,
     /// Octets per second, averaged over reports.
     delivery_rate: f64,
     bandwidth: Largest,
     delivered: u64,
+    /// Seconds between two reports.
+    interval: f64,
+    rounds_after_start: u32,
+    /// After an overflow the window does not grow before.
+    held_until: Instant,
 }
 
 impl PathCopa {
-    /// For packets of `packet_size` octets. What BBR draws at random follows from `seed`, which should differ between
+    /// For packets of `packet_size` octets and reports so far apart. What BBR draws at random follows from `seed`, which should differ between
     /// paths.
-    pub fn new(seed: u64, packet_size: u32, now: Instant) -> Self {
+    pub fn new(seed: u64, packet_size: u32, report_interval: Duration, now: Instant) -> Self {
         let size = packet_size.max(1);
         let cwnd = size.saturating_mul(INITIAL_WINDOW);
         Self {
@@ -115,10 +143,15 @@ impl PathCopa {
             round_ends: 0,
             lost: 0,
             delivered_at_judgement: 0,
+            lost_in_round: 0,
+            delivered_at_round: 0,
             full_rounds: 0,
             delivery_rate: 0.0,
             bandwidth: Largest::default(),
             delivered: 0,
+            interval: report_interval.as_secs_f64(),
+            rounds_after_start: 0,
+            held_until: now,
         }
     }
 
@@ -126,10 +159,16 @@ impl PathCopa {
         MIN_WINDOW * self.window.smss
     }
 
-    /// Seconds that two packets take at the rate that the path has: a queue that Copa itself wants.
+    /// δ at the rate that the path has.
+    fn delta(&self) -> f64 {
+        let least = self.bandwidth.get() * LEAST_QUEUE;
+        if least > 0.0 { DELTA.min(f64::from(self.window.smss) / least) } else { DELTA }
+    }
+
+    /// Seconds of the queue that Copa itself wants.
     fn own_queue(&self) -> f64 {
         let bandwidth = self.bandwidth.get();
-        if bandwidth > 0.0 { f64::from(self.window.smss) / DELTA / bandwidth } else { 0.0 }
+        if bandwidth > 0.0 { f64::from(self.window.smss) / self.delta() / bandwidth } else { 0.0 }
     }
 
     fn update_rates(&mut self, now: Instant, sample: &PathSample) {
@@ -145,63 +184,99 @@ impl PathCopa {
         self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
     }
 
+    /// Seconds that a window takes: what was delivered waits to be reported.
+    fn standing(&self) -> f64 {
+        self.delays.standing() + self.unreported()
+    }
+
+    fn unreported(&self) -> f64 {
+        self.interval
+    }
+
     /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?
     fn wants_more(&self) -> bool {
         let queue = self.delays.queue();
         if queue <= 0.0 {
             return true;
         }
-        let target = f64::from(self.window.smss) / (DELTA * queue);
-        f64::from(self.window.cwnd) / self.delays.standing().max(1e-6) <= target
+        let target = f64::from(self.window.smss) / (self.delta() * queue);
+        f64::from(self.window.cwnd) / self.standing().max(1e-6) <= target
     }
 
-    fn slow_start(&mut self, sample: &PathSample) {
-        if !self.wants_more() {
-            self.mode = Mode::Default;
-            self.velocity = Velocity { value: 1.0, up: false, rounds: 0, cwnd_before: self.window.cwnd };
-        } else if sample.rate.is_cwnd_limited {
-            self.window.grow(sample.rate.newly_acked);
+    fn slow_start(&mut self, now: Instant, sample: &PathSample) {
+        // A queue that a burst of the application's made says nothing about the path.
+        if !sample.rate.is_cwnd_limited {
+            return;
         }
+        if self.wants_more() {
+            self.window.grow(sample.rate.newly_acked);
+        } else if !sample.rate.is_app_limited {
+            self.leave_start(now, sample.rate.delivery_rate);
+        }
+    }
+
+    /// Slow start ends at the window that the first packet train asks for (Hoe, SIGCOMM 1996, with trains for pairs), and takes it at
+    /// once: paced packets do no harm where so much was carried just now. What was delivered and is not reported yet is in it.
+    fn leave_start(&mut self, now: Instant, rate: f64) {
+        self.delivery_rate = rate;
+        self.bandwidth = Largest::default();
+        self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
+        let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
+        self.window.set_cwnd(pipe.max(self.floor()));
+        self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
+        self.mode = Mode::Default;
+    }
+
+    /// Is the path's rate still being searched?
+    pub fn is_starting(&self) -> bool {
+        matches!(self.mode, Mode::SlowStart)
     }
 
     /// §2.1: ± v/(δ cwnd) packets for each packet delivered.
-    fn default_step(&mut self, sample: &PathSample) {
+    fn default_step(&mut self, now: Instant, sample: &PathSample) {
         let up = self.wants_more();
-        if up && !sample.rate.is_cwnd_limited {
+        if up && (!sample.rate.is_cwnd_limited || now < self.held_until) {
             return;
         }
         let acked = f64::from(sample.rate.newly_acked) / f64::from(self.window.smss);
-        let step = self.velocity.value / (DELTA * self.window.segments()) * acked;
-        // A window changes by what was delivered at the most, which is slow start's pace.
-        let step = step.min(acked) * f64::from(self.window.smss);
+        let step = self.velocity.value / (self.delta() * self.window.segments()) * acked;
+        let step = step.min(acked * GROWTH) * f64::from(self.window.smss);
         self.window.shift(if up { step } else { -step });
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
         if up != self.velocity.up {
-            self.velocity.value = 1.0;
-            self.velocity.rounds = 0;
-            self.velocity.up = up;
+            self.velocity.turn(up);
         }
     }
 
     /// §2.2: once per round trip.
     fn update_velocity(&mut self) {
         let velocity = &mut self.velocity;
-        let up = self.window.cwnd > velocity.cwnd_before;
-        velocity.cwnd_before = self.window.cwnd;
-        if up == velocity.up {
+        let before = std::mem::replace(&mut velocity.cwnd_before, self.window.cwnd);
+        let up = self.window.cwnd > before;
+        if self.window.cwnd == before {
+            // Nothing was tried.
+            (velocity.value, velocity.rounds) = (1.0, 0);
+        } else if up == velocity.up {
             velocity.rounds += 1;
             if velocity.rounds >= STEADY_ROUNDS {
                 velocity.value *= 2.0;
             }
         } else {
-            *velocity = Velocity { value: 1.0, up, rounds: 0, ..*velocity };
+            velocity.turn(up);
         }
     }
 
     fn end_round(&mut self, now: Instant) {
         let empty = self.delays.end_round(self.own_queue());
         let lossy = self.judge_losses();
+        let lost = std::mem::take(&mut self.lost_in_round);
+        let delivered = self.delivered - std::mem::replace(&mut self.delivered_at_round, self.delivered);
+        let overflow =
+            lost >= FULL_LOSSES * self.window.smss && f64::from(lost) > LOSS_THRESH * delivered as f64;
         if matches!(self.mode, Mode::Default) {
+            if overflow && self.delays.queue() <= SHORT * self.own_queue() {
+                self.shrink_to_rate(now);
+            }
             self.update_velocity();
             self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
             if lossy || self.full_rounds >= FULL_ROUNDS {
@@ -213,6 +288,12 @@ impl PathCopa {
 
     /// Was more lost than chance loses?
     fn judge_losses(&mut self) -> bool {
+        if self.rounds_after_start < SETTLED {
+            // These are slow start's own.
+            self.rounds_after_start += u32::from(!self.is_starting());
+            (self.lost, self.delivered_at_judgement) = (0, self.delivered);
+            return false;
+        }
         let delivered = self.delivered - self.delivered_at_judgement;
         let reported = delivered + self.lost;
         if reported < LOSS_PACKETS * u64::from(self.window.smss) {
@@ -221,7 +302,16 @@ impl PathCopa {
         let lossy = self.lost as f64 > LOSS_THRESH * reported as f64;
         self.lost = 0;
         self.delivered_at_judgement = self.delivered;
-        lossy
+        lossy && self.delays.queue() > SHORT * self.own_queue()
+    }
+
+    /// The buffer is too short for a queue to show. No more than what is delivered leaves, until it is time to look whether there is more: as
+    /// BBR bounds what is in flight after a probe that lost too much.
+    fn shrink_to_rate(&mut self, now: Instant) {
+        let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
+        self.window.set_cwnd(self.window.cwnd.min(pipe.max(self.floor())));
+        self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
+        self.held_until = now + PROBE_WAIT;
     }
 
     /// Others fill the buffer.
@@ -233,7 +323,7 @@ impl PathCopa {
     /// Nobody else holds the queue.
     fn yield_again(&mut self) {
         self.bandwidth = Largest::default();
-        let pipe = (self.delivery_rate * self.delays.base()) as u32;
+        let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(pipe.max(self.floor()));
         self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
         self.mode = Mode::Default;
@@ -262,6 +352,7 @@ impl PathController for PathCopa {
     fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
         self.bbr.on_lost(now, packet);
         self.lost += u64::from(packet.size);
+        self.lost_in_round += packet.size;
         let backlog = self.delays.latest_queue() * self.delivery_rate / f64::from(self.window.smss);
         if matches!(self.mode, Mode::SlowStart) && backlog >= RANDOM_BELOW {
             self.mode = Mode::Default;
@@ -275,8 +366,8 @@ impl PathController for PathCopa {
         let competing = matches!(self.mode, Mode::Competitive(_));
         self.delays.update(now, sample, competing);
         match self.mode {
-            Mode::SlowStart => self.slow_start(sample),
-            Mode::Default => self.default_step(sample),
+            Mode::SlowStart => self.slow_start(now, sample),
+            Mode::Default => self.default_step(now, sample),
             Mode::Competitive(_) => self.competitive_step(now, sample),
         }
         if sample.rate.has_packet && sample.rate.prior_delivered >= self.round_ends {
@@ -285,10 +376,23 @@ impl PathController for PathCopa {
         }
     }
 
+    fn on_train(&mut self, now: Instant, rate: Rate, base_rtt: Option<Duration>) {
+        if !self.is_starting() {
+            return;
+        }
+        if let Some(base) = base_rtt.filter(|_| self.delays.base() <= 0.0) {
+            self.delays.assume(now, base);
+        }
+        if self.delays.base() > 0.0 {
+            self.leave_start(now, rate.bits_per_sec() as f64 / 8.0);
+        }
+    }
+
     fn on_timeout(&mut self, now: Instant) {
         self.bbr.on_timeout(now);
         self.window.set_cwnd(self.floor());
         self.mode = Mode::SlowStart;
+        self.rounds_after_start = 0;
         self.full_rounds = 0;
     }
 
@@ -306,8 +410,11 @@ impl PathController for PathCopa {
         if self.is_competing() {
             return self.bbr.pacing_rate(now);
         }
-        let standing = self.delays.standing();
-        (standing > 0.0).then(|| bbr::rate(PACING_GAIN * f64::from(self.window.cwnd) / standing))
+        let standing = self.standing();
+        // What a train told is not exceeded before its outcome is known, nor what was delivered when the buffer overflowed.
+        let is_new = !self.is_starting() && self.rounds_after_start < SETTLED;
+        let gain = if is_new || now < self.held_until { 1.0 } else { PACING_GAIN };
+        (standing > 0.0).then(|| bbr::rate(gain * f64::from(self.window.cwnd) / standing))
     }
 
     fn send_quantum(&self) -> u32 {

@@ -131,7 +131,7 @@ fn members(plan: &Plan, bond: &BondPlan, margin: &str, text: &mut String) {
     let scheduler = match bond.config.scheduler {
         SchedulerConfig::WeightedRoundRobin(_) => "weighted round robin",
         SchedulerConfig::CostFirst(_) => "cost first",
-        SchedulerConfig::RateAware(_) => "rate aware",
+        SchedulerConfig::RateAware => "rate aware",
         SchedulerConfig::Redundant => "redundant",
         SchedulerConfig::FlowAware(_) => "flow aware",
     };

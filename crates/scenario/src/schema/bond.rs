@@ -143,7 +143,7 @@ tagged! {
     /// Fill the paths in the order of their costs, each up to the rate it is measured to deliver.
     "cost-first" => CostFirst(CostFirstTable),
     /// Each packet takes the path that will deliver it first.
-    "rate-aware" => RateAware(RateAwareTable),
+    "rate-aware" => RateAware(NoKeys),
     /// A copy on every path; the first to arrive counts.
     "redundant" => Redundant(NoKeys),
     /// A flow stays on the first path as long as it fits there.
@@ -225,15 +225,6 @@ pub(crate) enum TurnsName {
 pub(crate) struct CostFirstTable {
     /// How much queue a path may build before the next costlier one is used, 1 ms to 1 s (default 8 ms).
     pub(crate) queue_target: Option<Time>,
-}
-
-/// Keys of rate-aware.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RateAwareTable {
-    /// What a lost packet costs, in time: a path that loses a part p of its packets without being full counts as p
-    /// times this longer; at most 1 min (default 4 s).
-    pub(crate) loss_cost: Option<Time>,
 }
 
 /// Keys of flow-aware.

@@ -149,7 +149,7 @@ impl Way<'_> {
             depth_max: u64::from(view.max_depth_packets),
             added_delay_mean_ms: view.mean_added_delay.as_secs_f64() * 1e3,
             added_delay_max_ms: view.max_added_delay.as_secs_f64() * 1e3,
-            unsent: self.from.unsent,
+            unsent: self.from.endpoint.dropped(),
         }
     }
 }

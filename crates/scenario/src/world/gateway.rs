@@ -2,14 +2,12 @@
 //! within one of the gateway's own; what the peer sent comes out of it and is routed on.
 
 use super::clock::Clock;
-use super::packet::{Body, Bonded, Datagram, Packet, Socket};
+use super::packet::{Body, Bonded, Packet, Socket};
 use super::router::{NextHop, Router};
 use crate::plan::ClockStep;
-use ropewalk_bonding::{Class, Control, DataHeader, Endpoint, FlowKey, Keep, PathId};
-use ropewalk_sim::{Context, Packet as _, PacketId, Port};
+use ropewalk_bonding::{Class, Datagram, Endpoint, FlowKey, PathId, Payload as BondPayload};
+use ropewalk_sim::{self as sim, Context, Packet as _, PacketId, Port};
 use ropewalk_units::{Duration, Instant};
-use ropewalk_wire::Payload;
-use std::collections::VecDeque;
 use std::fmt;
 
 /// One member of a bond, as this gateway sees it.
@@ -47,8 +45,8 @@ pub(crate) struct Before {
 
 /// One end of a bond.
 pub(crate) struct BondEnd {
-    /// Numbers, schedules, resequences. Packets wait in the world's arena.
-    pub(crate) endpoint: Endpoint<PacketId>,
+    /// Queues, schedules, numbers, resequences.
+    pub(crate) endpoint: Endpoint<Packet>,
     /// By path.
     pub(crate) members: Vec<Member>,
     /// How packets are treated, by code point.
@@ -60,12 +58,6 @@ pub(crate) struct BondEnd {
     /// By path: what is not of this world.
     pub(crate) before: Vec<Before>,
     clock: Clock,
-    /// By path: packets that are to leave later, and when.
-    held: Vec<VecDeque<(Instant, Packet)>>,
-    /// Packets that may have to be sent again.
-    keep: Keep<Packet>,
-    /// Packets that found every path down or full.
-    pub(crate) unsent: u64,
     /// The world's time of the earliest pending timer, as in `Host`.
     armed: Instant,
 }
@@ -79,13 +71,12 @@ impl fmt::Debug for BondEnd {
 impl BondEnd {
     /// An end without a timer.
     pub(crate) fn new(
-        endpoint: Endpoint<PacketId>,
+        endpoint: Endpoint<Packet>,
         clock: Clock,
         members: Vec<Member>,
         classes: [Class; 64],
     ) -> Self {
         let none = Count::default();
-        let held = members.iter().map(|_| VecDeque::new()).collect();
         Self {
             endpoint,
             before: vec![Before::default(); members.len()],
@@ -94,9 +85,6 @@ impl BondEnd {
             classes,
             offered: none,
             delivered: none,
-            held,
-            keep: Keep::default(),
-            unsent: 0,
             armed: Instant::MAX,
         }
     }
@@ -104,7 +92,6 @@ impl BondEnd {
     /// Moves into a world that begins `lead` after the one in which it was until now, where its clock has these steps, and has no
     /// timer there. `before`: what its paths have counted.
     pub(crate) fn move_on(&mut self, lead: Duration, steps: &[ClockStep], before: Vec<Before>) {
-        debug_assert!(self.held.iter().all(VecDeque::is_empty), "packets stay in their world");
         debug_assert_eq!(self.endpoint.resequencer().depth_packets, 0, "packets stay in their world");
         self.clock.move_on(lead, steps);
         self.before = before;
@@ -165,39 +152,29 @@ impl Gateway {
         match self.router.next_hop(context.packet_mut(id)) {
             NextHop::None => context.drop_packet(id),
             NextHop::Port(port) => context.forward(port, id),
-            NextHop::Bond(bond) => self.send(context, bond, id),
+            NextHop::Bond(bond) => {
+                let packet = context.take(id);
+                self.send(context, bond, packet);
+            }
         }
     }
 
-    /// Ingress: the bond says by which paths the packet goes.
-    fn send(&mut self, context: &mut Context<'_, Packet>, bond: u32, id: PacketId) {
+    /// What came out of a bond goes on its way.
+    fn route_delivered(&mut self, context: &mut Context<'_, Packet>, mut packet: Packet) {
+        match self.router.next_hop(&mut packet) {
+            NextHop::None => {}
+            NextHop::Port(port) => context.send(port, packet),
+            NextHop::Bond(bond) => self.send(context, bond, packet),
+        }
+    }
+
+    /// Ingress.
+    fn send(&mut self, context: &mut Context<'_, Packet>, bond: u32, packet: Packet) {
         let end = &mut self.bonds[bond as usize];
         let now = end.clock.read(context.now());
-        let packet = context.packet(id);
         let flow = FlowKey { hash: packet.flow_hash(), class: end.classes[usize::from(packet.dscp & 63)] };
-        let len = packet.wire_len();
-        end.offered.add(len);
-        let dispatch = end.endpoint.ingress(now, len, flow);
-        if dispatch.is_empty() {
-            end.unsent += 1;
-            context.drop_packet(id);
-            return self.drive(context, bond);
-        }
-        if let Some(number) = dispatch.kept_as() {
-            end.keep.put(number, context.packet(id).duplicate());
-        }
-        let last = dispatch.len() - 1;
-        for (copy, (path, header)) in dispatch.iter().enumerate() {
-            let inner = if copy < last { context.packet(id).duplicate() } else { context.take(id) };
-            let packet = encapsulate(end.members[path.index()], &header, inner);
-            let departure = dispatch.departure(path);
-            let is_late = departure > now || !end.held[path.index()].is_empty();
-            if is_late {
-                end.held[path.index()].push_back((departure, packet));
-            } else {
-                context.send(end.members[path.index()].port, packet);
-            }
-        }
+        end.offered.add(sim::Packet::wire_len(&packet));
+        end.endpoint.handle_packet(now, packet, flow);
         self.drive(context, bond);
     }
 
@@ -205,22 +182,13 @@ impl Gateway {
     fn receive(&mut self, context: &mut Context<'_, Packet>, bond: u32, path: PathId, id: PacketId) {
         let end = &mut self.bonds[bond as usize];
         let now = end.clock.read(context.now());
-        let slot = context.packet_mut(id);
-        match std::mem::replace(&mut slot.body, hollow()) {
-            Body::Bonded(bonded) => {
-                let Bonded { header, inner } = *bonded;
-                let len = inner.wire_len();
-                *slot = inner;
-                if end.endpoint.handle_data(now, path, &header, len, id).is_err() {
-                    context.drop_packet(id);
-                }
-            }
-            Body::BondControl(control) => {
-                end.endpoint.handle_control(now, path, &control);
-                context.drop_packet(id);
-            }
+        let datagram = match context.take(id).body {
+            Body::Bonded(bonded) => Datagram::Data(bonded.header, bonded.inner),
+            Body::BondControl(control) => Datagram::Control(*control),
             Body::Tcp(_) | Body::Udp(_) => unreachable!("a member carries only its bond's packets"),
-        }
+        };
+        // What is refused is a copy, or too late: it is gone.
+        let _refusal = end.endpoint.handle_datagram(now, path, datagram);
         self.drive(context, bond);
     }
 
@@ -228,52 +196,54 @@ impl Gateway {
     fn drive(&mut self, context: &mut Context<'_, Packet>, bond: u32) {
         let index = bond as usize;
         let now = self.bonds[index].clock.read(context.now());
-        while let Some(id) = self.bonds[index].endpoint.poll_deliver(now) {
-            self.bonds[index].delivered.add(context.packet(id).wire_len());
-            self.route(context, id);
+        while let Some(packet) = self.bonds[index].endpoint.poll_deliver(now) {
+            self.bonds[index].delivered.add(sim::Packet::wire_len(&packet));
+            self.route_delivered(context, packet);
         }
         let end = &mut self.bonds[index];
-        while let Some((path, control)) = end.endpoint.poll_transmit(now) {
+        while let Some((path, datagram)) = end.endpoint.poll_transmit(now) {
             let member = end.members[path.index()];
-            context.send(member.port, control_packet(member, control));
+            context.send(member.port, member.wrap(datagram));
         }
         while end.endpoint.poll_event().is_some() {}
-        while let Some((path, header)) = end.endpoint.poll_repair(now) {
-            let Some(inner) = end.keep.get(header.global_seq) else { continue };
-            let member = end.members[path.index()];
-            context.send(member.port, encapsulate(member, &header, inner.duplicate()));
-        }
-        for (held, member) in end.held.iter_mut().zip(&end.members) {
-            while held.front().is_some_and(|(departure, _)| *departure <= now)
-                && let Some((_, packet)) = held.pop_front()
-            {
-                context.send(member.port, packet);
-            }
-        }
-        let timer = end.endpoint.poll_timeout().map_or(Instant::MAX, |(at, _)| at);
-        let departures = end.held.iter().filter_map(|held| held.front()).map(|(departure, _)| *departure);
-        let at = departures.fold(timer, Instant::min);
-        if at != Instant::MAX {
-            let fires = end.clock.fires(context.now(), at);
-            if fires < end.armed {
-                end.armed = fires;
-                context.set_timer(fires, bond);
-            }
+        let Some((at, _)) = end.endpoint.poll_timeout() else { return };
+        let fires = end.clock.fires(context.now(), at);
+        if at != Instant::MAX && fires < end.armed {
+            end.armed = fires;
+            context.set_timer(fires, bond);
         }
     }
 }
 
-/// What stands for a body while it is unpacked.
-fn hollow() -> Body {
-    Body::Udp(Datagram { number: 0, sent: Instant::ZERO, payload: Payload { offset: 0, len: 0 } })
+impl Member {
+    /// A datagram in the tunnel's headers. Its code point is that of the packet inside (RFC 2983 §4.1, the uniform model).
+    fn wrap(self, datagram: Datagram<Packet>) -> Packet {
+        let (body, dscp) = match datagram {
+            Datagram::Data(header, inner) => {
+                let dscp = inner.dscp;
+                (Body::Bonded(Box::new(Bonded { header, inner })), dscp)
+            }
+            Datagram::Control(control) => (Body::BondControl(Box::new(control)), 0),
+        };
+        Packet::new(self.local, self.remote, body).with_dscp(dscp)
+    }
 }
 
-fn control_packet(member: Member, control: Control) -> Packet {
-    Packet::new(member.local, member.remote, Body::BondControl(Box::new(control)))
-}
+impl BondPayload for Packet {
+    #[inline]
+    fn wire_len(&self) -> u32 {
+        sim::Packet::wire_len(self)
+    }
 
-fn encapsulate(member: Member, header: &DataHeader, inner: Packet) -> Packet {
-    let dscp = inner.dscp;
-    let bonded = Bonded { header: *header, inner };
-    Packet::new(member.local, member.remote, Body::Bonded(Box::new(bonded))).with_dscp(dscp)
+    fn duplicate(&self) -> Self {
+        self.clone()
+    }
+
+    fn mark_ce(&mut self) -> bool {
+        let is_capable = sim::Packet::ecn_capable(self);
+        if is_capable {
+            sim::Packet::mark_ce(self);
+        }
+        is_capable
+    }
 }

@@ -5,14 +5,14 @@ mod bottleneck;
 mod world;
 
 use ropewalk_congestion::{PathBbr, PathController, PathCopa, Transparent};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use world::{Case, Demand, FULL, Outcome, Udp, World};
 
 fn controller(name: &str) -> Box<dyn PathController> {
     match name {
         "bbr" => Box::new(PathBbr::new(7, FULL, Instant::ZERO)),
         "transparent" => Box::new(Transparent),
-        "copa" => Box::new(PathCopa::new(7, FULL, Instant::ZERO)),
+        "copa" => Box::new(PathCopa::new(7, FULL, Duration::from_millis(5), Instant::ZERO)),
         other => panic!("no controller {other}"),
     }
 }

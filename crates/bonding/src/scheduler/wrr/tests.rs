@@ -10,8 +10,21 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-fn outgoing(count: usize) -> Vec<Outgoing> {
-    (0..count).map(|place| Outgoing::new(PathId(place as u8), at(0), false, false)).collect()
+fn views(count: usize) -> Vec<View> {
+    let view = |place: usize| View {
+        id: PathId(place as u8),
+        is_up: true,
+        may_send: true,
+        has_room: true,
+        may_copy: true,
+        one_way: None,
+        queue: 0,
+        rate: 0.0,
+        is_rate_known: false,
+        is_in_use: false,
+        share_percent: 0,
+    };
+    (0..count).map(view).collect()
 }
 
 /// Paths with these first and greatest weights; the cheapest one is the last, its first weight w_fixed.
@@ -131,14 +144,14 @@ fn bounds() -> impl Strategy<Value = (u32, u32)> {
 struct Fluid {
     scheduler: WeightedRoundRobin,
     capacities: Vec<u32>,
-    paths: Vec<Outgoing>,
+    paths: Vec<View>,
     now: u64,
     lost: u32,
 }
 
 impl Fluid {
     fn new(scheduler: WeightedRoundRobin, capacities: &[u32]) -> Self {
-        let paths = outgoing(capacities.len());
+        let paths = views(capacities.len());
         Self { scheduler, capacities: capacities.to_vec(), paths, now: 0, lost: 0 }
     }
 
@@ -146,12 +159,12 @@ impl Fluid {
     fn step(&mut self, offered: u32) -> Vec<f64> {
         self.now += REPORT;
         let mut usable = PathSet::EMPTY;
-        let up = self.paths.iter().filter(|path| path.liveness.state == PathState::Up);
+        let up = self.paths.iter().filter(|path| path.is_up);
         up.for_each(|path| usable.insert(path.id));
-        let ask = Ask { now: at(self.now), wire_len: 1500, bucket: 0, usable };
+        let ask = Ask { now: at(self.now), bucket: 0, waiting: 0, usable };
         let mut progress = vec![Progress::default(); self.paths.len()];
         for _ in 0..offered {
-            let chosen = self.scheduler.pick(&ask, &self.paths).first().expect("a path");
+            let chosen = self.scheduler.pick(&ask, &self.paths).paths.first().expect("a path");
             progress[chosen.index()].sent_packets += 1;
         }
         for (rank, &capacity) in self.scheduler.ranks.0.iter().zip(&self.capacities) {
@@ -223,12 +236,12 @@ fn a_path_at_its_greatest_weight_is_passed_over() {
 fn while_the_cheapest_is_down_the_next_stands_in_for_it() {
     let mut fluid = Fluid::new(scheduler(lively(), 50, &[(0, 50), (0, 50)]), &[250, 100, 200]);
     fluid.step(200);
-    fluid.paths[2].liveness.state = PathState::Down;
+    fluid.paths[2].is_up = false;
     assert_eq!(fluid.step(90)[1..], [0.0, 0.0], "the second carries it all, whatever its weight");
     // 100 and 50 are 50 and 25.
     let overflow: Vec<f64> = (0..100).map(|_| fluid.step(150)[2]).collect();
     assert!((overflow[99] - 25.0).abs() < 2.0, "{}", overflow[99]);
-    fluid.paths[1].liveness.state = PathState::Down;
+    fluid.paths[1].is_up = false;
     fluid.lost = 0;
     fluid.step(190);
     assert_eq!(fluid.lost, 0, "the last one left takes all");
@@ -237,7 +250,7 @@ fn while_the_cheapest_is_down_the_next_stands_in_for_it() {
 #[test]
 fn a_path_that_is_down_is_raised_only_if_no_other_can_be() {
     let mut fluid = Fluid::new(scheduler(lively(), 50, &[(0, 50), (0, 50)]), &[250, 100, 200]);
-    fluid.paths[1].liveness.state = PathState::Down;
+    fluid.paths[1].is_up = false;
     let raised = fluid.step(300);
     assert_eq!(raised, [50.0, 0.0, 50.0]);
 }
@@ -252,15 +265,15 @@ proptest! {
     ) {
         let mut papers = Papers::new(own, fixed, mobile);
         let mut general = scheduler(own, fixed, &[mobile]);
-        let (paths, mut now) = (outgoing(2), 0);
+        let (paths, mut now) = (views(2), 0);
         let usable = PathSet::one(PathId(0));
         let mut both = usable;
         both.insert(PathId(1));
         for (passed, of_fixed, of_mobile, packets) in steps {
-            let ask = Ask { now: at(now), wire_len: 1500, bucket: 0, usable: both };
+            let ask = Ask { now: at(now), bucket: 0, waiting: 0, usable: both };
             for _ in 0..packets {
                 let chosen = PathSet::one(PathId(u8::from(!papers.is_mobiles_turn())));
-                prop_assert_eq!(general.pick(&ask, &paths), chosen);
+                prop_assert_eq!(general.pick(&ask, &paths).paths, chosen);
             }
             now += passed;
             papers.report(at(now), &of_fixed);
@@ -281,13 +294,13 @@ proptest! {
     ) {
         let count = others.len() + 1;
         let mut scheduler = scheduler(own, fixed, &others);
-        let (mut paths, mut now) = (outgoing(count), 0);
+        let (mut paths, mut now) = (views(count), 0);
         for (passed, of_paths) in steps {
             now += passed;
             let progress: Vec<Progress> = of_paths[..count].iter().map(|&(progress, _)| progress).collect();
             let mut usable = PathSet::EMPTY;
             for (path, &(_, state)) in paths.iter_mut().zip(&of_paths) {
-                path.liveness.state = if state == 0 { PathState::Down } else { PathState::Up };
+                path.is_up = state != 0;
                 if state != 0 {
                     usable.insert(path.id);
                 }
@@ -304,9 +317,9 @@ proptest! {
             if usable.is_empty() {
                 continue;
             }
-            let ask = Ask { now: at(now), wire_len: 1500, bucket: 0, usable };
+            let ask = Ask { now: at(now), bucket: 0, waiting: 0, usable };
             for _ in 0..50 {
-                let chosen = scheduler.pick(&ask, &paths);
+                let chosen = scheduler.pick(&ask, &paths).paths;
                 prop_assert!(chosen.is_single() && usable.contains(chosen.first().expect("one")));
             }
         }
@@ -320,14 +333,14 @@ proptest! {
     ) {
         let own = WrrConfig { turns, ..WrrConfig::default() };
         let mut scheduler = scheduler(own, fixed, &others);
-        let paths = outgoing(others.len() + 1);
+        let paths = views(others.len() + 1);
         let mut usable = PathSet::EMPTY;
         paths.iter().for_each(|path| usable.insert(path.id));
-        let ask = Ask { now: at(0), wire_len: 1500, bucket: 0, usable };
+        let ask = Ask { now: at(0), bucket: 0, waiting: 0, usable };
         let whole = fixed + others.iter().map(|&(weight, _)| weight).sum::<u32>();
         let mut sent = vec![0i64; paths.len()];
         for _ in 0..10 * whole {
-            sent[scheduler.pick(&ask, &paths).first().expect("a path").index()] += 1;
+            sent[scheduler.pick(&ask, &paths).paths.first().expect("a path").index()] += 1;
         }
         // Spread, several may be owed at once and wait for each other.
         let slack = if turns == Turns::Spread { paths.len() as i64 - 1 } else { 0 };

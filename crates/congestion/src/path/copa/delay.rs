@@ -16,6 +16,8 @@ pub(super) struct Delays {
     long: VecDeque<(f64, f64)>,
     short: VecDeque<(f64, f64)>,
     latest: f64,
+    /// What is no queue's doing.
+    reordering: f64,
     most_in_round: f64,
     least_in_round: f64,
     most: [f64; RANGE_ROUNDS],
@@ -38,6 +40,7 @@ impl Delays {
     pub(super) fn update(&mut self, now: Instant, sample: &PathSample, competing: bool) {
         let Some(rtt) = sample.least_rtt else { return };
         let (now, rtt) = (now.as_secs_f64(), rtt.as_secs_f64());
+        self.reordering = sample.reordering.as_secs_f64();
         // While others hold the queue the base shows in drains only, which forget what is older.
         let window = if competing { f64::INFINITY } else { BASE_WINDOW };
         push(&mut self.long, now, rtt, window, 0.1);
@@ -49,6 +52,12 @@ impl Delays {
         }
     }
 
+    /// A round trip without queue that was not measured with the path's own packets.
+    pub(super) fn assume(&mut self, now: Instant, base: Duration) {
+        push(&mut self.long, now.as_secs_f64(), base.as_secs_f64(), BASE_WINDOW, 0.0);
+        push(&mut self.short, now.as_secs_f64(), base.as_secs_f64(), 0.0, 0.0);
+    }
+
     /// Was the queue of the round that ends nearly empty once? `floor`: a queue that counts as none.
     pub(super) fn end_round(&mut self, floor: f64) -> bool {
         self.most[self.rounds % RANGE_ROUNDS] = self.most_in_round;
@@ -57,7 +66,7 @@ impl Delays {
         let least = self.least_in_round - self.base();
         self.most_in_round = 0.0;
         self.least_in_round = 0.0;
-        least <= (NEARLY_EMPTY * range).max(floor)
+        least <= (NEARLY_EMPTY * range).max(floor) + self.reordering
     }
 
     /// The base may have risen: what is older counts no more.
@@ -79,11 +88,11 @@ impl Delays {
 
     /// d_q.
     pub(super) fn queue(&self) -> f64 {
-        self.standing() - self.base()
+        (self.standing() - self.base() - self.reordering).max(0.0)
     }
 
     /// The queue that the packet delivered last met.
     pub(super) fn latest_queue(&self) -> f64 {
-        self.latest - self.base()
+        (self.latest - self.base() - self.reordering).max(0.0)
     }
 }

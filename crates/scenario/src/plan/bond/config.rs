@@ -5,15 +5,14 @@ use crate::plan::context::Context;
 use crate::plan::{BondPlan, LinkPlan, PathPlan};
 use crate::schema::bond::{
     ArithmeticName, BondTable, ClassTable, CostFirstTable, FlowAwareTable, KeepaliveTable, LossUnitName,
-    MemberFields, MemberTable, OrderName, PaceName, RateAwareTable, ResequencerTable, SchedulerTable,
-    Treatment, TurnsName, WeightedRoundRobinTable,
+    MemberFields, MemberTable, OrderName, PaceName, ResequencerTable, SchedulerTable, Treatment, TurnsName,
+    WeightedRoundRobinTable,
 };
 use crate::schema::link::NoKeys;
 use crate::schema::quantity::{Name, Time};
 use ropewalk_bonding::{
     Class, Config, ConfigError, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit,
-    Order, PathConfig, PathId, RateAwareConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic,
-    WrrConfig,
+    Order, PathConfig, PathId, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
 };
 use ropewalk_units::Duration;
 
@@ -89,18 +88,14 @@ fn leaf(key: &str) -> &str {
 
 fn scheduler(table: Option<&SchedulerTable>) -> SchedulerConfig {
     match table {
-        None => SchedulerConfig::RateAware(RateAwareConfig::default()),
+        None => SchedulerConfig::RateAware,
         Some(SchedulerTable::WeightedRoundRobin(table)) => SchedulerConfig::WeightedRoundRobin(wrr(table)),
         Some(SchedulerTable::CostFirst(table)) => {
             let mut config = CostFirstConfig::default();
             set_time(&mut config.queue_target, table.queue_target);
             SchedulerConfig::CostFirst(config)
         }
-        Some(SchedulerTable::RateAware(table)) => {
-            let mut config = RateAwareConfig::default();
-            set_time(&mut config.loss_cost, table.loss_cost);
-            SchedulerConfig::RateAware(config)
-        }
+        Some(SchedulerTable::RateAware(_)) => SchedulerConfig::RateAware,
         Some(SchedulerTable::Redundant(_)) => SchedulerConfig::Redundant,
         Some(SchedulerTable::FlowAware(table)) => {
             let mut config = FlowAwareConfig::default();
@@ -250,9 +245,7 @@ fn explicit_scheduler(config: &SchedulerConfig) -> SchedulerTable {
         SchedulerConfig::CostFirst(config) => {
             SchedulerTable::CostFirst(CostFirstTable { queue_target: Some(Time(config.queue_target)) })
         }
-        SchedulerConfig::RateAware(config) => {
-            SchedulerTable::RateAware(RateAwareTable { loss_cost: Some(Time(config.loss_cost)) })
-        }
+        SchedulerConfig::RateAware => SchedulerTable::RateAware(NoKeys {}),
         SchedulerConfig::Redundant => SchedulerTable::Redundant(NoKeys {}),
         SchedulerConfig::FlowAware(config) => SchedulerTable::FlowAware(FlowAwareTable {
             queue_target: Some(Time(config.queue_target)),

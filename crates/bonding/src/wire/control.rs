@@ -4,14 +4,11 @@ mod missing;
 
 pub use missing::{Missing, MissingRange};
 
-use crate::header::{
-    DataHeader, DecodeError, KEEPALIVE, KEEPALIVE_REPLY, MISSING, PROBE, REPORT, Reader, VERSION,
-};
 use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
+use crate::wire::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, MISSING, REPORT, Reader, TRAIN, VERSION};
 
 /// A control packet. Travels a path like any packet and may be lost like any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "control packets are rare, and a driver may copy them freely")]
 pub enum Control {
     /// What the egress received on every path.
     Report(Report),
@@ -19,10 +16,10 @@ pub enum Control {
     Keepalive(Keepalive),
     /// It is.
     KeepaliveReply(KeepaliveReply),
-    /// What does this path carry?
-    Probe(Probe),
     /// What did not come by a path.
     Missing(Missing),
+    /// One of a packet train, by which a path's rate is found before anything needs it.
+    Train(TrainPacket),
 }
 
 /// What the egress received on every path since the session began. Totals rather than differences, so that a lost
@@ -46,17 +43,16 @@ pub struct PathReport {
     pub received_bytes: u32,
     /// Data packets that did not arrive within the loss timeout.
     pub lost_packets: u32,
-    /// The reporter's clock when the packet before `next` arrived, in µs, wrapping.
-    pub arrived_at: u32,
-    /// That packet's one-way delay: the reporter's clock less the packet's timestamp, in µs, wrapping. The offset
-    /// between the two clocks is in it, the same for every path.
-    pub delay: u32,
-    /// The least one-way delay of any packet (keepalives too) since the report before, likewise.
-    pub least_delay: u32,
-    /// The greatest, likewise.
-    pub most_delay: u32,
-    /// Did anything arrive on the path since the report before? If not, the delays are old.
-    pub is_fresh: bool,
+    /// The timestamp of the packet with the highest number that arrived: the sender's clock in µs, wrapping.
+    pub newest: u32,
+    /// By how much that packet took longer than the quickest that came since the report before, in units of 8 µs.
+    pub excess: u16,
+    /// How long after a packet that overtook it another came at the most of late, in units of 8 µs: no queue delays so.
+    pub reordering: u16,
+    /// The rate at which the last packet train came, in kbit/s; 0: none did of late.
+    pub train: u32,
+    /// How long the arrival of the newest packet waited to be reported, in µs: what is to be taken off the round trip.
+    pub held: u32,
 }
 
 /// Sent on every path at the keepalive interval, on dead ones too.
@@ -85,31 +81,24 @@ pub struct KeepaliveReply {
     pub echoed: u32,
 }
 
-/// Counted like a data packet on its path, but nobody's: shows what a path carries, and loses, before it carries anything.
+/// A packet of a train: as long as data, and nothing in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Probe {
+pub struct TrainPacket {
     /// The path it was sent on.
     pub path: PathId,
-    /// Its number on the path, among the data packets.
-    pub path_seq: PathSeq,
-    /// The number of the next packet of the bond.
-    pub next_global_seq: GlobalSeq,
+    /// Its place in the train.
+    pub number: u32,
     /// The sender's clock in µs, wrapping.
     pub timestamp: u32,
-    /// Its octets on the wire, from [`Probe::SHORT`] to [`Probe::LONG`].
-    pub len: u16,
 }
 
-impl Probe {
-    /// One that shows a rate. Less than IPv6's least MTU (RFC 8200 §5), which every path carries.
-    pub const LONG: u16 = 1_200;
-    /// One that shows whether packets are lost: as long as a data packet of nothing.
-    pub const SHORT: u16 = DataHeader::LEN as u16;
-}
+/// µs: the unit of short times.
+pub(crate) const TICK: u32 = 8;
 
 const KEEPALIVE_LEN: u32 = 20;
+/// With UDP and IPv4 a packet of 1 500 octets.
+const TRAIN_LEN: u32 = 1_472;
 const REPLY_LEN: u32 = 12;
-const PROBE_FIELDS_LEN: u32 = 16;
 const REPORT_FIXED_LEN: u32 = 8;
 const REPORT_PATH_LEN: u32 = 32;
 
@@ -143,8 +132,8 @@ impl Control {
         match self {
             Self::Report(_) | Self::Missing(_) => None,
             Self::Keepalive(keepalive) => Some(keepalive.path),
+            Self::Train(train) => Some(train.path),
             Self::KeepaliveReply(reply) => Some(reply.path),
-            Self::Probe(probe) => Some(probe.path),
         }
     }
 
@@ -154,20 +143,17 @@ impl Control {
             Self::Report(report) => REPORT_FIXED_LEN + REPORT_PATH_LEN * u32::from(report.count),
             Self::Keepalive(_) => KEEPALIVE_LEN,
             Self::KeepaliveReply(_) => REPLY_LEN,
-            Self::Probe(probe) => u32::from(probe.len),
             Self::Missing(missing) => missing.wire_len(),
+            Self::Train(_) => TRAIN_LEN,
         }
     }
 
-    /// Appended to `octets`, in network order: version and kind, a path or a count, a bit per path that is fresh, and
-    /// the fields in their order.
+    /// Appended to `octets`, in network order: version and kind, a path or a count, two octets of zero, and the fields in
+    /// their order.
     pub fn encode(&self, octets: &mut Vec<u8>) {
         match self {
             Self::Report(report) => {
-                let fresh =
-                    report.paths().iter().rev().fold(0, |bits, path| bits << 1 | u16::from(path.is_fresh));
-                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count]);
-                octets.extend_from_slice(&fresh.to_be_bytes());
+                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count, 0, 0]);
                 put(octets, &[report.number]);
                 report.paths().iter().for_each(|path| path.encode(octets));
             }
@@ -176,16 +162,15 @@ impl Control {
                 let (path, global) = (keepalive.next_path_seq.get(), keepalive.next_global_seq.get());
                 put(octets, &[keepalive.number, keepalive.timestamp, path, global]);
             }
+            Self::Train(train) => {
+                let end = octets.len() + TRAIN_LEN as usize;
+                octets.extend_from_slice(&[VERSION << 4 | TRAIN, train.path.0, 0, 0]);
+                put(octets, &[train.number, train.timestamp]);
+                octets.resize(end, 0);
+            }
             Self::KeepaliveReply(reply) => {
                 octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE_REPLY, reply.path.0, 0, 0]);
                 put(octets, &[reply.number, reply.echoed]);
-            }
-            Self::Probe(probe) => {
-                let end = octets.len() + usize::from(probe.len);
-                octets.extend_from_slice(&[VERSION << 4 | PROBE, probe.path.0]);
-                octets.extend_from_slice(&probe.len.to_be_bytes());
-                put(octets, &[probe.path_seq.get(), probe.next_global_seq.get(), probe.timestamp]);
-                octets.resize(end, 0);
             }
             Self::Missing(missing) => {
                 octets.extend_from_slice(&[
@@ -216,16 +201,10 @@ impl Control {
                 let (number, echoed) = (reader.u32()?, reader.u32()?);
                 Ok(Self::KeepaliveReply(KeepaliveReply { path, number, echoed }))
             }
-            PROBE => {
-                let (path, len) = (reader.path()?, reader.u16()?);
-                let path_seq = PathSeq::new(reader.u32()?);
-                let next_global_seq = GlobalSeq::new(reader.u32()?);
-                let timestamp = reader.u32()?;
-                if !(Probe::SHORT..=Probe::LONG).contains(&len) {
-                    return Err(DecodeError::Length(len));
-                }
-                reader.skip(u32::from(len) - PROBE_FIELDS_LEN)?;
-                Ok(Self::Probe(Probe { path, path_seq, next_global_seq, timestamp, len }))
+            TRAIN if octets.len() < TRAIN_LEN as usize => Err(DecodeError::Truncated),
+            TRAIN => {
+                let (path, _) = (reader.path()?, reader.u16()?);
+                Ok(Self::Train(TrainPacket { path, number: reader.u32()?, timestamp: reader.u32()? }))
             }
             MISSING => Missing::decode(&mut reader).map(Self::Missing),
             kind => Err(DecodeError::Kind(kind)),
@@ -239,11 +218,10 @@ impl Report {
         if usize::from(count) > MAX_PATHS {
             return Err(DecodeError::TooManyPaths(count));
         }
-        let fresh = reader.u16()?;
-        let number = reader.u32()?;
+        let (_, number) = (reader.u16()?, reader.u32()?);
         let mut entries = [PathReport::default(); MAX_PATHS];
-        for (place, entry) in entries[..usize::from(count)].iter_mut().enumerate() {
-            *entry = PathReport::decode(reader, fresh & (1 << place) != 0)?;
+        for entry in &mut entries[..usize::from(count)] {
+            *entry = PathReport::decode(reader)?;
         }
         Ok(Self { number, count, entries })
     }
@@ -252,20 +230,23 @@ impl Report {
 impl PathReport {
     fn encode(&self, octets: &mut Vec<u8>) {
         put(octets, &[self.next.get(), self.received_packets, self.received_bytes, self.lost_packets]);
-        put(octets, &[self.arrived_at, self.delay, self.least_delay, self.most_delay]);
+        put(
+            octets,
+            &[self.newest, u32::from(self.excess) << 16 | u32::from(self.reordering), self.train, self.held],
+        );
     }
 
-    fn decode(reader: &mut Reader<'_>, is_fresh: bool) -> Result<Self, DecodeError> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             next: PathSeq::new(reader.u32()?),
             received_packets: reader.u32()?,
             received_bytes: reader.u32()?,
             lost_packets: reader.u32()?,
-            arrived_at: reader.u32()?,
-            delay: reader.u32()?,
-            least_delay: reader.u32()?,
-            most_delay: reader.u32()?,
-            is_fresh,
+            newest: reader.u32()?,
+            excess: reader.u16()?,
+            reordering: reader.u16()?,
+            train: reader.u32()?,
+            held: reader.u32()?,
         })
     }
 }

@@ -3,20 +3,26 @@
 mod delays;
 mod gaps;
 mod reordering;
+mod train;
 
 pub(crate) use delays::Extremes;
 
 use crate::clock::micros;
-use crate::control::{Keepalive, Missing, PathReport, Probe};
-use crate::header::{DataHeader, Transmission};
 use crate::id::{GlobalSeq, PathId, PathSeq};
-use delays::IntervalDelays;
+use crate::wire::control::{Keepalive, Missing, PathReport, TICK, TrainPacket};
+use crate::wire::header::{DataHeader, Transmission};
 use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
 use ropewalk_units::{Duration, Instant};
+use train::Train;
 
 /// A path that has delivered data within this time is busy: what has not passed on it may be waiting before it.
 const BUSY: Duration = Duration::from_millis(20);
+
+/// In the unit of reports, or the most that they can tell.
+fn ticks(micros: u32) -> u16 {
+    u16::try_from(micros / TICK).unwrap_or(u16::MAX)
+}
 
 /// A path's receiving side.
 pub(crate) struct Incoming {
@@ -27,9 +33,12 @@ pub(crate) struct Incoming {
     window: ReorderingWindow,
     /// The least number of later packets for a missing one not to be waited for.
     reordering: u32,
+    /// Of the packet with the highest number.
+    newest: u32,
     arrived_at: u32,
-    delay: u32,
-    interval: IntervalDelays,
+    /// The least one-way delay since the last report, as the wrapping difference of two clocks.
+    least_delay: Option<u32>,
+    train: Train,
     /// One-way delays of late, for the resequencer.
     pub(crate) recent: Extremes,
     /// The bond's greatest number known to have been sent before or with what came.
@@ -57,9 +66,10 @@ impl Incoming {
             gaps: Gaps::default(),
             window: ReorderingWindow::new(now),
             reordering: u32::from(reordering),
+            newest: 0,
             arrived_at: 0,
-            delay: 0,
-            interval: IntervalDelays::default(),
+            least_delay: None,
+            train: Train::default(),
             recent: Extremes::new(now),
             highest: None,
             solo_from: GlobalSeq::new(0),
@@ -84,12 +94,6 @@ impl Incoming {
         }
     }
 
-    /// A probe, likewise.
-    pub(crate) fn on_probe(&mut self, now: Instant, probe: &Probe, wire_len: u32, relative: i64) {
-        let numbers = (probe.path_seq, probe.next_global_seq.previous());
-        self.count(now, numbers, probe.timestamp, wire_len, relative);
-    }
-
     /// What has a number on the path; whether none with a higher one had come.
     #[inline]
     fn count(
@@ -100,17 +104,23 @@ impl Incoming {
         wire_len: u32,
         relative: i64,
     ) -> bool {
-        self.hear(now, timestamp, relative);
+        self.hear(now, relative);
         let is_in_order = !seq.before(self.next);
         if is_in_order {
             self.expect(seq, now);
             self.next = seq.next();
-            self.arrived_at = micros(now);
-            self.delay = micros(now).wrapping_sub(timestamp);
+            (self.newest, self.arrived_at) = (timestamp, micros(now));
+            let delay = self.arrived_at.wrapping_sub(timestamp);
+            let is_least = |least: u32| (delay.wrapping_sub(least) as i32) < 0;
+            if self.least_delay.is_none_or(is_least) {
+                self.least_delay = Some(delay);
+            }
+            self.train.note(now, timestamp, wire_len);
             self.gaps.note_arrivals(1);
             self.window.on_packet();
             self.raise(global);
         } else {
+            self.train.end();
             let Some(found) = self.gaps.fill(now, seq, global) else { return false };
             self.window.note(now, found.late_by);
             if found.is_lost {
@@ -123,16 +133,20 @@ impl Incoming {
     }
 
     #[inline]
-    fn hear(&mut self, now: Instant, timestamp: u32, relative: i64) {
+    fn hear(&mut self, now: Instant, relative: i64) {
         self.heard_at = now;
         self.is_heard = true;
-        self.interval.note(micros(now).wrapping_sub(timestamp));
         self.recent.note(now, relative);
+    }
+
+    /// A packet of a train, which has no number.
+    pub(crate) fn on_train(&mut self, now: Instant, packet: &TrainPacket, octets: u32) {
+        self.train.note_numbered(now, packet, octets);
     }
 
     /// A keepalive with its relative one-way delay in µs.
     pub(crate) fn on_keepalive(&mut self, now: Instant, keepalive: &Keepalive, relative: i64) {
-        self.hear(now, keepalive.timestamp, relative);
+        self.hear(now, relative);
         let was_complete = !self.next.before(keepalive.next_path_seq);
         self.expect(keepalive.next_path_seq, now);
         // Nothing later is under way, so no more packets will show that what is missing does not come.
@@ -162,8 +176,8 @@ impl Incoming {
     }
 
     /// Something came from the peer by this path that has no number on it.
-    pub(crate) fn on_unnumbered(&mut self, now: Instant, timestamp: u32, relative: i64) {
-        self.hear(now, timestamp, relative);
+    pub(crate) fn on_unnumbered(&mut self, now: Instant, relative: i64) {
+        self.hear(now, relative);
     }
 
     /// How long what is asked for would take; `None`: nothing is to be asked for.
@@ -224,17 +238,17 @@ impl Incoming {
     pub(crate) fn report(&mut self, now: Instant, loss_timeout: Duration) -> PathReport {
         // What may still come does not count yet.
         self.gaps.expire(now, loss_timeout.max(self.window.length(now)));
-        let (least_delay, most_delay, is_fresh) = self.interval.take();
+        let delay = self.arrived_at.wrapping_sub(self.newest);
         PathReport {
             next: self.next,
             received_packets: self.received_packets as u32,
             received_bytes: self.received_bytes as u32,
             lost_packets: self.gaps.lost as u32,
-            arrived_at: self.arrived_at,
-            delay: self.delay,
-            least_delay,
-            most_delay,
-            is_fresh,
+            newest: self.newest,
+            excess: self.least_delay.take().map_or(0, |least| ticks(delay.wrapping_sub(least))),
+            reordering: ticks(self.window.extent(now).as_micros() as u32),
+            train: self.train.rate(now),
+            held: micros(now).wrapping_sub(self.arrived_at),
         }
     }
 }

@@ -54,10 +54,15 @@ impl ReorderingWindow {
         }
     }
 
+    /// The greatest lateness of late.
+    pub(super) fn extent(&mut self, now: Instant) -> Duration {
+        self.fade(now);
+        self.most.max(self.before)
+    }
+
     /// How long a missing packet may still come after one that overtook it.
     pub(super) fn length(&mut self, now: Instant) -> Duration {
-        self.fade(now);
-        let learnt = self.most.max(self.before) * MARGIN;
+        let learnt = self.extent(now) * MARGIN;
         if self.trial_packets > 0 { learnt.max(TRIAL) } else { learnt }
     }
 

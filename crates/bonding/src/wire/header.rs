@@ -12,7 +12,7 @@ pub(crate) const DATA: u8 = 0;
 pub(crate) const REPORT: u8 = 1;
 pub(crate) const KEEPALIVE: u8 = 2;
 pub(crate) const KEEPALIVE_REPLY: u8 = 3;
-pub(crate) const PROBE: u8 = 4;
+pub(crate) const TRAIN: u8 = 4;
 pub(crate) const MISSING: u8 = 5;
 
 const BUCKET_BITS: u32 = 12;
@@ -88,8 +88,6 @@ pub enum DecodeError {
     TooManyPaths(u8),
     /// A request for more ranges than [`crate::Missing::MOST`].
     TooManyRanges(u8),
-    /// A probe as long as none is.
-    Length(u16),
 }
 
 impl fmt::Display for DecodeError {
@@ -102,7 +100,6 @@ impl fmt::Display for DecodeError {
             Self::TooManyRanges(count) => {
                 write!(f, "a request for {count} ranges, expected at most {}", crate::Missing::MOST)
             }
-            Self::Length(len) => write!(f, "no probe has {len} octets"),
             Self::Kind(kind) => write!(f, "kind {kind} is not expected here"),
             Self::Path(path) => write!(f, "path {path}, expected less than {MAX_PATHS}"),
             Self::Class(class) => write!(f, "class {class} is not known"),
@@ -121,11 +118,6 @@ impl Reader<'_> {
         let (head, rest) = self.0.split_first_chunk::<N>().ok_or(DecodeError::Truncated)?;
         self.0 = rest;
         Ok(*head)
-    }
-
-    pub(crate) fn skip(&mut self, octets: u32) -> Result<(), DecodeError> {
-        self.0 = self.0.get(octets as usize..).ok_or(DecodeError::Truncated)?;
-        Ok(())
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8, DecodeError> {

@@ -1,8 +1,8 @@
 //! What is missing is asked for, and comes again.
 
 use super::{Gap, Gaps};
-use crate::control::{Missing, MissingRange};
 use crate::id::{GlobalSeq, PathSeq};
+use crate::wire::control::{Missing, MissingRange};
 use ropewalk_units::{Duration, Instant};
 
 /// So often a missing packet is asked for.
@@ -10,13 +10,13 @@ const ASKS: u8 = 2;
 
 /// What decides when a gap is to be asked for.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::incoming) struct Terms {
-    pub(in crate::incoming) now: Instant,
+pub(in crate::receive::incoming) struct Terms {
+    pub(in crate::receive::incoming) now: Instant,
     /// So many packets must have come since, the one that showed it included, and so much time be over: it may only be late.
-    pub(in crate::incoming) reordering: u32,
-    pub(in crate::incoming) window: Duration,
+    pub(in crate::receive::incoming) reordering: u32,
+    pub(in crate::receive::incoming) window: Duration,
     /// How long what is asked for takes to come.
-    pub(in crate::incoming) repair_time: Duration,
+    pub(in crate::receive::incoming) repair_time: Duration,
 }
 
 impl Gap {
@@ -46,20 +46,20 @@ impl Gap {
 
 impl Gaps {
     /// What was missing has come, sent again: the path has lost it.
-    pub(in crate::incoming) fn repair(&mut self, now: Instant, seq: PathSeq, global: GlobalSeq) {
+    pub(in crate::receive::incoming) fn repair(&mut self, now: Instant, seq: PathSeq, global: GlobalSeq) {
         let found = self.fill(now, seq, global);
         self.lost += u64::from(found.is_some_and(|found| !found.is_lost));
     }
 
     /// Is any of the gaps to be asked for, perhaps?
     #[inline]
-    pub(in crate::incoming) fn may_be_asked_for(&self, now: Instant) -> bool {
+    pub(in crate::receive::incoming) fn may_be_asked_for(&self, now: Instant) -> bool {
         self.asked < self.all.len() || now >= self.ask_again_at
     }
 
     /// Puts what is to be asked for into `missing`: what does not come any more of itself, if it has not been asked for lately, nor too
     /// often. Those asked for before are looked at only when one of them is due.
-    pub(in crate::incoming) fn ask(&mut self, terms: &Terms, missing: &mut Missing) {
+    pub(in crate::receive::incoming) fn ask(&mut self, terms: &Terms, missing: &mut Missing) {
         let asks_again = terms.now >= self.ask_again_at;
         if asks_again {
             self.ask_again_at = Instant::MAX;

@@ -1,33 +1,6 @@
-//! One-way delays of one path: those of a reporting interval, and the extremes of late.
+//! One-way delays of one path: the extremes of late.
 
 use ropewalk_units::{Duration, Instant};
-
-/// Least and greatest one-way delay since the last report, as the wrapping difference of two clocks.
-#[derive(Clone, Copy, Default)]
-pub(super) struct IntervalDelays {
-    bounds: Option<(u32, u32)>,
-    /// The bounds of the interval before, for a report that has nothing new to say.
-    before: (u32, u32),
-}
-
-impl IntervalDelays {
-    #[inline]
-    pub(super) fn note(&mut self, delay: u32) {
-        let (least, most) = self.bounds.unwrap_or((delay, delay));
-        let is_less = (delay.wrapping_sub(least) as i32) < 0;
-        let is_more = (delay.wrapping_sub(most) as i32) > 0;
-        self.bounds = Some((if is_less { delay } else { least }, if is_more { delay } else { most }));
-    }
-
-    /// Least, greatest, and whether there was any.
-    pub(super) fn take(&mut self) -> (u32, u32, bool) {
-        let is_fresh = self.bounds.is_some();
-        if let Some(bounds) = self.bounds.take() {
-            self.before = bounds;
-        }
-        (self.before.0, self.before.1, is_fresh)
-    }
-}
 
 /// Half the window over which extremes are kept.
 const HALF_WINDOW: Duration = Duration::from_millis(500);

@@ -1,6 +1,6 @@
 use super::*;
-use crate::control::Missing;
 use crate::id::PathId;
+use crate::wire::control::Missing;
 
 fn seq(number: u32) -> PathSeq {
     PathSeq::new(number)

@@ -1,7 +1,7 @@
 //! What is asked for again.
 
-use crate::header::{DecodeError, Reader};
 use crate::id::{PathId, PathSeq};
+use crate::wire::header::{DecodeError, Reader};
 
 const FIXED_LEN: u32 = 4;
 const RANGE_LEN: u32 = 8;

@@ -24,8 +24,6 @@ pub(crate) struct Liveness {
     last_answered: Option<u32>,
     pub(crate) srtt: Option<Duration>,
     rttvar: Duration,
-    /// The greatest of it of late: a tenth of that is forgotten with each answer.
-    unsteadiness: Duration,
 }
 
 impl Liveness {
@@ -40,7 +38,6 @@ impl Liveness {
             last_answered: None,
             srtt: None,
             rttvar: Duration::ZERO,
-            unsteadiness: Duration::ZERO,
         }
     }
 
@@ -54,7 +51,6 @@ impl Liveness {
         self.last_answered = Some(number);
         self.heard_at = now;
         self.measure(rtt);
-        self.unsteadiness = self.rttvar.max(self.unsteadiness.mul_f64(0.9));
         if self.state != PathState::Down {
             return self.prove(now);
         }
@@ -73,11 +69,6 @@ impl Liveness {
         let error = if rtt > srtt { rtt - srtt } else { srtt - rtt };
         self.rttvar = (self.rttvar * 3 + error) / 4;
         self.srtt = Some((srtt * 7 + rtt) / 8);
-    }
-
-    /// By how much the round-trip time varies (RTTVAR), of late at most, and the number of the last keepalive answered; `None` before any was.
-    pub(crate) fn deviation(&self) -> Option<(Duration, u32)> {
-        self.last_answered.map(|number| (self.unsteadiness, number))
     }
 
     /// A report says that data got through.

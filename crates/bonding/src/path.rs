@@ -1,0 +1,398 @@
+//! One path as the sending gateway sees it: a controlled channel, what was sent on it, and what the peer reported of that.
+
+mod base_rtt;
+mod controller;
+pub(crate) mod liveness;
+mod sent_log;
+
+pub(crate) use controller::{AnyController, FULL_PACKET};
+pub(crate) use sent_log::Kept;
+
+use crate::clock::micros;
+use crate::event::PathState;
+use crate::id::{PathId, PathSeq};
+use crate::path::liveness::Liveness;
+use crate::scheduler::View;
+use crate::wire::control::{PathReport, TICK};
+use base_rtt::BaseRtt;
+use ropewalk_congestion::{ControlledPath, PathController};
+use ropewalk_units::{Duration, Instant, Rate};
+use sent_log::{Sent, SentLog};
+use std::collections::VecDeque;
+
+/// The whole of all shares of the packets.
+const WHOLE_SHARE: i32 = 1 << 24;
+/// Shares are means of about so many packets: two to the power of this.
+const SHARE_SHIFT: u32 = 9;
+
+/// A copy leaves before its time by as much as two full packets take to be paced: what comes late is lost to its flow. A burst of more
+/// could be longer than the line's buffer.
+const COPY_EARLY: u32 = 2 * FULL_PACKET;
+
+/// What a report says of a path since the one before.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Progress {
+    pub(crate) lost_packets: u32,
+    pub(crate) lost_bytes: u32,
+    /// Sent since the report before came.
+    pub(crate) sent_packets: u32,
+    pub(crate) sent_bytes: u32,
+}
+
+/// How a report came, by the round trips without queues of paths. Reports take the shortest path while it lives.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct WayBack {
+    pub(crate) taken: Duration,
+    pub(crate) shortest: Duration,
+}
+
+impl WayBack {
+    /// A round trip as though its report had come by the shortest path: a change of the way back is none of the path's delay.
+    fn usual(self, rtt: Duration) -> Duration {
+        (rtt + self.shortest / 2).saturating_sub(self.taken / 2)
+    }
+}
+
+/// A path's sending side.
+pub(crate) struct Path<P> {
+    pub(crate) id: PathId,
+    pub(crate) liveness: Liveness,
+    channel: ControlledPath<AnyController>,
+    base_rtt: BaseRtt,
+    pub(crate) next: PathSeq,
+    pub(crate) sent_packets: u64,
+    pub(crate) sent_bytes: u64,
+    pub(crate) last_len: u32,
+    pub(crate) lost_packets: u64,
+    pub(crate) lost_bytes: u64,
+    /// Packets sent again.
+    pub(crate) repaired: u64,
+    /// Share of the bond's packets, out of [`WHOLE_SHARE`].
+    share: i32,
+    log: SentLog<P>,
+    /// Sent before the highest number that came, and neither reported as received nor as lost.
+    pending: VecDeque<PathSeq>,
+    last: PathReport,
+    at_last_report: (u64, u64),
+    /// Bytes missing at the last report, whether counted as lost yet or not.
+    lost_bytes_reported: u32,
+    /// The rate of a packet train that has not been used yet.
+    train: Option<Rate>,
+    /// Octets per second, once the controller has found them out.
+    known_rate: Option<f64>,
+}
+
+impl<P> Path<P> {
+    pub(crate) fn new(id: PathId, now: Instant, controller: AnyController) -> Self {
+        Self {
+            id,
+            liveness: Liveness::new(now),
+            channel: ControlledPath::new(controller, now),
+            base_rtt: BaseRtt::new(now),
+            next: PathSeq::new(0),
+            sent_packets: 0,
+            sent_bytes: 0,
+            last_len: 0,
+            lost_packets: 0,
+            lost_bytes: 0,
+            repaired: 0,
+            share: 0,
+            log: SentLog::new(),
+            pending: VecDeque::new(),
+            last: PathReport::default(),
+            at_last_report: (0, 0),
+            lost_bytes_reported: 0,
+            train: None,
+            known_rate: None,
+        }
+    }
+
+    /// May a packet leave now?
+    #[inline]
+    pub(crate) fn may_send(&self, now: Instant, size: u32) -> bool {
+        self.channel.may_send(now, size)
+    }
+
+    /// When its pacer lets a packet go; `None` if it waits for a report instead.
+    pub(crate) fn next_send_time(&self, size: u32) -> Option<Instant> {
+        self.channel.has_room(size).then(|| self.channel.next_send_time())
+    }
+
+    /// A packet leaves: its number on the path.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, kept: Option<Kept<P>>) -> PathSeq {
+        let seq = self.next;
+        self.next = seq.next();
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(wire_len);
+        self.last_len = wire_len;
+        let state = self.channel.on_sent(now, wire_len);
+        let sent = Sent { seq, state, len: wire_len, bytes: self.sent_bytes as u32, is_settled: false, kept };
+        if let Some(forgotten) = self.log.push(sent)
+            && !forgotten.is_settled
+        {
+            self.channel.on_lost(now, forgotten.len, &forgotten.state);
+        }
+        seq
+    }
+
+    /// A packet of the bond was sent, by this path or not.
+    #[inline]
+    pub(crate) fn note_share(&mut self, is_own: bool) {
+        let target = if is_own { WHOLE_SHARE } else { 0 };
+        self.share += (target - self.share) >> SHARE_SHIFT;
+    }
+
+    /// The share of the packets in percent.
+    pub(crate) fn share_percent(&self) -> u32 {
+        ((i64::from(self.share) * 100 + i64::from(WHOLE_SHARE) / 2) / i64::from(WHOLE_SHARE)) as u32
+    }
+
+    /// There is room within its bound and nothing for it: what is measured now says nothing about its rate, and nothing waits for its pacer.
+    #[inline]
+    pub(crate) fn on_nothing_to_send(&mut self) {
+        self.channel.on_nothing_to_send();
+    }
+
+    /// A round trip was measured.
+    pub(crate) fn on_round_trip(&mut self, now: Instant, rtt: Duration) {
+        self.base_rtt.note(now, rtt);
+    }
+
+    /// Numbers of which nothing is known: missing, or not reported on.
+    pub(crate) fn in_doubt(&self) -> impl Iterator<Item = PathSeq> + '_ {
+        let fresh = self.next.since(self.last.next);
+        self.pending.iter().copied().chain((0..fresh).map(|place| self.last.next.plus(place)))
+    }
+
+    /// It is down: nothing that was sent is on its way any more.
+    pub(crate) fn on_death(&mut self, now: Instant) {
+        self.channel.on_timeout(now);
+    }
+
+    /// The octets of what is to be sent again, if it is still there.
+    pub(crate) fn kept_len(&self, seq: PathSeq) -> Option<u32> {
+        self.log.get(seq).filter(|sent| sent.kept.is_some()).map(|sent| sent.len)
+    }
+
+    /// What is to be sent again, if it is still there.
+    pub(crate) fn repair(&mut self, seq: PathSeq) -> Option<&Kept<P>> {
+        let kept = self.log.get(seq)?.kept.as_ref()?;
+        self.repaired += 1;
+        Some(kept)
+    }
+
+    /// A packet without a number leaves, and takes its time.
+    pub(crate) fn pace(&mut self, now: Instant, len: u32) {
+        self.channel.pace(now, len);
+    }
+
+    /// The train may have come back before a keepalive did that tells how long the path is.
+    fn start_with_train(&mut self, now: Instant, way: WayBack) {
+        if let (Some(rate), Some(own)) = (self.train, self.base_rtt.get()) {
+            self.channel.on_train(now, rate, Some(own / 2 + way.shortest / 2));
+            self.train = None;
+        }
+    }
+
+    /// Its round trip without queues.
+    pub(crate) fn base_rtt(&self) -> Option<Duration> {
+        self.base_rtt.get()
+    }
+
+    /// The peer has reported.
+    pub(crate) fn on_report(&mut self, now: Instant, report: &PathReport, way: WayBack) -> Progress {
+        let progress = self.progress(report);
+        if report.next != self.last.next {
+            self.liveness.on_progress(now);
+        }
+        self.settle(now, report, way);
+        self.last = *report;
+        if report.train > 0 {
+            self.train = Some(Rate::from_bits_per_sec(u64::from(report.train) * 1000));
+        }
+        self.start_with_train(now, way);
+        self.learn_rate();
+        progress
+    }
+
+    /// Tells the controller what was delivered and what was lost. Reports tell totals, so that a lost one loses nothing: of
+    /// what is missing, the oldest counts as lost.
+    fn settle(&mut self, now: Instant, report: &PathReport, way: WayBack) {
+        let fresh = report.next.since(self.last.next).min(self.next.since(self.last.next));
+        self.pending.extend((0..fresh).map(|place| self.last.next.plus(place)));
+        let lost = report.lost_packets.wrapping_sub(self.last.lost_packets);
+        for _ in 0..lost.min(self.pending.len() as u32) {
+            let Some(seq) = self.pending.pop_front() else { break };
+            if let Some(sent) = self.log.settle(seq) {
+                let (len, state) = (sent.len, sent.state);
+                self.channel.on_lost(now, len, &state);
+            }
+        }
+        let received = report.received_packets.wrapping_sub(self.last.received_packets);
+        let held = Duration::from_micros(u64::from(report.held));
+        let mut place = self.pending.len();
+        for _ in 0..received.min(self.pending.len() as u32) {
+            // What left after the packet that came last has not come, though a keepalive may have told of it.
+            let seq = loop {
+                let Some(before) = place.checked_sub(1) else { break None };
+                place = before;
+                let seq = self.pending[place];
+                let is_later =
+                    |sent: &Sent<P>| (micros(sent.state.send_time).wrapping_sub(report.newest) as i32) > 0;
+                if !self.log.get(seq).is_some_and(is_later) {
+                    break self.pending.remove(place);
+                }
+            };
+            let Some(sent) = seq.and_then(|seq| self.log.settle(seq)) else { continue };
+            let (len, state) = (sent.len, sent.state);
+            let rtt = way.usual(now.saturating_since(state.send_time).saturating_sub(held));
+            self.channel.on_delivered(len, &state, rtt);
+        }
+        let time = |ticks: u16| Duration::from_micros(u64::from(ticks) * u64::from(TICK));
+        self.channel.on_spread(time(report.excess), time(report.reordering));
+        self.channel.end_report(now);
+    }
+
+    /// What the controller believes is known once its search is over.
+    fn learn_rate(&mut self) {
+        let controller = self.channel.controller();
+        if let Some(bandwidth) = controller.bandwidth()
+            && (self.known_rate.is_some() || controller.knows_rate())
+        {
+            self.known_rate = Some(bandwidth.bits_per_sec() as f64 / 8.0);
+        }
+    }
+
+    /// The differences to the report before.
+    fn progress(&mut self, report: &PathReport) -> Progress {
+        let lost_packets = report.lost_packets.wrapping_sub(self.last.lost_packets);
+        let lost_total = self.lost_bytes_at(report);
+        let lost_bytes = lost_total.wrapping_sub(self.lost_bytes_reported);
+        // The split between lost and merely missing is an estimate: never let the total fall.
+        let lost_bytes = if lost_packets == 0 || (lost_bytes as i32) < 0 { 0 } else { lost_bytes };
+        self.lost_bytes_reported = self.lost_bytes_reported.wrapping_add(lost_bytes);
+        self.lost_packets += u64::from(lost_packets);
+        self.lost_bytes += u64::from(lost_bytes);
+        let (packets, bytes) =
+            std::mem::replace(&mut self.at_last_report, (self.sent_packets, self.sent_bytes));
+        Progress {
+            lost_packets,
+            lost_bytes,
+            sent_packets: (self.sent_packets - packets) as u32,
+            sent_bytes: (self.sent_bytes - bytes) as u32,
+        }
+    }
+
+    /// Bytes lost since the session began, wrapping: what was sent up to the highest number that arrived, less what
+    /// arrived; of that, the share of the missing packets that counts as lost.
+    fn lost_bytes_at(&self, report: &PathReport) -> u32 {
+        let Some(sent) = self.log.get(report.next.previous()) else { return self.lost_bytes_reported };
+        let missing_bytes = sent.bytes.wrapping_sub(report.received_bytes);
+        let missing = report.next.get().wrapping_sub(report.received_packets);
+        let waiting = missing.wrapping_sub(report.lost_packets);
+        if waiting == 0 || missing == 0 {
+            return missing_bytes;
+        }
+        (u64::from(missing_bytes) * u64::from(report.lost_packets) / u64::from(missing)) as u32
+    }
+
+    /// Octets per second: as the controller believes, else as much as may be on its way in a round trip.
+    pub(crate) fn rate(&self) -> f64 {
+        let controller = self.channel.controller();
+        if let Some(bandwidth) = self.known_rate {
+            return bandwidth;
+        }
+        let rtt = self.base_rtt.get().unwrap_or(Duration::from_millis(100)).as_secs_f64();
+        f64::from(controller.inflight_bound()) / rtt.max(1e-4)
+    }
+
+    /// How long what is on its way waits in queues, as far as it is more than the path itself holds.
+    pub(crate) fn queueing_delay(&self) -> Duration {
+        let base = self.channel.controller().base_rtt().or(self.base_rtt.get());
+        let (Some(rate), Some(base)) = (self.known_rate, base) else { return Duration::ZERO };
+        let time = Duration::from_secs_f64(f64::from(self.channel.inflight()) / rate.max(1.0));
+        time.saturating_sub(base)
+    }
+
+    /// What a scheduler is to know of it.
+    #[inline]
+    pub(crate) fn view(&self, now: Instant, size: u32) -> View {
+        View {
+            id: self.id,
+            is_up: self.liveness.state == PathState::Up,
+            may_send: self.may_send(now, size),
+            has_room: self.channel.has_room(size),
+            may_copy: self.channel.may_send_early(now, size, COPY_EARLY),
+            one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
+            queue: self.queueing_delay().as_nanos() as i64,
+            rate: self.rate(),
+            is_rate_known: self.known_rate.is_some(),
+            is_in_use: self.channel.inflight() > 0,
+            share_percent: self.share_percent(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A path that sent `count` full packets, one each ms from 1 ms on.
+    fn sent(count: u64) -> Path<()> {
+        let mut path = Path::new(PathId(0), at(0), AnyController::copa(1, at(0)));
+        (1..=count).for_each(|millis| {
+            path.on_sent(at(millis), 1500, None);
+        });
+        path
+    }
+
+    /// What the peer tells of `received` of the first `next` packets, `lost` others given up; the one sent at `newest` ms came last, 20 ms later.
+    fn report(next: u32, received: u32, lost: u32, newest: u32) -> PathReport {
+        PathReport {
+            next: PathSeq::new(next),
+            received_packets: received,
+            received_bytes: received * 1500,
+            lost_packets: lost,
+            newest: newest * 1000,
+            held: 2_000,
+            ..PathReport::default()
+        }
+    }
+
+    #[test]
+    fn what_is_neither_received_nor_lost_stays_on_its_way() {
+        let mut path = sent(10);
+        path.on_report(at(42), &report(8, 6, 0, 8), WayBack::default());
+        assert_eq!((path.channel.inflight(), path.pending.len()), (4 * 1500, 2));
+        let progress = path.on_report(at(50), &report(10, 8, 1, 10), WayBack::default());
+        assert_eq!((progress.lost_packets, progress.lost_bytes), (1, 1500));
+        assert_eq!((path.channel.inflight(), path.pending.len()), (1500, 1));
+        path.on_report(at(60), &report(10, 8, 2, 10), WayBack::default());
+        assert_eq!((path.channel.inflight(), path.in_doubt().count()), (0, 0));
+    }
+
+    #[test]
+    fn a_round_trip_is_that_of_the_packet_that_came_last_without_the_wait_of_the_report() {
+        let mut path = sent(10);
+        // A keepalive told of all ten; only the first four came, the last of them 2 ms before the report, which took 16 ms.
+        path.on_report(at(42), &report(10, 4, 0, 4), WayBack::default());
+        assert_eq!(path.channel.srtt(), Some(Duration::from_millis(42 - 4 - 2)));
+        assert_eq!(path.pending, (4..10).map(PathSeq::new).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_lost_report_loses_nothing() {
+        let (mut one, mut other) = (sent(10), sent(10));
+        one.on_report(at(30), &report(5, 4, 0, 5), WayBack::default());
+        one.on_report(at(42), &report(10, 8, 2, 10), WayBack::default());
+        other.on_report(at(42), &report(10, 8, 2, 10), WayBack::default());
+        for path in [&one, &other] {
+            assert_eq!((path.channel.inflight(), path.lost_packets, path.lost_bytes), (0, 2, 3000));
+        }
+    }
+}

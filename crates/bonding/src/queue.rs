@@ -1,0 +1,227 @@
+//! Where packets wait before they are bound to a path: one FQ-CoDel (RFC 8290) for all paths, another before it for what
+//! must not wait.
+
+use crate::flow::FlowKey;
+use ropewalk_aqm::{CodelConfig, Dropped, FqCodel, FqCodelConfig, Load, QueueLimit, Queued, Surroundings};
+use ropewalk_units::{Duration, Instant};
+
+/// RFC 8290 §5.2: its default constants.
+const FLOWS: u32 = 1024;
+const QUANTUM: u32 = 1514;
+const LIMIT: QueueLimit = QueueLimit::Packets(10_240);
+const INTERVAL: Duration = Duration::from_millis(100);
+/// What may stand before the paths beyond what their delays differ by: CUBIC gives back 0.3 of its window at a mark, which this covers
+/// over paths of up to 65 ms.
+const TARGET: Duration = Duration::from_millis(20);
+
+/// Longer than any search of a rate.
+const SEARCH: Duration = Duration::from_secs(60);
+
+/// A packet as the driver hands it in.
+pub trait Payload {
+    /// Octets of the packet, with its own headers and without the tunnel's.
+    fn wire_len(&self) -> u32;
+    /// A copy.
+    fn duplicate(&self) -> Self;
+    /// Sets Congestion Experienced if the packet is ECN-capable (RFC 3168 §5); whether it is.
+    fn mark_ce(&mut self) -> bool;
+}
+
+/// A packet that waits.
+pub(crate) struct Waiting<P> {
+    pub(crate) packet: P,
+    pub(crate) flow: FlowKey,
+}
+
+/// One queue with what became of its packets.
+struct Level<P> {
+    queue: FqCodel<Waiting<P>>,
+    counts: Counts,
+}
+
+/// What waits, and what was dropped.
+#[derive(Default)]
+struct Counts {
+    load: Load,
+    full: u64,
+    codel: u64,
+}
+
+impl<P: Payload> Surroundings<Waiting<P>> for Counts {
+    fn discard(&mut self, _at: Instant, queued: Queued<Waiting<P>>, reason: Dropped) {
+        self.take(queued.bytes);
+        match reason {
+            Dropped::Full => self.full += 1,
+            Dropped::Codel => self.codel += 1,
+        }
+    }
+
+    fn mark(&mut self, _at: Instant, packet: &mut Waiting<P>) -> bool {
+        packet.packet.mark_ce()
+    }
+
+    fn flow_hash(&self, packet: &Waiting<P>) -> u32 {
+        packet.flow.hash
+    }
+}
+
+impl Counts {
+    fn take(&mut self, bytes: u32) {
+        self.load.packets -= 1;
+        self.load.bytes -= u64::from(bytes);
+    }
+}
+
+/// RFC 8289 §3.2: an interval is no shorter than the round trips of the flows, of which two go through the paths' until a path's controller has found its
+/// rate.
+fn codel(spread: Duration, round_trip: Duration) -> CodelConfig {
+    CodelConfig { target: TARGET + spread, interval: INTERVAL.max(round_trip * 2), ecn: true }
+}
+
+/// All that waits.
+pub(crate) struct Backlog<P> {
+    /// What must not wait, then everything else.
+    levels: [Level<P>; 2],
+}
+
+impl<P: Payload> Backlog<P> {
+    pub(crate) fn new() -> Self {
+        let config =
+            FqCodelConfig { codel: codel(Duration::ZERO, Duration::ZERO), flows: FLOWS, quantum: QUANTUM };
+        let level = || Level { queue: FqCodel::new(LIMIT, config), counts: Counts::default() };
+        let mut own = Self { levels: [level(), level()] };
+        own.hold_codel();
+        own
+    }
+
+    /// The delays of the paths in use differ by so much: a packet waits that long for the shortest one before a longer one is any better.
+    /// `round_trip` is that of the longest.
+    pub(crate) fn set_paths(&mut self, spread: Duration, round_trip: Duration) {
+        for level in &mut self.levels {
+            level.queue.set_codel(codel(spread, round_trip));
+        }
+    }
+
+    /// What waits while a path's rate is being searched is no sign of too much: nothing is dropped for it.
+    pub(crate) fn hold_codel(&mut self) {
+        self.set_paths(SEARCH, Duration::ZERO);
+    }
+
+    /// A packet waits from now on. It, or others for it, may be dropped.
+    pub(crate) fn push(&mut self, now: Instant, packet: P, flow: FlowKey) {
+        let bytes = packet.wire_len();
+        let level = &mut self.levels[usize::from(!flow.class.is_duplicated())];
+        let load = level.counts.load;
+        level.counts.load.add(bytes);
+        let queued = Queued { packet: Waiting { packet, flow }, bytes, enqueued: now };
+        level.queue.enqueue(now, queued, load, &mut level.counts);
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.levels.iter().all(|level| level.counts.load.packets == 0)
+    }
+
+    /// Packets dropped, as there was no room, and by CoDel.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.levels.iter().map(|level| level.counts.full + level.counts.codel).sum()
+    }
+
+    /// The next packet that `accept` takes, which is asked with the flow of a packet and the octets that go before the last one of
+    /// that flow, itself included.
+    pub(crate) fn pop(
+        &mut self,
+        now: Instant,
+        mut accept: impl FnMut(FlowKey, u64) -> bool,
+    ) -> Option<(P, FlowKey)> {
+        let mut before = 0;
+        for level in &mut self.levels {
+            let waiting = level.counts.load;
+            if waiting.packets == 0 {
+                continue;
+            }
+            // Flows take turns: as much of every other one goes before.
+            let flows = level.queue.active_flows() as u64;
+            let ask = |first: &Queued<Waiting<P>>, bytes: u64| {
+                accept(first.packet.flow, before + waiting.bytes.min(bytes * flows))
+            };
+            if let Some(queued) = level.queue.dequeue_if(now, &mut level.counts, ask) {
+                level.counts.take(queued.bytes);
+                return Some((queued.packet.packet, queued.packet.flow));
+            }
+            before += waiting.bytes;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Class;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Packet(u32, u32);
+
+    impl Payload for Packet {
+        fn wire_len(&self) -> u32 {
+            self.1
+        }
+
+        fn duplicate(&self) -> Self {
+            self.clone()
+        }
+
+        fn mark_ce(&mut self) -> bool {
+            false
+        }
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn push(backlog: &mut Backlog<Packet>, number: u32, flow: u32, class: Class) {
+        backlog.push(at(0), Packet(number, 1000), FlowKey { hash: flow, class });
+    }
+
+    fn pop(backlog: &mut Backlog<Packet>, now: Instant) -> Option<u32> {
+        backlog.pop(now, |_, _| true).map(|(packet, _)| packet.0)
+    }
+
+    #[test]
+    fn a_thin_flow_waits_for_its_turn_only_and_copies_go_first() {
+        let mut backlog = Backlog::new();
+        (0..10).for_each(|number| push(&mut backlog, number, 1, Class::Normal));
+        push(&mut backlog, 20, 2, Class::Normal);
+        push(&mut backlog, 30, 3, Class::Duplicated);
+        let mut told = Vec::new();
+        backlog.pop(at(1), |flow, waiting| {
+            told.push((flow.hash, waiting));
+            false
+        });
+        // Before the last of the bulk goes all; before the thin flow's, a packet of each.
+        assert_eq!(told, [(3, 1000), (1, 12_000), (2, 3000)]);
+        let order: Vec<u32> = std::iter::from_fn(|| pop(&mut backlog, at(1))).take(4).collect();
+        assert_eq!(order, [30, 0, 1, 20]);
+    }
+
+    #[test]
+    fn a_queue_as_long_as_the_paths_differ_is_no_reason_to_drop() {
+        let dropped = |spread: u64| {
+            let mut backlog = Backlog::new();
+            backlog.set_paths(Duration::from_millis(spread), Duration::ZERO);
+            (0..100).for_each(|number| push(&mut backlog, number, 1, Class::Normal));
+            // Packets come and go each ms; each waits 100 ms.
+            for now in 1..2000 {
+                pop(&mut backlog, at(now));
+                backlog.push(at(now), Packet(0, 1000), FlowKey::default());
+                backlog.push(at(now), Packet(0, 1000), FlowKey { hash: 1, ..FlowKey::default() });
+                pop(&mut backlog, at(now));
+            }
+            backlog.dropped()
+        };
+        assert!(dropped(0) > 10, "{}", dropped(0));
+        assert_eq!(dropped(150), 0);
+    }
+}

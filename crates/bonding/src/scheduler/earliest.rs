@@ -1,0 +1,108 @@
+//! Each packet takes the path by which it arrives first: now, or after waiting for a shorter one.
+//!
+//! Of the paths that may send, the one of least delay is compared with waiting for those of less delay that may not: a longer
+//! path takes a packet only if what waits before it would keep the shorter ones busy for so long that it arrives no later (the inequality of ECF: Lim, Nahum,
+//! Towsley, Gibbens, CoNEXT 2017, with rates for windows).
+
+use super::{Ask, Decision, Reason, Scheduler, View};
+use crate::id::PathSet;
+use crate::path::FULL_PACKET;
+
+/// To go on using a longer path, so much less has to wait than to begin with it (ECF's beta). What overtook a packet there waits for it at the
+/// other end, so the flow's window is no longer all here.
+pub(super) const HYSTERESIS: f64 = 0.25;
+
+/// The scheduler; it remembers nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EarliestArrival;
+
+/// Octets of a full packet, which takes its own time on a line.
+const PACKET: f64 = FULL_PACKET as f64;
+
+/// When a packet sent now would be there, without the time that the sender's pacer gives it.
+#[inline]
+fn delivery(view: &View) -> i64 {
+    let own_time = (PACKET / view.rate.max(1.0) * 1e9) as i64;
+    // A path that has not answered yet comes after those that have.
+    view.one_way.unwrap_or(i64::MAX / 4) + view.queue + own_time
+}
+
+/// The choice among some paths.
+#[inline]
+pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
+    let of = |id: crate::id::PathId| &views[id.index()];
+    let Some(ready) = among.filter(|id| of(id).may_send).iter().min_by_key(|id| delivery(of(*id))) else {
+        return Decision::WAIT;
+    };
+    let arrival = delivery(of(ready));
+    let shorter = among.filter(|id| !of(id).may_send && delivery(of(id)) < arrival);
+    let Some(first) = shorter.iter().map(|id| delivery(of(id))).min() else {
+        return Decision::one(ready, Reason::Earliest);
+    };
+    let rate: f64 = shorter.iter().map(|id| of(id).rate).sum();
+    let wait = ask.waiting as f64 / rate.max(1.0) * 1e9;
+    let needed = (arrival - first) as f64 * if of(ready).is_in_use { HYSTERESIS } else { 1.0 };
+    if wait >= needed { Decision::one(ready, Reason::Overflow) } else { Decision::WAIT }
+}
+
+impl Scheduler for EarliestArrival {
+    #[inline]
+    fn pick(&mut self, ask: &Ask, views: &[View]) -> Decision {
+        earliest(ask, views, ask.usable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::PathId;
+    use ropewalk_units::Instant;
+
+    /// A path of this many ms and Mbit/s.
+    fn view(place: u8, ms: i64, mbps: f64, may_send: bool) -> View {
+        View {
+            id: PathId(place),
+            is_up: true,
+            may_send,
+            has_room: may_send,
+            may_copy: may_send,
+            one_way: Some(ms * 1_000_000),
+            queue: 0,
+            rate: mbps * 125e3,
+            is_rate_known: true,
+            is_in_use: false,
+            share_percent: 0,
+        }
+    }
+
+    fn pick(waiting: u64, views: &[View]) -> Decision {
+        let mut usable = PathSet::EMPTY;
+        views.iter().for_each(|view| usable.insert(view.id));
+        EarliestArrival.pick(&Ask { now: Instant::ZERO, bucket: 0, waiting, usable }, views)
+    }
+
+    #[test]
+    fn a_longer_path_is_used_once_waiting_takes_as_long() {
+        let short = PathId(0);
+        let free = [view(0, 10, 80.0, true), view(1, 30, 80.0, true)];
+        assert_eq!(pick(1_000_000, &free), Decision::one(short, Reason::Earliest));
+        // 20 ms at 80 Mbit/s are 200 000 octets.
+        let full = [view(0, 10, 80.0, false), view(1, 30, 80.0, true)];
+        assert_eq!(pick(199_000, &full), Decision::WAIT);
+        assert_eq!(pick(201_000, &full), Decision::one(PathId(1), Reason::Overflow));
+        let mut in_use = full;
+        in_use[1].is_in_use = true;
+        assert_eq!(pick(51_000, &in_use), Decision::one(PathId(1), Reason::Overflow));
+        assert_eq!(pick(49_000, &in_use), Decision::WAIT);
+        let both = [view(0, 10, 80.0, false), view(1, 30, 80.0, false)];
+        assert_eq!(pick(1_000_000, &both), Decision::WAIT);
+    }
+
+    #[test]
+    fn a_packet_takes_its_own_time_on_a_slow_path() {
+        // 1548 octets take 12.4 ms at 1 Mbit/s, and 0.2 at 80: with the same way there, 12.2 ms or 122 000 octets at 80 Mbit/s.
+        let views = [view(0, 10, 80.0, false), view(1, 10, 1.0, true)];
+        assert_eq!(pick(122_000, &views), Decision::WAIT);
+        assert_eq!(pick(123_000, &views).reason, Reason::Overflow);
+    }
+}
