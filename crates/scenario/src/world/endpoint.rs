@@ -244,10 +244,12 @@ impl StreamEndpoint {
     /// The earliest time at which something happens without a packet; [`Instant::MAX`] if nothing will.
     #[inline(always)]
     pub(crate) fn deadline(&self) -> Instant {
-        if let Transport::Waiting = self.transport {
-            return self.start;
+        match self.transport {
+            Transport::Waiting => self.start,
+            // It has nobody to write to.
+            Transport::Listening => Instant::MAX,
+            _ => self.transport.deadline().min(self.source.deadline().unwrap_or(Instant::MAX)),
         }
-        self.transport.deadline().min(self.source.deadline().unwrap_or(Instant::MAX))
     }
 
     /// Its local port before any subflow is opened.
