@@ -40,9 +40,10 @@ fn stays<const SUBFLOWS: usize>(report: &Report) -> bool {
     !report.fell_back && report.carried.len() == SUBFLOWS
 }
 
-/// The second subflow carried little: it rested most of the time.
+/// After the change the second subflow carried what it had been given before, and little else.
 fn rests(report: &Report) -> bool {
-    report.carried[1] < report.carried[0] / 4
+    let after = |at: usize| report.carried[at] - report.carried_before[at];
+    after(1) < 4 * MEGABYTE && after(1) < after(0) / 2
 }
 
 fn falls_back(report: &Report) -> bool {
@@ -53,7 +54,7 @@ fn falls_back(report: &Report) -> bool {
 fn changes(scene: &mut Scene, command: KernelCommand) {
     scene.octets = [80 * MEGABYTE; 2];
     let flags = EndpointFlags { subflow: true, ..EndpointFlags::default() };
-    let at = Instant::ZERO + Duration::from_millis(700);
+    let at = Instant::ZERO + Duration::from_millis(300);
     scene.endpoint(scene.second_endpoint(flags), vec![KernelChange { at, command }]);
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Report {
     /// Octets acknowledged on each subflow that was established.
     pub(crate) carried: Vec<u64>,
     pub(crate) retransmissions: u64,
+    /// [`Self::carried`] when something was changed.
+    pub(crate) carried_before: Vec<u64>,
     /// Why the connection failed, if it did.
     failed: Option<String>,
     seconds: f64,
@@ -78,7 +80,7 @@ impl Family {
     }
 }
 
-/// Something that is done in the kernel once its application has sent us so many octets and each path carries some of ours.
+/// Something that is done in the kernel once it has acknowledged so many octets of ours, on all paths.
 pub(crate) type Meanwhile = (u64, fn());
 
 pub(crate) struct Scene {
@@ -98,6 +100,8 @@ pub(crate) struct Scene {
     /// The kernel's application does.
     pub(crate) kernel_aborts_after: Option<u64>,
     pub(crate) meanwhile: Option<Meanwhile>,
+    /// When our path manager changes something.
+    changes: Option<Instant>,
     /// The connection has to fail: with this error on our side.
     pub(crate) fails: Option<&'static str>,
 }
@@ -132,6 +136,7 @@ impl Scene {
             aborts_after: None,
             kernel_aborts_after: None,
             meanwhile: None,
+            changes: None,
             fails: None,
         }
     }
@@ -148,6 +153,7 @@ impl Scene {
 
     /// Our host has this endpoint and no other, and changes it as time goes on.
     pub(crate) fn endpoint(&mut self, endpoint: mptcp::KernelEndpoint, changes: Vec<mptcp::KernelChange>) {
+        self.changes = changes.first().map(|change| change.at);
         let host = mptcp::KernelHost { endpoints: vec![endpoint], changes, ..mptcp::KernelHost::default() };
         self.mptcp.path_manager = mptcp::PathManager::Kernel { client: host.clone(), server: host };
     }
@@ -243,6 +249,8 @@ struct Talk {
     begins: Instant,
     aborts_after: Option<u64>,
     meanwhile: Option<Meanwhile>,
+    /// When our path manager changes something.
+    changes: Option<Instant>,
     paths: u8,
 }
 
@@ -264,6 +272,7 @@ impl Talk {
             report: Report {
                 fell_back: false,
                 carried: Vec::new(),
+                carried_before: Vec::new(),
                 retransmissions: 0,
                 failed: None,
                 seconds: 0.0,
@@ -273,6 +282,7 @@ impl Talk {
             begins: Instant::ZERO + Duration::from_millis(scene.pause),
             aborts_after: scene.aborts_after,
             meanwhile: scene.meanwhile,
+            changes: scene.changes,
             paths: scene.paths,
         }
     }
@@ -311,10 +321,15 @@ impl Talk {
             host.read(now, id, usize::MAX, &mut octets);
         }
         self.digest.take(&octets);
-        let carry = self.report.carried.iter().filter(|octets| **octets > 0).count();
-        let is_time = |after: u64| self.digest.octets() > after && carry == usize::from(self.paths);
+        let carried = &self.report.carried;
+        let all_carry = carried.iter().filter(|octets| **octets > 0).count() == usize::from(self.paths);
+        let is_time = |after: u64| all_carry && carried.iter().sum::<u64>() > after;
         if let Some((_, act)) = self.meanwhile.take_if(|(after, _)| is_time(*after)) {
             act();
+            self.report.carried_before.clone_from(&self.report.carried);
+        }
+        if self.changes.take_if(|at| now >= *at).is_some() {
+            self.report.carried_before.clone_from(&self.report.carried);
         }
         if self.aborts_after.take_if(|after| self.digest.octets() > *after).is_some() {
             return host.abort(now, id);
