@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from ropewalk.analysis import Analysis, analyse
-    from ropewalk.api import check, explain, run, schema, sweep, version
+    from ropewalk.api import check, compare, explain, run, schema, sweep, version
     from ropewalk.benefit import Benefit
     from ropewalk.campaign import Campaign
+    from ropewalk.comparison import Comparison
     from ropewalk.errors import (
         CampaignError,
         InputError,
@@ -37,6 +38,7 @@ __all__ = [
     "Benefit",
     "Campaign",
     "CampaignError",
+    "Comparison",
     "Executor",
     "InputError",
     "InterruptedRunError",
@@ -51,6 +53,7 @@ __all__ = [
     "UnsupportedError",
     "analyse",
     "check",
+    "compare",
     "explain",
     "run",
     "schema",
@@ -62,6 +65,7 @@ _HOMES: Final = {
     "Analysis": "analysis",
     "Benefit": "benefit",
     "Campaign": "campaign",
+    "Comparison": "comparison",
     "Executor": "executor",
     "Interval": "statistics",
     "LocalExecutor": "executor",

@@ -25,6 +25,8 @@ class Info:
     @property
     def emulated(self) -> bool: ...
     @property
+    def departures(self) -> list[tuple[str, str, str]]: ...
+    @property
     def multipath(self) -> dict[str, list[str]]: ...
 
 class Interrupt:
@@ -70,6 +72,7 @@ def check(
     seed: int | None = None,
     interrupt: Interrupt | None = None,
     progress: RouteProgress | None = None,
+    stack: str | None = None,
 ) -> Info: ...
 def explain(
     source: str,
@@ -89,6 +92,7 @@ def run(
     series: bool = True,
     capture: str | None = None,
     interrupt: Interrupt | None = None,
+    stack: str | None = None,
 ) -> Outcome: ...
 
 _Place = tuple[float, float] | str

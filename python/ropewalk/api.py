@@ -1,4 +1,4 @@
-"""The functions of `ropewalk`: run, sweep, check, explain, schema, version."""
+"""The functions of `ropewalk`: run, sweep, compare, check, explain, schema, version."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ropewalk.campaign import Campaign, CampaignLike
+    from ropewalk.comparison import Comparison
     from ropewalk.plan import Case, Job
 
 
@@ -192,3 +193,65 @@ def sweep(
         failures=failures,
         temporary=temporary,
     )
+
+
+def compare(  # noqa: PLR0913 - all but the first are keywords
+    scenario: ScenarioLike | Source,
+    *,
+    worlds: str | Sequence[str] = ("simulate", "linux"),
+    seed: int | None = None,
+    replications: int = 1,
+    overrides: Overrides | None = None,
+    out: str | Path = "out",
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run a scenario in two worlds with the same seeds, and say what differs. What the store has is not run again.
+
+    Every host runs the stack of the world, whatever the scenario says. What a kernel does otherwise than the scenario
+    says stands in the result's `departures`.
+
+    Args:
+        scenario: A file's path, TOML text, or the same tree as dictionaries.
+        worlds: Two of `simulate` and `linux`: the second is compared with the first.
+        seed: The first seed; by default the scenario's own.
+        replications: How many seeds, from the first upwards.
+        overrides: Dotted key to value, replacing what the scenario says.
+        out: The store, and where figures and the page go.
+        workers: How many runs at a time where none is on a kernel; by default one per CPU core.
+        progress: Where to say how far it has come.
+
+    Raises:
+        InputError: There are no such worlds.
+        ScenarioError: The scenario is not valid, or this machine cannot run it; nothing has run.
+        RunError: A run failed. What has run before stays in the store.
+        StoreError: Results could not be written or read.
+        ValueError: The number of replications is not positive.
+    """
+    from ropewalk import comparison, comparison_tables
+
+    if replications < 1:
+        raise ValueError(f"replications must be at least 1, not {replications}")
+    source = scenario if isinstance(scenario, Source) else resolve(scenario)
+    source = source.with_overrides(overrides or {})
+    names = comparison.chosen(worlds)
+    sources = [comparison.source_in(world, source) for world in names]
+    infos = [waiting.check(one, seed) for one in sources]
+    info = infos[0]
+    begin = seed if seed is not None else info.seed
+    seeds = range(begin, begin + replications)
+    store = Store(Path(out), version())
+    plan = Plan(store, Settings())
+    cases = [
+        plan.add(one, info, seeds, f"{info.name} on {one.stack}")
+        for one, info in zip(sources, infos, strict=True)
+    ]
+    folder = store.folder(info) / "comparison"
+    plan.prepare(folder)
+    said = progress or Silent()
+    # Pair after pair: what an end before the end leaves can be compared.
+    todo = sorted(missing(plan.jobs, said), key=lambda job: job.seed)
+    carry_out(todo, LocalExecutor(workers), said, info.name)
+    result = comparison.Comparison.of(names, cases, len(todo))
+    result.files.extend(comparison_tables.write(result, folder))
+    return result

@@ -20,6 +20,7 @@ from ropewalk.summary import to_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ropewalk.comparison import Comparison
     from ropewalk.results import RunResult, SweepResult
 
 app = typer.Typer(
@@ -178,6 +179,43 @@ def show_sweep(result: SweepResult, out: Path) -> None:
     typer.echo(
         f"\n{result.computed} runs done, {result.skipped} found in the store{failed}; results in {out}"
     )
+
+
+@app.command()
+def compare(  # noqa: PLR0913 - one argument per option
+    scenario: ScenarioArgument,
+    *,
+    worlds: Annotated[
+        str,
+        typer.Option(metavar="FIRST,SECOND", help="Where it runs; the second is compared with the first."),
+    ] = "simulate,linux",
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, max=2**64 - 1, help="The first seed.", show_default="the scenario's"),
+    ] = None,
+    replications: Annotated[int, typer.Option(min=1, help="How many seeds, from the first upwards.")] = 1,
+    settings: SetOption = None,
+    out: Annotated[
+        Path, typer.Option(help="The store, figures and page. What it already has is not run again.")
+    ] = DEFAULT_OUT,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Run a scenario simulated and on Linux's kernels, and show what differs; stop with Ctrl-C and resume at will."""
+    with reporting(f"; every finished run is in {out}: the same command goes on from there"):
+        source = source_of(scenario, settings)
+        result = api.compare(
+            source, worlds=worlds, seed=seed, replications=replications, out=out, progress=for_terminal()
+        )
+        show_comparison(result, as_json=json)
+
+
+def show_comparison(result: Comparison, *, as_json: bool) -> None:
+    """Print what differs between two worlds."""
+    from ropewalk.comparison_tables import text
+
+    typer.echo(to_json(result.as_json()) if as_json else text(result))
+    found = f"{result.computed} runs done, {result.found} found in the store"
+    typer.echo(f"\n{found}; page: {result.files[-1]}", err=as_json)
 
 
 @app.command()

@@ -144,7 +144,8 @@ def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
         capture = str(beside) if beside else None
-        outcome = _core.run(*job.source.arguments(), job.seed, job.series, capture, interrupt)
+        scenario, stack = job.source.arguments(), job.source.stack
+        outcome = _core.run(*scenario, job.seed, job.series, capture, interrupt, stack)
         if beside is not None and job.captures is not None:
             shutil.rmtree(job.captures, ignore_errors=True)
             beside.rename(job.captures)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ class Source:
     text: str
     path: str | None = None
     overrides: tuple[tuple[str, str], ...] = ()
+    stack: str | None = None
+    """What every host runs, `ropewalk` or `linux`, whatever the text says."""
 
     def arguments(self) -> tuple[str, str | None, list[tuple[str, str]]]:
         """The first three arguments of every function of the core."""
@@ -32,7 +34,7 @@ class Source:
 
     def with_overrides(self, overrides: Overrides) -> Source:
         """The same scenario with further values replaced."""
-        return Source(self.text, self.path, self.overrides + override_pairs(overrides))
+        return replace(self, overrides=self.overrides + override_pairs(overrides))
 
 
 def resolve(scenario: ScenarioLike, overrides: Overrides | None = None) -> Source:

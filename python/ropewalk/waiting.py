@@ -89,7 +89,9 @@ def check(source: Source, seed: int | None = None, progress: Progress | None = N
         RunError: Its stations or routes cannot be with this seed.
     """
     arguments = source.arguments()
-    return drawn(lambda interrupt, how_far: _core.check(*arguments, seed, interrupt, how_far), progress)
+    return drawn(
+        lambda interrupt, how_far: _core.check(*arguments, seed, interrupt, how_far, source.stack), progress
+    )
 
 
 def references(source: Source) -> list[tuple[str, str, str]]:

@@ -229,6 +229,7 @@ class FakeCore:
         series: bool = True,
         capture: str | None = None,
         interrupt: Interrupt | None = None,
+        stack: str | None = None,
     ) -> Outcome:
         info = self.check(source, path, overrides)
         seed = info.seed if seed is None else seed

@@ -1,13 +1,12 @@
 //! The outcome of an emulation: the rows of a simulation, as far as kernels tell what is in them.
 
 use crate::application::Progress;
-use crate::links::Links;
 use crate::observer::{Observed, Seen, path};
 use ropewalk_mptcp::PathManager;
 use ropewalk_scenario::plan::{
     AddressIndex, Application, Bulk, ConnectionPlan, Plan, Protocol, RequestResponse,
 };
-use ropewalk_scenario::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
+use ropewalk_scenario::{ConnectionRow, DatagramCounts, SubflowRow};
 use ropewalk_units::{Duration, Instant};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -142,30 +141,4 @@ fn is_backup(connection: &ConnectionPlan, number: usize) -> bool {
         Protocol::Mptcp(config) => config.path_manager == PathManager::Backup && number > 0,
         Protocol::Tcp(_) | Protocol::Udp => false,
     }
-}
-
-/// Rows of all link directions.
-pub(crate) fn links(plan: &Plan, links: &mut Links) -> Vec<LinkRow> {
-    let mut rows = Vec::new();
-    for (index, link) in plan.links.iter().enumerate() {
-        for direction in 0..2 {
-            let stats = links.stats(index, direction);
-            let name = |end: usize| &plan.nodes[link.ends[end]].name;
-            rows.push(LinkRow {
-                name: link.name.clone(),
-                direction: format!("{}->{}", name(direction), name(1 - direction)),
-                bytes: stats.transmitted_bytes,
-                packets: stats.transmitted_packets,
-                drops_queue: stats.drops_queue,
-                drops_loss: stats.drops_loss,
-                utilisation: Some(stats.utilisation()),
-                ecn_marks: stats.marks,
-                offered: stats.offered,
-                duplicates: stats.duplicates,
-                delivered: stats.delivered,
-                queued: stats.queued + stats.in_flight,
-            });
-        }
-    }
-    rows
 }

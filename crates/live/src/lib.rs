@@ -27,4 +27,4 @@ pub use doctor::{Finding, clean, examine};
 pub use error::{Error as RunError, Step};
 pub use machine::Machine;
 pub use ports::{Error, Ports, Way};
-pub use run::run;
+pub use run::{check, run};

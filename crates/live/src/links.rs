@@ -153,9 +153,9 @@ impl Links {
         self.world.events_processed()
     }
 
-    /// What a direction of a link has done.
-    pub(crate) fn stats(&mut self, link: usize, direction: usize) -> LinkStats {
-        self.world.link(self.links[link][direction])
+    /// What both directions of each link have done.
+    pub(crate) fn stats(&mut self) -> impl Iterator<Item = [LinkStats; 2]> {
+        self.links.iter().map(|ids| ids.map(|id| self.world.link(id)))
     }
 
     /// How late packets came out of the links.

@@ -11,7 +11,7 @@ use crate::observer::{Ending, Observed, Observer};
 use crate::refuse;
 use crate::site::Site;
 use ropewalk_scenario::plan::Plan;
-use ropewalk_scenario::{Outcome, Provenance, RunOptions, Scenario};
+use ropewalk_scenario::{Outcome, Provenance, RunOptions, Scenario, ScenarioError, link_rows};
 use ropewalk_units::Instant;
 use rustix::process::setpriority_process;
 use rustix::thread::set_current_timer_slack;
@@ -24,6 +24,14 @@ use std::thread;
 
 /// The links go before what else the machine has to do, applications among it.
 const PRIORITY: i32 = -15;
+
+/// Can this machine run it? Looks, and makes nothing.
+///
+/// # Errors
+/// What is missing, and what mends it.
+pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
+    refuse::check(scenario, &Machine::look()).map(drop)
+}
 
 /// Runs a scenario whose hosts are Linux's: in real time, by root.
 ///
@@ -55,7 +63,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         provenance: Provenance { scenario: scenario.name().to_owned(), scenario_hash: scenario.hash(), seed },
         duration: plan.settings.duration,
         subflows: collect::subflows(plan, &connections, &observed),
-        links: collect::links(plan, &mut links),
+        links: link_rows(plan, links.stats()),
         series: observed.series,
         bonds: Vec::new(),
         bond_series: Vec::new(),

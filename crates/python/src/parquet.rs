@@ -7,7 +7,7 @@ use ::parquet::basic::Compression;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::RecordBatch;
-use ropewalk_scenario::{ENGINE_VERSION, Outcome, Provenance};
+use ropewalk_scenario::{ENGINE_VERSION, Outcome};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(crate) fn write(outcome: &Outcome, folder: &Path, stem: &str) -> io::Result<
     let mut written = Vec::new();
     for (table, batch) in &tables {
         let path = folder.join(format!("{stem}.{table}.parquet"));
-        if let Err(error) = write_table(&outcome.provenance, &path, batch) {
+        if let Err(error) = write_table(outcome, &path, batch) {
             for path in &written {
                 let _ = std::fs::remove_file(path);
             }
@@ -39,28 +39,44 @@ pub(crate) fn write(outcome: &Outcome, folder: &Path, stem: &str) -> io::Result<
     Ok(written)
 }
 
-fn write_table(provenance: &Provenance, path: &Path, batch: &RecordBatch) -> io::Result<()> {
+fn write_table(outcome: &Outcome, path: &Path, batch: &RecordBatch) -> io::Result<()> {
     let beside = path.with_extension("parquet.partial");
-    let result = write_file(provenance, &beside, batch).and_then(|()| std::fs::rename(&beside, path));
+    let result = write_file(outcome, &beside, batch).and_then(|()| std::fs::rename(&beside, path));
     if result.is_err() {
         let _ = std::fs::remove_file(&beside);
     }
     result
 }
 
-fn write_file(provenance: &Provenance, path: &Path, batch: &RecordBatch) -> io::Result<()> {
+fn write_file(outcome: &Outcome, path: &Path, batch: &RecordBatch) -> io::Result<()> {
     let file = File::create(path)?;
-    let metadata = [
-        ("scenario_hash", provenance.scenario_hash.clone()),
-        ("seed", provenance.seed.to_string()),
-        ("engine_version", ENGINE_VERSION.to_owned()),
-    ];
-    let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value));
+    let metadata = metadata(outcome).into_iter();
+    let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect();
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(metadata.to_vec()))
+        .set_key_value_metadata(Some(metadata))
         .build();
     let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties))?;
     writer.write(batch)?;
     writer.into_inner()?.sync_all()
+}
+
+/// What a run came from; of an emulation also the kernel, and how late packets were in milliseconds.
+fn metadata(outcome: &Outcome) -> Vec<(&'static str, String)> {
+    let provenance = &outcome.provenance;
+    let mut all = vec![
+        ("scenario_hash", provenance.scenario_hash.clone()),
+        ("seed", provenance.seed.to_string()),
+        ("engine_version", ENGINE_VERSION.to_owned()),
+    ];
+    if let Some(late) = &outcome.lateness {
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        all.extend([
+            ("kernel", kernel.trim().to_owned()),
+            ("lateness_mean_ms", late.mean_ms.to_string()),
+            ("lateness_p99_ms", late.p99_ms.to_string()),
+            ("lateness_worst_ms", late.worst_ms.to_string()),
+        ]);
+    }
+    all
 }

@@ -4,8 +4,10 @@ use crate::errors::{interrupted, run_error, scenario_error};
 use crate::interrupt::Interrupt;
 use crate::outcome::Outcome;
 use crate::routing::RouteProgress;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use ropewalk_scenario::{Plan, RunOptions, Scenario, Watch};
+use ropewalk_scenario::plan::Stack;
+use ropewalk_scenario::{Plan, RunOptions, Scenario, ScenarioError, Watch};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,9 @@ pub(crate) struct Info {
     duration_s: f64,
     /// Are its hosts Linux's, so that it runs in real time and one run at a time?
     emulated: bool,
+    /// What it says and a kernel does otherwise, if all hosts were asked to be Linux's: the key, what is wrong with it, and
+    /// what the kernel does.
+    departures: Vec<(String, String, String)>,
     /// The MPTCP connections as the file names them, each with the names of its copies in the results.
     multipath: BTreeMap<String, Vec<String>>,
 }
@@ -35,14 +40,24 @@ fn load(
     source: &str,
     path: Option<&Path>,
     overrides: &Overrides,
+    stack: Option<&str>,
     watch: Watch<'_>,
 ) -> PyResult<Scenario> {
-    py.detach(|| ropewalk_scenario::load_watched(source, path, overrides, watch)).map_err(|error| match watch
-        .is_stopped()
-    {
-        true => interrupted(py, "the drawing was interrupted"),
-        false => scenario_error(py, &error),
+    let stack = stack.map(stack_named).transpose()?;
+    py.detach(|| ropewalk_scenario::load_as(source, path, overrides, stack, watch)).map_err(|error| {
+        match watch.is_stopped() {
+            true => interrupted(py, "the drawing was interrupted"),
+            false => scenario_error(py, &error),
+        }
     })
+}
+
+fn stack_named(name: &str) -> PyResult<Stack> {
+    match name {
+        "ropewalk" => Ok(Stack::Ropewalk),
+        "linux" => Ok(Stack::Linux),
+        _ => Err(PyValueError::new_err(format!("there is no stack `{name}`"))),
+    }
 }
 
 fn watch<'a>(
@@ -67,9 +82,11 @@ pub(crate) fn schema() -> String {
     ropewalk_scenario::schema()
 }
 
-/// Validates a scenario, with this seed too, and says what it is.
+/// Validates a scenario, with this seed too, and says what it is. With a `stack` all hosts run that one, and whether this
+/// machine can run it is looked at too.
 #[pyfunction]
-#[pyo3(signature = (source, path, overrides, seed=None, interrupt=None, progress=None))]
+#[pyo3(signature = (source, path, overrides, seed=None, interrupt=None, progress=None, stack=None))]
+#[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
 pub(crate) fn check(
     py: Python<'_>,
     source: &str,
@@ -78,9 +95,13 @@ pub(crate) fn check(
     seed: Option<u64>,
     interrupt: Option<&Bound<'_, Interrupt>>,
     progress: Option<&Bound<'_, RouteProgress>>,
+    stack: Option<&str>,
 ) -> PyResult<Info> {
     let watch = watch(interrupt, progress);
-    let scenario = load(py, source, path.as_deref(), &overrides, watch)?;
+    let scenario = load(py, source, path.as_deref(), &overrides, stack, watch)?;
+    if stack.is_some() && scenario.plan().is_emulation() {
+        check_machine(py, &scenario)?;
+    }
     if let Some(seed) = seed.filter(|&seed| seed != scenario.seed()) {
         py.detach(|| scenario.check_seed(seed, watch)).map_err(|error| run_error(py, error))?;
     }
@@ -91,8 +112,13 @@ pub(crate) fn check(
         seed: scenario.seed(),
         duration_s: scenario.duration().as_secs_f64(),
         emulated: plan.is_emulation(),
+        departures: scenario.departures().iter().map(departure).collect(),
         multipath: scenario.multipath().into_iter().map(|name| (name.clone(), copies(plan, &name))).collect(),
     })
+}
+
+fn departure(error: &ScenarioError) -> (String, String, String) {
+    (error.key.clone(), error.message.clone(), error.expected.clone())
 }
 
 fn copies(plan: &Plan, name: &str) -> Vec<String> {
@@ -111,7 +137,7 @@ pub(crate) fn explain(
     interrupt: Option<&Bound<'_, Interrupt>>,
     progress: Option<&Bound<'_, RouteProgress>>,
 ) -> PyResult<String> {
-    Ok(load(py, source, path.as_deref(), &overrides, watch(interrupt, progress))?.explain())
+    Ok(load(py, source, path.as_deref(), &overrides, None, watch(interrupt, progress))?.explain())
 }
 
 /// `(connection, path, TOML)`: the scenario with one multipath connection as TCP on one of its paths.
@@ -124,14 +150,14 @@ pub(crate) fn references(
     overrides: Overrides,
     interrupt: Option<&Bound<'_, Interrupt>>,
 ) -> PyResult<Vec<(String, String, String)>> {
-    let scenario = load(py, source, path.as_deref(), &overrides, watch(interrupt, None))?;
+    let scenario = load(py, source, path.as_deref(), &overrides, None, watch(interrupt, None))?;
     let references = scenario.references().into_iter();
     Ok(references.map(|reference| (reference.connection, reference.path, reference.source)).collect())
 }
 
-/// Runs a scenario to its end, without Python's lock.
+/// Runs a scenario to its end, without Python's lock; with a `stack` on that one, whatever the file says.
 #[pyfunction]
-#[pyo3(signature = (source, path, overrides, seed=None, series=true, capture=None, interrupt=None))]
+#[pyo3(signature = (source, path, overrides, seed=None, series=true, capture=None, interrupt=None, stack=None))]
 #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -142,8 +168,9 @@ pub(crate) fn run(
     series: bool,
     capture: Option<PathBuf>,
     interrupt: Option<&Bound<'_, Interrupt>>,
+    stack: Option<&str>,
 ) -> PyResult<Outcome> {
-    let scenario = load(py, source, path.as_deref(), &overrides, watch(interrupt, None))?;
+    let scenario = load(py, source, path.as_deref(), &overrides, stack, watch(interrupt, None))?;
     let options = RunOptions { seed, series, capture, stop: interrupt.map(|flag| flag.get().flag()) };
     if scenario.plan().is_emulation() {
         return emulate(py, &scenario, &options);
@@ -160,12 +187,29 @@ fn emulate(py: Python<'_>, scenario: &Scenario, options: &RunOptions<'_>) -> PyR
     outcome.map(Outcome::from).map_err(|error| crate::errors::emulation_error(py, &error))
 }
 
+/// Can this machine run it?
+#[cfg(target_os = "linux")]
+fn check_machine(py: Python<'_>, scenario: &Scenario) -> PyResult<()> {
+    ropewalk_live::check(scenario).map_err(|error| scenario_error(py, &error))
+}
+
 /// Other systems have no Linux hosts.
 #[cfg(not(target_os = "linux"))]
 fn emulate(py: Python<'_>, scenario: &Scenario, _options: &RunOptions<'_>) -> PyResult<Outcome> {
-    let host = scenario.plan().nodes.iter().find(|node| node.stack == ropewalk_scenario::plan::Stack::Linux);
+    Err(no_linux(py, scenario))
+}
+
+/// Other systems have no Linux hosts.
+#[cfg(not(target_os = "linux"))]
+fn check_machine(py: Python<'_>, scenario: &Scenario) -> PyResult<()> {
+    Err(no_linux(py, scenario))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn no_linux(py: Python<'_>, scenario: &Scenario) -> PyErr {
+    let host = scenario.plan().nodes.iter().find(|node| node.stack == Stack::Linux);
     let key = host.map_or(String::new(), |host| format!("hosts.{}.stack", host.name));
-    Err(scenario_error(py, &scenario.mistake(&key, "this machine does not run Linux", "`ropewalk`")))
+    scenario_error(py, &scenario.mistake(&key, "this machine does not run Linux", "`ropewalk`"))
 }
 
 /// `(what, found, remedy)` for all that a scenario with Linux hosts needs of this machine; nothing missing has no remedy.

@@ -20,7 +20,7 @@ mod watch;
 mod world;
 
 pub use error::{Diagnostic, ScenarioError};
-pub use load::{load, load_watched};
+pub use load::{load, load_as};
 pub use outcome::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
     DatagramCounts, ENGINE_VERSION, LatenessRow, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow,
@@ -33,4 +33,4 @@ pub use ropewalk_wifi::RadioStats;
 pub use scenario::Scenario;
 pub use schema::{keys_reference, schema};
 pub use watch::Watch;
-pub use world::{RunError, RunOptions, run, run_plan};
+pub use world::{RunError, RunOptions, link_rows, run, run_plan};

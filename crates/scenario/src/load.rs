@@ -4,9 +4,11 @@ use crate::document::Document;
 use crate::error::ScenarioError;
 use crate::plan::build;
 use crate::plan::context::Context;
+use crate::plan::emulation;
 use crate::plan::files::Files;
 use crate::scenario::Scenario;
 use crate::schema::ScenarioFile;
+use crate::schema::connection::Stack;
 use crate::watch::Watch;
 use serde::Deserialize;
 use std::path::Path;
@@ -24,25 +26,28 @@ pub fn load(
     path: Option<&Path>,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ScenarioError> {
-    load_watched(source, path, overrides, Watch::default())
+    load_as(source, path, overrides, None, Watch::default())
 }
 
 /// As [`load`], for somebody who waits: a scenario whose stations are drawn until a rare condition holds can take
-/// minutes.
+/// minutes. With a `stack` every host runs that one, whatever the file says, and what a kernel does otherwise than the
+/// scenario says is no mistake: [`Scenario::departures`] lists it.
 ///
 /// # Errors
 /// As those of [`load`], and one that says nothing of use when `watch` has stopped it.
-pub fn load_watched(
+pub fn load_as(
     source: &str,
     path: Option<&Path>,
     overrides: &[(String, String)],
+    stack: Option<Stack>,
     watch: Watch<'_>,
 ) -> Result<Scenario, ScenarioError> {
     let document = Document::read(source, path.map(|path| path.display().to_string()), overrides)?;
     let file = ScenarioFile::deserialize(&document.root).map_err(|fault| document.error(fault))?;
     let folder = path.and_then(Path::parent);
-    let context = Context { document: &document, file: &file, files: Files::new(folder), watch };
+    let context = Context { document: &document, file: &file, files: Files::new(folder), stack, watch };
     let plan = build::plan(&context)?;
+    let departures = emulation::departures(&context, &plan)?;
     let files = context.files.into_hashes();
-    Ok(Scenario { document, file, plan, files })
+    Ok(Scenario { document, file, plan, files, departures })
 }

@@ -15,6 +15,8 @@ pub struct Scenario {
     pub(crate) plan: Plan,
     /// Of the other files that it names.
     pub(crate) files: FileHashes,
+    /// What the kernel does otherwise, if its hosts are Linux's whatever the file says.
+    pub(crate) departures: Vec<ScenarioError>,
 }
 
 impl Scenario {
@@ -42,6 +44,12 @@ impl Scenario {
         expected: impl Into<String>,
     ) -> ScenarioError {
         self.document.value_error(key, message, expected)
+    }
+
+    /// What it says and the kernel does otherwise, each with the key and what the kernel does. Empty unless the scenario
+    /// was loaded to run on Linux whatever it says ([`load_as`](crate::load_as)): otherwise such a key is a mistake.
+    pub fn departures(&self) -> &[ScenarioError] {
+        &self.departures
     }
 
     /// Where a key of a connection's `tcp` or `mptcp` (`kind`) was written: at the connection, or for all.

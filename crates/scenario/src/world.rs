@@ -27,6 +27,8 @@ mod transport;
 mod view;
 mod wireless;
 
+pub use collect::link_rows;
+
 use crate::outcome::{Outcome, Provenance};
 use crate::plan::Plan;
 use crate::plan::wifi::{Stage, WifiError, WifiPlan};

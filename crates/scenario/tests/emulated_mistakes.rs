@@ -1,6 +1,7 @@
 //! What a scenario with Linux hosts cannot ask for: the message names the key, and what would do.
 
-use ropewalk_scenario::{RunError, RunOptions, ScenarioError, load, run};
+use ropewalk_scenario::plan::Stack;
+use ropewalk_scenario::{RunError, RunOptions, Scenario, ScenarioError, Watch, load, load_as, run};
 
 /// A good scenario.
 const GOOD: &str = r#"[scenario]
@@ -31,6 +32,11 @@ fn mistake(text: &str) -> ScenarioError {
         Ok(_) => panic!("this is wrong, but was accepted:\n{text}"),
         Err(error) => error,
     }
+}
+
+/// The scenario on Linux, whatever it says.
+fn on_linux(text: &str) -> Result<Scenario, ScenarioError> {
+    load_as(text, None, &[], Some(Stack::Linux), Watch::default())
 }
 
 #[test]
@@ -86,7 +92,35 @@ fn what_no_kernel_does_is_refused_at_its_key() {
         assert_eq!(error.key, key, "{error}");
         assert!(error.message.contains(message), "{line}: {error}");
         assert!(error.expected.contains(expected), "{line}: {error}");
+        if key != "hosts.client.stack" {
+            // Whoever asks for Linux in any case gets it, and is told.
+            let scenario = on_linux(&format!("{GOOD}{line}")).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(scenario.departures().first(), Some(&error), "{line}");
+        }
     }
+}
+
+#[test]
+fn every_host_runs_what_is_asked_for() {
+    let simulated = GOOD.replace("stack = \"linux\"", "");
+    let scenario = on_linux(&simulated).unwrap_or_else(|error| panic!("{error}"));
+    assert!(scenario.plan().is_emulation() && scenario.departures().is_empty());
+    assert_eq!(scenario.hash(), load(GOOD, None, &[]).expect("it is good").hash());
+    let back = load_as(GOOD, None, &[], Some(Stack::Ropewalk), Watch::default()).expect("it is good");
+    assert!(!back.plan().is_emulation());
+    assert_eq!(back.hash(), load(&simulated, None, &[]).expect("it is good").hash());
+}
+
+#[test]
+fn each_departure_is_told_once() {
+    let two = GOOD.replace(
+        "[connections.bulk]",
+        "[tcp]\nprr = false\n[connections.other]\nfrom = \"client\"\nto = \"server\"\n[connections.bulk]",
+    );
+    let scenario =
+        on_linux(&format!("{two}mptcp.scheduler = \"blest\"\n")).unwrap_or_else(|error| panic!("{error}"));
+    let keys = scenario.departures().iter().map(|one| one.key.as_str()).collect::<Vec<_>>();
+    assert_eq!(keys, ["tcp.prr", "connections.bulk.mptcp.scheduler"]);
 }
 
 #[test]

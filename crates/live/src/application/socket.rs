@@ -31,9 +31,10 @@ pub(crate) fn control(protocol: &Protocol) -> &'static str {
     match protocol {
         Protocol::Tcp(config) => of_tcp(config.congestion_control),
         Protocol::Mptcp(config) => match config.coupling {
-            Coupling::Uncoupled => "reno",
+            Coupling::Cubic => "cubic",
             Coupling::Bbr => "bbr",
-            _ => "cubic",
+            // What it cannot couple is nearest to Reno on each subflow.
+            _ => "reno",
         },
         Protocol::Udp => "",
     }

@@ -61,8 +61,9 @@ impl<'a> Running<'a> {
     /// Goes on until the run is over.
     pub(super) fn run(mut self) -> io::Result<()> {
         while !self.stage.is_over() {
-            let wants_out = self.send()?;
+            // What has come may ask for an answer: it is written before anything is waited for.
             self.receive()?;
+            let wants_out = self.send()?;
             self.tell();
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, self.sink.finished_at.is_none());

@@ -7,8 +7,8 @@ mod traces;
 
 use machine::turn;
 use ropewalk_live::RunError;
-use ropewalk_scenario::{Outcome, RunOptions, load};
-use scenarios::{Emulated, ONE_LINK, SHARED_SERVER, TALK, TRANSFER, TWO_LINKS};
+use ropewalk_scenario::{Outcome, RunOptions};
+use scenarios::{Emulated, one_link, shared_server, talk, transfer, two_links};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use traces::Traces;
@@ -23,18 +23,15 @@ fn close(measured: f64, expected: f64, part: f64) -> bool {
     (measured / expected - 1.0).abs() < part
 }
 
-/// The emulated run of a scenario, if it comes close to the simulated one. A machine that is too busy gets three chances.
-fn agreeing(scenario: &Emulated, part: f64) -> Outcome {
-    let simulated = goodput(&scenario.simulate());
+/// Both runs of a scenario, the emulated one first, if their measures come close. A machine that is too busy gets three chances.
+fn agreeing(scenario: &Emulated, part: f64, measure: fn(&Outcome) -> f64) -> [Outcome; 2] {
+    let simulated = scenario.simulate();
     for _ in 0..3 {
-        let outcome = scenario.run();
-        println!(
-            "emulated {:.2}, simulated {simulated:.2} Mbit/s, {:?}",
-            goodput(&outcome),
-            outcome.lateness
-        );
-        if close(goodput(&outcome), simulated, part) {
-            return outcome;
+        let emulated = scenario.run();
+        let measured = [&emulated, &simulated].map(measure);
+        println!("emulated and simulated {measured:.4?}, {:?}", emulated.lateness);
+        if close(measured[0], measured[1], part) {
+            return [emulated, simulated];
         }
     }
     panic!("it is not the same experiment in both worlds");
@@ -43,7 +40,7 @@ fn agreeing(scenario: &Emulated, part: f64) -> Outcome {
 #[test]
 fn a_clean_link_is_filled_in_both_worlds() {
     let Some(_turn) = turn() else { return };
-    let emulated = agreeing(&Emulated(ONE_LINK), 0.05);
+    let [emulated, _] = agreeing(&one_link(), 0.05, goodput);
     let rate = 8.0 * 1448.0 / 1500.0;
     assert!(close(goodput(&emulated), rate, 0.06), "the link's rate without headers is {rate:.2} Mbit/s");
     let link = &emulated.links[0];
@@ -57,7 +54,7 @@ fn a_clean_link_is_filled_in_both_worlds() {
 #[test]
 fn a_transfer_ends_when_its_last_octet_has_come() {
     let Some(_turn) = turn() else { return };
-    let (emulated, simulated) = (Emulated(TRANSFER).run(), Emulated(TRANSFER).simulate());
+    let (emulated, simulated) = (transfer().run(), transfer().simulate());
     for (row, simulated) in emulated.connections.iter().zip(&simulated.connections) {
         let ends = [row, simulated].map(|row| row.end.expect("it ends").as_secs_f64());
         println!("{}: emulated {:.3}, simulated {:.3} s", row.name, ends[0], ends[1]);
@@ -70,8 +67,8 @@ fn a_transfer_ends_when_its_last_octet_has_come() {
 #[test]
 fn two_paths_carry_the_data_of_one_connection() {
     let Some(_turn) = turn() else { return };
-    for scenario in [TWO_LINKS, SHARED_SERVER] {
-        let emulated = agreeing(&Emulated(scenario), 0.1);
+    for scenario in [two_links(), shared_server()] {
+        let [emulated, _] = agreeing(&scenario, 0.1, goodput);
         let paths = emulated.subflows.iter().map(|subflow| subflow.path.as_str()).collect::<Vec<_>>();
         assert_eq!(paths, ["dsl", "lte"], "{:?}", emulated.subflows);
         assert!(emulated.subflows.iter().all(|subflow| subflow.bytes > 500_000), "{:?}", emulated.subflows);
@@ -81,7 +78,9 @@ fn two_paths_carry_the_data_of_one_connection() {
 #[test]
 fn every_application_does_the_same_in_both_worlds() {
     let Some(_turn) = turn() else { return };
-    let (emulated, simulated) = (Emulated(TALK).run(), Emulated(TALK).simulate());
+    // The answers show both ends' applications at work: a request has to be answered when it comes.
+    let response = |outcome: &Outcome| outcome.connections[2].mean_response_s.expect("there are some");
+    let [emulated, simulated] = agreeing(&talk(), 0.1, response);
     let row = |outcome: &Outcome, index: usize| outcome.connections[index].clone();
     for index in 0..3 {
         println!("{:?}\n{:?}", row(&emulated, index), row(&simulated, index));
@@ -97,16 +96,12 @@ fn every_application_does_the_same_in_both_worlds() {
     assert!(close(row(&emulated, 1).goodput_mbps, row(&simulated, 1).goodput_mbps, 0.1));
     let [web, expected] = [row(&emulated, 2), row(&simulated, 2)];
     assert_eq!((web.transactions, expected.transactions, web.bytes), (10, 10, 200_000));
-    let times = [web, expected].map(|row| row.mean_response_s.expect("there are some"));
-    // The kernel is slower here than the simulation; how much so is told, and not yet explained.
-    println!("a response takes {times:?} s, emulated and simulated");
-    assert!(times.iter().all(|time| (0.02..0.3).contains(time)), "at least a round trip: {times:?}");
 }
 
 #[test]
 fn a_kernel_says_nothing_where_it_does_not_know() {
     let Some(_turn) = turn() else { return };
-    let outcome = Emulated(TRANSFER).run();
+    let outcome = transfer().run();
     let row = &outcome.connections[0];
     assert_eq!((row.hol_blocked_s, row.reorder_buffer_max, row.duplicate_bytes), (None, None, None));
     assert_eq!(outcome.subflows[0].fast_recoveries, None);
@@ -122,7 +117,7 @@ fn nothing_is_left_of_a_run() {
     let Some(_turn) = turn() else { return };
     let before = Traces::of_this_process();
     assert!(before.is_empty(), "{before:?}");
-    Emulated(TRANSFER).run();
+    transfer().run();
     let after = Traces::of_this_process();
     assert!(after.is_empty(), "{after:?}");
 }
@@ -132,7 +127,7 @@ fn a_stop_ends_a_run_and_leaves_nothing() {
     let Some(_turn) = turn() else { return };
     let stop = AtomicBool::new(false);
     let options = RunOptions { stop: Some(&stop), ..RunOptions::default() };
-    let scenario = Emulated(ONE_LINK).load(&[("scenario.duration", "1 h")]);
+    let scenario = one_link().load(&[("scenario.duration", "1 h")]);
     let result = thread::scope(|scope| {
         let run = scope.spawn(|| ropewalk_live::run(&scenario, &options));
         traces::wait_for(|| Traces::of_this_process().namespaces.len() == 2);
@@ -150,7 +145,7 @@ const VICTIM: &str = "ROPEWALK_VICTIM";
 fn what_a_killed_run_leaves_the_next_one_removes() {
     let Some(_turn) = turn() else { return };
     if std::env::var_os(VICTIM).is_some() {
-        let scenario = Emulated(ONE_LINK).load(&[("scenario.duration", "1 h")]);
+        let scenario = one_link().load(&[("scenario.duration", "1 h")]);
         let result = ropewalk_live::run(&scenario, &RunOptions::default());
         panic!("it was not killed: {result:?}");
     }
@@ -165,7 +160,7 @@ fn what_a_killed_run_leaves_the_next_one_removes() {
     victim.kill().expect("it runs");
     victim.wait().expect("it has ended");
     assert_eq!(Traces::of(number).namespaces.len(), 2, "nobody has removed them");
-    ropewalk_live::run(&Emulated(TRANSFER).load(&[]), &RunOptions::default()).expect("another run");
+    ropewalk_live::run(&transfer().load(&[]), &RunOptions::default()).expect("another run");
     assert!(Traces::of(number).is_empty(), "{:?}", Traces::of(number));
 }
 
@@ -173,7 +168,7 @@ fn what_a_killed_run_leaves_the_next_one_removes() {
 fn two_runs_at_once_do_not_meet() {
     let Some(_turn) = turn() else { return };
     let outcomes = thread::scope(|scope| {
-        let runs = [TRANSFER, SHARED_SERVER].map(|text| scope.spawn(|| Emulated(text).run()));
+        let runs = [transfer(), shared_server()].map(|scenario| scope.spawn(move || scenario.run()));
         runs.map(|run| run.join().expect("it does not panic"))
     });
     for outcome in outcomes {
@@ -185,7 +180,7 @@ fn two_runs_at_once_do_not_meet() {
 fn the_series_has_what_the_kernel_tells_over_time() {
     let Some(_turn) = turn() else { return };
     let options = RunOptions { series: true, ..RunOptions::default() };
-    let outcome = ropewalk_live::run(&Emulated(TWO_LINKS).load(&[]), &options).expect("it runs");
+    let outcome = ropewalk_live::run(&two_links().load(&[]), &options).expect("it runs");
     let subflow = |number| {
         let rows = outcome.series.iter().filter_map(|row| Some((row.subflow?, row.throughput_mbps)));
         rows.filter(|(sample, _)| sample.subflow == number).collect::<Vec<_>>()
@@ -205,7 +200,7 @@ fn the_series_has_what_the_kernel_tells_over_time() {
 fn captures_are_refused() {
     let Some(_turn) = turn() else { return };
     let options = RunOptions { capture: Some(std::env::temp_dir()), ..RunOptions::default() };
-    let scenario = load(ONE_LINK, None, &[]).expect("it is right");
+    let scenario = one_link().load(&[]);
     let error = ropewalk_live::run(&scenario, &options).expect_err("there are none");
     assert!(error.to_string().contains("no captures"), "{error}");
 }

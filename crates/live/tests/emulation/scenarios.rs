@@ -1,149 +1,90 @@
 //! The scenarios of the tests.
 
-use ropewalk_scenario::{Outcome, RunOptions, Scenario, load};
+use ropewalk_scenario::plan::Stack;
+use ropewalk_scenario::{Outcome, RunOptions, Scenario, Watch, load_as};
 
-/// One TCP connection on one link, for as long as the scenario lasts. Reno, since a machine that is busy makes delays rise, at
-/// which CUBIC's HyStart leaves slow start.
-pub(crate) const ONE_LINK: &str = r#"
-[scenario]
-name = "one-link"
-duration = "3 s"
-[hosts.client]
-stack = "linux"
-[hosts.server]
-stack = "linux"
-[links.dsl]
-between = ["client", "server"]
-rate = "8 Mbit/s"
-delay = "10 ms"
-queue = "100 packets"
-[connections.bulk]
-from = "client"
-to = "server"
-tcp.congestion_control = "newreno"
-"#;
+/// A scenario of a client and a server, whose text leaves open what they run.
+pub(crate) struct Emulated(String);
+
+/// One TCP connection on one link, for as long as the scenario lasts. Reno, since CUBIC may leave slow start when delays
+/// rise (HyStart), and how they rise here depends on what else the machine does.
+pub(crate) fn one_link() -> Emulated {
+    let bulk = connection("bulk", r#"tcp.congestion_control = "newreno""#);
+    Emulated::new("one-link", "3 s", &[dsl(100), bulk])
+}
 
 /// A transfer each way, one after the other.
-pub(crate) const TRANSFER: &str = r#"
-[scenario]
-name = "transfer"
-duration = "3 s"
-[hosts.client]
-stack = "linux"
-[hosts.server]
-stack = "linux"
-[links.dsl]
-between = ["client", "server"]
-rate = "8 Mbit/s"
-delay = "10 ms"
-queue = "100 packets"
-[connections.way-back]
-from = "client"
-to = "server"
-start = "1.5 s"
-data = "backward"
-application = { kind = "bulk", bytes = "500 kB" }
-[connections.way-there]
-from = "client"
-to = "server"
-application = { kind = "bulk", bytes = "500 kB" }
-"#;
+pub(crate) fn transfer() -> Emulated {
+    let bulk = r#"application = { kind = "bulk", bytes = "500 kB" }"#;
+    let back = format!("start = \"1.5 s\"\ndata = \"backward\"\n{bulk}");
+    Emulated::new(
+        "transfer",
+        "3 s",
+        &[dsl(100), connection("way-back", &back), connection("way-there", bulk)],
+    )
+}
 
 /// A call, a stream of messages, and requests with answers.
-pub(crate) const TALK: &str = r#"
-[scenario]
-name = "talk"
-duration = "3 s"
-[hosts.client]
-stack = "linux"
-[hosts.server]
-stack = "linux"
-[links.dsl]
-between = ["client", "server"]
-rate = "8 Mbit/s"
-delay = "10 ms"
-queue = "100 packets"
-[links.dsl.forward]
-loss = { model = "exact", packets = [2, 40] }
-[connections.call]
-protocol = "udp"
-from = "client"
-to = "server"
-application = { kind = "constant-rate", rate = "800 kbit/s", packet_size = "500 B", duration = "2 s" }
-[connections.feed]
-from = "client"
-to = "server"
-application = { kind = "constant-rate", rate = "1 Mbit/s" }
-[connections.web]
-from = "client"
-to = "server"
-start = "500 ms"
-application = { kind = "request-response", request = "400 B", response = "20 kB", think = "50 ms", count = 10 }
-"#;
+pub(crate) fn talk() -> Emulated {
+    let losses = "[links.dsl.forward]\nloss = { model = \"exact\", packets = [2, 40] }\n".to_owned();
+    let call = r#"protocol = "udp"
+application = { kind = "constant-rate", rate = "800 kbit/s", packet_size = "500 B", duration = "2 s" }"#;
+    let feed = r#"application = { kind = "constant-rate", rate = "1 Mbit/s" }"#;
+    let web = r#"start = "500 ms"
+application = { kind = "request-response", request = "400 B", response = "20 kB", think = "50 ms", count = 10 }"#;
+    let connections =
+        [("call", call), ("feed", feed), ("web", web)].map(|(name, more)| connection(name, more));
+    Emulated::new("talk", "3 s", &[vec![dsl(100), losses], connections.to_vec()].concat())
+}
 
 /// Two links from end to end: the server has two addresses.
-pub(crate) const TWO_LINKS: &str = r#"
-[scenario]
-name = "two-links"
-duration = "4 s"
-[hosts.client]
-stack = "linux"
-[hosts.server]
-stack = "linux"
-[links.dsl]
-between = ["client", "server"]
-rate = "8 Mbit/s"
-delay = "10 ms"
-queue = "50 packets"
-[links.lte]
-between = ["client", "server"]
-rate = "4 Mbit/s"
-delay = "20 ms"
-queue = "50 packets"
-[connections.bulk]
-protocol = "mptcp"
-from = "client"
-to = "server"
-"#;
+pub(crate) fn two_links() -> Emulated {
+    let lte = link("lte", ["client", "server"], "rate = \"4 Mbit/s\"\ndelay = \"20 ms\"", 50);
+    Emulated::new("two-links", "4 s", &[dsl(50), lte, connection("bulk", r#"protocol = "mptcp""#)])
+}
 
 /// Two access links to a router, and one link from there: the server has one address.
-pub(crate) const SHARED_SERVER: &str = r#"
-[scenario]
-name = "shared-server"
-duration = "4 s"
-[hosts.client]
-stack = "linux"
-[hosts.server]
-stack = "linux"
-[routers.r]
-[links.dsl]
-between = ["client", "r"]
-rate = "8 Mbit/s"
-delay = "10 ms"
-queue = "50 packets"
-[links.lte]
-between = ["client", "r"]
-rate = "4 Mbit/s"
-delay = "20 ms"
-queue = "50 packets"
-[links.wan]
-between = ["r", "server"]
-rate = "100 Mbit/s"
-delay = "1 ms"
-[connections.bulk]
-protocol = "mptcp"
-from = "client"
-to = "server"
-"#;
+pub(crate) fn shared_server() -> Emulated {
+    let links = [
+        link("dsl", ["client", "r"], "rate = \"8 Mbit/s\"\ndelay = \"10 ms\"", 50),
+        link("lte", ["client", "r"], "rate = \"4 Mbit/s\"\ndelay = \"20 ms\"", 50),
+        link("wan", ["r", "server"], "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"", 1000),
+    ];
+    let bulk = connection("bulk", r#"protocol = "mptcp""#);
+    Emulated::new("shared-server", "4 s", &["[routers.r]\n".to_owned(), links.concat(), bulk])
+}
 
-/// A scenario with Linux hosts.
-pub(crate) struct Emulated(pub(crate) &'static str);
+/// 8 Mbit/s and 10 ms between both hosts.
+fn dsl(queue: u32) -> String {
+    link("dsl", ["client", "server"], "rate = \"8 Mbit/s\"\ndelay = \"10 ms\"", queue)
+}
+
+fn link(name: &str, [a, b]: [&str; 2], speed: &str, queue: u32) -> String {
+    format!("[links.{name}]\nbetween = [\"{a}\", \"{b}\"]\n{speed}\nqueue = \"{queue} packets\"\n")
+}
+
+fn connection(name: &str, more: &str) -> String {
+    format!("[connections.{name}]\nfrom = \"client\"\nto = \"server\"\n{more}\n")
+}
 
 impl Emulated {
-    pub(crate) fn load(&self, overrides: &[(&str, &str)]) -> Scenario {
+    fn new(name: &str, duration: &str, tables: &[String]) -> Self {
+        let head = format!("[scenario]\nname = \"{name}\"\nduration = \"{duration}\"\n");
+        Self(format!("{head}[hosts.client]\n[hosts.server]\n{}", tables.concat()))
+    }
+
+    fn load_as(&self, stack: Stack, overrides: &[(&str, &str)]) -> Scenario {
         let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
         let overrides = overrides.iter().map(owned).collect::<Vec<_>>();
-        load(self.0, None, &overrides).unwrap_or_else(|error| panic!("{error}"))
+        let scenario = load_as(&self.0, None, &overrides, Some(stack), Watch::default());
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        assert!(scenario.departures().is_empty(), "{:?}", scenario.departures());
+        scenario
+    }
+
+    /// With Linux hosts.
+    pub(crate) fn load(&self, overrides: &[(&str, &str)]) -> Scenario {
+        self.load_as(Stack::Linux, overrides)
     }
 
     /// On kernels, in real time.
@@ -154,8 +95,7 @@ impl Emulated {
 
     /// The same, simulated.
     pub(crate) fn simulate(&self) -> Outcome {
-        let simulated = [("hosts.client.stack", "ropewalk"), ("hosts.server.stack", "ropewalk")];
-        let result = ropewalk_scenario::run(&self.load(&simulated), &RunOptions::default());
+        let result = ropewalk_scenario::run(&self.load_as(Stack::Ropewalk, &[]), &RunOptions::default());
         result.unwrap_or_else(|error| panic!("{error}"))
     }
 }

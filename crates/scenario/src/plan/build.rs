@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::route::{self, Topology};
-use super::{Plan, Settings, bond, connection, emulation, link, node, wifi};
+use super::{Plan, Settings, bond, connection, link, node, wifi};
 use crate::error::ScenarioError;
 
 /// Points of the time series that one run may have at most: more is a mistake in a unit.
@@ -27,7 +27,6 @@ pub(crate) fn plan(context: &Context<'_>) -> Result<Plan, ScenarioError> {
     route::static_routes(context, &mut topology)?;
     let connections = connection::connections(context, &topology, settings.duration)?;
     let Topology { nodes, links, routing, .. } = topology;
-    emulation::check(context, &nodes, &connections)?;
     Ok(Plan { settings, nodes, links, wifi: wifi.map(Box::new), routing, connections })
 }
 

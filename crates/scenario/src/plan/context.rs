@@ -4,6 +4,7 @@ use super::files::{FileFault, Files};
 use crate::document::Document;
 use crate::error::{Diagnostic, ScenarioError};
 use crate::schema::ScenarioFile;
+use crate::schema::connection::Stack;
 use crate::watch::Watch;
 use ropewalk_sim::Trace;
 
@@ -13,6 +14,8 @@ pub(crate) struct Context<'a> {
     pub(crate) file: &'a ScenarioFile,
     /// The other files that the scenario names.
     pub(crate) files: Files,
+    /// What every host runs, whatever the file says.
+    pub(crate) stack: Option<Stack>,
     /// Who waits for it.
     pub(crate) watch: Watch<'a>,
 }

@@ -1,9 +1,9 @@
-//! What cannot be emulated: a scenario whose hosts are Linux's is refused where the kernel cannot do what it says.
+//! What cannot be emulated: where the kernel does otherwise than a scenario says whose hosts are Linux's.
 
 mod keys;
 
 use super::context::{Context, Place};
-use super::{ConnectionPlan, NodeKind, NodePlan, Protocol, Stack};
+use super::{ConnectionPlan, NodeKind, NodePlan, Plan, Protocol, Stack};
 use crate::error::ScenarioError;
 use ropewalk_mptcp::{Coupling, PathManager, Scheduler};
 
@@ -13,25 +13,37 @@ const MOST_CONNECTIONS: usize = 500;
 /// Subflows beside the first that Linux opens at most (`ip mptcp limits`).
 const MOST_SUBFLOWS: usize = 8;
 
-/// Checks a scenario that has a Linux host.
-pub(super) fn check(
-    context: &Context<'_>,
-    nodes: &[NodePlan],
-    connections: &[ConnectionPlan],
-) -> Result<(), ScenarioError> {
-    let Some(linux) = nodes.iter().find(|node| node.stack == Stack::Linux) else { return Ok(()) };
-    check_worlds(context, linux, nodes)?;
-    check_nodes(context, nodes)?;
-    if connections.len() > MOST_CONNECTIONS {
-        let message = format!("{} connections in real time are too many", connections.len());
+/// What the kernel does otherwise than the scenario says, if it has a Linux host.
+///
+/// The first of it is a mistake, unless the hosts are Linux's whatever the file says. What cannot run at all is a mistake
+/// in any case.
+pub(crate) fn departures(context: &Context<'_>, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
+    let Some(linux) = plan.nodes.iter().find(|node| node.stack == Stack::Linux) else {
+        return Ok(Vec::new());
+    };
+    check_worlds(context, linux, &plan.nodes)?;
+    if plan.connections.len() > MOST_CONNECTIONS {
+        let message = format!("{} connections in real time are too many", plan.connections.len());
         let expected = format!("at most {MOST_CONNECTIONS} with Linux hosts");
         return Err(context.wrong("connections", message, expected));
     }
-    for connection in connections {
+    let mut found = Vec::new();
+    of_nodes(context, &plan.nodes, &mut found);
+    for connection in &plan.connections {
         let base = format!("connections.{}", connection.group);
-        Emulated { place: Place::new(context, base), connection }.check()?;
+        Emulated { place: Place::new(context, base), connection }.departures(&mut found);
     }
-    Ok(())
+    // Connections share the tables of the file.
+    let mut once: Vec<ScenarioError> = Vec::new();
+    found.into_iter().for_each(|one| {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    });
+    match once.first() {
+        Some(first) if context.stack.is_none() => Err(first.clone()),
+        _ => Ok(once),
+    }
 }
 
 /// Only wires lead to a kernel, and only kernels are at their ends.
@@ -57,7 +69,7 @@ fn check_worlds(context: &Context<'_>, linux: &NodePlan, nodes: &[NodePlan]) -> 
 }
 
 /// What simulated nodes do and emulated ones do not.
-fn check_nodes(context: &Context<'_>, nodes: &[NodePlan]) -> Result<(), ScenarioError> {
+fn of_nodes(context: &Context<'_>, nodes: &[NodePlan], found: &mut Vec<ScenarioError>) {
     for node in nodes {
         let (table, what) = match node.kind {
             NodeKind::Host => ("hosts", "a Linux host is as late as the kernel is"),
@@ -65,14 +77,13 @@ fn check_nodes(context: &Context<'_>, nodes: &[NodePlan]) -> Result<(), Scenario
         };
         let place = Place::new(context, format!("{table}.{}", node.name));
         if !node.jitter.is_idle() {
-            return Err(place.misplaced("jitter", what, "`jitter` of a link"));
+            found.push(place.misplaced("jitter", what, "`jitter` of a link"));
         }
         if !node.strips.is_idle() {
             let message = "options of Linux's own segments are not taken out yet";
-            return Err(place.misplaced("strips", message, "no `strips` between Linux hosts"));
+            found.push(place.misplaced("strips", message, "no `strips` between Linux hosts"));
         }
     }
-    Ok(())
 }
 
 /// One connection between Linux hosts.
@@ -82,17 +93,16 @@ struct Emulated<'a> {
 }
 
 impl Emulated<'_> {
-    fn check(&self) -> Result<(), ScenarioError> {
+    fn departures(&self, found: &mut Vec<ScenarioError>) {
         if let Some(config) = self.connection.protocol.tcp() {
-            keys::check_tcp(&self.place, config)?;
+            keys::of_tcp(&self.place, config, found);
         }
         if let Protocol::Mptcp(config) = &self.connection.protocol {
-            keys::check_mptcp(&self.place, config)?;
-            self.check_coupling(config.coupling)?;
-            self.check_scheduler(&config.scheduler)?;
-            self.check_path_manager(&config.path_manager)?;
+            keys::of_mptcp(&self.place, config, found);
+            found.extend(self.coupling(config.coupling));
+            found.extend(self.scheduler(&config.scheduler));
+            found.extend(self.path_manager(&config.path_manager));
         }
-        Ok(())
     }
 
     fn wrong(&self, name: &str, message: &str, expected: &str) -> ScenarioError {
@@ -100,10 +110,10 @@ impl Emulated<'_> {
         self.place.context.wrong(&key, message, expected)
     }
 
-    fn check_coupling(&self, coupling: Coupling) -> Result<(), ScenarioError> {
+    fn coupling(&self, coupling: Coupling) -> Option<ScenarioError> {
         match coupling {
-            Coupling::Uncoupled | Coupling::Cubic | Coupling::Bbr => Ok(()),
-            _ => Err(self.wrong(
+            Coupling::Uncoupled | Coupling::Cubic | Coupling::Bbr => None,
+            _ => Some(self.wrong(
                 "congestion_control",
                 "the kernel couples no windows",
                 "`cubic`, `bbr`, or `uncoupled` for Reno on each subflow",
@@ -111,28 +121,28 @@ impl Emulated<'_> {
         }
     }
 
-    fn check_scheduler(&self, scheduler: &Scheduler) -> Result<(), ScenarioError> {
+    fn scheduler(&self, scheduler: &Scheduler) -> Option<ScenarioError> {
         match scheduler {
-            Scheduler::Linux => Ok(()),
-            _ => Err(self.wrong("scheduler", "the kernel has its own scheduler only", "`linux`")),
+            Scheduler::Linux => None,
+            _ => Some(self.wrong("scheduler", "the kernel has its own scheduler only", "`linux`")),
         }
     }
 
-    fn check_path_manager(&self, manager: &PathManager) -> Result<(), ScenarioError> {
+    fn path_manager(&self, manager: &PathManager) -> Option<ScenarioError> {
         if self.connection.paths.len() > 1 + MOST_SUBFLOWS {
             let message = format!("{} paths: the kernel opens fewer subflows", self.connection.paths.len());
             let expected = format!("at most {}", 1 + MOST_SUBFLOWS);
-            return Err(self.place.wrong("paths", message, expected));
+            return Some(self.place.wrong("paths", message, expected));
         }
         match manager {
             PathManager::Kernel { client, server }
                 if !(client.changes.is_empty() && server.changes.is_empty()) =>
             {
                 let message = "endpoints and limits of a Linux host do not change while it runs yet";
-                Err(self.wrong("changes", message, "no `changes`"))
+                Some(self.wrong("changes", message, "no `changes`"))
             }
-            PathManager::FullMesh | PathManager::Backup | PathManager::Kernel { .. } => Ok(()),
-            PathManager::Ndiffports { .. } | PathManager::Scripted { .. } => Err(self.wrong(
+            PathManager::FullMesh | PathManager::Backup | PathManager::Kernel { .. } => None,
+            PathManager::Ndiffports { .. } | PathManager::Scripted { .. } => Some(self.wrong(
                 "path_manager",
                 "the kernel's path manager knows endpoints and limits only",
                 "`full-mesh`, `backup` or `kernel`",

@@ -6,7 +6,7 @@ pub(crate) mod build;
 mod clock;
 mod connection;
 pub(crate) mod context;
-mod emulation;
+pub(crate) mod emulation;
 pub(crate) mod files;
 pub(crate) mod link;
 mod node;

@@ -12,7 +12,7 @@ pub(super) fn nodes(context: &Context<'_>) -> Result<Vec<NodePlan>, ScenarioErro
         let place = Place::new(context, format!("hosts.{}", name.as_str()));
         let jitter = clock::jitter(&place, host.jitter.as_ref())?;
         let (strips, clock) = (StripPlan::default(), ClockPlan::default());
-        let stack = host.stack.unwrap_or_default();
+        let stack = context.stack.or(host.stack).unwrap_or_default();
         nodes.push(NodePlan { name: name.0.clone(), kind: NodeKind::Host, stack, strips, clock, jitter });
     }
     for (name, table) in &context.file.routers {

@@ -6,7 +6,7 @@ use super::simulation::Simulation;
 use super::view::{DataEnds, SubflowView, mptcp_stats, subflows, transactions};
 use crate::outcome::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
 use crate::plan::{Application, Bulk, ConnectionPlan, Plan, RequestResponse};
-use ropewalk_sim::{Medium, Tap};
+use ropewalk_sim::{LinkStats, Medium, Tap};
 use ropewalk_units::{Duration, Instant};
 
 /// Mbit/s of `octets` in `time`; zero for no time.
@@ -165,10 +165,16 @@ pub(crate) fn links<T: Tap<Packet>, M: Medium<Packet>>(
     plan: &Plan,
     simulation: &mut Simulation<T, M>,
 ) -> Vec<LinkRow> {
+    let (world, links) = (&mut simulation.world, &simulation.links);
+    link_rows(plan, links.iter().map(|ids| ids.map(|id| world.link(id))))
+}
+
+/// Rows of both directions of links, forward and backward, by what they have done. Bonds, which are the plan's last links,
+/// have none.
+pub fn link_rows(plan: &Plan, stats: impl IntoIterator<Item = [LinkStats; 2]>) -> Vec<LinkRow> {
     let mut rows = Vec::new();
-    for (link, ids) in plan.links.iter().zip(&simulation.links) {
-        for (direction, id) in ids.iter().enumerate() {
-            let stats = simulation.world.link(*id);
+    for (link, directions) in plan.links.iter().zip(stats) {
+        for (direction, stats) in directions.into_iter().enumerate() {
             let name = |end: usize| &plan.nodes[link.ends[end]].name;
             rows.push(LinkRow {
                 name: link.name.clone(),

@@ -57,28 +57,27 @@ const INSTEAD: (&str, &str) = ("hystart", "linux");
 const BESIDE: (&str, &str) = ("window_scale", "off");
 
 /// The keys of `tcp` that the file gives.
-pub(super) fn check_tcp(place: &Place<'_>, config: &ropewalk_tcp::Config) -> Result<(), ScenarioError> {
+pub(super) fn of_tcp(place: &Place<'_>, config: &ropewalk_tcp::Config, found: &mut Vec<ScenarioError>) {
     let linux = Preset::Linux.tcp();
     let (given, kernel) = (TcpTable::explicit(config), TcpTable::explicit(&linux));
-    Keys { place, kind: "tcp", settable: &TCP }.check(&given, &kernel)?;
+    Keys { place, kind: "tcp", settable: &TCP }.compare((&given, &kernel), found);
     let key = place.context.document.protocol_key(&place.base, "tcp", "loss_recovery");
     let by_sack = config.loss_recovery != ropewalk_tcp::LossRecovery::NewReno;
     if by_sack != config.sack {
         let expected = if config.sack { "`rack` or `sack`, or sack = false" } else { "`newreno`" };
-        return Err(place.context.wrong(&key, "the kernel recovers by SACK if it has it", expected));
+        found.push(place.context.wrong(&key, "the kernel recovers by SACK if it has it", expected));
     }
-    Ok(())
 }
 
 /// The keys of `mptcp` that the file gives.
-pub(super) fn check_mptcp(place: &Place<'_>, config: &ropewalk_mptcp::Config) -> Result<(), ScenarioError> {
+pub(super) fn of_mptcp(place: &Place<'_>, config: &ropewalk_mptcp::Config, found: &mut Vec<ScenarioError>) {
     let linux = Preset::Linux.mptcp();
     let table = |config: &ropewalk_mptcp::Config| {
         // Endpoints and steps name what only the connection knows, and are not looked at here.
         let path_manager = ropewalk_mptcp::PathManager::FullMesh;
         MptcpTable::explicit(&ropewalk_mptcp::Config { path_manager, ..config.clone() }, &Names::default())
     };
-    Keys { place, kind: "mptcp", settable: &MPTCP }.check(&table(config), &table(&linux))
+    Keys { place, kind: "mptcp", settable: &MPTCP }.compare((&table(config), &table(&linux)), found);
 }
 
 struct Keys<'a> {
@@ -89,9 +88,9 @@ struct Keys<'a> {
 
 impl Keys<'_> {
     /// Compares what the file gives with what the kernel does.
-    fn check(&self, given: &impl Serialize, kernel: &impl Serialize) -> Result<(), ScenarioError> {
+    fn compare<T: Serialize>(&self, (given, kernel): (&T, &T), found: &mut Vec<ScenarioError>) {
         let (given, kernel) = (object(given), object(kernel));
-        self.check_preset()?;
+        found.extend(self.preset());
         let document = self.place.context.document;
         for (name, value) in given {
             let key = document.protocol_key(&self.place.base, self.kind, &name);
@@ -103,13 +102,12 @@ impl Keys<'_> {
             let beside = (name == BESIDE.0).then_some(BESIDE.1);
             if fixed != Some(&value) && beside.is_none_or(|beside| value != beside) {
                 let message = format!("`{name}` is fixed in the kernel");
-                return Err(self.place.context.wrong(&key, message, expected(beside, fixed)));
+                found.push(self.place.context.wrong(&key, message, expected(beside, fixed)));
             }
         }
-        Ok(())
     }
 
-    fn check_preset(&self) -> Result<(), ScenarioError> {
+    fn preset(&self) -> Option<ScenarioError> {
         let document = self.place.context.document;
         let key = document.protocol_key(&self.place.base, self.kind, "preset");
         let file = self.place.context.file;
@@ -119,11 +117,8 @@ impl Keys<'_> {
         let own = own.map_or((None, None), |table| (table.tcp.as_ref(), table.mptcp.as_ref()));
         let (tcp, mptcp) = crate::plan::protocol::presets((&file.tcp, &file.mptcp), own);
         let preset = if self.kind == "tcp" { tcp } else { mptcp };
-        if preset != Preset::Linux {
-            let message = format!("the kernel is not `{}`", preset.name());
-            return Err(self.place.context.wrong(&key, message, "`linux`"));
-        }
-        Ok(())
+        let message = format!("the kernel is not `{}`", preset.name());
+        (preset != Preset::Linux).then(|| self.place.context.wrong(&key, message, "`linux`"))
     }
 }
 

@@ -1,0 +1,221 @@
+"""One scenario in two worlds: what is compared, what is empty, and what is told of another experiment."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import ropewalk
+from conftest import TWO_PATHS
+from fake_core import FakeCore
+from ropewalk import InputError, ScenarioError, _core
+from ropewalk.commands import app
+from ropewalk.comparison import Comparison, _difference, _of_paths, chosen
+from ropewalk.comparison_tables import charts, text
+from ropewalk.executor import LocalExecutor, carry_out
+from ropewalk.plan import Plan, Settings
+from ropewalk.progress import Silent
+from ropewalk.source import resolve
+from ropewalk.store import Store
+from ropewalk.summary import to_json
+from ropewalk.waiting import check
+
+TRANSFER = """\
+[scenario]
+name = "transfer"
+duration = "1 s"
+sample_interval = "20 ms"
+[hosts.client]
+[hosts.server]
+[links.dsl]
+between = ["client", "server"]
+rate = "8 Mbit/s"
+delay = "10 ms"
+[connections.bulk]
+from = "client"
+to = "server"
+tcp.congestion_control = "newreno"
+application = { kind = "bulk", bytes = "100 kB" }
+"""
+"""A transfer that is over long before the second is."""
+
+
+def ropewalk_compare(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["compare", *map(str, arguments)])
+
+
+NEEDED = ("capabilities", "network namespaces", "TUN interfaces", "Multipath TCP")
+"""What `ropewalk doctor` has to find."""
+
+
+def needs_kernel() -> None:
+    """Skip where no Linux host can be made, and say why; fail instead where `ROPEWALK_MUST_RUN` is set."""
+    findings, _ = _core.doctor(False)
+    missing = [f"{what}: {found}" for what, found, remedy in findings if remedy and what in NEEDED]
+    if missing and os.environ.get("ROPEWALK_MUST_RUN"):
+        pytest.fail(f"ROPEWALK_MUST_RUN is set, and this cannot run: {missing}")
+    if missing:
+        pytest.skip("; ".join(missing))
+
+
+def two_of(folder: Path, *, loss: str) -> Comparison:
+    """A comparison of two simulations, which need no root: the second loses more."""
+    sources = [resolve(TWO_PATHS), resolve(TWO_PATHS, {"links.a.loss": loss})]
+    plan = Plan(Store(folder, "1"), Settings())
+    cases = [plan.add(source, check(source), (7, 8, 9), "one") for source in sources]
+    plan.prepare()
+    carry_out(plan.jobs, LocalExecutor(1), Silent(), "two")
+    return Comparison.of(("simulate", "linux"), cases, len(plan.jobs))
+
+
+def test_differences_are_paired_by_seed(tmp_path: Path) -> None:
+    comparison = two_of(tmp_path, loss="5 %")
+    frames = [world.table("connections").sort("seed") for world in comparison.worlds]
+    first, second = (frame["goodput_mbps"].to_list() for frame in frames)
+    [goodput] = [one for one in comparison.differences() if one.measure == "goodput_mbps"]
+    assert (goodput.connection, goodput.path) == ("bulk", None)
+    assert goodput.first.mean == pytest.approx(sum(first) / 3)
+    assert goodput.difference.mean == pytest.approx((sum(second) - sum(first)) / 3)
+    assert goodput.difference.n == 3
+    assert goodput.difference.high < 0
+    assert goodput.part is not None
+    assert goodput.part.mean == pytest.approx(sum(second) / sum(first) - 1)
+
+
+def test_paths_have_shares_and_the_run_s_end_is_no_transfer_time(tmp_path: Path) -> None:
+    comparison = two_of(tmp_path, loss="5 %")
+    differences = comparison.differences()
+    shares = {one.path: one for one in differences if one.measure == "share"}
+    assert set(shares) == {"a", "b"}
+    assert shares["a"].first.mean + shares["b"].first.mean == pytest.approx(100)
+    assert shares["a"].difference.mean == pytest.approx(-shares["b"].difference.mean)
+    assert "transfer_s" not in {one.measure for one in differences}
+    [retransmissions] = [one for one in differences if (one.path, one.measure) == ("a", "retransmissions")]
+    counts = [world.table("subflows").filter(path="a")["retransmissions"] for world in comparison.worlds]
+    assert retransmissions.difference.mean == pytest.approx(counts[1].mean() - counts[0].mean())
+
+
+def test_what_one_world_does_not_tell_is_empty(tmp_path: Path) -> None:
+    one = _difference(("bulk", "a", "timeouts"), {1: 2.0, 2: 4.0}, {})
+    assert (one.first.mean, one.second.n, one.difference.n, one.part) == (3.0, 0, 0, None)
+    assert math.isnan(one.second.mean)
+    tree = json.loads(to_json(one.as_json(("simulate", "linux"))))
+    assert tree["linux"] == {"mean": None, "ci95": None, "n": 0}
+    assert tree["part"] is None
+    half = _difference(("bulk", "a", "timeouts"), {1: 2.0, 2: 4.0}, {2: 5.0})
+    assert (half.difference.mean, half.difference.n) == (1.0, 1)
+
+
+def test_several_subflows_of_a_path_count_together() -> None:
+    def row(path: str, **figures: Any) -> dict[str, Any]:
+        names = {"connection": "bulk", "path": path, "seed": 1}
+        counts = {"retransmissions": 1, "spurious_retransmissions": 0, "timeouts": None, "srtt_ms": 20.0}
+        return names | counts | figures
+
+    rows = [row("a", bytes=100), row("a", bytes=200, srtt_ms=30.0), row("b", bytes=100)]
+    found = _of_paths(rows)
+    both = {"retransmissions": 2.0, "spurious_retransmissions": 0.0, "timeouts": None}
+    assert found["bulk", "a", 1] == {**both, "srtt_ms": 30.0, "share": 75.0}
+    assert found["bulk", "b", 1]["share"] == 25.0
+
+
+def test_a_path_that_one_run_lacks_has_no_share_of_it() -> None:
+    rows = [
+        {"connection": "bulk", "path": path, "seed": seed, "bytes": 100, "srtt_ms": None}
+        | dict.fromkeys(("retransmissions", "spurious_retransmissions", "timeouts"), 0)
+        for path, seed in (("a", 1), ("b", 1), ("a", 2))
+    ]
+    found = _of_paths(rows)
+    assert (found["bulk", "b", 2]["share"], found["bulk", "b", 2]["retransmissions"]) == (0.0, None)
+
+
+def test_windows_and_round_trip_times_are_drawn_for_both(tmp_path: Path) -> None:
+    comparison = two_of(tmp_path, loss="5 %")
+    drawn = {chart.stem: chart for chart in charts(comparison)}
+    assert set(drawn) == {"bulk-cwnd", "bulk-rtt", "bulk-goodput"}
+    labels = [(line.label, line.dashed) for line in drawn["bulk-cwnd"].lines]
+    assert labels == [
+        ("simulate, a", False),
+        ("simulate, b", False),
+        ("linux, a", True),
+        ("linux, b", True),
+    ]
+    assert max(drawn["bulk-cwnd"].lines[0].y) > 10
+    assert "± " in text(comparison)
+
+
+@pytest.mark.parametrize(
+    "worlds", ["simulate", "simulate,simulate", "simulate,linux,linux", "simulate,windows"]
+)
+def test_worlds_are_two_different_ones(worlds: str) -> None:
+    with pytest.raises(InputError, match="world"):
+        chosen(worlds)
+    assert chosen(" linux , simulate") == ("linux", "simulate")
+
+
+def test_what_the_machine_lacks_is_said_before_anything_runs(
+    fake: FakeCore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text('name = "s"\n', encoding="utf-8")
+    checked = fake.check
+
+    def without_root(*arguments: Any) -> object:
+        if arguments[-1] == "linux":
+            raise ScenarioError("hosts.client.stack: only root may make a Linux host")
+        return checked(*arguments)
+
+    monkeypatch.setattr(_core, "check", without_root)
+    result = ropewalk_compare(file, "--out", tmp_path / "out")
+    assert (result.exit_code, fake.ran) == (2, [])
+    assert "only root" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_transfer_is_the_same_experiment_in_both_worlds(tmp_path: Path) -> None:
+    needs_kernel()
+    file = tmp_path / "transfer.toml"
+    file.write_text(TRANSFER, encoding="utf-8")
+    out = tmp_path / "out"
+    result = ropewalk_compare(file, "--out", out, "--json", "--replications", "2")
+    assert result.exit_code == 0, result.output
+    tree = json.loads(result.stdout)
+    assert (tree["worlds"], tree["seeds"], tree["not_the_same"]) == (["simulate", "linux"], [1, 2], [])
+    assert [late["seed"] for late in tree["lateness"]] == [1, 2]
+    assert tree["kernels"] == [os.uname().release]
+    figures = {(one["path"], one["measure"]): one for one in tree["differences"]}
+    time = figures[None, "transfer_s"]
+    assert time["simulate"]["n"] == time["linux"]["n"] == time["difference"]["n"] == 2
+    # 100 kB take 0.1 s at this rate, and a round trip of 20 ms for the handshake, and for the window to grow.
+    assert all(0.12 < time[world]["mean"] < 0.5 for world in ("simulate", "linux"))
+    assert figures["dsl", "retransmissions"]["linux"]["mean"] == 0
+    assert (figures["dsl", "srtt_ms"]["linux"]["mean"] or 0) > 20
+    folder = out / "transfer" / "comparison"
+    names = {"comparison.html", "comparison.json", "bulk-cwnd.png", "bulk-rtt.svg"}
+    assert names <= {one.name for one in folder.iterdir()}
+    again = ropewalk_compare(file, "--out", out, "--replications", "2")
+    assert "0 runs done, 4 found in the store" in again.stderr + again.stdout
+    assert "late: at most" in again.stdout
+
+
+def test_another_experiment_is_run_all_the_same_and_said_first(tmp_path: Path) -> None:
+    needs_kernel()
+    file = tmp_path / "other.toml"
+    line = 'mptcp = { scheduler = "blest", congestion_control = "lia" }\n'
+    file.write_text(TWO_PATHS.replace('duration = "3 s"', 'duration = "1 s"') + line, encoding="utf-8")
+    with pytest.raises(ScenarioError, match="couples no windows"):
+        ropewalk.run(file, overrides={f"hosts.{host}.stack": "linux" for host in ("client", "server")})
+    result = ropewalk_compare(file, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    first, second = result.stdout.splitlines()[:3:2]
+    assert first.startswith(
+        "not the same experiment: connections.bulk.mptcp.congestion_control: the kernel couples"
+    )
+    assert "mptcp.scheduler: the kernel has its own scheduler only: `linux`" in second
+    assert "share of the path %" in result.stdout
