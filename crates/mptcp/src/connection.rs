@@ -12,6 +12,7 @@
 //! options' edge only.
 
 mod address;
+mod agreement;
 mod close;
 mod congestion;
 mod fallback;
@@ -20,8 +21,12 @@ mod octets;
 mod opportunistic;
 mod order;
 mod places;
+mod planner;
 mod receive;
+mod receiving;
 mod schedule;
+mod sending;
+mod subflows;
 mod timers;
 mod transmit;
 mod views;
@@ -33,29 +38,30 @@ pub use handshake::is_join;
 mod tests;
 
 use crate::config::Config;
-use crate::coupling::{Control, CoupledControl};
+use crate::coupling::Control;
 use crate::event::{Event, FailureReason, FallbackReason, Stats};
 use crate::id::{Path, SubflowId};
-use crate::keys::{self, Draws, Secret};
+use crate::keys::{self, Secret};
 use crate::path_manager::{self, PathManager};
 use crate::reassembly::Reassembly;
 use crate::role::Role;
-use crate::scheduler::Scheduler;
-use crate::send_queue::{SendQueue, Slots};
-use crate::subflow::{New, Phase, Subflow};
-use crate::upkeep::Due;
+use crate::subflow::{New, Subflow};
 use address::Addresses;
+use agreement::Agreement;
+use planner::Planner;
+use receiving::Receiving;
 use ropewalk_tcp::{self as tcp, CongestionControl, WindowOwner};
-use ropewalk_units::{Dsn, Instant, Seq};
-use ropewalk_wire::{Key, MptcpOption, Payload, Segment, Token};
+use ropewalk_units::{Instant, Seq};
+use ropewalk_wire::{MptcpOption, Payload, Segment, Token};
+use sending::{Finish, Sending};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use subflows::Subflows;
 use timers::Timers;
-use views::Views;
 use window::ReceiveWindow;
 
-/// What the connection may_carry_data.
+/// What the connection speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// MP_CAPABLE is not settled.
@@ -64,17 +70,6 @@ enum Mode {
     Multipath,
     /// Plain TCP on the initial subflow, after fallback (RFC 8684 §3.7).
     Tcp,
-}
-
-/// How far our own DATA_FIN has come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Finish {
-    No,
-    /// The application has finished; data is still to be given to subflows.
-    Wanted,
-    /// Sent so many times.
-    Sent(u32),
-    Acknowledged,
 }
 
 /// How the connection ended.
@@ -102,45 +97,13 @@ pub struct Connection {
     /// The subflow that goes on alone after fallback.
     plain: u32,
     end: Option<End>,
-    draws: Draws,
-    own_key: Key,
-    own_token: Token,
-    peer_key: Option<Key>,
-    peer_token: Token,
-    /// Is the connection's handshake proven to have reached the peer (RFC 8684 §3.1)?
-    confirmed: bool,
-    announced_established: bool,
-    /// The peer has sent a mapping, so that DATA_ACKs have 64 bits.
-    peer_maps: bool,
-    checksum: bool,
-    /// By place ([`places`]); the initial subflow's is the first.
-    subflows: Vec<Subflow>,
-    /// Places of subflows whose TCP is not in CLOSED.
-    live: Vec<u32>,
-    /// Subflows that there have been.
-    created: u32,
-    queue: SendQueue,
-    finish: Finish,
-    /// The peer's window lets out everything before this octet.
-    send_edge: u64,
-    /// Something other than one subflow's contiguous stream was sent: no silent fallback any more.
-    sent_split: bool,
-    /// A second subflow has come up at some time.
-    joined: bool,
-    reassembly: Reassembly,
-    /// Segments that wait for the order of data.
-    held: order::Held,
-    window: ReceiveWindow,
-    /// DSN of the peer's first octet.
-    peer_first: Dsn,
-    peer_fin: Option<u64>,
-    peer_finished: bool,
+    agreement: Agreement,
+    subflows: Subflows,
+    sending: Sending,
+    receiving: Receiving,
     addresses: Addresses,
     path_manager: PathManager,
-    scheduler: Scheduler,
-    coupled: CoupledControl,
-    views: Views,
-    due: Due,
+    planner: Planner,
     timers: Timers,
     /// Without what the send queue and the reassembly count themselves.
     stats: Stats,
@@ -160,7 +123,7 @@ impl Connection {
         let local = paths.iter().map(|path| path.local).collect::<Vec<_>>();
         let first = paths.first().copied().expect("a connection has at least one path");
         connection.addresses = Addresses::new(first, &local, connection.config.endpoints(Role::Client));
-        connection.checksum = connection.config.checksum;
+        connection.agreement.checksum = connection.config.checksum;
         let tcp = tcp::Connection::connect(Arc::clone(&connection.tcp_config), iss, now);
         connection.add_initial(tcp, first, true);
         connection
@@ -199,7 +162,7 @@ impl Connection {
         match capable {
             // RFC 8684 §3.1: checksums are used if either host asks for them.
             Some((required, refuses)) => {
-                connection.checksum = required || connection.config.checksum;
+                connection.agreement.checksum = required || connection.config.checksum;
                 if refuses {
                     connection.path_manager.deny_initial();
                 }
@@ -210,54 +173,32 @@ impl Connection {
     }
 
     fn new(config: Config, role: Role, path_manager: PathManager, secret: Secret) -> Self {
-        let mut draws = Draws::new(secret);
-        let own_key = draws.key();
-        let coupled = CoupledControl::new(config.coupling, config.tcp.ssthresh_from_cwnd);
-        let tcp_config = Arc::new(subflow_config(&config, coupled.control()));
+        let agreement = Agreement::new(secret);
+        let planner = Planner::new(&config);
+        let reassembly = Reassembly::new(config.tcp.most_pieces(config.receive_buffer));
+        let window = ReceiveWindow::new(config.receive_buffer, config.tcp.receive_autotuning);
         Self {
             role,
             mode: Mode::Opening,
             plain: 0,
             end: None,
-            own_key,
-            own_token: keys::token(own_key),
-            peer_key: None,
-            peer_token: 0,
-            confirmed: false,
-            announced_established: false,
-            peer_maps: false,
-            checksum: false,
-            subflows: Vec::new(),
-            live: Vec::new(),
-            created: 0,
-            queue: SendQueue::new(keys::initial_dsn(own_key)),
-            finish: Finish::No,
-            send_edge: 0,
-            sent_split: false,
-            joined: false,
-            reassembly: Reassembly::new(config.tcp.most_pieces(config.receive_buffer)),
-            held: order::Held::default(),
-            window: ReceiveWindow::new(config.receive_buffer, config.tcp.receive_autotuning),
-            peer_first: Dsn::new(0),
-            peer_fin: None,
-            peer_finished: false,
+            sending: Sending::new(keys::initial_dsn(agreement.own_key)),
+            receiving: Receiving::new(reassembly, window),
+            agreement,
+            subflows: Subflows::default(),
             addresses: Addresses::default(),
             path_manager,
-            scheduler: Scheduler::new(&config),
-            coupled,
-            views: Views::default(),
-            due: Due::FIRST,
             timers: Timers::default(),
             stats: Stats::default(),
             events: VecDeque::new(),
-            draws,
-            tcp_config,
+            tcp_config: Arc::new(subflow_config(&config, planner.control())),
+            planner,
             config,
         }
     }
 
     fn add_initial(&mut self, tcp: tcp::Connection, path: Path, active: bool) {
-        self.created = 1;
+        self.subflows.created = 1;
         let id = SubflowId(0);
         let new = New {
             id,
@@ -271,14 +212,14 @@ impl Connection {
             remote_id: 0,
             backup: false,
         };
-        self.subflows.push(Subflow::new(new));
-        self.live.push(0);
+        self.subflows.all.push(Subflow::new(new));
+        self.subflows.live.push(0);
         self.events.push_back(Event::SubflowCreated { id, path });
     }
 
     /// This host's token: the peer's MP_JOINs name it, so that the host finds the connection.
     pub fn token(&self) -> Token {
-        self.own_token
+        self.agreement.own_token
     }
 
     /// Has [`Self::poll_event`] anything to tell?
@@ -294,43 +235,41 @@ impl Connection {
 
     /// Free octets of the send buffer.
     pub fn send_space(&self) -> u64 {
-        let buffered = self.queue.written() - self.queue.una();
-        u64::from(self.config.send_buffer).saturating_sub(buffered)
+        u64::from(self.config.send_buffer).saturating_sub(self.sending.buffered())
     }
 
     /// Writes the next octets of the stream; the caller respects [`Connection::send_space`]. Ignored after
     /// [`Connection::finish`].
     pub fn push(&mut self, octets: u64) {
-        if self.finish == Finish::No && self.end.is_none() {
-            self.queue.write(octets);
-            self.due.request_schedule();
+        if self.end.is_none() && self.sending.write(octets) {
+            self.planner.due.request_schedule();
         }
     }
 
     /// No more will be written: a DATA_FIN follows the last octet (RFC 8684 §3.3.3).
     pub fn finish(&mut self) {
-        if self.finish == Finish::No {
-            self.finish = Finish::Wanted;
-            self.due.request_schedule();
+        if self.sending.finish == Finish::No {
+            self.sending.finish = Finish::Wanted;
+            self.planner.due.request_schedule();
         }
     }
 
     /// Octets that can be read.
     pub fn readable(&self) -> u64 {
-        self.reassembly.readable()
+        self.receiving.reassembly.readable()
     }
 
     /// Reads up to `max` octets of the stream, in order; a part is contiguous in the generated stream.
     pub fn read(&mut self, max: u64) -> Option<Payload> {
-        let payload = self.reassembly.read(max)?;
-        self.window.read(u64::from(payload.len));
+        let payload = self.receiving.reassembly.read(max)?;
+        self.receiving.window.read(u64::from(payload.len));
         self.offer_window_update();
         Some(payload)
     }
 
     /// Has the peer finished, and has everything before been read?
     pub fn peer_finished(&self) -> bool {
-        self.peer_finished && self.reassembly.readable() == 0
+        self.receiving.is_finished() && self.receiving.reassembly.readable() == 0
     }
 
     /// The subflows that live, and those that have ended as long as their places are not needed.
@@ -340,19 +279,19 @@ impl Connection {
 
     /// One subflow.
     pub fn subflow(&self, id: SubflowId) -> Option<&Subflow> {
-        Some(&self.subflows[self.place_of(id)?])
+        Some(&self.subflows[self.subflows.place_of(id)?])
     }
 
     /// Counters.
     pub fn stats(&self) -> Stats {
-        let (reorder_buffer, reorder_buffer_max) = self.reassembly.waiting();
+        let (reorder_buffer, reorder_buffer_max) = self.receiving.reassembly.waiting();
         Stats {
-            bytes_delivered: self.reassembly.next(),
-            duplicate_bytes: self.reassembly.duplicates(),
-            hol_blocked: self.reassembly.blocked(),
+            bytes_delivered: self.receiving.reassembly.next(),
+            duplicate_bytes: self.receiving.reassembly.duplicates(),
+            hol_blocked: self.receiving.reassembly.blocked(),
             reorder_buffer,
             reorder_buffer_max,
-            bytes_acked: self.queue.una(),
+            bytes_acked: self.sending.queue.una(),
             ..self.stats
         }
     }
@@ -373,22 +312,6 @@ impl Connection {
             return;
         }
         self.events.push_back(event);
-    }
-
-    /// Subflows that carry data and do not wait for the peer after a timeout.
-    fn healthy(&self) -> Slots {
-        self.live
-            .iter()
-            .map(|&at| &self.subflows[at as usize])
-            .filter(|s| s.is_healthy())
-            .map(Subflow::bit)
-            .sum()
-    }
-
-    /// Subflows that may be given new data.
-    fn open(&self) -> impl Iterator<Item = usize> + '_ {
-        let usable = |&at: &usize| self.subflows[at].phase == Phase::Open;
-        self.live.iter().map(|&at| at as usize).filter(usable)
     }
 
     /// The connection is over with an error: every subflow left is reset.

@@ -163,7 +163,7 @@ impl Connection {
     }
 
     fn on_path(&self, path_index: u32) -> Vec<usize> {
-        let living = self.live.iter().map(|&at| at as usize);
+        let living = self.subflows.live.iter().map(|&at| at as usize);
         living
             .filter(|&at| {
                 self.subflows[at].path_index == path_index && self.subflows[at].phase != Phase::Closed
@@ -180,10 +180,10 @@ impl Connection {
 
     /// Sends every ADD_ADDR that is due: first ones, and those that were not echoed in time (§3.4.1).
     pub(super) fn send_announcements(&mut self, now: Instant) {
-        let carriers: Vec<usize> = self.open().collect();
-        let ending =
-            self.finish == Finish::Acknowledged || (self.finish != Finish::No && self.peer_fin.is_some());
-        let Some(peer_key) = self.peer_key.filter(|_| !ending && !carriers.is_empty()) else {
+        let carriers: Vec<usize> = self.subflows.open().collect();
+        let ending = self.sending.finish == Finish::Acknowledged
+            || (self.sending.finish != Finish::No && self.receiving.fin().is_some());
+        let Some(peer_key) = self.agreement.peer_key.filter(|_| !ending && !carriers.is_empty()) else {
             // Later, perhaps: nobody can carry it, or the connection is about to end.
             for announcement in &mut self.addresses.announcements {
                 announcement.due = Some(now + PATIENCE);
@@ -211,7 +211,7 @@ impl Connection {
             let Announcement { address_id, address, .. } = *announcement;
             // The port is left out when it is that of the initial subflow (RFC 8684 §3.4.1).
             let port = (address.port() != initial_port).then_some(address.port());
-            let hmac = keys::address_hmac(self.own_key, peer_key, address_id, address.ip(), port);
+            let hmac = keys::address_hmac(self.agreement.own_key, peer_key, address_id, address.ip(), port);
             let option = AddAddress { address_id, address: address.ip(), port, hmac: Some(hmac) };
             self.subflows[carrier].signal(MptcpOption::AddAddress(option));
         }
@@ -224,7 +224,7 @@ impl Connection {
         let address_id = self.addresses.local_id(address);
         self.addresses.announcements.retain(|a| a.address_id != address_id);
         let affected: Vec<usize> = self.with_local_id(address_id);
-        let carrier = self.open().find(|at| !affected.contains(at));
+        let carrier = self.subflows.open().find(|at| !affected.contains(at));
         if let Some(carrier) = carrier {
             let option = RemoveAddress { address_ids: vec![address_id] };
             self.subflows[carrier].signal(MptcpOption::RemoveAddress(option));
@@ -242,7 +242,7 @@ impl Connection {
     }
 
     fn with_local_id(&self, address_id: u8) -> Vec<usize> {
-        let living = self.live.iter().map(|&at| at as usize);
+        let living = self.subflows.live.iter().map(|&at| at as usize);
         living
             .filter(|&at| {
                 self.subflows[at].local_id == address_id && self.subflows[at].phase != Phase::Closed
@@ -258,8 +258,8 @@ impl Connection {
         self.addresses.announcements.retain(|a| a.address_id != address_id);
         let affected = self.with_local_id(address_id);
         if announced || !affected.is_empty() {
-            let other = self.open().find(|at| !affected.contains(at));
-            if let Some(carrier) = other.or_else(|| self.open().next()) {
+            let other = self.subflows.open().find(|at| !affected.contains(at));
+            if let Some(carrier) = other.or_else(|| self.subflows.open().next()) {
                 let option = RemoveAddress { address_ids: vec![address_id] };
                 self.subflows[carrier].signal(MptcpOption::RemoveAddress(option));
             }
@@ -276,7 +276,7 @@ impl Connection {
             subflow.upkeep.on_numbers();
             subflow.signal(MptcpOption::Priority(Priority { backup }));
         }
-        self.due.request_schedule();
+        self.planner.due.request_schedule();
     }
 
     fn on_echo(&mut self, now: Instant, address_id: u8) {
@@ -290,9 +290,10 @@ impl Connection {
     /// ADD_ADDR came, or its echo.
     pub(super) fn on_add_address(&mut self, now: Instant, at: usize, add: &AddAddress) {
         let Some(hmac) = add.hmac else { return self.on_echo(now, add.address_id) };
-        let Some(peer_key) = self.peer_key else { return };
+        let Some(peer_key) = self.agreement.peer_key else { return };
         // §3.4.1: an announcement with a wrong HMAC is ignored silently.
-        let expected = keys::address_hmac(peer_key, self.own_key, add.address_id, add.address, add.port);
+        let expected =
+            keys::address_hmac(peer_key, self.agreement.own_key, add.address_id, add.address, add.port);
         if !keys::hmacs_agree(&expected.to_be_bytes(), &hmac.to_be_bytes()) {
             return;
         }
@@ -322,7 +323,7 @@ impl Connection {
             self.emit(Event::AddressRemoved { address_id });
             self.addresses.forget_remote(address_id);
             let (affected, others): (Vec<usize>, Vec<usize>) =
-                self.living().partition(|&at| self.subflows[at].remote_id == address_id);
+                self.subflows.living().partition(|&at| self.subflows[at].remote_id == address_id);
             let alone = !others.iter().any(|&at| self.subflows[at].phase == Phase::Open);
             for at in affected {
                 if alone {
@@ -366,7 +367,7 @@ impl Connection {
             subflow.backup_peer = priority.backup;
             subflow.upkeep.on_numbers();
             let id: SubflowId = subflow.id;
-            self.due.request_schedule();
+            self.planner.due.request_schedule();
             self.emit(Event::PriorityChanged { id, backup: priority.backup });
         }
     }
@@ -374,6 +375,7 @@ impl Connection {
     /// Has everything been delivered, both ways, so that opening further subflows is pointless? A DATA_FIN that came
     /// before data of another subflow does not say so.
     pub(super) fn is_closing(&self) -> bool {
-        self.end.is_some() || matches!(self.finish, Finish::Acknowledged) && self.peer_finished
+        self.end.is_some()
+            || matches!(self.sending.finish, Finish::Acknowledged) && self.receiving.is_finished()
     }
 }

@@ -11,24 +11,21 @@ impl Connection {
     /// Ends the connection at once: MP_FASTCLOSE on a RST of every subflow (RFC 8684 §3.5), as Linux does.
     pub fn abort(&mut self) {
         if self.end.is_none() {
-            self.due.request_poll();
-            for &at in &self.live {
-                self.subflows[at as usize].fast_close = true;
-            }
+            self.planner.due.request_poll();
+            self.subflows.for_each_live(|subflow| subflow.fast_close = true);
             self.fail(FailureReason::Aborted);
         }
     }
 
     /// Resets every subflow that lives.
     pub(super) fn abort_subflows(&mut self) {
-        for &at in &self.live {
-            let subflow = &mut self.subflows[at as usize];
+        self.subflows.for_each_live(|subflow| {
             if subflow.phase != Phase::Closed {
                 subflow.reset.get_or_insert(ResetReason::Unspecified);
                 subflow.tcp.abort();
                 subflow.touch();
             }
-        }
+        });
     }
 
     /// No new data for a subflow, and a FIN behind what it has.
@@ -49,15 +46,15 @@ impl Connection {
         }
         subflow.touch();
         subflow.close_by = None;
-        self.due.request_schedule();
+        self.planner.due.request_schedule();
     }
 
     /// Closes a subflow whose address is gone: what it carries may never arrive, so others carry it too.
     pub(super) fn abandon_subflow(&mut self, at: usize) {
         self.close_subflow(at);
         let place = self.subflows[at].place;
-        let others = self.healthy() & !self.subflows[at].bit();
-        self.queue.requeue(place, others);
+        let others = self.subflows.healthy() & !self.subflows[at].bit();
+        self.sending.queue.requeue(place, others);
     }
 
     /// Resets a subflow, with MP_TCPRST.
@@ -75,7 +72,7 @@ impl Connection {
     /// A subflow is over: others carry what it did not deliver (RFC 8684 §3.3.6).
     pub(super) fn subflow_closed(&mut self, now: Instant, at: usize, reason: SubflowCloseReason) {
         self.timers.slow_stale = true;
-        let healthy = self.healthy();
+        let healthy = self.subflows.healthy();
         let subflow = &mut self.subflows[at];
         if subflow.phase == Phase::Closed {
             return;
@@ -88,18 +85,18 @@ impl Connection {
             join.third_ack_due = None;
         }
         let (id, place, path_index, path) = (subflow.id, subflow.place, subflow.path_index, subflow.path);
-        self.queue.forget(place, healthy);
-        self.refresh_view(at);
-        self.due.request_schedule();
+        self.sending.queue.forget(place, healthy);
+        self.planner.renew_one(&mut self.subflows, at);
+        self.planner.due.request_schedule();
         self.emit(Event::SubflowClosed { id, reason });
         if refused {
             // The peer may have lost the connection: whoever is still open asks.
-            for at in self.open().collect::<Vec<_>>() {
+            for at in self.subflows.open().collect::<Vec<_>>() {
                 self.subflows[at].tcp.probe();
                 self.subflows[at].touch();
             }
         }
-        if self.living().next().is_none() {
+        if self.subflows.living().next().is_none() {
             self.last_subflow_closed(now, reason, was_initial_opening);
         }
         if !self.is_closing() {
@@ -110,24 +107,18 @@ impl Connection {
         }
     }
 
-    /// Subflows that are not over.
-    pub(super) fn living(&self) -> impl Iterator<Item = usize> + '_ {
-        let living = |&at: &usize| self.subflows[at].phase != Phase::Closed;
-        self.live.iter().map(|&at| at as usize).filter(living)
-    }
-
     /// RFC 8684 §3.3.3: as long as a DATA_FIN is not acknowledged, the connection ends after a timeout only, for another subflow
     /// may come up ("break before make"). As in Linux it does not matter how the last one ended.
     fn last_subflow_closed(&mut self, now: Instant, reason: SubflowCloseReason, opening: bool) {
         if self.end.is_some() {
             return;
         }
-        let complete = self.finish == Finish::Acknowledged && self.peer_finished;
+        let complete = self.sending.finish == Finish::Acknowledged && self.receiving.is_finished();
         if complete || self.plain_end(reason) {
             self.end = Some(End::Closed);
             return self.emit(Event::Closed);
         }
-        if self.mode == Mode::Multipath && self.confirmed && !self.config.close_timeout.is_zero() {
+        if self.mode == Mode::Multipath && self.agreement.confirmed && !self.config.close_timeout.is_zero() {
             let due = now.saturating_add(self.config.close_timeout);
             self.timers.closing.get_or_insert(due);
             return;
@@ -141,17 +132,11 @@ impl Connection {
         self.emit(Event::Failed(why));
     }
 
-    /// Does a DATA_ACK cover our DATA_FIN?
-    #[inline]
-    pub(super) fn acknowledges_data_fin(&self, acknowledged: u64) -> bool {
-        matches!(self.finish, Finish::Sent(_)) && acknowledged == self.queue.written() + 1
-    }
-
     /// The peer has everything, our DATA_FIN (or FIN) included.
     #[cold]
     pub(super) fn finish_acknowledged(&mut self) {
-        if self.finish != Finish::Acknowledged {
-            self.finish = Finish::Acknowledged;
+        if self.sending.finish != Finish::Acknowledged {
+            self.sending.finish = Finish::Acknowledged;
             self.emit(Event::FinishAcknowledged);
         }
     }
@@ -159,8 +144,7 @@ impl Connection {
     /// The peer's DATA_FIN counts when everything before it has arrived.
     #[inline]
     pub(super) fn follow_peer_fin(&mut self, at: usize) {
-        if !self.peer_finished && self.peer_fin == Some(self.reassembly.next()) {
-            self.peer_finished = true;
+        if self.receiving.reaches_fin() {
             self.subflows[at].request_ack();
             self.emit(Event::PeerFinished);
         }
@@ -175,11 +159,11 @@ impl Connection {
             Mode::Tcp => self.progress_plain_close(),
             Mode::Multipath => {
                 self.follow_subflow_fin(at);
-                if self.finish == Finish::Wanted && self.queue.unscheduled() == 0 {
+                if self.sending.owes_data_fin() {
                     self.send_data_fin(now);
                 }
-                if self.finish == Finish::Acknowledged && self.peer_finished {
-                    let living: Vec<usize> = self.living().collect();
+                if self.sending.finish == Finish::Acknowledged && self.receiving.is_finished() {
+                    let living: Vec<usize> = self.subflows.living().collect();
                     for at in living {
                         self.close_subflow(at);
                         let patience = now + self.config.tcp.time_wait;
@@ -192,12 +176,11 @@ impl Connection {
 
     fn progress_plain_close(&mut self) {
         let plain = self.plain as usize;
-        if !self.peer_finished && self.subflows[plain].tcp.peer_finished() {
-            self.peer_finished = true;
+        if self.subflows[plain].tcp.peer_finished() && self.receiving.finish() {
             self.emit(Event::PeerFinished);
         }
-        let finishing = !matches!(self.finish, Finish::No);
-        if finishing && self.queue.unscheduled() == 0 && self.subflows[plain].phase == Phase::Open {
+        let finishing = !matches!(self.sending.finish, Finish::No);
+        if finishing && self.sending.queue.unscheduled() == 0 && self.subflows[plain].phase == Phase::Open {
             self.close_subflow(plain);
         }
     }
@@ -211,12 +194,11 @@ impl Connection {
 
     /// DATA_FIN goes out on every subflow (as Linux does it), and again until it is acknowledged.
     pub(super) fn send_data_fin(&mut self, now: Instant) {
-        let open: Vec<usize> = self.open().collect();
+        let open: Vec<usize> = self.subflows.open().collect();
         if open.is_empty() {
             return;
         }
-        let times = if let Finish::Sent(times) = self.finish { times } else { 0 };
-        self.finish = Finish::Sent(times + 1);
+        self.sending.on_data_fin_sent();
         for at in open {
             self.subflows[at].data_fin_due = true;
             self.subflows[at].request_ack();

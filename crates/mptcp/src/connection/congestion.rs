@@ -1,6 +1,5 @@
 //! Coupled congestion control, and what decisions are made from.
 
-use super::views::{Sources, Views};
 use super::{Connection, Mode};
 use crate::view::QueueView;
 
@@ -8,8 +7,7 @@ impl Connection {
     /// Tells a subflow's TCP its increase and decrease, from the windows as they are before an ACK or timeout.
     #[inline(always)]
     pub(super) fn set_coupling(&mut self, at: usize) {
-        self.refresh_windows();
-        let coupling = self.coupled.coupling(&self.views, at);
+        let coupling = self.planner.coupling(&mut self.subflows, at);
         self.subflows[at].tcp.set_coupling(coupling);
     }
 
@@ -24,88 +22,43 @@ impl Connection {
         if acked == 0 && !lost {
             return;
         }
-        if lost || self.coupled.looks_after_ack() {
-            self.refresh_views();
-        }
         if lost {
             self.subflows[at].loss_events = losses;
-            self.coupled.on_loss(&self.views, at);
         }
-        if acked > 0
-            && let Some(update) = self.coupled.on_acked(&self.views, at, acked)
-        {
+        if let Some(update) = self.planner.on_acked(&mut self.subflows, at, acked, lost) {
             self.subflows[at].tcp.set_cwnd(update.cwnd, update.ssthresh);
             self.subflows[at].upkeep.on_numbers();
         }
     }
 
-    /// Brings the views up to date.
-    pub(super) fn refresh_views(&mut self) {
-        let (views, mut sources) = self.sources();
-        views.refresh(&mut sources);
-    }
-
-    /// As [`Self::refresh_views`], but only what coupled congestion control looks at.
-    #[inline(always)]
-    fn refresh_windows(&mut self) {
-        let (views, mut sources) = self.sources();
-        views.refresh_windows(&mut sources);
-    }
-
-    /// As [`Self::refresh_views`], but only what tells whether a subflow has room and how fast it is.
-    #[inline]
-    pub(super) fn refresh_rooms(&mut self) {
-        let (views, mut sources) = self.sources();
-        views.refresh_rooms(&mut sources);
-    }
-
-    /// A whole view of one subflow.
-    pub(super) fn refresh_view(&mut self, at: usize) {
-        let (views, mut sources) = self.sources();
-        views.refresh_one(at, &mut sources);
-    }
-
-    /// The views, and what they are made from.
-    #[inline(always)]
-    fn sources(&mut self) -> (&mut Views, Sources<'_>) {
-        let sources = Sources {
-            live: &self.live,
-            subflows: &mut self.subflows,
-            scheduler: &self.scheduler,
-            stale_loss_cnt: self.config.stale_loss_cnt,
-        };
-        (&mut self.views, sources)
-    }
-
     /// The send queue as the scheduler sees it.
     #[inline]
     pub(super) fn queue_view(&self, least_segment: u32) -> QueueView {
-        let in_flight = self.queue.next() - self.queue.una();
-        let unscheduled = self.queue.unscheduled();
+        let in_flight = self.sending.queue.next() - self.sending.queue.una();
+        let unscheduled = self.sending.queue.unscheduled();
         // Nagle (RFC 9293 §3.7.4), once for the connection: a partial segment waits for what is on its way.
         let held = self.config.tcp.nagle
             && in_flight > 0
             && unscheduled < u64::from(least_segment)
-            && self.finish == super::Finish::No;
+            && self.sending.finish == super::Finish::No;
         QueueView {
             unsent: if held { 0 } else { unscheduled },
-            window_left: self.send_edge.saturating_sub(self.queue.next()),
+            window_left: self.sending.window_left(),
             in_flight,
-            data_acked: self.queue.una(),
+            data_acked: self.sending.queue.una(),
             opportunistic_retransmissions: self.stats.opportunistic_retransmissions,
         }
     }
 
     /// Redundant scheduling: how much each subflow has left to carry.
     pub(super) fn refresh_own_backlogs(&mut self) {
-        let (una, written) = (self.queue.una(), self.queue.written());
-        let end = written.min(self.send_edge.max(self.queue.next()));
-        for index in 0..self.live.len() {
-            let at = self.live[index] as usize;
-            let subflow = &mut self.subflows[at];
+        let (una, written) = (self.sending.queue.una(), self.sending.queue.written());
+        let end = written.min(self.sending.queue.next() + self.sending.window_left());
+        let planner = &mut self.planner;
+        self.subflows.for_each_live(|subflow| {
             subflow.pointer = subflow.pointer.max(una);
-            self.views.set_own_backlog(at, end.saturating_sub(subflow.pointer));
-        }
+            planner.set_own_backlog(usize::from(subflow.place), end.saturating_sub(subflow.pointer));
+        });
     }
 
     pub(super) fn may_carry_data(&self) -> bool {

@@ -12,8 +12,11 @@ impl Connection {
     /// Only the initial subflow has ever carried data, in order, so that its stream *is* the connection's and
     /// both hosts can go on without mappings (RFC 8684 §3.7).
     fn is_one_stream(&self) -> bool {
-        let received_in_order = self.subflows[0].read == self.reassembly.next();
-        !self.sent_split && !self.joined && received_in_order && self.subflows[0].phase != Phase::Closed
+        let received_in_order = self.subflows[0].read == self.receiving.reassembly.next();
+        !self.sending.split
+            && !self.subflows.joined
+            && received_in_order
+            && self.subflows[0].phase != Phase::Closed
     }
 
     /// A segment without any option of Multipath TCP, on an open subflow. RFC 8684 §3.7: as an ACK of data it shows that the path
@@ -49,7 +52,7 @@ impl Connection {
     #[cold]
     pub(super) fn options_lost(&mut self, at: usize) -> Admission {
         if at == 0 && self.is_one_stream() {
-            let early = !self.confirmed;
+            let early = !self.agreement.confirmed;
             self.fall_back(if early { FallbackReason::HandshakeStripped } else { FallbackReason::Stripped });
             Admission::Pass
         } else {
@@ -60,7 +63,7 @@ impl Connection {
     /// Data came that no mapping covers. If none ever has, the options do not get through, and the connection goes on without
     /// (`true`: look again). Otherwise the subflow is broken and is reset (RFC 8684 §3.7).
     pub(super) fn octets_unmapped(&mut self, now: Instant, at: usize) -> bool {
-        if at == 0 && self.mode == Mode::Multipath && !self.peer_maps && self.is_one_stream() {
+        if at == 0 && self.mode == Mode::Multipath && !self.receiving.mapped && self.is_one_stream() {
             self.fall_back(FallbackReason::Stripped);
             return true;
         }
@@ -95,12 +98,12 @@ impl Connection {
     /// Octets to discard at the start of `len` ones: all of them while an infinite mapping is awaited, then those
     /// before it.
     pub(super) fn discarded(&mut self, at: usize, len: u32) -> u32 {
-        let alone = !self.open().any(|other| other != at);
+        let alone = !self.subflows.has_others(at);
         let subflow = &mut self.subflows[at];
         let Some(infinite) = subflow.infinite_in else {
             // MP_FAIL is not acknowledged: data without an infinite mapping says that it was lost.
             if alone && subflow.rare.is_empty() {
-                let expected = self.peer_first + self.reassembly.next();
+                let expected = self.receiving.expected();
                 subflow.signal(MptcpOption::Fail(expected));
             }
             return len;
@@ -118,7 +121,7 @@ impl Connection {
             return;
         }
         self.mode = Mode::Tcp;
-        let next = self.reassembly.next();
+        let next = self.receiving.reassembly.next();
         let initial = &mut self.subflows[0];
         initial.infinite_in.get_or_insert(Infinite { position: initial.read, data: next, announced: false });
         initial.infinite_out.get_or_insert(Infinite { position: 0, data: 0, announced: false });
@@ -130,18 +133,19 @@ impl Connection {
             self.subflows[0].phase = Phase::Open;
             self.subflows[0].was_established = true;
         }
-        self.due.request_schedule();
+        self.planner.due.request_schedule();
     }
 
     /// Only one subflow is left after fallback.
     fn abort_others(&mut self) {
         let plain = self.plain;
-        for &at in self.live.iter().filter(|&&at| at != plain) {
-            let subflow = &mut self.subflows[at as usize];
-            subflow.reset = Some(ResetReason::Mptcp);
-            subflow.tcp.abort();
-            subflow.touch();
-        }
+        self.subflows.for_each_live(|subflow| {
+            if u32::from(subflow.place) != plain {
+                subflow.reset = Some(ResetReason::Mptcp);
+                subflow.tcp.abort();
+                subflow.touch();
+            }
+        });
     }
 
     /// Plain TCP: what the subflow acknowledges is what the peer has, and the window is relative to it.
@@ -154,28 +158,14 @@ impl Connection {
         let current = segment.flags.contains(Flags::ACK) && segment.ack == tcp.snd_una();
         let scaled = !segment.flags.contains(Flags::SYN);
         let window = u64::from(segment.window) << if scaled { tcp.peer_window_scale() } else { 0 };
-        if acked >= infinite.position && self.queue.acknowledge(infinite.data + (acked - infinite.position)) {
+        if acked >= infinite.position
+            && self.sending.queue.acknowledge(infinite.data + (acked - infinite.position))
+        {
             self.note_progress(now);
         }
         if current {
-            self.open_send_window(self.queue.una(), window);
+            self.open_send_window(self.sending.queue.una(), window);
         }
-    }
-
-    /// RFC 8684 §3.3: a checksum is there if and only if both hosts agreed on checksums; otherwise the peer does not
-    /// behave as negotiated. An infinite mapping ends the agreement.
-    #[inline]
-    pub(super) fn breaks_agreement(&self, mapping: &Mapping, data_fin: bool) -> bool {
-        mapping.checksum.is_some() != self.checksum && (mapping.len > 0 || data_fin)
-    }
-
-    /// The same for the first data's mapping, in MP_CAPABLE (§3.1).
-    #[cold]
-    pub(super) fn first_mapping_breaks_agreement(&self, segment: &Segment) -> bool {
-        segment.options.mptcp.rare().iter().any(|option| {
-            matches!(option, MptcpOption::Capable { data: Some((_, checksum)), .. }
-                if checksum.is_some() != self.checksum)
-        })
     }
 
     /// RFC 8684 §3.3.3: the checksum of a DATA_FIN without data covers the pseudo-header only. A wrong one is as if it had
@@ -206,7 +196,7 @@ impl Connection {
             return;
         }
         let parts = std::mem::take(&mut subflow.unverified).parts;
-        let dsn = self.peer_first + mapped.data;
+        let dsn = self.receiving.first + mapped.data;
         let ssn = Ssn::new((mapped.position as u32).wrapping_add(1));
         let len = (mapped.len + u64::from(mapped.data_fin)) as u16;
         let expected = dss_checksum(dsn, ssn, len, sum_of(octets, &parts));
@@ -224,13 +214,10 @@ impl Connection {
     /// what comes until the peer answers MP_FAIL with an infinite mapping.
     fn checksum_failed(&mut self, now: Instant, at: usize, dsn: Dsn) {
         self.stats.checksum_failures += 1;
-        if !self.peer_finished {
-            // It may be of this mapping; the peer repeats it.
-            self.peer_fin = None;
-        }
+        self.receiving.forget_fin();
         let id = self.subflows[at].id;
         self.emit(Event::ChecksumFailed(id));
-        let others = self.open().any(|other| other != at);
+        let others = self.subflows.has_others(at);
         let subflow = &mut self.subflows[at];
         if others {
             subflow.rare.clear();
@@ -248,14 +235,14 @@ impl Connection {
     ///
     /// Checksums must have been negotiated (§3.7), and it must name what was sent.
     pub(super) fn on_fail(&mut self, now: Instant, at: usize, dsn: Dsn) {
-        let sent = self.queue.data(dsn) <= self.queue.next();
-        if !self.checksum || !sent || self.subflows[at].infinite_out.is_some() {
+        let sent = self.sending.queue.data(dsn) <= self.sending.queue.next();
+        if !self.agreement.checksum || !sent || self.subflows[at].infinite_out.is_some() {
             return;
         }
-        if self.open().any(|other| other != at) {
+        if self.subflows.has_others(at) {
             return self.reset_subflow(now, at, ResetReason::Middlebox);
         }
-        let expected = self.peer_first + self.reassembly.next();
+        let expected = self.receiving.expected();
         self.go_infinite(at);
         // The other direction follows: the peer answers with an infinite mapping of its own.
         self.subflows[at].signal(MptcpOption::Fail(expected));
@@ -272,7 +259,7 @@ impl Connection {
         data: u64,
     ) -> Result<(), Refused> {
         let subflow = &self.subflows[at];
-        if self.living().any(|other| other != at) {
+        if self.subflows.living().any(|other| other != at) {
             return Err(Refused::Contradiction);
         }
         let failed = subflow.discarding || subflow.infinite_out.is_some();
@@ -282,7 +269,8 @@ impl Connection {
         let Some(position) = position.filter(|_| failed || at == 0 && self.is_one_stream()) else {
             return Ok(());
         };
-        let data = if data > self.reassembly.next() { self.reassembly.next() } else { data };
+        let data =
+            if data > self.receiving.reassembly.next() { self.receiving.reassembly.next() } else { data };
         let subflow = &mut self.subflows[at];
         if subflow.infinite_in.is_some_and(|known| known.announced && known.position == position) {
             return Ok(());
@@ -297,9 +285,9 @@ impl Connection {
 
     /// Our data is mapped once and for all, and the connection is TCP from now on.
     fn go_infinite(&mut self, at: usize) {
-        let data = self.queue.una();
-        self.queue.rewind(data);
-        self.sent_split = true;
+        let data = self.sending.queue.una();
+        self.sending.queue.rewind(data);
+        self.sending.split = true;
         let subflow = &mut self.subflows[at];
         subflow.infinite_out = Some(Infinite { position: subflow.pushed, data, announced: true });
         subflow.pointer = data;
@@ -312,7 +300,7 @@ impl Connection {
             let reason = if ours { FallbackReason::ChecksumFailed } else { FallbackReason::PeerFellBack };
             self.emit(Event::FellBack(reason));
         }
-        self.due.request_schedule();
+        self.planner.due.request_schedule();
     }
 
     /// The end of a connection that has fallen back is that of its one subflow.

@@ -1,7 +1,7 @@
 //! MP_CAPABLE and MP_JOIN: who may speak, and who is believed (RFC 8684 §3.1, §3.2).
 
 use super::receive::Admission;
-use super::{Connection, Mode};
+use super::{Connection, Finish, Mode};
 use crate::event::{Event, FallbackReason, Refusal};
 use crate::id::{Path, SubflowId, Wanted};
 use crate::keys;
@@ -18,6 +18,19 @@ use std::sync::Arc;
 /// its token, it is refused ([`Refusal::UNKNOWN`]).
 pub fn is_join(syn: &Segment) -> bool {
     syn.options.mptcp.rare().iter().any(|option| matches!(option, MptcpOption::Join(Join::Syn { .. })))
+}
+
+/// A subflow that MP_JOIN opens.
+struct Joining {
+    path: Path,
+    path_index: u32,
+    tcp: tcp::Connection,
+    local_id: u8,
+    remote_id: u8,
+    /// B, as the MP_JOIN says.
+    backup: bool,
+    /// The peer's random number. Without one this host opens the subflow.
+    peer_nonce: Option<Nonce>,
 }
 
 impl Connection {
@@ -52,7 +65,7 @@ impl Connection {
         });
         match capable {
             Some((key, checksum, denies)) if asked && segment.flags.contains(Flags::ACK) => {
-                self.checksum |= checksum;
+                self.agreement.checksum |= checksum;
                 if denies {
                     self.path_manager.deny_initial();
                 }
@@ -75,9 +88,9 @@ impl Connection {
             _ => None,
         });
         match keys {
-            Some((sender, receiver)) if receiver == self.own_key => {
+            Some((sender, receiver)) if receiver == self.agreement.own_key => {
                 self.learn_peer_key(sender);
-                self.confirmed = true;
+                self.agreement.confirmed = true;
             }
             // RFC 8684 §3.7: an ACK without the option means that it was stripped, or not understood.
             None if !segment.options.mptcp.is_empty() => return Admission::Drop,
@@ -87,26 +100,24 @@ impl Connection {
     }
 
     fn learn_peer_key(&mut self, key: Key) {
-        self.peer_key = Some(key);
-        self.peer_token = keys::token(key);
-        self.peer_first = keys::initial_dsn(key) + 1;
+        self.receiving.first = self.agreement.learn_peer_key(key);
         self.mode = Mode::Multipath;
     }
 
     /// The client has proof that the server knows both keys: from now on it sends DSS only, and may join.
     #[cold]
     pub(super) fn confirm(&mut self, now: Instant) {
-        self.confirmed = true;
+        self.agreement.confirmed = true;
         self.established(now);
     }
 
     /// Emits [`Event::Established`] once, and lets the path manager begin when the connection may be joined.
     pub(super) fn established(&mut self, now: Instant) {
-        if !self.announced_established {
-            self.announced_established = true;
+        if !self.agreement.announced {
+            self.agreement.announced = true;
             self.emit(Event::Established);
         }
-        if self.confirmed && !self.timers.managing {
+        if self.agreement.confirmed && !self.timers.managing {
             self.timers.managing = true;
             self.notify_path_manager(now, path_manager::Event::Established);
         }
@@ -132,27 +143,11 @@ impl Connection {
             return None;
         };
         path.local.set_port(port);
-        self.due.request_poll();
-        self.timers.slow_stale = true;
-        let own_nonce = self.draws.nonce();
-        let join = subflow::Join { own_nonce, peer_nonce: 0, third_ack_due: None, third_acks: 0 };
         let tcp = tcp::Connection::connect(Arc::clone(&self.tcp_config), iss, now);
-        let local_id = self.addresses.local_id(path.local);
-        let remote_id = self.addresses.remote_id(path.remote);
-        let (id, place, join) = (SubflowId(self.created), at as u8, Some(join));
-        let active = true;
-        Some(self.add_joined(New {
-            id,
-            path,
-            path_index,
-            tcp,
-            place,
-            active,
-            join,
-            local_id,
-            remote_id,
-            backup,
-        }))
+        let (local_id, remote_id) =
+            (self.addresses.local_id(path.local), self.addresses.remote_id(path.remote));
+        let joining = Joining { path, path_index, tcp, local_id, remote_id, backup, peer_nonce: None };
+        Some(self.add_joined(at, joining))
     }
 
     /// Does the path manager want the host to take joins of this connection there? At ports that are not the connection's
@@ -182,48 +177,40 @@ impl Connection {
         }
         self.bound_half_open(now);
         let at = self.free_place().ok_or(Refusal::RESOURCES)?;
-        self.due.request_poll();
-        self.timers.slow_stale = true;
-        let own_nonce = self.draws.nonce();
-        let join = subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 };
         let tcp = tcp::Connection::accept(Arc::clone(&self.tcp_config), syn, iss, now);
-        let local_id = self.addresses.joined_id(path.local);
-        let path_index = self.addresses.path_index(path.local);
-        let (id, place, join) = (SubflowId(self.created), at as u8, Some(join));
-        let active = false;
-        Ok(self.add_joined(New {
-            id,
-            path,
-            path_index,
-            tcp,
-            place,
-            active,
-            join,
-            local_id,
-            remote_id,
-            backup,
-        }))
+        let (path_index, local_id) =
+            (self.addresses.path_index(path.local), self.addresses.joined_id(path.local));
+        let peer_nonce = Some(peer_nonce);
+        Ok(self.add_joined(at, Joining { path, path_index, tcp, local_id, remote_id, backup, peer_nonce }))
     }
 
     /// B, the peer's address and its random number, if the peer may open a subflow.
     fn may_be_joined(&self, syn: &Segment) -> Result<(bool, u8, Nonce), Refusal> {
         let join = syn.options.mptcp.rare().iter().find_map(|option| match option {
-            MptcpOption::Join(Join::Syn { backup, address_id, token, nonce }) if *token == self.own_token => {
+            MptcpOption::Join(Join::Syn { backup, address_id, token, nonce })
+                if *token == self.agreement.own_token =>
+            {
                 Some((*backup, *address_id, *nonce))
             }
             _ => None,
         });
-        let joinable = self.mode == Mode::Multipath && self.confirmed;
+        let joinable = self.mode == Mode::Multipath && self.agreement.confirmed;
         let join = join.filter(|_| joinable).ok_or(Refusal::UNKNOWN)?;
         if self.is_closing() { Err(Refusal::PROHIBITED) } else { Ok(join) }
     }
 
     /// Puts a joined subflow in its place.
-    fn add_joined(&mut self, new: New) -> SubflowId {
-        let (at, active, local) = (usize::from(new.place), new.active, new.path.local);
-        self.created += 1;
-        let id = self.occupy(at, new);
-        self.subflows[at].backup_own |= !active && self.path_manager.is_backup(local);
+    fn add_joined(&mut self, at: usize, joining: Joining) -> SubflowId {
+        let Joining { path, path_index, tcp, local_id, remote_id, backup, peer_nonce } = joining;
+        let active = peer_nonce.is_none();
+        let (own_nonce, peer_nonce) = (self.agreement.nonce(), peer_nonce.unwrap_or(0));
+        let join = Some(subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 });
+        self.planner.due.request_poll();
+        self.timers.slow_stale = true;
+        let (id, place) = (SubflowId(self.subflows.created), at as u8);
+        self.subflows.created += 1;
+        self.occupy(at, New { id, path, path_index, tcp, place, active, join, local_id, remote_id, backup });
+        self.subflows[at].backup_own |= !active && self.path_manager.is_backup(path.local);
         id
     }
 
@@ -251,12 +238,12 @@ impl Connection {
         if !segment.flags.contains(Flags::ACK) || segment.ack != subflow.tcp.iss() + 1 {
             return Admission::Pass;
         }
-        let (Some(peer_key), Some(join)) = (self.peer_key, &mut subflow.join) else {
+        let (Some(peer_key), Some(join)) = (self.agreement.peer_key, &mut subflow.join) else {
             return Admission::Abort(ResetReason::Mptcp);
         };
         for option in segment.options.mptcp.rare() {
             if let MptcpOption::Join(Join::SynAck { backup, address_id, hmac, nonce }) = option {
-                let expected = keys::join_hmac(peer_key, self.own_key, *nonce, join.own_nonce);
+                let expected = keys::join_hmac(peer_key, self.agreement.own_key, *nonce, join.own_nonce);
                 if !keys::hmacs_agree(&expected[..8], &hmac.to_be_bytes()) {
                     return Admission::Abort(ResetReason::Mptcp);
                 }
@@ -275,12 +262,13 @@ impl Connection {
             return Admission::Pass;
         }
         let subflow = &self.subflows[at];
-        let (Some(peer_key), Some(join)) = (self.peer_key, &subflow.join) else {
+        let (Some(peer_key), Some(join)) = (self.agreement.peer_key, &subflow.join) else {
             return Admission::Abort(ResetReason::Mptcp);
         };
         for option in segment.options.mptcp.rare() {
             if let MptcpOption::Join(Join::Ack { hmac }) = option {
-                let expected = keys::join_hmac(peer_key, self.own_key, join.peer_nonce, join.own_nonce);
+                let expected =
+                    keys::join_hmac(peer_key, self.agreement.own_key, join.peer_nonce, join.own_nonce);
                 if !keys::hmacs_agree(&expected[..20], hmac) {
                     return Admission::Abort(ResetReason::Mptcp);
                 }
@@ -306,8 +294,6 @@ impl Connection {
         subflow.phase = Phase::Open;
         subflow.was_established = true;
         subflow.touch();
-        self.joined = true;
-        self.timers.closing = None;
         if let Some(join) = &mut subflow.join {
             join.third_ack_due = None;
         }
@@ -316,14 +302,16 @@ impl Connection {
             subflow.request_ack();
         }
         let (id, path_index, path) = (subflow.id, subflow.path_index, subflow.path);
-        subflow.pointer = self.queue.una();
+        subflow.pointer = self.sending.queue.una();
+        self.subflows.joined = true;
+        self.timers.closing = None;
         self.emit(Event::SubflowEstablished(id));
-        self.due.request_schedule();
+        self.planner.due.request_schedule();
         self.reinject_timed_out();
         if !self.is_closing() {
             self.notify_path_manager(now, path_manager::Event::SubflowEstablished { path_index, path });
         }
-        if matches!(self.finish, super::Finish::Sent(_)) {
+        if matches!(self.sending.finish, Finish::Sent(_)) {
             self.subflows[at].data_fin_due = true;
             self.subflows[at].request_ack();
         }
@@ -339,7 +327,7 @@ impl Connection {
         subflow.was_established = true;
         subflow.touch();
         let id = subflow.id;
-        self.due.request_schedule();
+        self.planner.due.request_schedule();
         self.emit(Event::SubflowEstablished(id));
         self.established(now);
     }

@@ -8,20 +8,20 @@ use ropewalk_wire::Payload;
 impl Connection {
     /// The DSN that is expected next: one of 32 bits in a packet is the nearest to it (RFC 8684 §3.3.1).
     pub fn expected_dsn(&self) -> Dsn {
-        self.peer_first + self.reassembly.next()
+        self.receiving.expected()
     }
 
     /// Octets that arrived and were not read, on all levels.
     pub fn held_octets(&self) -> u64 {
         let subflows =
             self.subflows.iter().map(|subflow| subflow.tcp.held_octets() + subflow.unverified_octets());
-        self.reassembly.readable() + self.reassembly.waiting().0 + subflows.sum::<u64>()
+        self.receiving.reassembly.readable() + self.receiving.reassembly.waiting().0 + subflows.sum::<u64>()
     }
 
     /// Names each range that arrived and was not read, in no particular order.
     pub fn visit_held(&self, visit: &mut impl FnMut(Payload)) {
-        self.reassembly.visit(visit);
-        for subflow in &self.subflows {
+        self.receiving.reassembly.visit(visit);
+        for subflow in self.subflows.iter() {
             subflow.tcp.visit_held(visit);
             subflow.unverified.parts.iter().for_each(|part| visit(*part));
         }
@@ -29,7 +29,7 @@ impl Connection {
 
     /// Names each range of which something is not acknowledged: by DATA_ACK, or by the subflows that carry it.
     pub fn visit_unacknowledged(&self, visit: &mut impl FnMut(Payload)) {
-        let (mut offset, end) = (self.queue.una(), self.queue.written());
+        let (mut offset, end) = (self.sending.queue.una(), self.sending.queue.written());
         while offset < end {
             let len = (end - offset).min(u64::from(u32::MAX)) as u32;
             visit(Payload { offset, len });

@@ -11,24 +11,24 @@ impl Connection {
     #[inline]
     pub(super) fn relieve_window(&mut self, now: Instant) {
         let wanted = self.config.opportunistic_retransmission || self.config.penalization;
-        if !wanted || self.queue.unscheduled() == 0 || self.send_edge > self.queue.next() {
+        if !wanted || self.sending.queue.unscheduled() == 0 || self.sending.window_left() > 0 {
             return;
         }
-        self.refresh_views();
-        let Some(&head) = self.queue.head() else { return };
+        self.planner.renew(&mut self.subflows);
+        let Some(&head) = self.sending.queue.head() else { return };
         let Some(at) = self.fastest_with_room() else { return };
         if self.config.penalization {
             self.penalize(now, at, &head);
         }
         if self.config.opportunistic_retransmission && head.carriers & self.subflows[at].bit() == 0 {
-            let smss = self.views[at].smss;
+            let smss = self.planner.views()[at].smss;
             self.stats.opportunistic_retransmissions += 1;
             self.place_again(at, &head, smss, true);
         }
     }
 
     fn fastest_with_room(&self) -> Option<usize> {
-        let usable = self.live.iter().map(|&at| (at as usize, &self.views[at as usize]));
+        let usable = self.subflows.live.iter().map(|&at| (at as usize, &self.planner.views()[at as usize]));
         let ready = usable.filter(|(_, view)| view.usable && view.has_room(u64::from(view.smss)));
         ready.min_by_key(|(_, view)| (view.backup, view.srtt)).map(|(at, _)| at)
     }
@@ -36,14 +36,14 @@ impl Connection {
     /// At most once per round-trip time of the fast subflow: halves the windows of slower subflows that carried
     /// the head and are not in recovery.
     fn penalize(&mut self, now: Instant, fast: usize, head: &Sent) {
-        let Some(srtt) = self.views[fast].srtt else { return };
+        let Some(srtt) = self.planner.views()[fast].srtt else { return };
         if self.subflows[fast].penalized_at.is_some_and(|last| now.saturating_since(last) < srtt) {
             return;
         }
         let mut penalized = false;
-        for index in 0..self.live.len() {
-            let at = self.live[index] as usize;
-            let view = &self.views[at];
+        for index in 0..self.subflows.live.len() {
+            let at = self.subflows.live[index] as usize;
+            let view = &self.planner.views()[at];
             let carried = head.carriers & self.subflows[at].bit() != 0;
             let calm = !view.in_recovery && !view.in_timeout_recovery;
             if at == fast || !carried || !calm || view.srtt <= Some(srtt) {

@@ -29,7 +29,7 @@ impl Connection {
         segment: &Segment,
     ) {
         if let Some(data) = self.data_ahead(subflow, segment) {
-            return self.held.0.push(Waiting { subflow, data, segment: segment.clone() });
+            return self.receiving.held.0.push(Waiting { subflow, data, segment: segment.clone() });
         }
         // What is missing may come behind what waits for it, reinjected on the same subflow: then nothing waits any more.
         if segment.payload.len > 0 {
@@ -40,14 +40,14 @@ impl Connection {
     }
 
     fn release_next(&mut self, octets: &impl Octets, now: Instant) -> bool {
-        let next = self.reassembly.next();
+        let next = self.receiving.reassembly.next();
         self.release(octets, now, |held| held.data <= next)
     }
 
     /// Hands on the segments that `may_go`, in their order; was there one?
     fn release(&mut self, octets: &impl Octets, now: Instant, may_go: impl Fn(&Waiting) -> bool) -> bool {
-        let (going, staying) = std::mem::take(&mut self.held.0).into_iter().partition(may_go);
-        self.held.0 = staying;
+        let (going, staying) = std::mem::take(&mut self.receiving.held.0).into_iter().partition(may_go);
+        self.receiving.held.0 = staying;
         let going: Vec<Waiting> = going;
         for held in &going {
             self.process_segment(octets, now, held.subflow, &held.segment);
@@ -63,13 +63,13 @@ impl Connection {
             return None;
         }
         let mapping = segment.options.mptcp.dss.as_ref()?.mapping()?;
-        let last = self.held.0.iter().rfind(|held| held.subflow == subflow);
+        let last = self.receiving.held.0.iter().rfind(|held| held.subflow == subflow);
         let next = last.map_or(flow.tcp.rcv_nxt(), |held| held.segment.end());
         // RFC 8684 §3.3.1: subflow sequence numbers count from the initial one.
         let within = segment.seq.get().wrapping_sub(flow.tcp.irs().get()).wrapping_sub(mapping.ssn.get());
-        let data = mapping.dsn.since(self.peer_first).wrapping_add(u64::from(within));
+        let data = mapping.dsn.since(self.receiving.first).wrapping_add(u64::from(within));
         // Whatever the numbers: no more than the window holds waits.
-        let ahead = data > self.reassembly.next() && data < self.window.edge();
+        let ahead = data > self.receiving.reassembly.next() && data < self.receiving.window.edge();
         (segment.seq == next && ahead).then_some(data)
     }
 }

@@ -3,7 +3,6 @@
 
 use super::Connection;
 use crate::event::Event;
-use crate::id::SubflowId;
 use crate::subflow::{New, Phase, Subflow};
 use ropewalk_units::Instant;
 use ropewalk_wire::ResetReason;
@@ -13,19 +12,6 @@ use std::cmp::Reverse;
 const PLACES: usize = 64;
 
 impl Connection {
-    /// The place of a subflow; `None` if it has been forgotten.
-    #[inline]
-    pub(super) fn place_of(&self, id: SubflowId) -> Option<usize> {
-        // Identifiers are places until the first place is used again.
-        let at = id.0 as usize;
-        if self.subflows.get(at).is_some_and(|subflow| subflow.id == id) { Some(at) } else { self.seek(id) }
-    }
-
-    #[cold]
-    fn seek(&self, id: SubflowId) -> Option<usize> {
-        self.subflows.iter().position(|subflow| subflow.id == id)
-    }
-
     /// A place for another subflow: a new one, or else that of the oldest subflow which is gone, or else of the
     /// oldest in TIME-WAIT. The initial subflow keeps its own.
     pub(super) fn free_place(&mut self) -> Option<usize> {
@@ -34,30 +20,27 @@ impl Connection {
             return Some(len);
         }
         let over = (1..len).filter(|&at| self.subflows[at].phase == Phase::Closed);
-        over.min_by_key(|&at| (self.live.contains(&(at as u32)), self.subflows[at].id))
+        over.min_by_key(|&at| (self.subflows.live.contains(&(at as u32)), self.subflows[at].id))
     }
 
     /// Puts a subflow into a place that [`Self::free_place`] gave; what was there is forgotten.
-    pub(super) fn occupy(&mut self, at: usize, new: New) -> SubflowId {
+    pub(super) fn occupy(&mut self, at: usize, new: New) {
         let (id, path) = (new.id, new.path);
         if at < self.subflows.len() {
             self.vacate(at);
             self.subflows[at] = Subflow::new(new);
-            self.scheduler.forget(SubflowId(at as u32));
-            self.coupled.forget(at);
-            self.refresh_view(at);
+            self.planner.on_occupied(&mut self.subflows, at);
         } else {
-            self.subflows.push(Subflow::new(new));
+            self.subflows.all.push(Subflow::new(new));
         }
-        self.live.push(at as u32);
+        self.subflows.live.push(at as u32);
         self.emit(Event::SubflowCreated { id, path });
-        id
     }
 
     /// Nothing is left of the subflow at a place, TIME-WAIT included.
     fn vacate(&mut self, at: usize) {
-        if let Some(index) = self.live.iter().position(|&live| live as usize == at) {
-            self.live.remove(index);
+        if let Some(index) = self.subflows.live.iter().position(|&live| live as usize == at) {
+            self.subflows.live.remove(index);
             self.emit(Event::SubflowGone(self.subflows[at].id));
         }
     }
@@ -65,7 +48,8 @@ impl Connection {
     /// Joins that the peer has begun and not finished have a bound of their own. One too many ends the oldest join of
     /// the address that has most of them. So a flood from one address does not keep others out.
     pub(super) fn bound_half_open(&mut self, now: Instant) {
-        let half_open: Vec<usize> = self.living().filter(|&at| self.subflows[at].is_half_open()).collect();
+        let half_open: Vec<usize> =
+            self.subflows.living().filter(|&at| self.subflows[at].is_half_open()).collect();
         if half_open.len() < self.config.limits.half_open_subflows as usize {
             return;
         }

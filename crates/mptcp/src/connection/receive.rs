@@ -4,7 +4,7 @@
 //! No option has an effect before TCP has accepted the segment that carries it (RFC 9293 §3.10.7.4, RFC 5961). So an
 //! attacker must guess TCP's numbers first. A RST tells only what it was sent for.
 
-use super::{Connection, Mode};
+use super::{Connection, Finish, Mode};
 use crate::config::Config;
 use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
 use crate::id::SubflowId;
@@ -59,10 +59,10 @@ impl Connection {
         subflow: SubflowId,
         segment: &Segment,
     ) {
-        let Some(at) = self.place_of(subflow) else { return };
+        let Some(at) = self.subflows.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
         flow.touch();
-        self.due.request_poll();
+        self.planner.due.request_poll();
         if flow.tcp.state() == State::Closed {
             return self.answer_stray(now, at, segment);
         }
@@ -119,16 +119,16 @@ impl Connection {
         let (Some(infinite), Some(end)) = (subflow.infinite_in, subflow.position_in(end)) else {
             return false;
         };
-        end > infinite.position && infinite.data + (end - infinite.position) > self.window.edge()
+        end > infinite.position && infinite.data + (end - infinite.position) > self.receiving.window.edge()
     }
 
     /// May so many octets wait above a hole of a subflow? All that waits on whatever subflow, and behind a hole of the
     /// connection, shares the receive buffer. What finds no room is as good as lost; what is next always finds it.
     #[cold]
     fn may_wait(&self, octets: u32) -> bool {
-        let mut waiting = (self.reassembly.waiting().0, self.reassembly.pieces());
-        for &at in &self.live {
-            let (octets, pieces) = self.subflows[at as usize].tcp.out_of_order();
+        let mut waiting = (self.receiving.reassembly.waiting().0, self.receiving.reassembly.pieces());
+        for subflow in self.subflows.live() {
+            let (octets, pieces) = subflow.tcp.out_of_order();
             waiting = (waiting.0 + octets, waiting.1 + pieces);
         }
         let buffer = self.config.receive_buffer;
@@ -171,7 +171,7 @@ impl Connection {
     /// RFC 8684 §3.5: believed only with our key.
     #[cold]
     fn on_fast_close(&mut self, close: FastClose) {
-        if self.mode == Mode::Multipath && close.receiver_key == self.own_key {
+        if self.mode == Mode::Multipath && close.receiver_key == self.agreement.own_key {
             self.fail(FailureReason::PeerAborted);
         }
     }
@@ -180,8 +180,8 @@ impl Connection {
     #[cold]
     fn answer_stray(&mut self, now: Instant, at: usize, segment: &Segment) {
         self.subflows[at].tcp.handle_segment(now, segment);
-        if !self.live.contains(&(at as u32)) {
-            self.live.push(at as u32);
+        if !self.subflows.live.contains(&(at as u32)) {
+            self.subflows.live.push(at as u32);
         }
     }
 
@@ -209,13 +209,13 @@ impl Connection {
         }
         let options = &segment.options.mptcp;
         if options.has_rare() {
-            if self.first_mapping_breaks_agreement(segment) {
+            if self.agreement.is_broken_by_first_mapping(segment) {
                 return Admission::Abort(ResetReason::Mptcp);
             }
             self.process_rare_options(now, at, segment);
         }
         if let Some(dss) = &options.dss {
-            if dss.mapping().is_some_and(|mapping| self.breaks_agreement(&mapping, dss.data_fin())) {
+            if dss.mapping().is_some_and(|mapping| self.agreement.is_broken_by(&mapping, dss.data_fin())) {
                 return Admission::Abort(ResetReason::Mptcp);
             }
             if let Err(refused) = self.on_dss(now, at, segment, dss, acceptance) {
@@ -259,7 +259,7 @@ impl Connection {
                 MptcpOption::Capable { data: Some((len, checksum)), .. } if self.role == Role::Server => {
                     // RFC 8684 §3.1: the first data's mapping, beginning at the first octet of both spaces.
                     let ssn = Ssn::new(1);
-                    let mapping = Mapping { dsn: self.peer_first, ssn, len: *len, checksum: *checksum };
+                    let mapping = Mapping { dsn: self.receiving.first, ssn, len: *len, checksum: *checksum };
                     // The first of all contradicts none, and what is said again says the same.
                     let _ = self.on_mapping(at, segment, &mapping, false);
                 }
@@ -282,7 +282,7 @@ impl Connection {
     /// The server has spoken Multipath TCP after the third ACK: it has both keys.
     #[inline]
     fn confirm_by_peer(&mut self, now: Instant) {
-        if !self.confirmed && self.role == Role::Client {
+        if !self.agreement.confirmed && self.role == Role::Client {
             self.confirm(now);
         }
     }
@@ -296,7 +296,7 @@ impl Connection {
         dss: &Dss,
         acceptance: Acceptance,
     ) -> Result<(), Refused> {
-        if !self.confirmed {
+        if !self.agreement.confirmed {
             self.confirm_by_peer(now);
         }
         if let Some(mapping) = dss.mapping() {
@@ -320,7 +320,7 @@ impl Connection {
         mapping: &Mapping,
         data_fin: bool,
     ) -> Result<(), Refused> {
-        let data = mapping.dsn.since(self.peer_first);
+        let data = mapping.dsn.since(self.receiving.first);
         let mut len = u64::from(mapping.len);
         if data_fin || len == 0 {
             // RFC 8684 §3.3.3: the DATA_FIN takes the mapping's last octet.
@@ -330,6 +330,7 @@ impl Connection {
         if len == 0 {
             return Ok(());
         }
+        let (config, live) = (&self.config, self.subflows.live.len());
         let subflow = &mut self.subflows[at];
         // RFC 8684 §3.3.1: it is about octets of the segment that carries it, some at least. One that is only about octets to
         // come could be planted before their own arrives.
@@ -338,18 +339,17 @@ impl Connection {
         if i64::from(apart) >= len as i64 || -i64::from(apart) >= i64::from(segment.payload.len) {
             return Ok(());
         }
-        self.peer_maps = true;
+        self.receiving.mapped = true;
         if let Some(position) = subflow.position_in(mapping.ssn)
             && position + len > subflow.read
         {
             let mapped = Mapped { position, data, len, checksum: mapping.checksum, data_fin };
             // The sender may not use it (RFC 8684 §3.3.5). One below the first octet is a huge number.
-            if (data.wrapping_sub(self.window.edge()) as i64) >= 0 {
+            if (data.wrapping_sub(self.receiving.window.edge()) as i64) >= 0 {
                 subflow.request_ack();
                 return Err(Refused::Beyond);
             }
-            let (config, subflows) = (&self.config, self.live.len());
-            return subflow.mappings.insert(mapped, subflow.read, || most_mappings(config, subflows));
+            return subflow.mappings.insert(mapped, subflow.read, || most_mappings(config, live));
         }
         Ok(())
     }
@@ -363,7 +363,7 @@ impl Connection {
         mapping: &Mapping,
         data_fin: bool,
     ) -> Result<(), Refused> {
-        let data = mapping.dsn.since(self.peer_first);
+        let data = mapping.dsn.since(self.receiving.first);
         match (data_fin, mapping.len) {
             (false, _) => self.on_infinite_mapping(at, segment, mapping.ssn, data),
             // A DATA_FIN without its own octet.
@@ -380,11 +380,7 @@ impl Connection {
     /// counts, and is acknowledged however often it comes.
     #[cold]
     fn on_data_fin(&mut self, at: usize, data: u64) {
-        let allowed = self.reassembly.end()..=self.window.edge();
-        if self.peer_fin.is_none() && allowed.contains(&data) {
-            self.peer_fin = Some(data);
-        }
-        if self.peer_fin == Some(data) {
+        if self.receiving.on_data_fin(data) {
             self.subflows[at].request_ack();
         }
     }
@@ -394,16 +390,16 @@ impl Connection {
     fn on_data_ack(&mut self, now: Instant, at: usize, segment: &Segment, data_ack: DataAck) {
         let dsn = match data_ack {
             DataAck::Long(dsn) => dsn,
-            DataAck::Short(low) => self.queue.dsn(self.queue.una()).nearest(low),
+            DataAck::Short(low) => self.sending.queue.dsn(self.sending.queue.una()).nearest(low),
         };
-        let acknowledged = self.queue.data(dsn);
-        let finished = self.acknowledges_data_fin(acknowledged);
-        if acknowledged > self.queue.next() && !finished {
+        let acknowledged = self.sending.queue.data(dsn);
+        let finished = self.sending.acknowledges_data_fin(acknowledged);
+        if acknowledged > self.sending.queue.next() && !finished {
             return;
         }
         self.note_confirmation(at, segment);
-        let una = acknowledged.min(self.queue.next());
-        if self.queue.acknowledge(una) {
+        let una = acknowledged.min(self.sending.queue.next());
+        if self.sending.queue.acknowledge(una) {
             self.note_progress(now);
         }
         if finished {
@@ -417,7 +413,7 @@ impl Connection {
     #[inline]
     pub(super) fn note_progress(&mut self, now: Instant) {
         self.timers.progress(now);
-        self.due.request_schedule();
+        self.planner.due.request_schedule();
     }
 
     /// Is a segment only there to carry options or a larger window, so that the subflow's TCP must not count it
@@ -441,7 +437,7 @@ impl Connection {
     fn hand_to_tcp(&mut self, at: usize, segment: &Segment, acceptance: Acceptance) {
         let subflow = &mut self.subflows[at];
         let acknowledges = segment.payload.len == 0 || segment.ack != subflow.tcp.snd_una();
-        if !acknowledges || !self.coupled.is_coupled() {
+        if !acknowledges || !self.planner.is_coupled() {
             return subflow.tcp.process(segment, acceptance);
         }
         self.set_coupling(at);
@@ -455,14 +451,12 @@ impl Connection {
     /// What follows from a subflow's TCP having seen a segment or a timeout.
     #[inline(always)]
     pub(super) fn after_input(&mut self, now: Instant, at: usize) {
-        self.due.request_schedule_if(
-            self.queue.una() < self.queue.written() || self.finish == super::Finish::Wanted,
-        );
+        self.planner.due.request_schedule_if(self.sending.is_busy());
         let subflow = &mut self.subflows[at];
         if subflow.timed_out || subflow.tcp.has_events() {
             self.on_rare_event(now, at);
         }
-        if self.peer_fin.is_some() || self.finish != super::Finish::No || self.mode == Mode::Tcp {
+        if self.receiving.fin().is_some() || self.sending.finish != Finish::No || self.mode == Mode::Tcp {
             self.progress_close(now, at);
         }
         self.follow_peer_fin(at);
@@ -490,7 +484,7 @@ impl Connection {
                 Some(data) => self.reassemble(now, data, received.payload),
                 None => {
                     self.process_octets(octets, now, at, received.payload);
-                    self.reassembly.account(now);
+                    self.receiving.reassembly.account(now);
                 }
             }
             if !more {
@@ -509,7 +503,7 @@ impl Connection {
                 return;
             }
             if subflow.discarding {
-                if subflow.infinite_in.is_none() && self.open().any(|other| other != at) {
+                if subflow.infinite_in.is_none() && self.subflows.has_others(at) {
                     // Others have come up meanwhile: they carry it.
                     return self.reset_subflow(now, at, ResetReason::Middlebox);
                 }
@@ -545,14 +539,14 @@ impl Connection {
     #[inline(always)]
     pub(super) fn reassemble(&mut self, now: Instant, data: u64, mut payload: Payload) {
         let end = data.wrapping_add(u64::from(payload.len));
-        let edge = self.window.edge();
-        if (end.wrapping_sub(edge) as i64) > 0 || self.peer_fin.is_some() {
+        let edge = self.receiving.window.edge();
+        if (end.wrapping_sub(edge) as i64) > 0 || self.receiving.fin().is_some() {
             payload.len -= self.beyond(end, edge, payload.len);
             if payload.len == 0 {
-                return self.reassembly.account(now);
+                return self.receiving.reassembly.account(now);
             }
         }
-        self.reassembly.insert(now, data, payload);
+        self.receiving.reassembly.insert(now, data, payload);
     }
 
     /// How many of the last `len` octets before `end` are not taken.
@@ -560,7 +554,7 @@ impl Connection {
     fn beyond(&mut self, end: u64, edge: u64, len: u32) -> u32 {
         // Plain TCP has acknowledged them: it keeps within its own window.
         let edge = if self.is_plain() { end } else { edge };
-        let edge = self.peer_fin.map_or(edge, |fin| fin.min(edge));
+        let edge = self.receiving.fin().map_or(edge, |fin| fin.min(edge));
         let beyond = (end.wrapping_sub(edge) as i64).clamp(0, i64::from(len)) as u32;
         self.stats.bytes_beyond_window += u64::from(beyond);
         beyond
@@ -601,9 +595,9 @@ impl Connection {
         match &mut subflow.join {
             None => self.open_initial(now),
             Some(join) if subflow.active => {
-                self.joined = true;
                 // RFC 8684 §3.2: the third ACK is repeated until something proves that it arrived.
                 join.third_ack_due = Some(now + subflow.tcp.rto());
+                self.subflows.joined = true;
             }
             Some(_) => {}
         }

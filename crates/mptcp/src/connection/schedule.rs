@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::event::Event;
-use crate::scheduler::{Decision, Needs, Standing};
+use crate::scheduler::{Decision, Standing};
 use crate::send_queue::{Placement, Sent};
 use crate::view::SubflowView;
 use ropewalk_units::Instant;
@@ -11,18 +11,14 @@ use ropewalk_wire::Payload;
 impl Connection {
     /// Gives data to subflows as long as there is data, window and room; to be called when that is due.
     pub(super) fn schedule(&mut self, now: Instant) {
-        self.due.on_scheduled();
+        self.planner.due.on_scheduled();
         if !self.may_carry_data() {
             return;
         }
-        let waiting = self.queue.unscheduled() > 0 || self.queue.has_reinjections();
-        let outstanding = self.queue.una() < self.queue.next();
-        if waiting || (outstanding && self.scheduler.own_pointers()) {
-            if self.scheduler.needs() == Needs::Rooms {
-                self.refresh_rooms();
-            } else {
-                self.refresh_views();
-            }
+        let waiting = self.sending.queue.unscheduled() > 0 || self.sending.queue.has_reinjections();
+        let outstanding = self.sending.queue.una() < self.sending.queue.next();
+        if waiting || (outstanding && self.planner.own_pointers()) {
+            self.planner.renew_for_scheduler(&mut self.subflows);
             self.reinject();
             self.schedule_new(now);
             self.relieve_window(now);
@@ -30,7 +26,7 @@ impl Connection {
         if waiting || outstanding {
             self.arm_data_timer(now);
         }
-        if self.finish == super::Finish::Wanted && self.queue.unscheduled() == 0 {
+        if self.sending.owes_data_fin() {
             let at = self.plain as usize;
             self.progress_close(now, at);
         }
@@ -42,14 +38,15 @@ impl Connection {
             return;
         }
         let nagle = self.config.tcp.nagle;
-        let least = if nagle { self.views.iter().map(|view| view.smss).min().unwrap_or(0) } else { 0 };
-        let own_pointers = self.scheduler.own_pointers();
+        let least =
+            if nagle { self.planner.views().iter().map(|view| view.smss).min().unwrap_or(0) } else { 0 };
+        let own_pointers = self.planner.own_pointers();
         loop {
             if own_pointers {
                 self.refresh_own_backlogs();
             }
             let queue = self.queue_view(least);
-            match self.scheduler.pick(now, &self.views, &queue) {
+            match self.planner.pick(now, &queue) {
                 Decision::Send { subflow, octets, reason } if own_pointers => {
                     self.place_own(subflow.0 as usize, octets, reason);
                 }
@@ -72,18 +69,18 @@ impl Connection {
     /// Returns whether nobody has room any more.
     fn schedule_runs(&mut self) -> bool {
         while self.is_ample(0) {
-            let Some(standing) = self.scheduler.standing(&self.views) else { return false };
+            let Some(standing) = self.planner.standing() else { return false };
             let Standing::Subflow { id, others, reason } = standing else { return true };
             let at = id.0 as usize;
             loop {
-                let view = &self.views[at];
+                let view = &self.planner.views()[at];
                 let octets = u64::from(view.smss).min(view.send_space);
                 // Nearly always an ACK makes room for two segments: both in one piece, where that is the same.
                 let both = 2 * octets;
                 let room = u64::from(view.cwnd_space) >= both && view.send_space > both;
                 let two = room && self.is_ample(octets) && self.places_two_as_one(at, octets);
                 self.place_new(at, if two { both } else { octets }, reason);
-                if !self.views[at].has_room(u64::MAX) {
+                if !self.planner.views()[at].has_room(u64::MAX) {
                     break;
                 }
                 if !self.is_ample(0) {
@@ -102,26 +99,25 @@ impl Connection {
     fn places_two_as_one(&self, at: usize, octets: u64) -> bool {
         let subflow = &self.subflows[at];
         !self.config.trace
-            && self.queue.takes_two_as_one(u32::from(subflow.place), subflow.place, octets as u32)
+            && self.sending.queue.takes_two_as_one(u32::from(subflow.place), subflow.place, octets as u32)
     }
 
     /// Neither what is left to send nor the window ends within a segment, `beyond` octets from here: none is longer than
     /// an IP packet.
     #[inline]
     fn is_ample(&self, beyond: u64) -> bool {
-        let left = self.queue.written().min(self.send_edge);
-        left.saturating_sub(self.queue.next()) >= beyond + u64::from(u16::MAX)
+        self.sending.limit().saturating_sub(self.sending.queue.next()) >= beyond + u64::from(u16::MAX)
     }
 
     /// The next octets of the stream go to a subflow.
     #[inline(always)]
     pub(super) fn place_new(&mut self, at: usize, octets: u64, reason: &'static str) {
-        let data = self.queue.next();
-        let len = octets.min(self.queue.unscheduled()) as u32;
+        let data = self.sending.queue.next();
+        let len = octets.min(self.sending.queue.unscheduled()) as u32;
         let to = self.hand_over(at, data, len);
-        self.queue.send_new(len, to);
+        self.sending.queue.send_new(len, to);
         if at != self.plain as usize {
-            self.sent_split = true;
+            self.sending.split = true;
         }
         if self.config.trace {
             let id = self.subflows[at].id;
@@ -136,7 +132,7 @@ impl Connection {
         subflow.tcp.push(Payload { offset: data, len });
         subflow.pushed += u64::from(len);
         subflow.upkeep.on_request();
-        self.views.on_given(at, len);
+        self.planner.on_given(at, len);
         Placement { subflow: u32::from(subflow.place), slot: subflow.place, position_end: subflow.pushed }
     }
 
@@ -144,13 +140,13 @@ impl Connection {
     fn place_own(&mut self, at: usize, octets: u64, reason: &'static str) {
         let bit = self.subflows[at].bit();
         let pointer = self.subflows[at].pointer;
-        let next = self.queue.next();
+        let next = self.sending.queue.next();
         if pointer >= next {
             self.place_new(at, octets, reason);
-            self.subflows[at].pointer = self.queue.next();
+            self.subflows[at].pointer = self.sending.queue.next();
             return;
         }
-        let Some(&sent) = self.queue.holding(pointer) else {
+        let Some(&sent) = self.sending.queue.holding(pointer) else {
             self.subflows[at].pointer = next;
             return;
         };
@@ -160,9 +156,9 @@ impl Connection {
         }
         let len = (sent.end() - pointer).min(octets) as u32;
         let to = self.hand_over(at, pointer, len);
-        self.queue.send_again(pointer, len, to);
+        self.sending.queue.send_again(pointer, len, to);
         self.subflows[at].pointer = pointer + u64::from(len);
-        self.sent_split = true;
+        self.sending.split = true;
         if self.config.trace {
             let id = self.subflows[at].id;
             self.emit(Event::Scheduled { id, data: pointer, octets: len, reason });
@@ -172,12 +168,12 @@ impl Connection {
     /// A second copy of the latest octets that the subflow has not carried, if there are any.
     fn place_copy(&mut self, at: usize, octets: u64, reason: &'static str) {
         let bit = self.subflows[at].bit();
-        let Some(&sent) = self.queue.latest_without(bit) else { return };
+        let Some(&sent) = self.sending.queue.latest_without(bit) else { return };
         let len = u64::from(sent.len).min(octets) as u32;
         let start = sent.end() - u64::from(len);
         let to = self.hand_over(at, start, len);
-        self.queue.send_again(start, len, to);
-        self.sent_split = true;
+        self.sending.queue.send_again(start, len, to);
+        self.sending.split = true;
         self.subflows[at].reinjected += u64::from(len);
         self.stats.reinjected_bytes += u64::from(len);
         if self.config.trace {
@@ -188,15 +184,15 @@ impl Connection {
 
     /// Gives what timed-out and dead subflows carried to others (RFC 8684 §3.3.6).
     fn reinject(&mut self) {
-        while let Some(sent) = self.queue.reinjection() {
+        while let Some(sent) = self.sending.queue.reinjection() {
             if let Some(at) = self.best_for(&sent) {
-                let view = &self.views[at];
+                let view = &self.planner.views()[at];
                 let room = view.cwnd_space.max(1).min(view.smss);
                 self.place_again(at, &sent, room, false);
             } else if self.may_be_placed(&sent) {
                 return;
             } else {
-                self.queue.skip_reinjection();
+                self.sending.queue.skip_reinjection();
             }
         }
     }
@@ -213,7 +209,7 @@ impl Connection {
     }
 
     fn non_carriers<'a>(&'a self, sent: &'a Sent) -> impl Iterator<Item = (usize, &'a SubflowView)> {
-        let usable = self.live.iter().map(|&at| (at as usize, &self.views[at as usize]));
+        let usable = self.subflows.live.iter().map(|&at| (at as usize, &self.planner.views()[at as usize]));
         usable.filter(|(at, view)| view.usable && self.subflows[*at].bit() & sent.carriers == 0)
     }
 
@@ -221,8 +217,8 @@ impl Connection {
     pub(super) fn place_again(&mut self, at: usize, sent: &Sent, room: u32, opportunistic: bool) {
         let len = sent.len.min(room);
         let to = self.hand_over(at, sent.start, len);
-        self.queue.send_again(sent.start, len, to);
-        self.sent_split = true;
+        self.sending.queue.send_again(sent.start, len, to);
+        self.sending.split = true;
         self.subflows[at].reinjected += u64::from(len);
         self.stats.reinjected_bytes += u64::from(len);
         let id = self.subflows[at].id;

@@ -72,8 +72,8 @@ impl Connection {
                 first = (at, kind);
             }
         };
-        for &at in &self.live {
-            if let Some((at, kind)) = self.subflows[at as usize].tcp.poll_timeout() {
+        for subflow in self.subflows.live() {
+            if let Some((at, kind)) = subflow.tcp.poll_timeout() {
                 consider(at, TimerKind::Subflow(kind));
             }
         }
@@ -88,8 +88,8 @@ impl Connection {
     #[inline(always)]
     pub fn deadline(&self) -> Instant {
         let mut first = if self.timers.slow_stale { self.slow_timer().0 } else { self.timers.slow.0 };
-        for &at in &self.live {
-            first = first.min(self.subflows[at as usize].tcp.deadline());
+        for subflow in self.subflows.live() {
+            first = first.min(subflow.tcp.deadline());
         }
         if self.end.is_none() {
             first = first.min(self.timers.data).min(self.timers.scheduler);
@@ -101,8 +101,7 @@ impl Connection {
     #[cold]
     pub(super) fn slow_timer(&self) -> (Instant, TimerKind) {
         let mut due: Vec<(Option<Instant>, TimerKind)> = Vec::new();
-        for &at in &self.live {
-            let subflow = &self.subflows[at as usize];
+        for subflow in self.subflows.live() {
             due.push((subflow.join.as_ref().and_then(|join| join.third_ack_due), TimerKind::Join));
             due.push((subflow.close_by, TimerKind::Close));
         }
@@ -127,9 +126,9 @@ impl Connection {
     /// Does what is due. Early calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.timers.slow_stale = true;
-        self.due.request_poll();
+        self.planner.due.request_poll();
         let mut index = 0;
-        while let Some(&at) = self.live.get(index) {
+        while let Some(&at) = self.subflows.live.get(index) {
             index += 1;
             self.subflow_timers(now, at as usize);
         }
@@ -144,7 +143,7 @@ impl Connection {
         }
         if self.timers.scheduler <= now {
             self.timers.scheduler = Instant::MAX;
-            self.due.request_schedule();
+            self.planner.due.request_schedule();
         }
         if self.mode == Mode::Multipath {
             if self.addresses.next_due().is_some_and(|due| due <= now) {
@@ -159,13 +158,13 @@ impl Connection {
     fn subflow_timers(&mut self, now: Instant, at: usize) {
         if self.subflows[at].tcp.deadline() <= now {
             self.subflows[at].touch();
-            if self.coupled.is_coupled() {
+            if self.planner.is_coupled() {
                 self.set_coupling(at);
             }
             let acked = self.subflows[at].tcp.stats().bytes_acked;
             self.subflows[at].tcp.handle_timeout(now);
             self.subflows[at].upkeep.on_numbers();
-            if self.coupled.is_coupled() {
+            if self.planner.is_coupled() {
                 self.after_ack(at, acked);
             }
             self.after_timeout(now, at);
@@ -214,7 +213,8 @@ impl Connection {
 
     /// The period of the connection-level timer: no subflow may still be waiting for its own.
     fn data_period(&self) -> Duration {
-        let longest = self.open().map(|at| self.subflows[at].tcp.rto()).max().unwrap_or(PERIOD_INITIAL);
+        let longest =
+            self.subflows.open().map(|at| self.subflows[at].tcp.rto()).max().unwrap_or(PERIOD_INITIAL);
         let period = longest.max(PERIOD_MIN).saturating_mul(1 << self.timers.backoff.min(BACKOFF_MAX));
         period.min(self.config.tcp.rto_max.max(PERIOD_MIN))
     }
@@ -222,23 +222,15 @@ impl Connection {
     /// Starts the timer if something waits for the peer and it is not running.
     #[inline]
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
-        if self.timers.data == Instant::MAX && self.waits_for_peer() {
+        if self.timers.data == Instant::MAX && self.sending.waits_for_peer() {
             self.timers.progress = now;
             self.timers.data = now + self.data_period();
         }
     }
 
-    #[inline]
-    fn waits_for_peer(&self) -> bool {
-        let unacknowledged = self.queue.una() < self.queue.next();
-        unacknowledged
-            || self.queue.unscheduled() > 0
-            || matches!(self.finish, Finish::Sent(_) | Finish::Wanted)
-    }
-
     fn data_timeout(&mut self, now: Instant) {
         self.timers.data = Instant::MAX;
-        if !self.waits_for_peer() {
+        if !self.sending.waits_for_peer() {
             return;
         }
         let due = self.timers.progress.saturating_add(self.data_period());
@@ -247,16 +239,16 @@ impl Connection {
             return;
         }
         self.timers.backoff += 1;
-        if self.queue.una() < self.queue.next() {
+        if self.sending.queue.una() < self.sending.queue.next() {
             self.repair_head(now);
-        } else if self.queue.unscheduled() > 0 {
+        } else if self.sending.queue.unscheduled() > 0 {
             self.probe_window(now);
         } else {
             self.repeat_data_fin(now);
         }
         self.timers.progress = now;
         self.timers.data = now + self.data_period();
-        self.due.request_schedule();
+        self.planner.due.request_schedule();
     }
 
     /// RFC 8684 §3.3.6: a subflow acknowledged the oldest data, or is gone, but no DATA_ACK came.
@@ -264,7 +256,7 @@ impl Connection {
         if self.mode == Mode::Tcp {
             return;
         }
-        let Some(head) = self.queue.head() else { return };
+        let Some(head) = self.sending.queue.head() else { return };
         let carrier = &self.subflows[head.latest as usize];
         // Of a carrier that is gone, only its place is left, perhaps with another subflow in it.
         let carries = carrier.phase != Phase::Closed && head.carriers & carrier.bit() != 0;
@@ -275,8 +267,8 @@ impl Connection {
         // Perhaps only the DATA_ACK was lost: ask for it. A second copy on the same subflow would also look like new
         // data to a peer to whom the options do not come through any more.
         let at = head.latest as usize;
-        let has_others = self.open().any(|other| other != at);
-        let patience = if self.sent_split || has_others { PROBES_FIRST } else { PROBES_ALONE };
+        let has_others = self.subflows.has_others(at);
+        let patience = if self.sending.split || has_others { PROBES_FIRST } else { PROBES_ALONE };
         if carries && carrier.optionless && self.timers.backoff > PROBES_ALONE {
             // RFC 8684 §3.7: the path has begun to strip options, and nothing can be DATA_ACKed there.
             self.reset_subflow(now, at, ResetReason::Middlebox);
@@ -284,12 +276,12 @@ impl Connection {
             self.subflows[at].tcp.probe();
             self.subflows[at].touch();
         } else {
-            self.queue.requeue_head();
+            self.sending.queue.requeue_head();
         }
     }
 
     fn repeat_data_fin(&mut self, now: Instant) {
-        let Finish::Sent(times) = self.finish else { return };
+        let Finish::Sent(times) = self.sending.finish else { return };
         if times > self.config.tcp.max_retransmissions {
             return self.fail(FailureReason::TimedOut);
         }
@@ -320,8 +312,8 @@ impl Connection {
         if !self.config.reinjection || self.mode != Mode::Multipath {
             return;
         }
-        for index in 0..self.live.len() {
-            let at = self.live[index] as usize;
+        for index in 0..self.subflows.live.len() {
+            let at = self.subflows.live[index] as usize;
             if self.subflows[at].timed_out && self.subflows[at].phase != Phase::Closed {
                 self.reinject_from(at);
             }
@@ -330,24 +322,24 @@ impl Connection {
 
     /// Has others carry what a timed-out subflow carries: the oldest of it, or all.
     fn reinject_from(&mut self, at: usize) {
-        let healthy = self.healthy();
+        let healthy = self.subflows.healthy();
         let subflow = &self.subflows[at];
         let stale = subflow.tcp.consecutive_timeouts() >= self.config.stale_loss_cnt;
         if stale || self.config.reinject_after_timeout == ReinjectAfterTimeout::All {
-            self.queue.requeue(subflow.place, healthy);
+            self.sending.queue.requeue(subflow.place, healthy);
         } else {
-            self.queue.requeue_oldest(subflow.place, healthy);
+            self.sending.queue.requeue_oldest(subflow.place, healthy);
         }
     }
 
     /// The connection-level window is closed, nothing is on its way, and its opening may have been lost
     /// (RFC 9293 §3.8.6.1).
     fn probe_window(&mut self, now: Instant) {
-        if self.send_edge > self.queue.next() {
+        if self.sending.window_left() > 0 {
             return;
         }
         // On all of them: a path that died silently carries nothing that would show it.
-        for at in self.open().collect::<Vec<_>>() {
+        for at in self.subflows.open().collect::<Vec<_>>() {
             if self.subflows[at].optionless && self.timers.backoff > PROBES_ALONE {
                 // RFC 8684 §3.7: its answers have lost their options, and the window that they tell means nothing.
                 self.reset_subflow(now, at, ResetReason::Middlebox);

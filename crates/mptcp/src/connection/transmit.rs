@@ -1,5 +1,6 @@
 //! A segment's way out: the subflow's TCP cuts it, the connection adds the options and the window.
 
+use super::subflows::Subflows;
 use super::{Connection, Mode};
 use crate::event::Event;
 use crate::id::SubflowId;
@@ -9,8 +10,8 @@ use crate::subflow::{Infinite, Phase, Subflow};
 use ropewalk_tcp::State;
 use ropewalk_units::{Dsn, Instant, Ssn};
 use ropewalk_wire::{
-    DataAck, Dss, FastClose, Flags, Generated, Join, Mapping, MptcpOption, Octets, Options, Payload,
-    ResetReason, Segment, Sum, dss_checksum,
+    Dss, FastClose, Flags, Generated, Join, Mapping, MptcpOption, Octets, Options, Payload, ResetReason,
+    Segment, Sum, dss_checksum,
 };
 
 impl Connection {
@@ -35,11 +36,11 @@ impl Connection {
         now: Instant,
         segment: &mut Segment,
     ) -> Option<SubflowId> {
-        if self.due.schedules() {
+        if self.planner.due.schedules() {
             self.schedule(now);
         }
         let mut index = 0;
-        while let Some(&at) = self.live.get(index) {
+        while let Some(&at) = self.subflows.live.get(index) {
             let subflow = &mut self.subflows[at as usize];
             if subflow.upkeep.is_unpolled() {
                 if subflow.wants_to_transmit() && subflow.tcp.transmit(now, segment) {
@@ -50,17 +51,17 @@ impl Connection {
                 }
                 subflow.upkeep.on_polled();
                 if subflow.has_news() && self.has_ended(now, at as usize) {
-                    self.live.remove(index);
+                    self.subflows.live.remove(index);
                     self.emit(Event::SubflowGone(self.subflows[at as usize].id));
                     continue;
                 }
             }
             index += 1;
         }
-        if self.due.schedules() {
+        if self.planner.due.schedules() {
             return self.transmit_after_events(octets, now, segment);
         }
-        self.due.on_polled();
+        self.planner.due.on_polled();
         self.keep_slow_timer();
         None
     }
@@ -68,20 +69,21 @@ impl Connection {
     /// May [`Self::transmit`] have a segment? When the answer is no, calling it would change nothing.
     #[inline]
     pub fn wants_to_transmit(&self) -> bool {
-        self.due.is_anything()
+        self.planner.due.is_anything()
     }
 
     /// A segment of the subflow at `index` of the living leaves. Often it was the last one, and all others are at rest.
     #[inline]
     fn look_ahead(&mut self, index: usize) {
-        for &at in &self.live[index..] {
-            let subflow = &mut self.subflows[at as usize];
+        let Subflows { all, live, .. } = &mut self.subflows;
+        for &at in &live[index..] {
+            let subflow = &mut all[at as usize];
             if subflow.upkeep.is_unpolled() && (subflow.wants_to_transmit() || subflow.has_news()) {
                 return;
             }
             subflow.upkeep.on_polled();
         }
-        self.due.on_polled();
+        self.planner.due.on_polled();
         self.keep_slow_timer();
     }
 
@@ -100,13 +102,13 @@ impl Connection {
         now: Instant,
         segment: &mut Segment,
     ) -> Option<SubflowId> {
-        if self.live.iter().any(|&at| self.subflows[at as usize].phase == Phase::Open) {
+        if self.subflows.open().next().is_some() {
             self.schedule(now);
-            if self.live.iter().any(|&at| self.subflows[at as usize].upkeep.is_unpolled()) {
+            if self.subflows.live().any(|subflow| subflow.upkeep.is_unpolled()) {
                 return self.transmit_of(octets, now, segment);
             }
         }
-        self.due.on_polled();
+        self.planner.due.on_polled();
         self.keep_slow_timer();
         None
     }
@@ -118,9 +120,8 @@ impl Connection {
             return self.attach_syn(at, segment);
         }
         let subflow = &self.subflows[at];
-        let (read, next) = (self.reassembly.read_position(), self.reassembly.next());
         let least = u64::from(self.config.tcp.mss);
-        segment.window = self.window.field(read, next, subflow.tcp.own_window_scale(), least);
+        segment.window = self.receiving.window_field(subflow.tcp.own_window_scale(), least);
         if segment.flags.contains(Flags::RST) {
             self.attach_reset(at, segment);
         } else if self.mode != Mode::Multipath {
@@ -134,7 +135,7 @@ impl Connection {
 
     #[cold]
     fn attach_syn(&mut self, at: usize, segment: &mut Segment) {
-        segment.window = self.window.on_syn();
+        segment.window = self.receiving.window.on_syn();
         let subflow = &mut self.subflows[at];
         subflow.syns += 1;
         let backup = subflow.backup_own;
@@ -143,22 +144,22 @@ impl Connection {
         let option = match &subflow.join {
             None if self.mode == Mode::Tcp || (!answer && !self.config.offers(subflow.syns)) => return,
             None => MptcpOption::Capable {
-                checksum_required: self.checksum,
+                checksum_required: self.agreement.checksum,
                 no_more_subflows: !self.config.allow_join_initial_addr_port,
-                sender_key: answer.then_some(self.own_key),
+                sender_key: answer.then_some(self.agreement.own_key),
                 receiver_key: None,
                 data: None,
             },
             Some(join) if answer => {
-                let peer_key = self.peer_key.unwrap_or(0);
-                let hmac = keys::join_hmac(self.own_key, peer_key, join.own_nonce, join.peer_nonce);
+                let peer_key = self.agreement.peer_key.unwrap_or(0);
+                let hmac = keys::join_hmac(self.agreement.own_key, peer_key, join.own_nonce, join.peer_nonce);
                 let hmac = keys::leftmost_64(&hmac);
                 MptcpOption::Join(Join::SynAck { backup, address_id, hmac, nonce: join.own_nonce })
             }
             Some(join) => MptcpOption::Join(Join::Syn {
                 backup,
                 address_id,
-                token: self.peer_token,
+                token: self.agreement.peer_token,
                 nonce: join.own_nonce,
             }),
         };
@@ -174,7 +175,7 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         let mptcp = &mut segment.options.mptcp;
         if subflow.fast_close
-            && let Some(receiver_key) = self.peer_key
+            && let Some(receiver_key) = self.agreement.peer_key
         {
             mptcp.push(MptcpOption::FastClose(FastClose { receiver_key }));
         }
@@ -186,34 +187,26 @@ impl Connection {
         mptcp.push(MptcpOption::Reset { transient: reason == ResetReason::Resources, reason });
     }
 
-    /// The DATA_ACK for the options, 64 bits long once the peer has sent a mapping and if there is room.
-    #[inline]
-    fn data_ack(&self, long: bool) -> DataAck {
-        let next = self.reassembly.next();
-        // RFC 8684 §3.3.3: a DATA_FIN that arrived in order takes one octet.
-        let dsn = self.peer_first + next + u64::from(self.peer_fin == Some(next));
-        if long && self.peer_maps { DataAck::Long(dsn) } else { DataAck::Short(dsn.get() as u32) }
-    }
-
     /// A data segment: the mapping of what it carries (RFC 8684 §3.3.1).
     #[inline]
     fn attach_mapping(&self, octets: &impl Octets, subflow: &Subflow, segment: &mut Segment) {
         let ssn = Ssn::from_seq(segment.seq, subflow.tcp.iss());
-        if !self.confirmed && self.role == Role::Client && ssn == Ssn::new(1) {
+        if !self.agreement.confirmed && self.role == Role::Client && ssn == Ssn::new(1) {
             return self.attach_capable(segment, Some(octets));
         }
         // Four octets more than were kept free: only when the segment leaves them.
         let long = segment.payload.len + 4 <= subflow.tcp.smss();
         let mapping = self.mapping_of(octets, segment.payload, ssn);
-        segment.options.mptcp.dss = Some(Dss::new(Some(self.data_ack(long)), Some(mapping), false));
+        segment.options.mptcp.dss = Some(Dss::new(Some(self.receiving.data_ack(long)), Some(mapping), false));
         fit_sack(&mut segment.options);
     }
 
     #[inline]
     fn mapping_of(&self, octets: &impl Octets, payload: Payload, ssn: Ssn) -> Mapping {
-        let dsn = self.queue.dsn(payload.offset);
+        let dsn = self.sending.queue.dsn(payload.offset);
         let len = payload.len as u16;
-        let checksum = if self.checksum { Some(checksum_of(octets, dsn, ssn, payload)) } else { None };
+        let checksum =
+            if self.agreement.checksum { Some(checksum_of(octets, dsn, ssn, payload)) } else { None };
         Mapping { dsn, ssn, len, checksum }
     }
 
@@ -226,10 +219,10 @@ impl Connection {
             (mapping.len, mapping.checksum)
         });
         segment.options.mptcp.push(MptcpOption::Capable {
-            checksum_required: self.checksum,
+            checksum_required: self.agreement.checksum,
             no_more_subflows: !self.config.allow_join_initial_addr_port,
-            sender_key: Some(self.own_key),
-            receiver_key: self.peer_key,
+            sender_key: Some(self.agreement.own_key),
+            receiver_key: self.agreement.peer_key,
             data,
         });
         fit_sack(&mut segment.options);
@@ -241,13 +234,17 @@ impl Connection {
         if subflow.active && subflow.phase == Phase::Opening && self.attach_third_ack(at, segment) {
             return;
         }
-        if !self.confirmed && self.role == Role::Client && self.keys_go_first(at) {
+        if !self.agreement.confirmed && self.role == Role::Client && self.keys_go_first(at) {
             return self.attach_capable(segment, None::<&Generated>);
         }
         let subflow = &mut self.subflows[at];
         let rare = !subflow.rare.is_empty();
         let data_fin = std::mem::take(&mut subflow.data_fin_due);
-        let dss = if data_fin { self.data_fin() } else { Dss::new(Some(self.data_ack(true)), None, false) };
+        let dss = if data_fin {
+            self.data_fin()
+        } else {
+            Dss::new(Some(self.receiving.data_ack(true)), None, false)
+        };
         let options = &mut segment.options;
         if rare {
             self.attach_rare(at, options, dss);
@@ -260,9 +257,9 @@ impl Connection {
     /// RFC 8684 §3.3.3: without data, SSN 0 and a length of 1.
     #[cold]
     fn data_fin(&self) -> Dss {
-        let (dsn, ssn) = (self.queue.dsn(self.queue.written()), Ssn::new(0));
-        let checksum = self.checksum.then(|| dss_checksum(dsn, ssn, 1, Sum::default()));
-        Dss::new(Some(self.data_ack(true)), Some(Mapping { dsn, ssn, len: 1, checksum }), true)
+        let (dsn, ssn) = (self.sending.queue.dsn(self.sending.queue.written()), Ssn::new(0));
+        let checksum = self.agreement.checksum.then(|| dss_checksum(dsn, ssn, 1, Sum::default()));
+        Dss::new(Some(self.receiving.data_ack(true)), Some(Mapping { dsn, ssn, len: 1, checksum }), true)
     }
 
     /// Nothing proves that the third ACK arrived, so that pure ACKs repeat its keys (RFC 8684 §3.1); a DATA_FIN
@@ -283,8 +280,10 @@ impl Connection {
     /// The third ACK of a MP_JOIN (RFC 8684 §3.2).
     #[cold]
     fn attach_third_ack(&mut self, at: usize, segment: &mut Segment) -> bool {
-        let (Some(join), Some(peer_key)) = (&self.subflows[at].join, self.peer_key) else { return false };
-        let hmac = keys::join_hmac(self.own_key, peer_key, join.own_nonce, join.peer_nonce);
+        let (Some(join), Some(peer_key)) = (&self.subflows[at].join, self.agreement.peer_key) else {
+            return false;
+        };
+        let hmac = keys::join_hmac(self.agreement.own_key, peer_key, join.own_nonce, join.peer_nonce);
         segment.options.mptcp.push(MptcpOption::Join(Join::Ack { hmac: keys::leftmost_160(&hmac) }));
         fit_sack(&mut segment.options);
         true
@@ -332,12 +331,13 @@ impl Connection {
             return;
         }
         let mapping = if offset == 0 {
-            let checksum = self.checksum.then_some(0);
-            Mapping { dsn: self.queue.dsn(data), ssn, len: 0, checksum }
+            let checksum = self.agreement.checksum.then_some(0);
+            Mapping { dsn: self.sending.queue.dsn(data), ssn, len: 0, checksum }
         } else {
             self.mapping_of(octets, segment.payload, ssn)
         };
-        segment.options.mptcp.dss = Some(Dss::new(Some(self.data_ack(false)), Some(mapping), false));
+        segment.options.mptcp.dss =
+            Some(Dss::new(Some(self.receiving.data_ack(false)), Some(mapping), false));
         fit_sack(&mut segment.options);
     }
 }

@@ -74,7 +74,7 @@ impl ReceiveWindow {
     /// Has reading made so much room that the peer should hear of it at once? As Linux decides: the window can
     /// at least double, and is at most half of the buffer.
     #[inline]
-    fn wants_update(&self, read: u64, next: u64, segment: u64) -> bool {
+    pub(super) fn wants_update(&self, read: u64, next: u64, segment: u64) -> bool {
         let window = self.edge.saturating_sub(next);
         window <= self.limit / 2 && {
             let growth = self.grown(read, segment) - self.edge;
@@ -109,47 +109,46 @@ impl Connection {
     #[inline]
     pub(super) fn offer_window_update(&mut self) {
         let segment = u64::from(self.config.tcp.mss);
-        let (read, next) = (self.reassembly.read_position(), self.reassembly.next());
-        if self.window.wants_update(read, next, segment) {
+        if self.receiving.wants_window_update(segment) {
             self.update_window();
         }
     }
 
     #[cold]
     fn update_window(&mut self) {
-        self.due.request_poll();
-        for &at in &self.live {
-            let subflow = &mut self.subflows[at as usize];
+        self.planner.due.request_poll();
+        self.subflows.for_each_live(|subflow| {
             if matches!(subflow.phase, Phase::Open | Phase::Closing) {
                 subflow.request_ack();
             }
-        }
+        });
     }
 
     /// Data arrived: perhaps a round-trip time is over.
     #[inline(always)]
     pub(super) fn tune_window(&mut self, now: Instant) {
-        if !self.window.autotuned || now < self.window.not_before || self.window.limit >= self.window.max {
+        if !self.receiving.window.autotuned
+            || now < self.receiving.window.not_before
+            || self.receiving.window.limit >= self.receiving.window.max
+        {
             return;
         }
         // Without timestamps the receiver can only bound the round-trip time by whole windows, and these are huge.
         let echoed = self.config.tcp.timestamps;
         let rtt_of = |tcp: &tcp::Connection| tcp.receiver_rtt().filter(|_| echoed).or(tcp.srtt());
-        let rtts = self.live.iter().filter_map(|&at| rtt_of(&self.subflows[at as usize].tcp));
+        let rtts = self.subflows.live().filter_map(|subflow| rtt_of(&subflow.tcp));
         let Some(rtt) = rtts.max() else { return };
-        if now.saturating_since(self.window.since) >= rtt {
-            self.window.tune(now, u64::from(self.config.tcp.mss));
+        if now.saturating_since(self.receiving.window.since) >= rtt {
+            self.receiving.window.tune(now, u64::from(self.config.tcp.mss));
         }
-        self.window.not_before = self.window.since + rtt;
+        self.receiving.window.not_before = self.receiving.window.since + rtt;
     }
 
     /// The peer's window, `octets` beyond `acknowledged`. The right edge never moves back.
     #[inline]
     pub(super) fn open_send_window(&mut self, acknowledged: u64, octets: u64) {
-        let edge = acknowledged + octets;
-        if edge > self.send_edge {
-            self.send_edge = edge;
-            self.due.request_schedule();
+        if self.sending.open_window(acknowledged, octets) {
+            self.planner.due.request_schedule();
         }
     }
 

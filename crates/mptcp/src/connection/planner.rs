@@ -1,0 +1,148 @@
+//! Who carries what, and how fast windows grow: the scheduler, the coupling, and the snapshots that both decide from. It
+//! keeps account of what is out of date, so that nobody else renews or forgets a snapshot.
+
+use super::subflows::Subflows;
+use super::views::{Sources, Views};
+use crate::config::Config;
+use crate::coupling::{Control, CoupledControl, WindowUpdate};
+use crate::id::SubflowId;
+use crate::scheduler::{Decision, Needs, Scheduler, Standing};
+use crate::upkeep::Due;
+use crate::view::{QueueView, SubflowView};
+use ropewalk_tcp::Coupling;
+use ropewalk_units::Instant;
+
+/// Decisions, and what they are made from.
+#[derive(Clone, Debug)]
+pub(super) struct Planner {
+    scheduler: Scheduler,
+    coupled: CoupledControl,
+    views: Views,
+    /// What is left to be done.
+    pub(super) due: Due,
+    /// Timeouts in a row after which a subflow is not usable.
+    stale_loss_cnt: u32,
+}
+
+impl Planner {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            scheduler: Scheduler::new(config),
+            coupled: CoupledControl::new(config.coupling, config.tcp.ssthresh_from_cwnd),
+            views: Views::default(),
+            due: Due::FIRST,
+            stale_loss_cnt: config.stale_loss_cnt,
+        }
+    }
+
+    /// What the TCP of every subflow runs.
+    pub(super) fn control(&self) -> Control {
+        self.coupled.control()
+    }
+
+    /// Must the subflows be told their coupling?
+    #[inline]
+    pub(super) fn is_coupled(&self) -> bool {
+        self.coupled.is_coupled()
+    }
+
+    /// Does each subflow have its own pointer into the queue?
+    #[inline]
+    pub(super) fn own_pointers(&self) -> bool {
+        self.scheduler.own_pointers()
+    }
+
+    /// The snapshots by place, as the last renewal left them.
+    #[inline]
+    pub(super) fn views(&self) -> &[SubflowView] {
+        &self.views
+    }
+
+    /// Renews all snapshots.
+    pub(super) fn renew(&mut self, subflows: &mut Subflows) {
+        let (views, mut sources) = self.sources(subflows);
+        views.refresh(&mut sources);
+    }
+
+    /// Renews one subflow's snapshot.
+    pub(super) fn renew_one(&mut self, subflows: &mut Subflows, at: usize) {
+        let (views, mut sources) = self.sources(subflows);
+        views.refresh_one(at, &mut sources);
+    }
+
+    /// Renews what the scheduler looks at.
+    #[inline]
+    pub(super) fn renew_for_scheduler(&mut self, subflows: &mut Subflows) {
+        let rooms = self.scheduler.needs() == Needs::Rooms;
+        let (views, mut sources) = self.sources(subflows);
+        if rooms { views.refresh_rooms(&mut sources) } else { views.refresh(&mut sources) }
+    }
+
+    /// A subflow's increase and decrease now.
+    #[inline(always)]
+    pub(super) fn coupling(&mut self, subflows: &mut Subflows, at: usize) -> Coupling {
+        let (views, mut sources) = self.sources(subflows);
+        views.refresh_windows(&mut sources);
+        self.coupled.coupling(&self.views, at)
+    }
+
+    /// A subflow has had `acked` octets acknowledged, and perhaps has `lost` some: what the coupling makes of it.
+    #[inline(always)]
+    pub(super) fn on_acked(
+        &mut self,
+        subflows: &mut Subflows,
+        at: usize,
+        acked: u32,
+        lost: bool,
+    ) -> Option<WindowUpdate> {
+        if lost || self.coupled.looks_after_ack() {
+            self.renew(subflows);
+        }
+        if lost {
+            self.coupled.on_loss(&self.views, at);
+        }
+        if acked > 0 { self.coupled.on_acked(&self.views, at, acked) } else { None }
+    }
+
+    /// The choice that stands as long as data and window are ample; `None`: each segment is decided.
+    #[inline(always)]
+    pub(super) fn standing(&self) -> Option<Standing> {
+        self.scheduler.standing(&self.views)
+    }
+
+    /// The scheduler's next step.
+    #[inline]
+    pub(super) fn pick(&mut self, now: Instant, queue: &QueueView) -> Decision {
+        self.scheduler.pick(now, &self.views, queue)
+    }
+
+    /// A subflow was given octets to carry.
+    #[inline(always)]
+    pub(super) fn on_given(&mut self, at: usize, octets: u32) {
+        self.views.on_given(at, octets);
+    }
+
+    /// Redundant scheduling: so many octets are left for a subflow to carry.
+    pub(super) fn set_own_backlog(&mut self, at: usize, octets: u64) {
+        self.views.set_own_backlog(at, octets);
+    }
+
+    /// A place has another subflow.
+    pub(super) fn on_occupied(&mut self, subflows: &mut Subflows, at: usize) {
+        self.scheduler.forget(SubflowId(at as u32));
+        self.coupled.forget(at);
+        self.renew_one(subflows, at);
+    }
+
+    /// The snapshots, and what they are made from.
+    #[inline(always)]
+    fn sources<'a>(&'a mut self, subflows: &'a mut Subflows) -> (&'a mut Views, Sources<'a>) {
+        let sources = Sources {
+            live: &subflows.live,
+            subflows: &mut subflows.all,
+            scheduler: &self.scheduler,
+            stale_loss_cnt: self.stale_loss_cnt,
+        };
+        (&mut self.views, sources)
+    }
+}

@@ -1,0 +1,106 @@
+//! The receiving half: the stream as it is put together, the window, and the peer's DATA_FIN.
+
+use super::order::Held;
+use super::window::ReceiveWindow;
+use crate::reassembly::Reassembly;
+use ropewalk_units::Dsn;
+use ropewalk_wire::DataAck;
+
+/// What the peer has sent, until the application reads it.
+#[derive(Clone, Debug)]
+pub(super) struct Receiving {
+    pub(super) reassembly: Reassembly,
+    pub(super) window: ReceiveWindow,
+    /// DSN of the peer's first octet.
+    pub(super) first: Dsn,
+    /// The peer has sent a mapping, so that DATA_ACKs have 64 bits.
+    pub(super) mapped: bool,
+    fin: Option<u64>,
+    finished: bool,
+    /// Segments that wait for the order of data.
+    pub(super) held: Held,
+}
+
+impl Receiving {
+    /// Nothing has come yet.
+    pub(super) fn new(reassembly: Reassembly, window: ReceiveWindow) -> Self {
+        Self {
+            reassembly,
+            window,
+            first: Dsn::new(0),
+            mapped: false,
+            fin: None,
+            finished: false,
+            held: Held::default(),
+        }
+    }
+
+    /// Where the peer's DATA_FIN lies, if one has come.
+    #[inline]
+    pub(super) fn fin(&self) -> Option<u64> {
+        self.fin
+    }
+
+    /// Has all come before the peer's DATA_FIN (or FIN), and the application been told?
+    #[inline]
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// A DATA_FIN (RFC 8684 §3.3.3): within the window and above all that has arrived, as a FIN must be. The first one counts.
+    /// Is it that one, so that it is acknowledged?
+    pub(super) fn on_data_fin(&mut self, data: u64) -> bool {
+        let allowed = self.reassembly.end()..=self.window.edge();
+        if self.fin.is_none() && allowed.contains(&data) {
+            self.fin = Some(data);
+        }
+        self.fin == Some(data)
+    }
+
+    /// A checksum failed. The DATA_FIN may be of the same mapping; the peer repeats it.
+    pub(super) fn forget_fin(&mut self) {
+        if !self.finished {
+            self.fin = None;
+        }
+    }
+
+    /// Has the DATA_FIN come into order just now?
+    #[inline]
+    pub(super) fn reaches_fin(&mut self) -> bool {
+        let reached = !self.finished && self.fin == Some(self.reassembly.next());
+        self.finished |= reached;
+        reached
+    }
+
+    /// Plain TCP's FIN has come into order. Is that new?
+    pub(super) fn finish(&mut self) -> bool {
+        !std::mem::replace(&mut self.finished, true)
+    }
+
+    /// The octet that is expected next.
+    #[inline]
+    pub(super) fn expected(&self) -> Dsn {
+        self.first + self.reassembly.next()
+    }
+
+    /// The DATA_ACK for the options: 64 bits `long` once the peer has sent a mapping, if there is room.
+    #[inline]
+    pub(super) fn data_ack(&self, long: bool) -> DataAck {
+        let next = self.reassembly.next();
+        // RFC 8684 §3.3.3: a DATA_FIN that arrived in order takes one octet.
+        let dsn = self.first + next + u64::from(self.fin == Some(next));
+        if long && self.mapped { DataAck::Long(dsn) } else { DataAck::Short(dsn.get() as u32) }
+    }
+
+    /// The window field of a segment that is not a SYN; `segment` octets are what the edge moves by at least.
+    #[inline]
+    pub(super) fn window_field(&mut self, scale: u8, segment: u64) -> u16 {
+        self.window.field(self.reassembly.read_position(), self.reassembly.next(), scale, segment)
+    }
+
+    /// Has reading made so much room that the peer should hear of it at once?
+    #[inline]
+    pub(super) fn wants_window_update(&self, segment: u64) -> bool {
+        self.window.wants_update(self.reassembly.read_position(), self.reassembly.next(), segment)
+    }
+}

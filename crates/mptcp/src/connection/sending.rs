@@ -1,0 +1,104 @@
+//! The sending half: what was written, how far the peer's window lets it out, and how far our DATA_FIN has come.
+
+use crate::send_queue::SendQueue;
+use ropewalk_units::Dsn;
+
+/// How far our own DATA_FIN has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Finish {
+    No,
+    /// The application has finished; data is still to be given to subflows.
+    Wanted,
+    /// Sent so many times.
+    Sent(u32),
+    Acknowledged,
+}
+
+/// What the application has written, until the peer has it.
+#[derive(Clone, Debug)]
+pub(super) struct Sending {
+    pub(super) queue: SendQueue,
+    pub(super) finish: Finish,
+    /// The peer's window lets out everything before this octet.
+    edge: u64,
+    /// Something other than one subflow's contiguous stream was sent: no silent fallback any more.
+    pub(super) split: bool,
+}
+
+impl Sending {
+    /// Nothing yet; the stream begins one after `initial` (RFC 8684 §3.1).
+    pub(super) fn new(initial: Dsn) -> Self {
+        Self { queue: SendQueue::new(initial), finish: Finish::No, edge: 0, split: false }
+    }
+
+    /// The application writes; ignored after it has finished. Was it taken?
+    #[inline]
+    pub(super) fn write(&mut self, octets: u64) -> bool {
+        if self.finish == Finish::No {
+            self.queue.write(octets);
+        }
+        self.finish == Finish::No
+    }
+
+    /// Octets written that the peer has not acknowledged.
+    #[inline]
+    pub(super) fn buffered(&self) -> u64 {
+        self.queue.written() - self.queue.una()
+    }
+
+    /// Does anything wait for a subflow: data, the peer's DATA_ACK, or the DATA_FIN?
+    #[inline]
+    pub(super) fn is_busy(&self) -> bool {
+        self.queue.una() < self.queue.written() || self.finish == Finish::Wanted
+    }
+
+    /// Does anything wait for the peer to answer?
+    #[inline]
+    pub(super) fn waits_for_peer(&self) -> bool {
+        let unacknowledged = self.queue.una() < self.queue.next();
+        unacknowledged
+            || self.queue.unscheduled() > 0
+            || matches!(self.finish, Finish::Sent(_) | Finish::Wanted)
+    }
+
+    /// Is the DATA_FIN due: all data was given to subflows, and it was never sent?
+    #[inline]
+    pub(super) fn owes_data_fin(&self) -> bool {
+        self.finish == Finish::Wanted && self.queue.unscheduled() == 0
+    }
+
+    /// The DATA_FIN goes out, perhaps once more.
+    pub(super) fn on_data_fin_sent(&mut self) {
+        let times = if let Finish::Sent(times) = self.finish { times } else { 0 };
+        self.finish = Finish::Sent(times + 1);
+    }
+
+    /// Does a DATA_ACK cover our DATA_FIN?
+    #[inline]
+    pub(super) fn acknowledges_data_fin(&self, acknowledged: u64) -> bool {
+        matches!(self.finish, Finish::Sent(_)) && acknowledged == self.queue.written() + 1
+    }
+
+    /// The peer's window, `octets` beyond `acknowledged`. The right edge never moves back. Did it open?
+    #[inline]
+    pub(super) fn open_window(&mut self, acknowledged: u64, octets: u64) -> bool {
+        let edge = acknowledged + octets;
+        let opened = edge > self.edge;
+        if opened {
+            self.edge = edge;
+        }
+        opened
+    }
+
+    /// Octets that the peer's window lets out beyond what was given to subflows.
+    #[inline]
+    pub(super) fn window_left(&self) -> u64 {
+        self.edge.saturating_sub(self.queue.next())
+    }
+
+    /// The first octet that was not written, or that the peer's window keeps back.
+    #[inline]
+    pub(super) fn limit(&self) -> u64 {
+        self.queue.written().min(self.edge)
+    }
+}
