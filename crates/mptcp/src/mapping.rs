@@ -162,7 +162,7 @@ impl Mappings {
     }
 
     /// The mapping of the octet at `position`; those that end before it are forgotten.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&mut self, position: u64) -> Option<Mapped> {
         self.forget(position);
         (self.first.len > 0 && self.first.position <= position).then_some(self.first)

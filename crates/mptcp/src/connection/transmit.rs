@@ -73,7 +73,7 @@ impl Connection {
     }
 
     /// A segment of the subflow at `index` of the living leaves. Often it was the last one, and all others are at rest.
-    #[inline]
+    #[inline(always)]
     fn look_ahead(&mut self, index: usize) {
         let Subflows { all, live, .. } = &mut self.subflows;
         for &at in &live[index..] {
@@ -114,7 +114,7 @@ impl Connection {
     }
 
     /// Adds options and window to a segment.
-    #[inline]
+    #[inline(always)]
     fn attach(&mut self, octets: &impl Octets, at: usize, segment: &mut Segment) {
         if segment.flags.contains(Flags::SYN) {
             return self.attach_syn(at, segment);

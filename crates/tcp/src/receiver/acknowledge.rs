@@ -28,8 +28,17 @@ impl Receiver {
             self.acks.sent();
         }
         let flags = if self.echoes_congestion { flags | Flags::ECE } else { flags };
-        let options = Options { timestamps, sack, ..Options::default() };
-        *segment = Segment { seq, ack: next, flags, window, payload, options, ecn };
+        segment.options.clear();
+        segment.options.timestamps = timestamps;
+        if !sack.is_empty() {
+            segment.options.sack = sack;
+        }
+        segment.seq = seq;
+        segment.ack = next;
+        segment.flags = flags;
+        segment.window = window;
+        segment.payload = payload;
+        segment.ecn = ecn;
     }
 
     /// RFC 8257 §3.2: acknowledges what came before the marks changed. What is due later stays due.
