@@ -355,7 +355,7 @@ impl Outcome {
 const HEAD: &str = "\
 # Columns of the tables
 
-Every column of every table, from their declarations. `ROPEWALK_BLESS=1 cargo test -p ropewalk-scenario --test reference` writes
+Every column of every table, from their declarations. `ROPEWALK_BLESS=1 cargo test -p ropewalk-scenario --test scenarios` writes
 this page again. Before these columns each table has `scenario`, `scenario_hash` and `seed` ([results](../results.md)). A `?` marks
 columns that may be empty: there was nothing to count, or a Linux host's kernel does not tell. Mbit/s are 10⁶ bit/s.
 ";

@@ -8,7 +8,7 @@ use std::fmt::Write;
 const HEAD: &str = "\
 # Keys of scenario files
 
-Every table and key, from their declarations. `ROPEWALK_BLESS=1 cargo test -p ropewalk-scenario --test reference` writes this
+Every table and key, from their declarations. `ROPEWALK_BLESS=1 cargo test -p ropewalk-scenario --test scenarios` writes this
 page again. The [guide](../guide.md#scenario-files) shows how the tables fit together. A key without a default may be left
 out, unless it is required.
 ";

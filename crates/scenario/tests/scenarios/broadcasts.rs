@@ -1,7 +1,7 @@
 //! Broadcasts in scenarios: who hears whom, when, and what contention takes.
 
+use crate::support;
 use ropewalk_scenario::{BroadcastRow, Outcome, RunOptions, load, run};
-use std::path::Path;
 
 /// Three stations in a row, of which the outer two do not hear each other.
 const ROW: &str = r#"
@@ -20,9 +20,7 @@ c.position = ["30 m", "0 m"]
 "#;
 
 fn outcome(rest: &str) -> Outcome {
-    let scenario = load(&format!("{ROW}{rest}"), Some(Path::new("test.toml")), &[]);
-    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario, &RunOptions::default()).expect("a run")
+    support::outcome(&format!("{ROW}{rest}"), &[])
 }
 
 fn pairs(outcome: &Outcome) -> Vec<(&str, &str, u64, u64)> {

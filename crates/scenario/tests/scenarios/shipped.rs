@@ -1,35 +1,14 @@
 //! The scenarios of this repository: each loads, explains itself, and survives its own canonical form.
 
+use crate::support::{open, read, shipped, shipped_files, shipped_folder};
 use ropewalk_scenario::plan::{Application, Bulk, Protocol};
-use ropewalk_scenario::{Scenario, load, schema};
+use ropewalk_scenario::{load, schema};
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-
-fn files() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder()).expect("the repository has scenarios");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    files.sort();
-    files
-}
-
-fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).expect("readable")
-}
-
-fn open(path: &Path, overrides: &[(&str, &str)]) -> Scenario {
-    let overrides: Vec<(String, String)> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    load(&read(path), Some(path), &overrides).unwrap_or_else(|error| panic!("{error}"))
-}
+use std::path::Path;
 
 #[test]
 fn every_scenario_loads_and_is_drawn_in_its_head_comment() {
-    let files = files();
+    let files = shipped_files();
     assert!(files.len() >= 8, "{} scenarios", files.len());
     for path in files {
         let scenario = open(&path, &[]);
@@ -48,7 +27,7 @@ fn every_scenario_loads_and_is_drawn_in_its_head_comment() {
 
 #[test]
 fn the_canonical_form_means_the_same() {
-    for path in files() {
+    for path in shipped_files() {
         let scenario = open(&path, &[]);
         let canonical = scenario.canonical_json();
         if canonical.contains("sha256:") {
@@ -65,7 +44,7 @@ fn the_canonical_form_means_the_same() {
 
 #[test]
 fn hashes_name_what_is_simulated_and_not_how_it_is_written() {
-    let path = folder().join("degraded-path.toml");
+    let path = shipped_folder().join("degraded-path.toml");
     let hash = open(&path, &[]).hash();
     assert_eq!(hash.len(), 16);
     let same: [&[(&str, &str)]; 5] = [
@@ -85,7 +64,7 @@ fn hashes_name_what_is_simulated_and_not_how_it_is_written() {
 
 #[test]
 fn trace_files_count_by_their_content() {
-    let scenario = open(&folder().join("lte-wifi.toml"), &[]);
+    let scenario = shipped("lte-wifi.toml", &[]);
     assert!(scenario.canonical_json().contains("\"trace\":\"sha256:"));
     let lte = scenario.plan().links.iter().find(|link| link.name == "lte").expect("lte");
     let down = &lte.wire().expect("a wire").directions[1];
@@ -98,7 +77,7 @@ fn trace_files_count_by_their_content() {
 #[test]
 fn references_are_tcp_on_one_path_and_nothing_else_changes() {
     let mut compared = 0;
-    for path in files() {
+    for path in shipped_files() {
         let scenario = open(&path, &[]);
         for reference in scenario.references() {
             let single = load(&reference.source, Some(&path), &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -132,8 +111,7 @@ fn references_are_tcp_on_one_path_and_nothing_else_changes() {
 
 #[test]
 fn overrides_reach_the_references() {
-    let scenario =
-        open(&folder().join("degraded-path.toml"), &[("links.b.loss", "7 %"), ("tcp.mss", "1000")]);
+    let scenario = shipped("degraded-path.toml", &[("links.b.loss", "7 %"), ("tcp.mss", "1000")]);
     let reference = &scenario.references()[1];
     assert_eq!((reference.connection.as_str(), reference.path.as_str()), ("bulk", "b"));
     let single = load(&reference.source, None, &[]).expect("a scenario");
@@ -143,7 +121,7 @@ fn overrides_reach_the_references() {
 
 #[test]
 fn the_explanation_shows_paths_values_and_their_origins() {
-    let path = folder().join("degraded-path.toml");
+    let path = shipped_folder().join("degraded-path.toml");
     let text = open(&path, &[("links.b.loss", "7 %")]).explain();
     for wanted in [
         "[client] --+-- a -- [server]",
@@ -172,7 +150,7 @@ fn the_explanation_shows_paths_values_and_their_origins() {
 
 #[test]
 fn warnings_name_what_surprises() {
-    let path = folder().join("degraded-path.toml");
+    let path = shipped_folder().join("degraded-path.toml");
     let warned = |overrides: &[(&str, &str)], wanted: &str| {
         let warnings = open(&path, overrides).warnings();
         assert!(warnings.iter().any(|text| text.contains(wanted)), "no {wanted:?} in {warnings:?}");
@@ -187,13 +165,13 @@ fn warnings_name_what_surprises() {
     warned(&[("links.a.queue", "1000 packets"), ("links.a.loss", "0")], "bufferbloat");
     warned(&[("links.a.changes", "[{ at = \"70 s\", state = \"down\" }]")], "after the end");
     warned(&[("hosts.lonely", "{}")], "no link leads there");
-    let shared = open(&folder().join("shared-bottleneck.toml"), &[]).warnings();
+    let shared = shipped("shared-bottleneck.toml", &[]).warnings();
     assert!(shared.iter().any(|text| text.contains("meet in the link core")), "{shared:?}");
 }
 
 #[test]
 fn the_shipped_json_schema_is_current() {
-    let path = folder().join("ropewalk.schema.json");
+    let path = shipped_folder().join("ropewalk.schema.json");
     if std::env::var_os("ROPEWALK_BLESS").is_some() {
         std::fs::write(&path, schema()).expect("writable");
     }
@@ -230,7 +208,7 @@ fn visit(value: &serde_json::Value, check: &mut impl FnMut(&serde_json::Map<Stri
 
 #[test]
 fn copies_open_evenly_and_carry_numbers() {
-    let scenario = open(&folder().join("many-flows.toml"), &[("connections.bulk.count", "4")]);
+    let scenario = shipped("many-flows.toml", &[("connections.bulk.count", "4")]);
     let copies: Vec<_> =
         scenario.plan().connections.iter().filter(|connection| connection.group == "bulk").collect();
     let names: Vec<&str> = copies.iter().map(|copy| copy.name.as_str()).collect();
@@ -245,9 +223,9 @@ fn copies_open_evenly_and_carry_numbers() {
 /// Of each scenario its hash, and the SHA-256 of its canonical JSON.
 #[test]
 fn canonical_forms_are_those_recorded() {
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/canonical.txt");
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/canonical.txt");
     let mut found = String::new();
-    for path in files() {
+    for path in shipped_files() {
         let scenario = open(&path, &[]);
         let digest = Sha256::digest(scenario.canonical_json().as_bytes());
         let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();

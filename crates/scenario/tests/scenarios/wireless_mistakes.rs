@@ -1,7 +1,7 @@
 //! Mistakes in `[wifi]`: each names its line, its key and what would be right.
 
+use crate::support::mistake;
 use ropewalk_scenario::{ScenarioError, load};
-use std::path::Path;
 
 const GOOD: &str = r#"
 [scenario]
@@ -39,19 +39,12 @@ to = "d"
 application = { kind = "bulk" }
 "#;
 
-fn mistake(text: &str) -> ScenarioError {
-    match load(text, Some(Path::new("test.toml")), &[]) {
-        Ok(_) => panic!("this is wrong, but was accepted:\n{text}"),
-        Err(error) => error,
-    }
-}
-
 /// Replaces a line by another, and compares the key, the line, and words of the message.
 fn check(line: &str, by: &str, key: &str, words: &[&str]) {
     let number =
         GOOD.lines().position(|known| known == line).unwrap_or_else(|| panic!("no line {line:?}")) + 1;
     let text: Vec<&str> = GOOD.lines().map(|known| if known == line { by } else { known }).collect();
-    let error = mistake(&text.join("\n"));
+    let error = mistake(&text.join("\n"), &[]);
     let shown = error.to_string();
     assert_eq!(error.key, key, "{by:?}: {shown}");
     let lines = number..number + by.lines().count();
@@ -132,7 +125,7 @@ fn places_and_ranges_that_cannot_be() {
 #[test]
 fn stations_that_stand_nowhere() {
     let text = GOOD.replace("position = [\"0 m\", \"15 m\"]\n", "");
-    let error = mistake(&text);
+    let error = mistake(&text, &[]);
     assert_eq!(error.key, "wifi.stations.r.position");
     assert_eq!(error.source_line.as_deref(), Some("[wifi.stations.r]"));
     assert!(error.to_string().contains("`position` is missing"), "{error}");
@@ -197,7 +190,7 @@ fn errors_of_frames_that_cannot_be() {
         "[wifi.routes.a]",
         "[wifi.stations.x]\nposition = [\"1 m\", \"0 m\"]\nchannels = [6]\n[wifi.routes.a]",
     );
-    let error = mistake(&apart.replace("from = \"s\"\nto = \"r\"", "from = \"r\"\nto = \"x\""));
+    let error = mistake(&apart.replace("from = \"s\"\nto = \"r\"", "from = \"r\"\nto = \"x\""), &[]);
     assert_eq!(error.key, "wifi.errors[0].to");
     assert!(error.to_string().contains("no common channel"), "{error}");
 }
@@ -257,7 +250,7 @@ destination = {{ node = "d", near = ["80 m", "50 m"] }}
     };
     let area = "area = [\"100 m\", \"100 m\"]";
     let refused = |layout: &str, more: &str, key: &str, words: &[&str]| {
-        let error = mistake(&deployed(layout, more));
+        let error = mistake(&deployed(layout, more), &[]);
         let shown = error.to_string();
         assert_eq!(error.key, key, "{shown}");
         assert!(error.line.is_some(), "{shown}");

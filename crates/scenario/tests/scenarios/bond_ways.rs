@@ -1,25 +1,18 @@
 //! The ways of a bond's paths over several links: which are taken, in both directions, and what is refused.
 
-use ropewalk_scenario::{Outcome, RunOptions, Scenario, ScenarioError, load, run};
+use crate::support::{gateways, mistake, outcome, scenario};
+use ropewalk_scenario::Outcome;
 
 /// DSL over two more routers, LTE over one; @1 to @5 stand for the names of links.
-const LINED: &str = r#"
+const LINED: &str = concat!(
+    gateways!(),
+    r#"
 [scenario]
 name = "lined"
 duration = "20 s"
-[hosts.server]
-[hosts.client]
-[routers.hub]
 [routers.isp]
 [routers.modem]
 [routers.mast]
-[routers.cpe]
-[links.core]
-between = ["server", "hub"]
-rate = "1 Gbit/s"
-[links.lan]
-between = ["client", "cpe"]
-rate = "1 Gbit/s"
 [links.@1]
 between = ["isp", "hub"]
 rate = "1 Gbit/s"
@@ -46,7 +39,8 @@ protocol = "udp"
 from = "server"
 to = "client"
 application = { kind = "constant-rate", rate = "10 Mbit/s", packet_size = "1250 B", duration = "18 s" }
-"#;
+"#
+);
 
 /// The order of the alphabet is that of the numbers, its reverse, and another.
 const NAMES: [[&str; 5]; 3] =
@@ -55,23 +49,6 @@ const NAMES: [[&str; 5]; 3] =
 fn named(text: &str, names: [&str; 5]) -> String {
     let digits = names.iter().enumerate();
     digits.fold(text.to_owned(), |text, (index, name)| text.replace(&format!("@{}", index + 1), name))
-}
-
-fn pairs(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
-    overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
-}
-
-fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    load(text, None, &pairs(overrides)).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn mistake(text: &str, overrides: &[(&str, &str)]) -> ScenarioError {
-    load(text, None, &pairs(overrides)).map(|_| ()).expect_err("this is wrong")
-}
-
-fn outcome(text: &str, overrides: &[(&str, &str)]) -> Outcome {
-    run(&scenario(text, overrides), &RunOptions { series: true, ..RunOptions::default() })
-        .expect("the run ends")
 }
 
 /// Octets on a link in one direction.
@@ -223,19 +200,15 @@ fn a_line_that_cross_traffic_shares_carries_the_bond_in_both_directions() {
 }
 
 /// From the hub by `in` and `other` to the first of two routers, from there by `slow` or `fast` to the second, and by `out`.
-const MESHED: &str = r#"
+const MESHED: &str = concat!(
+    gateways!(),
+    r#"
 [scenario]
 name = "meshed"
 duration = "3 s"
-[hosts.server]
-[hosts.client]
-[routers.hub]
 [routers.near]
 [routers.far]
-[routers.cpe]
 [links]
-core = { between = ["server", "hub"], rate = "1 Gbit/s" }
-lan = { between = ["client", "cpe"], rate = "1 Gbit/s" }
 dead = { between = ["hub", "end"], rate = "1 Gbit/s" }
 in = { between = ["hub", "near"], rate = "30 Mbit/s", delay = "5 ms" }
 other = { between = ["hub", "near"], rate = "30 Mbit/s", delay = "5 ms" }
@@ -251,7 +224,8 @@ protocol = "udp"
 from = "server"
 to = "client"
 application = { kind = "constant-rate", rate = "15 Mbit/s", duration = "2 s" }
-"#;
+"#
+);
 
 #[test]
 fn paths_may_share_links_and_it_is_said() {
@@ -335,7 +309,8 @@ fn a_link_that_leads_to_the_gateway_only_by_the_other_one_is_refused() {
     ] {
         let text = MESHED.replace("\"other\"", &format!("\"{link}\""));
         let error = mistake(&text, &[]);
-        assert_eq!((error.key.as_str(), error.line), ("bonds.home.paths[1]", Some(23)), "{error}");
+        let line = text.lines().position(|line| line.starts_with("paths = ")).expect("there") + 1;
+        assert_eq!((error.key.as_str(), error.line), ("bonds.home.paths[1]", Some(line)), "{error}");
         assert!(error.message.contains(word), "{error}");
     }
 }

@@ -1,26 +1,17 @@
 //! Bonds are up when a scenario begins: what they know then, and that nothing else shows that they were.
 
-use ropewalk_scenario::{BondPathSample, BondRow, Outcome, RunError, RunOptions, Scenario, load, run};
-use std::fs;
-use std::path::PathBuf;
+use crate::support::{Folder, gateways, mistake, outcome, ran, scenario};
+use ropewalk_scenario::{BondPathSample, BondRow, Outcome, RunError, RunOptions, run};
 use std::sync::atomic::AtomicBool;
 
 /// A short and a long line, and one that no bond uses.
-const LINES: &str = r#"
+const LINES: &str = concat!(
+    gateways!(),
+    r#"
 [scenario]
 name = "run-up"
 duration = "3 s"
 sample_interval = "20 ms"
-[hosts.server]
-[hosts.client]
-[routers.hub]
-[routers.cpe]
-[links.core]
-between = ["server", "hub"]
-rate = "1 Gbit/s"
-[links.lan]
-between = ["client", "cpe"]
-rate = "1 Gbit/s"
 [links.beside]
 between = ["server", "client"]
 rate = "50 Mbit/s"
@@ -50,7 +41,8 @@ from = "server"
 to = "client"
 paths = ["beside"]
 application = { kind = "constant-rate", rate = "10 Mbit/s", packet_size = "1250 B" }
-"#;
+"#
+);
 
 const LATE: (&str, &str) = ("bonds.home.run_up", "0 s");
 
@@ -59,17 +51,6 @@ fn silent() -> String {
     let (before, video) = LINES.split_once("[connections.video]").expect("it is there");
     let (_, plain) = video.split_once("[connections.plain]").expect("it is there");
     format!("{before}[connections.plain]{plain}")
-}
-
-fn scenario(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let pairs: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    load(text, None, &pairs).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn outcome(text: &str, overrides: &[(&str, &str)]) -> Outcome {
-    let options = RunOptions { series: true, ..RunOptions::default() };
-    run(&scenario(text, overrides), &options).expect("the run ends")
 }
 
 /// The samples of a path in a direction, of the only bond.
@@ -111,8 +92,7 @@ fn a_bond_that_is_up_knows_its_lines() {
 
 #[test]
 fn a_run_up_longer_than_a_minute_is_refused() {
-    let pairs = [("bonds.home.run_up".to_owned(), "61 s".to_owned())];
-    let error = load(LINES, None, &pairs).map(drop).expect_err("too long");
+    let error = mistake(LINES, &[("bonds.home.run_up", "61 s")]);
     assert_eq!((&*error.key, &*error.message), ("bonds.home.run_up", "`run_up` cannot be used"));
     assert_eq!(error.expected, "at most 60 s");
     scenario(LINES, &[("bonds.home.run_up", "60 s")]);
@@ -256,34 +236,14 @@ fn each_bond_has_its_own_run_up() {
     assert!((0.099..=0.121).contains(&at), "{at}");
 }
 
-/// A folder with a trace, removed with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(trace: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("ropewalk-run-up-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for temporary files");
-        fs::write(path.join("dsl.trace"), trace).expect("writable");
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn a_recorded_line_plays_its_end_before_its_beginning() {
     // For 4.8 s nothing, then 12 Mbit/s for 5.2 s.
     let times: String = (4_800..=10_000).map(|ms| format!("{ms}\n")).collect();
-    let folder = Folder::new(&times);
+    let folder = Folder::new("run-up");
+    folder.write("dsl.trace", &times);
     let text = silent().replacen("rate = \"20 Mbit/s\"\n", "trace = \"dsl.trace\"\n", 1);
-    let scenario =
-        load(&text, Some(&folder.0.join("test.toml")), &[]).unwrap_or_else(|error| panic!("{error}"));
-    let options = RunOptions { series: true, ..RunOptions::default() };
-    let outcome = run(&scenario, &options).expect("the run ends");
+    let outcome = ran(&folder.load(&text).unwrap_or_else(|error| panic!("{error}")));
     let seen = samples(&outcome, "dsl", "hub->cpe");
     assert_eq!(seen[0].1.state, "up");
     assert!(seen[0].1.srtt_ms.is_some_and(|ms| ms < 30.0), "{:?}", seen[0].1);

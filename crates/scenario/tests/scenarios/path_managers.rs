@@ -1,7 +1,8 @@
 //! Path managers in whole scenarios: which subflows come up, and what becomes of paths that die and return.
 
+use crate::support::{self, scenario};
 use proptest::prelude::*;
-use ropewalk_scenario::{Outcome, RunOptions, load, run};
+use ropewalk_scenario::{Outcome, load};
 
 /// Two disjoint paths.
 const TWO: &str = r#"
@@ -23,8 +24,7 @@ application = { kind = "bulk", bytes = "5 MB" }
 "#;
 
 fn outcome(text: &str) -> Outcome {
-    let scenario = load(text, None, &[]).unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario, &RunOptions::default()).expect("a run")
+    support::outcome(text, &[])
 }
 
 /// Octets by subflow, with the path's name; every connection has delivered all of its own.
@@ -338,7 +338,7 @@ changes = [
   { at = "1 s", action = "delete", host = "s", link = "3", port = 6000 },
 ]
 "#;
-    let scenario = load(&(THREE.to_owned() + keys), None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = scenario(&(THREE.to_owned() + keys), &[]);
     let text = scenario.explain();
     for (key, value, from) in [
         ("path_manager", "\"kernel\"", "line 19"),

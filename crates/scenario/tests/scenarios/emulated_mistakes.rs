@@ -1,7 +1,9 @@
 //! What a scenario with Linux hosts cannot ask for: the message names the key, and what would do.
 
+use crate::support::{mistake, scenario};
 use ropewalk_scenario::plan::Stack;
-use ropewalk_scenario::{RunError, RunOptions, Scenario, ScenarioError, Watch, load, load_as, run};
+use ropewalk_scenario::{RunError, RunOptions, Scenario, ScenarioError, Watch, load_as, run};
+use std::path::Path;
 
 /// A good scenario.
 const GOOD: &str = r#"[scenario]
@@ -27,27 +29,19 @@ from = "client"
 to = "server"
 "#;
 
-fn mistake(text: &str) -> ScenarioError {
-    match load(text, None, &[]) {
-        Ok(_) => panic!("this is wrong, but was accepted:\n{text}"),
-        Err(error) => error,
-    }
-}
-
 /// The scenario on Linux, whatever it says.
 fn on_linux(text: &str) -> Result<Scenario, ScenarioError> {
-    load_as(text, None, &[], Some(Stack::Linux), Watch::default())
+    load_as(text, Some(Path::new("test.toml")), &[], Some(Stack::Linux), Watch::default())
 }
 
 #[test]
 fn a_good_scenario_is_taken_and_not_simulated() {
-    let scenario = load(GOOD, None, &[]).unwrap_or_else(|error| panic!("{error}"));
-    assert!(scenario.plan().is_emulation());
-    assert!(matches!(run(&scenario, &RunOptions::default()), Err(RunError::Emulated)));
+    let emulated = scenario(GOOD, &[]);
+    assert!(emulated.plan().is_emulation());
+    assert!(matches!(run(&emulated, &RunOptions::default()), Err(RunError::Emulated)));
     let simulated = [("hosts.client.stack", "ropewalk"), ("hosts.server.stack", "ropewalk")];
-    let simulated = simulated.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let simulated = load(GOOD, None, &simulated).unwrap_or_else(|error| panic!("{error}"));
-    assert_ne!(scenario.hash(), simulated.hash(), "another world, another scenario");
+    let simulated = scenario(GOOD, &simulated);
+    assert_ne!(emulated.hash(), simulated.hash(), "another world, another scenario");
 }
 
 #[test]
@@ -88,7 +82,7 @@ fn what_no_kernel_does_is_refused_at_its_key() {
         ("[tcp]\nspurious = \"none\"\n", "tcp.spurious", "fixed in the kernel", "`"),
     ];
     for (line, key, message, expected) in cases {
-        let error = mistake(&format!("{GOOD}{line}"));
+        let error = mistake(&format!("{GOOD}{line}"), &[]);
         assert_eq!(error.key, key, "{error}");
         assert!(error.message.contains(message), "{line}: {error}");
         assert!(error.expected.contains(expected), "{line}: {error}");
@@ -103,12 +97,12 @@ fn what_no_kernel_does_is_refused_at_its_key() {
 #[test]
 fn every_host_runs_what_is_asked_for() {
     let simulated = GOOD.replace("stack = \"linux\"", "");
-    let scenario = on_linux(&simulated).unwrap_or_else(|error| panic!("{error}"));
-    assert!(scenario.plan().is_emulation() && scenario.departures().is_empty());
-    assert_eq!(scenario.hash(), load(GOOD, None, &[]).expect("it is good").hash());
+    let emulated = on_linux(&simulated).unwrap_or_else(|error| panic!("{error}"));
+    assert!(emulated.plan().is_emulation() && emulated.departures().is_empty());
+    assert_eq!(emulated.hash(), scenario(GOOD, &[]).hash());
     let back = load_as(GOOD, None, &[], Some(Stack::Ropewalk), Watch::default()).expect("it is good");
     assert!(!back.plan().is_emulation());
-    assert_eq!(back.hash(), load(&simulated, None, &[]).expect("it is good").hash());
+    assert_eq!(back.hash(), scenario(&simulated, &[]).hash());
 }
 
 #[test]
@@ -126,15 +120,15 @@ fn each_departure_is_told_once() {
 #[test]
 fn simulated_lateness_is_not_the_kernel_s() {
     let late = "jitter = { timers = \"1 ms\" }";
-    let error = mistake(&GOOD.replace("[hosts.client]", &format!("[hosts.client]\n{late}")));
+    let error = mistake(&GOOD.replace("[hosts.client]", &format!("[hosts.client]\n{late}")), &[]);
     assert_eq!(error.key, "hosts.client.jitter", "{error}");
-    let error = mistake(&GOOD.replace("[routers.r]", &format!("[routers.r]\n{late}")));
+    let error = mistake(&GOOD.replace("[routers.r]", &format!("[routers.r]\n{late}")), &[]);
     assert_eq!(error.key, "routers.r.jitter", "{error}");
 }
 
 #[test]
 fn routers_that_strip_options_are_not_between_kernels_yet() {
-    let error = mistake(&GOOD.replace("[routers.r]", "[routers.r]\nstrips = [\"mptcp\"]"));
+    let error = mistake(&GOOD.replace("[routers.r]", "[routers.r]\nstrips = [\"mptcp\"]"), &[]);
     assert_eq!(error.key, "routers.r.strips", "{error}");
 }
 
@@ -152,7 +146,7 @@ from = "client"
 to = "server"
 "#;
     let text = format!("{GOOD}{wifi}");
-    let error = mistake(&text);
+    let error = mistake(&text, &[]);
     assert_eq!(error.key, "hosts.client.stack", "{error}");
     assert!(error.message.contains("radio"), "{error}");
 }
@@ -165,6 +159,6 @@ fn what_a_kernel_can_be_told_is_taken() {
         "tcp = { hystart = \"linux\", loss_recovery = \"sack\", initial_window = 4, mss = 1000 }",
         "mptcp = { path_manager = \"kernel\", endpoints = [{ host = \"client\", link = \"b\", flags = [\"subflow\"] }] }",
     ] {
-        load(&format!("{GOOD}{line}\n"), None, &[]).unwrap_or_else(|error| panic!("{error}"));
+        scenario(&format!("{GOOD}{line}\n"), &[]);
     }
 }

@@ -1,6 +1,7 @@
 //! Routers that take TCP options out: what becomes of connections.
 
-use ropewalk_scenario::{Outcome, RunOptions, Scenario, load, run};
+use crate::support::{self, mistake};
+use ropewalk_scenario::{Outcome, RunOptions, Scenario, run};
 
 /// Two paths of two links, with a router on each.
 const TWO: &str = r#"
@@ -29,7 +30,7 @@ application = { kind = "bulk", bytes = "5 MB" }
 fn scenario(ra: &str, rb: &str) -> Scenario {
     let text = TWO.replace("[routers.ra]\n", &format!("[routers.ra]\n{ra}\n"));
     let text = text.replace("[routers.rb]\n", &format!("[routers.rb]\n{rb}\n"));
-    load(&text, None, &[]).unwrap_or_else(|error| panic!("{error}"))
+    support::scenario(&text, &[])
 }
 
 fn outcome(ra: &str, rb: &str) -> Outcome {
@@ -81,7 +82,7 @@ fn tcp_lives_without_its_options() {
         let text =
             text.replace("rate = \"10 Mbit/s\", delay", "rate = \"10 Mbit/s\", loss = \"0.3 %\", delay");
         let strips = format!("[routers.ra]\nstrips = [\"{option}\"]\n");
-        let scenario = load(&text.replace("[routers.ra]\n", &strips), None, &[]).expect("valid");
+        let scenario = support::scenario(&text.replace("[routers.ra]\n", &strips), &[]);
         let outcome = run(&scenario, &RunOptions::default()).expect("a run");
         assert!(outcome.connections[0].completed, "without {option}: {:?}", outcome.connections[0]);
     }
@@ -95,7 +96,7 @@ fn it_is_explained_and_mistakes_are_named() {
         [("strips_from = \"syn\"", "routers.ra.strips_from"), ("strips = [\"sak\"]", "routers.ra.strips[0]")]
     {
         let text = TWO.replace("[routers.ra]\n", &format!("[routers.ra]\n{table}\n"));
-        let error = load(&text, None, &[]).expect_err("a mistake");
+        let error = mistake(&text, &[]);
         assert_eq!(error.key, key, "{error}");
     }
 }

@@ -1,7 +1,8 @@
 //! What the columns of an outcome count, where arithmetic knows it: datagrams at regular times over lines whose losses are
 //! listed.
 
-use ropewalk_scenario::{LinkRow, Outcome, RunOptions, load, run};
+use crate::support;
+use ropewalk_scenario::{LinkRow, Outcome};
 
 /// 100 datagrams of 972 octets in a second, 1000 on the line, from a host over a line of 8 Mbit/s and 10 ms: a millisecond
 /// each.
@@ -15,8 +16,7 @@ fn at_rate(rate: &str, link: &str) -> Outcome {
          rate = \"{rate}\"\ndelay = \"10 ms\"\n{link}\n[connections.x]\nprotocol = \"udp\"\nfrom = \"a\"\nto = \"b\"\n\
          application = {{ kind = \"constant-rate\", rate = \"777600 bit/s\", packet_size = \"972 B\", duration = \"1 s\" }}\n"
     );
-    let scenario = load(&text, None, &[]).unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario, &RunOptions::default()).expect("a run")
+    support::outcome(&text, &[])
 }
 
 fn link<'a>(outcome: &'a Outcome, direction: &str) -> &'a LinkRow {

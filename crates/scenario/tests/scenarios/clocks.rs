@@ -1,6 +1,7 @@
 //! Clocks that are not true, and nodes that are late with their work.
 
-use ropewalk_scenario::{Outcome, RunOptions, Scenario, load, run};
+use crate::support;
+use ropewalk_scenario::{Outcome, RunOptions, Scenario, run};
 
 /// Two lines of 20 Mbit/s, bonded, under datagrams of 10 Mbit/s or a TCP flow.
 const TWO: &str = r#"
@@ -28,9 +29,7 @@ application = { kind = "constant-rate", rate = "5 Mbit/s", packet_size = "1000 B
 "#;
 
 fn scenario(changes: &[(&str, &str)]) -> Scenario {
-    let overrides: Vec<(String, String)> =
-        changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    load(TWO, None, &overrides).unwrap_or_else(|error| panic!("{error}"))
+    support::scenario(TWO, changes)
 }
 
 fn outcome(changes: &[(&str, &str)]) -> Outcome {
@@ -146,10 +145,10 @@ fn they_are_explained_and_mistakes_are_named() {
         ("routers.hub.jitter", "{ coalesce_bytes = \"1 kB\" }", "routers.hub.jitter.coalesce_bytes"),
         ("hosts.client.clock", "{ drift = 1 }", "hosts.client.clock"),
     ] {
-        let error = load(TWO, None, &[(key.to_owned(), value.to_owned())]).expect_err("a mistake");
+        let error = support::mistake(TWO, &[(key, value)]);
         assert_eq!(error.key, wrong, "{error}");
     }
     let unbonded = TWO.replace("[routers.cpe]", "[routers.cpe]\n[routers.idle]\nclock = { drift = 1 }");
-    let error = load(&unbonded, None, &[]).expect_err("nobody reads it");
+    let error = support::mistake(&unbonded, &[]);
     assert_eq!(error.key, "routers.idle.clock", "{error}");
 }

@@ -1,8 +1,8 @@
 //! Every mistake names its line, its column and its key, says what was expected, and suggests the nearest.
 
+use crate::support::{Folder, mistake, read, scenario, shipped_files};
 use proptest::prelude::*;
-use ropewalk_scenario::{ScenarioError, load};
-use std::path::Path;
+use ropewalk_scenario::load;
 
 /// A good scenario. The lines matter: the table below counts them.
 const GOOD: &str = r#"[scenario]
@@ -42,13 +42,6 @@ to = "server"
 application = { kind = "constant-rate", rate = "64 kbit/s" }
 "#;
 
-fn mistake(text: &str) -> ScenarioError {
-    match load(text, Some(Path::new("test.toml")), &[]) {
-        Ok(_) => panic!("this is wrong, but was accepted:\n{text}"),
-        Err(error) => error,
-    }
-}
-
 /// Replaces one line of the good scenario, gives the text and the line's number.
 fn with(line: &str, by: &str) -> (String, usize) {
     let number =
@@ -63,7 +56,7 @@ type Case = (&'static str, &'static str, &'static str, &'static str, &'static st
 fn check(cases: &[Case]) {
     for &(line, by, key, marked, word, suggestion) in cases {
         let (text, number) = with(line, by);
-        let error = mistake(&text);
+        let error = mistake(&text, &[]);
         let shown = error.to_string();
         assert_eq!(error.key, key, "key of {by:?}: {shown}");
         let source = error.source_line.as_deref().unwrap_or_default();
@@ -544,7 +537,7 @@ fn names_and_routes() {
 #[test]
 fn a_path_that_leads_nowhere_is_marked_where_it_is_named() {
     let (text, _) = with("between = [\"r\", \"server\"]", "between = [\"client\", \"server\"]");
-    let error = mistake(&text);
+    let error = mistake(&text, &[]);
     let line = text.lines().position(|line| line.starts_with("paths")).expect("there") + 1;
     assert_eq!((error.line, error.column), (Some(line), Some(15)));
     assert_eq!(error.key, "connections.bulk.paths[1]");
@@ -554,15 +547,15 @@ fn a_path_that_leads_nowhere_is_marked_where_it_is_named() {
 #[test]
 fn a_scenario_needs_its_parts() {
     let (text, number) = with("between = [\"r\", \"server\"]", "# nothing");
-    let error = mistake(&text);
+    let error = mistake(&text, &[]);
     assert_eq!((error.key.as_str(), error.line), ("links.c.between", Some(number - 1)));
-    let error = mistake("");
+    let error = mistake("", &[]);
     assert_eq!((error.key.as_str(), error.line), ("scenario", Some(1)));
-    let error = mistake("[scenario]\nname = \"x\"\n");
+    let error = mistake("[scenario]\nname = \"x\"\n", &[]);
     assert_eq!((error.key.as_str(), error.line), ("scenario.duration", Some(1)));
-    let error = mistake("[scenario]\nname = \"x\"\nduration = \"1 s\"\n");
+    let error = mistake("[scenario]\nname = \"x\"\nduration = \"1 s\"\n", &[]);
     assert_eq!(error.key, "connections");
-    let error = mistake("[scenario]\nname = \"x\"\nduration = \"1 s\n");
+    let error = mistake("[scenario]\nname = \"x\"\nduration = \"1 s\n", &[]);
     assert_eq!((error.line, error.message.contains("not valid TOML")), (Some(3), true));
 }
 
@@ -576,7 +569,7 @@ test.toml:17:1: unknown key `los`
    | ^^^ expected one of `between`, `mtu`, `forward`, `backward`, `changes`, `rate`, `trace`, `delay`, `jitter`, \
 `reorder`, `duplicate`, `loss`, `queue`
   = did you mean `loss`?";
-    assert_eq!(mistake(&text).to_string(), expected);
+    assert_eq!(mistake(&text, &[]).to_string(), expected);
 }
 
 #[test]
@@ -591,8 +584,7 @@ fn overrides_are_named_in_their_mistakes() {
         ("", "1", "needs a key", None),
         ("connections.bulk.paths", "[\"a\", \"z\"]", "there is no link `z`", None),
     ] {
-        let overrides = [("links.b.loss".to_owned(), "2 %".to_owned()), (key.to_owned(), value.to_owned())];
-        let error = load(GOOD, Some(Path::new("test.toml")), &overrides).expect_err(key);
+        let error = mistake(GOOD, &[("links.b.loss", "2 %"), (key, value)]);
         let shown = error.to_string();
         assert!(shown.starts_with(&format!("--set {key}={value}: ")), "{shown}");
         assert!(shown.contains(word), "no {word:?} in {shown}");
@@ -605,10 +597,7 @@ fn overrides_are_named_in_their_mistakes() {
 
 #[test]
 fn overrides_that_are_right() {
-    let set = |key: &str, value: &str| {
-        let overrides = [(key.to_owned(), value.to_owned())];
-        load(GOOD, None, &overrides).unwrap_or_else(|error| panic!("{key}: {error}"))
-    };
+    let set = |key: &str, value: &str| scenario(GOOD, &[(key, value)]);
     assert_eq!(set("scenario.seed", "7").seed(), 7);
     assert_eq!(
         set("links.b.changes[0].at", "4 s").plan().links[1].wire().unwrap().changes[0].at.as_millis(),
@@ -628,43 +617,31 @@ fn overrides_that_are_right() {
 
 #[test]
 fn traces_that_are_broken_name_their_line() {
-    let folder = std::env::temp_dir().join(format!("ropewalk-traces-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let folder = Folder::new("traces");
     let (text, number) = with("rate = \"10 Mbit/s\"", "trace = \"t.mahi\"");
-    let scenario = folder.join("test.toml");
-    let open = |content: Option<&str>| {
-        let trace = folder.join("t.mahi");
-        match content {
-            Some(content) => std::fs::write(&trace, content).expect("writable"),
-            None => std::fs::remove_file(&trace).expect("it was there"),
-        }
-        load(&text, Some(&scenario), &[])
+    let open = |content: &str| {
+        folder.write("t.mahi", content);
+        folder.load(&text)
     };
-    assert!(open(Some("1\n2\n")).is_ok());
+    let error = folder.load(&text).expect_err("there is no file");
+    assert_eq!((error.line, error.message.contains("cannot be read")), (Some(number), true));
+    assert!(open("1\n2\n").is_ok());
     for (content, line, word) in [
         ("", 1, "empty"),
         ("1\n2\n300", 3, "truncated"),
         ("1\nabc\n", 2, "not a time"),
         ("5\n4\n", 2, "go back"),
     ] {
-        let error = open(Some(content)).expect_err(word);
+        let error = open(content).expect_err(word);
         assert_eq!((error.line, error.key.as_str()), (Some(line), "links.a.trace"));
         assert!(error.file.as_deref().is_some_and(|file| file.ends_with("t.mahi")), "{error}");
         assert!(error.message.contains(word), "{error}");
     }
-    let error = open(None).expect_err("there is no file");
-    assert_eq!((error.line, error.message.contains("cannot be read")), (Some(number), true));
-    std::fs::remove_dir_all(&folder).expect("it was there");
 }
 
 fn scenarios() -> Vec<(std::path::PathBuf, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let paths = std::fs::read_dir(folder).expect("there").map(|entry| entry.expect("readable").path());
-    let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    let mut files: Vec<_> =
-        files.map(|path| (path.clone(), std::fs::read_to_string(path).expect("readable"))).collect();
-    files.sort();
-    files
+    let with_text = |path: std::path::PathBuf| (path.clone(), read(&path));
+    shipped_files().into_iter().map(with_text).collect()
 }
 
 proptest! {
@@ -813,7 +790,7 @@ fn mistakes_in_endpoints_and_limits_are_marked() {
     ];
     for (by, key, marked, word) in wrong {
         let (text, number) = with(line, &by);
-        let error = mistake(&text);
+        let error = mistake(&text, &[]);
         assert_eq!(
             (error.key.as_str(), error.line),
             (format!("connections.bulk.mptcp.{key}").as_str(), Some(number)),
@@ -835,7 +812,7 @@ fn keys_that_have_got_the_names_of_linux_s_sysctls_are_told() {
     {
         let line = "application = { kind = \"bulk\", bytes = \"1 MB\" }";
         let (text, number) = with(line, &format!("mptcp = {{ {old} }}"));
-        let error = mistake(&text);
+        let error = mistake(&text, &[]);
         assert_eq!((error.line, error.suggestion.as_deref()), (Some(number), Some(new)), "{error}");
     }
 }

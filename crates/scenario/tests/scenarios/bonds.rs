@@ -1,22 +1,16 @@
 //! Bonds in scenarios: what a mistake says, what is drawn, what is counted, and what stays the same.
 
-use ropewalk_scenario::{Outcome, RunOptions, Scenario, ScenarioError, load, run};
+use crate::support;
+use ropewalk_scenario::{Outcome, RunOptions, Scenario, ScenarioError, run};
 
-const BONDING: &str = include_str!("../../../scenarios/bonding.toml");
-
-fn pairs(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
-    overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
-}
+const BONDING: &str = include_str!("../../../../scenarios/bonding.toml");
 
 fn scenario(overrides: &[(&str, &str)]) -> Scenario {
-    load(BONDING, None, &pairs(overrides)).unwrap_or_else(|error| panic!("{error}"))
+    support::scenario(BONDING, overrides)
 }
 
 fn mistake(overrides: &[(&str, &str)]) -> ScenarioError {
-    match load(BONDING, None, &pairs(overrides)) {
-        Ok(_) => panic!("this is wrong, but was accepted: {overrides:?}"),
-        Err(error) => error,
-    }
+    support::mistake(BONDING, overrides)
 }
 
 fn outcome(overrides: &[(&str, &str)], options: &RunOptions<'_>) -> Outcome {
@@ -65,7 +59,7 @@ fn mistakes_name_their_key() {
         assert!(!error.expected.is_empty(), "{overrides:?}: {error}");
     }
     let renamed = BONDING.replace("[bonds.home]", "[bonds.dsl]");
-    let error = load(&renamed, None, &[]).expect_err("two things of one name");
+    let error = support::mistake(&renamed, &[]);
     assert_eq!(error.key, "bonds.dsl");
 }
 

@@ -1,6 +1,7 @@
 //! The pages that are written from declarations say what the declarations say.
 
-use ropewalk_scenario::{Outcome, RunOptions, columns_reference, keys_reference, load, run};
+use crate::support::{ran, shipped};
+use ropewalk_scenario::{Outcome, columns_reference, keys_reference};
 use std::path::Path;
 
 fn current(page: &str, text: &str) {
@@ -38,11 +39,7 @@ fn the_reference_has_units_presets_and_defaults() {
 }
 
 fn outcome(scenario: &str) -> Outcome {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(scenario);
-    let source = std::fs::read_to_string(&path).expect("readable");
-    let short = [("scenario.duration".to_owned(), "1 s".to_owned())];
-    let scenario = load(&source, Some(&path), &short).unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario, &RunOptions { series: true, ..RunOptions::default() }).expect("a run")
+    ran(&shipped(scenario, &[("scenario.duration", "1 s")]))
 }
 
 #[test]

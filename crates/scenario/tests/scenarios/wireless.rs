@@ -1,41 +1,7 @@
 //! Wireless networks: what `explain` draws, what files and seeds bring in.
 
+use crate::support::{Folder, air, shipped};
 use ropewalk_scenario::{RunOptions, Scenario, load, run};
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn shipped(name: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
-    let text = fs::read_to_string(&path).expect("a scenario of the repository");
-    let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
-    let overrides: Vec<(String, String)> = overrides.iter().map(own).collect();
-    load(&text, Some(&path), &overrides).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// A folder of its own for each test, removed with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("ropewalk-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder for temporary files");
-        Self(path)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.join(name), text).expect("writable");
-    }
-
-    fn load(&self, text: &str) -> Scenario {
-        load(text, Some(&self.0.join("test.toml")), &[]).unwrap_or_else(|error| panic!("{error}"))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn assert_tells(text: &str, all: &[&str]) {
     for wanted in all {
@@ -89,14 +55,9 @@ fn seeds_draw_deployments_and_names_stay() {
     assert_eq!(hash("1"), hash("2"));
 }
 
-const FROM_FILES: &str = r#"
-[scenario]
-name = "files"
-duration = "20 s"
-[hosts.s]
-[hosts.d]
-[wifi]
-propagation = { model = "disk", reception = "20 m" }
+const FROM_FILES: &str = concat!(
+    air!(),
+    r#"
 route_interval = "1 s"
 [wifi.deployment]
 layout = { kind = "file", file = "places.csv" }
@@ -110,11 +71,11 @@ stations = ["walker"]
 from = "s"
 to = "d"
 find = { algorithm = "shortest" }
-[connections.bulk]
-from = "s"
-to = "d"
-application = { kind = "bulk" }
-"#;
+[scenario]
+name = "files"
+duration = "20 s"
+"#
+);
 
 #[test]
 fn places_and_movements_come_from_files() {
@@ -125,7 +86,8 @@ fn places_and_movements_come_from_files() {
         "walk.tcl",
         "$node_(0) set X_ 15\n$node_(0) set Y_ 0\n$ns_ at 5.0 \"$node_(0) setdest 15 100 10\"\n",
     );
-    let scenario = folder.load(FROM_FILES);
+    let load = || folder.load(FROM_FILES);
+    let scenario = load().unwrap_or_else(|error| panic!("{error}"));
     let canonical = scenario.canonical_json();
     assert_eq!(canonical.matches("sha256:").count(), 2, "{canonical}");
     let outcome = run(&scenario, &RunOptions::default()).expect("the run ends");
@@ -135,9 +97,9 @@ fn places_and_movements_come_from_files() {
     let moved = outcome.radios.iter().find(|row| row.station == "walker").expect("it has a radio");
     assert!((moved.position.y - 100.0).abs() < 1e-6, "{moved:?}");
     folder.write("walk.tcl", "$node_(0) set X_ 16\n$node_(0) set Y_ 0\n");
-    assert_ne!(folder.load(FROM_FILES).hash(), scenario.hash());
+    assert_ne!(load().expect("it stands elsewhere").hash(), scenario.hash());
     folder.write("walk.tcl", "$node_(0) set X_ sixteen\n");
-    let error = load(FROM_FILES, Some(&folder.0.join("test.toml")), &[]).expect_err("no number");
+    let error = load().expect_err("no number");
     assert!(
         error.file.as_deref().is_some_and(|file| file.ends_with("walk.tcl")) && error.line == Some(1),
         "{error}"
@@ -183,14 +145,12 @@ application = { kind = "bulk" }
 
 /// A square with a relay in each of two corners: over r1 all stations share channel 1 alone, over r2 the second hop may
 /// use channel 6.
-const SQUARE: &str = r#"
+const SQUARE: &str = concat!(
+    air!(),
+    r#"
 [scenario]
 name = "square"
 duration = "1 s"
-[hosts.s]
-[hosts.d]
-[wifi]
-propagation = { model = "disk", reception = "20 m" }
 [wifi.stations.s]
 position = ["0 m", "0 m"]
 [wifi.stations.r1]
@@ -205,11 +165,8 @@ channels = [1, 6]
 from = "s"
 to = "d"
 find = FIND
-[connections.bulk]
-from = "s"
-to = "d"
-application = { kind = "bulk" }
-"#;
+"#
+);
 
 #[test]
 fn routes_are_found_by_metrics_over_several_channels() {

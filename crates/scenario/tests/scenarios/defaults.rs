@@ -1,6 +1,7 @@
 //! The defaults that the JSON Schema declares are the ones in force: a key that says its default changes nothing.
 
-use ropewalk_scenario::{Scenario, load, schema};
+use crate::support::{air, scenario as open};
+use ropewalk_scenario::schema;
 use serde_json::Value;
 
 /// A scenario in which each of the tables below can have keys.
@@ -17,12 +18,6 @@ protocol = "tcp"
 from = "client"
 to = "server"
 "#;
-
-fn open(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let overrides: Vec<(String, String)> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    load(text, None, &overrides).unwrap_or_else(|error| panic!("{overrides:?}: {error}"))
-}
 
 /// A value on one line of a TOML file.
 fn inline(value: &Value) -> String {
@@ -111,25 +106,24 @@ fn a_key_that_says_its_default_changes_nothing() {
 }
 
 /// A wireless network in which each of the tables below can have keys.
-const WIRELESS: &str = r#"[scenario]
+const WIRELESS: &str = concat!(
+    air!(),
+    r#"
+[scenario]
 name = "defaults"
 duration = "10 s"
-[hosts.client]
-[hosts.server]
 [routers.left]
 [routers.right]
-[wifi]
-propagation = { model = "disk", reception = "25 m" }
-[wifi.stations.client]
+[wifi.stations.s]
 position = ["0 m", "0 m"]
-[wifi.stations.server]
-position = ["20 m", "0 m"]
+[wifi.stations.d]
+position = ["15 m", "0 m"]
 [wifi.routes.air]
-from = "client"
-to = "server"
+from = "s"
+to = "d"
 [wifi.broadcasts.hello]
 [links.leftwards]
-between = ["client", "left"]
+between = ["s", "left"]
 rate = "10 Mbit/s"
 [links.near]
 between = ["left", "right"]
@@ -138,16 +132,13 @@ rate = "10 Mbit/s"
 between = ["left", "right"]
 rate = "10 Mbit/s"
 [links.rightwards]
-between = ["right", "server"]
+between = ["right", "d"]
 rate = "10 Mbit/s"
 [bonds.both]
 between = ["left", "right"]
 paths = ["near", "far"]
-[connections.x]
-protocol = "tcp"
-from = "client"
-to = "server"
-"#;
+"#
+);
 
 #[test]
 fn nor_does_one_of_a_wireless_network_a_clock_or_a_connection() {
@@ -169,9 +160,9 @@ fn nor_does_one_of_a_wireless_network_a_clock_or_a_connection() {
         check("WirelessRouteTable", None, "wifi.routes.air", &[]),
         check("FindTable", None, find, &[(find, "{}")]),
         check("BroadcastTable", None, "wifi.broadcasts.hello", &[]),
-        check("ConnectionTable", None, "connections.x", &[]),
+        check("ConnectionTable", None, "connections.bulk", &[]),
         check("ClockTable", None, "routers.left.clock", &[]),
-        check("JitterTable", None, "hosts.client.jitter", &[]),
+        check("JitterTable", None, "hosts.s.jitter", &[]),
     ];
     assert_eq!(counts, [9, 1, 4, 2, 3, 2, 4, 3, 5, 3, 3], "none is left out");
 }
@@ -180,7 +171,7 @@ fn nor_does_one_of_a_wireless_network_a_clock_or_a_connection() {
 fn keys_of_frame_errors_say_their_defaults() {
     let schema: Value = serde_json::from_str(&schema()).expect("JSON");
     let check = |name, tag, table: &str, end: &str| {
-        let errors = "[[wifi.errors]]\nfrom = \"client\"\nto = \"server\"";
+        let errors = "[[wifi.errors]]\nfrom = \"s\"\nto = \"d\"";
         let with = |said: &str| open(&format!("{WIRELESS}{errors}\n{table}{said}{end}\n"), &[]);
         let keys = defaults(&definition(&schema, name, tag));
         let separator = if end.is_empty() { "\n" } else { ", " };
@@ -201,25 +192,22 @@ fn keys_of_frame_errors_say_their_defaults() {
 #[test]
 fn keys_of_a_deployment_say_their_defaults() {
     let schema: Value = serde_json::from_str(&schema()).expect("JSON");
-    let base = r#"[scenario]
+    let base = concat!(
+        air!(),
+        r#"
+[scenario]
 name = "defaults"
 duration = "10 s"
-[hosts.client]
-[hosts.server]
-[wifi]
-propagation = { model = "disk", reception = "25 m" }
 [wifi.deployment]
-layout = { kind = "grid", columns = 4, rows = 4, area = ["60 m", "60 m"] }
-source = { node = "client", near = ["0 m", "0 m"] }
-destination = { node = "server", near = ["60 m", "60 m"] }
+layout = { kind = "grid", columns = 4, rows = 4, area = ["45 m", "45 m"] }
+source = { node = "s", near = ["0 m", "0 m"] }
+destination = { node = "d", near = ["45 m", "45 m"] }
 [wifi.routes.air]
-from = "client"
-to = "server"
+from = "s"
+to = "d"
 find = {}
-[connections.x]
-from = "client"
-to = "server"
-"#;
+"#
+    );
     let check = |name, tag, table: &str| check_in(base, &schema, (name, tag), table, &[]);
     assert_eq!(check("DeploymentTable", None, "wifi.deployment"), 2);
     assert_eq!(check("LayoutTable", Some("grid"), "wifi.deployment.layout"), 1);

@@ -1,6 +1,6 @@
 //! A server whose messages are due before anybody has connected waits for the connection.
 
-use ropewalk_scenario::{RunOptions, load, run};
+use crate::support::outcome;
 
 #[test]
 fn messages_of_a_server_wait_for_the_connection() {
@@ -11,8 +11,7 @@ fn messages_of_a_server_wait_for_the_connection() {
              [connections.feed]\nfrom = \"client\"\nto = \"server\"\ndata = \"backward\"\n\
              application = {{ kind = \"{application} }}\n"
         );
-        let scenario = load(&text, None, &[]).unwrap_or_else(|error| panic!("{error}"));
-        let outcome = run(&scenario, &RunOptions::default()).expect("it comes to an end");
+        let outcome = outcome(&text, &[]);
         assert!(outcome.connections[0].bytes > 50_000, "{:?}", outcome.connections);
     }
 }
