@@ -4,6 +4,8 @@ from typing import Protocol
 
 from ropewalk.errors import RunError as RunError
 from ropewalk.errors import ScenarioError as ScenarioError
+from ropewalk.routes import Effort, Layout
+from ropewalk.source import Source
 
 class ArrowStream(Protocol):
     """A table in the Arrow PyCapsule interface: `polars.DataFrame(table)` takes it without a copy."""
@@ -66,33 +68,21 @@ def version() -> str: ...
 def doctor(clean: bool) -> tuple[list[tuple[str, str, str | None]], list[str]]: ...
 def schema() -> str: ...
 def check(
-    source: str,
-    path: str | None,
-    overrides: list[tuple[str, str]],
+    source: Source,
     seed: int | None = None,
     interrupt: Interrupt | None = None,
     progress: RouteProgress | None = None,
-    stack: str | None = None,
 ) -> Info: ...
 def explain(
-    source: str,
-    path: str | None,
-    overrides: list[tuple[str, str]],
-    interrupt: Interrupt | None = None,
-    progress: RouteProgress | None = None,
+    source: Source, interrupt: Interrupt | None = None, progress: RouteProgress | None = None
 ) -> str: ...
-def references(
-    source: str, path: str | None, overrides: list[tuple[str, str]], interrupt: Interrupt | None = None
-) -> list[tuple[str, str, str]]: ...
+def references(source: Source, interrupt: Interrupt | None = None) -> list[tuple[str, str, str]]: ...
 def run(
-    source: str,
-    path: str | None,
-    overrides: list[tuple[str, str]],
+    source: Source,
     seed: int | None = None,
     series: bool = True,
     capture: str | None = None,
     interrupt: Interrupt | None = None,
-    stack: str | None = None,
 ) -> Outcome: ...
 
 _Place = tuple[float, float] | str
@@ -157,45 +147,14 @@ class RouteStatistics:
 class RouteSearch:
     """What is drawn and what is kept."""
 
-    def __init__(
-        self,
-        *,
-        area: tuple[float, float],
-        range_m: float,
-        source: _Place,
-        destination: _Place,
-        condition: str,
-        ties: str,
-        seed: int,
-        nodes: int | None = None,
-        intensity: float | None = None,
-        grid: tuple[int, int] | None = None,
-        jitter: float = 0.0,
-    ) -> None: ...
-    def statistics(
-        self,
-        count: int,
-        draws: int | None,
-        workers: int,
-        optimal: bool = False,
-        interrupt: Interrupt | None = None,
-        progress: RouteProgress | None = None,
-    ) -> RouteStatistics: ...
-    def deployments(
-        self,
-        count: int,
-        draws: int | None,
-        workers: int,
-        algorithms: list[str],
-        interrupt: Interrupt | None = None,
-        progress: RouteProgress | None = None,
-        first: int = 0,
-    ) -> RouteDeployments: ...
+    def __init__(self, layout: Layout, condition: str, ties: str, seed: int) -> None: ...
+    def statistics(self, count: int, effort: Effort, *, optimal: bool) -> RouteStatistics: ...
+    def deployments(self, count: int, effort: Effort, algorithms: list[str]) -> RouteDeployments: ...
 
 def read_routes(
     text: str,
     file: str,
-    ending: str | None,
+    ending: str | None = None,
     *,
     range_m: float | None = None,
     source: _Place | None = None,

@@ -144,8 +144,7 @@ def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
         capture = str(beside) if beside else None
-        scenario, stack = job.source.arguments(), job.source.stack
-        outcome = _core.run(*scenario, job.seed, job.series, capture, interrupt, stack)
+        outcome = _core.run(job.source, job.seed, job.series, capture, interrupt)
         if beside is not None and job.captures is not None:
             shutil.rmtree(job.captures, ignore_errors=True)
             beside.rename(job.captures)

@@ -59,6 +59,26 @@ DESTINATION: Final = (80.0, 50.0)
 
 
 @dataclass(frozen=True, slots=True)
+class Effort:
+    """How long is searched, and with what."""
+
+    workers: int
+    """Threads."""
+
+    draws: int | None
+    """Give up after so many; `None`: after what takes about a minute on a core."""
+
+    first: int
+    """The draw to begin with."""
+
+    interrupt: _core.Interrupt
+    """Stops the search."""
+
+    progress: _core.RouteProgress
+    """Says how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """How nodes are scattered, who hears whom, and which two want to talk."""
 
@@ -300,7 +320,8 @@ def search(  # noqa: PLR0913 - one argument per choice
     wanted = list(algorithms)
 
     def call(interrupt: _core.Interrupt, how_far: _core.RouteProgress) -> _core.RouteDeployments:
-        return drawn.deployments(count, draws, _workers(workers), wanted, interrupt, how_far, first)
+        effort = Effort(_workers(workers), draws, first, interrupt, how_far)
+        return drawn.deployments(count, effort, wanted)
 
     found = _watched(call, count, progress, f"{condition} deployments")
     return Found([Deployment.of(report) for report in found.reports], found.drawn, found.connected)
@@ -333,7 +354,8 @@ def statistics(  # noqa: PLR0913 - one argument per choice
     drawn = _search(layout or Layout(**settings), condition, ties, seed)
 
     def call(interrupt: _core.Interrupt, how_far: _core.RouteProgress) -> _core.RouteStatistics:
-        return drawn.statistics(count, draws, _workers(workers), optimal, interrupt, how_far)
+        effort = Effort(_workers(workers), draws, 0, interrupt, how_far)
+        return drawn.statistics(count, effort, optimal=optimal)
 
     found = _watched(call, count, progress, f"{condition} deployments")
     return Statistics(pl.DataFrame(found.table), found.drawn, found.connected)
@@ -360,7 +382,6 @@ def load(  # noqa: PLR0913 - one argument per choice
     report = _core.read_routes(
         text,
         str(path),
-        None,
         range_m=range_m,
         source=source,
         destination=destination,
@@ -452,19 +473,7 @@ def _networkx() -> Any:
 
 
 def _search(layout: Layout, condition: str, ties: str, seed: int) -> _core.RouteSearch:
-    return _core.RouteSearch(
-        nodes=layout.nodes if layout.intensity is None and layout.grid is None else None,
-        intensity=layout.intensity,
-        grid=layout.grid,
-        jitter=layout.jitter,
-        area=layout.size_m,
-        range_m=layout.range_m,
-        source=layout.source,
-        destination=layout.destination,
-        condition=condition,
-        ties=ties,
-        seed=seed,
-    )
+    return _core.RouteSearch(layout, condition, ties, seed)
 
 
 def _workers(workers: int | None) -> int:

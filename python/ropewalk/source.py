@@ -28,10 +28,6 @@ class Source:
     stack: str | None = None
     """What every host runs, `ropewalk` or `linux`, whatever the text says."""
 
-    def arguments(self) -> tuple[str, str | None, list[tuple[str, str]]]:
-        """The first three arguments of every function of the core."""
-        return self.text, self.path, list(self.overrides)
-
     def with_overrides(self, overrides: Overrides) -> Source:
         """The same scenario with further values replaced."""
         return replace(self, overrides=self.overrides + override_pairs(overrides))

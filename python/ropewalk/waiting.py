@@ -88,10 +88,7 @@ def check(source: Source, seed: int | None = None, progress: Progress | None = N
         ScenarioError: It is not valid.
         RunError: Its stations or routes cannot be with this seed.
     """
-    arguments = source.arguments()
-    return drawn(
-        lambda interrupt, how_far: _core.check(*arguments, seed, interrupt, how_far, source.stack), progress
-    )
+    return drawn(lambda interrupt, how_far: _core.check(source, seed, interrupt, how_far), progress)
 
 
 def references(source: Source) -> list[tuple[str, str, str]]:
@@ -100,8 +97,7 @@ def references(source: Source) -> list[tuple[str, str, str]]:
     Raises:
         ScenarioError: The scenario is not valid.
     """
-    arguments = source.arguments()
-    return drawn(lambda interrupt, _: _core.references(*arguments, interrupt))
+    return drawn(lambda interrupt, _: _core.references(source, interrupt))
 
 
 def explain(source: Source, progress: Progress | None = None) -> str:
@@ -110,5 +106,4 @@ def explain(source: Source, progress: Progress | None = None) -> str:
     Raises:
         ScenarioError: It is not valid.
     """
-    arguments = source.arguments()
-    return drawn(lambda interrupt, how_far: _core.explain(*arguments, interrupt, how_far), progress)
+    return drawn(lambda interrupt, how_far: _core.explain(source, interrupt, how_far), progress)

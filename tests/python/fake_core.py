@@ -14,9 +14,9 @@ from typing import Any
 import polars as pl
 
 from ropewalk.errors import InterruptedRunError, RunError, ScenarioError
+from ropewalk.source import Source
 
 VERSION = "0.0.fake"
-Pairs = list[tuple[str, str]]
 
 
 @dataclass
@@ -185,9 +185,9 @@ class FakeCore:
     def schema(self) -> str:
         return '{"title": "fake"}'
 
-    def _tree(self, source: str, overrides: Pairs) -> dict[str, Any]:
-        tree = {"protocol": "mptcp", "paths": ["a", "b"]} | tomllib.loads(source)
-        for key, value in overrides:
+    def _tree(self, source: Source) -> dict[str, Any]:
+        tree = {"protocol": "mptcp", "paths": ["a", "b"]} | tomllib.loads(source.text)
+        for key, value in source.overrides:
             if key not in {"name", "protocol", "paths", "b", "factor", "seed", "emulated"}:
                 message = f"unknown key `{key}`"
                 raise ScenarioError(message, key=key)
@@ -197,8 +197,8 @@ class FakeCore:
                 tree[key] = value
         return tree
 
-    def check(self, source: str, path: str | None, overrides: Pairs, *waiting: object) -> Info:
-        tree = self._tree(source, overrides)
+    def check(self, source: Source, *waiting: object) -> Info:
+        tree = self._tree(source)
         digest = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()
         multipath = {"bulk": ["bulk"]} if tree["protocol"] == "mptcp" else {}
         emulated = bool(tree.get("emulated", False))
@@ -207,31 +207,26 @@ class FakeCore:
     def doctor(self, clean: bool) -> tuple[list[tuple[str, str, str | None]], list[str]]:
         return self.findings, self.left if clean else []
 
-    def explain(self, source: str, path: str | None, overrides: Pairs, *waiting: object) -> str:
-        return json.dumps(self._tree(source, overrides), sort_keys=True)
+    def explain(self, source: Source, *waiting: object) -> str:
+        return json.dumps(self._tree(source), sort_keys=True)
 
-    def references(
-        self, source: str, path: str | None, overrides: Pairs, *waiting: object
-    ) -> list[tuple[str, str, str]]:
-        tree = self._tree(source, overrides)
+    def references(self, source: Source, *waiting: object) -> list[tuple[str, str, str]]:
+        tree = self._tree(source)
         b = tree.get("b", 2.0)
         return [
             ("bulk", p, f'name = "{tree["name"]}"\nprotocol = "tcp"\npaths = ["{p}"]\nb = {b}\n')
             for p in tree["paths"]
         ]
 
-    def run(  # noqa: PLR0913, PLR0917
+    def run(
         self,
-        source: str,
-        path: str | None,
-        overrides: Pairs,
+        source: Source,
         seed: int | None = None,
         series: bool = True,
         capture: str | None = None,
         interrupt: Interrupt | None = None,
-        stack: str | None = None,
     ) -> Outcome:
-        info = self.check(source, path, overrides)
+        info = self.check(source)
         seed = info.seed if seed is None else seed
         with self._lock:
             self._running += 1
@@ -251,4 +246,4 @@ class FakeCore:
             raise RunError(f"seed {seed} failed")
         if capture is not None:
             Path(capture, "a.pcapng").write_bytes(b"pcapng")
-        return Outcome(self._tree(source, overrides), info.hash, seed, series, self.disk)
+        return Outcome(self._tree(source), info.hash, seed, series, self.disk)

@@ -167,7 +167,7 @@ def test_what_the_machine_lacks_is_said_before_anything_runs(
     checked = fake.check
 
     def without_root(*arguments: Any) -> object:
-        if arguments[-1] == "linux":
+        if arguments[0].stack == "linux":
             raise ScenarioError("hosts.client.stack: only root may make a Linux host")
         return checked(*arguments)
 

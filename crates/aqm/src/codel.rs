@@ -1,19 +1,37 @@
 //! Controlled Delay: RFC 8289.
 
-use crate::{Dropped, Load, QueueLimit, Queued, Surroundings};
+use crate::{Callbacks, Dropped, Load, QueueLimit, Queued};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// CoDel (RFC 8289).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CodelConfig {
-    /// Acceptable standing delay (5 ms).
-    pub target: Duration,
-    /// Time over which the delay must stay above the target (100 ms).
-    pub interval: Duration,
-    /// Mark instead of drop.
-    pub ecn: bool,
+/// Hands the constants of CoDel to the macro `$declare`: for each its documentation, its name, its type, what a scenario file
+/// says for it (`as`), and its default. A new one is a line here, and where it is used. What is `given` stands before them.
+#[macro_export]
+macro_rules! codel_keys {
+    ($declare:path $(, { $($given:tt)* })?) => {
+        $declare! {
+            $({ $($given)* })?
+            /// Acceptable standing delay.
+            target: Duration as Time = Duration::from_millis(5);
+            /// Time over which the delay must stay above the target.
+            interval: Duration as Time = Duration::from_millis(100);
+            /// Mark ECN-capable packets instead of dropping them.
+            ecn: bool = false;
+        }
+    };
 }
+
+macro_rules! codel_config {
+    ($($keys:tt)*) => {
+        ropewalk_units::settings! {
+            /// CoDel (RFC 8289).
+            #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+            pub struct CodelConfig { $($keys)* }
+        }
+    };
+}
+
+codel_keys!(codel_config);
 
 /// The control law's state: RFC 8289 §5.3.
 #[derive(Clone, Default)]
@@ -75,7 +93,7 @@ impl Codel {
         now: Instant,
         config: &CodelConfig,
         queue: &mut Fifo<P>,
-        surroundings: &mut impl Surroundings<P>,
+        callbacks: &mut impl Callbacks<P>,
     ) -> Option<Queued<P>> {
         let (mut head, above) = self.pop(now, config, queue)?;
         if !above {
@@ -85,11 +103,11 @@ impl Codel {
         if self.dropping {
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
-                if config.ecn && surroundings.mark(now, &mut head.packet) {
+                if config.ecn && callbacks.mark(now, &mut head.packet) {
                     self.drop_next = control_law(self.drop_next, self.count, config.interval);
                     return Some(head);
                 }
-                let (next, above) = self.pop_after(now, head, config, queue, surroundings)?;
+                let (next, above) = self.pop_after(now, head, config, queue, callbacks)?;
                 head = next;
                 if above {
                     self.drop_next = control_law(self.drop_next, self.count, config.interval);
@@ -100,10 +118,10 @@ impl Codel {
             return Some(head);
         }
         self.enter_dropping(now, config);
-        if config.ecn && surroundings.mark(now, &mut head.packet) {
+        if config.ecn && callbacks.mark(now, &mut head.packet) {
             return Some(head);
         }
-        let next = self.pop_after(now, head, config, queue, surroundings);
+        let next = self.pop_after(now, head, config, queue, callbacks);
         // The packet that follows is sent whatever its delay.
         next.map(|(head, _)| head)
     }
@@ -125,9 +143,9 @@ impl Codel {
         head: Queued<P>,
         config: &CodelConfig,
         queue: &mut Fifo<P>,
-        surroundings: &mut impl Surroundings<P>,
+        callbacks: &mut impl Callbacks<P>,
     ) -> Option<(Queued<P>, bool)> {
-        surroundings.discard(now, head, Dropped::Codel);
+        callbacks.discard(now, head, Dropped::Codel);
         self.pop(now, config, queue)
     }
 
@@ -188,18 +206,18 @@ impl<P> CodelQueue<P> {
         now: Instant,
         queued: Queued<P>,
         load: Load,
-        surroundings: &mut impl Surroundings<P>,
+        callbacks: &mut impl Callbacks<P>,
     ) {
         if self.limit.fits(load, queued.bytes) {
             self.fifo.push(queued);
         } else {
-            surroundings.discard(now, queued, Dropped::Full);
+            callbacks.discard(now, queued, Dropped::Full);
         }
     }
 
     /// The next packet to serve at `at`.
-    pub fn dequeue(&mut self, at: Instant, surroundings: &mut impl Surroundings<P>) -> Option<Queued<P>> {
-        self.codel.dequeue(at, &self.config, &mut self.fifo, surroundings)
+    pub fn dequeue(&mut self, at: Instant, callbacks: &mut impl Callbacks<P>) -> Option<Queued<P>> {
+        self.codel.dequeue(at, &self.config, &mut self.fifo, callbacks)
     }
 
     /// Takes everything out, in order of arrival.

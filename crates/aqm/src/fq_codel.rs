@@ -1,20 +1,36 @@
 //! Flow queues served by deficit round robin, each under CoDel: RFC 8290.
 
 use crate::codel::{Codel, CodelConfig, Fifo};
-use crate::{Dropped, Load, QueueLimit, Queued, Surroundings};
+use crate::{Callbacks, Dropped, Load, QueueLimit, Queued};
 use ropewalk_units::Instant;
 use std::collections::VecDeque;
 
-/// FQ-CoDel (RFC 8290).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FqCodelConfig {
-    /// CoDel of each flow queue.
-    pub codel: CodelConfig,
-    /// Number of flow queues (1024).
-    pub flows: u32,
-    /// Octets a queue may send in its turn (1514).
-    pub quantum: u32,
+/// Hands the constants of FQ-CoDel beside CoDel's to the macro `$declare`, as `codel_keys!` does.
+#[macro_export]
+macro_rules! fq_codel_keys {
+    ($declare:path) => {
+        $declare! {
+            /// Number of flow queues.
+            flows: u32 = 1024;
+            /// Octets that a flow queue may send in its turn.
+            quantum: u32 as Size = 1514;
+        }
+    };
 }
+
+macro_rules! fq_codel_config {
+    ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)*) => {
+        /// FQ-CoDel (RFC 8290).
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub struct FqCodelConfig {
+            /// CoDel of each flow queue.
+            pub codel: CodelConfig,
+            $($(#[$doc])* pub $key: $type,)*
+        }
+    };
+}
+
+fq_codel_keys!(fq_codel_config);
 
 struct Flow<P> {
     fifo: Fifo<P>,
@@ -70,10 +86,10 @@ impl<P> FqCodel<P> {
         now: Instant,
         queued: Queued<P>,
         mut load: Load,
-        surroundings: &mut impl Surroundings<P>,
+        callbacks: &mut impl Callbacks<P>,
     ) {
         let bytes = queued.bytes;
-        let own = self.push(queued, surroundings);
+        let own = self.push(queued, callbacks);
         while !self.limit.fits(load, bytes) {
             let fattest = self.fattest();
             let fifo = &mut self.flows[fattest].fifo;
@@ -81,7 +97,7 @@ impl<P> FqCodel<P> {
             let is_own = fattest == own && fifo.bytes() == 0;
             load.packets = load.packets.saturating_sub(1);
             load.bytes = load.bytes.saturating_sub(u64::from(dropped.bytes));
-            surroundings.discard(now, dropped, Dropped::Full);
+            callbacks.discard(now, dropped, Dropped::Full);
             if is_own {
                 return;
             }
@@ -97,8 +113,8 @@ impl<P> FqCodel<P> {
 
     /// The next packet to serve at `at`: RFC 8290 §4.2.
     #[inline]
-    pub fn dequeue(&mut self, at: Instant, surroundings: &mut impl Surroundings<P>) -> Option<Queued<P>> {
-        self.dequeue_if(at, surroundings, |_, _| true)
+    pub fn dequeue(&mut self, at: Instant, callbacks: &mut impl Callbacks<P>) -> Option<Queued<P>> {
+        self.dequeue_if(at, callbacks, |_, _| true)
     }
 
     /// The next packet of a flow that may be served: `accept` is asked with the first packet of a flow whose turn it is and
@@ -106,7 +122,7 @@ impl<P> FqCodel<P> {
     pub fn dequeue_if(
         &mut self,
         at: Instant,
-        surroundings: &mut impl Surroundings<P>,
+        callbacks: &mut impl Callbacks<P>,
         mut accept: impl FnMut(&Queued<P>, u64) -> bool,
     ) -> Option<Queued<P>> {
         let (mut is_new, mut place) = (true, 0);
@@ -131,7 +147,7 @@ impl<P> FqCodel<P> {
                 place += 1;
                 continue;
             }
-            if let Some(queued) = flow.codel.dequeue(at, &self.config.codel, &mut flow.fifo, surroundings) {
+            if let Some(queued) = flow.codel.dequeue(at, &self.config.codel, &mut flow.fifo, callbacks) {
                 flow.credits -= i64::from(queued.bytes);
                 return Some(queued);
             }
@@ -153,13 +169,13 @@ impl<P> FqCodel<P> {
     }
 
     /// Puts a packet of a replaced queue into this new one.
-    pub fn restore(&mut self, queued: Queued<P>, surroundings: &impl Surroundings<P>) {
-        self.push(queued, surroundings);
+    pub fn restore(&mut self, queued: Queued<P>, callbacks: &impl Callbacks<P>) {
+        self.push(queued, callbacks);
     }
 
     /// Into which flow's queue it goes.
-    fn push(&mut self, queued: Queued<P>, surroundings: &impl Surroundings<P>) -> usize {
-        let index = surroundings.flow_hash(&queued.packet) % self.flows.len() as u32;
+    fn push(&mut self, queued: Queued<P>, callbacks: &impl Callbacks<P>) -> usize {
+        let index = callbacks.flow_hash(&queued.packet) % self.flows.len() as u32;
         let flow = &mut self.flows[index as usize];
         flow.fifo.push(queued);
         if !flow.active {

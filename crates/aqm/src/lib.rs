@@ -2,7 +2,7 @@
 //! queues packets of its own.
 //!
 //! Nothing here owns a clock or knows what a packet is. A packet comes with its octets and its arrival time. Its
-//! [`Surroundings`] take the packets that are not served.
+//! [`Callbacks`] take the packets that are not served.
 
 mod codel;
 mod fq_codel;
@@ -72,7 +72,7 @@ pub enum Dropped {
 }
 
 /// What is done to packets that are not simply served. Whoever implements this keeps the counts.
-pub trait Surroundings<P> {
+pub trait Callbacks<P> {
     /// Takes a packet that was offered or queued and is not to be served.
     fn discard(&mut self, at: Instant, queued: Queued<P>, reason: Dropped);
     /// Marks a packet, if it is ECN-capable; whether it is.

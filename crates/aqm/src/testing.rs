@@ -1,6 +1,6 @@
-//! Surroundings for the tests of one discipline.
+//! Callbacks for the tests of one discipline.
 
-use crate::{Dropped, Load, Queued, Surroundings};
+use crate::{Callbacks, Dropped, Load, Queued};
 use ropewalk_units::Instant;
 
 /// Remembers what was done. Packets are numbers that the test chooses; `number / 1000` is the flow.
@@ -11,7 +11,7 @@ pub(crate) struct Log {
     pub(crate) marked: Vec<(Instant, u32)>,
 }
 
-impl Surroundings<u32> for Log {
+impl Callbacks<u32> for Log {
     fn discard(&mut self, at: Instant, queued: Queued<u32>, reason: Dropped) {
         self.dropped.push((at, queued.packet, reason));
     }

@@ -249,12 +249,12 @@ impl<P: Payload> Endpoint<P> {
             self.feedback.begin_train(id);
         }
         if to != PathState::Up {
-            self.rescue(place, to);
+            self.send_again(place, to);
         }
     }
 
     /// What was sent on a path that is probably dead goes by another.
-    fn rescue(&mut self, place: usize, state: PathState) {
+    fn send_again(&mut self, place: usize, state: PathState) {
         let id = self.paths[place].id;
         if self.config.repair && state == PathState::Suspected && !self.usable.contains(id) {
             let room = repair::MOST - self.repairs.len();

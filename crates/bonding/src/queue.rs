@@ -2,7 +2,7 @@
 //! must not wait.
 
 use crate::flow::FlowKey;
-use ropewalk_aqm::{CodelConfig, Dropped, FqCodel, FqCodelConfig, Load, QueueLimit, Queued, Surroundings};
+use ropewalk_aqm::{Callbacks, CodelConfig, Dropped, FqCodel, FqCodelConfig, Load, QueueLimit, Queued};
 use ropewalk_units::{Duration, Instant};
 
 /// RFC 8290 §5.2: its default constants.
@@ -47,7 +47,7 @@ struct Counts {
     codel: u64,
 }
 
-impl<P: Payload> Surroundings<Waiting<P>> for Counts {
+impl<P: Payload> Callbacks<Waiting<P>> for Counts {
     fn discard(&mut self, _at: Instant, queued: Queued<Waiting<P>>, reason: Dropped) {
         self.take(queued.bytes);
         match reason {

@@ -66,22 +66,54 @@ impl RouteProgress {
 #[pyclass(frozen, module = "ropewalk._core")]
 pub(crate) struct RouteSearch(Search);
 
-/// The layout that is meant: one of the three.
-fn layout(
-    size: Position,
+/// Python's `Layout`: how nodes are scattered, who hears whom, and which two want to talk.
+#[derive(FromPyObject)]
+pub(crate) struct Scattering {
     nodes: Option<usize>,
     intensity: Option<f64>,
     grid: Option<(usize, usize)>,
     jitter: f64,
-) -> Result<Layout, RoutingError> {
-    match (nodes, intensity, grid) {
-        (Some(nodes), None, None) => Ok(Layout::Uniform { nodes, size }),
-        (None, Some(intensity), None) => Ok(Layout::Poisson { intensity, size }),
-        (None, None, Some((columns, rows))) => Ok(Layout::Grid { columns, rows, size, jitter }),
-        _ => Err(RoutingError::Setting {
-            key: "nodes",
-            message: "give one of nodes, intensity and grid".to_owned(),
-        }),
+    size_m: (f64, f64),
+    range_m: f64,
+    source: Place,
+    destination: Place,
+}
+
+impl Scattering {
+    /// The layout that is meant: one of the three.
+    fn layout(&self) -> Result<Layout, RoutingError> {
+        let size = Position::new(self.size_m.0, self.size_m.1);
+        match (self.intensity, self.grid, self.nodes) {
+            (Some(intensity), None, _) => Ok(Layout::Poisson { intensity, size }),
+            (None, Some((columns, rows)), _) => Ok(Layout::Grid { columns, rows, size, jitter: self.jitter }),
+            (None, None, Some(nodes)) => Ok(Layout::Uniform { nodes, size }),
+            _ => Err(RoutingError::Setting {
+                key: "nodes",
+                message: "give one of nodes, intensity and grid".to_owned(),
+            }),
+        }
+    }
+}
+
+/// Python's `Effort`: how long is searched, and with what.
+#[derive(FromPyObject)]
+pub(crate) struct SearchEffort<'py> {
+    first: u64,
+    draws: Option<u64>,
+    workers: usize,
+    interrupt: Option<Bound<'py, Interrupt>>,
+    progress: Option<Bound<'py, RouteProgress>>,
+}
+
+impl SearchEffort<'_> {
+    fn effort(&self) -> Effort<'_> {
+        Effort {
+            first: self.first,
+            draws: self.draws,
+            workers: self.workers,
+            stop: self.interrupt.as_ref().map(|flag| flag.get().flag()),
+            progress: self.progress.as_ref().map(|progress| &progress.get().0),
+        }
     }
 }
 
@@ -89,28 +121,13 @@ fn layout(
 impl RouteSearch {
     /// Checks the settings.
     #[new]
-    #[pyo3(signature = (*, area, range_m, source, destination, condition, ties, seed, nodes=None, intensity=None, grid=None, jitter=0.0))]
-    #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
-    fn new(
-        py: Python<'_>,
-        area: (f64, f64),
-        range_m: f64,
-        source: Place,
-        destination: Place,
-        condition: &str,
-        ties: &str,
-        seed: u64,
-        nodes: Option<usize>,
-        intensity: Option<f64>,
-        grid: Option<(usize, usize)>,
-        jitter: f64,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, layout: Scattering, condition: &str, ties: &str, seed: u64) -> PyResult<Self> {
         let made = || {
             let search = Search {
-                layout: layout(Position::new(area.0, area.1), nodes, intensity, grid, jitter)?,
-                range: range_m,
-                source: source.into(),
-                destination: destination.into(),
+                layout: layout.layout()?,
+                range: layout.range_m,
+                source: layout.source.into(),
+                destination: layout.destination.into(),
                 condition: condition.parse()?,
                 ties: ties.parse()?,
                 seed,
@@ -122,43 +139,32 @@ impl RouteSearch {
     }
 
     /// Looks for deployments and gives the length of their routes, one row per deployment and algorithm.
-    #[pyo3(signature = (count, draws, workers, optimal=false, interrupt=None, progress=None))]
-    #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+    #[pyo3(signature = (count, effort, *, optimal))]
     fn statistics(
         &self,
         py: Python<'_>,
         count: usize,
-        draws: Option<u64>,
-        workers: usize,
+        effort: SearchEffort<'_>,
         optimal: bool,
-        interrupt: Option<&Bound<'_, Interrupt>>,
-        progress: Option<&Bound<'_, RouteProgress>>,
     ) -> PyResult<RouteStatistics> {
         let Search { ties, seed, .. } = self.0;
         let sets = if optimal { Sets::GreedyAndOptimal } else { Sets::Greedy };
         let make = move |deployment: Deployment| Record::new(&deployment, ties, seed, sets);
-        self.found(py, count, effort(draws, workers, interrupt, progress), make).map(RouteStatistics)
+        self.found(py, count, effort.effort(), make).map(RouteStatistics)
     }
 
     /// Looks for deployments and keeps them whole, with the routes of these algorithms.
-    #[pyo3(signature = (count, draws, workers, algorithms, interrupt=None, progress=None, first=0))]
-    #[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
     fn deployments(
         &self,
         py: Python<'_>,
         count: usize,
-        draws: Option<u64>,
-        workers: usize,
+        effort: SearchEffort<'_>,
         algorithms: Vec<String>,
-        interrupt: Option<&Bound<'_, Interrupt>>,
-        progress: Option<&Bound<'_, RouteProgress>>,
-        first: u64,
     ) -> PyResult<RouteDeployments> {
         let methods = methods(&algorithms).map_err(|error| routing_error(py, &error))?;
         let Search { ties, seed, .. } = self.0;
         let make = move |deployment| Report::new(deployment, &methods, ties, seed, None);
-        let effort = Effort { first, ..effort(draws, workers, interrupt, progress) };
-        let found = self.found(py, count, effort, make)?;
+        let found = self.found(py, count, effort.effort(), make)?;
         let (drawn, connected) = (found.drawn, found.connected);
         let reports = found.items.into_iter().map(|report| report.map(RouteReport)).collect::<Result<_, _>>();
         let reports = reports.map_err(|error| routing_error(py, &error))?;
@@ -177,16 +183,6 @@ impl RouteSearch {
     ) -> PyResult<Found<T>> {
         py.detach(|| self.0.run(count, effort, make)).map_err(|error| routing_error(py, &error))
     }
-}
-
-fn effort<'a>(
-    draws: Option<u64>,
-    workers: usize,
-    interrupt: Option<&'a Bound<'_, Interrupt>>,
-    progress: Option<&'a Bound<'_, RouteProgress>>,
-) -> Effort<'a> {
-    let stop = interrupt.map(|flag| flag.get().flag());
-    Effort { first: 0, draws, workers, stop, progress: progress.map(|progress| &progress.get().0) }
 }
 
 /// The methods of these names.
@@ -333,34 +329,60 @@ fn set(radio: &mut Radio, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> 
     Ok(())
 }
 
-/// The routes of a deployment that a file's text describes.
+/// What is wanted of a file beside what stands in it.
+#[derive(Default)]
+struct Wanted {
+    range_m: Option<f64>,
+    source: Option<Place>,
+    destination: Option<Place>,
+    ties: TieRule,
+    seed: u64,
+    methods: Vec<Method>,
+}
+
+impl Wanted {
+    /// Puts a setting, called by its keyword in Python.
+    fn set(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let refused = |error: RoutingError| routing_error(value.py(), &error);
+        match name {
+            "range_m" => self.range_m = value.extract()?,
+            "source" => self.source = value.extract()?,
+            "destination" => self.destination = value.extract()?,
+            "ties" => self.ties = value.extract::<&str>()?.parse().map_err(refused)?,
+            "seed" => self.seed = value.extract()?,
+            "algorithms" => self.methods = methods(&value.extract::<Vec<String>>()?).map_err(refused)?,
+            _ => {
+                let message = format!("read_routes() got an unexpected keyword argument '{name}'");
+                return Err(PyTypeError::new_err(message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The routes of a deployment that a file's text describes; its format is that of `ending`, or of the file's name.
 #[pyfunction]
-#[pyo3(signature = (text, file, ending, *, range_m=None, source=None, destination=None, ties="lowest-node", seed=1, algorithms=None))]
-#[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+#[pyo3(signature = (text, file, ending=None, **settings))]
 pub(crate) fn read_routes(
     py: Python<'_>,
     text: &str,
     file: &str,
     ending: Option<&str>,
-    range_m: Option<f64>,
-    source: Option<Place>,
-    destination: Option<Place>,
-    ties: &str,
-    seed: u64,
-    algorithms: Option<Vec<String>>,
+    settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<RouteReport> {
+    let mut wanted = Wanted { seed: 1, methods: Method::ALL.to_vec(), ..Wanted::default() };
+    for (name, value) in settings.into_iter().flatten() {
+        wanted.set(name.extract()?, &value)?;
+    }
     let made = || {
         let format = match ending {
             Some(ending) => Format::of(&format!("{file}.{ending}"))?,
             None => Format::of(file)?,
         };
-        let methods = match algorithms {
-            Some(names) => methods(&names)?,
-            None => Method::ALL.to_vec(),
-        };
         let topology = ropewalk_routing::read(text, file, format)?;
-        let deployment = topology.deployment(range_m, source.map(End::from), destination.map(End::from))?;
-        Report::new(deployment, &methods, ties.parse()?, seed, None).map(RouteReport)
+        let [source, destination] = [wanted.source, wanted.destination].map(|place| place.map(End::from));
+        let deployment = topology.deployment(wanted.range_m, source, destination)?;
+        Report::new(deployment, &wanted.methods, wanted.ties, wanted.seed, None).map(RouteReport)
     };
     made().map_err(|error| routing_error(py, &error))
 }

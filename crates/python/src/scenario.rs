@@ -9,10 +9,17 @@ use pyo3::prelude::*;
 use ropewalk_scenario::plan::Stack;
 use ropewalk_scenario::{Plan, RunOptions, Scenario, ScenarioError, Watch};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// `(dotted key, value)` pairs that replace what a scenario says.
-type Overrides = Vec<(String, String)>;
+/// Python's `Source`: a scenario's text, where it came from, `(dotted key, value)` pairs that replace what it says, and the stack
+/// that every host runs, whatever it says.
+#[derive(FromPyObject)]
+pub(crate) struct Source {
+    text: String,
+    path: Option<PathBuf>,
+    overrides: Vec<(String, String)>,
+    stack: Option<String>,
+}
 
 /// What a valid scenario is, before it runs.
 #[pyclass(frozen, get_all, module = "ropewalk._core")]
@@ -35,20 +42,13 @@ pub(crate) struct Info {
 }
 
 /// Reads a scenario without Python's lock: drawing its stations may take long.
-fn load(
-    py: Python<'_>,
-    source: &str,
-    path: Option<&Path>,
-    overrides: &Overrides,
-    stack: Option<&str>,
-    watch: Watch<'_>,
-) -> PyResult<Scenario> {
+fn load(py: Python<'_>, source: &Source, stack: Option<&str>, watch: Watch<'_>) -> PyResult<Scenario> {
+    let Source { text, path, overrides, .. } = source;
     let stack = stack.map(stack_named).transpose()?;
-    py.detach(|| ropewalk_scenario::load_as(source, path, overrides, stack, watch)).map_err(|error| {
-        match watch.is_stopped() {
-            true => interrupted(py, "the drawing was interrupted"),
-            false => scenario_error(py, &error),
-        }
+    let loaded = py.detach(|| ropewalk_scenario::load_as(text, path.as_deref(), overrides, stack, watch));
+    loaded.map_err(|error| match watch.is_stopped() {
+        true => interrupted(py, "the drawing was interrupted"),
+        false => scenario_error(py, &error),
     })
 }
 
@@ -85,20 +85,17 @@ pub(crate) fn schema() -> String {
 /// Validates a scenario, with this seed too, and says what it is. With a `stack` all hosts run that one, and whether this
 /// machine can run it is looked at too.
 #[pyfunction]
-#[pyo3(signature = (source, path, overrides, seed=None, interrupt=None, progress=None, stack=None))]
-#[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+#[pyo3(signature = (source, seed=None, interrupt=None, progress=None))]
 pub(crate) fn check(
     py: Python<'_>,
-    source: &str,
-    path: Option<PathBuf>,
-    overrides: Overrides,
+    source: Source,
     seed: Option<u64>,
     interrupt: Option<&Bound<'_, Interrupt>>,
     progress: Option<&Bound<'_, RouteProgress>>,
-    stack: Option<&str>,
 ) -> PyResult<Info> {
     let watch = watch(interrupt, progress);
-    let scenario = load(py, source, path.as_deref(), &overrides, stack, watch)?;
+    let stack = source.stack.as_deref();
+    let scenario = load(py, &source, stack, watch)?;
     if stack.is_some() && scenario.plan().is_emulation() {
         check_machine(py, &scenario)?;
     }
@@ -128,49 +125,41 @@ fn copies(plan: &Plan, name: &str) -> Vec<String> {
 
 /// The topology drawn, and every default made visible.
 #[pyfunction]
-#[pyo3(signature = (source, path, overrides, interrupt=None, progress=None))]
+#[pyo3(signature = (source, interrupt=None, progress=None))]
 pub(crate) fn explain(
     py: Python<'_>,
-    source: &str,
-    path: Option<PathBuf>,
-    overrides: Overrides,
+    source: Source,
     interrupt: Option<&Bound<'_, Interrupt>>,
     progress: Option<&Bound<'_, RouteProgress>>,
 ) -> PyResult<String> {
-    Ok(load(py, source, path.as_deref(), &overrides, None, watch(interrupt, progress))?.explain())
+    Ok(load(py, &source, None, watch(interrupt, progress))?.explain())
 }
 
 /// `(connection, path, TOML)`: the scenario with one multipath connection as TCP on one of its paths.
 #[pyfunction]
-#[pyo3(signature = (source, path, overrides, interrupt=None))]
+#[pyo3(signature = (source, interrupt=None))]
 pub(crate) fn references(
     py: Python<'_>,
-    source: &str,
-    path: Option<PathBuf>,
-    overrides: Overrides,
+    source: Source,
     interrupt: Option<&Bound<'_, Interrupt>>,
 ) -> PyResult<Vec<(String, String, String)>> {
-    let scenario = load(py, source, path.as_deref(), &overrides, None, watch(interrupt, None))?;
+    let scenario = load(py, &source, None, watch(interrupt, None))?;
     let references = scenario.references().into_iter();
     Ok(references.map(|reference| (reference.connection, reference.path, reference.source)).collect())
 }
 
 /// Runs a scenario to its end, without Python's lock; with a `stack` on that one, whatever the file says.
 #[pyfunction]
-#[pyo3(signature = (source, path, overrides, seed=None, series=true, capture=None, interrupt=None, stack=None))]
-#[expect(clippy::too_many_arguments, reason = "one per argument of the Python function")]
+#[pyo3(signature = (source, seed=None, series=true, capture=None, interrupt=None))]
 pub(crate) fn run(
     py: Python<'_>,
-    source: &str,
-    path: Option<PathBuf>,
-    overrides: Overrides,
+    source: Source,
     seed: Option<u64>,
     series: bool,
     capture: Option<PathBuf>,
     interrupt: Option<&Bound<'_, Interrupt>>,
-    stack: Option<&str>,
 ) -> PyResult<Outcome> {
-    let scenario = load(py, source, path.as_deref(), &overrides, stack, watch(interrupt, None))?;
+    let scenario = load(py, &source, source.stack.as_deref(), watch(interrupt, None))?;
     let options = RunOptions { seed, series, capture, stop: interrupt.map(|flag| flag.get().flag()) };
     if scenario.plan().is_emulation() {
         return emulate(py, &scenario, &options);

@@ -11,12 +11,12 @@ use crate::schema::application::{
     ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
 };
 use crate::schema::bond::BondTable;
-use crate::schema::connection::{ConnectionKeys, ConnectionTable, HostTable};
+use crate::schema::connection::{ConnectionKeys, ConnectionTable, HostKeys, HostTable};
 use crate::schema::endpoints::{HostNames, Names};
 use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkTable};
 use crate::schema::mptcp::MptcpTable;
 use crate::schema::quantity::{Name, Time};
-use crate::schema::router::RouterTable;
+use crate::schema::router::{RouterKeys, RouterTable};
 use crate::schema::table::full;
 use crate::schema::tcp::TcpTable;
 use crate::schema::wifi::WifiTable;
@@ -110,18 +110,13 @@ impl Scenario {
         let plan = &self.plan;
         let hosts = plan.nodes.iter().filter(|node| node.kind == NodeKind::Host);
         let routers = plan.nodes.iter().filter(|node| node.kind == NodeKind::Router);
-        let host = |node: &NodePlan| HostTable { stack: Some(node.stack), jitter: node.jitter.explicit() };
-        let router = |node: &NodePlan| RouterTable {
-            clock: node.clock.explicit(),
-            jitter: node.jitter.explicit(),
-            ..node.strips.explicit()
-        };
+        let name = |node: &NodePlan| Name(node.name.clone());
         Some(ScenarioFile {
             scenario: ScenarioTable::show(&plan.settings)?,
             tcp: TcpTable::default(),
             mptcp: MptcpTable::default(),
-            hosts: hosts.map(|node| (Name(node.name.clone()), host(node))).collect(),
-            routers: routers.map(|node| (Name(node.name.clone()), router(node))).collect(),
+            hosts: hosts.filter_map(|node| Some((name(node), host(node)?))).collect(),
+            routers: routers.filter_map(|node| Some((name(node), router(node)?))).collect(),
             links: plan.links.iter().filter_map(|link| self.link(link)).collect(),
             wifi: self.wifi(),
             bonds: plan.links.iter().filter_map(|link| self.bond(link)).collect(),
@@ -193,6 +188,21 @@ impl Scenario {
             ..full
         }
     }
+}
+
+fn host(node: &NodePlan) -> Option<HostTable> {
+    HostTable::show(&HostKeys { stack: node.stack, jitter: node.jitter.said() })
+}
+
+fn router(node: &NodePlan) -> Option<RouterTable> {
+    let table = RouterTable::show(&RouterKeys {
+        strips: node.strips.options,
+        strips_from: node.strips.from,
+        clock: node.clock.said(),
+        jitter: node.jitter.said(),
+    })?;
+    let strips_from = table.strips_from.filter(|_| !node.strips.is_idle());
+    Some(RouterTable { strips_from, ..table })
 }
 
 /// Without nulls, with the keys of every object in order.

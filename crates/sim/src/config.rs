@@ -1,23 +1,40 @@
 //! What a link direction is made of.
 
-pub use ropewalk_aqm::{CodelConfig, FqCodelConfig, QueueLimit};
+pub use ropewalk_aqm::{CodelConfig, FqCodelConfig, QueueLimit, codel_keys, fq_codel_keys};
 use ropewalk_units::{Duration, Probability, Rate};
 use std::sync::Arc;
 
-/// RED (Floyd & Jacobson 1993), gentle; thresholds in packets of the average queue.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RedConfig {
-    /// Below this average nothing is dropped.
-    pub min_threshold: f64,
-    /// At this average the drop probability is `max_probability`.
-    pub max_threshold: f64,
-    /// See above.
-    pub max_probability: f64,
-    /// Weight of a new sample in the average.
-    pub weight: f64,
-    /// Mark ECN-capable packets instead of dropping them.
-    pub ecn: bool,
+/// Hands the constants of RED to the macro `$declare`: for each its documentation, its name, its type, what a scenario file
+/// says for it (`as`), and its default. A new one is a line here, and where it is used.
+#[macro_export]
+macro_rules! red_keys {
+    ($declare:path) => {
+        $declare! {
+            /// Below this average nothing is dropped.
+            min_threshold: f64 = 5.0;
+            /// At this average the drop probability is `max_probability`.
+            max_threshold: f64 = 15.0;
+            /// See `max_threshold`.
+            max_probability: f64 as Chance = 0.1;
+            /// Weight of a new sample in the average, above 0 and at most 1.
+            weight: f64 = 0.002;
+            /// Mark ECN-capable packets instead of dropping them.
+            ecn: bool = false;
+        }
+    };
 }
+
+macro_rules! red_config {
+    ($($keys:tt)*) => {
+        ropewalk_units::settings! {
+            /// RED (Floyd & Jacobson 1993), gentle; thresholds in packets of the average queue.
+            #[derive(Clone, Copy, PartialEq, Debug)]
+            pub struct RedConfig { $($keys)* }
+        }
+    };
+}
+
+red_keys!(red_config);
 
 /// The queue before the transmitter.
 #[derive(Clone, PartialEq, Debug)]
@@ -106,7 +123,7 @@ pub struct Trace {
 }
 
 /// Hands the keys of a link's direction to the macro `$declare`: for each its documentation, its name, the variant of
-/// [`Change`] with its type, and its default. Capacity is not among them: it is a rate or a trace.
+/// [`Change`] with its type and what a scenario file says for it (`as`), and its default. Capacity is not among them: it is a rate or a trace.
 ///
 /// A new key is a line here, and a line in the `match` over [`Change`] that the compiler then asks for. Scenario files
 /// have it at once.
@@ -115,23 +132,23 @@ macro_rules! direction_keys {
     ($declare:path) => {
         $declare! {
             /// Propagation delay. A change holds for packets that leave the transmitter from then on.
-            delay: Delay(Duration) = Duration::ZERO;
+            delay: Delay(Duration as Time) = Duration::ZERO;
             /// Random delay added to it.
-            jitter: Jitter(Jitter) = Jitter::None;
+            jitter: Jitter(Jitter as JitterTable) = Jitter::None;
             /// May jitter reorder packets? Otherwise a packet waits for the one before it.
             reorder: Reorder(bool) = false;
             /// Probability that a packet arrives twice.
-            duplicate: Duplicate(Probability) = Probability::ZERO;
+            duplicate: Duplicate(Probability as Chance) = Probability::ZERO;
             /// Loss on the medium. After a change an exact list counts anew.
-            loss: Loss(Loss) = Loss::None;
+            loss: Loss(Loss as LossTable) = Loss::None;
             /// The queue before the transmitter. At a change what is queued stays as long as it fits.
-            queue: Queue(Queue) = Queue::DropTail { limit: QueueLimit::Packets(100), mark_above: None };
+            queue: Queue(Queue as QueueTable) = Queue::DropTail { limit: QueueLimit::Packets(100), mark_above: None };
         }
     };
 }
 
 macro_rules! direction_config {
-    ($($(#[$doc:meta])* $key:ident: $variant:ident($type:ty) = $default:expr;)*) => {
+    ($($(#[$doc:meta])* $key:ident: $variant:ident($type:ty $(as $form:ty)?) = $default:expr;)*) => {
         /// One direction of a link.
         #[derive(Clone, PartialEq, Debug)]
         pub struct DirectionConfig {

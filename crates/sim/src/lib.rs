@@ -20,6 +20,7 @@ mod world;
 
 pub use config::{
     Change, CodelConfig, DirectionConfig, FqCodelConfig, Jitter, Loss, Queue, QueueLimit, RedConfig, Trace,
+    codel_keys, fq_codel_keys,
 };
 pub use event_queue::EventQueue;
 pub use ids::{LinkId, NodeId, Port};

@@ -54,7 +54,7 @@ impl<S: Stack> Host<S> {
     }
 
     fn arrive(&mut self, context: &mut Context<'_, Datagram>, path: Path, segment: &Segment) {
-        if let Some(answer) = self.stack.take(context.now(), path, segment) {
+        if let Some(answer) = self.stack.handle_segment(context.now(), path, segment) {
             self.send(context, path, answer);
         }
     }

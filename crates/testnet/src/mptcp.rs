@@ -4,14 +4,13 @@ use crate::application::{Application, Transport};
 use crate::datagram::{address, reversed};
 use crate::line::Line;
 use crate::network::Network;
-use crate::stack::{Phase, Stack, refuse};
+use crate::stack::{Phase, Stack, opening, opens, refuse};
 use ropewalk_adversary::{Knowledge, Opening, Victim, Windows};
 use ropewalk_mptcp::{
     Config, Connection, Event, FailureReason, Path, Secret, Subflow, SubflowCloseReason, SubflowId, is_join,
 };
-use ropewalk_tcp::State;
 use ropewalk_units::{Instant, Seq};
-use ropewalk_wire::{Flags, Key, Payload, ResetReason, Segment};
+use ropewalk_wire::{Key, Payload, ResetReason, Segment};
 use std::net::SocketAddr;
 
 /// The largest window that a connection here can have: Linux's receive buffer.
@@ -204,12 +203,7 @@ impl MptcpHost {
     }
 
     fn opening(subflow: Option<&Subflow>) -> Opening {
-        match subflow.map(|subflow| subflow.tcp().state()) {
-            None | Some(State::Closed) => Opening::Closed,
-            Some(State::SynSent) => Opening::SynSent,
-            Some(State::SynReceived) => Opening::SynReceived,
-            Some(_) => Opening::Synchronized,
-        }
+        subflow.map_or(Opening::Closed, |subflow| opening(subflow.tcp().state()))
     }
 }
 
@@ -222,14 +216,14 @@ impl Stack for MptcpHost {
         &mut self.application
     }
 
-    fn take(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment> {
+    fn handle_segment(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment> {
         // The last poll for segments may have told that a subflow is gone: its socket is.
         self.take_events(now);
         if let (Some(id), Some(connection)) = (self.socket(path), &mut self.connection) {
             connection.handle_segment(now, id, segment);
             return None;
         }
-        let opens = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST);
+        let opens = opens(segment);
         let is_ours = self.addresses.contains(&path.local);
         let joins = is_join(segment);
         let iss = iss(self.host, path.remote.port());

@@ -1,8 +1,9 @@
 //! What a host runs.
 
 use crate::application::Application;
-use ropewalk_adversary::{Knowledge, Victim};
+use ropewalk_adversary::{Knowledge, Opening, Victim};
 use ropewalk_mptcp::Path;
+use ropewalk_tcp::State;
 use ropewalk_units::Instant;
 use ropewalk_wire::{Flags, Key, Segment};
 
@@ -13,7 +14,7 @@ pub trait Stack {
     /// The application, to change it.
     fn application_mut(&mut self) -> &mut Application;
     /// A segment has come by `path`. Returned is the host's answer to one that nobody takes.
-    fn take(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment>;
+    fn handle_segment(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment>;
     /// A timer may have expired.
     fn handle_timeout(&mut self, now: Instant);
     /// When something is to be done next: a timer, or a read.
@@ -57,6 +58,21 @@ pub enum Phase {
     Open,
     /// The peer has finished.
     Closing,
+}
+
+/// How far the opening of a connection in this state has come.
+pub(crate) const fn opening(state: State) -> Opening {
+    match state {
+        State::Closed => Opening::Closed,
+        State::SynSent => Opening::SynSent,
+        State::SynReceived => Opening::SynReceived,
+        _ => Opening::Synchronized,
+    }
+}
+
+/// Is it a SYN that opens a connection?
+pub(crate) fn opens(segment: &Segment) -> bool {
+    segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST)
 }
 
 /// RFC 9293 §3.10.7.1: the answer to a segment that nobody takes.

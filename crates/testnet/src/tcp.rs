@@ -4,12 +4,12 @@ use crate::application::{Application, Transport};
 use crate::datagram::address;
 use crate::line::Line;
 use crate::network::Network;
-use crate::stack::{Phase, Stack};
+use crate::stack::{Phase, Stack, opening, opens};
 use ropewalk_adversary::{Knowledge, Opening, Victim, Windows};
 use ropewalk_mptcp::Path;
-use ropewalk_tcp::{CloseReason, Config, Connection, Event, State};
+use ropewalk_tcp::{CloseReason, Config, Connection, Event};
 use ropewalk_units::{Instant, Seq};
-use ropewalk_wire::{Flags, Payload, Segment};
+use ropewalk_wire::{Payload, Segment};
 use std::sync::Arc;
 
 /// The server's stream begins here, so that octets of one direction are not taken for the other's.
@@ -111,13 +111,7 @@ impl TcpHost {
 
     /// How far the opening has come.
     pub fn opening(&self) -> Opening {
-        match self.tcp.as_ref().map(Connection::state) {
-            None => Opening::Listen,
-            Some(State::Closed) => Opening::Closed,
-            Some(State::SynSent) => Opening::SynSent,
-            Some(State::SynReceived) => Opening::SynReceived,
-            Some(_) => Opening::Synchronized,
-        }
+        self.tcp.as_ref().map_or(Opening::Listen, |tcp| opening(tcp.state()))
     }
 }
 
@@ -130,11 +124,10 @@ impl Stack for TcpHost {
         &mut self.application
     }
 
-    fn take(&mut self, now: Instant, _path: Path, segment: &Segment) -> Option<Segment> {
-        let opens = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST);
+    fn handle_segment(&mut self, now: Instant, _path: Path, segment: &Segment) -> Option<Segment> {
         match &mut self.tcp {
             Some(tcp) => tcp.handle_segment(now, segment),
-            None if opens => {
+            None if opens(segment) => {
                 self.tcp = Some(Connection::accept(self.config.clone(), segment, self.iss, now));
             }
             None => {}

@@ -9,6 +9,7 @@ mod parse;
 mod probability;
 mod rate;
 mod sequence;
+mod settings;
 mod size;
 mod time;
 

@@ -31,6 +31,15 @@ const MAX_TRIES: u32 = 7;
 /// The frame whose duration ranks the rates, MAC header and check sequence included.
 const REFERENCE_OCTETS: u32 = 1200;
 
+/// How the transmission of a frame ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TxStatus {
+    /// Its last attempt was acknowledged.
+    Acknowledged,
+    /// It was given up after its last attempt.
+    GivenUp,
+}
+
 /// Rate control for the frames to one neighbour.
 #[derive(Clone, Debug)]
 pub struct Minstrel {
@@ -111,13 +120,13 @@ impl Minstrel {
         chain.preceded_by([self.stage(first), self.stage(then), self.stage(safest)])
     }
 
-    /// What became of a frame: how many attempts of its chain were made, the last of them successful or not.
-    pub fn report(&mut self, chain: &RetryChain, attempts: u32, is_delivered: bool) {
+    /// What became of a frame of which so many attempts of its chain were made.
+    pub fn report(&mut self, chain: &RetryChain, attempts: u32, status: TxStatus) {
         for attempt in 0..attempts {
             let rate = chain.rate(attempt);
             let Some(stats) = self.rates.iter_mut().find(|stats| stats.rate == rate) else { continue };
             stats.attempts += 1;
-            stats.successes += u32::from(is_delivered && attempt + 1 == attempts);
+            stats.successes += u32::from(status == TxStatus::Acknowledged && attempt + 1 == attempts);
         }
     }
 

@@ -53,7 +53,7 @@ impl Ranks {
 
 /// What a report says of one rank.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct Reported {
     /// Packets.
     lost: u32,
     /// Lost of sent, in the configured unit.
@@ -61,7 +61,7 @@ struct Told {
     is_up: bool,
 }
 
-impl Told {
+impl Reported {
     fn new(view: &View, progress: &Progress, unit: LossUnit) -> Self {
         let (lost, sent) = match unit {
             LossUnit::Packets => (progress.lost_packets, progress.sent_packets),
@@ -87,13 +87,13 @@ impl WeightedRoundRobin {
 
     /// Who takes what `rank` cannot carry: the next costlier path below its greatest weight, rather one that works and loses
     /// nothing itself.
-    fn next_after(&self, rank: usize, told: &[Told]) -> Option<usize> {
+    fn next_after(&self, rank: usize, reported: &[Reported]) -> Option<usize> {
         let is_below = |&next: &usize| self.ranks.0[next].weight < self.ranks.0[next].most;
-        let mut below = (rank + 1..told.len()).filter(is_below);
-        below.clone().find(|&next| told[next].is_up && told[next].lost == 0).or_else(|| below.next())
+        let mut below = (rank + 1..reported.len()).filter(is_below);
+        below.clone().find(|&next| reported[next].is_up && reported[next].lost == 0).or_else(|| below.next())
     }
 
-    fn increment(&mut self, next: usize, cause: Told, share: f64) {
+    fn increment(&mut self, next: usize, cause: Reported, share: f64) {
         let weight = &mut self.ranks.0[next].weight;
         *weight += if *weight > 0.0 {
             // §3.1, adaptive weight increment, equation 1.
@@ -106,12 +106,12 @@ impl WeightedRoundRobin {
 
     /// §3.3, delayed weight decrement: one for each T_report (or T_dwd), of the costliest path that has a weight and before
     /// which no path lost anything for T_dwd.
-    fn delayed_decrement(&mut self, now: Instant, told: &[Told]) {
+    fn delayed_decrement(&mut self, now: Instant, reported: &[Reported]) {
         let is_quiet = |rank: usize| {
             let quiet_for = now.saturating_since(self.ranks.0[rank].lossless_since);
-            told[rank].lost == 0 && quiet_for >= self.config.decrement_delay
+            reported[rank].lost == 0 && quiet_for >= self.config.decrement_delay
         };
-        let behind_quiet = (1..told.len()).take_while(|&rank| is_quiet(rank - 1));
+        let behind_quiet = (1..reported.len()).take_while(|&rank| is_quiet(rank - 1));
         let Some(rank) = behind_quiet.filter(|&rank| self.ranks.0[rank].weight > 0.0).last() else { return };
         self.ranks.0[rank].weight -= 1.0;
         if self.config.decrement_pace == DecrementPace::EachDelay {
@@ -139,20 +139,20 @@ impl Scheduler for WeightedRoundRobin {
     }
 
     fn on_report(&mut self, now: Instant, progress: &[Progress], views: &[View]) {
-        let mut told = [Told::default(); MAX_PATHS];
-        let told = &mut told[..self.ranks.0.len()];
-        for (told, rank) in told.iter_mut().zip(&self.ranks.0) {
+        let mut reported = [Reported::default(); MAX_PATHS];
+        let reported = &mut reported[..self.ranks.0.len()];
+        for (reported, rank) in reported.iter_mut().zip(&self.ranks.0) {
             let index = rank.id.index();
-            *told = Told::new(&views[index], &progress[index], self.config.loss_unit);
+            *reported = Reported::new(&views[index], &progress[index], self.config.loss_unit);
         }
-        let first = told.iter().position(|told| told.is_up);
-        for (rank, &cause) in told.iter().enumerate().filter(|(_, told)| told.lost > 0) {
+        let first = reported.iter().position(|reported| reported.is_up);
+        for (rank, &cause) in reported.iter().enumerate().filter(|(_, reported)| reported.lost > 0) {
             self.ranks.0[rank].lossless_since = now;
-            if let Some(next) = self.next_after(rank, told) {
+            if let Some(next) = self.next_after(rank, reported) {
                 self.increment(next, cause, self.ranks.share(rank, first == Some(rank)));
             }
         }
-        self.delayed_decrement(now, told);
+        self.delayed_decrement(now, reported);
         self.clamp();
     }
 

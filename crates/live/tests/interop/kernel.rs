@@ -1,5 +1,6 @@
 //! Applications on the kernel's sockets: they send or receive so many octets and give back what they saw.
 
+use crate::random::Xorshift;
 use sha2::{Digest, Sha256};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Read, Write};
@@ -21,13 +22,13 @@ pub(crate) struct Seen {
 
 /// The stream of a test: `octets` of noise that is the same for each seed.
 pub(crate) struct Noise {
-    state: u64,
+    random: Xorshift,
     left: u64,
 }
 
 impl Noise {
     pub(crate) fn new(seed: u64, octets: u64) -> Self {
-        Self { state: seed | 1, left: octets }
+        Self { random: Xorshift::new(seed | 1), left: octets }
     }
 
     /// The next octets, `most` at the most; none at the end.
@@ -36,11 +37,7 @@ impl Noise {
         self.left -= len as u64;
         let mut octets = Vec::with_capacity(len);
         for _ in 0..len {
-            // Xorshift (Marsaglia 2003).
-            self.state ^= self.state << 13;
-            self.state ^= self.state >> 7;
-            self.state ^= self.state << 17;
-            octets.push(self.state as u8);
+            octets.push(self.random.draw() as u8);
         }
         octets
     }

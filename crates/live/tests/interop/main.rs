@@ -5,6 +5,7 @@ mod cases;
 mod kernel;
 mod middlebox;
 mod namespace;
+mod random;
 mod scene;
 mod watch;
 

@@ -1,5 +1,6 @@
 //! What may stand on the way between the kernel and the host: each of these is made for one connection.
 
+use crate::random::Xorshift;
 use ropewalk_live::Way;
 use ropewalk_units::Instant;
 use ropewalk_wire::read::{IpPacket, TcpOption, TcpPacket};
@@ -8,19 +9,16 @@ use ropewalk_wire::{Flags, SackBlocks};
 /// As [`ropewalk_live::Ports::set_middlebox`] takes it.
 pub(crate) type Middlebox = Box<dyn FnMut(Instant, Way, usize, &[u8], &mut Vec<Vec<u8>>)>;
 
-/// Xorshift (Marsaglia 2003): does one of `every` come up?
-struct Chance(u64);
+/// Does one of `every` come up?
+struct Chance(Xorshift);
 
 impl Chance {
     fn new() -> Self {
-        Self(88_172_645_463_325_252)
+        Self(Xorshift::new(88_172_645_463_325_252))
     }
 
     fn comes(&mut self, every: u64) -> bool {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.is_multiple_of(every)
+        self.0.draw().is_multiple_of(every)
     }
 }
 

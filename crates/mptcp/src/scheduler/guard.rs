@@ -263,7 +263,7 @@ impl Guard {
         let path = &mut self.paths[view.id.0 as usize];
         if blocks && path.left_out.is_none() {
             self.left_behind += view.queued();
-            path.begin_probation(now, view);
+            path.leave_out_until_measured(now, view);
         }
     }
 
@@ -364,7 +364,7 @@ impl Guard {
         Some(Decision::Copy {
             subflow: best.id,
             octets,
-            reason: "goodput guard: rescue from a path left out",
+            reason: "goodput guard: reinjection from a path left out",
         })
     }
 

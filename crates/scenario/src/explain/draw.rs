@@ -26,7 +26,7 @@ fn node(plan: &Plan, index: NodeIndex) -> String {
 /// What routers take out of segments.
 fn strips(plan: &Plan, text: &mut String) {
     for node in plan.nodes.iter().filter(|node| !node.strips.is_idle()) {
-        let names: Vec<&str> = node.strips.names().into_iter().map(OptionName::describe).collect();
+        let names: Vec<&str> = node.strips.options.names().into_iter().map(OptionName::describe).collect();
         let from = match node.strips.from {
             StripFrom::All => "every segment",
             StripFrom::Syn => "segments with SYN",

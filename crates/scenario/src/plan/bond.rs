@@ -5,8 +5,9 @@ use super::route::Topology;
 use super::{Carrier, LinkIndex, LinkPlan, MOST_DSCP, NodeIndex, NodeKind, PathPlan, WifiPlan, link};
 use crate::error::ScenarioError;
 use crate::schema::bond::BondTable;
+use crate::schema::bond::ClassPlan;
 use crate::schema::quantity::Name;
-use ropewalk_bonding::{Class, Config, DataHeader};
+use ropewalk_bonding::{Config, DataHeader};
 use ropewalk_units::Duration;
 
 /// IPv4 and UDP headers of what the gateways exchange.
@@ -32,7 +33,7 @@ pub struct BondPlan {
     /// What both gateways run.
     pub config: Config,
     /// How packets with a code point are treated; all others are in order.
-    pub classes: Vec<(u8, Class)>,
+    pub classes: Vec<ClassPlan>,
     /// How long it has been up when the scenario begins.
     pub run_up: Duration,
 }
@@ -235,19 +236,19 @@ impl Draft<'_> {
         Ok(run_up)
     }
 
-    fn classes(&self) -> Result<Vec<(u8, Class)>, ScenarioError> {
-        let mut classes = Vec::new();
+    fn classes(&self) -> Result<Vec<ClassPlan>, ScenarioError> {
+        let mut classes: Vec<ClassPlan> = Vec::new();
         for (index, table) in self.table.classes.iter().enumerate() {
             let key = self.key(&format!("classes[{index}].dscp"));
             if table.dscp > MOST_DSCP {
                 let message = format!("there is no code point {}", table.dscp);
                 return Err(self.context.wrong(&key, message, format!("0 to {MOST_DSCP}")));
             }
-            if classes.iter().any(|&(dscp, _)| dscp == table.dscp) {
+            if classes.iter().any(|class| class.dscp == table.dscp) {
                 let message = format!("the code point {} is there twice", table.dscp);
                 return Err(self.context.wrong(&key, message, "each code point once"));
             }
-            classes.push((table.dscp, config::class(table.treatment)));
+            classes.push(table.read());
         }
         Ok(classes)
     }

@@ -3,7 +3,7 @@
 use super::context::Place;
 use crate::error::ScenarioError;
 pub use crate::schema::clock::{ClockPlan, ClockStep, Drift, JitterPlan};
-use crate::schema::clock::{ClockTable, JitterTable};
+use crate::schema::clock::{ClockTable, LatenessTable};
 
 /// Parts per million that a clock may drift.
 const GREATEST_DRIFT: f64 = 100_000.0;
@@ -24,9 +24,9 @@ impl ClockPlan {
         })
     }
 
-    /// The table that would say it.
-    pub(crate) fn explicit(&self) -> Option<ClockTable> {
-        ClockTable::show(self).filter(|_| !self.is_true())
+    /// What a file has to say of it: nothing if it is true.
+    pub(crate) fn said(&self) -> Option<Self> {
+        (!self.is_true()).then(|| self.clone())
     }
 }
 
@@ -36,9 +36,9 @@ impl JitterPlan {
         *self == Self::default()
     }
 
-    /// The table that would say it.
-    pub(crate) fn explicit(&self) -> Option<JitterTable> {
-        JitterTable::show(self).filter(|_| !self.is_idle())
+    /// What a file has to say of it: nothing if it is never late.
+    pub(crate) fn said(&self) -> Option<Self> {
+        (!self.is_idle()).then_some(*self)
     }
 }
 
@@ -69,8 +69,8 @@ pub(super) fn clock(
 }
 
 /// How late the node is whose table is at `place`.
-pub(super) fn jitter(place: &Place<'_>, table: Option<&JitterTable>) -> Result<JitterPlan, ScenarioError> {
-    let plan = table.map(JitterTable::read).unwrap_or_default();
+pub(super) fn jitter(place: &Place<'_>, table: Option<&LatenessTable>) -> Result<JitterPlan, ScenarioError> {
+    let plan = table.map(LatenessTable::read).unwrap_or_default();
     if plan.coalesce_bytes.is_some() && plan.coalesce.is_zero() {
         let message = "nothing is held: `coalesce` is missing";
         return Err(place.misplaced("jitter.coalesce_bytes", message, "a key `coalesce` beside it"));

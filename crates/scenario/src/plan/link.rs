@@ -1,16 +1,15 @@
 //! Links: the tables of both directions, merged and checked.
 
 use super::context::Context;
-use super::queue::queue;
 use super::{Carrier, ChangePlan, LinkPlan, NodePlan, WirePlan};
 use crate::error::ScenarioError;
-use crate::schema::link::{
-    ChangeTable, DEFAULT_MTU, Direction, DirectionTable, DirectionValue, JitterTable, LinkState, LinkTable,
-    LossTable, QueueTable,
-};
+use crate::schema::jitter::JitterTable;
+use crate::schema::link::{ChangeTable, DEFAULT_MTU, Direction, DirectionTable, LinkState, LinkTable};
+use crate::schema::loss::LossTable;
 use crate::schema::quantity::{Chance, Time};
-use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, Trace};
-use ropewalk_units::{Duration, Instant, Probability, Rate};
+use crate::schema::table::Value;
+use ropewalk_sim::{Change, DirectionConfig, Trace};
+use ropewalk_units::{Instant, Rate};
 use std::net::Ipv4Addr;
 
 /// IPv4 and TCP headers with all options, and a little payload.
@@ -113,18 +112,29 @@ pub(super) fn checked_mtu(
 }
 
 /// A value in the file: where it stands, and on which link.
-struct At<'a> {
-    context: &'a Context<'a>,
+pub(super) struct At<'a> {
+    pub(super) context: &'a Context<'a>,
     /// Its key.
-    key: String,
+    pub(super) key: String,
     /// The link's.
-    mtu: u32,
+    pub(super) mtu: u32,
 }
 
-/// A value of a direction that is read from what a file says for it.
-trait Read: DirectionValue + Sized {
+/// What a file says for a value of a direction.
+pub(super) trait Check {
+    /// Can it be?
+    fn check(&self, _: &At<'_>) -> Result<(), ScenarioError> {
+        Ok(())
+    }
+
     /// The value, if it can be.
-    fn read(at: &At<'_>, form: &Self::Form) -> Result<Self, ScenarioError>;
+    fn checked<T: Value<Self>>(&self, at: &At<'_>) -> Result<T, ScenarioError>
+    where
+        Self: Sized,
+    {
+        self.check(at)?;
+        Ok(T::read(self))
+    }
 }
 
 /// A direction's tables: its own keys go before those of both directions.
@@ -139,22 +149,23 @@ struct Merged<'a> {
 
 impl Merged<'_> {
     /// The value of a key, if it is given.
-    fn get<T: Read>(
+    fn get<T: Value<Form>, Form: Check>(
         &self,
         key: &str,
-        pick: impl Fn(&DirectionTable) -> Option<&T::Form>,
+        pick: impl Fn(&DirectionTable) -> Option<&Form>,
     ) -> Result<Option<T>, ScenarioError> {
         let own = self.own.and_then(&pick);
         let own = own.map(|form| (form, format!("{}.{}.{key}", self.base, DIRECTION_KEYS[self.direction])));
         let found = own.or_else(|| pick(&self.both).map(|form| (form, format!("{}.{key}", self.base))));
-        let read = |(form, key)| T::read(&At { context: self.context, key, mtu: self.mtu }, form);
+        let read =
+            |(form, key): (&Form, String)| form.checked(&At { context: self.context, key, mtu: self.mtu });
         found.map(read).transpose()
     }
 }
 
 /// What becomes of the keys that [`ropewalk_sim::direction_keys`] declares.
 macro_rules! direction_values {
-    ($($(#[$doc:meta])* $key:ident: $variant:ident($type:ty) = $default:expr;)*) => {
+    ($($(#[$doc:meta])* $key:ident: $variant:ident($type:ty $(as $form:ty)?) = $default:expr;)*) => {
         /// The direction of this capacity.
         fn direction(
             merged: &Merged<'_>,
@@ -172,7 +183,7 @@ macro_rules! direction_values {
             let mut changes = Vec::new();
             $(if let Some(form) = &table.$key {
                 let key = format!("{}.{}", at.key, stringify!($key));
-                changes.push(Change::$variant(Read::read(&At { key, ..*at }, form)?));
+                changes.push(Change::$variant(form.checked(&At { key, ..*at })?));
             })*
             Ok(changes)
         }
@@ -226,87 +237,29 @@ fn positive(context: &Context<'_>, key: &str, rate: Rate) -> Result<Rate, Scenar
     Ok(rate)
 }
 
-impl Read for Duration {
-    fn read(_: &At<'_>, form: &Time) -> Result<Self, ScenarioError> {
-        Ok(form.0)
+impl Check for Time {}
+
+impl Check for bool {}
+
+impl Check for Chance {}
+
+impl Check for LossTable {
+    fn check(&self, at: &At<'_>) -> Result<(), ScenarioError> {
+        let LossTable::Exact(table) = self else { return Ok(()) };
+        let Some(index) = table.packets.iter().position(|&number| number < 1) else { return Ok(()) };
+        let message = format!("there is no data packet number {}", table.packets[index]);
+        Err(at.context.wrong(&format!("{}.packets[{index}]", at.key), message, "numbers from 1"))
     }
 }
 
-impl Read for bool {
-    fn read(_: &At<'_>, form: &Self) -> Result<Self, ScenarioError> {
-        Ok(*form)
-    }
-}
-
-impl Read for Probability {
-    fn read(_: &At<'_>, form: &Chance) -> Result<Self, ScenarioError> {
-        Ok(form.0)
-    }
-}
-
-impl Read for Queue {
-    fn read(at: &At<'_>, form: &QueueTable) -> Result<Self, ScenarioError> {
-        queue(at.context, &at.key, form, at.mtu)
-    }
-}
-
-impl Read for Loss {
-    fn read(at: &At<'_>, table: &LossTable) -> Result<Self, ScenarioError> {
-        Ok(match table {
-            LossTable::None(_) => Loss::None,
-            LossTable::Bernoulli(table) if table.probability.0 == Probability::ZERO => Loss::None,
-            LossTable::Bernoulli(table) => Loss::Bernoulli(table.probability.0),
-            LossTable::BitErrors(table) => Loss::BitErrors(table.probability.0),
-            LossTable::GilbertElliott(table) => Loss::GilbertElliott {
-                good_to_bad: table.good_to_bad.0,
-                bad_to_good: table.bad_to_good.0,
-                loss_good: table.loss_good.map_or(Probability::ZERO, |chance| chance.0),
-                loss_bad: table.loss_bad.map_or_else(certain, |chance| chance.0),
-            },
-            LossTable::Exact(table) => {
-                let mut packets = Vec::with_capacity(table.packets.len());
-                for (index, &number) in table.packets.iter().enumerate() {
-                    let positive = u64::try_from(number).ok().filter(|&number| number > 0);
-                    packets.push(positive.ok_or_else(|| {
-                        let message = format!("there is no data packet number {number}");
-                        at.context.wrong(&format!("{}.packets[{index}]", at.key), message, "numbers from 1")
-                    })?);
-                }
-                packets.sort_unstable();
-                packets.dedup();
-                Loss::Exact(packets.into())
-            }
-        })
-    }
-}
-
-fn certain() -> Probability {
-    Probability::new(1.0).unwrap_or_default()
-}
-
-/// Time between two targets of a wandering delay that names none.
-const WANDER_INTERVAL: Duration = Duration::from_secs(1);
-
-impl Read for Jitter {
-    fn read(at: &At<'_>, table: &JitterTable) -> Result<Self, ScenarioError> {
-        Ok(match table {
-            JitterTable::None(_) => Jitter::None,
-            JitterTable::Uniform(table) => Jitter::Uniform(table.max.0),
-            JitterTable::Normal(table) => Jitter::Normal(table.deviation.0),
-            JitterTable::Exponential(table) => Jitter::Exponential(table.mean.0),
-            JitterTable::Wander(table) => {
-                let interval = table.interval.map_or(WANDER_INTERVAL, |time| time.0);
-                if interval.is_zero() {
-                    let message = "a target is drawn without end in no time";
-                    return Err(at.context.wrong(
-                        &format!("{}.interval", at.key),
-                        message,
-                        "a time above zero",
-                    ));
-                }
-                Jitter::Wander { max: table.max.0, interval }
-            }
-        })
+impl Check for JitterTable {
+    fn check(&self, at: &At<'_>) -> Result<(), ScenarioError> {
+        let JitterTable::Wander(table) = self else { return Ok(()) };
+        if table.read().interval.is_zero() {
+            let message = "a target is drawn without end in no time";
+            return Err(at.context.wrong(&format!("{}.interval", at.key), message, "a time above zero"));
+        }
+        Ok(())
     }
 }
 

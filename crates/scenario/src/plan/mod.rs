@@ -19,13 +19,14 @@ pub mod wifi;
 
 pub use crate::schema::Settings;
 pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
+pub use crate::schema::bond::ClassPlan;
 pub use crate::schema::connection::{DataDirection, Stack};
 pub use crate::schema::interval::Interval;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::Instant;
-pub use router::StripPlan;
+pub use router::{StripPlan, StrippedOptions};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 pub use wifi::WifiPlan;

@@ -1,109 +1,89 @@
-//! Queues: defaults and checks.
+//! Queues: what cannot be.
 
-use super::context::Context;
+use super::link::{At, Check};
 use crate::error::ScenarioError;
-use crate::schema::link::{CodelTable, FqCodelTable, QueueTable, RedTable};
-use crate::schema::quantity::Limit;
-use ropewalk_sim::{CodelConfig, FqCodelConfig, Queue, QueueLimit, RedConfig};
+use crate::schema::queue::{FqCodelTable, QueueTable, RedTable};
+use ropewalk_sim::QueueLimit;
+use ropewalk_units::Duration;
 
-/// The queue that `table` describes.
-pub(super) fn queue(
-    context: &Context<'_>,
-    key: &str,
-    table: &QueueTable,
-    mtu: u32,
-) -> Result<Queue, ScenarioError> {
-    let limit = |limit: Option<Limit>, packets| limit_of(context, key, limit, packets, mtu);
-    Ok(match table {
-        QueueTable::DropTail(table) => {
-            Queue::DropTail { limit: limit(table.limit, 100)?, mark_above: table.mark_above }
+impl Check for QueueTable {
+    fn check(&self, at: &At<'_>) -> Result<(), ScenarioError> {
+        match self {
+            Self::DropTail(table) => at.limit(table.read().limit),
+            Self::Red(table) => at.red(table),
+            Self::Codel(table) => {
+                let keys = table.read();
+                at.limit(keys.limit)?;
+                at.times(keys.target, keys.interval)
+            }
+            Self::FqCodel(table) => at.fq_codel(table),
         }
-        QueueTable::Red(table) => {
-            Queue::Red { limit: limit(table.limit, 100)?, red: red(context, key, table)? }
-        }
-        QueueTable::Codel(table) => {
-            Queue::Codel { limit: limit(table.limit, 1000)?, codel: codel(context, key, table)? }
-        }
-        QueueTable::FqCodel(table) => {
-            Queue::FqCodel { limit: limit(table.limit, 10_240)?, fq_codel: fq_codel(context, key, table)? }
-        }
-    })
-}
-
-fn limit_of(
-    context: &Context<'_>,
-    key: &str,
-    limit: Option<Limit>,
-    packets: u32,
-    mtu: u32,
-) -> Result<QueueLimit, ScenarioError> {
-    let limit = limit.map_or(QueueLimit::Packets(packets), |limit| limit.0);
-    match limit {
-        QueueLimit::Bytes(bytes) if bytes < u64::from(mtu) => {
-            let message = format!("a queue of {bytes} octets cannot hold a packet of {mtu} octets");
-            Err(context.wrong(&inner(context, key, "limit"), message, "at least the link's MTU"))
-        }
-        _ => Ok(limit),
     }
 }
 
-/// The path of a key of the table at `key`, or that of the table itself if a short form stands there.
-fn inner(context: &Context<'_>, key: &str, name: &str) -> String {
-    let path = format!("{key}.{name}");
-    if context.document.find(&path).is_some() { path } else { key.to_owned() }
-}
+impl At<'_> {
+    /// The path of a key of the table here, or that of the table itself if a short form stands here.
+    fn inner(&self, name: &str) -> String {
+        let path = format!("{}.{name}", self.key);
+        if self.context.document.find(&path).is_some() { path } else { self.key.clone() }
+    }
 
-fn red(context: &Context<'_>, key: &str, table: &RedTable) -> Result<RedConfig, ScenarioError> {
-    let red = table.read();
-    let RedConfig { min_threshold, max_threshold, weight, .. } = red;
-    if !(min_threshold.is_finite() && min_threshold >= 0.0) {
-        return Err(context.wrong(
-            &inner(context, key, "min_threshold"),
-            format!("{min_threshold} is no length of a queue"),
-            "a number of packets from 0",
-        ));
+    fn wrong(&self, name: &str, message: String, expected: &str) -> Result<(), ScenarioError> {
+        Err(self.context.wrong(&self.inner(name), message, expected))
     }
-    if !(max_threshold.is_finite() && max_threshold > min_threshold) {
-        return Err(context.wrong(
-            &inner(context, key, "max_threshold"),
-            format!("{max_threshold} is not above the lower threshold"),
-            format!("a number of packets above min_threshold, {min_threshold}"),
-        ));
-    }
-    if !(weight > 0.0 && weight <= 1.0) {
-        return Err(context.wrong(
-            &inner(context, key, "weight"),
-            format!("{weight} is no weight of an average"),
-            "a number above 0, at most 1",
-        ));
-    }
-    Ok(red)
-}
 
-fn codel(context: &Context<'_>, key: &str, table: &CodelTable) -> Result<CodelConfig, ScenarioError> {
-    let codel = table.read();
-    for (name, time) in [("target", codel.target), ("interval", codel.interval)] {
-        if time.is_zero() {
-            let message = format!("CoDel's {name} cannot be zero");
-            return Err(context.wrong(&inner(context, key, name), message, "a time above zero"));
+    fn limit(&self, limit: QueueLimit) -> Result<(), ScenarioError> {
+        match limit {
+            QueueLimit::Bytes(bytes) if bytes < u64::from(self.mtu) => {
+                let message =
+                    format!("a queue of {bytes} octets cannot hold a packet of {} octets", self.mtu);
+                self.wrong("limit", message, "at least the link's MTU")
+            }
+            _ => Ok(()),
         }
     }
-    Ok(codel)
-}
 
-fn fq_codel(context: &Context<'_>, key: &str, table: &FqCodelTable) -> Result<FqCodelConfig, ScenarioError> {
-    let wrong = |name: &str, message: String, expected: &str| {
-        Err(context.wrong(&inner(context, key, name), message, expected))
-    };
-    let fq_codel = table.read();
-    if !(1..=65_536).contains(&fq_codel.flows) {
-        return wrong("flows", format!("{} flow queues cannot be", fq_codel.flows), "1 to 65536");
+    fn red(&self, table: &RedTable) -> Result<(), ScenarioError> {
+        let keys = table.read();
+        self.limit(keys.limit)?;
+        let (min, max, weight) = (keys.min_threshold, keys.max_threshold, keys.weight);
+        if !(min.is_finite() && min >= 0.0) {
+            let message = format!("{min} is no length of a queue");
+            return self.wrong("min_threshold", message, "a number of packets from 0");
+        }
+        if !(max.is_finite() && max > min) {
+            let message = format!("{max} is not above the lower threshold");
+            let expected = format!("a number of packets above min_threshold, {min}");
+            return self.wrong("max_threshold", message, &expected);
+        }
+        if !(weight > 0.0 && weight <= 1.0) {
+            let message = format!("{weight} is no weight of an average");
+            return self.wrong("weight", message, "a number above 0, at most 1");
+        }
+        Ok(())
     }
-    if let Some(octets) = table.quantum.map(|size| size.0.get())
-        && !(64..=u64::from(u32::MAX)).contains(&octets)
-    {
-        return wrong("quantum", format!("a quantum of {octets} octets cannot be"), "64 B to 4 GiB");
+
+    /// CoDel's times.
+    fn times(&self, target: Duration, interval: Duration) -> Result<(), ScenarioError> {
+        for (name, time) in [("target", target), ("interval", interval)] {
+            if time.is_zero() {
+                return self.wrong(name, format!("CoDel's {name} cannot be zero"), "a time above zero");
+            }
+        }
+        Ok(())
     }
-    let plain = CodelTable { limit: None, target: table.target, interval: table.interval, ecn: table.ecn };
-    Ok(FqCodelConfig { codel: codel(context, key, &plain)?, ..fq_codel })
+
+    fn fq_codel(&self, table: &FqCodelTable) -> Result<(), ScenarioError> {
+        let keys = table.read();
+        self.limit(keys.limit)?;
+        if !(1..=65_536).contains(&keys.flows) {
+            return self.wrong("flows", format!("{} flow queues cannot be", keys.flows), "1 to 65536");
+        }
+        if let Some(octets) = table.quantum.map(|size| size.0.get())
+            && !(64..=u64::from(u32::MAX)).contains(&octets)
+        {
+            return self.wrong("quantum", format!("a quantum of {octets} octets cannot be"), "64 B to 4 GiB");
+        }
+        self.times(keys.target, keys.interval)
+    }
 }

@@ -1,8 +1,14 @@
 //! Bonds: `[bonds.NAME]`.
 
-use super::link::NoKeys;
+use super::loss::NoKeys;
 use super::quantity::{Name, Time};
+use super::table::{Value, form, named_value, said, table};
 use super::tagged::tagged;
+use ropewalk_bonding::{
+    Class, Config, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit, Order,
+    PathConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
+};
+use ropewalk_units::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
@@ -10,40 +16,69 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Several links between two routers, laid into one: what is routed over it is bonded at layer 3. Where a bond and
-/// another link are ways of the same length, packets take the bond.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BondTable {
-    /// The two routers that become its gateways; `forward` is from the first to the second.
-    pub(crate) between: [Name; 2],
-    /// Its paths: the links at the first gateway that they begin with, by name alone or with more keys.
-    pub(crate) paths: Vec<MemberTable>,
-    /// Which packet goes by which path (default rate-aware).
-    pub(crate) scheduler: Option<SchedulerTable>,
-    /// What order packets leave the bond in (default per-flow).
-    pub(crate) order: Option<OrderName>,
-    /// How that order is restored.
-    #[serde(default)]
-    pub(crate) resequencer: ResequencerTable,
-    /// Time between reports of one gateway to the other, 1 ms to 1 s (default 20 ms; weighted-round-robin 50 ms).
-    pub(crate) report_interval: Option<Time>,
-    /// A packet counts as lost on its path this long after a later one came, at most 10 s (default 10 ms;
-    /// weighted-round-robin 50 ms).
-    pub(crate) loss_timeout: Option<Time>,
-    /// Is what a path loses sent again? Of flows that are kept in order and not duplicated (default: true for rate-aware, else false).
-    pub(crate) repair: Option<bool>,
-    /// How paths are found dead and alive.
-    #[serde(default)]
-    pub(crate) keepalive: KeepaliveTable,
-    /// How long it has been up when the scenario begins, at most 1 min, without traffic and over its lines as they are at the
-    /// beginning (default 5 s; 0 s if a costlier path of weighted-round-robin has a weight at first); with 0 s its gateways begin
-    /// with the scenario.
-    pub(crate) run_up: Option<Time>,
-    /// Code points whose packets are treated specially; all others are normal.
-    #[serde(default)]
-    pub(crate) classes: Vec<ClassTable>,
+/// Makes the table of a bond, with the keys that [`ropewalk_bonding::config_keys`] declares.
+macro_rules! bond_table {
+    ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)*) => {
+        /// Several links between two routers, laid into one: what is routed over it is bonded at layer 3. Where a bond and
+        /// another link are ways of the same length, packets take the bond.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct BondTable {
+            /// The two routers that become its gateways; `forward` is from the first to the second.
+            pub(crate) between: [Name; 2],
+            /// Its paths: the links at the first gateway that they begin with, by name alone or with more keys.
+            pub(crate) paths: Vec<MemberTable>,
+            /// Which packet goes by which path.
+            #[schemars(extend("default" = (said::<_, SchedulerTable>(SchedulerConfig::RateAware))))]
+            pub(crate) scheduler: Option<SchedulerTable>,
+            $($(#[$doc])* pub(crate) $key: Option<form!($type $(, $form)?)>,)*
+            /// How order is restored.
+            #[serde(default)]
+            pub(crate) resequencer: ResequencerTable,
+            /// How paths are found dead and alive.
+            #[serde(default)]
+            pub(crate) keepalive: KeepaliveTable,
+            /// How long it has been up when the scenario begins, at most 1 min, without traffic and over its lines as they are
+            /// at the beginning (default 5 s; 0 s if a costlier path of weighted-round-robin has a weight at first); with 0 s
+            /// its gateways begin with the scenario.
+            pub(crate) run_up: Option<Time>,
+            /// Code points whose packets are treated specially; all others are normal.
+            #[serde(default)]
+            pub(crate) classes: Vec<ClassTable>,
+        }
+
+        impl BondTable {
+            /// What both gateways run, as far as the file says it; not checked yet.
+            pub(crate) fn config(&self) -> Config {
+                let paths = self.paths.iter().map(|member| member.fields.config()).collect();
+                let scheduler = self.scheduler.as_ref().map_or(SchedulerConfig::RateAware, SchedulerConfig::read);
+                let mut config = Config::new(paths, scheduler);
+                config.resequencer = self.resequencer.read();
+                config.keepalive = self.keepalive.read();
+                $(if let Some(form) = &self.$key {
+                    config.$key = Value::read(form);
+                })*
+                config
+            }
+
+            /// A bond between these routers, over these paths, that says what its gateways run.
+            pub(crate) fn explicit(between: [Name; 2], paths: Vec<MemberTable>, config: &Config) -> Self {
+                Self {
+                    between,
+                    paths,
+                    scheduler: config.scheduler.show(),
+                    resequencer: ResequencerTable::show(&config.resequencer).unwrap_or_default(),
+                    keepalive: KeepaliveTable::show(&config.keepalive).unwrap_or_default(),
+                    run_up: None,
+                    classes: Vec::new(),
+                    $($key: config.$key.show(),)*
+                }
+            }
+        }
+    };
 }
+
+ropewalk_bonding::config_keys!(bond_table);
 
 /// A path of a bond: the name of a link, or a table.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,32 +87,46 @@ pub(crate) struct MemberTable {
     name_alone: bool,
 }
 
-/// Keys of a path of a bond.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct MemberFields {
-    /// The link at the first gateway that it begins with.
-    pub(crate) link: Name,
-    /// The links behind it, in order, up to the second gateway (default: the way with the least delay, then with the
-    /// fewest links, then with the fewest that paths before it have). The way back is the same.
-    pub(crate) via: Option<Vec<Name>>,
-    /// Its rank of cost, the cheapest lowest. Required by cost-first and weighted-round-robin;
-    /// flow-aware fills in its order if given, others do not use it.
-    pub(crate) cost: Option<u32>,
-    /// Its weight at the start, with weighted-round-robin only: of the cheapest path always (default 50), of a costlier
-    /// one at first (default 0), from which it falls while nothing is lost, in `run_up` too.
-    pub(crate) weight: Option<u32>,
-    /// Its greatest weight: of a costlier path of weighted-round-robin (default 50); with cost-first the greatest
-    /// share of the packets in per cent (default 100). Not with other schedulers.
-    pub(crate) max_weight: Option<u32>,
+/// Makes the table of a path of a bond, with the keys that [`ropewalk_bonding::path_keys`] declares.
+macro_rules! member_table {
+    ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)*) => {
+        /// Keys of a path of a bond.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct MemberFields {
+            /// The link at the first gateway that it begins with.
+            pub(crate) link: Name,
+            /// The links behind it, in order, up to the second gateway (default: the way with the least delay, then with the
+            /// fewest links, then with the fewest that paths before it have). The way back is the same.
+            pub(crate) via: Option<Vec<Name>>,
+            $($(#[$doc])* pub(crate) $key: Option<form!($type $(, $form)?)>,)*
+        }
+
+        impl MemberFields {
+            /// A link's name alone.
+            const fn named(link: Name) -> Self {
+                Self { link, via: None, $($key: None,)* }
+            }
+
+            fn config(&self) -> PathConfig {
+                let name = self.link.0.clone();
+                PathConfig { name, $($key: self.$key.as_ref().map_or($default, Value::read),)* }
+            }
+        }
+
+        impl MemberTable {
+            /// With every key.
+            pub(crate) fn explicit(path: PathConfig, via: Option<Vec<Name>>) -> Self {
+                let fields = MemberFields { $($key: path.$key.show(),)* link: Name(path.name), via };
+                Self { fields, name_alone: false }
+            }
+        }
+    };
 }
 
-impl MemberTable {
-    /// With every key.
-    pub(crate) const fn explicit(fields: MemberFields) -> Self {
-        Self { fields, name_alone: false }
-    }
+ropewalk_bonding::path_keys!(member_table);
 
+impl MemberTable {
     /// Its keys.
     pub(crate) const fn fields(&self) -> &MemberFields {
         &self.fields
@@ -112,12 +161,12 @@ impl<'de> Visitor<'de> for MemberVisitor {
 
     fn visit_str<E: Error>(self, text: &str) -> Result<MemberTable, E> {
         let link = Name::deserialize(StrDeserializer::new(text))?;
-        let fields = MemberFields { link, via: None, cost: None, weight: None, max_weight: None };
-        Ok(MemberTable { fields, name_alone: true })
+        Ok(MemberTable { fields: MemberFields::named(link), name_alone: true })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MemberTable, A::Error> {
-        MemberFields::deserialize(MapAccessDeserializer::new(map)).map(MemberTable::explicit)
+        let fields = MemberFields::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(MemberTable { fields, name_alone: false })
     }
 }
 
@@ -150,6 +199,30 @@ tagged! {
     "flow-aware" => FlowAware(FlowAwareTable),
 }
 
+impl Value<SchedulerTable> for SchedulerConfig {
+    fn read(form: &SchedulerTable) -> Self {
+        match form {
+            SchedulerTable::WeightedRoundRobin(table) => Self::WeightedRoundRobin(table.read()),
+            SchedulerTable::CostFirst(table) => Self::CostFirst(table.read()),
+            SchedulerTable::RateAware(_) => Self::RateAware,
+            SchedulerTable::Redundant(_) => Self::Redundant,
+            SchedulerTable::FlowAware(table) => Self::FlowAware(table.read()),
+        }
+    }
+
+    fn show(&self) -> Option<SchedulerTable> {
+        Some(match self {
+            Self::WeightedRoundRobin(config) => {
+                SchedulerTable::WeightedRoundRobin(WeightedRoundRobinTable::show(config)?)
+            }
+            Self::CostFirst(config) => SchedulerTable::CostFirst(CostFirstTable::show(config)?),
+            Self::RateAware => SchedulerTable::RateAware(NoKeys {}),
+            Self::Redundant => SchedulerTable::Redundant(NoKeys {}),
+            Self::FlowAware(config) => SchedulerTable::FlowAware(FlowAwareTable::show(config)?),
+        })
+    }
+}
+
 fn no_short(_: Result<&str, f64>) -> Option<SchedulerTable> {
     None
 }
@@ -158,24 +231,19 @@ fn no_schema(_: &mut SchemaGenerator) -> Option<Schema> {
     None
 }
 
-/// Keys of weighted-round-robin.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WeightedRoundRobinTable {
-    /// k: how steeply a costlier path's weight rises with the loss of the one before, above 0 and at most 100
-    /// (default 0.5).
-    pub(crate) gain: Option<f64>,
-    /// T_dwd: time without reported loss before such a weight falls (default 250 ms).
-    pub(crate) decrement_delay: Option<Time>,
-    /// How fast it then falls (default each-report).
-    pub(crate) decrement_pace: Option<PaceName>,
-    /// What loss is counted in (default packets).
-    pub(crate) loss_unit: Option<LossUnitName>,
-    /// Do weights have fractions? (default whole: they are cut off)
-    pub(crate) arithmetic: Option<ArithmeticName>,
-    /// How the packets of a round are laid out (default spread).
-    pub(crate) turns: Option<TurnsName>,
+macro_rules! weighted_round_robin_table {
+    ($($keys:tt)*) => {
+        table! {
+            /// Keys of weighted-round-robin.
+            #[derive(Default)]
+            WeightedRoundRobinTable of WrrConfig {
+                keys { $($keys)* }
+            }
+        }
+    };
 }
+
+ropewalk_bonding::weighted_round_robin_keys!(weighted_round_robin_table);
 
 /// How fast a weight falls while nothing is lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -187,6 +255,8 @@ pub(crate) enum PaceName {
     EachDelay,
 }
 
+named_value!(DecrementPace as PaceName { EachReport, EachDelay });
+
 /// What loss is counted in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -196,6 +266,8 @@ pub(crate) enum LossUnitName {
     /// Octets lost over octets sent.
     Bytes,
 }
+
+named_value!(LossUnit as LossUnitName { Packets, Bytes });
 
 /// Whether weights have fractions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -209,6 +281,8 @@ pub(crate) enum ArithmeticName {
     Fractional,
 }
 
+named_value!(WeightArithmetic as ArithmeticName { Whole, Rounded, Fractional });
+
 /// How the packets of one round are laid out over the paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -219,23 +293,35 @@ pub(crate) enum TurnsName {
     Consecutive,
 }
 
-/// Keys of cost-first.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CostFirstTable {
-    /// How much queue a path may build before the next costlier one is used, 1 ms to 1 s (default 8 ms).
-    pub(crate) queue_target: Option<Time>,
+named_value!(Turns as TurnsName { Spread, Consecutive });
+
+macro_rules! cost_first_table {
+    ($($keys:tt)*) => {
+        table! {
+            /// Keys of cost-first.
+            #[derive(Default)]
+            CostFirstTable of CostFirstConfig {
+                keys { $($keys)* }
+            }
+        }
+    };
 }
 
-/// Keys of flow-aware.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FlowAwareTable {
-    /// How much queue a path may build before a flow too large for it overflows, 1 ms to 1 s (default 8 ms).
-    pub(crate) queue_target: Option<Time>,
-    /// A flow that was silent for so long is placed anew, at most 1 min (default 500 ms).
-    pub(crate) idle_after: Option<Time>,
+ropewalk_bonding::cost_first_keys!(cost_first_table);
+
+macro_rules! flow_aware_table {
+    ($($keys:tt)*) => {
+        table! {
+            /// Keys of flow-aware.
+            #[derive(Default)]
+            FlowAwareTable of FlowAwareConfig {
+                keys { $($keys)* }
+            }
+        }
+    };
 }
+
+ropewalk_bonding::flow_aware_keys!(flow_aware_table);
 
 /// What order packets leave a bond in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -249,47 +335,49 @@ pub(crate) enum OrderName {
     Off,
 }
 
-/// Keys of the resequencer.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ResequencerTable {
-    /// How long a packet may wait for a missing one, at most 10 s (default: derived from the measured delays).
-    pub(crate) timeout: Option<Time>,
-    /// The least derived timeout (default 5 ms).
-    pub(crate) min_timeout: Option<Time>,
-    /// The greatest derived timeout, at most 10 s (default 500 ms).
-    pub(crate) max_timeout: Option<Time>,
-    /// The most packets held back, 16 to 65536 (default 8192).
-    pub(crate) max_packets: Option<u32>,
-    /// Flow buckets, a power of two from 1 to 4096 (default 1024).
-    pub(crate) flow_buckets: Option<u32>,
-    /// How many later packets must have come on a path, at least, before one missing there is not waited for, 1 to 8 (default 3).
-    /// A path that reorders is given the time that it was seen to need, too.
-    pub(crate) path_reordering: Option<u8>,
+named_value!(Order as OrderName { PerFlow, Global, Off });
+
+macro_rules! resequencer_table {
+    ($($keys:tt)*) => {
+        table! {
+            /// Keys of the resequencer.
+            #[derive(Default)]
+            ResequencerTable of ResequencerConfig {
+                keys { $($keys)* }
+            }
+        }
+    };
 }
 
-/// Keys of keepalives.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct KeepaliveTable {
-    /// Time between keepalives on each path, 5 ms to 10 s (default 50 ms).
-    pub(crate) interval: Option<Time>,
-    /// Without a sign of life for so long, less half a round trip, a path is suspected (default 130 ms; more than two intervals).
-    pub(crate) suspect_after: Option<Time>,
-    /// Without a sign of life for so long, less half a round trip, it is down, at most 1 min (default 240 ms).
-    pub(crate) down_after: Option<Time>,
-    /// So many keepalives in a row are answered before a path that was down is used, 1 to 100 (default 3).
-    pub(crate) answers_to_return: Option<u32>,
+ropewalk_bonding::resequencer_keys!(resequencer_table);
+
+macro_rules! keepalive_table {
+    ($($keys:tt)*) => {
+        table! {
+            /// Keys of keepalives.
+            #[derive(Default)]
+            KeepaliveTable of KeepaliveConfig {
+                keys { $($keys)* }
+            }
+        }
+    };
 }
 
-/// How packets of a code point are treated.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ClassTable {
-    /// The code point, 0 to 63, as `dscp` of connections.
-    pub(crate) dscp: u8,
-    /// How its packets are treated.
-    pub(crate) treatment: Treatment,
+ropewalk_bonding::keepalive_keys!(keepalive_table);
+
+table! {
+    /// How packets of a code point are treated.
+    ClassTable =>
+    /// How packets of a code point are treated.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct ClassPlan {
+        required {
+            /// The code point, 0 to 63, as `dscp` of connections.
+            dscp: u8;
+            /// How its packets are treated.
+            treatment: Class as Treatment;
+        }
+    }
 }
 
 /// How packets are treated.
@@ -305,3 +393,5 @@ pub(crate) enum Treatment {
     /// A copy on every path; delivered as they come.
     DuplicatedUnordered,
 }
+
+named_value!(Class as Treatment { Normal, Unordered, Duplicated, DuplicatedUnordered });

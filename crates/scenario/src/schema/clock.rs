@@ -57,7 +57,7 @@ impl Value<f64> for Drift {
 table! {
     /// How late a node is with its work. What it handles late carries the time at which it was handled.
     #[derive(Default)]
-    JitterTable =>
+    LatenessTable =>
     /// How late a node is with its work.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
     pub struct JitterPlan {

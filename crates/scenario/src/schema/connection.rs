@@ -1,7 +1,7 @@
 //! Connections and their applications: `[connections.NAME]`.
 
 use super::application::ApplicationTable;
-use super::clock::JitterTable;
+use super::clock::{JitterPlan, LatenessTable};
 use super::mptcp::MptcpTable;
 use super::quantity::{Name, Time};
 use super::table::{named_value, plain_value, table};
@@ -88,6 +88,7 @@ table! {
 
 plain_value! {
     ProtocolName,
+    Stack,
 }
 
 /// Which stack a host runs.
@@ -101,14 +102,20 @@ pub enum Stack {
     Linux,
 }
 
-/// A host: it has connections and forwards nothing.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct HostTable {
-    /// Which stack it runs (default ropewalk).
-    pub(crate) stack: Option<Stack>,
-    /// How late it is with timers and arrivals (default: never).
-    pub(crate) jitter: Option<JitterTable>,
+table! {
+    /// A host: it has connections and forwards nothing.
+    #[derive(Default)]
+    HostTable =>
+    /// What a host is.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub(crate) struct HostKeys {
+        keys {
+            /// Which stack it runs.
+            stack: Stack = Stack::Ropewalk;
+            /// How late it is with timers and arrivals (default: never).
+            jitter: Option<JitterPlan> as LatenessTable = None;
+        }
+    }
 }
 
 /// A static route of a router. All others are shortest paths.

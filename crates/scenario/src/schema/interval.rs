@@ -1,6 +1,6 @@
 //! Times that are always the same, or drawn.
 
-use super::link::{ExponentialTable, time_schema};
+use super::jitter::{ExponentialTable, time_schema};
 use super::quantity::{Quantity, Time};
 use super::table::Value;
 use super::tagged::tagged;

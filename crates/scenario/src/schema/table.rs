@@ -232,6 +232,7 @@ wrapped_value! {
     f64 as Decibels,
     f64 as Power,
     u32 as BufferSize,
+    QueueLimit as Limit,
 }
 
 /// Something that files leave out for "none".

@@ -14,7 +14,8 @@ pub(crate) use errors::{
 };
 pub(crate) use propagation::{DiskTable, LogDistanceTable, PropagationTable};
 
-use super::link::{DEFAULT_MTU, NoKeys};
+use super::link::DEFAULT_MTU;
+use super::loss::NoKeys;
 use super::quantity::{Angle, BitRate, BufferSize, Limit, Name, Point, Quantity, Rectangle, Speed, Time};
 use super::table::{Value, plain_value, table};
 use super::tagged::tagged;

@@ -1,7 +1,7 @@
 //! The bonds of a world: built from the plan, and read for results.
 
 use super::clock::Clock;
-use super::gateway::{Before, BondEnd, Count, Member};
+use super::gateway::{Baseline, BondEnd, Count, Member};
 use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
 use super::period::Period;
@@ -71,8 +71,8 @@ fn members(bond: &BondPlan, end: usize, udp_port: u16, ports: &LinkPorts) -> Vec
 
 fn classes(bond: &BondPlan) -> [Class; 64] {
     let mut classes = [Class::Normal; 64];
-    for &(dscp, class) in &bond.classes {
-        classes[usize::from(dscp)] = class;
+    for class in &bond.classes {
+        classes[usize::from(class.dscp)] = class.treatment;
     }
     classes
 }
@@ -105,15 +105,16 @@ impl Way<'_> {
     /// Sent as the sender's view of a path counts it, received as the receiver's does.
     fn path_traffic(&self, sent: &PathView, received: &PathView) -> BondTraffic {
         let path = sent.id.index();
-        let (sent_before, received_before) = (self.from.before[path].sent, self.to.before[path].received);
+        let (sent_baseline, received_baseline) =
+            (self.from.baseline[path].sent, self.to.baseline[path].received);
         let overhead = |packets: u64| packets * u64::from(self.bond.config.overhead);
-        let sent_packets = sent.sent_packets - sent_before.packets;
-        let received_packets = received.received_packets - received_before.packets;
+        let sent_packets = sent.sent_packets - sent_baseline.packets;
+        let received_packets = received.received_packets - received_baseline.packets;
         BondTraffic {
             sent_packets,
-            sent_bytes: sent.sent_bytes - sent_before.bytes - overhead(sent_packets),
+            sent_bytes: sent.sent_bytes - sent_baseline.bytes - overhead(sent_packets),
             received_packets,
-            received_bytes: received.received_bytes - received_before.bytes - overhead(received_packets),
+            received_bytes: received.received_bytes - received_baseline.bytes - overhead(received_packets),
         }
     }
 
@@ -129,7 +130,7 @@ impl Way<'_> {
         let given_up = self.to.endpoint.resequencer().given_up;
         let mut all = vec![(whole, given_up)];
         for (sent, received) in self.from.endpoint.paths().zip(self.to.endpoint.paths()) {
-            let lost = received.lost_received - self.to.before[received.id.index()].lost;
+            let lost = received.lost_received - self.to.baseline[received.id.index()].lost;
             all.push((self.path_traffic(&sent, &received), lost));
         }
         all
@@ -156,13 +157,13 @@ impl Way<'_> {
 
 /// What the paths of an end have counted by now, with the other end's views of them. What is on its way is left to count: it
 /// comes later.
-fn counted(own: &BondEnd, other: &BondEnd) -> Vec<Before> {
+fn counted(own: &BondEnd, other: &BondEnd) -> Vec<Baseline> {
     let count = |(own, other): (PathView, PathView)| {
         let over = other.received_packets + other.lost_received;
         let packets = own.sent_packets.min(over);
         // Those are probes of one train, of one size.
         let under_way = (own.sent_packets - packets) * u64::from(own.last_len);
-        Before {
+        Baseline {
             sent: Count { packets, bytes: own.sent_bytes - under_way },
             received: Count { packets: own.received_packets, bytes: own.received_bytes },
             lost: own.lost_received,
@@ -180,19 +181,19 @@ pub(super) fn move_on<T: Tap<Packet>, U: Tap<Packet>, M: Medium<Packet>>(
 ) {
     let bonds = planned(plan).zip(&to.bonds);
     for ((_, link, _), BondEnds(ends)) in bonds.filter(|((_, _, bond), _)| !bond.run_up.is_zero()) {
-        let before = [0, 1].map(|end| {
+        let baselines = [0, 1].map(|end| {
             let [own, other] = [end, 1 - end].map(|end| {
                 let (node, index) = ends[end];
                 &from.world.node(node).gateway().bonds[index as usize]
             });
             counted(own, other)
         });
-        for ((&(node, index), before), place) in ends.iter().zip(before).zip(link.ends) {
+        for ((&(node, index), baseline), place) in ends.iter().zip(baselines).zip(link.ends) {
             let old = &mut from.world.node_mut(node).gateway_mut().bonds[index as usize];
             let new = &mut to.world.node_mut(node).gateway_mut().bonds[index as usize];
             // The timer of the one that begins here serves the other, too.
             std::mem::swap(old, new);
-            new.move_on(lead, &plan.nodes[place].clock.steps, before);
+            new.move_on(lead, &plan.nodes[place].clock.steps, baseline);
         }
     }
 }

@@ -37,7 +37,7 @@ impl Count {
 
 /// What a path had counted before its world began.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Before {
+pub(crate) struct Baseline {
     pub(crate) sent: Count,
     pub(crate) received: Count,
     pub(crate) lost: u64,
@@ -56,7 +56,7 @@ pub(crate) struct BondEnd {
     /// What came out of the bond here.
     pub(crate) delivered: Count,
     /// By path: what is not of this world.
-    pub(crate) before: Vec<Before>,
+    pub(crate) baseline: Vec<Baseline>,
     clock: Clock,
     /// The world's time of the earliest pending timer, as in `Host`.
     armed: Instant,
@@ -79,7 +79,7 @@ impl BondEnd {
         let none = Count::default();
         Self {
             endpoint,
-            before: vec![Before::default(); members.len()],
+            baseline: vec![Baseline::default(); members.len()],
             clock,
             members,
             classes,
@@ -90,11 +90,11 @@ impl BondEnd {
     }
 
     /// Moves into a world that begins `lead` after the one in which it was until now, where its clock has these steps, and has no
-    /// timer there. `before`: what its paths have counted.
-    pub(crate) fn move_on(&mut self, lead: Duration, steps: &[ClockStep], before: Vec<Before>) {
+    /// timer there. `baseline`: what its paths have counted.
+    pub(crate) fn move_on(&mut self, lead: Duration, steps: &[ClockStep], baseline: Vec<Baseline>) {
         debug_assert_eq!(self.endpoint.resequencer().depth_packets, 0, "packets stay in their world");
         self.clock.move_on(lead, steps);
-        self.before = before;
+        self.baseline = baseline;
         self.armed = Instant::MAX;
     }
 }

@@ -72,20 +72,20 @@ fn strip(packet: &mut Packet, strips: &StripPlan) {
         return;
     }
     let options = &mut segment.options;
-    if strips.mptcp {
+    if strips.options.mptcp {
         options.mptcp = MptcpOptions::default();
     }
-    if strips.sack {
+    if strips.options.sack {
         options.sack_permitted = false;
         options.sack = SackBlocks::default();
     }
-    if strips.timestamps {
+    if strips.options.timestamps {
         options.timestamps = None;
     }
-    if strips.window_scale {
+    if strips.options.window_scale {
         options.window_scale = None;
     }
-    if strips.mss {
+    if strips.options.mss {
         options.mss = None;
     }
 }

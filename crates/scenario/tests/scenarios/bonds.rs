@@ -177,6 +177,23 @@ fn what_goes_in_comes_out_or_is_counted_as_lost() {
 }
 
 #[test]
+fn nothing_is_left_in_a_bond_that_nobody_sends_over() {
+    let quiet = [("scenario.duration", "2 s"), ("connections.video.application.duration", "1 s")];
+    let outcome = outcome(&quiet, &RunOptions::default());
+    let there: Vec<_> = outcome.bonds.iter().filter(|row| row.direction == "hub->cpe").collect();
+    let [whole, paths @ ..] = there.as_slice() else { panic!("{there:?}") };
+    let egress = whole.egress.expect("of the whole");
+    let gone = whole.traffic.received_packets + whole.lost + egress.unsent;
+    assert_eq!(whole.traffic.sent_packets, gone, "{whole:?}");
+    assert_eq!(whole.traffic.sent_packets, outcome.connections[0].datagrams.expect("UDP").sent);
+    for path in paths {
+        assert_eq!(path.traffic.sent_packets, path.traffic.received_packets + path.lost, "{path:?}");
+    }
+    let by_paths: u64 = paths.iter().map(|path| path.traffic.sent_packets).sum();
+    assert_eq!(by_paths, whole.traffic.sent_packets - egress.unsent, "{paths:?}");
+}
+
+#[test]
 fn classes_go_by_the_code_point() {
     let classes = "[{ dscp = 46, treatment = \"duplicated\" }]";
     let run = |dscp: &str| {

@@ -82,7 +82,8 @@ fn a_key_that_says_its_default_changes_nothing() {
     let schema: Value = serde_json::from_str(&schema()).expect("JSON");
     let queue = |kind| format!("{{ discipline = \"{kind}\" }}");
     let application = |rest: &str| format!("{{ kind = {rest} }}");
-    let (red, codel, fq_codel) = (queue("red"), queue("codel"), queue("fq-codel"));
+    let (drop_tail, red) = (queue("drop-tail"), queue("red"));
+    let (codel, fq_codel) = (queue("codel"), queue("fq-codel"));
     let on_off = application("\"on-off\", rate = \"1 Mbit/s\"");
     let (bulk, requests) = (application("\"bulk\""), application("\"request-response\""));
     let constant = application("\"constant-rate\", rate = \"1 Mbit/s\"");
@@ -92,6 +93,7 @@ fn a_key_that_says_its_default_changes_nothing() {
         check(&schema, "ScenarioTable", None, "scenario", &[]),
         check(&schema, "LinkTable", None, "links.a", &[]),
         check(&schema, "DirectionTable", None, "links.a.backward", &[]),
+        check(&schema, "QueueTable", Some("drop-tail"), at, &[(at, &drop_tail)]),
         check(&schema, "QueueTable", Some("red"), at, &[(at, &red)]),
         check(&schema, "QueueTable", Some("codel"), at, &[(at, &codel)]),
         check(&schema, "QueueTable", Some("fq-codel"), at, &[(at, &fq_codel)]),
@@ -101,7 +103,7 @@ fn a_key_that_says_its_default_changes_nothing() {
         check(&schema, "ApplicationTable", Some("request-response"), what, &[(what, &requests)]),
     ];
     assert_eq!(counts[1], 8, "the keys of a direction, the MTU and the list of changes");
-    assert_eq!(counts[3..6], [5, 3, 2], "RED, CoDel, FQ-CoDel");
+    assert_eq!(counts[3..7], [1, 6, 4, 6], "drop-tail, RED, CoDel, FQ-CoDel");
     assert!(counts.iter().sum::<usize>() >= 30, "{counts:?}");
 }
 
@@ -162,9 +164,37 @@ fn nor_does_one_of_a_wireless_network_a_clock_or_a_connection() {
         check("BroadcastTable", None, "wifi.broadcasts.hello", &[]),
         check("ConnectionTable", None, "connections.bulk", &[]),
         check("ClockTable", None, "routers.left.clock", &[]),
-        check("JitterTable", None, "hosts.s.jitter", &[]),
+        check("LatenessTable", None, "hosts.s.jitter", &[]),
     ];
     assert_eq!(counts, [9, 1, 4, 2, 3, 2, 4, 3, 5, 3, 3], "none is left out");
+}
+
+#[test]
+fn nor_does_one_of_a_bond_a_node_or_a_variant_of_loss_and_jitter() {
+    let schema: Value = serde_json::from_str(&schema()).expect("JSON");
+    let check = |name, tag, table: &str, before: &[(&str, &str)]| {
+        check_in(WIRELESS, &schema, (name, tag), table, before)
+    };
+    let scheduler = "bonds.both.scheduler";
+    let ranked = ("bonds.both.paths", "[{ link = \"near\", cost = 1 }, { link = \"far\", cost = 2 }]");
+    let of = |kind: &str| format!("{{ kind = \"{kind}\" }}");
+    let (wrr, cost_first, flow_aware) = (of("weighted-round-robin"), of("cost-first"), of("flow-aware"));
+    let states = "{ model = \"gilbert-elliott\", good_to_bad = \"1 %\", bad_to_good = \"10 %\" }";
+    let wander = "{ distribution = \"wander\", max = \"10 ms\" }";
+    let (loss, jitter) = ("links.near.loss", "links.near.jitter");
+    let counts = [
+        check("BondTable", None, "bonds.both", &[]),
+        check("SchedulerTable", Some("weighted-round-robin"), scheduler, &[ranked, (scheduler, &wrr)]),
+        check("SchedulerTable", Some("cost-first"), scheduler, &[ranked, (scheduler, &cost_first)]),
+        check("SchedulerTable", Some("flow-aware"), scheduler, &[(scheduler, &flow_aware)]),
+        check("ResequencerTable", None, "bonds.both.resequencer", &[]),
+        check("KeepaliveTable", None, "bonds.both.keepalive", &[]),
+        check("HostTable", None, "hosts.s", &[]),
+        check("RouterTable", None, "routers.left", &[("routers.left.strips", "[]")]),
+        check("LossTable", Some("gilbert-elliott"), loss, &[(loss, states)]),
+        check("JitterTable", Some("wander"), jitter, &[(jitter, wander)]),
+    ];
+    assert_eq!(counts, [2, 6, 1, 2, 5, 4, 1, 2, 2, 1], "none is left out");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(super) trait QueueContext {
 /// The same, as active queue management asks for it.
 struct Managed<'a, S>(&'a mut S);
 
-impl<S: QueueContext> ropewalk_aqm::Surroundings<PacketId> for Managed<'_, S> {
+impl<S: QueueContext> ropewalk_aqm::Callbacks<PacketId> for Managed<'_, S> {
     #[inline]
     fn discard(&mut self, at: Instant, queued: Queued, reason: Dropped) {
         let reason = match reason {

@@ -8,6 +8,10 @@ fn minstrel() -> Minstrel {
     Minstrel::new(B, RateSet::DSSS, BASIC, Streams::new(2).stream("wifi/minstrel"))
 }
 
+fn status(is_delivered: bool) -> TxStatus {
+    if is_delivered { TxStatus::Acknowledged } else { TxStatus::GivenUp }
+}
+
 /// A sender that always has frames, over a channel with a success probability per rate, by `Rate as usize`.
 struct Link {
     minstrel: Minstrel,
@@ -38,7 +42,7 @@ impl Link {
                     break false;
                 }
             };
-            self.minstrel.report(&chain, attempts, is_delivered);
+            self.minstrel.report(&chain, attempts, status(is_delivered));
             self.delivered += u32::from(is_delivered);
         }
         self.delivered - before
@@ -114,7 +118,7 @@ fn a_probability_moves_a_quarter_of_the_way_per_interval() {
     let mut seen = Vec::new();
     for is_delivered in [true, false, false, true] {
         minstrel.plan(now);
-        minstrel.report(&chain, 1, is_delivered);
+        minstrel.report(&chain, 1, status(is_delivered));
         now += INTERVAL;
         minstrel.plan(now);
         seen.push(minstrel.probability(Rate::Mbps11).unwrap());

@@ -3,6 +3,7 @@
 use super::Network;
 use super::routing::Lost;
 use crate::engine::Engine;
+use crate::minstrel::TxStatus;
 use crate::phy;
 use crate::radio::{AfterSifs, Outgoing, Phase};
 use crate::token::Token;
@@ -27,7 +28,7 @@ impl Network {
         let radio = &mut self.radios[index as usize];
         radio.stop_waiting();
         radio.stats.acknowledged += 1;
-        self.report(index, true);
+        self.report(index, TxStatus::Acknowledged);
         self.finish_service(cx, index);
     }
 
@@ -83,7 +84,7 @@ impl Network {
         {
             radio.stats.drops_retries += 1;
             let given_up = *current;
-            self.report(index, false);
+            self.report(index, TxStatus::GivenUp);
             self.discard(cx, given_up, Lost::Retries);
             self.finish_service(cx, index);
             return;
@@ -142,7 +143,7 @@ impl Network {
             return true;
         }
         radio.stats.drops_lifetime += 1;
-        self.report(index, false);
+        self.report(index, TxStatus::GivenUp);
         self.discard(cx, current, Lost::Lifetime);
         self.finish_service(cx, index);
         false

@@ -3,7 +3,7 @@
 use super::Network;
 use crate::config::RateControl;
 use crate::frame::BROADCAST;
-use crate::minstrel::Minstrel;
+use crate::minstrel::{Minstrel, TxStatus};
 use crate::phy::Rate;
 use ropewalk_units::Instant;
 
@@ -58,12 +58,12 @@ impl Network {
 
     /// The frame in service is done with.
     #[inline]
-    pub(super) fn report(&mut self, index: u32, is_delivered: bool) {
+    pub(super) fn report(&mut self, index: u32, status: TxStatus) {
         let radio = &mut self.radios[index as usize];
         if let (Some(chain), Some(current)) = (radio.plan.take(), &radio.current)
             && let Some((_, planner)) = radio.planners.iter_mut().find(|(to, _)| *to == current.to)
         {
-            planner.report(&chain, current.attempts, is_delivered);
+            planner.report(&chain, current.attempts, status);
         }
     }
 }

@@ -166,7 +166,7 @@ impl Path {
     }
 
     /// Not used yet: probes of the configured size follow each other closely until enough is known.
-    pub(super) fn begin_probation(&mut self, now: Instant, view: &SubflowView) {
+    pub(super) fn leave_out_until_measured(&mut self, now: Instant, view: &SubflowView) {
         self.left_out = Some(now);
         self.losses_at_probe = view.loss_events;
         self.next_probe = Some(now);
@@ -187,12 +187,12 @@ impl Path {
         if self.next_probe.is_none_or(|at| now < at) {
             return false;
         }
-        let on_probation = !self.is_measured(view);
+        let is_measuring = !self.is_measured(view);
         let whole = view.loss_events == self.losses_at_probe;
         self.probe_doublings =
-            if whole && !on_probation { (self.probe_doublings + 1).min(PROBE_DOUBLINGS) } else { 0 };
+            if whole && !is_measuring { (self.probe_doublings + 1).min(PROBE_DOUBLINGS) } else { 0 };
         self.losses_at_probe = view.loss_events;
-        self.next_probe = Some(now + if on_probation { SAMPLE } else { config.probe_interval });
+        self.next_probe = Some(now + if is_measuring { SAMPLE } else { config.probe_interval });
         self.probe_left = config.probe_segments << self.probe_doublings;
         self.probe_left > 0
     }

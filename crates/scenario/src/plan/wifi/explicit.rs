@@ -2,7 +2,7 @@
 
 use super::errors::step_time;
 use super::{BroadcastPlan, DeploymentPlan, StationPlan, WifiPlan};
-use crate::schema::link::{BernoulliTable, NoKeys};
+use crate::schema::loss::{BernoulliTable, NoKeys};
 use crate::schema::quantity::Name;
 use crate::schema::table::full;
 use crate::schema::wifi::{

@@ -1,6 +1,6 @@
 //! Frames that fail although nothing interferes: `[[wifi.errors]]`.
 
-use super::super::link::{BernoulliTable, NoKeys};
+use super::super::loss::{BernoulliTable, NoKeys};
 use super::super::quantity::{BufferSize, Chance, Name, Quantity, Time};
 use super::super::table::{plain_value, table};
 use super::super::tagged::tagged;
