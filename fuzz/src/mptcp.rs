@@ -3,7 +3,7 @@
 
 use super::source::Octets;
 use ropewalk_adversary::{Knowledge, Numbers, Source, Target, segment};
-use ropewalk_mptcp::{Config, Connection, Event, Path, Secret, SubflowId, keys};
+use ropewalk_mptcp::{Accepting, Config, Connection, Event, Path, Secret, SubflowId, keys};
 use ropewalk_units::{Dsn, Duration, Instant, Seq, Ssn};
 use ropewalk_wire::{DataAck, Dss, Flags, Join, Key, Mapping, MptcpOption, Payload, Segment, Timestamps};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -77,7 +77,8 @@ impl Endpoint {
         let local = vec![path.local, address(4, 5001)];
         let opening = syn(capable(None, None), source.next() as u32);
         let secret = Secret([7; 32]);
-        let mptcp = Connection::accept(config(source), local, path, &opening, ISS, secret, Instant::ZERO);
+        let accepting = Accepting { path, local_addresses: local, iss: ISS, secret };
+        let mptcp = Connection::accept(config(source), accepting, &opening, Instant::ZERO);
         let (now, subflows) = (Instant::ZERO, vec![(FIRST, 0)]);
         let mut endpoint =
             Self { mptcp, now, own_key: None, subflows, received: 0, read: 0, next_port: 1000 };
@@ -97,7 +98,7 @@ impl Endpoint {
         data.payload = Payload { offset: 0, len: 1 };
         // RFC 8684 §3.3.1 leaves it out where no checksums are used.
         let mapping = Mapping { dsn: self.dsn(0), ssn: Ssn::new(1), len: 1, checksum: None };
-        data.options.mptcp.dss = Some(Dss::new(Some(DataAck::Long(self.data_ack())), Some(mapping), false));
+        data.options.mptcp.dss = Some(Dss::new(Some(DataAck::Long(self.data_ack())), Some(mapping)));
         self.received += 1;
         self.mptcp.handle_segment(self.now, FIRST, &data);
         self.pump();

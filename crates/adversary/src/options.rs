@@ -41,7 +41,8 @@ pub fn dss(source: &mut impl Source, knowledge: &Knowledge) -> Dss {
         let checksum = source.one_in(2).then(|| source.next() as u16);
         Mapping { dsn: dsn(source, knowledge.dsn), ssn: Ssn::new(ssn), len, checksum }
     });
-    Dss::new(data_ack, mapping, source.one_in(4))
+    let dss = Dss::new(data_ack, mapping);
+    if source.one_in(4) { dss.ending() } else { dss }
 }
 
 /// One of the rare options.

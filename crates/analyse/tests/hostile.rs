@@ -37,7 +37,8 @@ fn segment() -> impl Strategy<Value = (bool, u16, Segment)> {
                 nonce: 1,
             })),
             2..=4 => {
-                options.mptcp.dss = Some(Dss::new(Some(DataAck::Long(Dsn::new(ack))), Some(mapping), fin));
+                let dss = Dss::new(Some(DataAck::Long(Dsn::new(ack))), Some(mapping));
+                options.mptcp.dss = Some(if fin { dss.ending() } else { dss });
             }
 
             _ => {}

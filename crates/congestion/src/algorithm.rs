@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::coupling::Coupling;
 use crate::hystart::Growth;
 use crate::rate_sample::{LostPacket, RateSample};
+use crate::signals::Acknowledgements;
 use crate::window::Window;
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -76,7 +77,7 @@ pub(crate) trait Algorithm: Clone {
     fn on_restart_from_idle(&mut self, _now: Instant, _window: &mut Window) {}
 
     /// Of a model: what the handshake told.
-    fn on_established(&mut self, _srtt: Option<Duration>, _selective_acks: bool, _window: &Window) {}
+    fn on_established(&mut self, _srtt: Option<Duration>, _acks: Acknowledgements, _window: &Window) {}
 
     /// Of a model: the recovery was not needed.
     fn on_spurious_recovery(&mut self, _window: &mut Window) {}

@@ -21,6 +21,7 @@ mod volume;
 mod tests;
 
 use crate::rate_sample::{LostPacket, RateSample};
+use crate::signals::Acknowledgements;
 use crate::window::Window;
 use filter::MaxOfRounds;
 use model::Model;
@@ -91,7 +92,7 @@ pub(crate) struct Bbr {
     state: State,
     random: Random,
     /// C.has_selective_acks.
-    selective_acks: bool,
+    acknowledgements: Acknowledgements,
     /// Between the begin of a loss recovery and its end.
     in_loss_recovery: bool,
     model: Model,
@@ -128,7 +129,7 @@ impl Bbr {
         let mut bbr = Self {
             state: State::Startup,
             random: Random::new(seed),
-            selective_acks: true,
+            acknowledgements: Acknowledgements::Selective,
             in_loss_recovery: false,
             model: Model::new(),
             full_pipe: FullPipe::default(),
@@ -156,8 +157,8 @@ impl Bbr {
     }
 
     /// Whether the peer reports what arrives out of order.
-    pub(crate) fn set_selective_acks(&mut self, selective_acks: bool) {
-        self.selective_acks = selective_acks;
+    pub(crate) fn set_acknowledgements(&mut self, acknowledgements: Acknowledgements) {
+        self.acknowledgements = acknowledgements;
     }
 
     #[cfg(test)]
@@ -257,7 +258,7 @@ impl Bbr {
     pub(crate) fn on_lost(&mut self, now: Instant, packet: &LostPacket, window: &mut Window) {
         self.delivered = packet.total_delivered;
         self.note_loss(window);
-        self.full_pipe.note_lost_range(packet.begins_range);
+        self.full_pipe.note_lost_range(packet.range);
         if !self.cycle.is_bw_probe_sample {
             return;
         }

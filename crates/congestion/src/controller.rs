@@ -6,6 +6,7 @@ use crate::coupling::Coupling;
 use crate::hystart::{self, Growth};
 use crate::pacing::{pacing_rate, send_quantum};
 use crate::rate_sample::{LostPacket, RateSample};
+use crate::signals::Acknowledgements;
 use crate::window::{UNLIMITED, Window};
 use crate::{Config, CongestionControl};
 use crate::{bbr, coupled, cubic, dctcp, newreno};
@@ -412,10 +413,10 @@ impl Controller {
         each!(&mut self.algorithm, algorithm => algorithm.on_restart_from_idle(now, &mut self.window));
     }
 
-    /// For a model: what the handshake told, the round-trip time and whether the peer sends SACKs.
-    pub fn on_established(&mut self, srtt: Option<Duration>, selective_acks: bool) {
+    /// For a model: what the handshake told, the round-trip time and how the peer will acknowledge.
+    pub fn on_established(&mut self, srtt: Option<Duration>, acks: Acknowledgements) {
         let window = &self.window;
-        each!(&mut self.algorithm, algorithm => algorithm.on_established(srtt, selective_acks, window));
+        each!(&mut self.algorithm, algorithm => algorithm.on_established(srtt, acks, window));
     }
 
     /// Does a model send less than it could, so that samples say nothing about the path?

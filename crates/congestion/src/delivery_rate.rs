@@ -1,5 +1,6 @@
 //! How fast the peer receives.
 
+use crate::signals::LimitedBy;
 use ropewalk_units::{Duration, Instant, Rate};
 
 #[cfg(test)]
@@ -28,12 +29,12 @@ impl DeliveryRate {
         *self = Self { start: Some(now), octets: 0, app_limited: false, rate: self.rate };
     }
 
-    /// An ACK newly acknowledges `octets`, cumulatively or selectively.
+    /// An ACK newly acknowledges `octets`, cumulatively or selectively; `limit` is what keeps the sender from sending more.
     #[inline(always)]
-    pub fn on_delivered(&mut self, now: Instant, octets: u32, srtt: Option<Duration>, app_limited: bool) {
+    pub fn on_delivered(&mut self, now: Instant, octets: u32, srtt: Option<Duration>, limit: LimitedBy) {
         let start = *self.start.get_or_insert(now);
         self.octets += u64::from(octets);
-        self.app_limited |= app_limited;
+        self.app_limited |= limit == LimitedBy::Application;
         let elapsed = now.saturating_since(start);
         if elapsed < srtt.unwrap_or(SHORTEST).max(SHORTEST) {
             return;

@@ -24,6 +24,7 @@ mod newreno;
 mod pacing;
 mod path;
 mod rate_sample;
+mod signals;
 mod window;
 
 pub use ack_sample::AckSample;
@@ -34,6 +35,7 @@ pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};
 pub use path::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Transparent};
 pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
+pub use signals::{Acknowledgements, LimitedBy, LossRange};
 
 #[cfg(test)]
 mod tests;

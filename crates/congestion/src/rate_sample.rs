@@ -1,6 +1,7 @@
 //! Delivery-rate samples (draft-ietf-ccwg-bbr, "Delivery Rate Samples"): what the network delivered between a packet's
 //! departure and its acknowledgement.
 
+use crate::signals::LossRange;
 use ropewalk_units::{Duration, Instant};
 
 /// P: what is remembered of a packet on its way.
@@ -62,8 +63,8 @@ pub struct LostPacket {
     pub is_app_limited: bool,
     /// C.delivered.
     pub total_delivered: u64,
-    /// It does not follow directly on the last packet that was lost: another sequence range begins.
-    pub begins_range: bool,
+    /// Does it follow directly on the last packet that was lost?
+    pub range: LossRange,
 }
 
 /// C: the sampler's state of one connection or path.
@@ -157,7 +158,7 @@ impl RateSampler {
     }
 
     /// A packet of `size` octets is deemed lost; `state` is what was remembered of its last transmission.
-    pub fn on_lost(&mut self, size: u32, state: Option<&PacketState>, begins_range: bool) -> LostPacket {
+    pub fn on_lost(&mut self, size: u32, state: Option<&PacketState>, range: LossRange) -> LostPacket {
         self.lost += u64::from(size);
         LostPacket {
             size,
@@ -165,7 +166,7 @@ impl RateSampler {
             lost: state.map_or(u64::from(size), |state| self.lost - state.lost),
             is_app_limited: state.is_some_and(|state| state.is_app_limited),
             total_delivered: self.delivered,
-            begins_range,
+            range,
         }
     }
 }

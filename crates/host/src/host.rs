@@ -282,16 +282,10 @@ impl Host {
             Protocol::Mptcp(config) => {
                 let secret = self.secret();
                 let port = tuple.local.port();
-                let locals = self.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect();
-                let connection = mptcp::Connection::accept(
-                    (**config).clone(),
-                    locals,
-                    tuple.into(),
-                    syn,
-                    iss,
-                    secret,
-                    now,
-                );
+                let local_addresses =
+                    self.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect();
+                let accepting = mptcp::Accepting { path: tuple.into(), local_addresses, iss, secret };
+                let connection = mptcp::Connection::accept((**config).clone(), accepting, syn, now);
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };

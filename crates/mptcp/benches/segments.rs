@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p ropewalk-mptcp -- [seconds of simulated time] [how many schedulers]`
 
-use ropewalk_mptcp::{Config, Connection, Coupling, Path, Scheduler, Secret, SubflowId};
+use ropewalk_mptcp::{Accepting, Config, Connection, Coupling, Path, Scheduler, Secret, SubflowId};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{MptcpOption, Segment};
 use std::collections::VecDeque;
@@ -76,10 +76,10 @@ impl Ends {
         let joins = segment.options.mptcp.rare().iter().any(|o| matches!(o, MptcpOption::Join(_)));
         match &mut self.server {
             None => {
-                let local = (0..2).map(|k| address(k, 2, 5001)).collect();
-                let (config, secret) = (config.clone(), Secret([2; 32]));
-                self.server =
-                    Some(Connection::accept(config, local, path, &segment, Seq::new(2), secret, now));
+                let local_addresses = (0..2).map(|k| address(k, 2, 5001)).collect();
+                let (iss, secret) = (Seq::new(2), Secret([2; 32]));
+                let accepting = Accepting { path, local_addresses, iss, secret };
+                self.server = Some(Connection::accept(config.clone(), accepting, &segment, now));
             }
             Some(server) if joins && server.subflow(id).is_none() => {
                 server.accept_join(now, path, &segment, Seq::new(3)).expect("two subflows are few");

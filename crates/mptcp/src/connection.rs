@@ -83,6 +83,19 @@ enum End {
 /// checksum or padding (RFC 8684 §3.3).
 const OPTION_RESERVE: u32 = 24;
 
+/// Where a host accepts a connection, and with what numbers of its own.
+#[derive(Clone, Debug)]
+pub struct Accepting {
+    /// Where the SYN came in.
+    pub path: Path,
+    /// All addresses at which this host can be joined.
+    pub local_addresses: Vec<SocketAddr>,
+    /// The initial sequence number, as of [`Connection::connect`].
+    pub iss: Seq,
+    /// Randomness.
+    pub secret: Secret,
+}
+
 /// A Multipath TCP connection, sans IO: time and randomness are arguments, input is a method call, output is
 /// polled.
 ///
@@ -134,19 +147,11 @@ impl Connection {
         self.fall_back(FallbackReason::NotOffered);
     }
 
-    /// Answers a SYN that opens a connection; `path` is where it came in, `local_addresses` all addresses at
-    /// which this host can be joined, `iss` its initial sequence number. A SYN without MP_CAPABLE makes a plain TCP
+    /// Answers a SYN that opens a connection. A SYN without MP_CAPABLE makes a plain TCP
     /// connection; one with MP_JOIN opens none ([`Refusal::UNKNOWN`](crate::Refusal::UNKNOWN)). The initial subflow is
     /// `SubflowId(0)`.
-    pub fn accept(
-        config: Config,
-        local_addresses: Vec<SocketAddr>,
-        path: Path,
-        syn: &Segment,
-        iss: Seq,
-        secret: Secret,
-        now: Instant,
-    ) -> Self {
+    pub fn accept(config: Config, accepting: Accepting, syn: &Segment, now: Instant) -> Self {
+        let Accepting { path, local_addresses, iss, secret } = accepting;
         let path_manager = PathManager::server(&config, &local_addresses, path);
         let mut connection = Self::new(config, Role::Server, path_manager, secret);
         let named = connection.config.endpoints(Role::Server);

@@ -23,7 +23,7 @@ pub(crate) use rule::{Control, WindowUpdate};
 use crate::config;
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
-use rule::{Rule, reno};
+use rule::{CouplingRule, reno};
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $name:ident = $rule:ty;)*) => {

@@ -1,6 +1,6 @@
 //! The registries of schedulers and couplings: one line for each. From a line follow the variant of the configuration,
 //! the state that the connection keeps, and the name that scenario files know it by (the variant in kebab case). What it
-//! does is in a file of its own, as `scheduler::Rule` or `coupling::Rule`.
+//! does is in a file of its own, as `SchedulingRule` or `CouplingRule`.
 
 /// Hands the couplings to the macro `$declare`: what it is, name, and its rule in `coupling/`.
 #[macro_export]

@@ -23,7 +23,7 @@ use crate::config::{self, Config};
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::Instant;
-use rule::Rule;
+use rule::SchedulingRule;
 
 macro_rules! scheduler_rules {
     ($($(#[$doc:meta])* $name:ident $({ $field:ident: $type:ty })? $(($constants:ty))? = $rule:ty;)*) => {

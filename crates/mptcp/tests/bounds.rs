@@ -5,7 +5,7 @@
 //! the tests run one after the other.
 
 use ropewalk_adversary::{FOREIGN, Knowledge, Numbers, Random, Source, Target, segment};
-use ropewalk_mptcp::{Config, Connection, Event, Path, Secret, SubflowId, keys};
+use ropewalk_mptcp::{Accepting, Config, Connection, Event, Path, Secret, SubflowId, keys};
 use ropewalk_testnet::bounds::{self, Allowance, Meter};
 use ropewalk_units::{Dsn, Duration, Instant, Seq, Ssn};
 use ropewalk_wire::{
@@ -64,10 +64,9 @@ impl Subject {
         syn.options = usual();
         syn.options.mptcp.push(capable(None, None));
         let path = Path { local: address(2, 5001), remote: address(1, 40_000) };
-        let secret = Secret([7; 32]);
-        let local = vec![path.local];
-        let mptcp =
-            Connection::accept(config(), local, path, &syn, Seq::new(0xffff_ff00), secret, Instant::ZERO);
+        let (iss, secret) = (Seq::new(0xffff_ff00), Secret([7; 32]));
+        let accepting = Accepting { path, local_addresses: vec![path.local], iss, secret };
+        let mptcp = Connection::accept(config(), accepting, &syn, Instant::ZERO);
         let mut subject = Self {
             mptcp,
             own_key: 0,
@@ -128,8 +127,7 @@ impl Subject {
         let ssn = Ssn::from_seq(segment.seq, tcp.irs());
         let dsn = keys::initial_dsn(KEY) + 1 + data;
         let mapping = Mapping { dsn, ssn, len: len as u16, checksum: None };
-        segment.options.mptcp.dss =
-            Some(Dss::new(Some(DataAck::Long(self.data_ack())), Some(mapping), false));
+        segment.options.mptcp.dss = Some(Dss::new(Some(DataAck::Long(self.data_ack())), Some(mapping)));
         segment
     }
 

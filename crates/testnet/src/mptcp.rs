@@ -7,7 +7,8 @@ use crate::network::Network;
 use crate::stack::{Phase, Stack, opening, opens, refuse};
 use ropewalk_adversary::{Knowledge, Opening, Victim, Windows};
 use ropewalk_mptcp::{
-    Config, Connection, Event, FailureReason, Path, Secret, Subflow, SubflowCloseReason, SubflowId, is_join,
+    Accepting, Config, Connection, Event, FailureReason, Path, Secret, Subflow, SubflowCloseReason,
+    SubflowId, is_join,
 };
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Key, Payload, ResetReason, Segment};
@@ -229,9 +230,9 @@ impl Stack for MptcpHost {
         let iss = iss(self.host, path.remote.port());
         let taken = match &mut self.connection {
             None if opens && is_ours && !joins => {
-                let (config, local) = (self.config.clone(), self.addresses.clone());
-                self.connection =
-                    Some(Connection::accept(config, local, path, segment, iss, self.secret, now));
+                let local_addresses = self.addresses.clone();
+                let accepting = Accepting { path, local_addresses, iss, secret: self.secret };
+                self.connection = Some(Connection::accept(self.config.clone(), accepting, segment, now));
                 true
             }
             Some(connection) if opens && is_ours && joins => {

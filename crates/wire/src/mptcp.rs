@@ -60,9 +60,9 @@ pub struct Dss {
 }
 
 impl Dss {
-    /// A signal with these parts; `data_fin` is F: the mapping's last octet is the DATA_FIN.
+    /// A signal with these parts and without F.
     #[inline]
-    pub fn new(data_ack: Option<DataAck>, mapping: Option<Mapping>, data_fin: bool) -> Self {
+    pub fn new(data_ack: Option<DataAck>, mapping: Option<Mapping>) -> Self {
         let (ack_width, data_ack) = match data_ack {
             None => (AckWidth::None, 0),
             Some(DataAck::Short(low)) => (AckWidth::Short, u64::from(low)),
@@ -80,8 +80,15 @@ impl Dss {
             ack_width,
             has_mapping,
             has_checksum: checksum.is_some(),
-            data_fin,
+            data_fin: false,
         }
+    }
+
+    /// The same with F: the mapping's last octet is the DATA_FIN.
+    #[inline]
+    #[must_use]
+    pub fn ending(self) -> Self {
+        Self { data_fin: true, ..self }
     }
 
     /// The DATA_ACK.
@@ -348,7 +355,7 @@ mod tests {
         assert_eq!(capable(2, Some((1000, None))).wire_len(), 24, "22, padded");
         assert_eq!(capable(2, Some((1000, Some(7)))).wire_len(), 24);
         let mapping = Mapping { dsn: Dsn::new(1), ssn: Ssn::new(1), len: 1400, checksum: None };
-        let dss = |data_ack, mapping| Dss::new(data_ack, mapping, false).wire_len();
+        let dss = |data_ack, mapping| Dss::new(data_ack, mapping).wire_len();
         assert_eq!(dss(Some(DataAck::Short(1)), None), 8);
         assert_eq!(dss(Some(DataAck::Long(Dsn::new(1))), None), 12);
         assert_eq!(dss(Some(DataAck::Short(1)), Some(mapping)), 24, "22, padded");

@@ -155,7 +155,6 @@ fn an_infinite_mapping_is_a_mapping_of_length_zero() {
     options.mptcp.dss = Some(Dss::new(
         Some(DataAck::Short(0x0102_0304)),
         Some(Mapping { dsn: Dsn::new(0x1122_3344_5566_7788), ssn: Ssn::new(9), len: 0, checksum: None }),
-        false,
     ));
     #[rustfmt::skip]
     let expected = [

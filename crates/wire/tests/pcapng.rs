@@ -168,7 +168,7 @@ fn every_dss() -> Vec<Segment> {
         let mut segment =
             Segment { flags: Flags::ACK, payload: Payload { offset: 0, len }, ..Segment::default() };
         segment.options.timestamps = Some(Timestamps { value: 1, echo: 2 });
-        segment.options.mptcp.dss = Some(Dss::new(data_ack, mapping, false));
+        segment.options.mptcp.dss = Some(Dss::new(data_ack, mapping));
         segments.push(segment);
     }
     segments

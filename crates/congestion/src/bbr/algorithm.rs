@@ -4,6 +4,7 @@ use super::{Bbr, rate};
 use crate::algorithm::Algorithm;
 use crate::config::Config;
 use crate::rate_sample::{LostPacket, RateSample};
+use crate::signals::Acknowledgements;
 use crate::window::{UNLIMITED, Window};
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -44,8 +45,8 @@ impl Algorithm for Box<Bbr> {
         (**self).on_restart_from_idle(now, window);
     }
 
-    fn on_established(&mut self, srtt: Option<Duration>, selective_acks: bool, window: &Window) {
-        self.set_selective_acks(selective_acks);
+    fn on_established(&mut self, srtt: Option<Duration>, acks: Acknowledgements, window: &Window) {
+        self.set_acknowledgements(acks);
         if let Some(srtt) = srtt {
             self.on_first_rtt(srtt, window);
         }

@@ -3,6 +3,7 @@
 use super::volume::octets;
 use super::{BETA, Bbr, LOSS_THRESH, State};
 use crate::rate_sample::{LostPacket, RateSample};
+use crate::signals::Acknowledgements;
 use crate::window::Window;
 use ropewalk_units::Instant;
 
@@ -16,7 +17,8 @@ impl Bbr {
 
     /// IsInflightTooHigh.
     pub(super) fn is_inflight_too_high(&self, lost: u64, tx_in_flight: u32) -> bool {
-        lost as f64 > f64::from(tx_in_flight) * LOSS_THRESH || (lost > 0 && !self.selective_acks)
+        lost as f64 > f64::from(tx_in_flight) * LOSS_THRESH
+            || (lost > 0 && self.acknowledgements == Acknowledgements::Cumulative)
     }
 
     /// HandleInflightTooHigh, with what was on its way when losses crossed the threshold.

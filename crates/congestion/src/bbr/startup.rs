@@ -2,6 +2,7 @@
 
 use super::{Bbr, State};
 use crate::rate_sample::RateSample;
+use crate::signals::{Acknowledgements, LossRange};
 use crate::window::{UNLIMITED, Window};
 use ropewalk_units::Instant;
 
@@ -52,8 +53,8 @@ impl FullPipe {
     }
 
     /// A packet was lost.
-    pub(super) fn note_lost_range(&mut self, begins: bool) {
-        self.lost_ranges += u32::from(begins);
+    pub(super) fn note_lost_range(&mut self, range: LossRange) {
+        self.lost_ranges += u32::from(range == LossRange::Begins);
     }
 }
 
@@ -75,7 +76,7 @@ impl Bbr {
     /// CheckStartupHighLoss: at the end of a whole round since the first loss, in fast recovery.
     fn check_startup_high_loss(&mut self, sample: &RateSample, window: &Window) {
         let round_over = self.model.loss_round_start();
-        let enough = if self.selective_acks {
+        let enough = if self.acknowledgements == Acknowledgements::Selective {
             round_over
                 && self.full_pipe.lost_ranges >= FULL_LOSS_COUNT
                 && self.is_inflight_too_high(sample.lost, sample.tx_in_flight)

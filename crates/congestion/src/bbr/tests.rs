@@ -4,6 +4,7 @@ use super::control::rate;
 use super::{Bbr, State};
 use crate::Pacer;
 use crate::rate_sample::{PacketState, RateSampler};
+use crate::signals::LossRange;
 use crate::window::{UNLIMITED, Window};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -119,7 +120,7 @@ impl Flow {
             for _ in 0..index {
                 let Some((_, state)) = self.packets.pop_front() else { return };
                 self.inflight -= SIZE;
-                let lost = self.sampler.on_lost(SIZE, Some(&state), true);
+                let lost = self.sampler.on_lost(SIZE, Some(&state), LossRange::Begins);
                 self.bbr.on_lost(self.now, &lost, &mut self.window);
             }
             let Some((_, state)) = self.packets.pop_front() else { return };

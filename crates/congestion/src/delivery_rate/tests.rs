@@ -1,15 +1,15 @@
 //! Rates of a known stream.
 
-use crate::{DeliveryRate, pacing_rate};
+use crate::{DeliveryRate, LimitedBy, pacing_rate};
 use ropewalk_units::{Duration, Instant, Rate};
 
 const RTT: Duration = Duration::from_millis(40);
 
 /// `octets` each millisecond for `millis`, from `start`.
-fn feed(rate: &mut DeliveryRate, start: u64, millis: u64, octets: u32, app_limited: bool) {
+fn feed(rate: &mut DeliveryRate, start: u64, millis: u64, octets: u32, limit: LimitedBy) {
     for offset in 1..=millis {
         let now = Instant::ZERO + Duration::from_millis(start + offset);
-        rate.on_delivered(now, octets, Some(RTT), app_limited);
+        rate.on_delivered(now, octets, Some(RTT), limit);
     }
 }
 
@@ -18,7 +18,7 @@ fn a_steady_stream_is_measured_exactly() {
     let mut rate = DeliveryRate::default();
     rate.on_restart(Instant::ZERO);
     assert_eq!(rate.rate(), None);
-    feed(&mut rate, 0, 400, 1250, false);
+    feed(&mut rate, 0, 400, 1250, LimitedBy::Window);
     assert_eq!(rate.rate(), Some(Rate::from_bits_per_sec(10_000_000)));
 }
 
@@ -26,8 +26,8 @@ fn a_steady_stream_is_measured_exactly() {
 fn a_change_is_followed_within_a_few_round_trips() {
     let mut rate = DeliveryRate::default();
     rate.on_restart(Instant::ZERO);
-    feed(&mut rate, 0, 400, 1250, false);
-    feed(&mut rate, 400, 10 * 40, 250, false);
+    feed(&mut rate, 0, 400, 1250, LimitedBy::Window);
+    feed(&mut rate, 400, 10 * 40, 250, LimitedBy::Window);
     let now = rate.rate().expect("measured").as_mbps();
     // 2 + 8 * 0.75^10
     assert!((now - 2.45).abs() < 0.01, "{now}");
@@ -37,12 +37,12 @@ fn a_change_is_followed_within_a_few_round_trips() {
 fn an_idle_application_does_not_lower_it() {
     let mut rate = DeliveryRate::default();
     rate.on_restart(Instant::ZERO);
-    feed(&mut rate, 0, 400, 1250, false);
-    feed(&mut rate, 400, 400, 10, true);
+    feed(&mut rate, 0, 400, 1250, LimitedBy::Window);
+    feed(&mut rate, 400, 400, 10, LimitedBy::Application);
     assert_eq!(rate.rate(), Some(Rate::from_bits_per_sec(10_000_000)));
     // Nor does a pause, if the restart is told.
     rate.on_restart(Instant::ZERO + Duration::from_secs(60));
-    feed(&mut rate, 60_000, 40, 1250, false);
+    feed(&mut rate, 60_000, 40, 1250, LimitedBy::Window);
     assert_eq!(rate.rate(), Some(Rate::from_bits_per_sec(10_000_000)));
 }
 

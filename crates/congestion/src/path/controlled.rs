@@ -3,6 +3,7 @@
 use super::{PathController, PathSample};
 use crate::Pacer;
 use crate::rate_sample::{PacketState, RateSampler};
+use crate::signals::LossRange;
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// So much of what a late timer held back is sent when it fires: timers are late by some milliseconds.
@@ -134,8 +135,9 @@ impl<C: PathController> ControlledPath<C> {
     /// The report tells a packet as missing, `size` octets.
     pub fn on_lost(&mut self, now: Instant, size: u32, state: &PacketState) {
         self.inflight = self.inflight.saturating_sub(size);
-        let begins_range = !std::mem::replace(&mut self.loss_goes_on, true);
-        let lost = self.sampler.on_lost(size, Some(state), begins_range);
+        let goes_on = std::mem::replace(&mut self.loss_goes_on, true);
+        let range = if goes_on { LossRange::GoesOn } else { LossRange::Begins };
+        let lost = self.sampler.on_lost(size, Some(state), range);
         self.controller.on_lost(now, &lost);
     }
 

@@ -1,6 +1,6 @@
 //! Two connections and a delay: what needs private state. Whole networks are in `tests/network`.
 
-use super::Connection;
+use super::{Accepting, Connection};
 use crate::keys::INITIAL_DSN;
 use crate::{Config, Event, Path, Secret, SubflowId};
 use ropewalk_units::{Dsn, Duration, Instant, Seq};
@@ -89,9 +89,9 @@ fn exchange(config: &Config, octets: u64) {
     client.step(now, &mut to_server);
     let (_, _, syn) = to_server.pop_front().expect("a SYN");
     let path = Path { local: path.remote, remote: path.local };
-    let local = vec![path.local, second.remote];
-    let secret = Secret([9; 32]);
-    let server = Connection::accept(config.clone(), local, path, &syn, Seq::new(2), secret, now);
+    let local_addresses = vec![path.local, second.remote];
+    let accepting = Accepting { path, local_addresses, iss: Seq::new(2), secret: Secret([9; 32]) };
+    let server = Connection::accept(config.clone(), accepting, &syn, now);
     let mut server = End::new(server, octets);
     while !(client.closed && server.closed) {
         server.step(now, &mut client.coming);

@@ -197,7 +197,7 @@ impl Connection {
         // Four octets more than were kept free: only when the segment leaves them.
         let long = segment.payload.len + 4 <= subflow.tcp.smss();
         let mapping = self.mapping_of(octets, segment.payload, ssn);
-        segment.options.mptcp.dss = Some(Dss::new(Some(self.receiving.data_ack(long)), Some(mapping), false));
+        segment.options.mptcp.dss = Some(Dss::new(Some(self.receiving.data_ack(long)), Some(mapping)));
         fit_sack(&mut segment.options);
     }
 
@@ -240,11 +240,8 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         let rare = !subflow.rare.is_empty();
         let data_fin = std::mem::take(&mut subflow.data_fin_due);
-        let dss = if data_fin {
-            self.data_fin()
-        } else {
-            Dss::new(Some(self.receiving.data_ack(true)), None, false)
-        };
+        let dss =
+            if data_fin { self.data_fin() } else { Dss::new(Some(self.receiving.data_ack(true)), None) };
         let options = &mut segment.options;
         if rare {
             self.attach_rare(at, options, dss);
@@ -259,7 +256,7 @@ impl Connection {
     fn data_fin(&self) -> Dss {
         let (dsn, ssn) = (self.sending.queue.dsn(self.sending.queue.written()), Ssn::new(0));
         let checksum = self.agreement.checksum.then(|| dss_checksum(dsn, ssn, 1, Sum::default()));
-        Dss::new(Some(self.receiving.data_ack(true)), Some(Mapping { dsn, ssn, len: 1, checksum }), true)
+        Dss::new(Some(self.receiving.data_ack(true)), Some(Mapping { dsn, ssn, len: 1, checksum })).ending()
     }
 
     /// Nothing proves that the third ACK arrived, so that pure ACKs repeat its keys (RFC 8684 §3.1); a DATA_FIN
@@ -336,8 +333,7 @@ impl Connection {
         } else {
             self.mapping_of(octets, segment.payload, ssn)
         };
-        segment.options.mptcp.dss =
-            Some(Dss::new(Some(self.receiving.data_ack(false)), Some(mapping), false));
+        segment.options.mptcp.dss = Some(Dss::new(Some(self.receiving.data_ack(false)), Some(mapping)));
         fit_sack(&mut segment.options);
     }
 }

@@ -1,6 +1,6 @@
 //! No coupling: every subflow runs a congestion control by itself.
 
-use super::rule::{Control, Rule, reno};
+use super::rule::{Control, CouplingRule, reno};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
@@ -16,7 +16,7 @@ pub(super) struct Cubic;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Bbr;
 
-impl Rule for NewReno {
+impl CouplingRule for NewReno {
     const CONTROL: Control = Control::NewReno;
 
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
@@ -24,7 +24,7 @@ impl Rule for NewReno {
     }
 }
 
-impl Rule for Cubic {
+impl CouplingRule for Cubic {
     const CONTROL: Control = Control::Cubic;
 
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
@@ -32,7 +32,7 @@ impl Rule for Cubic {
     }
 }
 
-impl Rule for Bbr {
+impl CouplingRule for Bbr {
     const CONTROL: Control = Control::Bbr;
 
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {

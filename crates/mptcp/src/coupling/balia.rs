@@ -1,6 +1,6 @@
 //! BALIA, balanced linked adaptation (Peng, Walid, Hwang, Low, ToN 2016).
 
-use super::rule::{Rule, coupled};
+use super::rule::{CouplingRule, coupled};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
@@ -11,7 +11,7 @@ const DECREASE_CAP: f64 = 1.5;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Balia;
 
-impl Rule for Balia {
+impl CouplingRule for Balia {
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
         coupling(flows, index, base)
     }

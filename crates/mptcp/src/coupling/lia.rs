@@ -1,6 +1,6 @@
 //! LIA, linked increases: RFC 6356.
 
-use super::rule::{Rule, coupled, halved};
+use super::rule::{CouplingRule, coupled, halved};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
@@ -8,7 +8,7 @@ use ropewalk_tcp::Coupling;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Lia;
 
-impl Rule for Lia {
+impl CouplingRule for Lia {
     #[inline(always)]
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
         coupling(flows, index, base)

@@ -1,6 +1,6 @@
 //! OLIA, the opportunistic linked-increases algorithm (Khalili, Gast, Popovic, Upadhyay, Le Boudec, CoNEXT 2012).
 
-use super::rule::{PerPlace, Rule, WindowUpdate, coupled, halved};
+use super::rule::{CouplingRule, PerPlace, WindowUpdate, coupled, halved};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
@@ -33,7 +33,7 @@ impl Intervals {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Olia(PerPlace<Intervals>);
 
-impl Rule for Olia {
+impl CouplingRule for Olia {
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
         coupling(&self.0, flows, index, base)
     }

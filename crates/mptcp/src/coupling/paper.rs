@@ -1,6 +1,6 @@
 //! The papers' three algorithms, in segments and with their plain sums.
 
-use super::rule::{Rule, coupled, halved};
+use super::rule::{CouplingRule, coupled, halved};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
@@ -9,7 +9,7 @@ use ropewalk_tcp::Coupling;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FullyCoupled;
 
-impl Rule for FullyCoupled {
+impl CouplingRule for FullyCoupled {
     fn coupling(&self, flows: &[SubflowView], index: usize, _base: f64) -> Coupling {
         let total: f64 = coupled(flows).map(SubflowView::window_segments).sum();
         let ssthresh_after_loss = (own(flows, index) - total / 2.0).max(1.0);
@@ -21,7 +21,7 @@ impl Rule for FullyCoupled {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct LinkedIncreases;
 
-impl Rule for LinkedIncreases {
+impl CouplingRule for LinkedIncreases {
     fn coupling(&self, flows: &[SubflowView], _index: usize, base: f64) -> Coupling {
         Coupling { increase: alpha_over_total(flows), ssthresh_after_loss: halved(base) }
     }
@@ -31,7 +31,7 @@ impl Rule for LinkedIncreases {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RttCompensator;
 
-impl Rule for RttCompensator {
+impl CouplingRule for RttCompensator {
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
         let increase = alpha_over_total(flows).min(1.0 / own(flows, index));
         Coupling { increase, ssthresh_after_loss: halved(base) }

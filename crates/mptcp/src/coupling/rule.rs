@@ -24,7 +24,7 @@ pub(crate) enum Control {
 
 /// A rule, with what it remembers of the subflows. The views are those of *all* subflows, and `index` is the position of
 /// the one that is meant.
-pub(crate) trait Rule: Default {
+pub(crate) trait CouplingRule: Default {
     /// What the subflows run.
     const CONTROL: Control = Control::Coupled;
     /// Does [`Self::on_acked`] look at more of the views than at windows? Then all of them are brought up to date.

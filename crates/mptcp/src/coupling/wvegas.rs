@@ -1,6 +1,6 @@
 //! wVegas, weighted Vegas (Cao, Xu, Fu, ICNP 2012): queueing delay as the signal, one step per round trip.
 
-use super::rule::{PerPlace, Rule, WindowUpdate, halved};
+use super::rule::{CouplingRule, PerPlace, WindowUpdate, halved};
 use crate::view::SubflowView;
 use ropewalk_tcp::Coupling;
 
@@ -67,7 +67,7 @@ impl Flow {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Wvegas(PerPlace<Flow>);
 
-impl Rule for Wvegas {
+impl CouplingRule for Wvegas {
     const LOOKS_AFTER_ACK: bool = true;
 
     /// Between its steps the window stands still in congestion avoidance; Reno's halving after a loss.

@@ -2,7 +2,7 @@
 //! the fast one behind the connection-level window.
 
 use super::lowest_rtt::{fastest, lowest_with_room};
-use super::rule::{Decision, Rule};
+use super::rule::{Decision, SchedulingRule};
 use crate::config::Config;
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
@@ -39,7 +39,7 @@ impl Default for Blest {
     }
 }
 
-impl Rule for Blest {
+impl SchedulingRule for Blest {
     fn of(_config: &Config) -> Self {
         Self::default()
     }

@@ -1,7 +1,7 @@
 //! ECF, earliest completion first (Lim, Nahum, Towsley, Gibbens, CoNEXT 2017 §4, algorithm 1).
 
 use super::lowest_rtt::{fastest, lowest_with_room};
-use super::rule::{Decision, Rule};
+use super::rule::{Decision, SchedulingRule};
 use crate::config::Config;
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::Instant;
@@ -15,7 +15,7 @@ pub(crate) struct Ecf {
     waiting: bool,
 }
 
-impl Rule for Ecf {
+impl SchedulingRule for Ecf {
     fn of(_config: &Config) -> Self {
         Self::default()
     }

@@ -14,12 +14,12 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use super::rule::{Decision, Needs, Rule, candidates};
+use super::rule::{Decision, Needs, SchedulingRule, candidates};
 use crate::config::{Config, Coupling, GuardConfig, Scheduler};
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
 use correction::{Carried, Correction};
-use estimate::Path;
+use estimate::PathEstimate;
 use ropewalk_units::{Duration, Instant};
 
 /// Between two measurements.
@@ -49,7 +49,7 @@ pub(crate) struct Guard {
     config: GuardConfig,
     coupling: Coupling,
     segments_per_ack: f64,
-    paths: Vec<Path>,
+    paths: Vec<PathEstimate>,
     carried: Carried,
     /// Measured over predicted goodput of the best path alone, and of several paths together.
     alone: Correction,
@@ -65,7 +65,7 @@ pub(crate) struct Guard {
     since: Option<Instant>,
 }
 
-impl Rule for Guard {
+impl SchedulingRule for Guard {
     const NEEDS: Needs = Needs::Rates;
 
     fn of(config: &Config) -> Self {
@@ -150,7 +150,7 @@ impl Guard {
     /// Another subflow has this place.
     fn forget_place(&mut self, place: SubflowId) {
         if let Some(path) = self.paths.get_mut(place.0 as usize) {
-            *path = Path::default();
+            *path = PathEstimate::default();
         }
         self.best = self.best.filter(|&best| best != place);
     }
@@ -176,7 +176,7 @@ impl Guard {
     }
 
     /// What is known of a subflow; nothing of one that came after the last measurement.
-    fn path(&self, id: SubflowId) -> Path {
+    fn path(&self, id: SubflowId) -> PathEstimate {
         self.paths.get(id.0 as usize).copied().unwrap_or_default()
     }
 
@@ -220,7 +220,7 @@ impl Guard {
         for view in subflows {
             let index = view.id.0 as usize;
             if index >= self.paths.len() {
-                self.paths.resize(index + 1, Path::default());
+                self.paths.resize(index + 1, PathEstimate::default());
             }
             let acked = self.paths[index].observe(now, view);
             if self.is_in_use(view.id) {

@@ -5,7 +5,7 @@
 //! ratios matter. The kernel tunes a subflow's send memory to two congestion windows and never shrinks it. Here it is
 //! twice the largest window seen, and at most the subflow's configured buffer.
 
-use super::rule::{Decision, Needs, Rule, candidates};
+use super::rule::{Decision, Needs, SchedulingRule, candidates};
 use crate::config::Config;
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
@@ -35,7 +35,7 @@ pub(crate) struct Linux {
     burst_left: u64,
 }
 
-impl Rule for Linux {
+impl SchedulingRule for Linux {
     const NEEDS: Needs = Needs::Rates;
 
     fn of(_config: &Config) -> Self {

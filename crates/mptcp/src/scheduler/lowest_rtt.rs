@@ -1,6 +1,6 @@
 //! Lowest RTT first, the default of the out-of-tree Linux kernel.
 
-use super::rule::{Decision, Needs, Rule, Standing, candidates};
+use super::rule::{Decision, Needs, SchedulingRule, Standing, candidates};
 use crate::config::Config;
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::{Duration, Instant};
@@ -12,7 +12,7 @@ const ROOM: &str = "lowest RTT with room";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LowestRtt;
 
-impl Rule for LowestRtt {
+impl SchedulingRule for LowestRtt {
     const NEEDS: Needs = Needs::Rooms;
     const STANDS: bool = true;
 

@@ -1,6 +1,6 @@
 //! Redundant (ReMP, Froemmgen et al., ICC 2016): every subflow carries everything.
 
-use super::rule::{Decision, Rule, candidates};
+use super::rule::{Decision, SchedulingRule, candidates};
 use crate::config::Config;
 use crate::scheduler::lowest_rtt::srtt;
 use crate::view::{QueueView, SubflowView};
@@ -14,7 +14,7 @@ use ropewalk_units::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Redundant;
 
-impl Rule for Redundant {
+impl SchedulingRule for Redundant {
     const OWN_POINTERS: bool = true;
 
     fn of(_config: &Config) -> Self {

@@ -1,6 +1,6 @@
 //! Round robin, the papers' scheduler: one segment each, in turn, leaving out those without room.
 
-use super::rule::{Decision, Needs, Rule, candidates};
+use super::rule::{Decision, Needs, SchedulingRule, candidates};
 use crate::config::Config;
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
@@ -12,7 +12,7 @@ pub(crate) struct RoundRobin {
     last: Option<SubflowId>,
 }
 
-impl Rule for RoundRobin {
+impl SchedulingRule for RoundRobin {
     const NEEDS: Needs = Needs::Rooms;
 
     fn of(_config: &Config) -> Self {

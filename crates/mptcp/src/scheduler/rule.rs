@@ -77,7 +77,7 @@ pub(crate) enum Standing {
 }
 
 /// A scheduler with its state.
-pub(crate) trait Rule {
+pub(crate) trait SchedulingRule {
     /// What it looks at.
     const NEEDS: Needs = Needs::Views;
     /// Each subflow has its own pointer into the queue: [`Decision::Send`] means "the next octets from *its* pointer", and
@@ -117,7 +117,7 @@ pub(crate) trait Rule {
     fn forget(&mut self, _place: SubflowId) {}
 }
 
-impl<R: Rule> Rule for Box<R> {
+impl<R: SchedulingRule> SchedulingRule for Box<R> {
     const NEEDS: Needs = R::NEEDS;
     const OWN_POINTERS: bool = R::OWN_POINTERS;
     const STANDS: bool = R::STANDS;

@@ -1,5 +1,5 @@
 use super::lowest_rtt::lowest_and_others;
-use super::rule::Rule;
+use super::rule::SchedulingRule;
 use super::{Decision, Scheduler};
 use crate::config::{self, Config, GuardConfig};
 use crate::id::SubflowId;

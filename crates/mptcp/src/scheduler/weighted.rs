@@ -1,6 +1,6 @@
 //! Weighted round robin: a turn is as many segments as the path's weight.
 
-use super::rule::{Decision, Needs, Rule, candidates};
+use super::rule::{Decision, Needs, SchedulingRule, candidates};
 use crate::config::{Config, Scheduler};
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
@@ -14,7 +14,7 @@ pub(crate) struct Weighted {
     left: u32,
 }
 
-impl Rule for Weighted {
+impl SchedulingRule for Weighted {
     const NEEDS: Needs = Needs::Rooms;
 
     fn of(config: &Config) -> Self {

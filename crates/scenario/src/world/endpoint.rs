@@ -114,11 +114,12 @@ impl StreamEndpoint {
                 Transport::Tcp(TcpStream::new(connection, host.tuple(path)))
             }
             Protocol::Mptcp(config) => {
-                let locals = self.paths.iter().map(|path| host.book.socket(path.local)).collect();
+                let local_addresses = self.paths.iter().map(|path| host.book.socket(path.local)).collect();
                 let secret = host.identity.secret(|| secret(&mut self.randomness));
-                let (ends, port) = (host.book.mptcp_path(path), path.local.port());
-                let connection =
-                    mptcp::Connection::accept((**config).clone(), locals, ends, syn, iss, secret, now);
+                let port = path.local.port();
+                let path = host.book.mptcp_path(path);
+                let accepting = mptcp::Accepting { path, local_addresses, iss, secret };
+                let connection = mptcp::Connection::accept((**config).clone(), accepting, syn, now);
                 Transport::Mptcp(MptcpStream::new(connection, port, false))
             }
             Protocol::Udp => unreachable!("UDP has endpoints of its own"),

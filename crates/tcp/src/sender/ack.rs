@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::recovery::Phase;
 use crate::send::queue::Arrival;
 use crate::send::{Delivery, Fin};
-use ropewalk_congestion::AckSample;
+use ropewalk_congestion::{AckSample, LimitedBy};
 use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::{Flags, SackBlocks, Segment};
 
@@ -230,8 +230,8 @@ impl Sender {
 
     #[inline]
     fn measure_rate(&mut self, cx: &Context, delivered: u32) {
-        let app_limited = !self.usage.is_limited();
-        self.rate.on_delivered(cx.now, delivered, self.rtt.srtt(), app_limited);
+        let limit = if self.usage.is_limited() { LimitedBy::Window } else { LimitedBy::Application };
+        self.rate.on_delivered(cx.now, delivered, self.rtt.srtt(), limit);
     }
 
     #[inline(always)]

@@ -4,6 +4,7 @@ use super::Sender;
 use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::handshake::Handshake;
+use ropewalk_congestion::Acknowledgements;
 use ropewalk_units::Seq;
 use ropewalk_wire::Segment;
 
@@ -33,7 +34,8 @@ impl Sender {
             self.rtt.on_sample(cx.now, sample);
             cx.trace_rtt(sample, self.rtt.srtt());
         }
-        self.controller.on_established(self.rtt.srtt(), cx.agreed.sack);
+        let acks = if cx.agreed.sack { Acknowledgements::Selective } else { Acknowledgements::Cumulative };
+        self.controller.on_established(self.rtt.srtt(), acks);
         if handshake.retransmissions() > 0 {
             self.rtt.after_syn_timeout();
             // RFC 5681 §3.1: IW is one segment after a lost SYN or SYN/ACK; RFC 6928 §2: unless only once.

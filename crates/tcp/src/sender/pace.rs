@@ -5,6 +5,7 @@ use crate::config::WindowOwner;
 use crate::context::Context;
 use crate::send::{Delivery, Pace, Path};
 use crate::state::State;
+use ropewalk_congestion::LossRange;
 use ropewalk_units::{Duration, Instant, Rate, Seq};
 
 impl Sender {
@@ -155,9 +156,10 @@ impl Sender {
         let Some(path) = self.pace.as_mut().and_then(|pace| pace.path.as_mut()) else { return };
         for (seq, len) in lost {
             let end = seq + len;
-            let begins_range = path.lost_end.replace(end) != Some(seq);
+            let goes_on = path.lost_end.replace(end) == Some(seq);
+            let range = if goes_on { LossRange::GoesOn } else { LossRange::Begins };
             let packet = path.packet(end).copied();
-            let lost = path.sampler.on_lost(len, packet.as_ref(), begins_range);
+            let lost = path.sampler.on_lost(len, packet.as_ref(), range);
             self.controller.on_lost(now, &lost);
         }
         let Some(mut sample) = path.sample.take() else { return };

@@ -72,7 +72,8 @@ impl ReadDss {
             len,
             checksum,
         });
-        Dss::new(self.data_ack, mapping, self.data_fin)
+        let dss = Dss::new(self.data_ack, mapping);
+        if self.data_fin { dss.ending() } else { dss }
     }
 
     /// RFC 8684 §3.3, figure 9. Bits that no field goes with say nothing: `a` without A, `m` without M.

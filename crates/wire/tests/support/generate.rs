@@ -18,8 +18,10 @@ pub(crate) fn dss() -> impl Strategy<Value = Dss> {
     let mapping = of((any::<u64>(), any::<u32>(), any::<u16>(), of(any::<u16>())).prop_map(
         |(dsn, ssn, len, checksum)| Mapping { dsn: Dsn::new(dsn), ssn: Ssn::new(ssn), len, checksum },
     ));
-    (data_ack, mapping, any::<bool>())
-        .prop_map(|(data_ack, mapping, data_fin)| Dss::new(data_ack, mapping, data_fin))
+    (data_ack, mapping, any::<bool>()).prop_map(|(data_ack, mapping, data_fin)| {
+        let dss = Dss::new(data_ack, mapping);
+        if data_fin { dss.ending() } else { dss }
+    })
 }
 
 fn capable() -> impl Strategy<Value = MptcpOption> {

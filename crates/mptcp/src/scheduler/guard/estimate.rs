@@ -23,7 +23,7 @@ const LEAST_RTO: f64 = 0.2;
 
 /// One path.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Path {
+pub(super) struct PathEstimate {
     /// Left out, and no return before.
     pub(super) left_out: Option<Instant>,
     /// Copies that the current probe may still send.
@@ -54,7 +54,7 @@ struct Counters {
     bytes_acked: u64,
 }
 
-impl Path {
+impl PathEstimate {
     /// Returns the octets acknowledged since the last time.
     pub(super) fn observe(&mut self, now: Instant, view: &SubflowView) -> u64 {
         let seen = self.seen;

@@ -3,7 +3,7 @@
 use super::Guard;
 use crate::config::{Coupling, GuardConfig};
 use crate::id::SubflowId;
-use crate::scheduler::rule::Rule;
+use crate::scheduler::rule::SchedulingRule;
 use crate::view::SubflowView;
 use crate::view::samples::{queue, subflow};
 use ropewalk_units::{Duration, Instant, Rate};

@@ -31,7 +31,7 @@
 mod options;
 mod parse;
 
-use ropewalk_mptcp::{Config, Connection, Event, Path, PathManager, Secret, SubflowId, keys};
+use ropewalk_mptcp::{Accepting, Config, Connection, Event, Path, PathManager, Secret, SubflowId, keys};
 use ropewalk_units::{Dsn, Duration, Instant, Seq};
 use ropewalk_wire::{Flags, Join, Key, MptcpOption, Segment};
 use std::collections::VecDeque;
@@ -122,8 +122,9 @@ impl Script {
         let end = End { irs: Seq::new(IRS), ..End::default() };
         let words: Vec<&str> = syn.split_whitespace().collect();
         let syn = parse::segment(&words, &Keys { own: None, end, at: 0, remote: false });
-        let local = vec![path.local, address(1, 2, 5001)];
-        let connection = Connection::accept(config, local, path, &syn, iss(0), secret, now);
+        let local_addresses = vec![path.local, address(1, 2, 5001)];
+        let accepting = Accepting { path, local_addresses, iss: iss(0), secret };
+        let connection = Connection::accept(config, accepting, &syn, now);
         Self::new(connection, path, now)
     }
 

@@ -92,7 +92,8 @@ impl Parts {
                 let checksum = self.checksum.map(|good| if good { right } else { !right });
                 Mapping { dsn, ssn, len, checksum }
             });
-            mptcp.dss = Some(Dss::new(self.data_ack, mapping, self.data_fin));
+            let dss = Dss::new(self.data_ack, mapping);
+            mptcp.dss = Some(if self.data_fin { dss.ending() } else { dss });
         }
         if let Some(len) = self.capable {
             mptcp.push(capable(segment.flags, keys, len, self.checksum, self.no_more_subflows));
