@@ -143,7 +143,7 @@ impl Connection {
 
     /// The peer's DATA_FIN counts when everything before it has arrived.
     #[inline]
-    pub(super) fn follow_peer_fin(&mut self, at: usize) {
+    fn follow_peer_fin(&mut self, at: usize) {
         if self.receiving.reaches_fin() {
             self.subflows[at].request_ack();
             self.emit(Event::PeerFinished);

@@ -459,7 +459,6 @@ impl Connection {
         if self.receiving.fin().is_some() || self.sending.finish != Finish::No || self.mode == Mode::Tcp {
             self.progress_close(now, at);
         }
-        self.follow_peer_fin(at);
     }
 
     /// Something rare happened to a subflow.

@@ -45,9 +45,10 @@ impl Connection {
             if subflow.upkeep.is_unpolled() {
                 if subflow.wants_to_transmit() && subflow.tcp.transmit(now, segment) {
                     subflow.upkeep.on_numbers();
+                    let id = subflow.id;
                     self.attach(octets, at as usize, segment);
                     self.look_ahead(index);
-                    return Some(self.subflows[at as usize].id);
+                    return Some(id);
                 }
                 subflow.upkeep.on_polled();
                 if subflow.has_news() && self.has_ended(now, at as usize) {
