@@ -331,3 +331,14 @@ fn a_closed_window_that_is_told_is_probed_for_ever() {
     }
     assert!(server.connection.stats().window_probes > 10);
 }
+
+/// RFC 9293 §3.8.6.1, on every subflow: a path that has died silently carries nothing that would show it.
+#[test]
+fn a_closed_window_is_probed_on_every_subflow() {
+    let mut server = closed_window();
+    server.join();
+    server.pass_until_output(3000);
+    let mut probed: Vec<u32> = server.take_out().iter().map(|(id, _)| id.0).collect();
+    probed.sort_unstable();
+    assert_eq!(probed, [0, 1]);
+}

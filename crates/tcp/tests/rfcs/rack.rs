@@ -80,6 +80,29 @@ fn duplicates_reported_widen_the_reordering_window_up_to_a_round_trip() {
     }
 }
 
+/// RFC 8985 §6.2, step 4: one round trip, one step, however many segments were sent twice.
+#[test]
+fn duplicates_reported_in_one_round_trip_widen_the_window_once() {
+    let mut s = Script::established(rack());
+    s.run(
+        "
+        push 3000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        +20 < . 1:1 ack 1001 sack 1-1001
+        < . 1:1 ack 2001 sack 1001-2001
+        < . 1:1 ack 3001
+        push 2000
+        > . 3001:4001
+        > . 4001:5001
+        +20 < . 1:1 ack 3001 sack 4001-5001
+        +9 > nothing
+        +1 > . 3001:4001
+    ",
+    );
+}
+
 /// RFC 8985 §6.2, step 4: the window that a DSACK has widened lasts for 16 recoveries.
 #[test]
 fn a_widened_reordering_window_lasts_for_16_recoveries() {
