@@ -262,4 +262,18 @@ mod tests {
             octets *= 2;
         }
     }
+
+    #[test]
+    fn without_timestamps_the_quickest_window_is_the_round_trip() {
+        let mut w = ReceiveWindow::new(6 << 20, true, false);
+        w.open(Seq::new(0), 0, Instant::ZERO);
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut rtt = |ms, windows: u64| {
+            w.tune(at(ms), windows * u64::from(INITIAL_AUTOTUNED), None, 1400);
+            w.rtt()
+        };
+        assert_eq!(rtt(100, 1), Some(Duration::from_millis(100)));
+        assert_eq!(rtt(500, 2), Some(Duration::from_millis(100)), "the sender paused");
+        assert_eq!(rtt(560, 3), Some(Duration::from_millis(60)));
+    }
 }

@@ -120,3 +120,25 @@ fn a_widened_reordering_window_lasts_for_16_recoveries() {
     }
     recover(16, 5);
 }
+
+/// A timeout ends the probe's episode: the next tail has a probe of its own.
+#[test]
+fn after_a_timeout_the_next_tail_is_probed() {
+    let mut s = Script::established(Config { tail_loss_probe: true, ..rack() });
+    s.run(
+        "
+        push 2000
+        > . 1:1001
+        > . 1001:2001
+        +42 > . 1001:2001
+        +200 > . 1:1001
+        +20 < . 1:1 ack 1001
+        > . 1001:2001
+        +20 < . 1:1 ack 2001
+        push 2000
+        > . 2001:3001
+        > . 3001:4001
+        +42 > . 3001:4001
+    ",
+    );
+}

@@ -2,6 +2,7 @@
 
 use crate::script::Script;
 use crate::script::configs::plain;
+use ropewalk_tcp::Config;
 use ropewalk_units::Duration;
 
 #[test]
@@ -70,4 +71,51 @@ fn every_round_trip_is_measured() {
         s.run(&format!("push 1000\n > . {from}:{to}\n +{rtt} < . 1:1 ack {to}"));
         assert_eq!(s.tcp.latest_rtt(), Some(Duration::from_millis(rtt)));
     }
+}
+
+/// Ten segments on their way.
+fn ten(config: Config) -> Script {
+    let mut s = Script::established(config);
+    s.run("push 10000");
+    for n in 0..10 {
+        s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
+    }
+    s
+}
+
+/// RFC 5681 §3.1: of further timeouts of a segment only the first lowers ssthresh, though cwnd is one segment then.
+#[test]
+fn further_timeouts_leave_ssthresh_as_it_is() {
+    let mut s = ten(Config { ssthresh_from_cwnd: true, ..plain() });
+    s.run("+200 > . 1:1001");
+    assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1000, 5000));
+    s.run("+400 > . 1:1001\n +800 > . 1:1001");
+    assert_eq!(s.tcp.ssthresh(), 5000);
+}
+
+/// As Linux: a fast recovery has reduced the window already, so that a timeout in its midst does not reduce it again.
+#[test]
+fn a_timeout_in_fast_recovery_does_not_lower_ssthresh_again() {
+    let mut s = ten(Config { ssthresh_from_cwnd: true, ..plain() });
+    s.run("+20 < . 1:1 ack 1\n < . 1:1 ack 1\n < . 1:1 ack 1\n > . 1:1001");
+    assert_eq!(s.tcp.ssthresh(), 5000);
+    s.run("+200 > . 1:1001");
+    assert_eq!((s.tcp.stats().timeouts, s.tcp.cwnd(), s.tcp.ssthresh()), (1, 1000, 5000));
+}
+
+/// RFC 5681 §3.2, step 1: what limited transmit has sent beyond cwnd is no part of the flight that is halved.
+#[test]
+fn limited_transmit_does_not_raise_ssthresh() {
+    let mut s = ten(Config { limited_transmit: true, ..plain() });
+    s.run(
+        "
+        push 2000
+        +20 < . 1:1 ack 1
+        > . 10001:11001
+        < . 1:1 ack 1
+        > . 11001:12001
+        +180 > . 1:1001
+    ",
+    );
+    assert_eq!(s.tcp.ssthresh(), 5000);
 }
