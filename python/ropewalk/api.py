@@ -235,23 +235,17 @@ def compare(  # noqa: PLR0913 - all but the first are keywords
     source = scenario if isinstance(scenario, Source) else resolve(scenario)
     source = source.with_overrides(overrides or {})
     names = comparison.chosen(worlds)
-    sources = [comparison.source_in(world, source) for world in names]
-    infos = [waiting.check(one, seed) for one in sources]
-    info = infos[0]
-    begin = seed if seed is not None else info.seed
-    seeds = range(begin, begin + replications)
     store = Store(Path(out), version())
     plan = Plan(store, Settings())
-    cases = [
-        plan.add(one, info, seeds, f"{info.name} on {one.stack}")
-        for one, info in zip(sources, infos, strict=True)
-    ]
+    seeds = range(seed, seed + replications) if seed is not None else None
+    pair = comparison.planned(plan, source, names, seeds, replications)
+    info = pair[0].info
     folder = store.folder(info) / "comparison"
     plan.prepare(folder)
     said = progress or Silent()
     # Pair after pair: what an end before the end leaves can be compared.
     todo = sorted(missing(plan.jobs, said), key=lambda job: job.seed)
     carry_out(todo, LocalExecutor(workers), said, info.name)
-    result = comparison.Comparison.of(names, cases, len(todo))
+    result = comparison.Comparison.of(names, pair, len(todo))
     result.files.extend(comparison_tables.write(result, folder))
     return result

@@ -139,6 +139,7 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
         heading,
         of_bonds,
         of_broadcasts,
+        of_commands,
         of_lateness,
         of_radios,
         of_routes,
@@ -147,7 +148,7 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
 
     summary = result.runs[0] if len(result.runs) == 1 else result.combined
     special = [*of_routes(summary), *of_bonds(result), *of_radios(result), *of_broadcasts(result)]
-    special += of_lateness(summary)
+    special += [*of_commands(summary), *of_lateness(summary)]
     typer.echo("\n\n".join([heading(result), of_summary(summary), *special, *verdicts]))
     if result.files:
         typer.echo(f"\nwritten: {len(result.files)} files in {result.files[-1].parent}")

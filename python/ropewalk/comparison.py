@@ -10,6 +10,7 @@ from ropewalk import _core
 from ropewalk.errors import InputError
 from ropewalk.statistics import Interval, mean_interval, paired_difference
 from ropewalk.store import Key, Table, read
+from ropewalk.waiting import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from ropewalk.plan import Case
+    from ropewalk.plan import Case, Plan
     from ropewalk.source import Source
 
 WORLDS: Final = {"simulate": "ropewalk", "linux": "linux"}
@@ -238,9 +239,26 @@ def chosen(worlds: str | Iterable[str]) -> tuple[str, str]:
     raise InputError(f"these are no two worlds: {', '.join(names)}: expected {expected}", key="worlds")
 
 
-def source_in(world: str, source: Source) -> Source:
-    """The scenario with the hosts of this world."""
-    return replace(source, stack=WORLDS[world])
+Pair = tuple["Case", "Case"]
+"""The same scenario in two worlds, with the same seeds."""
+
+
+def planned(
+    plan: Plan, source: Source, worlds: tuple[str, str], seeds: Sequence[int] | None = None, count: int = 1
+) -> Pair:
+    """Add a scenario to a plan, in both worlds; without seeds with so many from its own upwards.
+
+    Raises:
+        ScenarioError: It is not valid, or this machine cannot run it.
+    """
+    sources = [replace(source, stack=WORLDS[world]) for world in worlds]
+    infos = [check(one) for one in sources]
+    chosen_seeds = seeds or range(infos[0].seed, infos[0].seed + count)
+    first, second = (
+        plan.add(one, info, chosen_seeds, f"{info.name} on {one.stack}")
+        for one, info in zip(sources, infos, strict=True)
+    )
+    return first, second
 
 
 def _column(name: str) -> pl.Expr:

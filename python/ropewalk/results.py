@@ -81,6 +81,16 @@ class Tables(ABC):
         """One row per seed and way that a wireless route has taken, by time."""
         return self._table("route_changes")
 
+    @cached_property
+    def commands(self) -> pl.DataFrame:
+        """One row per seed and program of a Linux host: its exit code and output."""
+        return self._table("commands")
+
+    @cached_property
+    def sockets(self) -> pl.DataFrame:
+        """One row per seed and TCP socket of a Linux host that is of no connection: what its kernel has counted."""
+        return self._table("sockets")
+
     @abstractmethod
     def _table(self, table: Table) -> pl.DataFrame:
         """One table of all runs."""

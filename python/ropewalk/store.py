@@ -36,6 +36,8 @@ Table = Literal[
     "broadcasts",
     "routes",
     "route_changes",
+    "commands",
+    "sockets",
 ]
 
 TABLES: Final[tuple[Table, ...]] = ("connections", "subflows", "links", "series")

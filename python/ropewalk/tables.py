@@ -199,6 +199,29 @@ def of_findings(findings: Sequence[tuple[str, str, str | None]]) -> str:
     return render(["needed", "found", "mended by"], rows)
 
 
+def of_commands(summary: dict[str, Any]) -> list[str]:
+    """The programs of Linux hosts in one run, and what they have written; none of several runs, which differ."""
+    commands = summary.get("commands", [])
+    if not commands:
+        return []
+    rows = [[row["host"], row["name"], row["start_s"], row["end_s"], _ending(row)] for row in commands]
+    outputs = [
+        f"{row['host']}, {row['name']}:\n{row['output'].rstrip()}"
+        for row in commands
+        if row["output"].strip()
+    ]
+    return [render(["host", "command", "start s", "end s", "exit code"], rows), *outputs]
+
+
+def _ending(row: Mapping[str, Any]) -> str:
+    """How a program ended."""
+    if row["error"] is not None:
+        return str(row["error"])
+    if row["signal"] is not None:
+        return f"signal {row['signal']}"
+    return "ended with the run" if row["exit_code"] is None else str(row["exit_code"])
+
+
 def of_lateness(summary: dict[str, Any]) -> list[str]:
     """How late the packets of one emulation were, as a sentence; none of a simulation."""
     late = summary.get("lateness")

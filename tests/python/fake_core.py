@@ -124,6 +124,14 @@ class Outcome:
     def routes(self) -> pl.DataFrame:
         return self._frame(name=["mesh"]).clear()
 
+    @property
+    def commands(self) -> pl.DataFrame:
+        return self._frame(host=["client"]).clear()
+
+    @property
+    def sockets(self) -> pl.DataFrame:
+        return self._frame(host=["client"]).clear()
+
     def write(self, folder: str, stem: str) -> list[str]:
         self.disk.write()
         metadata = {"scenario_hash": self.digest, "seed": str(self.seed), "engine_version": VERSION}

@@ -12,7 +12,8 @@ pub(crate) use socket::{control, server_port};
 use crate::clock::Clock;
 use crate::error::{Error, Step};
 use crate::site::Site;
-use ropewalk_scenario::application::{Paced, Source, paced, sources};
+use crate::urgency::{self, Urgency};
+use ropewalk_scenario::application::{Paced, Sink, Source, paced, sources};
 use ropewalk_scenario::plan::{ConnectionPlan, Plan, Protocol};
 use ropewalk_sim::Streams;
 use ropewalk_units::Instant;
@@ -21,7 +22,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use stream::Running;
+use stream::{Outgoing, Running};
 
 /// What the applications share.
 #[derive(Clone)]
@@ -39,9 +40,18 @@ impl Stage {
 /// One end of a stream connection.
 struct End {
     source: Source,
+    /// What it has written and the kernel has not taken.
+    outgoing: Outgoing,
     /// Does it send the octets that count?
     sends: bool,
     progress: Arc<Progress>,
+}
+
+impl End {
+    /// It writes when the connection is to be opened, as in simulation: what it asks for is asked from then on.
+    fn begin(&mut self, now: Instant) {
+        self.source.pump(now, &Sink::default(), &mut self.outgoing);
+    }
 }
 
 /// What a thread does.
@@ -116,7 +126,10 @@ fn open(
         Sides::Udp { sender, receiver, paced: Box::new(paced) }
     } else {
         let [asking, answering] = sources(plan, connection, streams);
-        let end = |source, sends| End { source, sends, progress: Arc::clone(&progress) };
+        let end = |source, sends| {
+            let outgoing = Outgoing::default();
+            End { source, outgoing, sends, progress: Arc::clone(&progress) }
+        };
         let server_sends = connection.server_sends();
         Sides::Stream {
             server: Box::new((server.inside(|| sockets.server())?, end(answering, server_sends))),
@@ -143,6 +156,7 @@ impl Ready {
         let spawn = |work: Work| {
             let (stage, progress) = (stage.clone(), Arc::clone(&progress));
             thread::spawn(move || {
+                urgency::take(Urgency::Applications);
                 if let Err(error) = work(&stage) {
                     progress.fail(&error);
                 }
@@ -155,6 +169,7 @@ impl Ready {
                     if !stage.clock.wait_until(start, &stage.stop) {
                         return Ok(());
                     }
+                    asking.begin(stage.clock.now());
                     follow(stage, client.connect(&stage.stop)?, &mut asking)
                 })),
                 spawn(Box::new(move |stage| {

@@ -33,6 +33,11 @@ impl Clock {
         Self { start: monotonic() }
     }
 
+    /// Time zero comes after `ahead`. Before it, the time stands still at zero.
+    pub(crate) fn starting_in(ahead: Duration) -> Self {
+        Self { start: monotonic() + ahead.as_nanos() }
+    }
+
     /// The time.
     pub fn now(self) -> Instant {
         Instant::from_nanos(monotonic().saturating_sub(self.start))
@@ -44,7 +49,8 @@ impl Clock {
             if stop.load(Ordering::Relaxed) {
                 return false;
             }
-            let left = at.saturating_since(self.now());
+            let at = self.start.saturating_add(at.as_nanos());
+            let left = Duration::from_nanos(at.saturating_sub(monotonic()));
             if left.is_zero() {
                 return true;
             }

@@ -1,12 +1,12 @@
 //! The outcome of an emulation: the rows of a simulation, as far as kernels tell what is in them.
 
 use crate::application::Progress;
-use crate::observer::{Observed, Seen, path};
+use crate::observer::{Observed, Other, Seen, path};
 use ropewalk_mptcp::PathManager;
 use ropewalk_scenario::plan::{
     AddressIndex, Application, Bulk, ConnectionPlan, Plan, Protocol, RequestResponse,
 };
-use ropewalk_scenario::{ConnectionRow, DatagramCounts, SubflowRow};
+use ropewalk_scenario::{ConnectionRow, DatagramCounts, SocketRow, SubflowRow};
 use ropewalk_units::{Duration, Instant};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn subflow_row(
         retransmissions: info.retransmissions.into(),
         spurious_retransmissions: info.dsack_dups.map(u64::from),
         timeouts: info.timeouts.map(u64::from),
-        srtt_ms: (info.rtt_us > 0).then(|| f64::from(info.rtt_us) * 1e-3),
+        srtt_ms: info.srtt_ms(),
         fast_recoveries: None,
         segments: info.segments_out.into(),
         backup: is_backup(connection, number),
@@ -141,4 +141,23 @@ fn is_backup(connection: &ConnectionPlan, number: usize) -> bool {
         Protocol::Mptcp(config) => config.path_manager == PathManager::Backup && number > 0,
         Protocol::Tcp(_) | Protocol::Udp => false,
     }
+}
+
+/// Rows of the sockets that are of no connection.
+pub(crate) fn sockets(plan: &Plan, others: &[Other]) -> Vec<SocketRow> {
+    let row = |other: &Other| {
+        let (node, info) = (&plan.nodes[other.node], &other.socket.info);
+        SocketRow {
+            host: node.name.clone(),
+            command: other.program.map(|index| node.commands[index].name.clone()),
+            local: other.socket.local.to_string(),
+            remote: other.socket.remote.to_string(),
+            acked_bytes: info.bytes_acked,
+            received_bytes: info.bytes_received,
+            retransmissions: info.retransmissions.into(),
+            timeouts: info.timeouts.map(u64::from),
+            srtt_ms: info.srtt_ms(),
+        }
+    };
+    others.iter().map(row).collect()
 }

@@ -6,8 +6,10 @@
 #![cfg(target_os = "linux")]
 
 mod application;
+mod changes;
 mod clock;
 mod collect;
+mod command;
 mod doctor;
 mod error;
 mod lease;
@@ -17,10 +19,12 @@ mod namespace;
 mod netlink;
 mod observer;
 mod ports;
+mod processes;
 mod refuse;
 mod run;
 mod settings;
 mod site;
+mod urgency;
 
 pub use clock::Clock;
 pub use doctor::{Finding, clean, examine};

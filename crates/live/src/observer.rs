@@ -3,16 +3,20 @@
 use crate::application::{Progress, server_port};
 use crate::clock::Clock;
 use crate::netlink::{Diag, TcpInfo, TcpSocket};
+use crate::processes;
 use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, Plan};
 use ropewalk_scenario::{SeriesRow, SubflowSample};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Without a series the kernels are asked this often: a subflow that ends is then known by what it was.
 const RARELY: Duration = Duration::from_millis(200);
+
+/// Programs close sockets when they like.
+const OFTEN: Duration = Duration::from_millis(50);
 
 /// A subflow at the sender of the data.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +34,18 @@ pub(crate) struct Seen {
 pub(crate) struct Observed {
     pub(crate) subflows: Vec<Vec<Seen>>,
     pub(crate) series: Vec<SeriesRow>,
+    /// Those of no connection.
+    pub(crate) others: Vec<Other>,
+}
+
+/// A socket of no connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Other {
+    pub(crate) node: NodeIndex,
+    /// As it was when it was seen last.
+    pub(crate) socket: TcpSocket,
+    /// Index of the program of that host whose socket it is.
+    pub(crate) program: Option<usize>,
 }
 
 /// Looks into the namespaces from time to time.
@@ -40,15 +56,18 @@ pub(crate) struct Observer<'a> {
     pub(crate) clock: Clock,
     /// Is the series wanted?
     pub(crate) series: bool,
+    /// Process groups of the programs of each host.
+    pub(crate) groups: &'a BTreeMap<NodeIndex, Vec<AtomicI32>>,
 }
 
 impl Observer<'_> {
     /// Looks until `stop`, and once more then.
     pub(crate) fn watch(mut self, stop: &AtomicBool) -> Observed {
         let connections = self.plan.connections.len();
-        let mut observed = Observed { subflows: vec![Vec::new(); connections], series: Vec::new() };
+        let mut observed = Observed { subflows: vec![Vec::new(); connections], ..Observed::default() };
         let mut delivered = vec![0; connections];
         let interval = if self.series { self.plan.settings.sample_interval } else { RARELY };
+        let interval = if self.groups.is_empty() { interval } else { interval.min(OFTEN) };
         let mut next = Instant::ZERO;
         let mut last = Instant::ZERO;
         loop {
@@ -84,8 +103,10 @@ impl Observer<'_> {
                     let port = if opened { socket.remote.port() } else { socket.local.port() };
                     (connection.sender() == *node && port == server_port(index)).then_some((index, opened))
                 });
-                if let Some((index, opened)) = owner {
-                    keep(&mut observed.subflows[index], &socket, opened);
+                match owner {
+                    Some((index, opened)) => keep(&mut observed.subflows[index], &socket, opened),
+                    None if is_of_connection(self.plan, *node, &socket) => {}
+                    None => keep_other(&mut observed.others, *node, socket, self.groups.get(node)),
                 }
             }
         }
@@ -142,6 +163,26 @@ fn keep(subflows: &mut Vec<Seen>, socket: &TcpSocket, opened: bool) {
     }
 }
 
+/// Is it the other end of a connection, which has nothing to tell?
+fn is_of_connection(plan: &Plan, node: NodeIndex, socket: &TcpSocket) -> bool {
+    plan.connections.iter().enumerate().any(|(index, connection)| {
+        let ports =
+            [(connection.source, socket.remote.port()), (connection.destination, socket.local.port())];
+        ports.contains(&(node, server_port(index)))
+    })
+}
+
+/// Keeps what a socket of no connection tells now.
+fn keep_other(others: &mut Vec<Other>, node: NodeIndex, socket: TcpSocket, groups: Option<&Vec<AtomicI32>>) {
+    let ends = (node, socket.local, socket.remote);
+    let known = others.iter_mut().find(|other| (other.node, other.socket.local, other.socket.remote) == ends);
+    let program = || groups.and_then(|groups| processes::owner(groups, socket.inode));
+    match known {
+        Some(known) => *known = Other { socket, program: known.program.or_else(program), ..*known },
+        None => others.push(Other { node, socket, program: program() }),
+    }
+}
+
 /// The index of the path whose addresses these are, if they are those of one.
 pub(crate) fn path(plan: &Plan, connection: &ConnectionPlan, seen: &Seen) -> Option<usize> {
     let own = [*seen.local.ip(), *seen.remote.ip()];
@@ -166,7 +207,7 @@ fn subflow_sample(plan: &Plan, connection: &ConnectionPlan, number: usize, seen:
         } else {
             info.ssthresh.saturating_mul(info.mss)
         },
-        srtt_ms: (info.rtt_us > 0).then(|| f64::from(info.rtt_us) * 1e-3),
+        srtt_ms: info.srtt_ms(),
         flight: info.unacked.saturating_mul(info.mss),
     }
 }

@@ -3,6 +3,7 @@
 use crate::application::{Opened, Progress};
 use crate::clock::Clock;
 use crate::collect;
+use crate::command;
 use crate::error::{Error, Step};
 use crate::lease::{self, Lease};
 use crate::links::{Host, Links};
@@ -10,20 +11,18 @@ use crate::machine::Machine;
 use crate::observer::{Ending, Observed, Observer};
 use crate::refuse;
 use crate::site::Site;
+use crate::urgency::{self, Urgency};
 use ropewalk_scenario::plan::Plan;
-use ropewalk_scenario::{Outcome, Provenance, RunOptions, Scenario, ScenarioError, link_rows};
-use ropewalk_units::Instant;
-use rustix::process::setpriority_process;
-use rustix::thread::set_current_timer_slack;
+use ropewalk_scenario::{CommandRow, Outcome, Provenance, RunOptions, Scenario, ScenarioError, link_rows};
+use ropewalk_units::{Duration, Instant};
 use std::io;
-use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// The links go before what else the machine has to do, applications among it.
-const PRIORITY: i32 = -15;
+/// So long before time zero everything is there.
+const AHEAD: Duration = Duration::from_millis(20);
 
 /// Can this machine run it? Looks, and makes nothing.
 ///
@@ -53,7 +52,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
     let opened = Opened::new(plan, &site, seed)?;
     let never = AtomicBool::new(false);
     let stop = options.stop.unwrap_or(&never);
-    let (mut links, observed, progress) =
+    let Emulated { mut links, observed, progress, commands } =
         emulate(plan, &mut site, opened, (seed, options.series), stop).map_err(failed(Step::Links))?;
     if stop.load(Ordering::Relaxed) {
         return Err(Error::Interrupted { at: links.now() });
@@ -64,6 +63,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         duration: plan.settings.duration,
         subflows: collect::subflows(plan, &connections, &observed),
         links: link_rows(plan, links.stats()),
+        sockets: collect::sockets(plan, &observed.others),
+        commands,
         series: observed.series,
         bonds: Vec::new(),
         bond_series: Vec::new(),
@@ -77,39 +78,58 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
     })
 }
 
-/// Lets applications, links and the observer go, until the scenario's end or until somebody stops them.
+/// What is left when time is over.
+struct Emulated {
+    links: Links,
+    observed: Observed,
+    progress: Vec<Arc<Progress>>,
+    commands: Vec<CommandRow>,
+}
+
+/// Lets applications, programs, links and the observer go, until the scenario's end or until somebody stops them.
 fn emulate(
     plan: &Plan,
     site: &mut Site,
     opened: Opened,
     (seed, series): (u64, bool),
     stop: &AtomicBool,
-) -> io::Result<(Links, Observed, Vec<Arc<Progress>>)> {
+) -> io::Result<Emulated> {
     let progress = opened.progress();
     let (diags, interfaces) = (std::mem::take(&mut site.diags), std::mem::take(&mut site.interfaces));
-    let clock = Clock::new();
+    let groups = command::groups(plan);
+    let clock = Clock::starting_in(AHEAD);
     let hosts = interfaces.into_values().map(|interfaces| Host::new(clock, interfaces));
     let mut links = Links::new(plan, seed, clock, hosts);
-    let over = AtomicBool::new(false);
+    let over = &AtomicBool::new(false);
     let applications = opened.begin(clock);
-    let observer = Observer { plan, diags, progress: progress.clone(), clock, series };
+    let observer = Observer { plan, diags, progress: progress.clone(), clock, series, groups: &groups };
     let end = Instant::ZERO + plan.settings.duration;
-    let observed = thread::scope(|scope| {
-        let observer = scope.spawn(|| observer.watch(&over));
-        let ending = Ending(&over);
+    let (observed, commands) = thread::scope(|scope| {
+        let observer = scope.spawn(|| observer.watch(over));
+        let changes = std::mem::take(&mut site.changes).into_values();
+        let changes =
+            changes.map(|changes| scope.spawn(move || changes.make(clock, over))).collect::<Vec<_>>();
+        let programs = command::programs(plan, &site.namespaces, &groups);
+        let programs =
+            programs.map(|program| scope.spawn(move || program.run(clock, over))).collect::<Vec<_>>();
+        let ending = Ending(over);
         let carried = scope.spawn(|| carry(&mut links, end, stop)).join();
         drop(ending);
         let observed = observer.join().unwrap_or_else(|panic| resume_unwind(panic));
-        carried.unwrap_or_else(|panic| resume_unwind(panic)).map(|()| observed)
+        let ended =
+            programs.into_iter().map(|program| program.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let commands = ended.collect();
+        let mut changed =
+            changes.into_iter().map(|changes| changes.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        changed.try_for_each(|result| result)?;
+        carried.unwrap_or_else(|panic| resume_unwind(panic)).map(|()| (observed, commands))
     })?;
     drop(applications);
-    Ok((links, observed, progress))
+    Ok(Emulated { links, observed, progress, commands })
 }
 
 /// Carries packets, on a thread of its own: what it is allowed beyond others goes with it.
 fn carry(links: &mut Links, end: Instant, stop: &AtomicBool) -> io::Result<()> {
-    // Both make it more punctual; without them it is as late as it says.
-    let _ = setpriority_process(None, PRIORITY);
-    let _ = set_current_timer_slack(NonZero::new(1));
+    urgency::take(Urgency::Links);
     links.run(end, stop)
 }

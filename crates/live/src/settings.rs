@@ -1,10 +1,12 @@
 //! What a scenario asks of the kernel of each host: sysctls, routes' metrics, endpoints and limits of its path manager.
 
 mod endpoints;
+
+pub(crate) use endpoints::named;
 mod sysctls;
 
 use crate::netlink::{Endpoint, RouteMetrics};
-use ropewalk_mptcp::PathManager;
+use ropewalk_mptcp::{KernelChange, PathManager};
 use ropewalk_scenario::plan::{
     AddressIndex, ConnectionPlan, LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol,
 };
@@ -79,6 +81,7 @@ pub(crate) struct Settings {
     /// Of the connections that it opens, and of those that it accepts.
     endpoints: [Option<Asked<Vec<Endpoint>>>; 2],
     limits: [Option<Asked<(u8, u8)>>; 2],
+    changes: [Option<Asked<Vec<KernelChange>>>; 2],
     /// By which link packets leave for an address, where it does not matter from which they come.
     routes: BTreeMap<Ipv4Addr, LinkIndex>,
 }
@@ -112,6 +115,13 @@ impl Settings {
     pub(crate) fn limits(&self) -> (u8, u8) {
         let all = self.limits.iter().flatten().map(|asked| asked.value);
         all.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1))).unwrap_or(LIMITS)
+    }
+
+    /// What is changed of endpoints and limits meanwhile, in order of time.
+    pub(crate) fn changes(&self) -> Vec<KernelChange> {
+        let mut all = self.changes.iter().flatten().flat_map(|asked| asked.value.clone()).collect::<Vec<_>>();
+        all.sort_by_key(|change| change.at);
+        all
     }
 
     /// Where its packets go.
@@ -181,7 +191,13 @@ fn ask(plan: &Plan, asking: &Asking<'_>, end: usize, settings: &mut Settings) ->
         (PathManager::Kernel { server, .. }, _) => (server.limits.subflows, server.limits.add_addr_accepted),
         _ => MOST,
     };
-    asking.ask(&mut settings.limits[end], limits, "mptcp", "limits")
+    asking.ask(&mut settings.limits[end], limits, "mptcp", "limits")?;
+    let changes = match (&config.path_manager, end) {
+        (PathManager::Kernel { client, .. }, 0) => client.changes.clone(),
+        (PathManager::Kernel { server, .. }, _) => server.changes.clone(),
+        _ => Vec::new(),
+    };
+    asking.ask(&mut settings.changes[end], changes, "mptcp", "changes")
 }
 
 /// The host's links, in the order of the plan, and which of their ends is the host.

@@ -1,5 +1,6 @@
 //! The hosts of a scenario on this machine: a namespace each, with interfaces, addresses, routes and rules.
 
+use crate::changes::Changes;
 use crate::error::{Error, Step};
 use crate::links::Interface;
 use crate::namespace::Namespace;
@@ -49,6 +50,8 @@ pub(crate) struct Site {
     pub(crate) diags: BTreeMap<NodeIndex, Diag>,
     /// What the links carry packets between.
     pub(crate) interfaces: BTreeMap<NodeIndex, Vec<Interface>>,
+    /// What is to be changed of path managers.
+    pub(crate) changes: BTreeMap<NodeIndex, Changes>,
 }
 
 impl Site {
@@ -60,18 +63,22 @@ impl Site {
                 let failed = |source| Error::Kernel { step: Step::Host(node.name.clone()), source };
                 let namespace = Namespace::new(run, &node.name).map_err(failed)?;
                 let made = namespace.inside(|| prepare(plan, index, &settings[index]));
-                let (diag, interfaces) = made.map_err(failed)?;
+                let (diag, interfaces, changes) = made.map_err(failed)?;
                 site.namespaces.insert(index, namespace);
                 site.diags.insert(index, diag);
                 site.interfaces.insert(index, interfaces);
+                site.changes.extend(changes.map(|changes| (index, changes)));
             }
         }
         Ok(site)
     }
 }
 
+/// What tells of sockets, what packets go through, and what is to be changed.
+type Prepared = (Diag, Vec<Interface>, Option<Changes>);
+
 /// Sets a namespace up, from inside.
-fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<(Diag, Vec<Interface>)> {
+fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<Prepared> {
     SYSCTLS.into_iter().chain(settings.sysctls()).try_for_each(|(file, value)| write(file, value))?;
     let mut routing = Routing::open()?;
     routing.set_up(LOOPBACK)?;
@@ -93,19 +100,21 @@ fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<(Dia
         let Some(&(interface, from, metrics)) = indices.get(link) else { continue };
         routing.add_route(&Route { to: Some(*to), from, interface, table: None, metrics })?;
     }
-    prepare_mptcp(plan, settings)?;
-    Ok((Diag::open()?, interfaces))
+    let changes = prepare_mptcp(plan, settings)?;
+    Ok((Diag::open()?, interfaces, changes))
 }
 
-fn prepare_mptcp(plan: &Plan, settings: &Settings) -> io::Result<()> {
+fn prepare_mptcp(plan: &Plan, settings: &Settings) -> io::Result<Option<Changes>> {
     if !plan.connections.iter().any(|connection| matches!(connection.protocol, Protocol::Mptcp(_))) {
-        return Ok(());
+        return Ok(None);
     }
     write("net/mptcp/enabled", "1")?;
     let mut pm = MptcpPm::open()?;
     let (subflows, accepted) = settings.limits();
     pm.set_limits(subflows, accepted)?;
-    settings.endpoints().iter().try_for_each(|endpoint| pm.add(endpoint))
+    settings.endpoints().iter().try_for_each(|endpoint| pm.add(endpoint))?;
+    let changes = settings.changes();
+    Ok((!changes.is_empty()).then(|| Changes::new(pm, changes)))
 }
 
 fn device(index: LinkIndex, link: &LinkPlan) -> io::Result<SyncDevice> {

@@ -89,6 +89,18 @@ impl Outcome {
         table(self.0.route_changes_table())
     }
 
+    /// One row per program of a Linux host.
+    #[getter]
+    fn commands(&self) -> PyResult<PyTable> {
+        table(self.0.commands_table())
+    }
+
+    /// One row per TCP socket of a Linux host that is of no connection.
+    #[getter]
+    fn sockets(&self) -> PyResult<PyTable> {
+        table(self.0.sockets_table())
+    }
+
     /// Writes the tables as Parquet files whose names begin with `stem` and returns their paths.
     fn write(&self, py: Python<'_>, folder: PathBuf, stem: &str) -> PyResult<Vec<PathBuf>> {
         py.detach(|| parquet::write(&self.0, &folder, stem)).map_err(|error| os_error(&error))

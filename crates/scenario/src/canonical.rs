@@ -4,14 +4,15 @@
 use crate::plan::bond;
 use crate::plan::wifi;
 use crate::plan::{
-    Application, ChangePlan, ConnectionPlan, LinkPlan, NodeIndex, NodeKind, NodePlan, Plan, Protocol,
+    Application, ChangePlan, CommandPlan, ConnectionPlan, LinkPlan, NodeIndex, NodeKind, NodePlan, Plan,
+    Protocol,
 };
 use crate::scenario::Scenario;
 use crate::schema::application::{
     ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
 };
 use crate::schema::bond::BondTable;
-use crate::schema::connection::{ConnectionKeys, ConnectionTable, HostKeys, HostTable};
+use crate::schema::connection::{CommandTable, ConnectionKeys, ConnectionTable, HostKeys, HostTable};
 use crate::schema::endpoints::{HostNames, Names};
 use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkTable};
 use crate::schema::mptcp::MptcpTable;
@@ -25,6 +26,7 @@ use ropewalk_sim::{Change, Trace};
 use ropewalk_units::{Duration, Instant};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 
 /// What a connection's keys may name. Nobody asks where routes lead.
 fn names(plan: &Plan, connection: &ConnectionPlan) -> Names {
@@ -191,7 +193,10 @@ impl Scenario {
 }
 
 fn host(node: &NodePlan) -> Option<HostTable> {
-    HostTable::show(&HostKeys { stack: node.stack, jitter: node.jitter.said() })
+    let command = |plan: &CommandPlan| Some((Name(plan.name.clone()), CommandTable::show(plan)?));
+    let commands = node.commands.iter().filter_map(command).collect::<BTreeMap<_, _>>();
+    let table = HostTable::show(&HostKeys { stack: node.stack, jitter: node.jitter.said() })?;
+    Some(HostTable { commands: (!commands.is_empty()).then_some(commands), ..table })
 }
 
 fn router(node: &NodePlan) -> Option<RouterTable> {

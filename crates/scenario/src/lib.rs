@@ -22,9 +22,9 @@ mod world;
 pub use error::{Diagnostic, ScenarioError};
 pub use load::{load, load_as};
 pub use outcome::{
-    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
+    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
     DatagramCounts, ENGINE_VERSION, LatenessRow, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow,
-    RouteRow, SeriesRow, SubflowRow, SubflowSample, columns_reference,
+    RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample, columns_reference,
 };
 pub use plan::Plan;
 pub use references::Reference;

@@ -6,9 +6,9 @@ mod summary;
 mod tables;
 
 pub use rows::{
-    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, ConnectionRow,
-    DatagramCounts, LatenessRow, LinkRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SubflowRow,
-    SubflowSample,
+    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
+    DatagramCounts, LatenessRow, LinkRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow,
+    SubflowRow, SubflowSample,
 };
 pub use tables::columns_reference;
 
@@ -55,6 +55,10 @@ pub struct Outcome {
     pub routes: Vec<RouteRow>,
     /// One row per way that a wireless route has taken, by time.
     pub route_changes: Vec<RouteChangeRow>,
+    /// Programs of Linux hosts, by host and name.
+    pub commands: Vec<CommandRow>,
+    /// Their TCP sockets, and all others that are of no connection, by host.
+    pub sockets: Vec<SocketRow>,
     /// Events the engine has processed: a measure of the work, the same on every machine.
     pub events: u64,
     /// Of an emulation: how late its packets were. `None` for a simulation, which is never late.

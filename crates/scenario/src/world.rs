@@ -254,6 +254,8 @@ impl Run<'_> {
             broadcasts: driver.broadcasts(simulation),
             routes,
             route_changes,
+            commands: Vec::new(),
+            sockets: Vec::new(),
             series,
             bond_series,
             events: simulation.world.events_processed(),

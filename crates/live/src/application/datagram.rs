@@ -8,9 +8,7 @@ use ropewalk_scenario::application::{Paced, Received};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{Payload, fill_stream};
 use rustix::event::PollFlags;
-use rustix::thread::set_current_timer_slack;
 use std::io;
-use std::num::NonZero;
 
 /// Octets of number and time, without which no datagram can be told from another.
 pub(crate) const LEAST: u32 = 16;
@@ -19,8 +17,6 @@ const LONGEST: usize = 65_535;
 
 /// Sends each datagram at its time, until there is none or the run is over.
 pub(super) fn send(stage: &Stage, paced: &mut Paced, socket: &Stream, progress: &Progress) -> io::Result<()> {
-    // Without it a datagram may leave some 50 µs late.
-    let _ = set_current_timer_slack(NonZero::new(1));
     let mut octets = vec![0; paced.message() as usize];
     while let Some(deadline) = paced.deadline() {
         if !stage.clock.wait_until(deadline, &stage.stop) {

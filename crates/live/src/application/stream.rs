@@ -13,7 +13,7 @@ const CHUNK: usize = 1 << 16;
 
 /// What the source has written and the kernel has not taken: positions in the generated stream.
 #[derive(Debug, Default)]
-struct Outgoing {
+pub(super) struct Outgoing {
     written: u64,
     sent: u64,
     finished: bool,
@@ -38,7 +38,6 @@ pub(super) struct Running<'a> {
     stage: &'a Stage,
     end: &'a mut End,
     stream: &'a Stream,
-    outgoing: Outgoing,
     sink: Sink,
     is_shut: bool,
     buffers: [Vec<u8>; 2],
@@ -47,15 +46,7 @@ pub(super) struct Running<'a> {
 impl<'a> Running<'a> {
     pub(super) fn new(stage: &'a Stage, end: &'a mut End, stream: &'a Stream) -> Self {
         let buffers = [vec![0; CHUNK], vec![0; CHUNK]];
-        Self {
-            stage,
-            end,
-            stream,
-            outgoing: Outgoing::default(),
-            sink: Sink::default(),
-            is_shut: false,
-            buffers,
-        }
+        Self { stage, end, stream, sink: Sink::default(), is_shut: false, buffers }
     }
 
     /// Goes on until the run is over.
@@ -76,20 +67,21 @@ impl<'a> Running<'a> {
 
     /// Writes what is due, as far as the kernel takes it. Is there more?
     fn send(&mut self) -> io::Result<bool> {
+        let End { source, outgoing, .. } = &mut *self.end;
         loop {
-            self.end.source.pump(self.stage.clock.now(), &self.sink, &mut self.outgoing);
-            let unsent = (self.outgoing.written - self.outgoing.sent) as usize;
+            source.pump(self.stage.clock.now(), &self.sink, outgoing);
+            let unsent = (outgoing.written - outgoing.sent) as usize;
             if unsent == 0 {
                 break;
             }
             let octets = &mut self.buffers[0][..unsent];
-            fill_stream(self.outgoing.sent, octets);
+            fill_stream(outgoing.sent, octets);
             let Some(len) = again(self.stream.write(octets))? else { return Ok(true) };
-            self.outgoing.sent += len as u64;
+            outgoing.sent += len as u64;
         }
         // An end that only follows its peer stays open: the kernel tells nothing of a connection that is closed.
-        let follows = matches!(self.end.source, Source::None | Source::Responder(_));
-        if self.outgoing.finished && !follows && !self.is_shut {
+        let follows = matches!(source, Source::None | Source::Responder(_));
+        if outgoing.finished && !follows && !self.is_shut {
             self.is_shut = true;
             self.stream.finish()?;
         }

@@ -17,6 +17,8 @@ const INFO: u16 = 2;
 const ANY_SOCKET: [u8; 48] = [0; 48];
 /// Octets of `struct inet_diag_msg`, before its attributes.
 const MESSAGE: usize = 72;
+/// Where the inode is in it.
+const INODE: usize = 68;
 /// Every state except TIME-WAIT, CLOSE, LISTEN and the half-open request, which have nothing to tell.
 const STATES: u32 = 0xfff & !(1 << 6 | 1 << 7 | 1 << 10);
 
@@ -30,6 +32,8 @@ pub(crate) struct TcpSocket {
     pub(crate) remote: SocketAddrV4,
     /// Is its FIN acknowledged? That counts as an octet.
     pub(crate) fin_acked: bool,
+    /// The inode by which the process that has it knows it; 0 if none has.
+    pub(crate) inode: u32,
     pub(crate) info: TcpInfo,
 }
 
@@ -50,6 +54,8 @@ pub(crate) struct TcpInfo {
     pub(crate) retransmissions: u32,
     /// Octets acknowledged, SYN and FIN among them.
     pub(crate) bytes_acked: u64,
+    /// Octets received, SYN and FIN among them.
+    pub(crate) bytes_received: u64,
     /// Segments sent, pure ACKs among them.
     pub(crate) segments_out: u32,
     /// Duplicates that DSACK reported; `None` where the kernel does not tell.
@@ -59,6 +65,11 @@ pub(crate) struct TcpInfo {
 }
 
 impl TcpInfo {
+    /// Smoothed round-trip time, once there is one.
+    pub(crate) fn srtt_ms(&self) -> Option<f64> {
+        (self.rtt_us > 0).then(|| f64::from(self.rtt_us) * 1e-3)
+    }
+
     /// Kernels append fields: what is not there is not known.
     fn read(octets: &[u8]) -> Option<Self> {
         let word = |at: usize| octets.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
@@ -72,6 +83,7 @@ impl TcpInfo {
             cwnd: word(80)?,
             retransmissions: word(100)?,
             bytes_acked: long(120)?,
+            bytes_received: long(128)?,
             segments_out: word(136)?,
             dsack_dups: word(216),
             timeouts: half(240),
@@ -102,10 +114,12 @@ fn socket(octets: &[u8]) -> Option<TcpSocket> {
     let address = |at: usize| octets.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
     let end = |at: usize, port: u16| Some(SocketAddrV4::new(Ipv4Addr::from_bits(address(at)?), port));
     let state = *octets.get(1)?;
+    let inode = octets.get(INODE..INODE + 4)?.try_into().ok().map(u32::from_ne_bytes)?;
     Some(TcpSocket {
         local: end(8, port(4)?)?,
         remote: end(24, port(6)?)?,
         fin_acked: FIN_ACKED.contains(&state),
+        inode,
         info: TcpInfo::read(find(octets.get(MESSAGE..)?, INFO)?)?,
     })
 }

@@ -19,7 +19,9 @@ mod control {
 mod pm {
     pub(super) const NAME: &[u8] = b"mptcp_pm\0";
     pub(super) const ADD_ADDRESS: u8 = 1;
+    pub(super) const DELETE_ADDRESS: u8 = 2;
     pub(super) const SET_LIMITS: u8 = 5;
+    pub(super) const SET_FLAGS: u8 = 7;
     pub(super) const ADDRESS: u16 = 1;
     pub(super) const ACCEPTED: u16 = 2;
     pub(super) const SUBFLOWS: u16 = 3;
@@ -103,9 +105,33 @@ impl MptcpPm {
         if let Some(port) = endpoint.port {
             push(&mut inner, address::PORT, &port.to_ne_bytes());
         }
+        self.of_endpoint(pm::ADD_ADDRESS, &inner)
+    }
+
+    /// `ip mptcp endpoint delete`; number 0 stands for the address of first subflows, which is given then.
+    pub(crate) fn delete(&mut self, id: u8, address: Option<Ipv4Addr>) -> io::Result<()> {
+        let mut inner = Vec::new();
+        push(&mut inner, address::ID, &[id]);
+        // A family stands only before an address.
+        if let Some(address) = address {
+            push(&mut inner, address::FAMILY, &AF_INET.to_ne_bytes());
+            push(&mut inner, address::ADDRESS4, &address.octets());
+        }
+        self.of_endpoint(pm::DELETE_ADDRESS, &inner)
+    }
+
+    /// `ip mptcp endpoint change`.
+    pub(crate) fn change(&mut self, id: u8, flags: EndpointFlags) -> io::Result<()> {
+        let mut inner = Vec::new();
+        push(&mut inner, address::ID, &[id]);
+        push(&mut inner, address::FLAGS, &flags.0.to_ne_bytes());
+        self.of_endpoint(pm::SET_FLAGS, &inner)
+    }
+
+    fn of_endpoint(&mut self, command: u8, inner: &[u8]) -> io::Result<()> {
         let mut attributes = Vec::new();
-        push_nested(&mut attributes, pm::ADDRESS, &inner);
-        self.command(pm::ADD_ADDRESS, &attributes)
+        push_nested(&mut attributes, pm::ADDRESS, inner);
+        self.command(command, &attributes)
     }
 
     /// `ip mptcp limits set`.

@@ -37,13 +37,13 @@ pub(super) fn of(
 
 /// Those that the file names.
 fn given(host: &KernelHost) -> Vec<Endpoint> {
-    let endpoint = |endpoint: &KernelEndpoint| match endpoint.address {
-        IpAddr::V4(address) => {
-            Some(Endpoint { address, id: endpoint.id, port: endpoint.port, flags: flags(endpoint) })
-        }
-        IpAddr::V6(_) => None,
-    };
-    host.endpoints.iter().filter_map(endpoint).collect()
+    host.endpoints.iter().filter_map(named).collect()
+}
+
+/// One that the file names, over IPv4.
+pub(crate) fn named(endpoint: &KernelEndpoint) -> Option<Endpoint> {
+    let IpAddr::V4(address) = endpoint.address else { return None };
+    Some(Endpoint { address, id: endpoint.id, port: endpoint.port, flags: flags(endpoint) })
 }
 
 fn flags(endpoint: &KernelEndpoint) -> EndpointFlags {

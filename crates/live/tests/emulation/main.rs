@@ -8,7 +8,7 @@ mod traces;
 use machine::turn;
 use ropewalk_live::RunError;
 use ropewalk_scenario::{Outcome, RunOptions};
-use scenarios::{Emulated, one_link, shared_server, talk, transfer, two_links};
+use scenarios::{Emulated, one_link, passing_endpoint, programs, shared_server, talk, transfer, two_links};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use traces::Traces;
@@ -72,6 +72,18 @@ fn two_paths_carry_the_data_of_one_connection() {
         let paths = emulated.subflows.iter().map(|subflow| subflow.path.as_str()).collect::<Vec<_>>();
         assert_eq!(paths, ["dsl", "lte"], "{:?}", emulated.subflows);
         assert!(emulated.subflows.iter().all(|subflow| subflow.bytes > 500_000), "{:?}", emulated.subflows);
+    }
+}
+
+#[test]
+fn an_endpoint_comes_and_goes_while_data_flow() {
+    let Some(_turn) = turn() else { return };
+    for outcome in [passing_endpoint().run(), passing_endpoint().simulate()] {
+        let [dsl, lte] = &outcome.subflows[..] else { panic!("{:?}", outcome.subflows) };
+        println!("{} octets over lte, {} over dsl", lte.bytes, dsl.bytes);
+        assert_eq!((dsl.path.as_str(), lte.path.as_str()), ("dsl", "lte"));
+        // At 4 Mbit/s a second and a half carry 750 kB, and the three seconds to the end 1.5 MB.
+        assert!((300_000..900_000).contains(&lte.bytes) && dsl.bytes > 3_000_000, "{:?}", outcome.subflows);
     }
 }
 
@@ -194,6 +206,33 @@ fn the_series_has_what_the_kernel_tells_over_time() {
     let delivered: f64 =
         outcome.series.iter().filter(|row| row.subflow.is_none()).map(|row| row.throughput_mbps).sum();
     assert!(delivered > 0.0);
+}
+
+#[test]
+fn programs_run_at_their_hosts_and_end_with_the_run() {
+    let Some(_turn) = turn() else { return };
+    let outcome = programs().run();
+    println!("{:#?}\n{:#?}", outcome.commands, outcome.sockets);
+    let command = |name: &str| outcome.commands.iter().find(|row| row.name == name).expect("it is told");
+    let source = command("source");
+    assert_eq!((source.exit_code, source.signal, source.error.as_deref()), (Some(3), None, None));
+    assert!(source.start < source.end && source.start.is_some_and(|start| start.as_secs_f64() >= 0.5));
+    assert_eq!(source.output, "10.0.0.2\n", "what it writes to its standard error is kept too");
+    let sink = command("sink");
+    assert_eq!((sink.end, sink.exit_code, sink.output_bytes as usize), (None, None, sink.output.len()));
+    assert!(sink.output.contains("100000 octets"), "{sink:?}");
+    for row in [sink, command("stubborn")] {
+        assert_eq!((row.end, row.exit_code, row.signal), (None, None, None), "it was ended with the run");
+        let number = row.output.lines().next().expect("it has told its number");
+        assert!(!std::path::Path::new("/proc").join(number).exists(), "{} is still there", row.name);
+    }
+    let socket = |name: &str| {
+        let mut rows = outcome.sockets.iter().filter(|row| row.command.as_deref() == Some(name));
+        rows.next().unwrap_or_else(|| panic!("no socket of {name}"))
+    };
+    assert!(socket("source").acked_bytes >= 100_000 && socket("source").remote == "10.0.0.2:80");
+    assert!(socket("sink").received_bytes >= 100_000);
+    assert!(outcome.links[0].bytes > 100_000 && outcome.connections.is_empty());
 }
 
 #[test]

@@ -45,13 +45,62 @@ pub(crate) fn two_links() -> Emulated {
 
 /// Two access links to a router, and one link from there: the server has one address.
 pub(crate) fn shared_server() -> Emulated {
+    of_shared_server("shared-server", "")
+}
+
+/// The same, with an endpoint that comes after a second and goes after two and a half.
+pub(crate) fn passing_endpoint() -> Emulated {
+    let changes = r#"[connections.bulk.mptcp]
+path_manager = "kernel"
+limits = { client = { subflows = 2 }, server = { subflows = 2 } }
+changes = [
+  { at = "1 s", host = "client", action = "add", link = "lte", id = 5, flags = ["subflow"] },
+  { at = "2500 ms", host = "client", action = "delete", link = "lte" },
+]"#;
+    of_shared_server("passing-endpoint", changes)
+}
+
+fn of_shared_server(name: &str, more: &str) -> Emulated {
     let links = [
         link("dsl", ["client", "r"], "rate = \"8 Mbit/s\"\ndelay = \"10 ms\"", 50),
         link("lte", ["client", "r"], "rate = \"4 Mbit/s\"\ndelay = \"20 ms\"", 50),
         link("wan", ["r", "server"], "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"", 1000),
     ];
-    let bulk = connection("bulk", r#"protocol = "mptcp""#);
-    Emulated::new("shared-server", "4 s", &["[routers.r]\n".to_owned(), links.concat(), bulk])
+    let bulk = connection("bulk", &format!("protocol = \"mptcp\"\n{more}"));
+    Emulated::new(name, "4 s", &["[routers.r]\n".to_owned(), links.concat(), bulk])
+}
+
+/// Programs alone: one sends 100 kB to another, which goes on until it is ended, and a third does not want to end.
+pub(crate) fn programs() -> Emulated {
+    let sink = r#"[hosts.server.commands.sink]
+command = """exec python3 -u -c '
+import os, socket
+print(os.getpid())
+listener = socket.create_server(("", 80))
+while True:
+    peer, _ = listener.accept()
+    print(sum(iter(lambda: len(peer.recv(65536)), 0)), "octets")
+    peer.close()
+'"""
+"#;
+    let source = r#"[hosts.client.commands.source]
+start = "500 ms"
+command = """python3 -c '
+import os, socket, time
+while True:
+    try:
+        peer = socket.create_connection((os.environ["ip_server_dsl"], 80))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+peer.sendall(bytes(100000))
+time.sleep(0.5)
+peer.shutdown(socket.SHUT_WR)
+peer.recv(1)
+'; echo "$ip_server" >&2; exit 3"""
+"#;
+    let stubborn = "[hosts.client.commands.stubborn]\ncommand = \"echo $$; trap '' TERM; while :; do sleep 0.1; done\"\n";
+    Emulated::new("programs", "4 s", &[dsl(100), sink.to_owned(), source.to_owned(), stubborn.to_owned()])
 }
 
 /// 8 Mbit/s and 10 ms between both hosts.

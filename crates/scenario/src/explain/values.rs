@@ -1,6 +1,8 @@
 //! Every key with its effective value, and where the value came from.
 
 use crate::document::{Document, Origin, Value as Written};
+use crate::plan::Protocol;
+use crate::plan::emulation::OnKernel;
 use crate::plan::protocol::presets;
 use crate::scenario::Scenario;
 use crate::schema::quantity::Name;
@@ -13,6 +15,8 @@ struct Line {
     key: String,
     value: String,
     from: String,
+    /// What becomes of it on a Linux host.
+    kernel: &'static str,
 }
 
 /// Writes the list.
@@ -21,14 +25,34 @@ pub(super) fn write(scenario: &Scenario, text: &mut String) {
     flatten("", &scenario.canonical(), &mut |key, value| {
         // Changes are drawn with their links, one per thing and direction; the file has them otherwise.
         if !(key.starts_with("links.") && key.contains(".changes")) {
-            lines.push(Line { key: key.to_owned(), value: value.to_string(), from: origin(scenario, key) });
+            let (value, from) = (value.to_string(), origin(scenario, key));
+            lines.push(Line { key: key.to_owned(), value, from, kernel: on_kernel(scenario, key) });
         }
     });
     let lines = fold_directions(lines);
     let width = |pick: fn(&Line) -> usize| lines.iter().map(pick).max().unwrap_or(0).min(60);
     let (keys, values) = (width(|line| line.key.chars().count()), width(|line| line.value.chars().count()));
-    for Line { key, value, from } in &lines {
-        let _ = writeln!(text, "  {key:keys$}  {value:values$}  {from}");
+    let origins = width(|line| line.from.chars().count());
+    for Line { key, value, from, kernel } in &lines {
+        let line = format!("  {key:keys$}  {value:values$}  {from:origins$}  {kernel}");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+/// What becomes of a value where the hosts are Linux's.
+fn on_kernel(scenario: &Scenario, key: &str) -> &'static str {
+    if !scenario.plan.is_emulation() {
+        return "";
+    }
+    let parts: Vec<&str> = key.splitn(5, ['.', '[']).collect();
+    match parts.as_slice() {
+        ["connections", group, kind @ ("tcp" | "mptcp"), name, ..] => {
+            let mut all = scenario.plan.connections.iter().filter(|connection| connection.group == *group);
+            let is_mptcp = all.any(|connection| matches!(connection.protocol, Protocol::Mptcp(_)));
+            OnKernel::of(kind, name, is_mptcp).words()
+        }
+        ["links" | "routers", ..] => "simulated",
+        _ => "",
     }
 }
 
@@ -78,6 +102,7 @@ fn fold_directions(lines: Vec<Line>) -> Vec<Line> {
                 key: key.unwrap_or_else(|| line.key.clone()),
                 value: line.value.clone(),
                 from: line.from.clone(),
+                kernel: line.kernel,
             }),
         }
     }

@@ -296,6 +296,54 @@ pub struct BroadcastRow {
     pub mean_delay_ms: Option<f64>,
 }
 
+/// A program that a Linux host has run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommandRow {
+    /// The host.
+    pub host: String,
+    /// Its name at the host.
+    pub name: String,
+    /// What a shell was given.
+    pub command: String,
+    /// When it started; `None` when the run was over before, or it could not be started.
+    pub start: Option<Instant>,
+    /// When it ended by itself; `None` when it was ended with the run.
+    pub end: Option<Instant>,
+    /// Its exit code, if it ended by itself and by no signal.
+    pub exit_code: Option<u32>,
+    /// The signal that ended it before the run was over.
+    pub signal: Option<u32>,
+    /// The last of what it wrote to its standard output and error.
+    pub output: String,
+    /// Octets that it wrote in all.
+    pub output_bytes: u64,
+    /// Why it could not be run.
+    pub error: Option<String>,
+}
+
+/// A TCP socket of a Linux host that is of no connection of the scenario, as it was when it was seen last.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SocketRow {
+    /// The host.
+    pub host: String,
+    /// The program whose socket it is; `None` if that is not known: the kernel does not say whose subflows are.
+    pub command: Option<String>,
+    /// Its own address and port.
+    pub local: String,
+    /// Its peer's.
+    pub remote: String,
+    /// Octets of payload acknowledged, SYN and FIN counted.
+    pub acked_bytes: u64,
+    /// Octets received.
+    pub received_bytes: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer; `None` where the kernel does not tell.
+    pub timeouts: Option<u64>,
+    /// Smoothed round-trip time.
+    pub srtt_ms: Option<f64>,
+}
+
 /// A wireless route over the whole run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RouteRow {

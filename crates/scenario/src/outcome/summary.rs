@@ -15,6 +15,10 @@ struct Summary<'a> {
     lateness: Option<Lateness>,
     connections: Vec<Connection>,
     links: Vec<Fields>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    commands: Vec<Fields>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sockets: Vec<Fields>,
 }
 
 /// Of an emulation.
@@ -47,7 +51,7 @@ impl Outcome {
         rows.map(connection).collect()
     }
 
-    /// The summary as one JSON object: of connections, subflows and links the columns that are marked so.
+    /// The summary as one JSON object: of each table in it the columns that are marked so.
     pub fn summary_json(&self) -> String {
         let summary = Summary {
             scenario: &self.provenance.scenario,
@@ -62,6 +66,8 @@ impl Outcome {
             }),
             connections: self.connections_with_subflows(),
             links: self.links_summary().collect(),
+            commands: self.commands_summary().collect(),
+            sockets: self.sockets_summary().collect(),
         };
         serde_json::to_string_pretty(&summary).expect("plain numbers and texts always serialise")
     }

@@ -290,6 +290,58 @@ table! {
 }
 
 table! {
+    COMMANDS:
+    /// One row per program of a Linux host.
+    commands_table, commands_summary of commands, outcome, row {
+        /// the host
+        host: text, summary = &row.host;
+        /// its name there
+        name: text, summary = &row.name;
+        /// what a shell was given
+        command: text, summary = &row.command;
+        /// when it started; empty: never
+        start_s: optional_f64 ["s"], summary = row.start.map(Instant::as_secs_f64);
+        /// when it ended by itself; empty: it was ended with the run
+        end_s: optional_f64 ["s"], summary = row.end.map(Instant::as_secs_f64);
+        /// its exit code, if it ended by itself
+        exit_code: optional_u32, summary = row.exit_code;
+        /// the signal that ended it before the run was over
+        signal: optional_u32, summary = row.signal;
+        /// the last 64 KiB of its standard output and error
+        output: text, summary = &row.output;
+        /// octets that it wrote in all
+        output_bytes: u64 ["octets"], summary = row.output_bytes;
+        /// why it could not be run
+        error: optional_text, summary = row.error.as_deref();
+    }
+}
+
+table! {
+    SOCKETS:
+    /// One row per TCP socket of a Linux host that is of no connection, as it was when it was seen last: at most 50 ms before it closed.
+    sockets_table, sockets_summary of sockets, outcome, row {
+        /// the host
+        host: text, summary = &row.host;
+        /// the program whose socket it is; empty where the kernel does not tell, as for subflows of Multipath TCP
+        command: optional_text, summary = row.command.as_deref();
+        /// its own address and port
+        local: text, summary = &row.local;
+        /// its peer's
+        remote: text, summary = &row.remote;
+        /// acknowledged, SYN and FIN counted
+        acked_bytes: u64 ["octets"], summary = row.acked_bytes;
+        /// received, likewise
+        received_bytes: u64 ["octets"], summary = row.received_bytes;
+        /// sent again
+        retransmissions: u64 ["segments"], summary = row.retransmissions;
+        /// expiries of the retransmission timer
+        timeouts: optional_u64, summary = row.timeouts;
+        /// smoothed round-trip time
+        srtt_ms: optional_f64 ["ms"], summary = row.srtt_ms;
+    }
+}
+
+table! {
     ROUTES:
     /// One row per wireless route: its way at the beginning, and how stable it was.
     routes_table of routes, outcome, row {
@@ -337,6 +389,8 @@ impl Outcome {
             ("broadcasts", self.broadcasts_table()),
             ("routes", self.routes_table()),
             ("route_changes", self.route_changes_table()),
+            ("commands", self.commands_table()),
+            ("sockets", self.sockets_table()),
         ];
         tables.into_iter().filter(|(_, table)| table.num_rows() > 0).collect()
     }
@@ -364,7 +418,7 @@ columns that may be empty: there was nothing to count, or a Linux host's kernel 
 pub fn columns_reference() -> String {
     let mut page = HEAD.to_owned();
     let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES];
-    let special = [BONDS, BOND_SERIES, RADIOS, BROADCASTS, ROUTES, ROUTE_CHANGES];
+    let special = [BONDS, BOND_SERIES, RADIOS, BROADCASTS, ROUTES, ROUTE_CHANGES, COMMANDS, SOCKETS];
     general.iter().chain(&special).for_each(|table| table.write(&mut page));
     page
 }

@@ -36,7 +36,8 @@ pub(super) fn connections(
     duration: Duration,
 ) -> Result<Vec<ConnectionPlan>, ScenarioError> {
     let broadcasts = context.file.wifi.as_ref().is_some_and(|wifi| !wifi.broadcasts.is_empty());
-    if context.file.connections.is_empty() && !broadcasts {
+    let commands = context.file.hosts.values().any(|host| host.commands.is_some());
+    if context.file.connections.is_empty() && !broadcasts && !commands {
         let message = "the scenario has no connection: nothing would happen";
         return Err(context.wrong("connections", message, "a table such as [connections.bulk]"));
     }

@@ -2,10 +2,12 @@
 
 mod keys;
 
+pub(crate) use keys::OnKernel;
+
 use super::context::{Context, Place};
 use super::{ConnectionPlan, NodeKind, NodePlan, Plan, Protocol, Stack};
 use crate::error::ScenarioError;
-use ropewalk_mptcp::{Coupling, PathManager, Scheduler};
+use ropewalk_mptcp::{Coupling, PathManager};
 
 /// Each end of a connection is a thread of its own.
 const MOST_CONNECTIONS: usize = 500;
@@ -13,25 +15,15 @@ const MOST_CONNECTIONS: usize = 500;
 /// Subflows beside the first that Linux opens at most (`ip mptcp limits`).
 const MOST_SUBFLOWS: usize = 8;
 
-/// What the kernel does otherwise than the scenario says, if it has a Linux host.
+/// What the hosts' stack does otherwise than the scenario says.
 ///
-/// The first of it is a mistake, unless the hosts are Linux's whatever the file says. What cannot run at all is a mistake
+/// The first of it is a mistake, unless the stack was asked for whatever the file says. What cannot run at all is a mistake
 /// in any case.
 pub(crate) fn departures(context: &Context<'_>, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
-    let Some(linux) = plan.nodes.iter().find(|node| node.stack == Stack::Linux) else {
-        return Ok(Vec::new());
-    };
-    check_worlds(context, linux, &plan.nodes)?;
-    if plan.connections.len() > MOST_CONNECTIONS {
-        let message = format!("{} connections in real time are too many", plan.connections.len());
-        let expected = format!("at most {MOST_CONNECTIONS} with Linux hosts");
-        return Err(context.wrong("connections", message, expected));
-    }
     let mut found = Vec::new();
-    of_nodes(context, &plan.nodes, &mut found);
-    for connection in &plan.connections {
-        let base = format!("connections.{}", connection.group);
-        Emulated { place: Place::new(context, base), connection }.departures(&mut found);
+    match plan.nodes.iter().find(|node| node.stack == Stack::Linux) {
+        Some(linux) => of_kernel(context, plan, linux, &mut found)?,
+        None => of_simulation(context, &plan.nodes, &mut found),
     }
     // Connections share the tables of the file.
     let mut once: Vec<ScenarioError> = Vec::new();
@@ -44,6 +36,37 @@ pub(crate) fn departures(context: &Context<'_>, plan: &Plan) -> Result<Vec<Scena
         Some(first) if context.stack.is_none() => Err(first.clone()),
         _ => Ok(once),
     }
+}
+
+/// A simulation runs no programs.
+fn of_simulation(context: &Context<'_>, nodes: &[NodePlan], found: &mut Vec<ScenarioError>) {
+    for node in nodes {
+        let place = Place::new(context, format!("hosts.{}", node.name));
+        found.extend(node.commands.iter().map(|command| {
+            let key = format!("commands.{}", command.name);
+            place.misplaced(&key, "a simulated host runs no programs", "stack = \"linux\" at all hosts")
+        }));
+    }
+}
+
+fn of_kernel(
+    context: &Context<'_>,
+    plan: &Plan,
+    linux: &NodePlan,
+    found: &mut Vec<ScenarioError>,
+) -> Result<(), ScenarioError> {
+    check_worlds(context, linux, &plan.nodes)?;
+    if plan.connections.len() > MOST_CONNECTIONS {
+        let message = format!("{} connections in real time are too many", plan.connections.len());
+        let expected = format!("at most {MOST_CONNECTIONS} with Linux hosts");
+        return Err(context.wrong("connections", message, expected));
+    }
+    of_nodes(context, &plan.nodes, found);
+    for connection in &plan.connections {
+        let base = format!("connections.{}", connection.group);
+        Emulated { place: Place::new(context, base), connection }.departures(found);
+    }
+    Ok(())
 }
 
 /// Only wires lead to a kernel, and only kernels are at their ends.
@@ -100,7 +123,6 @@ impl Emulated<'_> {
         if let Protocol::Mptcp(config) = &self.connection.protocol {
             keys::of_mptcp(&self.place, config, found);
             found.extend(self.coupling(config.coupling));
-            found.extend(self.scheduler(&config.scheduler));
             found.extend(self.path_manager(&config.path_manager));
         }
     }
@@ -121,13 +143,6 @@ impl Emulated<'_> {
         }
     }
 
-    fn scheduler(&self, scheduler: &Scheduler) -> Option<ScenarioError> {
-        match scheduler {
-            Scheduler::Linux => None,
-            _ => Some(self.wrong("scheduler", "the kernel has its own scheduler only", "`linux`")),
-        }
-    }
-
     fn path_manager(&self, manager: &PathManager) -> Option<ScenarioError> {
         if self.connection.paths.len() > 1 + MOST_SUBFLOWS {
             let message = format!("{} paths: the kernel opens fewer subflows", self.connection.paths.len());
@@ -135,12 +150,6 @@ impl Emulated<'_> {
             return Some(self.place.wrong("paths", message, expected));
         }
         match manager {
-            PathManager::Kernel { client, server }
-                if !(client.changes.is_empty() && server.changes.is_empty()) =>
-            {
-                let message = "endpoints and limits of a Linux host do not change while it runs yet";
-                Some(self.wrong("changes", message, "no `changes`"))
-            }
             PathManager::FullMesh | PathManager::Backup | PathManager::Kernel { .. } => None,
             PathManager::Ndiffports { .. } | PathManager::Scripted { .. } => Some(self.wrong(
                 "path_manager",

@@ -20,7 +20,7 @@ pub mod wifi;
 pub use crate::schema::Settings;
 pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
 pub use crate::schema::bond::ClassPlan;
-pub use crate::schema::connection::{DataDirection, Stack};
+pub use crate::schema::connection::{CommandPlan, DataDirection, Stack};
 pub use crate::schema::interval::Interval;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
@@ -122,6 +122,8 @@ pub struct NodePlan {
     pub clock: ClockPlan,
     /// How late it is with its work.
     pub jitter: JitterPlan,
+    /// Programs that run at a Linux host, sorted by name.
+    pub commands: Vec<CommandPlan>,
 }
 
 /// One link between two nodes.

@@ -6,9 +6,10 @@ use super::mptcp::MptcpTable;
 use super::quantity::{Name, Time};
 use super::table::{named_value, plain_value, table};
 use super::tcp::TcpTable;
-use ropewalk_units::Duration;
+use ropewalk_units::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The transport of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -103,12 +104,38 @@ pub enum Stack {
 }
 
 table! {
+    /// A program that runs at a Linux host, in its namespace.
+    CommandTable =>
+    /// A program that runs at a Linux host.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct CommandPlan {
+        required {
+            /// What a shell is given to run. `$ip_HOST` is the first address of a host, and `$ip_HOST_LINK` the one at a link;
+            /// in both `_` stands for every sign that is no letter or digit.
+            command: String;
+        }
+        keys {
+            /// When it starts.
+            start: Instant as Time = Instant::ZERO;
+        }
+        fixed {
+            /// Its name.
+            name: String = String::new();
+        }
+    }
+}
+
+table! {
     /// A host: it has connections and forwards nothing.
     #[derive(Default)]
     HostTable =>
     /// What a host is.
     #[derive(Clone, Copy, PartialEq, Debug)]
     pub(crate) struct HostKeys {
+        own {
+            /// Programs that run there by name; of Linux hosts alone.
+            commands: BTreeMap<Name, CommandTable>;
+        }
         keys {
             /// Which stack it runs.
             stack: Stack = Stack::Ropewalk;

@@ -49,7 +49,12 @@ fn what_no_kernel_does_is_refused_at_its_key() {
     // Lines to add at the end, the key at fault, and what the message says and expects.
     let cases = [
         ("[hosts.other]\n", "hosts.client.stack", "`other` is simulated", "same `stack`"),
-        ("mptcp.scheduler = \"blest\"\n", "connections.bulk.mptcp.scheduler", "its own scheduler", "`linux`"),
+        (
+            "mptcp.scheduler = \"blest\"\n",
+            "connections.bulk.mptcp.scheduler",
+            "fixed in the kernel",
+            "`linux`",
+        ),
         (
             "mptcp.congestion_control = \"lia\"\n",
             "connections.bulk.mptcp.congestion_control",
@@ -161,4 +166,63 @@ fn what_a_kernel_can_be_told_is_taken() {
     ] {
         scenario(&format!("{GOOD}{line}\n"), &[]);
     }
+}
+
+#[test]
+fn programs_are_of_linux_hosts_alone() {
+    let program = "[hosts.client.commands.peek]\ncommand = \"true\"\n";
+    let linux = format!("{GOOD}{program}");
+    let scenario = load(&linux, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_ne!(scenario.hash(), load(GOOD, None, &[]).expect("it is good").hash());
+    let simulated = linux.replace("stack = \"linux\"", "");
+    let error = mistake(&simulated);
+    assert_eq!((error.key.as_str(), error.line), ("hosts.client.commands.peek", Some(22)), "{error}");
+    assert!(error.message.contains("runs no programs"), "{error}");
+    let all_the_same =
+        load_as(&linux, None, &[], Some(Stack::Ropewalk), Watch::default()).expect("it can be compared");
+    assert_eq!(all_the_same.departures().len(), 1);
+    assert!(on_linux(&simulated).expect("it is good").departures().is_empty());
+    let alone = &linux[..linux.find("[connections").expect("they follow")];
+    assert!(load(&format!("{alone}{program}"), None, &[]).is_ok(), "programs are enough");
+}
+
+#[test]
+fn a_program_has_something_to_do_and_time_for_it() {
+    for (line, key) in [
+        ("[hosts.client.commands.peek]\n", "hosts.client.commands.peek"),
+        ("[hosts.client.commands.peek]\ncommand = \" \"\n", "hosts.client.commands.peek.command"),
+        (
+            "[hosts.client.commands.peek]\ncommand = \"true\"\nstart = \"10 s\"\n",
+            "hosts.client.commands.peek.start",
+        ),
+    ] {
+        let error = mistake(&format!("{GOOD}{line}"));
+        assert!(error.key.starts_with(key), "{error}");
+    }
+}
+
+#[test]
+fn explain_says_what_becomes_of_each_key() {
+    let scenario = load(GOOD, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let text = scenario.explain();
+    let of = |key: &str| {
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(key));
+        line.unwrap_or_else(|| panic!("no `{key}` in\n{text}")).rsplit("  ").next().unwrap_or_default()
+    };
+    for (key, words) in [
+        ("connections.bulk.mptcp.checksum", "set in the kernel"),
+        ("connections.bulk.mptcp.scheduler", "fixed by the kernel"),
+        ("connections.bulk.mptcp.penalization", "fixed by the kernel"),
+        ("connections.bulk.mptcp.least_mappings", "meaningless there"),
+        ("connections.bulk.mptcp.receive_buffer", "set in the kernel"),
+        ("connections.bulk.tcp.receive_buffer", "meaningless there"),
+        ("connections.bulk.tcp.sack", "set in the kernel"),
+        ("connections.bulk.tcp.delayed_ack.timeout", "fixed by the kernel"),
+        ("links.a.rate", "simulated"),
+    ] {
+        assert_eq!(of(key), words, "{key}");
+    }
+    assert!(of("connections.bulk.protocol").starts_with("line "), "the kernel has no part in it");
+    let back = load_as(GOOD, None, &[], Some(Stack::Ropewalk), Watch::default()).expect("it is good");
+    assert!(!back.explain().contains("in the kernel"), "nothing of it in a simulation");
 }

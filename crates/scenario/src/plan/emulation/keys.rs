@@ -31,11 +31,12 @@ const TCP: [&str; 18] = [
     "loss_recovery",
 ];
 
-/// The same of `mptcp`. Coupling, scheduler and path manager are checked for themselves.
+/// The same of `mptcp`. Coupling and path manager are checked for themselves.
 const MPTCP: [&str; 15] = [
     "add_addr_timeout",
     "allow_join_initial_addr_port",
     "blackhole_timeout",
+    "changes",
     "checksum",
     "close_timeout",
     "congestion_control",
@@ -43,12 +44,58 @@ const MPTCP: [&str; 15] = [
     "limits",
     "path_manager",
     "receive_buffer",
-    "scheduler",
     "send_buffer",
     "stale_loss_cnt",
     "steps",
     "syn_retrans_before_tcp_fallback",
 ];
+
+/// Keys of `tcp` that say what a simulated host has, and no kernel.
+const TCP_OF_SIMULATION: [&str; 2] = ["least_pieces", "octets_per_piece"];
+
+/// The same of `mptcp`, and what belongs to schedulers and path managers that the kernel lacks.
+const MPTCP_OF_SIMULATION: [&str; 6] =
+    ["least_mappings", "probe_interval", "probe_segments", "steps", "subflows", "weights"];
+
+/// Keys of `tcp` in whose place a Multipath TCP connection has its own.
+const TCP_OF_TCP: [&str; 3] = ["congestion_control", "receive_buffer", "send_buffer"];
+
+/// What becomes of a key on a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnKernel {
+    /// It is told.
+    Set,
+    /// It does so in any case.
+    Fixed,
+    /// There is nothing there that it could be about.
+    Meaningless,
+}
+
+impl OnKernel {
+    /// In words.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Set => "set in the kernel",
+            Self::Fixed => "fixed by the kernel",
+            Self::Meaningless => "meaningless there",
+        }
+    }
+
+    /// Of a key of a connection's `tcp` or `mptcp` (`kind`).
+    pub(crate) fn of(kind: &str, name: &str, is_mptcp: bool) -> Self {
+        let (settable, simulated): (&[&str], &[&str]) = match kind {
+            "tcp" => (&TCP, &TCP_OF_SIMULATION),
+            _ => (&MPTCP, &MPTCP_OF_SIMULATION),
+        };
+        if simulated.contains(&name) || (kind == "tcp" && is_mptcp && TCP_OF_TCP.contains(&name)) {
+            Self::Meaningless
+        } else if settable.contains(&name) {
+            Self::Set
+        } else {
+            Self::Fixed
+        }
+    }
+}
 
 /// What the kernel does instead of what the preset `linux` says.
 const INSTEAD: (&str, &str) = ("hystart", "linux");
