@@ -172,10 +172,10 @@ fn what_a_kernel_can_be_told_is_taken() {
 fn programs_are_of_linux_hosts_alone() {
     let program = "[hosts.client.commands.peek]\ncommand = \"true\"\n";
     let linux = format!("{GOOD}{program}");
-    let scenario = load(&linux, None, &[]).unwrap_or_else(|error| panic!("{error}"));
-    assert_ne!(scenario.hash(), load(GOOD, None, &[]).expect("it is good").hash());
+    let emulated = scenario(&linux, &[]);
+    assert_ne!(emulated.hash(), scenario(GOOD, &[]).hash());
     let simulated = linux.replace("stack = \"linux\"", "");
-    let error = mistake(&simulated);
+    let error = mistake(&simulated, &[]);
     assert_eq!((error.key.as_str(), error.line), ("hosts.client.commands.peek", Some(22)), "{error}");
     assert!(error.message.contains("runs no programs"), "{error}");
     let all_the_same =
@@ -183,7 +183,7 @@ fn programs_are_of_linux_hosts_alone() {
     assert_eq!(all_the_same.departures().len(), 1);
     assert!(on_linux(&simulated).expect("it is good").departures().is_empty());
     let alone = &linux[..linux.find("[connections").expect("they follow")];
-    assert!(load(&format!("{alone}{program}"), None, &[]).is_ok(), "programs are enough");
+    assert!(scenario(&format!("{alone}{program}"), &[]).plan().connections.is_empty(), "programs are enough");
 }
 
 #[test]
@@ -196,14 +196,14 @@ fn a_program_has_something_to_do_and_time_for_it() {
             "hosts.client.commands.peek.start",
         ),
     ] {
-        let error = mistake(&format!("{GOOD}{line}"));
+        let error = mistake(&format!("{GOOD}{line}"), &[]);
         assert!(error.key.starts_with(key), "{error}");
     }
 }
 
 #[test]
 fn explain_says_what_becomes_of_each_key() {
-    let scenario = load(GOOD, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = scenario(GOOD, &[]);
     let text = scenario.explain();
     let of = |key: &str| {
         let line = text.lines().find(|line| line.split_whitespace().next() == Some(key));
