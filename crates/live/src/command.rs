@@ -101,7 +101,7 @@ impl Program<'_> {
         let mut process = self.namespace.inside(|| self.start())?;
         told.start = Some(clock.now());
         self.group.store(process.group().as_raw(), Ordering::Relaxed);
-        while !over.load(Ordering::Relaxed) && !(process.ended && process.output.is_none()) {
+        while !over.load(Ordering::Relaxed) && !process.is_over() {
             process.watch(told)?;
             if process.ended && told.end.is_none() {
                 told.end = Some(clock.now());
@@ -130,6 +130,11 @@ impl Process {
         Pid::from_raw(self.child.id() as i32)
     }
 
+    /// Has it ended, and is all read that it has written?
+    const fn is_over(&self) -> bool {
+        self.ended && self.output.is_none()
+    }
+
     /// Waits for a moment, and sees whether it has ended and what it has written.
     fn watch(&mut self, told: &mut Told) -> io::Result<()> {
         let mut fds = Vec::new();
@@ -150,7 +155,7 @@ impl Process {
         // Nobody is left, or it may not be asked: then there is nothing to do either.
         let _ = killpg(self.group(), Signal::SIGTERM);
         let clock = Clock::new();
-        while clock.now() < Instant::ZERO + GRACE && !(self.ended && self.output.is_none()) {
+        while clock.now() < Instant::ZERO + GRACE && !self.is_over() {
             self.watch(told)?;
         }
         let _ = killpg(self.group(), Signal::SIGKILL);

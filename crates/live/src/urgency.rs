@@ -38,7 +38,9 @@ mod tests {
     fn links_go_before_applications_and_both_before_others() {
         let policy_of = |urgency: Option<Urgency>| {
             let taken = thread::spawn(move || {
-                urgency.map(take);
+                if let Some(urgency) = urgency {
+                    take(urgency);
+                }
                 let policy = thread_schedule_policy().expect("every thread has one");
                 (policy, get_current_thread_priority().expect("and a priority"))
             });
