@@ -157,3 +157,30 @@ impl Connection {
         self.mode == Mode::Tcp
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_edge_moves_by_a_segment_at_least() {
+        let mut window = ReceiveWindow::new(10_000, false);
+        assert_eq!(window.field(0, 0, 0, 1000), 10_000);
+        assert_eq!(window.field(999, 999, 0, 1000), 9001, "not for less");
+        assert_eq!(window.field(1000, 1000, 0, 1000), 10_000);
+    }
+
+    #[test]
+    fn the_buffer_becomes_twice_what_was_read_in_a_round_trip_and_more_while_that_grows() {
+        let mut window = ReceiveWindow::new(6 << 20, true);
+        let mut offered = |octets: u64| {
+            window.read(octets);
+            window.tune(Instant::ZERO, 1000);
+            u64::from(window.field(0, 0, 4, 1000)) << 4
+        };
+        assert_eq!(offered(50_000), 116_000, "and 16 segments");
+        assert_eq!(offered(50_000), 116_000);
+        // It has doubled: three times as much again.
+        assert_eq!(offered(100_000), 648_000);
+    }
+}

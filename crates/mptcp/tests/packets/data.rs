@@ -30,6 +30,21 @@ fn numbers_of_64_bits_are_acknowledged_with_64_bits() {
     );
 }
 
+/// The octets that a full segment leaves free are those of a DATA_ACK of 32 bits.
+#[test]
+fn a_full_segment_has_no_room_for_64_bits() {
+    let mut server = Script::server(config());
+    server.run(
+        "+20 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100
+         0 > . 1:1 ack 101 dack 100
+         push 1000
+         0 > . 1:1001 ack 101 dack32 100 map 0 1 1000
+         +20 0 < . 101:101 ack 1001 win 60000 dack 1000
+         push 996
+         0 > . 1001:1997 ack 101 dack 100 map 1000 1001 996",
+    );
+}
+
 #[test]
 fn short_data_acks_are_understood() {
     let mut server = Script::server(config());

@@ -119,10 +119,14 @@ fn a_third_packet_is_repeated_more_than_once_until_something_answers_it() {
          +20 1 < S. 0:1 ack 1 win 60000 mss 1024 sackok join
          1 > . 1:1 ack 1 join",
     );
+    let mut waits = Vec::new();
     for _ in 0..3 {
+        let before = client.now;
         client.pass_until_output(5_000);
+        waits.push((client.now - before).as_millis());
         client.run("1 > . 1:1 ack 1 join");
     }
+    assert!(waits[1] >= 2 * waits[0] - 1 && waits[2] >= 2 * waits[1] - 1, "ever more rarely: {waits:?}");
     client.run(
         "+1 1 < . 1:1 ack 1 win 60000 dack 0
          +60000 > nothing",
