@@ -198,9 +198,7 @@ fn a_path_that_dies_silently_costs_little_and_is_used_again_soon() {
     for scheduler in ["cost-first", "rate-aware", "flow-aware"] {
         let (lost, back) = death(scheduler, "dsl");
         assert!(lost <= 150.0, "{scheduler}: {lost} packets, 0.3 s worth is 150");
-        // A known miss: rate-aware finds the path's rate again only after its train; `docs/models/bonding.md` lists it.
-        let bar = if scheduler == "rate-aware" { 1.5 } else { 1.0 };
-        assert!(back <= bar, "{scheduler}: {back} s");
+        assert!(back <= 1.0, "{scheduler}: {back} s");
     }
 }
 

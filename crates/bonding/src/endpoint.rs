@@ -245,11 +245,14 @@ impl<P: Payload> Endpoint<P> {
         if self.is_dead && was_alive {
             self.events.push(Event::NoPath);
         }
-        if from == PathState::Down {
-            self.feedback.begin_train(id);
-        }
         if to != PathState::Up {
             self.send_again(place, to);
+        }
+        if from == PathState::Down || to == PathState::Down {
+            self.paths[place].begin_anew(self.now);
+        }
+        if from == PathState::Down {
+            self.feedback.begin_train(id);
         }
     }
 
@@ -259,9 +262,6 @@ impl<P: Payload> Endpoint<P> {
         if self.config.repair && state == PathState::Suspected && !self.usable.contains(id) {
             let room = repair::MOST - self.repairs.len();
             self.repairs.extend(self.paths[place].in_doubt().map(|seq| (id, seq)).take(room));
-        }
-        if state == PathState::Down {
-            self.paths[place].on_death(self.now);
         }
     }
 

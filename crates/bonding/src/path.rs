@@ -165,8 +165,14 @@ impl<P> Path<P> {
         self.pending.iter().copied().chain((0..fresh).map(|place| self.last.next.plus(place)))
     }
 
-    /// It is down: nothing that was sent is on its way any more.
-    pub(crate) fn on_death(&mut self, now: Instant) {
+    /// It goes down or comes back: nothing that was sent before is on its way any more. If a dead line held it and delivers it yet, that is
+    /// no measurement.
+    pub(crate) fn begin_anew(&mut self, now: Instant) {
+        let fresh = self.next.since(self.last.next);
+        let fresh = (0..fresh).map(|place| self.last.next.plus(place));
+        for seq in self.pending.iter().copied().chain(fresh) {
+            self.log.settle(seq);
+        }
         self.channel.on_timeout(now);
     }
 
@@ -383,6 +389,19 @@ mod tests {
         path.on_report(at(42), &report(10, 4, 0, 4), WayBack::default());
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(42 - 4 - 2)));
         assert_eq!(path.pending, (4..10).map(PathSeq::new).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_a_dead_line_held_is_no_measurement() {
+        let mut path = sent(10);
+        path.begin_anew(at(500));
+        assert_eq!((path.channel.inflight(), path.channel.srtt()), (0, None));
+        // The line delivers what it held, 20 s late.
+        path.on_report(at(20_042), &report(10, 10, 0, 10), WayBack::default());
+        assert_eq!((path.channel.srtt(), path.known_rate), (None, None));
+        path.on_sent(at(20_050), 1500, None);
+        path.on_report(at(20_070), &report(11, 11, 0, 20_050), WayBack::default());
+        assert_eq!(path.channel.srtt(), Some(Duration::from_millis(18)));
     }
 
     #[test]

@@ -240,8 +240,10 @@ impl<P: Payload> Endpoint<P> {
         let place = reply.path.index();
         let was = self.paths[place].liveness.state;
         let rtt = Duration::from_micros(u64::from(micros(now).wrapping_sub(reply.echoed)));
-        self.paths[place].liveness.on_answer(now, reply.number, rtt, &self.config.keepalive);
-        self.paths[place].on_round_trip(now, rtt);
+        let path = &mut self.paths[place];
+        if let Some(rtt) = path.liveness.on_answer(now, reply.number, rtt, &self.config.keepalive) {
+            path.on_round_trip(now, rtt);
+        }
         self.note_state(place, was);
         if self.is_dead {
             self.find_usable();

@@ -21,6 +21,8 @@ pub(crate) struct Liveness {
     pub(crate) heard_at: Instant,
     /// Answers in a row while it is down.
     answers: u32,
+    /// When the first answer came after it was down. What left before has waited in a dead line.
+    answers_since: Option<Instant>,
     last_answered: Option<u32>,
     pub(crate) srtt: Option<Duration>,
     rttvar: Duration,
@@ -35,29 +37,47 @@ impl Liveness {
             is_proven: false,
             heard_at: now,
             answers: 0,
+            answers_since: None,
             last_answered: None,
             srtt: None,
             rttvar: Duration::ZERO,
         }
     }
 
-    /// A keepalive was answered after `rtt`. Answers that come out of order prove nothing new.
-    pub(crate) fn on_answer(&mut self, now: Instant, number: u32, rtt: Duration, config: &KeepaliveConfig) {
+    /// A keepalive was answered after `rtt`: how long the path takes, if the answer tells it. Answers that come out of order prove
+    /// nothing new.
+    pub(crate) fn on_answer(
+        &mut self,
+        now: Instant,
+        number: u32,
+        rtt: Duration,
+        config: &KeepaliveConfig,
+    ) -> Option<Duration> {
         let is_old = self.last_answered.is_some_and(|last| (number.wrapping_sub(last) as i32) <= 0);
         if is_old {
-            return;
+            return None;
         }
         let is_in_row = self.last_answered.is_some_and(|last| number.wrapping_sub(last) == 1);
         self.last_answered = Some(number);
         self.heard_at = now;
-        self.measure(rtt);
-        if self.state != PathState::Down {
-            return self.prove(now);
+        let measured = (!self.has_waited(now, rtt)).then_some(rtt);
+        measured.into_iter().for_each(|rtt| self.measure(rtt));
+        if self.state == PathState::Down {
+            self.answers = if is_in_row { self.answers + 1 } else { 1 };
+            if self.answers < config.answers_to_return {
+                return measured;
+            }
         }
-        self.answers = if is_in_row { self.answers + 1 } else { 1 };
-        if self.answers >= config.answers_to_return {
-            self.prove(now);
+        self.prove(now);
+        measured
+    }
+
+    /// Did the keepalive wait in a dead line? Then it does not tell how long the path is.
+    fn has_waited(&mut self, now: Instant, rtt: Duration) -> bool {
+        if self.state == PathState::Down {
+            self.answers_since.get_or_insert(now);
         }
+        self.answers_since.is_some_and(|since| now.saturating_since(since) < rtt)
     }
 
     /// RFC 6298 §2.2 and §2.3: alpha = 1/8, beta = 1/4.
@@ -115,6 +135,7 @@ impl Liveness {
         if self.state == PathState::Suspected && silence >= self.down_after(config) {
             self.state = PathState::Down;
             self.answers = 0;
+            self.answers_since = None;
         }
     }
 
@@ -172,6 +193,24 @@ mod tests {
             assert_eq!(path.state, expected, "after the answer to keepalive {number}");
         }
         assert_eq!(path.srtt, Some(RTT));
+    }
+
+    #[test]
+    fn what_waited_in_a_dead_line_does_not_tell_how_long_it_is() {
+        let config = KeepaliveConfig::default();
+        let mut path = proven(&config);
+        path.check(at(300), &config);
+        path.check(at(500), &config);
+        // Sent each 50 ms while the line was dead, all of it comes at 20 s.
+        let held = |number: u64| Duration::from_millis(20_000 - 50 * number);
+        for number in 2..40 {
+            assert_eq!(path.on_answer(at(20_000), number as u32, held(number), &config), None);
+        }
+        assert_eq!((path.state, path.srtt), (PathState::Up, Some(RTT)));
+        assert_eq!(path.on_answer(at(20_020), 400, RTT, &config), Some(RTT));
+        // A second death is noticed as soon as the first.
+        path.check(at(20_020 + 125), &config);
+        assert_eq!(path.state, PathState::Suspected);
     }
 
     #[test]
