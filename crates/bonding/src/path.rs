@@ -3,6 +3,7 @@
 mod base_rtt;
 mod controller;
 pub(crate) mod liveness;
+mod losses;
 mod sent_log;
 
 pub(crate) use controller::{AnyController, FULL_PACKET};
@@ -15,6 +16,7 @@ use crate::path::liveness::Liveness;
 use crate::scheduler::View;
 use crate::wire::control::{PathReport, TICK};
 use base_rtt::BaseRtt;
+use losses::Losses;
 use ropewalk_congestion::{ControlledPath, PathController};
 use ropewalk_units::{Duration, Instant, Rate};
 use sent_log::{Sent, SentLog};
@@ -59,6 +61,7 @@ pub(crate) struct Path<P> {
     pub(crate) liveness: Liveness,
     channel: ControlledPath<AnyController>,
     base_rtt: BaseRtt,
+    losses: Losses,
     pub(crate) next: PathSeq,
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: u64,
@@ -89,6 +92,7 @@ impl<P> Path<P> {
             liveness: Liveness::new(now),
             channel: ControlledPath::new(controller, now),
             base_rtt: BaseRtt::new(now),
+            losses: Losses::new(now),
             next: PathSeq::new(0),
             sent_packets: 0,
             sent_bytes: 0,
@@ -209,6 +213,7 @@ impl<P> Path<P> {
     /// The peer has reported.
     pub(crate) fn on_report(&mut self, now: Instant, report: &PathReport, way: WayBack) -> Progress {
         let progress = self.progress(report);
+        self.losses.note(now, progress.lost_packets);
         if report.next != self.last.next {
             self.liveness.on_progress(now);
         }
@@ -319,6 +324,16 @@ impl<P> Path<P> {
         let (Some(rate), Some(base)) = (self.known_rate, base) else { return Duration::ZERO };
         let time = Duration::from_secs_f64(f64::from(self.channel.inflight()) / rate.max(1.0));
         time.saturating_sub(base)
+    }
+
+    /// How much later than its other packets those come that it loses: the next packet shows what is missing, a quarter of a round trip it
+    /// may only be late (RFC 8985 §6.2), and a repair takes `repair_time`. Zero while it loses none.
+    pub(crate) fn repair_delay(&self, repair_time: Duration) -> Duration {
+        if !self.losses.are_some() {
+            return Duration::ZERO;
+        }
+        let packet = Duration::from_secs_f64(f64::from(FULL_PACKET) / self.rate().max(1.0));
+        packet + self.base_rtt.get().unwrap_or_default() / 4 + repair_time
     }
 
     /// What a scheduler is to know of it.

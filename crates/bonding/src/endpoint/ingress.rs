@@ -170,7 +170,8 @@ impl<P: Payload> Endpoint<P> {
         held.filter(|&at| at > self.now).min()
     }
 
-    /// By how much the delays of the paths in use differ, for the queue before them.
+    /// By how much the times differ after which packets come in order, for the queue before the paths: a flow stands still for so long, and
+    /// what waits then has to last.
     pub(super) fn note_spread(&mut self, now: Instant) {
         let (views, _) = self.views(now);
         let used = self.usable;
@@ -178,12 +179,16 @@ impl<P: Payload> Endpoint<P> {
         if used.iter().any(|id| is_searched(&views[id.index()])) {
             return self.backlog.hold_codel();
         }
-        let delays = used.iter().filter_map(|id| {
+        let repair_time = self.repair_time().filter(|_| self.config.repair);
+        let (mut least, mut most) = (i64::MAX, 0);
+        for id in used.iter() {
             let view = &views[id.index()];
-            view.one_way.map(|one_way| one_way + view.queue)
-        });
-        let (least, most) =
-            delays.fold((i64::MAX, 0), |(least, most), delay| (least.min(delay), most.max(delay)));
+            let Some(one_way) = view.one_way else { continue };
+            let delay = one_way + view.queue;
+            let repair = repair_time.map_or(Duration::ZERO, |time| self.paths[id.index()].repair_delay(time));
+            least = least.min(delay);
+            most = most.max(delay + repair.as_nanos() as i64);
+        }
         let spread = most.saturating_sub(least).max(0) as u64;
         let longest = Duration::from_nanos(2 * most as u64);
         self.backlog.set_paths(Duration::from_nanos(spread), longest);

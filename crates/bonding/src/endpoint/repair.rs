@@ -78,13 +78,13 @@ impl<P: Payload> Endpoint<P> {
     pub(super) fn check_repairs(&mut self, now: Instant) {
         let time = self.repair_time();
         for place in 0..self.incoming.len() {
-            self.incoming[place].set_repair_time(time);
+            self.incoming[place].set_repair_time(time, self.paths[place].base_rtt());
             self.ask_for_repairs(now, PathId(place as u8));
         }
     }
 
     /// How long what is asked for takes to come. None if that would help nobody, or is not known.
-    fn repair_time(&self) -> Option<Duration> {
+    pub(super) fn repair_time(&self) -> Option<Duration> {
         if self.config.order == Order::Off || self.config.resequencer.timeout.is_some() {
             return None;
         }

@@ -55,6 +55,8 @@ pub(crate) struct Incoming {
     is_kept: bool,
     /// How long what is asked for takes to come; `None`: nothing is asked for.
     repair_time: Option<Duration>,
+    /// So long what is missing may only be late.
+    reordering_time: Duration,
 }
 
 impl Incoming {
@@ -79,6 +81,7 @@ impl Incoming {
             data_at: None,
             is_kept: false,
             repair_time: None,
+            reordering_time: Duration::MAX,
         }
     }
 
@@ -180,9 +183,11 @@ impl Incoming {
         self.hear(now, relative);
     }
 
-    /// How long what is asked for would take; `None`: nothing is to be asked for.
-    pub(crate) fn set_repair_time(&mut self, time: Option<Duration>) {
+    /// How long what is asked for would take (`None`: nothing is to be asked for), and the path's round trip, if it is known: a quarter of it
+    /// a packet may be late (RFC 8985 §6.2).
+    pub(crate) fn set_repair_time(&mut self, time: Option<Duration>, own: Option<Duration>) {
         self.repair_time = time;
+        self.reordering_time = own.map_or(Duration::MAX, |round_trip| round_trip / 4);
     }
 
     /// What the peer is to send again now, of what it keeps.
@@ -193,7 +198,10 @@ impl Incoming {
         }
         let (reordering, window, repair_time) = (self.reordering, self.window.length(now), self.repair_time?);
         let mut missing = Missing::new(path);
-        self.gaps.ask(&Terms { now, reordering, window, repair_time }, &mut missing);
+        self.gaps.ask(
+            &Terms { now, reordering, reordering_time: self.reordering_time, window, repair_time },
+            &mut missing,
+        );
         (!missing.ranges().is_empty()).then_some(missing)
     }
 

@@ -12,8 +12,10 @@ const ASKS: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::receive::incoming) struct Terms {
     pub(in crate::receive::incoming) now: Instant,
-    /// So many packets must have come since, the one that showed it included, and so much time be over: it may only be late.
+    /// It may only be late until so many packets have come since, the one that showed it included, or this time is over (RFC 8985 §6.2) …
     pub(in crate::receive::incoming) reordering: u32,
+    pub(in crate::receive::incoming) reordering_time: Duration,
+    /// … and this is over, too, by which the path is known to reorder.
     pub(in crate::receive::incoming) window: Duration,
     /// How long what is asked for takes to come.
     pub(in crate::receive::incoming) repair_time: Duration,
@@ -68,9 +70,10 @@ impl Gaps {
         for place in first..self.all.len() {
             let arrivals = self.arrivals;
             let gap = &mut self.all[place];
-            let is_late = arrivals.wrapping_sub(gap.arrivals) < terms.reordering
-                || terms.now.saturating_since(gap.at) < terms.window;
-            if gap.asks == 0 && is_late {
+            let age = terms.now.saturating_since(gap.at);
+            let is_overtaken =
+                arrivals.wrapping_sub(gap.arrivals) >= terms.reordering || age >= terms.reordering_time;
+            if gap.asks == 0 && (!is_overtaken || age < terms.window) {
                 return;
             }
             if !gap.ask(terms, missing) {

@@ -76,7 +76,7 @@ fn a_gap_is_waited_for_until_packets_and_window_have_passed() {
 
 fn terms(millis: u64) -> Terms {
     let [window, repair_time] = [0, 40].map(Duration::from_millis);
-    Terms { now: at(millis), reordering: 3, window, repair_time }
+    Terms { now: at(millis), reordering_time: Duration::MAX, reordering: 3, window, repair_time }
 }
 
 /// What is asked for then.

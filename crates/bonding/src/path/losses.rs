@@ -1,0 +1,52 @@
+//! Does a path lose packets?
+
+use ropewalk_units::{Duration, Instant};
+
+/// Half the window, as that of the base round trip.
+const HALF_WINDOW: Duration = Duration::from_secs(5);
+/// One loss is chance.
+const SOME: u32 = 2;
+
+/// Packets lost in the last 5 to 10 s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Losses {
+    current: u32,
+    before: u32,
+    since: Instant,
+}
+
+impl Losses {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { current: 0, before: 0, since: now }
+    }
+
+    /// A report tells of so many more.
+    pub(super) fn note(&mut self, now: Instant, packets: u32) {
+        if now.saturating_since(self.since) >= HALF_WINDOW {
+            self.before = std::mem::take(&mut self.current);
+            self.since = now;
+        }
+        self.current = self.current.saturating_add(packets);
+    }
+
+    /// Is there more than chance?
+    pub(super) fn are_some(&self) -> bool {
+        self.current.saturating_add(self.before) >= SOME
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_in_ten_seconds_are_some() {
+        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        let mut losses = Losses::new(at(0));
+        let told = [(1, 1, false), (3, 1, true), (6, 0, true), (9, 1, true), (12, 0, false), (13, 1, true)];
+        for (seconds, packets, expected) in told {
+            losses.note(at(seconds), packets);
+            assert_eq!(losses.are_some(), expected, "after {seconds} s");
+        }
+    }
+}
