@@ -7,6 +7,10 @@ use ropewalk_units::{Duration, Instant};
 
 /// So many packets tell a rate: an initial window of ten (RFC 6928) less what a short buffer may drop of it.
 const PACKETS: u32 = 8;
+/// A train that comes for so long, in µs, tells it with fewer packets: what delays vary by is a small part of that.
+const LONG: u32 = 10_000;
+/// … but a pair may be any two (Dovrolis et al., §III).
+const LEAST: u32 = 3;
 /// A train that goes on is told again each so many packets.
 const LONGEST: u32 = 64;
 /// Packets that leave within this part of the time in which they come are a train.
@@ -49,7 +53,7 @@ impl Train {
         }
         self.octets = self.octets.saturating_add(octets);
         self.packets += 1;
-        if self.packets >= PACKETS {
+        if self.packets >= PACKETS || self.packets >= LEAST && came_in >= LONG {
             self.rate = Some(((u64::from(self.octets) * 8_000 / u64::from(came_in)) as u32, now));
         }
     }
@@ -92,6 +96,8 @@ mod tests {
         assert_eq!(rate(10, 0, 200), 60_000);
         assert_eq!(rate(200, 140, 200), 60_000);
         assert_eq!(rate(8, 0, 200), 0, "too short");
+        assert_eq!(rate(4, 0, 6_000), 2_000, "a slow line needs fewer");
+        assert_eq!(rate(3, 0, 6_000), 0);
         assert_eq!(rate(200, 160, 200), 0, "hardly spread");
         assert_eq!(rate(200, 200, 200), 0);
     }
