@@ -16,13 +16,15 @@ from conftest import TWO_PATHS
 from fake_core import FakeCore
 from ropewalk import InputError, ScenarioError, _core
 from ropewalk.commands import app
-from ropewalk.comparison import Comparison, _difference, _of_paths, chosen
+from ropewalk.comparison import MEASURES, Comparison, Difference, _difference, _of_paths, chosen
 from ropewalk.comparison_tables import charts, text
 from ropewalk.executor import LocalExecutor, carry_out
 from ropewalk.plan import Plan, Settings
 from ropewalk.progress import Silent
 from ropewalk.source import resolve
 from ropewalk.store import Store
+from ropewalk.studies.linux import _within
+from ropewalk.studies.linux_cases import groups
 from ropewalk.summary import to_json
 from ropewalk.waiting import check
 
@@ -210,7 +212,7 @@ def test_another_experiment_is_run_all_the_same_and_said_first(tmp_path: Path) -
     file = tmp_path / "other.toml"
     line = 'mptcp = { scheduler = "blest", congestion_control = "lia" }\n'
     file.write_text(TWO_PATHS.replace('duration = "3 s"', 'duration = "1 s"') + line, encoding="utf-8")
-    with pytest.raises(ScenarioError, match="couples no windows"):
+    with pytest.raises(ScenarioError, match="`scheduler` is fixed in the kernel"):
         ropewalk.run(file, overrides={f"hosts.{host}.stack": "linux" for host in ("client", "server")})
     result = ropewalk_compare(file, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -220,3 +222,25 @@ def test_another_experiment_is_run_all_the_same_and_said_first(tmp_path: Path) -
     )
     assert "mptcp.scheduler: the kernel has its own scheduler only: `linux`" in second
     assert "share of the path %" in result.stdout
+
+
+def test_the_cases_of_the_study_are_scenarios_with_names_of_their_own() -> None:
+    for quick in (True, False):
+        cases = [case for group in groups(quick=quick) for case in group.cases]
+        assert len({case.name for case in cases}) == len(cases) > 30
+        for case in cases:
+            assert check(case.source).duration_s >= 1, case.name
+            assert case.measure in MEASURES
+
+
+def test_a_row_is_within_its_bar_by_its_mean_or_by_an_interval_that_would_show_a_difference() -> None:
+    def row(*differences: float) -> Difference:
+        first = dict.fromkeys(range(len(differences)), 100.0)
+        second = {seed: 100 + one for seed, one in enumerate(differences)}
+        return _difference(("bulk", None, "goodput_mbps"), first, second)
+
+    assert _within(row(1.0, 1.2), 0.02) is True
+    assert _within(row(4.0, 4.1), 0.02) is False
+    assert _within(row(*[-4.0, 10.0] * 4), 0.02) is True, "none is seen, and one of 10 % would be"
+    assert _within(row(-40.0, 60.0), 0.02) is False, "too wide to say"
+    assert _within(row(4.0), None) is None
