@@ -41,7 +41,7 @@ pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     };
     let first = delivery(of(shortest));
     // ECF's δ: as much as either varies, the longer one may be later.
-    let margin = of(ready).deviation.max(of(shortest).deviation);
+    let margin = of(ready).deviation;
     let rate: f64 = shorter.iter().map(|id| of(id).rate).sum();
     let wait = ask.waiting as f64 / rate.max(1.0) * 1e9;
     let needed = (arrival + margin - first) as f64 * if of(ready).is_in_use { HYSTERESIS } else { 1.0 };
