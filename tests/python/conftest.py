@@ -3,9 +3,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from fake_core import FakeCore
 from ropewalk import _core
+
+PATIENCE_S = 600
+"""How long a test waits for what has to happen: far longer than it takes on a machine with much else to do."""
+
+# How long an example takes says how busy the machine is, and nothing of the code.
+settings.register_profile("ropewalk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ropewalk")
 
 TWO_PATHS = """\
 # client ==a (10 Mbit/s)== server

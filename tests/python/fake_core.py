@@ -182,8 +182,9 @@ class FakeCore:
         self._running = 0
         self.findings: list[tuple[str, str, str | None]] = []
         """What the doctor finds."""
-        self.slow = False
-        """Whether every run takes a moment, so that several meet."""
+        self.together = False
+        """Whether a simulation waits until two have been there at a time."""
+        self._met = threading.Event()
         self.left: list[str] = []
         """What dead runs have left."""
 
@@ -242,8 +243,12 @@ class FakeCore:
             waits = self.stop_after is not None and len(self.ran) >= self.stop_after
             if not waits:
                 self.ran.append((info.hash, seed))
-        if info.emulated or self.slow:
+        if self.at_once > 1:
+            self._met.set()
+        if info.emulated:
             time.sleep(0.01)
+        elif self.together:
+            self._met.wait(600)
         with self._lock:
             self._running -= 1
         if waits and interrupt is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,33 @@ def needs_kernel() -> None:
         pytest.fail(f"ROPEWALK_MUST_RUN is set, and this cannot run: {missing}")
     if missing:
         pytest.skip("; ".join(missing))
+
+
+PUNCTUAL_MS = 5
+"""Who gets a packet later than that may do what no simulated host does."""
+BUSY = 0.5
+"""Part of the time in which something waits for a CPU, from which on kernel and applications are late too."""
+
+
+def waited_s() -> float:
+    """Time in which something has waited for a CPU, as the kernel counts it (pressure stall information)."""
+    file = Path("/proc/pressure/cpu")
+    some = file.read_text(encoding="ascii").splitlines()[0] if file.exists() else "total=0"
+    return int(some.partition("total=")[2]) / 1e6
+
+
+def judged(attempt: Callable[[], dict[str, Any]], verdict: Callable[[dict[str, Any]], None]) -> None:
+    """Judge a comparison in real time, if nothing was late: else it says nothing, and another is made."""
+    for _ in range(5):
+        began, waited = time.monotonic(), waited_s()
+        tree = attempt()
+        busy = (waited_s() - waited) / (time.monotonic() - began)
+        try:
+            return verdict(tree)
+        except AssertionError:
+            if busy <= BUSY and all(late["worst_ms"] <= PUNCTUAL_MS for late in tree["lateness"]):
+                raise
+    pytest.skip("the machine is too busy: something was late in each run")
 
 
 def two_of(folder: Path, *, loss: str) -> Comparison:
@@ -185,26 +214,35 @@ def test_a_transfer_is_the_same_experiment_in_both_worlds(tmp_path: Path) -> Non
     needs_kernel()
     file = tmp_path / "transfer.toml"
     file.write_text(TRANSFER, encoding="utf-8")
-    out = tmp_path / "out"
-    result = ropewalk_compare(file, "--out", out, "--json", "--replications", "2")
-    assert result.exit_code == 0, result.output
-    tree = json.loads(result.stdout)
+    outs: list[Path] = []
+
+    def compared() -> dict[str, Any]:
+        outs.append(tmp_path / str(len(outs)))
+        result = ropewalk_compare(file, "--out", outs[-1], "--json", "--replications", "2")
+        assert result.exit_code == 0, result.output
+        tree: dict[str, Any] = json.loads(result.stdout)
+        return tree
+
+    judged(compared, agrees)
+    folder = outs[-1] / "transfer" / "comparison"
+    names = {"comparison.html", "comparison.json", "bulk-cwnd.png", "bulk-rtt.svg"}
+    assert names <= {one.name for one in folder.iterdir()}
+    again = ropewalk_compare(file, "--out", outs[-1], "--replications", "2")
+    assert "0 runs done, 4 found in the store" in again.stderr + again.stdout
+    assert "late: at most" in again.stdout
+
+
+def agrees(tree: dict[str, Any]) -> None:
     assert (tree["worlds"], tree["seeds"], tree["not_the_same"]) == (["simulate", "linux"], [1, 2], [])
     assert [late["seed"] for late in tree["lateness"]] == [1, 2]
     assert tree["kernels"] == [os.uname().release]
     figures = {(one["path"], one["measure"]): one for one in tree["differences"]}
-    time = figures[None, "transfer_s"]
-    assert time["simulate"]["n"] == time["linux"]["n"] == time["difference"]["n"] == 2
+    transfer = figures[None, "transfer_s"]
+    assert transfer["simulate"]["n"] == transfer["linux"]["n"] == transfer["difference"]["n"] == 2
     # 100 kB take 0.1 s at this rate, and a round trip of 20 ms for the handshake, and for the window to grow.
-    assert all(0.12 < time[world]["mean"] < 0.5 for world in ("simulate", "linux"))
+    assert all(0.12 < transfer[world]["mean"] < 0.5 for world in ("simulate", "linux"))
     assert figures["dsl", "retransmissions"]["linux"]["mean"] == 0
     assert (figures["dsl", "srtt_ms"]["linux"]["mean"] or 0) > 20
-    folder = out / "transfer" / "comparison"
-    names = {"comparison.html", "comparison.json", "bulk-cwnd.png", "bulk-rtt.svg"}
-    assert names <= {one.name for one in folder.iterdir()}
-    again = ropewalk_compare(file, "--out", out, "--replications", "2")
-    assert "0 runs done, 4 found in the store" in again.stderr + again.stdout
-    assert "late: at most" in again.stdout
 
 
 def test_another_experiment_is_run_all_the_same_and_said_first(tmp_path: Path) -> None:

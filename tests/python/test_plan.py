@@ -134,7 +134,7 @@ def test_a_worker_that_dies_costs_its_runs_and_changes_no_octet(two_paths: Path,
 
 
 def test_runs_in_real_time_have_the_machine_for_themselves(fake: FakeCore) -> None:
-    fake.slow = True
+    fake.together = True
     ropewalk.run(resolve(TWO), replications=4, workers=4)
     assert fake.at_once > 1
     fake.at_once = 0

@@ -13,16 +13,33 @@ from pathlib import Path
 import pytest
 
 import ropewalk
-from conftest import TWO_PATHS
+from conftest import PATIENCE_S, TWO_PATHS
 from ropewalk.progress import Silent
 
 COMMAND = [sys.executable, "-m", "ropewalk"]
+
+WATCHED = """
+import sys, threading
+from pathlib import Path
+from ropewalk.cli import main
+
+mark, join = Path(sys.argv.pop(1)), threading.Thread.join
+
+def waits(thread, timeout=None):
+    if thread.name == "core":
+        mark.touch()
+    join(thread, timeout)
+
+threading.Thread.join = waits
+main()
+"""
+"""The command; it makes a file once it waits for the core."""
 
 both = pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 
 
 def wait_until(process: subprocess.Popen[str], ready: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE_S
     while not ready():
         assert process.poll() is None
         assert time.monotonic() < deadline
@@ -37,21 +54,30 @@ def disposition(process: subprocess.Popen[str], what: str) -> bool:
 
 
 def stopped(
-    arguments: list[str | Path], stop: signal.Signals, ready: Callable[[], bool] | None = None
+    arguments: list[str | Path],
+    stop: signal.Signals,
+    ready: Callable[[], bool],
+    program: list[str | Path] | None = None,
 ) -> tuple[int, str, str]:
-    """Start a command, stop it when it is ready, by default a second after it began, and return how it ended."""
+    """Start a command, stop it when it is ready, and return how it ended."""
     with subprocess.Popen(
-        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*(program or COMMAND), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         wait_until(process, lambda: disposition(process, "SigCgt"))
-        if ready is None:
-            time.sleep(1)
-        else:
-            wait_until(process, ready)
+        wait_until(process, ready)
         process.send_signal(stop)
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
     assert "Traceback" not in stderr
     return process.returncode, stdout, stderr
+
+
+def stopped_in_the_core(
+    arguments: list[str | Path], stop: signal.Signals, folder: Path
+) -> tuple[int, str, str]:
+    """The same, when the command waits for the core."""
+    mark = folder / "waits"
+    mark.unlink(missing_ok=True)
+    return stopped(arguments, stop, mark.exists, [sys.executable, "-c", WATCHED, mark])
 
 
 def scenario(folder: Path, duration: str) -> Path:
@@ -103,9 +129,9 @@ def test_a_study_keeps_finished_runs_and_resumes(tmp_path: Path, stop: signal.Si
 
 
 @both
-def test_a_search_for_routes_ends(stop: signal.Signals, code: int) -> None:
+def test_a_search_for_routes_ends(tmp_path: Path, stop: signal.Signals, code: int) -> None:
     for command in ("statistics", "show"):
-        end, stdout, stderr = stopped(["routes", command, "--range", "1"], stop)
+        end, stdout, stderr = stopped_in_the_core(["routes", command, "--range", "1"], stop, tmp_path)
         assert (end, stdout, stderr) == (code, "", "stopped\n")
 
 
@@ -122,7 +148,7 @@ def test_sigterm_stays_ignored_if_it_was(tmp_path: Path) -> None:
     ) as process:
         wait_until(process, lambda: disposition(process, "SigIgn"))
         process.send_signal(signal.SIGTERM)
-        stdout, _ = process.communicate(timeout=120)
+        stdout, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert json.loads(stdout)["duration_s"] == 1000
 
@@ -162,7 +188,7 @@ def test_the_drawing_of_a_hopeless_deployment_ends(tmp_path: Path, stop: signal.
         (["sweep", campaign, "--out", tmp_path / "out"], "stopped; every finished run is in"),
     ]
     for command, said in words:
-        end, stdout, stderr = stopped(command, stop)
+        end, stdout, stderr = stopped_in_the_core(command, stop, tmp_path)
         assert (end, stdout) == (code, "")
         assert stderr.startswith(said)
     assert not (tmp_path / "out").exists()

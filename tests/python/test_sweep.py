@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import ropewalk
+from conftest import PATIENCE_S
 from fake_core import FakeCore
 from ropewalk import LocalExecutor, RunError, ScenarioError, StoreError
 from ropewalk.executor import Executor
@@ -170,7 +171,7 @@ def test_interruption_keeps_what_is_finished_and_the_next_sweep_goes_on(
         def advance(self, steps: int = 1) -> None:
             super().advance(steps)
             if self.done == 5:
-                assert fake.blocked.wait(10)
+                assert fake.blocked.wait(PATIENCE_S)
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -1,6 +1,8 @@
 //! Can this machine run the tests?
 
+use crate::witness::{ATTEMPTS, Witness, wait_for_calm};
 use ropewalk_live::Machine;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +21,24 @@ pub(crate) fn turn() -> Option<MutexGuard<'static, ()>> {
     assert!(std::env::var(MUST_RUN).is_err(), "{MUST_RUN} is set, and the test cannot run: {missing}");
     println!("skipped: {missing}");
     None
+}
+
+/// Runs a test when it has the machine for itself, and judges it if it had: what fails while other programs keep kernel and
+/// applications waiting runs again.
+pub(crate) fn judged(test: impl Fn()) {
+    let Some(_turn) = turn() else { return };
+    for _ in 0..ATTEMPTS {
+        let witness = Witness::new();
+        let result = catch_unwind(AssertUnwindSafe(&test));
+        let strain = witness.end();
+        match result {
+            Ok(()) => return,
+            Err(panic) if strain.is_bearable() => resume_unwind(panic),
+            Err(_) => println!("not judged, the machine was busy: {strain:?}"),
+        }
+        wait_for_calm();
+    }
+    println!("inconclusive: the machine was busy in {ATTEMPTS} runs");
 }
 
 fn missing(machine: &Machine) -> Option<&'static str> {

@@ -1,6 +1,7 @@
 //! What a run leaves on the machine, as other programs see it.
 
-use rustix::event::{Timespec, poll};
+use crate::witness::pause;
+use ropewalk_units::Duration;
 use std::process::Command;
 
 /// Namespaces and locks of the runs of one process, and interfaces that are in none of them.
@@ -43,11 +44,11 @@ impl Traces {
 
 /// Waits until something is so, but not for ever.
 pub(crate) fn wait_for(is_so: impl Fn() -> bool) {
-    for _ in 0..2000 {
+    for _ in 0..12_000 {
         if is_so() {
             return;
         }
-        poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 })).expect("a pause");
+        pause(Duration::from_millis(10));
     }
-    panic!("it has not come to it in 20 seconds");
+    panic!("it has not come to it in two minutes");
 }

@@ -90,7 +90,10 @@ pub(crate) const CASES: &[Case] = &[
     case(
         "2 % lost, handshakes too",
         2,
-        |scene| scene.through(mb::lossy(50)),
+        |scene| {
+            scene.joined = 1;
+            scene.through(mb::lossy(50));
+        },
         |report| !report.fell_back && report.retransmissions > 0,
     ),
     case("5 % twice", 2, |scene| scene.through(mb::duplicating(20)), stays::<2>),
@@ -147,6 +150,7 @@ pub(crate) const CASES: &[Case] = &[
         "options stripped from the joining SYN",
         2,
         |scene| {
+            scene.joined = 1;
             scene.through(mb::stripping(|sight| sight.port == 1 && sight.is_syn()));
         },
         stays::<1>,
@@ -155,6 +159,7 @@ pub(crate) const CASES: &[Case] = &[
         "options stripped from the joining SYN/ACK",
         2,
         |scene| {
+            scene.joined = 1;
             scene.through(mb::stripping(|sight| sight.port == 1 && sight.is_syn_ack()));
         },
         stays::<1>,
@@ -380,7 +385,10 @@ pub(crate) const CASES: &[Case] = &[
         ..case(
             "the kernel wants no subflow to its first address",
             2,
-            |_| command("sysctl -qw net.mptcp.allow_join_initial_addr_port=0"),
+            |scene| {
+                scene.joined = 1;
+                command("sysctl -qw net.mptcp.allow_join_initial_addr_port=0");
+            },
             |report| stays::<1>(report) && !namespace::has_counted("MPJoinSynRx"),
         )
     },

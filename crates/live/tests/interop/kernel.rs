@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Linux's number of Multipath TCP as a protocol.
 const IPPROTO_MPTCP: i32 = 262;
 /// No test takes so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What a stream was: its octets, and their SHA-256.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +29,11 @@ pub(crate) struct Noise {
 impl Noise {
     pub(crate) fn new(seed: u64, octets: u64) -> Self {
         Self { random: Xorshift::new(seed | 1), left: octets }
+    }
+
+    /// Octets that are still to come.
+    pub(crate) const fn left(&self) -> u64 {
+        self.left
     }
 
     /// The next octets, `most` at the most; none at the end.
