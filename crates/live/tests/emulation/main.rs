@@ -1,6 +1,7 @@
 //! Scenarios whose hosts are Linux's: they run on this machine, in namespaces of their own, for a few seconds each. How fast
 //! they are is compared with room for a machine that has much else to do.
 
+mod foreign;
 mod machine;
 mod scenarios;
 mod traces;

@@ -2,6 +2,7 @@
 
 use ropewalk_scenario::plan::Stack;
 use ropewalk_scenario::{Outcome, RunOptions, Scenario, Watch, load_as};
+use std::path::Path;
 
 /// A scenario of a client and a server, whose text leaves open what they run.
 pub(crate) struct Emulated(String);
@@ -61,13 +62,18 @@ changes = [
 }
 
 fn of_shared_server(name: &str, more: &str) -> Emulated {
+    let bulk = connection("bulk", &format!("protocol = \"mptcp\"\n{more}"));
+    Emulated::new(name, "4 s", &["[routers.r]\n".to_owned(), access_links(), bulk])
+}
+
+/// Two from the client to a router, and one from there to the server.
+fn access_links() -> String {
     let links = [
         link("dsl", ["client", "r"], "rate = \"8 Mbit/s\"\ndelay = \"10 ms\"", 50),
         link("lte", ["client", "r"], "rate = \"4 Mbit/s\"\ndelay = \"20 ms\"", 50),
         link("wan", ["r", "server"], "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"", 1000),
     ];
-    let bulk = connection("bulk", &format!("protocol = \"mptcp\"\n{more}"));
-    Emulated::new(name, "4 s", &["[routers.r]\n".to_owned(), links.concat(), bulk])
+    links.concat()
 }
 
 /// Programs alone: one sends 100 kB to another, which goes on until it is ended, and a third does not want to end.
@@ -101,6 +107,45 @@ peer.recv(1)
 "#;
     let stubborn = "[hosts.client.commands.stubborn]\ncommand = \"echo $$; trap '' TERM; while :; do sleep 0.1; done\"\n";
     Emulated::new("programs", "4 s", &[dsl(100), sink.to_owned(), source.to_owned(), stubborn.to_owned()])
+}
+
+/// iperf3 sends 4 MB to another one.
+pub(crate) fn iperf3_on_a_link() -> Emulated {
+    Emulated::new("iperf3", "9 s", &[dsl(100), iperf3("exec iperf3 --server", "iperf3")])
+}
+
+/// The same by Multipath TCP, with an endpoint at the second link.
+pub(crate) fn iperf3_on_two_links() -> Emulated {
+    let client = "mptcpize run iperf3";
+    let programs = iperf3("exec mptcpize run iperf3 --server", client);
+    let endpoint = "[hosts.client.commands.endpoint]\ncommand = \"ip mptcp endpoint add $ip_client_lte dev lte subflow\"\n";
+    Emulated::new(
+        "mptcpize",
+        "9 s",
+        &["[routers.r]\n".to_owned(), access_links(), programs, endpoint.to_owned()],
+    )
+}
+
+/// A client that begins when its server listens, however long that takes.
+fn iperf3(server: &str, client: &str) -> String {
+    format!(
+        r#"[hosts.server.commands.speed-server]
+command = "{server}"
+[hosts.client.commands.speed]
+start = "500 ms"
+command = """until report=$({client} --client $ip_server --bytes 4M --json); do sleep 0.1; done; echo "$report" """
+"#
+    )
+}
+
+/// curl fetches a file of this folder.
+pub(crate) fn download(folder: &Path) -> Emulated {
+    let web = format!("exec python3 -m http.server 8000 --directory {}", folder.display());
+    let fetch = "curl --silent --show-error --retry 10 --retry-delay 1 --retry-connrefused http://$ip_server:8000/file | sha256sum";
+    let programs = format!(
+        "[hosts.server.commands.web]\ncommand = \"{web}\"\n[hosts.client.commands.fetch]\ncommand = \"{fetch}\"\n"
+    );
+    Emulated::new("download", "5 s", &[dsl(100), programs])
 }
 
 /// 8 Mbit/s and 10 ms between both hosts.
