@@ -74,6 +74,7 @@ MEASURES: Final = {
     "received_part": "datagrams received %",
     "delay_median_ms": "median delay ms",
     "completed": "completed",
+    "reinjected_kb": "reinjected kB",
     "share": "share of the path %",
     "retransmissions": "retransmissions",
     "spurious_retransmissions": "spurious retransmissions",
@@ -307,6 +308,8 @@ def _of_connection(row: Row, duration_s: float, *, cut: bool) -> Iterator[tuple[
     yield "delay_median_ms", row["delay_median_ms"]
     if cut:
         yield "completed", float(row["completed"])
+    if row["protocol"] == "mptcp" and row["reinjected_bytes"] is not None:
+        yield "reinjected_kb", row["reinjected_bytes"] / 1e3
 
 
 def _of_paths(rows: Sequence[Row]) -> dict[tuple[str, str, int], dict[str, float | None]]:

@@ -17,9 +17,17 @@ fn mbps(octets: u64, time: Duration) -> f64 {
 }
 
 /// Rows of all connections at the end of the run.
-pub(crate) fn connections(plan: &Plan, progress: &[Arc<Progress>]) -> Vec<ConnectionRow> {
-    let all = plan.connections.iter().zip(progress);
-    all.map(|(connection, progress)| connection_row(plan, connection, progress)).collect()
+pub(crate) fn connections(
+    plan: &Plan,
+    progress: &[Arc<Progress>],
+    observed: &Observed,
+) -> Vec<ConnectionRow> {
+    let all = plan.connections.iter().zip(progress).zip(&observed.reinjected);
+    all.map(|((connection, progress), reinjected)| ConnectionRow {
+        reinjected_bytes: *reinjected,
+        ..connection_row(plan, connection, progress)
+    })
+    .collect()
 }
 
 fn connection_row(plan: &Plan, connection: &ConnectionPlan, progress: &Progress) -> ConnectionRow {

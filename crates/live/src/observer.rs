@@ -4,7 +4,7 @@ use crate::application::{Progress, server_port};
 use crate::clock::Clock;
 use crate::netlink::{Diag, TcpInfo, TcpSocket};
 use crate::processes;
-use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, Plan};
+use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, Plan, Protocol};
 use ropewalk_scenario::{SeriesRow, SubflowSample};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -34,6 +34,8 @@ pub(crate) struct Seen {
 pub(crate) struct Observed {
     pub(crate) subflows: Vec<Vec<Seen>>,
     pub(crate) series: Vec<SeriesRow>,
+    /// Octets that each connection's sender has sent once more on another subflow, where its kernel tells.
+    pub(crate) reinjected: Vec<Option<u64>>,
     /// Those of no connection.
     pub(crate) others: Vec<Other>,
 }
@@ -64,7 +66,11 @@ impl Observer<'_> {
     /// Looks until `stop`, and once more then.
     pub(crate) fn watch(mut self, stop: &AtomicBool) -> Observed {
         let connections = self.plan.connections.len();
-        let mut observed = Observed { subflows: vec![Vec::new(); connections], ..Observed::default() };
+        let mut observed = Observed {
+            subflows: vec![Vec::new(); connections],
+            reinjected: vec![None; connections],
+            ..Observed::default()
+        };
         let mut delivered = vec![0; connections];
         let interval = if self.series { self.plan.settings.sample_interval } else { RARELY };
         let interval = if self.groups.is_empty() { interval } else { interval.min(OFTEN) };
@@ -98,15 +104,17 @@ impl Observer<'_> {
             let Ok(mut sockets) = diag.tcp() else { continue };
             sockets.sort_unstable_by_key(|socket| (socket.local, socket.remote));
             for socket in sockets {
-                let owner = self.plan.connections.iter().enumerate().find_map(|(index, connection)| {
-                    let opened = !connection.server_sends();
-                    let port = if opened { socket.remote.port() } else { socket.local.port() };
-                    (connection.sender() == *node && port == server_port(index)).then_some((index, opened))
-                });
-                match owner {
+                match owner(self.plan, *node, [socket.local, socket.remote]) {
                     Some((index, opened)) => keep(&mut observed.subflows[index], &socket, opened),
                     None if is_of_connection(self.plan, *node, &socket) => {}
                     None => keep_other(&mut observed.others, *node, socket, self.groups.get(node)),
+                }
+            }
+            if has_multipath(self.plan, *node) {
+                for socket in diag.mptcp().unwrap_or_default() {
+                    if let Some((index, _)) = owner(self.plan, *node, [socket.local, socket.remote]) {
+                        observed.reinjected[index] = socket.reinjected;
+                    }
                 }
             }
         }
@@ -149,6 +157,21 @@ impl Observer<'_> {
             delivered[index] = bytes;
         }
     }
+}
+
+/// The connection whose data a socket with these ends sends, and whether it has opened the connection.
+fn owner(plan: &Plan, node: NodeIndex, [local, remote]: [SocketAddrV4; 2]) -> Option<(usize, bool)> {
+    plan.connections.iter().enumerate().find_map(|(index, connection)| {
+        let opened = !connection.server_sends();
+        let port = if opened { remote.port() } else { local.port() };
+        (connection.sender() == node && port == server_port(index)).then_some((index, opened))
+    })
+}
+
+/// Does this node send data of a connection of Multipath TCP?
+fn has_multipath(plan: &Plan, node: NodeIndex) -> bool {
+    let mut all = plan.connections.iter();
+    all.any(|connection| connection.sender() == node && matches!(connection.protocol, Protocol::Mptcp(_)))
 }
 
 /// Keeps what a socket tells now; `opened` is true at the end that has sent a SYN, which counts as an octet.

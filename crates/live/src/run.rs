@@ -57,7 +57,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
     if stop.load(Ordering::Relaxed) {
         return Err(Error::Interrupted { at: links.now() });
     }
-    let connections = collect::connections(plan, &progress);
+    let connections = collect::connections(plan, &progress, &observed);
     Ok(Outcome {
         provenance: Provenance { scenario: scenario.name().to_owned(), scenario_hash: scenario.hash(), seed },
         duration: plan.settings.duration,

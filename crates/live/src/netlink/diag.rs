@@ -1,7 +1,8 @@
-//! What the kernel's TCP sockets have counted: `sock_diag` (`uapi/linux/inet_diag.h`, `uapi/linux/tcp.h`).
+//! What the kernel's TCP and Multipath TCP sockets have counted: `sock_diag` (`uapi/linux/inet_diag.h`, `uapi/linux/tcp.h`,
+//! `uapi/linux/mptcp.h`).
 
 use super::Netlink;
-use super::attribute::find;
+use super::attribute::{find, push};
 use super::raw::Raw;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
@@ -11,7 +12,10 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 const BY_FAMILY: u16 = 20;
 const AF_INET: u8 = 2;
 const IPPROTO_TCP: u8 = 6;
-/// The attribute with `struct tcp_info`.
+const IPPROTO_MPTCP: u32 = 262;
+/// The request's attribute for a protocol whose number has no room in it.
+const PROTOCOL: u16 = 3;
+/// The attribute with `struct tcp_info` or `struct mptcp_info`.
 const INFO: u16 = 2;
 /// Octets of the request's socket id, whose zeros stand for any.
 const ANY_SOCKET: [u8; 48] = [0; 48];
@@ -19,6 +23,8 @@ const ANY_SOCKET: [u8; 48] = [0; 48];
 const MESSAGE: usize = 72;
 /// Where the inode is in it.
 const INODE: usize = 68;
+/// Where `mptcpi_bytes_retrans` is in `struct mptcp_info`.
+const BYTES_RETRANS: std::ops::Range<usize> = 48..56;
 /// Every state except TIME-WAIT, CLOSE, LISTEN and the half-open request, which have nothing to tell.
 const STATES: u32 = 0xfff & !(1 << 6 | 1 << 7 | 1 << 10);
 
@@ -91,6 +97,15 @@ impl TcpInfo {
     }
 }
 
+/// A socket of Multipath TCP, with the addresses of its first subflow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MptcpSocket {
+    pub(crate) local: SocketAddrV4,
+    pub(crate) remote: SocketAddrV4,
+    /// Octets sent once more on another subflow; `None` where the kernel does not tell (before Linux 6.5).
+    pub(crate) reinjected: Option<u64>,
+}
+
 /// The sockets of the namespace in which it was opened.
 pub(crate) struct Diag(Netlink);
 
@@ -101,25 +116,51 @@ impl Diag {
 
     /// All sockets of TCP with a peer, over IPv4.
     pub(crate) fn tcp(&mut self) -> io::Result<Vec<TcpSocket>> {
-        let mut octets = vec![AF_INET, IPPROTO_TCP, 1 << (INFO - 1), 0];
-        octets.extend(STATES.to_ne_bytes());
-        octets.extend(ANY_SOCKET);
+        let answers = self.0.request(Raw { kind: BY_FAMILY, octets: request(IPPROTO_TCP) }, NLM_F_DUMP)?;
+        Ok(answers.iter().filter_map(|answer| tcp(&answer.octets)).collect())
+    }
+
+    /// All sockets of Multipath TCP with a peer, over IPv4. A kernel without CONFIG_INET_MPTCP_DIAG refuses.
+    pub(crate) fn mptcp(&mut self) -> io::Result<Vec<MptcpSocket>> {
+        let mut octets = request(0);
+        push(&mut octets, PROTOCOL, &IPPROTO_MPTCP.to_ne_bytes());
         let answers = self.0.request(Raw { kind: BY_FAMILY, octets }, NLM_F_DUMP)?;
-        Ok(answers.iter().filter_map(|answer| socket(&answer.octets)).collect())
+        Ok(answers.iter().filter_map(|answer| mptcp(&answer.octets)).collect())
     }
 }
 
-fn socket(octets: &[u8]) -> Option<TcpSocket> {
+fn request(protocol: u8) -> Vec<u8> {
+    let mut octets = vec![AF_INET, protocol, 1 << (INFO - 1), 0];
+    octets.extend(STATES.to_ne_bytes());
+    octets.extend(ANY_SOCKET);
+    octets
+}
+
+/// A socket's own address and its peer's.
+fn ends(octets: &[u8]) -> Option<[SocketAddrV4; 2]> {
     let port = |at: usize| octets.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
     let address = |at: usize| octets.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
     let end = |at: usize, port: u16| Some(SocketAddrV4::new(Ipv4Addr::from_bits(address(at)?), port));
+    Some([end(8, port(4)?)?, end(24, port(6)?)?])
+}
+
+fn tcp(octets: &[u8]) -> Option<TcpSocket> {
+    let [local, remote] = ends(octets)?;
     let state = *octets.get(1)?;
     let inode = octets.get(INODE..INODE + 4)?.try_into().ok().map(u32::from_ne_bytes)?;
     Some(TcpSocket {
-        local: end(8, port(4)?)?,
-        remote: end(24, port(6)?)?,
+        local,
+        remote,
         fin_acked: FIN_ACKED.contains(&state),
         inode,
         info: TcpInfo::read(find(octets.get(MESSAGE..)?, INFO)?)?,
     })
+}
+
+fn mptcp(octets: &[u8]) -> Option<MptcpSocket> {
+    let [local, remote] = ends(octets)?;
+    let info = find(octets.get(MESSAGE..)?, INFO)?;
+    let reinjected =
+        info.get(BYTES_RETRANS).and_then(|octets| octets.try_into().ok()).map(u64::from_ne_bytes);
+    Some(MptcpSocket { local, remote, reinjected })
 }

@@ -44,6 +44,13 @@ pub(crate) fn two_links() -> Emulated {
     Emulated::new("two-links", "4 s", &[dsl(50), lte, connection("bulk", r#"protocol = "mptcp""#)])
 }
 
+/// The same, with a second link that goes dark in the middle.
+pub(crate) fn dark_path() -> Emulated {
+    let Emulated(text) = two_links();
+    let dark = "rate = \"4 Mbit/s\"\nchanges = [{ at = \"2 s\", state = \"down\" }]";
+    Emulated(text.replace("rate = \"4 Mbit/s\"", dark))
+}
+
 /// Two access links to a router, and one link from there: the server has one address.
 pub(crate) fn shared_server() -> Emulated {
     of_shared_server("shared-server", "")
