@@ -12,5 +12,6 @@ mod endpoints;
 mod fallback;
 mod handshake;
 mod joins;
+mod rescue;
 mod resets;
 mod transitions;

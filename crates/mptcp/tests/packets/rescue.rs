@@ -1,0 +1,112 @@
+//! What the connection does about a subflow that holds it up, or does not answer.
+
+use crate::script::{Script, address, config};
+use ropewalk_mptcp::{Config, Event, Path, PathManager, ReinjectAfterTimeout, Scheduler, SubflowId};
+
+/// Subflow 0 with a round trip of 20 ms, subflow 1 with one of 5 ms. The peer's window is 15 000 octets; subflow 1 has acknowledged
+/// its 10 000, and subflow 0 holds the rest.
+fn held_up(config: Config) -> Script {
+    let mut server = Script::accept(config, "S 0:1 win 15000 mss 1024 sackok capable");
+    server.run(
+        "0 > S. 0:1 ack 1 capable
+         +20 0 < . 1:1 ack 1 win 15000 capable
+         +1 1 < S 0:1 win 15000 mss 1024 sackok join
+         1 > S. 0:1 ack 1 join
+         +5 1 < . 1:1 ack 1 win 15000 join
+         1 > . 1:1 ack 1
+         push 100000",
+    );
+    let sent = server.take_out();
+    let on = |at: u32| sent.iter().filter(|(id, _)| id.0 == at).map(|(_, s)| s.payload.len).sum::<u32>();
+    assert_eq!((on(1), on(0)), (10_000, 5000));
+    server
+}
+
+fn penalties(server: &mut Script) -> usize {
+    server.take_out();
+    server.events().iter().filter(|event| matches!(event, Event::Penalized(SubflowId(0)))).count()
+}
+
+#[test]
+fn a_subflow_that_holds_the_window_up_is_penalized_once_a_round_trip() {
+    let lowest_rtt = Scheduler::LowestRtt;
+    let mut server = held_up(Config { penalization: true, scheduler: lowest_rtt, ..config() });
+    server.run("+5 1 < . 1:1 ack 10001 win 5000 dack 10000");
+    assert_eq!(penalties(&mut server), 1);
+    server.run("+2 1 < . 1:1 ack 10001 win 5000 dack 10000");
+    assert_eq!(penalties(&mut server), 0, "not again within a round trip of the fast one");
+    server.run("+4 1 < . 1:1 ack 10001 win 5000 dack 10000");
+    assert_eq!(penalties(&mut server), 1);
+}
+
+/// The peer as it hears subflow 1 alone.
+#[derive(Default)]
+struct Peer {
+    /// Data by the thousand.
+    arrived: [bool; 20],
+    /// What it acknowledges on the subflow.
+    next: u32,
+}
+
+impl Peer {
+    /// Takes what has left, and acknowledges it.
+    fn answer(&mut self, server: &mut Script) {
+        let sent = server.take_out();
+        for (_, segment) in sent.iter().filter(|(id, segment)| id.0 == 1 && segment.payload.len > 0) {
+            self.arrived[(segment.payload.offset / 1000) as usize] = true;
+            self.next = self.next.max(segment.end().since(server.ends[1].iss));
+        }
+        let data = 1000 * self.arrived.iter().take_while(|arrived| **arrived).count();
+        server.run(&format!("1 < . 1:1 ack {} win 60000 dack {data}", self.next.max(1)));
+    }
+}
+
+/// Octets that were reinjected when subflow 0 had timed out once, twice and so on, until it counted as stale.
+fn reinjected_by_timeout(server: &mut Script) -> Vec<u32> {
+    let (mut peer, mut octets, mut by_timeout) = (Peer::default(), 0, Vec::new());
+    while by_timeout.len() < 4 {
+        peer.answer(server);
+        for event in server.events() {
+            octets += if let Event::Reinjected { octets, .. } = event { octets } else { 0 };
+        }
+        let timeouts = server.connection.subflow(SubflowId(0)).unwrap().tcp().consecutive_timeouts();
+        if timeouts as usize > by_timeout.len() {
+            by_timeout.push(octets);
+        }
+        server.take_out();
+        server.run("+1");
+    }
+    by_timeout
+}
+
+#[test]
+fn what_a_subflow_carries_goes_to_others_bit_by_bit_and_all_of_it_when_it_is_stale() {
+    let mut server = Script::server(Config {
+        scheduler: Scheduler::RoundRobin,
+        reinject_after_timeout: ReinjectAfterTimeout::Head,
+        stale_loss_cnt: 4,
+        ..config()
+    });
+    server.join();
+    server.run("push 20000");
+    assert_eq!(reinjected_by_timeout(&mut server), [1000, 2000, 3000, 10_000]);
+}
+
+#[test]
+fn when_a_join_is_refused_the_open_subflows_ask_whether_the_peer_knows_the_connection() {
+    let paths = vec![
+        Path { local: address(0, 1, 40_000), remote: address(0, 2, 5001) },
+        Path { local: address(1, 1, 0), remote: address(0, 2, 5001) },
+    ];
+    let mut client =
+        Script::connect_over(Config { path_manager: PathManager::FullMesh, ..config() }, paths);
+    client.run(
+        "0 > S 0:1 capable
+         +20 0 < S. 0:1 ack 1 win 60000 mss 1024 sackok capable
+         0 > . 1:1 ack 1 capable
+         +1 0 < . 1:1 ack 1 win 60000 dack 0
+         1 > S 0:1 join
+         +20 1 < R. 0:0 ack 1
+         0 > . 0:0 ack 1",
+    );
+}
