@@ -63,7 +63,7 @@ impl Scene {
         let _ = writeln!(
             text,
             "[bonds.home]\nbetween = [\"hub\", \"cpe\"]\npaths = [{}]\nscheduler = \"{scheduler}\"\n\
-             [connections.flow]\nfrom = \"server\"\nto = \"client\"\nstart = \"{} s\"\ntcp = {{ congestion_control = \"cubic\" }}",
+             [connections.flow]\nfrom = \"server\"\nto = \"client\"\nstart = \"{} s\"\ntcp = {{ congestion_control = \"cubic\", hystart = \"plus-plus\" }}",
             paths.join(", "),
             self.start
         );
@@ -113,7 +113,7 @@ impl Line {
         for flow in 0..self.beside {
             let _ = writeln!(
                 text,
-                "[connections.beside{place}-{flow}]\nfrom = \"x{place}\"\nto = \"y{place}\"\ntcp = {{ congestion_control = \"cubic\" }}"
+                "[connections.beside{place}-{flow}]\nfrom = \"x{place}\"\nto = \"y{place}\"\ntcp = {{ congestion_control = \"cubic\", hystart = \"plus-plus\" }}"
             );
         }
     }

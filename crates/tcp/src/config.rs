@@ -193,7 +193,7 @@ macro_rules! tcp_constants {
                     option_reserve: u32 = 0, 0;
                     /// The window's control. Files have a key for its name and one for each of its constants.
                     congestion_control: CongestionControl =
-                        CongestionControl::Cubic { hystart: HyStart::PlusPlus },
+                        CongestionControl::Cubic { hystart: HyStart::Linux },
                         CongestionControl::NewReno { byte_counting: false };
                     /// Whose windows hold.
                     window_owner: WindowOwner = WindowOwner::Own, WindowOwner::Own;

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ropewalk.store import write_text
 from ropewalk.studies import bonding_cells as made
-from ropewalk.studies.bonding_cells import DIRECT, LINES, Extent, papers_bond, source, udp
+from ropewalk.studies.bonding_cells import DIRECT, LINES, PLUS_PLUS, Extent, papers_bond, source, udp
 from ropewalk.studies.cells import Cell
 
 SCHEDULERS: Final[dict[str, dict[str, object]]] = {
@@ -106,7 +106,13 @@ def udp_cells(extent: Extent) -> list[Cell]:
 
 
 def _bulk() -> dict[str, Any]:
-    return {"protocol": "tcp", "from": "server", "to": "client", "application": {"kind": "bulk"}}
+    return {
+        "protocol": "tcp",
+        "from": "server",
+        "to": "client",
+        "application": {"kind": "bulk"},
+        "tcp": PLUS_PLUS,
+    }
 
 
 def tcp_cells(extent: Extent) -> list[Cell]:

@@ -86,8 +86,6 @@ def groups(*, quick: bool) -> list[Group]:
 
 def _scenario(name: str, duration_s: float, links: dict[str, Any], **connection: Any) -> Source:
     bulk = {"from": "client", "to": "server", "application": {"kind": "bulk"}} | connection
-    if connection.get("tcp", {}).get("congestion_control") != "newreno":
-        bulk["tcp"] = {"hystart": "linux"} | bulk.get("tcp", {})
     return resolve(
         {
             "scenario": {"name": name, "duration": f"{duration_s:.1f} s", "sample_interval": "50 ms"},
@@ -130,7 +128,7 @@ def _single(*, quick: bool) -> Group:
         if not quick or octets * 8 / rate < LONGEST_QUICK_S
     ]
     about = (
-        'TCP alone, CUBIC with HyStart as in Linux (`hystart = "linux"`, here and below), a queue of 1 000 packets, '
+        "TCP alone, the preset `linux` (CUBIC with HyStart as in Linux, here and below), a queue of 1 000 packets, "
         "no losses: the time of a transfer."
     )
     return Group("Transfers of a single flow", about, 0.02, tuple(cases))
@@ -158,7 +156,7 @@ def _hystart() -> Group:
     ]
     about = (
         "The same with a queue of 200 packets, which slow start fills unless HyStart ends it before. The preset has "
-        "HyStart++ (RFC 9406), which ends it later."
+        "HyStart as in Linux; HyStart++ (RFC 9406) ends slow start later."
     )
     return Group("What ends slow start", about, 0.02, tuple(cases))
 

@@ -97,10 +97,7 @@ impl OnKernel {
     }
 }
 
-/// What the kernel does instead of what the preset `linux` says.
-const INSTEAD: (&str, &str) = ("hystart", "linux");
-
-/// What it may be told to do beside.
+/// What the kernel may be told to do beside what the preset `linux` says.
 const BESIDE: (&str, &str) = ("window_scale", "off");
 
 /// The keys of `tcp` that the file gives.
@@ -144,8 +141,7 @@ impl Keys<'_> {
             if document.find(&key).is_none() || self.settable.contains(&name.as_str()) {
                 continue;
             }
-            let instead = (name == INSTEAD.0).then(|| Value::from(INSTEAD.1));
-            let fixed = instead.as_ref().or(kernel.get(&name));
+            let fixed = kernel.get(&name);
             let beside = (name == BESIDE.0).then_some(BESIDE.1);
             if fixed != Some(&value) && beside.is_none_or(|beside| value != beside) {
                 let message = format!("`{name}` is fixed in the kernel");
