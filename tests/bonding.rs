@@ -129,8 +129,7 @@ fn one_tcp_flow_fills_both_lines() {
 fn linux_ends_slow_start_early_over_lines_of_unlike_delay() {
     let linux = ("connections.video.tcp", "{ hystart = \"linux\" }");
     let overrides = [&TCP[..], &STEADY, &WANDERING, &[linux]].concat();
-    let goodputs =
-        each("TCP with Linux's HyStart, Mbit/s", &overrides, |outcome| goodput(outcome, "video"));
+    let goodputs = each("TCP with Linux's HyStart, Mbit/s", &overrides, |outcome| goodput(outcome, "video"));
     assert!(least(&goodputs) >= 105.0 && most(&goodputs) < 113.0, "{goodputs:?}");
 }
 

@@ -98,8 +98,7 @@ fn when_a_join_is_refused_the_open_subflows_ask_whether_the_peer_knows_the_conne
         Path { local: address(0, 1, 40_000), remote: address(0, 2, 5001) },
         Path { local: address(1, 1, 0), remote: address(0, 2, 5001) },
     ];
-    let mut client =
-        Script::connect_over(Config { path_manager: PathManager::FullMesh, ..config() }, paths);
+    let mut client = Script::connect_over(Config { path_manager: PathManager::FullMesh, ..config() }, paths);
     client.run(
         "0 > S 0:1 capable
          +20 0 < S. 0:1 ack 1 win 60000 mss 1024 sackok capable
