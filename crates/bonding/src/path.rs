@@ -347,6 +347,7 @@ impl<P> Path<P> {
             may_copy: self.channel.may_send_early(now, size, COPY_EARLY),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
             queue: self.queueing_delay().as_nanos() as i64,
+            deviation: self.channel.rttvar().as_nanos() as i64,
             rate: self.rate(),
             is_rate_known: self.known_rate.is_some(),
             is_in_use: self.channel.inflight() > 0,

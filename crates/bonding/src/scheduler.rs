@@ -45,6 +45,8 @@ pub(crate) struct View {
     pub(crate) one_way: Option<i64>,
     /// What waits on the way, as far as it is ours.
     pub(crate) queue: i64,
+    /// By how much round trips deviate from their mean.
+    pub(crate) deviation: i64,
     /// Octets per second.
     pub(crate) rate: f64,
     pub(crate) is_rate_known: bool,

@@ -36,12 +36,15 @@ pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     };
     let arrival = delivery(of(ready));
     let shorter = among.filter(|id| !of(id).may_send && delivery(of(id)) < arrival);
-    let Some(first) = shorter.iter().map(|id| delivery(of(id))).min() else {
+    let Some(shortest) = shorter.iter().min_by_key(|id| delivery(of(*id))) else {
         return Decision::one(ready, Reason::Earliest);
     };
+    let first = delivery(of(shortest));
+    // ECF's δ: by as much as its delay varies, the longer path may be later.
+    let margin = of(ready).deviation;
     let rate: f64 = shorter.iter().map(|id| of(id).rate).sum();
     let wait = ask.waiting as f64 / rate.max(1.0) * 1e9;
-    let needed = (arrival - first) as f64 * if of(ready).is_in_use { HYSTERESIS } else { 1.0 };
+    let needed = (arrival + margin - first) as f64 * if of(ready).is_in_use { HYSTERESIS } else { 1.0 };
     if wait >= needed { Decision::one(ready, Reason::Overflow) } else { Decision::WAIT }
 }
 
@@ -68,6 +71,7 @@ mod tests {
             may_copy: may_send,
             one_way: Some(ms * 1_000_000),
             queue: 0,
+            deviation: 0,
             rate: mbps * 125e3,
             is_rate_known: true,
             is_in_use: false,
@@ -96,6 +100,15 @@ mod tests {
         assert_eq!(pick(49_000, &in_use), Decision::WAIT);
         let both = [view(0, 10, 80.0, false), view(1, 30, 80.0, false)];
         assert_eq!(pick(1_000_000, &both), Decision::WAIT);
+    }
+
+    #[test]
+    fn a_path_whose_delay_varies_counts_as_longer() {
+        let mut views = [view(0, 10, 80.0, false), view(1, 30, 80.0, true)];
+        views[1].deviation = 50_000_000;
+        // 20 ms longer, and 50 ms that it varies by, at 10 kB a millisecond.
+        assert_eq!(pick(699_000, &views), Decision::WAIT);
+        assert_eq!(pick(701_000, &views), Decision::one(PathId(1), Reason::Overflow));
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct ControlledPath<C> {
     /// The bound held packets back; samples are of a used path until this much is delivered.
     bound_used_until: u64,
     srtt: Option<Duration>,
+    /// Mean deviation of round trips (RFC 6298 §2).
+    rttvar: Duration,
     min_rtt: Duration,
     /// The sampler's clock: the times of ACKs that reports stand for.
     acked_at: Instant,
@@ -56,6 +58,7 @@ impl<C: PathController> ControlledPath<C> {
             loss_goes_on: false,
             bound_used_until: 0,
             srtt: None,
+            rttvar: Duration::ZERO,
             min_rtt: Duration::MAX,
             acked_at: now,
         }
@@ -74,6 +77,11 @@ impl<C: PathController> ControlledPath<C> {
     /// The smoothed round-trip time.
     pub fn srtt(&self) -> Option<Duration> {
         self.srtt
+    }
+
+    /// By how much round trips deviate from the smoothed one, on average.
+    pub fn rttvar(&self) -> Duration {
+        self.rttvar
     }
 
     /// May a packet of `size` octets leave? One may always be on its way.
@@ -169,6 +177,8 @@ impl<C: PathController> ControlledPath<C> {
         let Some((newest, rtt)) = report.newest else { return };
         let least = rtt.saturating_sub(report.excess);
         self.min_rtt = self.min_rtt.min(least);
+        let error = self.srtt.map_or(Duration::ZERO, |srtt| srtt.max(rtt) - srtt.min(rtt));
+        self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
         let srtt = self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8);
         self.srtt = Some(srtt);
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);

@@ -19,6 +19,7 @@ fn views(count: usize) -> Vec<View> {
         may_copy: true,
         one_way: None,
         queue: 0,
+        deviation: 0,
         rate: 0.0,
         is_rate_known: false,
         is_in_use: false,
