@@ -50,6 +50,8 @@ const PORT: u16 = 5001;
 pub(crate) const MISPLACED: &str = "the kernel saw what no packet said";
 /// No test of 5 MB takes so long.
 const PATIENCE: Duration = Duration::from_secs(180);
+/// A join that has not come by then does not come: the kernel rejects one that is faster than the end of its handshake.
+const JOINS: Duration = Duration::from_secs(10);
 /// What it may take for each MB more.
 const PATIENCE_PER_MEGABYTE: Duration = Duration::from_secs(1);
 /// Seeds of the two directions' noise.
@@ -349,7 +351,8 @@ impl Talk {
         }
         while !self.finished {
             if self.pending.is_empty() {
-                let held = if self.report.carried.len() < self.held.1 { self.held.0 } else { 0 };
+                let waits = self.report.carried.len() < self.held.1 && now < Instant::ZERO + JOINS;
+                let held = if waits { self.held.0 } else { 0 };
                 let free = self.out.left().saturating_sub(held);
                 if free == 0 && held > 0 {
                     break;
