@@ -1,0 +1,99 @@
+//! Clocks that differ, drift and jump; nodes that are late.
+
+use super::{Setting, bulk_keys, datagram_keys, describe, each, within};
+use crate::case::{Case, Finding, Judge, Run, Scale};
+use crate::draw::Draw;
+use crate::measure::Record;
+use crate::scene::{Line, Scene, Tunnel};
+
+pub(super) fn cases(setting: &Setting<'_>, cases: &mut Vec<Case>) {
+    let scale = setting.scale;
+    each(setting, cases, "clocks", scale.count(3, 24), |draw, number| clock(draw, number, setting));
+    each(setting, cases, "late", scale.count(2, 20), |draw, number| late(draw, number, setting));
+}
+
+fn lines(draw: &mut Draw) -> Vec<Line> {
+    let line = |draw: &mut Draw| {
+        Line::new(draw.log_between(5.0, 64.0), draw.log_between(8.0, 100.0), draw.log_count(50, 400))
+    };
+    vec![line(draw), line(draw)]
+}
+
+/// A clock, and how long it is watched.
+fn clock_of(draw: &mut Draw, number: usize, scale: Scale) -> (String, f64) {
+    let sign = draw.pick(&["", "-"]);
+    let minute = scale.seconds(30.0, 120.0);
+    match number % 6 {
+        0 => (format!("drift = {sign}50"), scale.seconds(60.0, 1800.0)),
+        1 => (format!("drift = {sign}500"), scale.seconds(30.0, 300.0)),
+        2 => (format!("offset = \"{} s\"", draw.log_between(0.001, 1e7)), minute),
+        kind => {
+            let far = ["10", "100", "1000"][kind - 3];
+            let step = format!("steps = [{{ at = \"{} s\", by = \"{sign}{far} ms\" }}]", minute / 2.0);
+            (step, minute)
+        }
+    }
+}
+
+fn clock(draw: &mut Draw, number: usize, setting: &Setting<'_>) -> (String, Vec<Run>, Judge) {
+    // The quick set has a drift, an offset and a step of 100 ms.
+    let number = if setting.scale == Scale::Quick { [1, 2, 4][number % 3] } else { number };
+    let (keys, duration) = clock_of(draw, number, setting.scale);
+    let mut truth = Scene::new(duration, draw.seed(), lines(draw));
+    truth.sample_ms = if duration > 600.0 { 100 } else { 20 };
+    let part = draw.between(0.5, 0.85);
+    let side = draw.pick(&[0, 1]);
+    let skew = |scene: &Scene| {
+        let mut scene = scene.clone();
+        scene.nodes[side] = format!("clock = {{ {keys} }}");
+        scene
+    };
+    let mut datagrams = truth.clone();
+    let sum: f64 = truth.lines.iter().map(|line| line.mbps).sum();
+    datagrams.inside.push(("flow0".into(), datagram_keys(within(sum, part), duration - 1.0)));
+    truth.inside.push(("flow0".into(), bulk_keys("cubic", 0.0)));
+    let bond = |scene: &Scene| Run::new(scene, Tunnel::Bond(setting.scheduler));
+    let runs = vec![bond(&truth), bond(&skew(&truth)), bond(&datagrams), bond(&skew(&datagrams))];
+    let end = ["hub", "cpe"][side];
+    let what = format!("{}; {end}: {keys}; datagrams {part:.2}", describe(&truth.lines));
+    (what, runs, Box::new(clock_findings))
+}
+
+fn clock_findings(records: &[Record]) -> Vec<Finding> {
+    let [truth, skewed, datagrams, skewed_datagrams] = records else { return Vec::new() };
+    vec![
+        Finding::least("TCP of true clocks", skewed.inside_mbps() / truth.inside_mbps(), 0.97),
+        Finding::most("TCP stall, s", skewed.stall_s(), truth.stall_s().max(0.3)),
+        Finding::most("datagrams lost", skewed_datagrams.loss("flow0"), 0.001),
+        Finding::most("datagrams stall, s", skewed_datagrams.stall_s(), 0.3),
+        Finding::shown("datagrams lost, true clocks", datagrams.loss("flow0")),
+    ]
+}
+
+fn late(draw: &mut Draw, number: usize, setting: &Setting<'_>) -> (String, Vec<Run>, Judge) {
+    let keys = [
+        "jitter = { timers = \"5 ms\" }",
+        "jitter = { arrivals = \"5 ms\" }",
+        "jitter = { coalesce = \"1 ms\" }",
+        "jitter = { timers = \"5 ms\", arrivals = \"5 ms\", coalesce = \"1 ms\" }",
+        "jitter = { coalesce = \"5 ms\", coalesce_bytes = \"64 kB\" }",
+    ][number % 5];
+    let mut scene = Scene::new(setting.scale.seconds(30.0, 120.0), draw.seed(), lines(draw));
+    scene.inside.push(("flow0".into(), bulk_keys(draw.pick(&super::CONTROLS), 0.0)));
+    let mut delayed = scene.clone();
+    delayed.nodes[0] = keys.to_owned();
+    // A burst comes to the hub alone; all else is wrong with both gateways.
+    if !keys.contains("coalesce_bytes") {
+        delayed.nodes[1] = keys.to_owned();
+    }
+    let bond = |scene: &Scene| Run::new(scene, Tunnel::Bond(setting.scheduler));
+    let what = format!("{}; {}; {keys}", describe(&scene.lines), scene.inside[0].1.replace('\n', " "));
+    let judge = |records: &[Record]| {
+        vec![Finding::least(
+            "of a punctual gateway",
+            records[1].inside_mbps() / records[0].inside_mbps(),
+            0.97,
+        )]
+    };
+    (what, vec![bond(&scene), bond(&delayed)], Box::new(judge))
+}
