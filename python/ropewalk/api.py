@@ -86,7 +86,7 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         replications: How many seeds, from the first upwards.
         overrides: Dotted key to value, replacing what the scenario says: `{"links.b.loss": "3 %"}`.
         series: Whether to sample the time series.
-        compare: Whether to run every multipath connection as TCP on each single path too, same seeds.
+        compare: Whether to run every multipath connection and bond on each single path too, same seeds.
         out: A folder to write Parquet files and `summary.json` into.
         capture: Whether to write a pcapng file of the links too; needs `out`.
         workers: How many runs at a time; by default one per CPU core.

@@ -19,10 +19,13 @@ DEAD_BAND: Final = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Benefit:
-    """One multipath connection against TCP on each of its paths alone, with the same seeds."""
+    """One multipath connection against TCP on each of its paths alone, with the same seeds.
+
+    Or all connections over a bond against each of its paths alone, through a bare tunnel.
+    """
 
     connection: str
-    """The connection's name in the scenario."""
+    """The connection's name in the scenario, or `bonds.NAME`."""
 
     verdict: Verdict
     """With several seeds by the 95 % interval of the paired difference, with one by its sign beyond 1 %."""
@@ -31,10 +34,10 @@ class Benefit:
     """Goodput over all paths, Mbit/s."""
 
     singles: dict[str, Interval]
-    """Goodput of TCP on each path alone, Mbit/s."""
+    """Goodput on each path alone, Mbit/s."""
 
     best_path: str
-    """The path on which TCP alone did best on average."""
+    """The path that alone did best on average."""
 
     difference: Interval
     """Multipath minus the best single path, paired by seed, Mbit/s."""
@@ -50,8 +53,13 @@ class Benefit:
 
     @property
     def best(self) -> Interval:
-        """Goodput of TCP on the best path alone, Mbit/s."""
+        """Goodput on the best path alone, Mbit/s."""
         return self.singles[self.best_path]
+
+    @property
+    def is_bond(self) -> bool:
+        """Whether it is about a bond, and not about a Multipath TCP connection."""
+        return self.connection.startswith("bonds.")
 
 
 def judge(
@@ -61,12 +69,12 @@ def judge(
     parameters: Mapping[str, Any] | None = None,
     point: int | None = None,
 ) -> Benefit:
-    """Compare goodputs of one connection, all in Mbit/s and in the same order of seeds.
+    """Compare goodputs of one connection or bond, all in Mbit/s and in the same order of seeds.
 
     Args:
-        connection: The connection's name.
+        connection: The connection's name, or `bonds.NAME`.
         multipath: Its goodput with all its paths.
-        singles: Its goodput as TCP on each path alone, by path.
+        singles: Its goodput on each path alone, by path.
         parameters: The grid values of this point of a campaign.
         point: The point's index.
 
@@ -120,14 +128,32 @@ def verdict(difference: Interval, best: float) -> Verdict:
     return "harm" if high < 0 else "no clear difference"
 
 
+def as_row(benefit: Benefit) -> dict[str, Any]:
+    """A verdict with the figures behind it, for JSON: each an interval, or with one seed a number."""
+
+    def figure(value: Interval) -> Interval | float:
+        return value if value.n > 1 else value.mean
+
+    return {
+        "connection": benefit.connection,
+        "verdict": benefit.verdict,
+        "goodput_mbps": figure(benefit.multipath),
+        "best_path": benefit.best_path,
+        "alone_mbps": {path: figure(goodput) for path, goodput in benefit.singles.items()},
+        "difference_mbps": figure(benefit.difference),
+        "aggregation_benefit": figure(benefit.aggregation),
+    }
+
+
 def sentence(benefit: Benefit) -> str:
     """One line for people, with units, interval and number of seeds."""
     multipath, best, difference = benefit.multipath, benefit.best, benefit.difference
     spread = f", 95 % CI {difference.low:+.3f} … {difference.high:+.3f}" if difference.known else ""
     seeds = f"{difference.n} seed" + ("s" if difference.n != 1 else "")
+    alone = "through a tunnel over" if benefit.is_bond else "as TCP on"
     return (
         f"{benefit.connection}: {benefit.verdict}: {multipath.mean:.3f} Mbit/s over all paths against "
-        f"{best.mean:.3f} Mbit/s as TCP on {benefit.best_path} alone "
+        f"{best.mean:.3f} Mbit/s {alone} {benefit.best_path} alone "
         f"({difference.mean:+.3f} Mbit/s{spread}, {seeds}; "
         f"aggregation benefit {benefit.aggregation.mean:+.2f})"
     )

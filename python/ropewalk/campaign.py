@@ -4,7 +4,7 @@ name = "second-path"                      # default: the scenario's name
 scenario = "degraded-path.toml"           # relative to the campaign file
 replications = 10                         # seeds from the scenario's own upwards; or: seeds = [1, 5, 9]
 series = false                            # leave the time series out (default: keep)
-compare = true                            # run every multipath connection on each single path too (default)
+compare = true                            # run every multipath connection and bond on each single path too (default)
 [set]                                     # values replaced at every point
 scenario.duration = "60 s"
 [grid]                                    # every combination of these

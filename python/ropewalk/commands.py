@@ -128,7 +128,7 @@ def run(  # noqa: PLR0913 - one argument per option
 
 
 def show_run(result: RunResult, *, as_json: bool) -> None:
-    """Print a run's result; the verdicts go beside the JSON, not into it."""
+    """Print a run's result. In JSON the verdicts are rows; their sentences go beside it."""
     verdicts = [sentence(benefit) for benefit in result.benefit()]
     if as_json:
         typer.echo(to_json(result.summary))

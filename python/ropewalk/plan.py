@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ropewalk.store import Store
 
 Reference = tuple[str, str]
-"""A connection and the single path that it used instead of all of its own."""
+"""A connection or bond, and the single path that it used instead of all of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Settings:
     """Whether to sample the time series. Those of references are never sampled: only goodput is compared."""
 
     compare: bool = False
-    """Whether to run every multipath connection as TCP on each of its paths too, with the same seeds."""
+    """Whether to run every multipath connection and bond on each of its paths alone too, with the same seeds."""
 
     keep: bool = False
     """Whether the outcomes are wanted back. Those of references are then kept in memory alone."""
@@ -85,7 +85,7 @@ class Case:
     """A run for each seed."""
 
     references: dict[Reference, tuple[Job, ...]]
-    """The same of every multipath connection alone on each of its paths; empty if nothing is compared."""
+    """The same of every multipath connection and bond alone on each of its paths; empty if nothing is compared."""
 
 
 class Plan:

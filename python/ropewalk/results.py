@@ -110,10 +110,11 @@ class RunResult(Tables):
     """What each seed measured, in the order of `seeds`."""
 
     multipath: dict[str, list[str]] = field(repr=False)
-    """The multipath connections as the scenario names them, each with the names of its copies in tables."""
+    """The multipath connections as the scenario names them, each with the names of its copies in tables, and
+    the bonds as `bonds.NAME`, each with the connections over it."""
 
     references: dict[Reference, list[float]] = field(repr=False)
-    """Goodput of each multipath connection as TCP on each single path, Mbit/s, in the order of `seeds`."""
+    """Goodput of each multipath connection and bond on each single path, Mbit/s, in the order of `seeds`."""
 
     files: list[Path] = field(default_factory=list, repr=False)
     """What was written, if an output folder was given."""
@@ -135,11 +136,13 @@ class RunResult(Tables):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What `--json` prints: the one run, or of several `{runs, summary}`, each figure an `Interval`."""
-        return self.runs[0] if len(self.runs) == 1 else {"runs": self.runs, "summary": self.combined}
+        """What `--json` prints: the one run, or of several `{runs, summary}` of `Interval`s; and `benefit`."""
+        whole = self.runs[0] if len(self.runs) == 1 else {"runs": self.runs, "summary": self.combined}
+        verdicts = [comparing.as_row(benefit) for benefit in self.benefit()]
+        return {**whole, "benefit": verdicts} if verdicts else whole
 
     def benefit(self) -> list[Benefit]:
-        """Benefit or harm of each multipath connection against the best single path, paired by seed.
+        """Benefit or harm of each multipath connection and bond against its best single path, paired by seed.
 
         Empty if nothing was multipath, or if the run was told not to compare.
         """
@@ -245,7 +248,7 @@ class SweepResult(Tables):
             yield points[index], name, mean_interval(goodputs)
 
     def benefit(self) -> list[Benefit]:
-        """Benefit or harm of every multipath connection at every point, over the seeds that all finished."""
+        """Benefit or harm of every multipath connection and bond at every point, over the seeds that all finished."""
         return [benefit for sample in self.samples for benefit in self._judge(sample)]
 
     def _judge(self, sample: Sample) -> Iterator[Benefit]:

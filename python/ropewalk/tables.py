@@ -332,11 +332,12 @@ def of_sweep(result: SweepResult) -> str:
         parameters = [str(point.parameters[axis]) for axis in axes]
         found = benefits.pop((point.index, connection), None)
         rows.append([*parameters, connection, goodput, *_judged(found)])
-    # What is left is about connections whose copies have the rows above.
+    # What is left is about bonds, and about connections whose copies have the rows above.
     for found in benefits.values():
         parameters = [str(found.parameters[axis]) for axis in axes]
-        rows.append([*parameters, f"{found.connection} (all)", found.multipath, *_judged(found)])
-    head = [*axes, "connection", "goodput Mbit/s", "best path", "TCP on it Mbit/s", "verdict"]
+        name = found.connection if found.is_bond else f"{found.connection} (all)"
+        rows.append([*parameters, name, found.multipath, *_judged(found)])
+    head = [*axes, "connection", "goodput Mbit/s", "best path", "alone on it Mbit/s", "verdict"]
     return render(head, rows)
 
 

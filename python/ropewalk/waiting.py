@@ -92,7 +92,7 @@ def check(source: Source, seed: int | None = None, progress: Progress | None = N
 
 
 def references(source: Source) -> list[tuple[str, str, str]]:
-    """`(connection, path, TOML)` of each multipath connection as TCP on each of its paths.
+    """`(name, path, TOML)` of each multipath connection as TCP, and each bond, on each of its paths.
 
     Raises:
         ScenarioError: The scenario is not valid.

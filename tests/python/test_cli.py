@@ -38,19 +38,23 @@ def ropewalk(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments))
 
 
-def test_json_is_one_object_and_the_verdict_is_beside_it(scenario: str) -> None:
+def test_json_is_one_object_with_the_verdicts_and_their_sentences_are_beside_it(scenario: str) -> None:
     result = ropewalk("run", scenario, "--json")
     assert result.exit_code == 0
     tree = json.loads(result.stdout)
-    assert list(tree) == RUN_KEYS
+    assert list(tree) == [*RUN_KEYS, "benefit"]
     assert tree["seed"] == 5
+    (verdict,) = tree["benefit"]
+    assert (verdict["connection"], verdict["verdict"]) == ("bulk", "benefit")
+    assert (verdict["best_path"], verdict["goodput_mbps"]) == ("a", pytest.approx(12.005))
     assert result.stderr.startswith("bulk: benefit: 12.005 Mbit/s over all paths against 10.005 Mbit/s")
 
 
 def test_json_of_replications_has_runs_and_summary(scenario: str) -> None:
     result = ropewalk("run", scenario, "--json", "--replications", "3", "--seed", "10")
     tree = json.loads(result.stdout)
-    assert list(tree) == ["runs", "summary"]
+    assert list(tree) == ["runs", "summary", "benefit"]
+    assert tree["benefit"][0]["goodput_mbps"]["n"] == 3
     assert [run["seed"] for run in tree["runs"]] == tree["summary"]["seeds"] == [10, 11, 12]
     assert [list(run) for run in tree["runs"]] == [RUN_KEYS] * 3
     goodput = tree["summary"]["connections"][0]["goodput_mbps"]

@@ -7,7 +7,7 @@ use crate::routing::RouteProgress;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use ropewalk_scenario::plan::Stack;
-use ropewalk_scenario::{Plan, RunOptions, Scenario, ScenarioError, Watch};
+use ropewalk_scenario::{RunOptions, Scenario, ScenarioError, Watch};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -37,7 +37,8 @@ pub(crate) struct Info {
     /// What it says and a kernel does otherwise, if all hosts were asked to be Linux's: the key, what is wrong with it, and
     /// what the kernel does.
     departures: Vec<(String, String, String)>,
-    /// The MPTCP connections as the file names them, each with the names of its copies in the results.
+    /// The MPTCP connections as the file names them, each with the names of its copies in the results, and the bonds as `bonds.NAME`, each
+    /// with the names of the connections that go over it.
     multipath: BTreeMap<String, Vec<String>>,
 }
 
@@ -110,17 +111,12 @@ pub(crate) fn check(
         duration_s: scenario.duration().as_secs_f64(),
         emulated: plan.is_emulation(),
         departures: scenario.departures().iter().map(departure).collect(),
-        multipath: scenario.multipath().into_iter().map(|name| (name.clone(), copies(plan, &name))).collect(),
+        multipath: scenario.multipath().into_iter().map(|one| (one.name, one.connections)).collect(),
     })
 }
 
 fn departure(error: &ScenarioError) -> (String, String, String) {
     (error.key.clone(), error.message.clone(), error.expected.clone())
-}
-
-fn copies(plan: &Plan, name: &str) -> Vec<String> {
-    let copies = plan.connections.iter().filter(|connection| connection.group == name);
-    copies.map(|connection| connection.name.clone()).collect()
 }
 
 /// The topology drawn, and every default made visible.
@@ -135,7 +131,7 @@ pub(crate) fn explain(
     Ok(load(py, &source, None, watch(interrupt, progress))?.explain())
 }
 
-/// `(connection, path, TOML)`: the scenario with one multipath connection as TCP on one of its paths.
+/// `(name, path, TOML)`: the scenario with one multipath connection as TCP on one of its paths, or one path for a bond.
 #[pyfunction]
 #[pyo3(signature = (source, interrupt=None))]
 pub(crate) fn references(
@@ -145,7 +141,7 @@ pub(crate) fn references(
 ) -> PyResult<Vec<(String, String, String)>> {
     let scenario = load(py, &source, None, watch(interrupt, None))?;
     let references = scenario.references().into_iter();
-    Ok(references.map(|reference| (reference.connection, reference.path, reference.source)).collect())
+    Ok(references.map(|reference| (reference.name, reference.path, reference.source)).collect())
 }
 
 /// Runs a scenario to its end, without Python's lock; with a `stack` on that one, whatever the file says.

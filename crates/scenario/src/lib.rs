@@ -27,7 +27,7 @@ pub use outcome::{
     RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample, columns_reference,
 };
 pub use plan::Plan;
-pub use references::Reference;
+pub use references::{Multipath, Reference};
 pub use ropewalk_routing::Progress;
 pub use ropewalk_wifi::RadioStats;
 pub use scenario::Scenario;

@@ -9,10 +9,32 @@ impl Document {
         self.put(path, key, Value::String(text.to_owned()));
     }
 
+    /// Sets a key of the table at `path` to true or false.
+    pub(crate) fn put_flag(&mut self, path: &str, key: &str, flag: bool) {
+        self.put(path, key, Value::Boolean(flag));
+    }
+
     /// Sets a key of the table at `path` to a list of texts.
     pub(crate) fn put_list(&mut self, path: &str, key: &str, texts: &[&str]) {
-        let items = texts.iter().map(|text| plain(Value::String((*text).to_owned())));
-        self.put(path, key, Value::Array(items.collect()));
+        self.put(path, key, list(texts));
+    }
+
+    /// Sets a key of the table at `path` to a list of one way: the `link` it begins with, and those behind it, `via`.
+    pub(crate) fn put_way(&mut self, path: &str, key: &str, links: &[&str]) {
+        let Some((first, via)) = links.split_first() else { return };
+        let mut way = Table::new();
+        way.insert("link".to_owned(), entry(Value::String((*first).to_owned())));
+        if !via.is_empty() {
+            way.insert("via".to_owned(), entry(list(via)));
+        }
+        self.put(path, key, Value::Array(vec![plain(Value::Table(way))]));
+    }
+
+    /// Removes all other keys of the table at `path`.
+    pub(crate) fn keep_only(&mut self, path: &str, keys: &[&str]) {
+        if let Some(table) = self.table(path) {
+            table.retain(|key, _| keys.contains(&key.as_str()));
+        }
     }
 
     /// Removes a key of the table at `path`.
@@ -24,7 +46,7 @@ impl Document {
 
     fn put(&mut self, path: &str, key: &str, value: Value) {
         if let Some(table) = self.table(path) {
-            table.insert(key.to_owned(), Entry { key: Origin::File(0..0), node: plain(value) });
+            table.insert(key.to_owned(), entry(value));
         }
     }
 
@@ -39,6 +61,14 @@ impl Document {
             _ => None,
         }
     }
+}
+
+fn list(texts: &[&str]) -> Value {
+    Value::Array(texts.iter().map(|text| plain(Value::String((*text).to_owned()))).collect())
+}
+
+fn entry(value: Value) -> Entry {
+    Entry { key: Origin::File(0..0), node: plain(value) }
 }
 
 fn plain(value: Value) -> Node {

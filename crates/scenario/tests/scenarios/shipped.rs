@@ -1,7 +1,8 @@
 //! The scenarios of this repository: each loads, explains itself, and survives its own canonical form.
 
 use crate::support::{open, read, shipped, shipped_files, shipped_folder};
-use ropewalk_scenario::plan::{Application, Bulk, Protocol};
+use ropewalk_bonding::Order;
+use ropewalk_scenario::plan::{Application, BondPlan, Bulk, Carrier, Plan, Protocol};
 use ropewalk_scenario::{load, schema};
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -79,14 +80,14 @@ fn references_are_tcp_on_one_path_and_nothing_else_changes() {
     let mut compared = 0;
     for path in shipped_files() {
         let scenario = open(&path, &[]);
-        for reference in scenario.references() {
+        for reference in scenario.references().iter().filter(|one| !one.name.starts_with("bonds.")) {
             let single = load(&reference.source, Some(&path), &[]).unwrap_or_else(|error| panic!("{error}"));
-            assert!(single.multipath().is_empty());
+            assert!(single.multipath().iter().all(|one| one.name != reference.name));
             let (before, after) = (scenario.plan(), single.plan());
             assert_eq!(before.links, after.links);
             assert_eq!(before.connections.len(), after.connections.len());
             for (old, new) in before.connections.iter().zip(&after.connections) {
-                if old.group == reference.connection {
+                if old.group == reference.name {
                     assert!(matches!(new.protocol, Protocol::Tcp(_)));
                     assert_eq!(new.paths.len(), 1);
                     assert_eq!(new.paths[0].name, reference.path);
@@ -97,23 +98,46 @@ fn references_are_tcp_on_one_path_and_nothing_else_changes() {
                 }
             }
         }
-        let paths: usize = scenario
-            .plan()
-            .connections
-            .iter()
-            .filter(|connection| matches!(connection.protocol, Protocol::Mptcp(_)))
-            .map(|connection| connection.paths.len())
-            .sum();
-        assert_eq!(scenario.references().len(), paths);
     }
     assert!(compared >= 10, "{compared}");
+}
+
+#[test]
+fn a_bonds_references_have_one_of_its_paths_in_a_bare_tunnel() {
+    let path = shipped_folder().join("bonding.toml");
+    let scenario = open(&path, &[("bonds.home.classes", "[{ dscp = 46, treatment = \"duplicated\" }]")]);
+    let bond = |plan: &Plan| -> BondPlan {
+        let carriers = plan.links.iter().map(|link| &link.carrier);
+        let mut bonds = carriers.filter_map(|carrier| match carrier {
+            Carrier::Bond(bond) => Some((**bond).clone()),
+            _ => None,
+        });
+        bonds.next().expect("a bond")
+    };
+    let whole = bond(scenario.plan());
+    let multipath = scenario.multipath();
+    assert_eq!(multipath.len(), 1);
+    let over: Vec<String> = scenario.plan().connections.iter().map(|one| one.name.clone()).collect();
+    assert_eq!((multipath[0].name.as_str(), &multipath[0].connections), ("bonds.home", &over));
+    let references = scenario.references();
+    assert_eq!(references.len(), whole.paths.len());
+    for (reference, path) in references.iter().zip(&whole.paths) {
+        let single = load(&reference.source, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let bare = bond(single.plan());
+        assert_eq!((reference.name.as_str(), &reference.path), ("bonds.home", &path.name));
+        assert_eq!(bare.paths.len(), 1);
+        assert_eq!((&bare.paths[0].name, &bare.paths[0].forward), (&path.name, &path.forward));
+        assert!(bare.classes.is_empty() && bare.config.order == Order::Off);
+        assert_eq!(single.plan().connections, scenario.plan().connections);
+        assert!(single.multipath().is_empty());
+    }
 }
 
 #[test]
 fn overrides_reach_the_references() {
     let scenario = shipped("degraded-path.toml", &[("links.b.loss", "7 %"), ("tcp.mss", "1000")]);
     let reference = &scenario.references()[1];
-    assert_eq!((reference.connection.as_str(), reference.path.as_str()), ("bulk", "b"));
+    assert_eq!((reference.name.as_str(), reference.path.as_str()), ("bulk", "b"));
     let single = load(&reference.source, None, &[]).expect("a scenario");
     assert_eq!(single.plan().links[1].wire(), scenario.plan().links[1].wire());
     assert_eq!(single.plan().connections[0].protocol.tcp().map(|config| config.mss), Some(1000));
