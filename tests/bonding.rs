@@ -215,6 +215,21 @@ fn a_path_that_dies_silently_costs_little_and_is_used_again_soon() {
 }
 
 #[test]
+fn an_idle_dearer_line_carries_less_than_20_mb_a_day() {
+    // What the cheap line carries alone, and next to nothing.
+    for rate in ["20 Mbit/s", "11 kbit/s"] {
+        let application = format!("{{ kind = \"constant-rate\", rate = \"{rate}\" }}");
+        let overrides =
+            [("scenario.duration", "120 s"), ("connections.video.application", application.as_str())];
+        let outcome = simulate(LINES, &overrides, 1);
+        let octets: u64 = outcome.links.iter().filter(|row| row.name == "lte").map(|row| row.bytes).sum();
+        let a_day = octets as f64 * 86_400.0 / 120.0 * 1e-6;
+        println!("beside {rate}: {a_day:.1} MB a day");
+        assert!(a_day > 0.1 && a_day <= 20.0, "{a_day} MB a day beside {rate}");
+    }
+}
+
+#[test]
 fn copies_on_both_lines_hide_the_death_of_one() {
     let (lost, back) = death("redundant", "dsl");
     assert_eq!(lost, 0.0);

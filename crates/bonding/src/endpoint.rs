@@ -153,6 +153,7 @@ impl<P: Payload> Endpoint<P> {
         self.now = now;
         self.check_paths(now);
         self.check_repairs(now);
+        self.let_rest(now);
         let quickest = self.quickest();
         self.feedback.tick(now, &self.config, &mut self.incoming, &self.paths, self.usable, quickest);
         self.give_up_in_time(now);
@@ -169,7 +170,7 @@ impl<P: Payload> Endpoint<P> {
         };
         consider(self.resequencer.deadline(), TimerKind::Resequencing);
         for path in &self.paths {
-            let deadline = path.liveness.deadline(&self.config.keepalive);
+            let deadline = path.liveness.deadline(&path.keepalive(&self.config.keepalive));
             consider(deadline.unwrap_or(Instant::MAX), TimerKind::PathState);
         }
         consider(self.paced_until().unwrap_or(Instant::MAX), TimerKind::Pacing);
@@ -226,9 +227,23 @@ impl<P: Payload> Endpoint<P> {
     /// Notices silence, and which paths may be used.
     fn check_paths(&mut self, now: Instant) {
         for place in 0..self.paths.len() {
-            let was = self.paths[place].liveness.state;
-            self.paths[place].liveness.check(now, &self.config.keepalive);
+            let path = &mut self.paths[place];
+            let (was, keepalive) = (path.liveness.state, path.keepalive(&self.config.keepalive));
+            path.liveness.check(now, &keepalive);
             self.note_state(place, was);
+        }
+    }
+
+    /// Paths that nobody uses rest, if they may.
+    fn let_rest(&mut self, now: Instant) {
+        let may_rest = self.scheduler.may_rest(self.usable);
+        for place in 0..self.paths.len() {
+            let id = PathId(place as u8);
+            if may_rest.contains(id) {
+                self.paths[place].rest_if_idle(now);
+            } else {
+                self.paths[place].wake(now);
+            }
         }
     }
 

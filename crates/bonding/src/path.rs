@@ -5,11 +5,13 @@ mod controller;
 pub(crate) mod liveness;
 mod losses;
 mod sent_log;
+mod watch;
 
 pub(crate) use controller::{AnyController, FULL_PACKET};
 pub(crate) use sent_log::Kept;
 
 use crate::clock::micros;
+use crate::config::KeepaliveConfig;
 use crate::event::PathState;
 use crate::id::{PathId, PathSeq};
 use crate::path::liveness::Liveness;
@@ -21,6 +23,7 @@ use ropewalk_congestion::{ControlledPath, PathController};
 use ropewalk_units::{Duration, Instant, Rate};
 use sent_log::{Sent, SentLog};
 use std::collections::VecDeque;
+use watch::Watch;
 
 /// The whole of all shares of the packets.
 const WHOLE_SHARE: i32 = 1 << 24;
@@ -59,6 +62,7 @@ impl WayBack {
 pub(crate) struct Path<P> {
     pub(crate) id: PathId,
     pub(crate) liveness: Liveness,
+    watch: Watch,
     channel: ControlledPath<AnyController>,
     base_rtt: BaseRtt,
     losses: Losses,
@@ -90,6 +94,7 @@ impl<P> Path<P> {
         Self {
             id,
             liveness: Liveness::new(now),
+            watch: Watch::new(now),
             channel: ControlledPath::new(controller, now),
             base_rtt: BaseRtt::new(now),
             losses: Losses::new(now),
@@ -125,6 +130,7 @@ impl<P> Path<P> {
     /// A packet leaves: its number on the path.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, kept: Option<Kept<P>>) -> PathSeq {
+        self.wake(now);
         let seq = self.next;
         self.next = seq.next();
         self.sent_packets += 1;
@@ -140,6 +146,32 @@ impl<P> Path<P> {
         seq
     }
 
+    /// If it is up and nobody uses it, it rests from now on.
+    pub(crate) fn rest_if_idle(&mut self, now: Instant) {
+        if self.liveness.state == PathState::Up {
+            self.watch.rest_if_idle(now);
+        }
+    }
+
+    /// It is watched closely, as it is used or cannot be done without.
+    #[inline]
+    pub(crate) fn wake(&mut self, now: Instant) {
+        if self.watch.wake(now) {
+            self.liveness.begin_watch(now);
+        }
+    }
+
+    /// Does it rest?
+    pub(crate) fn is_resting(&self) -> bool {
+        self.watch.is_resting() && self.liveness.state == PathState::Up
+    }
+
+    /// How it is watched, as against all others.
+    pub(crate) fn keepalive(&self, config: &KeepaliveConfig) -> KeepaliveConfig {
+        let interval = if self.is_resting() { self.watch.interval(config.interval) } else { config.interval };
+        KeepaliveConfig { interval, ..*config }
+    }
+
     /// A packet of the bond was sent, by this path or not.
     #[inline]
     pub(crate) fn note_share(&mut self, is_own: bool) {
@@ -152,15 +184,15 @@ impl<P> Path<P> {
         ((i64::from(self.share) * 100 + i64::from(WHOLE_SHARE) / 2) / i64::from(WHOLE_SHARE)) as u32
     }
 
+    /// A round trip was measured.
+    pub(crate) fn on_round_trip(&mut self, now: Instant, rtt: Duration) {
+        self.base_rtt.note(now, rtt);
+    }
+
     /// There is room within its bound and nothing for it: what is measured now says nothing about its rate, and nothing waits for its pacer.
     #[inline]
     pub(crate) fn on_nothing_to_send(&mut self) {
         self.channel.on_nothing_to_send();
-    }
-
-    /// A round trip was measured.
-    pub(crate) fn on_round_trip(&mut self, now: Instant, rtt: Duration) {
-        self.base_rtt.note(now, rtt);
     }
 
     /// Numbers of which nothing is known: missing, or not reported on.
@@ -211,11 +243,18 @@ impl<P> Path<P> {
     }
 
     /// The peer has reported.
-    pub(crate) fn on_report(&mut self, now: Instant, report: &PathReport, way: WayBack) -> Progress {
+    pub(crate) fn on_report(
+        &mut self,
+        now: Instant,
+        report: &PathReport,
+        way: WayBack,
+        config: &KeepaliveConfig,
+    ) -> Progress {
         let progress = self.progress(report);
         self.losses.note(now, progress.lost_packets);
         if report.next != self.last.next {
-            self.liveness.on_progress(now);
+            let held = Duration::from_micros(u64::from(report.held));
+            self.liveness.on_progress(now, held, &self.keepalive(config));
         }
         self.settle(now, report, way);
         self.last = *report;
@@ -389,12 +428,13 @@ mod tests {
     #[test]
     fn what_is_neither_received_nor_lost_stays_on_its_way() {
         let mut path = sent(10);
-        path.on_report(at(42), &report(8, 6, 0, 8), WayBack::default());
+        path.on_report(at(42), &report(8, 6, 0, 8), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!((path.channel.inflight(), path.pending.len()), (4 * 1500, 2));
-        let progress = path.on_report(at(50), &report(10, 8, 1, 10), WayBack::default());
+        let progress =
+            path.on_report(at(50), &report(10, 8, 1, 10), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!((progress.lost_packets, progress.lost_bytes), (1, 1500));
         assert_eq!((path.channel.inflight(), path.pending.len()), (1500, 1));
-        path.on_report(at(60), &report(10, 8, 2, 10), WayBack::default());
+        path.on_report(at(60), &report(10, 8, 2, 10), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!((path.channel.inflight(), path.in_doubt().count()), (0, 0));
     }
 
@@ -402,7 +442,7 @@ mod tests {
     fn a_round_trip_is_that_of_the_packet_that_came_last_without_the_wait_of_the_report() {
         let mut path = sent(10);
         // A keepalive told of all ten; only the first four came, the last of them 2 ms before the report, which took 16 ms.
-        path.on_report(at(42), &report(10, 4, 0, 4), WayBack::default());
+        path.on_report(at(42), &report(10, 4, 0, 4), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(42 - 4 - 2)));
         assert_eq!(path.pending, (4..10).map(PathSeq::new).collect::<Vec<_>>());
     }
@@ -413,19 +453,24 @@ mod tests {
         path.begin_anew(at(500));
         assert_eq!((path.channel.inflight(), path.channel.srtt()), (0, None));
         // The line delivers what it held, 20 s late.
-        path.on_report(at(20_042), &report(10, 10, 0, 10), WayBack::default());
+        path.on_report(at(20_042), &report(10, 10, 0, 10), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!((path.channel.srtt(), path.known_rate), (None, None));
         path.on_sent(at(20_050), 1500, None);
-        path.on_report(at(20_070), &report(11, 11, 0, 20_050), WayBack::default());
+        path.on_report(
+            at(20_070),
+            &report(11, 11, 0, 20_050),
+            WayBack::default(),
+            &KeepaliveConfig::default(),
+        );
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(18)));
     }
 
     #[test]
     fn a_lost_report_loses_nothing() {
         let (mut one, mut other) = (sent(10), sent(10));
-        one.on_report(at(30), &report(5, 4, 0, 5), WayBack::default());
-        one.on_report(at(42), &report(10, 8, 2, 10), WayBack::default());
-        other.on_report(at(42), &report(10, 8, 2, 10), WayBack::default());
+        one.on_report(at(30), &report(5, 4, 0, 5), WayBack::default(), &KeepaliveConfig::default());
+        one.on_report(at(42), &report(10, 8, 2, 10), WayBack::default(), &KeepaliveConfig::default());
+        other.on_report(at(42), &report(10, 8, 2, 10), WayBack::default(), &KeepaliveConfig::default());
         for path in [&one, &other] {
             assert_eq!((path.channel.inflight(), path.lost_packets, path.lost_bytes), (0, 2, 3000));
         }

@@ -133,6 +133,14 @@ impl AnyScheduler {
         !matches!(config.scheduler, SchedulerConfig::WeightedRoundRobin(_) | SchedulerConfig::Redundant)
     }
 
+    /// The paths that need no watch while nobody uses them: those dearer than the cheapest of `usable`, where costs decide.
+    pub(crate) fn may_rest(&self, usable: PathSet) -> PathSet {
+        match self {
+            Self::CostFirst(own) => own.dearer(usable),
+            _ => PathSet::EMPTY,
+        }
+    }
+
     /// The controller of a path.
     pub(crate) fn controller(config: &Config, path: PathId, now: Instant) -> AnyController {
         if Self::is_controlled(config) {

@@ -62,9 +62,10 @@ fn path_report() -> impl Strategy<Value = PathReport> {
 fn control() -> impl Strategy<Value = Control> {
     let report = (any::<u32>(), proptest::collection::vec(path_report(), 0..=MAX_PATHS))
         .prop_map(|(number, paths)| Control::Report(Report::new(number, &paths)));
-    let keepalive = (path(), any::<[u32; 4]>()).prop_map(|(path, [number, timestamp, on_path, global])| {
+    let keepalive = (path(), any::<u16>(), any::<[u32; 4]>()).prop_map(|(path, rest, numbers)| {
+        let [number, timestamp, on_path, global] = numbers;
         let (next_path_seq, next_global_seq) = (PathSeq::new(on_path), GlobalSeq::new(global));
-        Control::Keepalive(Keepalive { path, number, timestamp, next_path_seq, next_global_seq })
+        Control::Keepalive(Keepalive { path, rest, number, timestamp, next_path_seq, next_global_seq })
     });
     let reply = (path(), any::<[u32; 2]>()).prop_map(|(path, [number, echoed])| {
         Control::KeepaliveReply(KeepaliveReply { path, number, echoed })

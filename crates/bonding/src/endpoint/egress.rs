@@ -52,7 +52,7 @@ pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own
 }
 
 fn is_live(config: &Config, path: &Incoming, now: Instant) -> bool {
-    let own = config.keepalive.suspect_after;
+    let own = path.bearable(config.keepalive.suspect_after);
     let most = if path.is_heard { own } else { own.max(START) };
     now.saturating_since(path.heard_at) < most
 }

@@ -101,14 +101,20 @@ impl Feedback {
             self.step_aside();
             self.reported_at = now;
             self.make_report(now, config, incoming);
-            let is_told =
-                |path: &&Path<_>| path.liveness.state != PathState::Down || usable.contains(path.id);
+            let is_told = |path: &&Path<_>| {
+                (path.liveness.state != PathState::Down || usable.contains(path.id)) && !path.is_resting()
+            };
             paths.iter().filter(is_told).for_each(|path| self.report_on.insert(path.id));
         }
         if now >= self.keepalive_at {
             self.keepalive_at = next(self.keepalive_at, config.keepalive.interval, now);
             self.keepalives_sent = self.keepalives_sent.wrapping_add(1);
-            paths.iter().for_each(|path| self.keepalive_on.insert(path.id));
+            let usual = config.keepalive.interval;
+            let is_due = |path: &&Path<_>| {
+                let ticks = path.keepalive(&config.keepalive).interval.as_nanos() / usual.as_nanos();
+                self.keepalives_sent.is_multiple_of(ticks as u32)
+            };
+            paths.iter().filter(is_due).for_each(|path| self.keepalive_on.insert(path.id));
         }
     }
 
@@ -184,10 +190,16 @@ impl<P: Payload> Endpoint<P> {
         }
         if let Some(path) = feedback.keepalive_on.first() {
             feedback.keepalive_on.remove(path);
-            let next_path_seq = self.paths[path.index()].next;
-            let (number, next_global_seq) = (feedback.keepalives_sent, self.next_global);
-            let keepalive =
-                Keepalive { path, number, timestamp: micros(now), next_path_seq, next_global_seq };
+            let own = &self.paths[path.index()];
+            let interval = own.keepalive(&self.config.keepalive).interval;
+            let keepalive = Keepalive {
+                path,
+                rest: if own.is_resting() { interval.as_millis() as u16 } else { 0 },
+                number: feedback.keepalives_sent,
+                timestamp: micros(now),
+                next_path_seq: own.next,
+                next_global_seq: self.next_global,
+            };
             return Some((path, Control::Keepalive(keepalive)));
         }
         if let Some(place) = feedback.trains.iter().position(|&left| left > 0) {
@@ -259,7 +271,7 @@ impl<P: Payload> Endpoint<P> {
         let way = self.way_back(path);
         for (place, entry) in report.paths().iter().enumerate() {
             let was = self.paths[place].liveness.state;
-            progress[place] = self.paths[place].on_report(now, entry, way);
+            progress[place] = self.paths[place].on_report(now, entry, way, &self.config.keepalive);
             self.note_state(place, was);
         }
         let (views, count) = self.views(now);

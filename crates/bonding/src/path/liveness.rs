@@ -91,11 +91,19 @@ impl Liveness {
         self.srtt = Some((srtt * 7 + rtt) / 8);
     }
 
-    /// A report says that data got through.
-    pub(crate) fn on_progress(&mut self, now: Instant) {
+    /// A report says that data got through, and had come `held` before it was sent. What has waited for too long proves nothing now.
+    pub(crate) fn on_progress(&mut self, now: Instant, held: Duration, config: &KeepaliveConfig) {
         self.heard_at = now;
-        if self.state != PathState::Down {
-            self.prove(now);
+        let came_at = Instant::ZERO + now.saturating_since(Instant::ZERO + held);
+        if self.state != PathState::Down && held < self.suspected_after(config) && came_at > self.proven_at {
+            self.prove(came_at);
+        }
+    }
+
+    /// From now on it is watched closely: the silence until now is none.
+    pub(crate) fn begin_watch(&mut self, now: Instant) {
+        if self.state == PathState::Up {
+            self.proven_at = now;
         }
     }
 
@@ -253,14 +261,27 @@ mod tests {
     }
 
     #[test]
+    fn a_report_proves_life_as_of_when_its_data_came() {
+        let config = KeepaliveConfig::default();
+        let mut path = proven(&config);
+        // Data came at 20 ms, and are told of at 160.
+        path.check(at(160), &config);
+        path.on_progress(at(160), Duration::from_millis(140), &config);
+        assert_eq!(path.state, PathState::Suspected);
+        // Data came at 100 ms.
+        path.on_progress(at(160), Duration::from_millis(60), &config);
+        assert_eq!((path.state, path.proven_at), (PathState::Up, at(100)));
+    }
+
+    #[test]
     fn progress_keeps_it_up_but_does_not_bring_it_back() {
         let config = KeepaliveConfig::default();
         let mut path = proven(&config);
         path.check(at(200), &config);
-        path.on_progress(at(210));
+        path.on_progress(at(210), Duration::ZERO, &config);
         assert_eq!(path.state, PathState::Up);
         path.check(at(1000), &config);
-        path.on_progress(at(1000));
+        path.on_progress(at(1000), Duration::ZERO, &config);
         assert_eq!((path.state, path.heard_at), (PathState::Down, at(1000)));
     }
 }

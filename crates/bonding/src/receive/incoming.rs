@@ -49,6 +49,8 @@ pub(crate) struct Incoming {
     /// When anything came last, and whether anything did.
     pub(crate) heard_at: Instant,
     pub(crate) is_heard: bool,
+    /// The peer said that the path rests, and when it will be heard of again.
+    rest: Duration,
     /// When data came last.
     data_at: Option<Instant>,
     /// Does the peer keep what it sends on this path?
@@ -78,6 +80,7 @@ impl Incoming {
             solo_until: GlobalSeq::new(0),
             heard_at: now,
             is_heard: false,
+            rest: Duration::ZERO,
             data_at: None,
             is_kept: false,
             repair_time: None,
@@ -89,6 +92,7 @@ impl Incoming {
     #[inline]
     pub(crate) fn on_data(&mut self, now: Instant, header: &DataHeader, wire_len: u32, relative: i64) {
         self.data_at = Some(now);
+        self.rest = Duration::ZERO;
         self.is_kept = header.transmission == Transmission::First;
         let numbers = (header.path_seq, header.global_seq);
         if self.count(now, numbers, header.timestamp, wire_len, relative) {
@@ -142,6 +146,11 @@ impl Incoming {
         self.recent.note(now, relative);
     }
 
+    /// How long nothing comes by it though it lives: of one that rests two keepalives may be missing.
+    pub(crate) fn bearable(&self, usual: Duration) -> Duration {
+        usual + self.rest * 2
+    }
+
     /// A packet of a train, which has no number.
     pub(crate) fn on_train(&mut self, now: Instant, packet: &TrainPacket, octets: u32) {
         self.train.note_numbered(now, packet, octets);
@@ -150,6 +159,7 @@ impl Incoming {
     /// A keepalive with its relative one-way delay in µs.
     pub(crate) fn on_keepalive(&mut self, now: Instant, keepalive: &Keepalive, relative: i64) {
         self.hear(now, relative);
+        self.rest = Duration::from_millis(u64::from(keepalive.rest));
         let was_complete = !self.next.before(keepalive.next_path_seq);
         self.expect(keepalive.next_path_seq, now);
         // Nothing later is under way, so no more packets will show that what is missing does not come.

@@ -4,7 +4,7 @@
 use super::earliest::HYSTERESIS;
 use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::config::{Config, CostFirstConfig};
-use crate::id::{MAX_PATHS, PathId};
+use crate::id::{MAX_PATHS, PathId, PathSet};
 
 /// The paths by cost, and how much each may carry.
 pub(crate) struct CostFirst {
@@ -21,6 +21,14 @@ impl CostFirst {
             *most = path.max_weight.unwrap_or(100);
         }
         Self { order: config.by_cost(), most, patience: own.queue_target.as_nanos() as i64 }
+    }
+}
+
+impl CostFirst {
+    /// All of these but the cheapest.
+    pub(crate) fn dearer(&self, usable: PathSet) -> PathSet {
+        let cheapest = self.order.iter().find(|&&id| usable.contains(id));
+        usable.filter(|id| Some(&id) != cheapest)
     }
 }
 

@@ -60,7 +60,9 @@ pub struct PathReport {
 pub struct Keepalive {
     /// The path it was sent on.
     pub path: PathId,
-    /// Counts keepalives of this path.
+    /// The path rests: the next keepalive comes after so many ms, if no data do. 0: it does not rest.
+    pub rest: u16,
+    /// Counts keepalives.
     pub number: u32,
     /// The sender's clock in µs, wrapping.
     pub timestamp: u32,
@@ -148,8 +150,8 @@ impl Control {
         }
     }
 
-    /// Appended to `octets`, in network order: version and kind, a path or a count, two octets of zero, and the fields in
-    /// their order.
+    /// Appended to `octets`, in network order: version and kind, a path or a count, two octets of zero (of a keepalive `rest`), and the fields
+    /// in their order.
     pub fn encode(&self, octets: &mut Vec<u8>) {
         match self {
             Self::Report(report) => {
@@ -158,7 +160,8 @@ impl Control {
                 report.paths().iter().for_each(|path| path.encode(octets));
             }
             Self::Keepalive(keepalive) => {
-                octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE, keepalive.path.0, 0, 0]);
+                octets.extend_from_slice(&[VERSION << 4 | KEEPALIVE, keepalive.path.0]);
+                octets.extend_from_slice(&keepalive.rest.to_be_bytes());
                 let (path, global) = (keepalive.next_path_seq.get(), keepalive.next_global_seq.get());
                 put(octets, &[keepalive.number, keepalive.timestamp, path, global]);
             }
@@ -190,11 +193,18 @@ impl Control {
         match reader.kind()? {
             REPORT => Report::decode(&mut reader).map(Self::Report),
             KEEPALIVE => {
-                let (path, _) = (reader.path()?, reader.u16()?);
+                let (path, rest) = (reader.path()?, reader.u16()?);
                 let (number, timestamp) = (reader.u32()?, reader.u32()?);
                 let next_path_seq = PathSeq::new(reader.u32()?);
                 let next_global_seq = GlobalSeq::new(reader.u32()?);
-                Ok(Self::Keepalive(Keepalive { path, number, timestamp, next_path_seq, next_global_seq }))
+                Ok(Self::Keepalive(Keepalive {
+                    path,
+                    rest,
+                    number,
+                    timestamp,
+                    next_path_seq,
+                    next_global_seq,
+                }))
             }
             KEEPALIVE_REPLY => {
                 let (path, _) = (reader.path()?, reader.u16()?);

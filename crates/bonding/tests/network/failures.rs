@@ -57,8 +57,15 @@ fn a_silent_death_costs_little_and_the_path_is_used_again() {
             let lost = app.tallies[0].seen.iter().filter(|seen| seen.is_none()).count();
             assert!(lost <= 150, "{lost} packets lost with {:?}", config.scheduler);
             let path = PathId(dead as u8);
+            // A dearer line that nobody uses rests: its death costs nothing, and is noticed by the next of its rare keepalives.
+            let rests = dead == 1 && matches!(config.scheduler, SchedulerConfig::CostFirst(_));
+            assert!(!rests || lost == 0, "{lost} packets lost by the death of a line that nobody uses");
             let down = noted(&bond, dies, path, PathState::Down).expect("noticed");
-            assert!(down <= ms(300.0), "down after {down}");
+            assert!(
+                down <= ms(if rests { 4000.0 } else { 300.0 }),
+                "path {dead} down after {down} with {:?}",
+                config.scheduler
+            );
             let up = noted(&bond, returns, path, PathState::Up).expect("noticed");
             assert!(up <= ms(1000.0), "up after {up}");
             // The first path carries this flow whenever it can, whatever the scheduler.
