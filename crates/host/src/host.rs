@@ -148,7 +148,8 @@ impl Host {
             Protocol::Mptcp(config) => {
                 let secret = self.secret();
                 let paths = self.paths(tuple);
-                let connection = mptcp::Connection::connect((**config).clone(), paths, iss, secret, now);
+                let connecting = mptcp::Connecting { paths, iss, secret };
+                let connection = mptcp::Connection::connect((**config).clone(), connecting, now);
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };

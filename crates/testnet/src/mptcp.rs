@@ -7,7 +7,7 @@ use crate::network::Network;
 use crate::stack::{Phase, Stack, opening, opens, refuse};
 use ropewalk_adversary::{Knowledge, Opening, Victim, Windows};
 use ropewalk_mptcp::{
-    Accepting, Config, Connection, Event, FailureReason, Path, Secret, Subflow, SubflowCloseReason,
+    Accepting, Config, Connecting, Connection, Event, FailureReason, Path, Secret, Subflow, SubflowCloseReason,
     SubflowId, is_join,
 };
 use ropewalk_units::{Instant, Seq};
@@ -142,7 +142,8 @@ impl MptcpHost {
     /// Opens the connection over these paths.
     pub fn connect(&mut self, paths: Vec<Path>, now: Instant) {
         let iss = iss(self.host, paths[0].local.port());
-        self.connection = Some(Connection::connect(self.config.clone(), paths, iss, self.secret, now));
+        let connecting = Connecting { paths, iss, secret: self.secret };
+        self.connection = Some(Connection::connect(self.config.clone(), connecting, now));
     }
 
     /// The connection.

@@ -94,7 +94,8 @@ impl StreamEndpoint {
             Protocol::Mptcp(config) => {
                 let paths = self.paths.iter().map(|path| host.book.mptcp_path(*path)).collect();
                 let secret = host.identity.secret(|| secret(&mut self.randomness));
-                let mut connection = mptcp::Connection::connect((**config).clone(), paths, iss, secret, now);
+                let connecting = mptcp::Connecting { paths, iss, secret };
+                let mut connection = mptcp::Connection::connect((**config).clone(), connecting, now);
                 if blackhole.avoids(now, config.blackhole_timeout) {
                     connection.avoid_blackhole();
                 }

@@ -31,7 +31,7 @@
 mod options;
 mod parse;
 
-use ropewalk_mptcp::{Accepting, Config, Connection, Event, Path, PathManager, Secret, SubflowId, keys};
+use ropewalk_mptcp::{Accepting, Config, Connecting, Connection, Event, Path, PathManager, Secret, SubflowId, keys};
 use ropewalk_units::{Dsn, Duration, Instant, Seq};
 use ropewalk_wire::{Flags, Join, Key, MptcpOption, Segment};
 use std::collections::VecDeque;
@@ -102,7 +102,8 @@ impl Script {
     pub(crate) fn connect_over(config: Config, paths: Vec<Path>) -> Self {
         let now = Instant::ZERO + Duration::from_millis(START);
         let path = paths[0];
-        let connection = Connection::connect(config, paths, iss(0), Secret([7; 32]), now);
+        let connecting = Connecting { paths, iss: iss(0), secret: Secret([7; 32]) };
+        let connection = Connection::connect(config, connecting, now);
         Self::new(connection, path, now)
     }
 
