@@ -224,7 +224,7 @@ impl Draft<'_> {
     fn run_up(&self, config: &Config) -> Result<Duration, ScenarioError> {
         // A weight at first falls as long as nothing is lost: after a run-up it would be as if it had not been said.
         let usual = if config::has_first_weights(config) { Duration::ZERO } else { RUN_UP };
-        let run_up = self.table.run_up.map_or(usual, |time| time.0);
+        let run_up = self.table.read(usual).run_up;
         if run_up > LONGEST_RUN_UP {
             let message = "`run_up` cannot be used";
             return Err(self.context.wrong(

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::{Carrier, ChangePlan, LinkPlan, NodePlan, WirePlan};
 use crate::error::ScenarioError;
 use crate::schema::jitter::JitterTable;
-use crate::schema::link::{ChangeTable, DEFAULT_MTU, Direction, DirectionTable, LinkState, LinkTable};
+use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkState, LinkTable};
 use crate::schema::loss::LossTable;
 use crate::schema::quantity::{Chance, Time};
 use crate::schema::table::Value;
@@ -41,8 +41,9 @@ fn link(
     table: &LinkTable,
 ) -> Result<LinkPlan, ScenarioError> {
     let base = format!("links.{name}");
-    let ends = ends(context, nodes, &base, table)?;
-    let mtu = checked_mtu(context, &base, table.mtu)?;
+    let keys = table.read();
+    let ends = ends(context, nodes, &base, &keys.between)?;
+    let mtu = checked_mtu(context, &base, keys.mtu)?;
     let directions = |direction: usize| {
         let merged =
             Merged { context, base: &base, direction, own: table.only(direction), both: table.both(), mtu };
@@ -76,30 +77,25 @@ fn ends(
     context: &Context<'_>,
     nodes: &[NodePlan],
     base: &str,
-    table: &LinkTable,
+    between: &[String; 2],
 ) -> Result<[usize; 2], ScenarioError> {
     let mut ends = [0; 2];
-    for (end, name) in table.between.iter().enumerate() {
-        let found = nodes.iter().position(|node| node.name == name.as_str());
+    for (end, name) in between.iter().enumerate() {
+        let found = nodes.iter().position(|node| node.name == *name);
         ends[end] = found.ok_or_else(|| {
             let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-            context.unknown(&format!("{base}.between[{end}]"), "host or router", name.as_str(), known)
+            context.unknown(&format!("{base}.between[{end}]"), "host or router", name, known)
         })?;
     }
     if ends[0] == ends[1] {
-        let message = format!("this link joins `{}` with itself", table.between[0].as_str());
+        let message = format!("this link joins `{}` with itself", between[0]);
         return Err(context.wrong(&format!("{base}.between"), message, "two different nodes"));
     }
     Ok(ends)
 }
 
-/// The MTU that a link's table gives, or the default.
-pub(super) fn checked_mtu(
-    context: &Context<'_>,
-    base: &str,
-    given: Option<u32>,
-) -> Result<u32, ScenarioError> {
-    let mtu = given.unwrap_or(DEFAULT_MTU);
+/// The MTU of a link, if it can be.
+pub(super) fn checked_mtu(context: &Context<'_>, base: &str, mtu: u32) -> Result<u32, ScenarioError> {
     if !(LEAST_MTU..=65_535).contains(&mtu) {
         let message = if mtu < LEAST_MTU {
             format!("an MTU of {mtu} octets is too small for the headers of TCP and its options")
