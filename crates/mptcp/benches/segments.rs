@@ -3,7 +3,9 @@
 //!
 //! `cargo bench -p ropewalk-mptcp -- [seconds of simulated time] [how many schedulers]`
 
-use ropewalk_mptcp::{Accepting, Config, Connecting, Connection, Coupling, Path, Scheduler, Secret, SubflowId};
+use ropewalk_mptcp::{
+    Accepting, Config, Connecting, Connection, Coupling, Path, Scheduler, Secret, SubflowId,
+};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{MptcpOption, Segment};
 use std::collections::VecDeque;

@@ -194,7 +194,7 @@ impl Connection {
         let agreement = Agreement::new(secret);
         let planner = Planner::new(&config);
         let reassembly = Reassembly::new(config.tcp.most_pieces(config.receive_buffer));
-        let window = ReceiveWindow::new(config.receive_buffer, config.tcp.receive_autotuning);
+        let window = ReceiveWindow::new(&config);
         Self {
             role,
             mode: Mode::Opening,

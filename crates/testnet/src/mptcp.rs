@@ -7,8 +7,8 @@ use crate::network::Network;
 use crate::stack::{Phase, Stack, opening, opens, refuse};
 use ropewalk_adversary::{Knowledge, Opening, Victim, Windows};
 use ropewalk_mptcp::{
-    Accepting, Config, Connecting, Connection, Event, FailureReason, Path, Secret, Subflow, SubflowCloseReason,
-    SubflowId, is_join,
+    Accepting, Config, Connecting, Connection, Event, FailureReason, Path, Secret, Subflow,
+    SubflowCloseReason, SubflowId, is_join,
 };
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Key, Payload, ResetReason, Segment};

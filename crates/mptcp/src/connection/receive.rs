@@ -89,13 +89,7 @@ impl Connection {
         }
     }
 
-    fn process_segment(
-        &mut self,
-        octets: &impl Octets,
-        now: Instant,
-        subflow: SubflowId,
-        segment: &Segment,
-    ) {
+    fn process_segment(&mut self, octets: &impl Octets, now: Instant, subflow: SubflowId, segment: &Segment) {
         let Some(at) = self.subflows.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
         flow.touch();

@@ -31,7 +31,9 @@
 mod options;
 mod parse;
 
-use ropewalk_mptcp::{Accepting, Config, Connecting, Connection, Event, Path, PathManager, Secret, SubflowId, keys};
+use ropewalk_mptcp::{
+    Accepting, Config, Connecting, Connection, Event, Path, PathManager, Secret, SubflowId, keys,
+};
 use ropewalk_units::{Dsn, Duration, Instant, Seq};
 use ropewalk_wire::{Flags, Join, Key, MptcpOption, Segment};
 use std::collections::VecDeque;
