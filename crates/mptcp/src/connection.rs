@@ -18,6 +18,7 @@ mod address;
 mod agreement;
 mod close;
 mod congestion;
+mod expected;
 mod fallback;
 mod handshake;
 mod octets;
