@@ -20,7 +20,7 @@ from ropewalk.studies.bonding_cells import friendly_cells
 
 COMMAND = [sys.executable, "-m", "ropewalk"]
 
-SUMMARY_KEYS = ["scenario", "seed", "version", "duration_s", "connections", "links"]
+SUMMARY_KEYS = ["scenario", "seed", "version", "duration_s", "connections", "links", "benefit"]
 CONNECTION_KEYS = ["name", "protocol", "bytes", "goodput_mbps", "start_s", "end_s", "completed", "subflows"]
 SUBFLOW_KEYS = [
     "path",
