@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk import _core, waiting
 from ropewalk.executor import Executor, Finished, LocalExecutor, carry_out, missing
-from ropewalk.plan import Plan, Settings
+from ropewalk.plan import MAX_SEEDS, Plan, Settings
 from ropewalk.progress import Progress, Silent
 from ropewalk.results import RunResult, SweepResult, goodput
 from ropewalk.source import Overrides, ScenarioLike, Source, resolve
@@ -100,8 +100,7 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         StoreError: Results could not be written.
         ValueError: The number of replications is not positive, or captures have nowhere to go.
     """
-    if replications < 1:
-        raise ValueError(f"replications must be at least 1, not {replications}")
+    _check(replications)
     if capture and out is None:
         raise ValueError("captures need an output folder: give `out`")
     source = scenario if isinstance(scenario, Source) else resolve(scenario)
@@ -117,6 +116,11 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     if store is not None:
         _write(result, store.folder(info), [file for job in case.jobs for file in ended[job].files])
     return result
+
+
+def _check(replications: int) -> None:
+    if not 1 <= replications <= MAX_SEEDS:
+        raise ValueError(f"replications must be between 1 and {MAX_SEEDS}, not {replications}")
 
 
 def _result(case: Case, ended: Mapping[Job, Finished]) -> RunResult:
@@ -180,10 +184,10 @@ def sweep(
     plan = Plan(store, Settings(series=loaded.series, compare=loaded.compare))
     samples = sweeping.samples(loaded, plan)
     name = loaded.name or samples[0].scenario
-    plan.prepare(root)
-    todo = missing(plan.jobs, said)
-    sweeping.write_manifest(loaded, name, samples, root)
-    ended = carry_out(todo, executor or LocalExecutor(workers), said, name, tolerant=True)
+    with plan.hold(root):
+        todo = missing(plan.jobs, said)
+        sweeping.write_manifest(loaded, name, samples, root)
+        ended = carry_out(todo, executor or LocalExecutor(workers), said, name, tolerant=True)
     failures = {job.key: end.error for job, end in ended.items() if end.error and job.key}
     return SweepResult(
         campaign=loaded,
@@ -230,8 +234,7 @@ def compare(  # noqa: PLR0913 - all but the first are keywords
     """
     from ropewalk import comparison, comparison_tables
 
-    if replications < 1:
-        raise ValueError(f"replications must be at least 1, not {replications}")
+    _check(replications)
     source = scenario if isinstance(scenario, Source) else resolve(scenario)
     source = source.with_overrides(overrides or {})
     names = comparison.chosen(worlds)
@@ -241,11 +244,11 @@ def compare(  # noqa: PLR0913 - all but the first are keywords
     pair = comparison.planned(plan, source, names, seeds, replications)
     info = pair[0].info
     folder = store.folder(info) / "comparison"
-    plan.prepare(folder)
     said = progress or Silent()
-    # Pair after pair: what an end before the end leaves can be compared.
-    todo = sorted(missing(plan.jobs, said), key=lambda job: job.seed)
-    carry_out(todo, LocalExecutor(workers), said, info.name)
-    result = comparison.Comparison.of(names, pair, len(todo))
-    result.files.extend(comparison_tables.write(result, folder))
+    with plan.hold(folder):
+        # Pair after pair: what an end before the end leaves can be compared.
+        todo = sorted(missing(plan.jobs, said), key=lambda job: job.seed)
+        carry_out(todo, LocalExecutor(workers), said, info.name)
+        result = comparison.Comparison.of(names, pair, len(todo))
+        result.files.extend(comparison_tables.write(result, folder))
     return result

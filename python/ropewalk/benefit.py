@@ -11,10 +11,14 @@ from ropewalk.statistics import Interval, mean_interval, paired_difference
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Verdict = Literal["benefit", "harm", "no clear difference"]
+Verdict = Literal["benefit", "harm", "benefit?", "harm?", "no clear difference"]
+"""With a question mark where one seed alone says so: how much seeds differ is not known then."""
 
 DEAD_BAND: Final = 0.01
-"""Relative difference within which a single seed decides nothing."""
+"""Relative difference within which a single seed does not even give a question."""
+
+HINT: Final = "1 seed, which is no evidence: add --replications 10"
+"""What stands in place of the number of seeds where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Benefit:
     """The connection's name in the scenario, or `bonds.NAME`."""
 
     verdict: Verdict
-    """With several seeds by the 95 % interval of the paired difference, with one by its sign beyond 1 %."""
+    """By the 95 % interval of the paired difference; a question where one seed differs by more than 1 %."""
 
     multipath: Interval
     """Goodput over all paths, Mbit/s."""
@@ -118,14 +122,18 @@ def aggregation_benefit(goodput: float, best: float, total: float) -> float:
 
 def verdict(difference: Interval, best: float) -> Verdict:
     """What a paired difference to the best single path says."""
-    if difference.known:
-        low, high = difference.low, difference.high
-    else:
-        band = DEAD_BAND * best
-        low, high = difference.mean - band, difference.mean + band
-    if low > 0:
+    if not difference.known:
+        return _question(difference.mean, DEAD_BAND * best)
+    if difference.low > 0:
         return "benefit"
-    return "harm" if high < 0 else "no clear difference"
+    return "harm" if difference.high < 0 else "no clear difference"
+
+
+def _question(difference: float, band: float) -> Verdict:
+    """What a single difference suggests, if it is outside the band."""
+    if difference > band:
+        return "benefit?"
+    return "harm?" if difference < -band else "no clear difference"
 
 
 def as_row(benefit: Benefit) -> dict[str, Any]:
@@ -149,10 +157,11 @@ def sentence(benefit: Benefit) -> str:
     """One line for people, with units, interval and number of seeds."""
     multipath, best, difference = benefit.multipath, benefit.best, benefit.difference
     spread = f", 95 % CI {difference.low:+.3f} … {difference.high:+.3f}" if difference.known else ""
-    seeds = f"{difference.n} seed" + ("s" if difference.n != 1 else "")
+    seeds = f"{difference.n} seeds" if difference.n != 1 else HINT
+    colon = "" if benefit.verdict.endswith("?") else ":"
     alone = "through a tunnel over" if benefit.is_bond else "as TCP on"
     return (
-        f"{benefit.connection}: {benefit.verdict}: {multipath.mean:.3f} Mbit/s over all paths against "
+        f"{benefit.connection}: {benefit.verdict}{colon} {multipath.mean:.3f} Mbit/s over all paths against "
         f"{best.mean:.3f} Mbit/s {alone} {benefit.best_path} alone "
         f"({difference.mean:+.3f} Mbit/s{spread}, {seeds}; "
         f"aggregation benefit {benefit.aggregation.mean:+.2f})"

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from ropewalk.errors import CampaignError
+from ropewalk.plan import MAX_SEEDS
 from ropewalk.source import ScenarioLike, Source, read_text, resolve
 
 KEYS: Final = ("name", "scenario", "replications", "seeds", "series", "compare", "set", "grid")
@@ -121,6 +122,8 @@ class _Reader:
         replications = self._typed(tree, "replications", int, 1)
         if replications < 1:
             self.fail("replications", f"{replications} replications make no result", "a number from 1 up")
+        if replications > MAX_SEEDS:
+            self.fail("replications", f"{replications} replications are too many", f"at most {MAX_SEEDS}")
         return Campaign(
             source=resolve(
                 self._scenario(tree["scenario"]), self._settings(self._typed(tree, "set", Mapping, {}))

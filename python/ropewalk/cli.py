@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Final, NoReturn
+
+# As in `typing`. Whatever is imported here comes before the first signal is answered.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
+    from typing import Final, NoReturn
+
+    Answer = Callable[[int, FrameType | None], NoReturn]
 
 INTERRUPTED: Final = 128 + signal.SIGINT
 """Exit code after Ctrl-C."""
+
+AGAIN_S: Final = 0.01
+"""How long after a stop that Python has dropped the same one comes again."""
 
 
 class Stopped(BaseException):
@@ -19,6 +29,7 @@ class Stopped(BaseException):
     def __init__(self, number: int) -> None:
         """Keep the signal's number."""
         super().__init__(number)
+        self.number = number
         self.exit_code = 128 + number
 
 
@@ -31,24 +42,70 @@ def exit_code(stop: BaseException) -> int:
     return stop.exit_code if isinstance(stop, Stopped) else INTERRUPTED
 
 
-def answer(number: int, _frame: FrameType | None) -> NoReturn:
+def leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """Answer a signal while nothing has begun: there is nothing to undo, and no import can drop the answer."""
+    try:
+        os.write(2, b"stopped\n")
+    finally:
+        os._exit(128 + number)
+
+
+def unwind(number: int, _frame: FrameType | None) -> NoReturn:
     """Answer a signal by an exception in the main thread, as Python itself answers Ctrl-C."""
     raise Stopped(number)
 
 
+def answer_by(answer: Answer) -> None:
+    """Answer Ctrl-C and SIGTERM so from now on. Who started this with a signal ignored wants it ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, answer)
+
+
+def repeat_dropped(unraisable: sys.UnraisableHookArgs) -> None:
+    """Send a stop again that came inside a finalizer or callback: Python drops what is raised there."""
+    import threading
+
+    stop = unraisable.exc_value
+    if isinstance(stop, Stopped):
+        threading.Timer(AGAIN_S, os.kill, (os.getpid(), stop.number)).start()
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
+def begin() -> None:
+    """Say that there is something to undo from here on: stops are exceptions now. Below `main` alone."""
+    if signal.getsignal(signal.SIGINT) is leave or signal.getsignal(signal.SIGTERM) is leave:
+        sys.unraisablehook = repeat_dropped
+        answer_by(unwind)
+
+
 def main() -> None:
     """Run the command line and exit: 0 done, 1 a run failed, 2 the input is wrong, 130 or 143 stopped."""
+    answer_by(leave)
     try:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # Who started this with a signal ignored wants it ignored.
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, answer)
         from ropewalk.commands import app
 
-        app(prog_name="ropewalk")
+        try:
+            app(prog_name="ropewalk")
+        finally:
+            # What there was to undo is undone, and while Python ends nobody catches an exception.
+            answer_by(leave)
+            sys.stdout.flush()
     except STOPS as stop:
         sys.stderr.write("stopped\n")
         sys.exit(exit_code(stop))
+    except OSError as cause:
+        unwritable(cause)
+
+
+def unwritable(cause: OSError) -> NoReturn:
+    """End when standard output takes no more. A reader that has gone, as `head` does, is no error to tell."""
+    if not isinstance(cause, BrokenPipeError):
+        sys.stderr.write(f"error: cannot write to standard output: {cause.strerror or cause}\n")
+    # Python writes out what is left when it ends: not there.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
 
 
 if __name__ == "__main__":

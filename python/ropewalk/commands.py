@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -10,9 +10,10 @@ import typer
 
 from ropewalk import _core, api, routes_command
 from ropewalk.benefit import sentence
-from ropewalk.cli import STOPS, exit_code
+from ropewalk.cli import STOPS, begin, exit_code
 from ropewalk.errors import InputError, RopewalkError, ScenarioError
 from ropewalk.executor import LocalExecutor
+from ropewalk.plan import MAX_SEEDS
 from ropewalk.progress import Silent, bar_or_silent, for_terminal
 from ropewalk.source import Source, read_text
 from ropewalk.summary import to_json
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ropewalk.comparison import Comparison
+    from ropewalk.executor import Executor
     from ropewalk.results import RunResult, SweepResult
+    from ropewalk.studies.cells import Runner
 
 app = typer.Typer(
     help="Simulate TCP and Multipath TCP; see when several paths pay off, and when they harm.",
@@ -39,6 +42,16 @@ SetOption = Annotated[
 ]
 WorkersOption = Annotated[
     int | None, typer.Option("--workers", min=1, help="Runs at a time.", show_default="one per CPU core")
+]
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a Dask cluster: its scheduler's address, tcp://HOST:8786, or scheduler file.",
+    ),
+]
+ReplicationsOption = Annotated[
+    int, typer.Option(min=1, max=MAX_SEEDS, help="How many seeds, from the first upwards.")
 ]
 DEFAULT_OUT = Path("out")
 
@@ -62,6 +75,7 @@ def common(
 @contextmanager
 def reporting(resume: str = "") -> Iterator[None]:
     """Errors become a message and an exit code; a stop says how to go on."""
+    begin()
     try:
         yield
     except RopewalkError as error:
@@ -77,6 +91,20 @@ def complain(message: str, code: int) -> NoReturn:
     prefix = "" if message.startswith("error") else "error: "
     typer.echo(prefix + message, err=True)
     raise typer.Exit(code)
+
+
+@contextmanager
+def executing(workers: int | None, dask: str | None) -> Iterator[Executor]:
+    """What carries runs out: threads of this process, or a cluster."""
+    if dask is None:
+        yield LocalExecutor(workers)
+        return
+    if workers is not None:
+        raise InputError("--workers is for runs on this machine: a Dask cluster has its own", key="workers")
+    from ropewalk.cluster import DaskExecutor
+
+    with closing(DaskExecutor(dask)) as executor:
+        yield executor
 
 
 def source_of(scenario: Path, settings: list[str] | None) -> Source:
@@ -99,7 +127,7 @@ def run(  # noqa: PLR0913 - one argument per option
         int | None,
         typer.Option(min=0, max=2**64 - 1, help="The (first) seed.", show_default="the scenario's"),
     ] = None,
-    replications: Annotated[int, typer.Option(min=1, help="How many seeds, from the first upwards.")] = 1,
+    replications: ReplicationsOption = 1,
     settings: SetOption = None,
     out: Annotated[Path | None, typer.Option(help="Write Parquet tables and summary.json here.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -160,11 +188,12 @@ def sweep(
     *,
     out: Annotated[Path, typer.Option(help="The store. What it already has is not run again.")] = DEFAULT_OUT,
     workers: WorkersOption = None,
+    dask: DaskOption = None,
 ) -> None:
     """Run a scenario over a grid of values; stop with Ctrl-C and resume at will."""
     resume = f"; every finished run is in {out}: the same command goes on from there"
-    with reporting(resume):
-        result = api.sweep(campaign, out=out, workers=workers, progress=for_terminal())
+    with reporting(resume), executing(workers, dask) as executor:
+        result = api.sweep(campaign, out=out, executor=executor, progress=for_terminal())
         show_sweep(result, out)
     if result.failures:
         raise typer.Exit(RopewalkError.exit_code)
@@ -194,7 +223,7 @@ def compare(  # noqa: PLR0913 - one argument per option
         int | None,
         typer.Option(min=0, max=2**64 - 1, help="The first seed.", show_default="the scenario's"),
     ] = None,
-    replications: Annotated[int, typer.Option(min=1, help="How many seeds, from the first upwards.")] = 1,
+    replications: ReplicationsOption = 1,
     settings: SetOption = None,
     out: Annotated[
         Path, typer.Option(help="The store, figures and page. What it already has is not run again.")
@@ -220,12 +249,13 @@ def show_comparison(result: Comparison, *, as_json: bool) -> None:
 
 
 @app.command()
-def reproduce(
+def reproduce(  # noqa: PLR0913 - one argument per option
     study: Annotated[list[str] | None, typer.Argument(metavar="[STUDY…|all]", help="Which studies.")] = None,
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and points: under a minute.")] = False,
     out: Annotated[Path, typer.Option(help="Where figures, tables and reports go.")] = DEFAULT_OUT,
     workers: WorkersOption = None,
+    dask: DaskOption = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run everything anew, also what an interrupted one has run.")
     ] = False,
@@ -234,24 +264,32 @@ def reproduce(
     from ropewalk import studies
     from ropewalk.studies.cells import Runner
 
-    with reporting(f"; every finished run is in {out}: the same command goes on from there"):
+    resume = f"; every finished run is in {out}: the same command goes on from there"
+    with reporting(resume), executing(workers, dask) as executor:
         chosen = studies.names(study or [])
-        executor = LocalExecutor(workers)
         progress = for_terminal()
         kept = {name: studies.Kept(out / name, quick) for name in chosen}
-        for name, runs in kept.items():
-            module = studies.load(name)
-            typer.echo(f"{name}: {module.TITLE}")
-            if fresh:
+        with studies.held(out, chosen):
+            for name, runs in kept.items():
+                if fresh:
+                    runs.forget()
+                show_study(name, out / name, quick, Runner(executor, progress, runs.store, workers))
+            # Not before the last study is done: the same command goes on behind those that are.
+            for runs in kept.values():
                 runs.forget()
-            result = module.run(out / name, quick, Runner(executor, progress, runs.store, executor.workers))
-            progress.finish()
-            for finding in result.findings:
-                typer.echo(f"  - {finding}")
-            typer.echo(f"report: {result.report}")
-        # Not before the last study is done: the same command goes on behind those that are.
-        for runs in kept.values():
-            runs.forget()
+
+
+def show_study(name: str, folder: Path, quick: bool, runner: Runner) -> None:
+    """Run a study and print what it has found."""
+    from ropewalk import studies
+
+    module = studies.load(name)
+    typer.echo(f"{name}: {module.TITLE}")
+    result = module.run(folder, quick, runner)
+    runner.progress.finish()
+    for finding in result.findings:
+        typer.echo(f"  - {finding}")
+    typer.echo(f"report: {result.report}")
 
 
 @app.command()

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ropewalk.holding import held
 from ropewalk.source import Source
 from ropewalk.store import TABLES, Key, Table
 from ropewalk.waiting import check, references
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ropewalk import _core
     from ropewalk.store import Store
+
+MAX_SEEDS: Final = 1_000_000
+"""More seeds than this are a mistake: the interval of a mean shrinks with the square root of their number."""
 
 Reference = tuple[str, str]
 """A connection or bond, and the single path that it used instead of all of its own."""
@@ -125,6 +130,17 @@ class Plan:
         """
         if self._store is not None:
             self._store.prepare([*folders, *(job.key.folder for job in self._jobs.values() if job.key)])
+
+    @contextmanager
+    def hold(self, *folders: Path) -> Iterator[None]:
+        """`prepare`, and keep other commands from filling these folders until the end of the block.
+
+        Raises:
+            StoreError: One cannot be made or written to, or another command fills it.
+        """
+        self.prepare(*folders)
+        with held(job.key.folder for job in self._jobs.values() if job.key):
+            yield
 
     def _key(self, info: _core.Info, seed: int, *, reference: bool = False) -> Key | None:
         return self._store.key(info, seed, reference=reference) if self._store is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Final, Protocol, Self
@@ -143,13 +144,17 @@ class Finishing:
 
 
 def for_terminal() -> Progress:
-    """A bar if standard error is a terminal, plain lines if it is not."""
-    return Bar() if sys.stderr.isatty() else Plain()
+    """A bar if standard error is a terminal that can move its cursor, plain lines if it is not."""
+    return Bar() if _draws() else Plain()
 
 
 def bar_or_silent() -> Progress:
-    """A bar if standard error is a terminal, nothing if it is not."""
-    return Bar() if sys.stderr.isatty() else Silent()
+    """A bar if standard error is a terminal that can move its cursor, nothing if it is not."""
+    return Bar() if _draws() else Silent()
+
+
+def _draws() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def remaining(elapsed_s: float, done: int, total: int) -> float:

@@ -17,8 +17,8 @@ def test_aggregation_benefit_follows_kaspar() -> None:
 @pytest.mark.parametrize(
     ("multipath", "verdict"),
     [
-        ([11.0], "benefit"),
-        ([9.0], "harm"),
+        ([11.0], "benefit?"),
+        ([9.0], "harm?"),
         ([10.05], "no clear difference"),
         ([9.95], "no clear difference"),
         ([11.0, 11.2, 11.4], "benefit"),
@@ -32,7 +32,9 @@ def test_verdict(multipath: list[float], verdict: str) -> None:
     benefit = judge("bulk", multipath, {"b": slow, "a": fast})
     assert benefit.best_path == "a"
     assert benefit.verdict == verdict
-    assert verdict in sentence(benefit)
+    said = sentence(benefit)
+    assert f": {verdict}" in said
+    assert ("--replications 10" in said) == (len(multipath) == 1)
 
 
 def test_seeds_are_paired() -> None:

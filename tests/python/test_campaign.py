@@ -99,6 +99,7 @@ def test_broken_toml_names_the_place(tmp_path: Path) -> None:
         ({"grid": {}}, "scenario"),
         ({"scenario": 5}, "scenario"),
         ({"replications": 0}, "replications"),
+        ({"replications": 10**9}, "replications"),
         ({"replications": True}, "replications"),
         ({"replications": "5"}, "replications"),
         ({"seeds": []}, "seeds"),

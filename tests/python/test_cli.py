@@ -45,9 +45,9 @@ def test_json_is_one_object_with_the_verdicts_and_their_sentences_are_beside_it(
     assert list(tree) == [*RUN_KEYS, "benefit"]
     assert tree["seed"] == 5
     (verdict,) = tree["benefit"]
-    assert (verdict["connection"], verdict["verdict"]) == ("bulk", "benefit")
+    assert (verdict["connection"], verdict["verdict"]) == ("bulk", "benefit?")
     assert (verdict["best_path"], verdict["goodput_mbps"]) == ("a", pytest.approx(12.005))
-    assert result.stderr.startswith("bulk: benefit: 12.005 Mbit/s over all paths against 10.005 Mbit/s")
+    assert result.stderr.startswith("bulk: benefit? 12.005 Mbit/s over all paths against 10.005 Mbit/s")
 
 
 def test_json_of_replications_has_runs_and_summary(scenario: str) -> None:
@@ -192,7 +192,6 @@ def test_reproduce_runs_studies_by_name(
     module = ModuleType("fake_study")
 
     def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
-        out.mkdir(parents=True)
         runner.progress.start(1, "study")
         runner.progress.advance()
         return StudyResult(out / "report.html", (), (f"quick is {quick} on {runner.workers}",))

@@ -32,7 +32,7 @@ def test_the_worked_example_comes_out_as_it_says(tmp_path: Path) -> None:
             [sys.executable, *program, *words[1:]], cwd=tmp_path, capture_output=True, text=True, check=True
         )
         printed += done.stdout
-    assert "upload: benefit:" in printed
+    assert "upload: benefit? " in printed
     measured = {
         (delay, buffer): (float(goodput), verdict)
         for delay, buffer, goodput, verdict in POINT.findall(printed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -322,13 +323,20 @@ def test_a_folder_that_cannot_be_written_is_reported_first(two_paths: Path, tmp_
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full on this system")
-def test_a_full_disk_leaves_nothing_behind(two_paths: Path, tmp_path: Path) -> None:
+def test_a_disk_that_is_full_half_way_leaves_nothing_behind(two_paths: Path, tmp_path: Path) -> None:
     outcome = _core.run(resolve(two_paths))
-    (tmp_path / "stem.links.parquet.partial").symlink_to("/dev/full")
-    with pytest.raises(OSError, match="No space left"):
-        outcome.write(str(tmp_path), "stem")
-    assert list(tmp_path.glob("stem*")) == []
+    sizes = [Path(file).stat().st_size for file in outcome.write(str(tmp_path), "stem")]
+    assert sizes[0] < max(sizes)
+    for file in tmp_path.glob("stem*"):
+        file.unlink()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max(sizes) - 1, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            outcome.write(str(tmp_path), "stem")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [file for file in tmp_path.iterdir() if file != two_paths] == []
 
 
 def test_an_interrupt_that_is_set_stops_the_run() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -80,6 +81,12 @@ def stopped_in_the_core(
     return stopped(arguments, stop, mark.exists, [sys.executable, "-c", WATCHED, mark])
 
 
+def after(seconds: float) -> Callable[[], bool]:
+    """Ready once this time has passed."""
+    until = time.monotonic() + seconds
+    return lambda: time.monotonic() > until
+
+
 def scenario(folder: Path, duration: str) -> Path:
     file = folder / "s.toml"
     file.write_text(TWO_PATHS.replace('duration = "3 s"', f'duration = "{duration}"'), encoding="utf-8")
@@ -139,6 +146,67 @@ def test_a_search_for_routes_ends(tmp_path: Path, stop: signal.Signals, code: in
 def test_a_stop_is_answered_from_the_first_moment(stop: signal.Signals, code: int) -> None:
     end, stdout, stderr = stopped(["routes", "show", "--range", "1"], stop, lambda: True)
     assert (end, stdout, stderr) == (code, "", "stopped\n")
+
+
+@both
+def test_a_stop_is_answered_at_whatever_moment_it_comes(
+    tmp_path: Path, stop: signal.Signals, code: int
+) -> None:
+    moments = random.Random(int(stop))  # noqa: S311 - the same moments in each run
+    for _ in range(10):
+        words: list[str | Path] = ["run", scenario(tmp_path, "100000 s"), "--no-compare"]
+        end, stdout, stderr = stopped(words, stop, after(moments.uniform(0, 1)))
+        assert (end, stdout) == (code, "")
+        assert stderr in {"stopped\n", "stopped; nothing of the unfinished runs has been written\n"}
+
+
+DROPPING = """
+import os, signal, sys, time
+from ropewalk import cli
+
+class Dropping:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+cli.answer_by(cli.leave)
+cli.begin()
+try:
+    Dropping()
+    time.sleep(600)
+except cli.STOPS as stop:
+    sys.exit(cli.exit_code(stop))
+"""
+
+
+def test_a_stop_that_comes_inside_a_finalizer_is_not_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPING], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["schema"], ["explain", "s.toml"], ["run", "s.toml", "--json"]]
+)
+def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, words: list[str]) -> None:
+    scenario(tmp_path, "1 s")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *words], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    *verdicts, last = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert last == "error: cannot write to standard output: No space left on device"
+    assert len(verdicts) <= 1
+
+
+def test_a_reader_that_goes_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen([*COMMAND, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
 
 
 def test_sigterm_stays_ignored_if_it_was(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ impl ConnectionState {
     }
 
     /// Takes a segment of a subflow.
-    pub(crate) fn take(
+    pub(crate) fn process(
         &mut self,
         now: Instant,
         subflow: usize,
@@ -285,7 +285,7 @@ impl ConnectionState {
             half.counts.unmapped_octets += len;
             return;
         };
-        let new = half.take(now, begin, begin + len);
+        let new = half.process(now, begin, begin + len);
         half.counts.retransmitted_octets += len - new;
         let stream = &mut self.streams[index(direction)];
         let mut left = new;
@@ -298,7 +298,7 @@ impl ConnectionState {
                 Kind::Tcp | Kind::FellBack => (Some(at), begin + len - at),
                 Kind::Mptcp | Kind::LooseSubflow => half.mappings.of(at, begin + len - at),
             };
-            let known = data.map(|data| stream.take(now, data, octets, subflow, settings.gap));
+            let known = data.map(|data| stream.process(now, data, octets, subflow, settings.gap));
             let counted = octets.saturating_sub(repeated).min(left);
             repeated = repeated.saturating_sub(octets);
             match known {
@@ -370,12 +370,12 @@ impl Stream {
     }
 
     /// Takes octets of data; returns how many are new.
-    fn take(&mut self, now: Instant, data: u64, len: u64, subflow: usize, gap: Duration) -> u64 {
+    fn process(&mut self, now: Instant, data: u64, len: u64, subflow: usize, gap: Duration) -> u64 {
         if data > FARTHEST {
             return 0;
         }
         let highest = self.seen.highest();
-        let new = self.seen.take(now, data, data + len);
+        let new = self.seen.insert(now, data, data + len);
         if new == 0 {
             return 0;
         }

@@ -71,9 +71,9 @@ impl Half {
     }
 
     /// Takes the octets from `begin` to `end`; returns how many this subflow had not carried before.
-    pub(crate) fn take(&mut self, now: Instant, begin: u64, end: u64) -> u64 {
+    pub(crate) fn process(&mut self, now: Instant, begin: u64, end: u64) -> u64 {
         self.latest = self.latest.max(end);
-        let new = self.seen.take(now, begin, end);
+        let new = self.seen.insert(now, begin, end);
         self.await_ack(now, begin, end, new == end - begin);
         new
     }

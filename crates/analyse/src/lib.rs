@@ -32,6 +32,6 @@ use tracker::Tracker;
 /// [`CaptureError`] if it is no capture. A file that ends within a packet is read up to there.
 pub fn analyse(file: impl Read + Send, settings: &Settings) -> Result<Report, CaptureError> {
     let mut tracker = Tracker::new(settings);
-    let ending = capture::read(file, |frame| tracker.take(&frame))?;
+    let ending = capture::read(file, |frame| tracker.process(&frame))?;
     Ok(tracker.report(ending))
 }

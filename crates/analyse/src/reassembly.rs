@@ -34,7 +34,7 @@ impl Reassembly {
     }
 
     /// Takes the octets from `begin` to `end`; returns how many of them are new.
-    pub(crate) fn take(&mut self, now: Instant, begin: u64, end: u64) -> u64 {
+    pub(crate) fn insert(&mut self, now: Instant, begin: u64, end: u64) -> u64 {
         let mut new = 0;
         let mut at = begin.max(self.next);
         while at < end {
@@ -112,11 +112,11 @@ mod tests {
     #[test]
     fn what_waits_is_timed_by_octet() {
         let mut stream = Reassembly::default();
-        assert_eq!(stream.take(at(0), 0, 100), 100);
-        assert_eq!(stream.take(at(1), 200, 300), 100);
-        assert_eq!(stream.take(at(3), 250, 400), 100);
+        assert_eq!(stream.insert(at(0), 0, 100), 100);
+        assert_eq!(stream.insert(at(1), 200, 300), 100);
+        assert_eq!(stream.insert(at(3), 250, 400), 100);
         assert_eq!(stream.highest(), 400);
-        assert_eq!(stream.take(at(11), 50, 220), 100);
+        assert_eq!(stream.insert(at(11), 50, 220), 100);
         assert_eq!(stream.blocked, Duration::from_millis(10));
         // 100 octets waited 10 ms, 100 waited 8 ms, 200 did not wait.
         assert_eq!(stream.mean_wait(400), Duration::from_micros(4500));
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_waits_at_the_end_has_waited_until_then() {
         let mut stream = Reassembly::default();
-        stream.take(at(0), 100, 200);
+        stream.insert(at(0), 100, 200);
         stream.end(at(7));
         assert_eq!(
             (stream.blocked, stream.mean_wait(100)),
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn octets_that_the_capture_lacks_block_nobody() {
         let mut stream = Reassembly::default();
-        stream.take(at(0), 100, 200);
-        stream.take(at(0), 300, 400);
+        stream.insert(at(0), 100, 200);
+        stream.insert(at(0), 300, 400);
         stream.acknowledged(at(5), 250);
         assert_eq!(stream.missing, 150);
         stream.acknowledged(at(6), 400);
@@ -152,7 +152,7 @@ mod tests {
             for (begin, len) in pieces {
                 let range = begin as usize..(begin + len) as usize;
                 let expected = seen[range.clone()].iter().filter(|seen| !**seen).count() as u64;
-                prop_assert_eq!(stream.take(at(0), begin, begin + len), expected);
+                prop_assert_eq!(stream.insert(at(0), begin, begin + len), expected);
                 seen[range].fill(true);
                 let highest = seen.iter().rposition(|seen| *seen).map_or(0, |last| last as u64 + 1);
                 prop_assert_eq!(stream.highest(), highest);

@@ -45,7 +45,7 @@ impl<'a> Tracker<'a> {
     }
 
     /// Takes the next packet.
-    pub(crate) fn take(&mut self, frame: &Frame<'_>) {
+    pub(crate) fn process(&mut self, frame: &Frame<'_>) {
         self.packets += 1;
         let start = *self.start.get_or_insert(frame.time);
         let now = Instant::ZERO + frame.time.saturating_since(start);
@@ -65,7 +65,7 @@ impl<'a> Tracker<'a> {
         let is_up = connection.subflows[place.subflow].client == from;
         let direction = if is_up { Direction::Up } else { Direction::Down };
         let segment = tcp.segment(connection.expected(direction));
-        connection.take(now, place.subflow, direction, &segment, self.settings);
+        connection.process(now, place.subflow, direction, &segment, self.settings);
     }
 
     /// The subflow of a packet; a new one for a SYN that is not the last one's.

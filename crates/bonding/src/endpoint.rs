@@ -202,7 +202,7 @@ impl<P: Payload> Endpoint<P> {
             lost_reported_bytes: path.lost_bytes,
             repaired: path.repaired,
             weight: self.scheduler.weight(&path.view(self.now, 0)),
-            srtt: path.liveness.srtt,
+            srtt: path.liveness.srtt(),
             queueing_delay: path.queueing_delay(),
             delivery_rate: Rate::from_bits_per_sec((path.rate() * 8.0) as u64),
         }

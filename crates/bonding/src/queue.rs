@@ -49,7 +49,7 @@ struct Counts {
 
 impl<P: Payload> Callbacks<Waiting<P>> for Counts {
     fn discard(&mut self, _at: Instant, queued: Queued<Waiting<P>>, reason: Dropped) {
-        self.take(queued.bytes);
+        self.remove(queued.bytes);
         match reason {
             Dropped::Full => self.full += 1,
             Dropped::Codel => self.codel += 1,
@@ -66,7 +66,7 @@ impl<P: Payload> Callbacks<Waiting<P>> for Counts {
 }
 
 impl Counts {
-    fn take(&mut self, bytes: u32) {
+    fn remove(&mut self, bytes: u32) {
         self.load.packets -= 1;
         self.load.bytes -= u64::from(bytes);
     }
@@ -146,7 +146,7 @@ impl<P: Payload> Backlog<P> {
                 accept(first.packet.flow, before + waiting.bytes.min(bytes * flows))
             };
             if let Some(queued) = level.queue.dequeue_if(now, &mut level.counts, ask) {
-                level.counts.take(queued.bytes);
+                level.counts.remove(queued.bytes);
                 return Some((queued.packet.packet, queued.packet.flow));
             }
             before += waiting.bytes;

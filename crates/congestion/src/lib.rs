@@ -25,6 +25,7 @@ mod pacing;
 mod path;
 mod rate_sample;
 mod signals;
+mod smoothed_rtt;
 mod window;
 
 pub use ack_sample::AckSample;
@@ -36,6 +37,7 @@ pub use pacing::{Pacer, pacing_rate, send_quantum};
 pub use path::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Transparent};
 pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
 pub use signals::{Acknowledgements, LimitedBy, LossRange};
+pub use smoothed_rtt::SmoothedRtt;
 
 #[cfg(test)]
 mod tests;

@@ -148,7 +148,8 @@ impl Host {
             Protocol::Mptcp(config) => {
                 let secret = self.secret();
                 let paths = self.paths(tuple);
-                let connection = mptcp::Connection::connect((**config).clone(), paths, iss, secret, now);
+                let connecting = mptcp::Connecting { paths, iss, secret };
+                let connection = mptcp::Connection::connect((**config).clone(), connecting, now);
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };
@@ -303,7 +304,7 @@ impl Host {
 
     /// Everything that follows an input of a connection, but sending.
     fn attend(&mut self, now: Instant, id: SocketId) {
-        self.take_events(now, id);
+        self.process_events(now, id);
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         socket.collect(READY);
         socket.release();
@@ -313,23 +314,23 @@ impl Host {
         self.arm(id);
     }
 
-    fn take_events(&mut self, now: Instant, id: SocketId) {
+    fn process_events(&mut self, now: Instant, id: SocketId) {
         while let Some(socket) = self.sockets.get_mut(&id) {
             match &mut socket.transport {
                 Transport::Tcp(connection, tuple) => {
                     let Some(event) = connection.poll_event() else { return };
                     let tuple = *tuple;
-                    self.take_tcp_event(id, tuple, event);
+                    self.process_tcp_event(id, tuple, event);
                 }
                 Transport::Mptcp(connection, _) => {
                     let Some(event) = connection.poll_event() else { return };
-                    self.take_mptcp_event(now, id, event);
+                    self.process_mptcp_event(now, id, event);
                 }
             }
         }
     }
 
-    fn take_tcp_event(&mut self, id: SocketId, tuple: FourTuple, event: tcp::Event) {
+    fn process_tcp_event(&mut self, id: SocketId, tuple: FourTuple, event: tcp::Event) {
         match event {
             tcp::Event::Established => self.established(id),
             tcp::Event::Closed(reason) => {
@@ -341,7 +342,7 @@ impl Host {
         }
     }
 
-    fn take_mptcp_event(&mut self, now: Instant, id: SocketId, event: mptcp::Event) {
+    fn process_mptcp_event(&mut self, now: Instant, id: SocketId, event: mptcp::Event) {
         match event {
             mptcp::Event::SubflowWanted(wanted) => self.open_subflow(now, id, wanted),
             mptcp::Event::SubflowCreated { id: subflow, path } => {
@@ -441,7 +442,7 @@ impl Host {
             if let Some(socket) = self.sockets.get_mut(&id) {
                 socket.is_active = false;
             }
-            self.take_events(now, id);
+            self.process_events(now, id);
             self.arm(id);
             self.forget(id);
         }

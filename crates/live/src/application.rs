@@ -156,7 +156,7 @@ impl Ready {
         let spawn = |work: Work| {
             let (stage, progress) = (stage.clone(), Arc::clone(&progress));
             thread::spawn(move || {
-                urgency::take(Urgency::Applications);
+                urgency::apply(Urgency::Applications);
                 if let Err(error) = work(&stage) {
                     progress.fail(&error);
                 }

@@ -5,7 +5,6 @@ use crate::netlink::{EndpointFlags, MptcpPm};
 use crate::settings::named;
 use ropewalk_mptcp::{KernelChange, KernelCommand};
 use std::io;
-use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
 /// What is to be changed in one namespace.
@@ -41,10 +40,9 @@ impl Changes {
 
 fn make(pm: &mut MptcpPm, command: &KernelCommand) -> io::Result<()> {
     match command {
-        KernelCommand::Add(endpoint) => named(endpoint).map_or(Ok(()), |endpoint| pm.add(&endpoint)),
+        KernelCommand::Add(endpoint) => pm.add(&named(endpoint)),
         KernelCommand::Delete { id } => pm.delete(*id, None),
-        KernelCommand::DeleteInitial { address: IpAddr::V4(address) } => pm.delete(0, Some(*address)),
-        KernelCommand::DeleteInitial { .. } => Ok(()),
+        KernelCommand::DeleteInitial { address } => pm.delete(0, Some(*address)),
         KernelCommand::Change { id, backup, fullmesh } => {
             let all = [(*backup, EndpointFlags::BACKUP), (*fullmesh, EndpointFlags::FULLMESH)];
             let set = all.into_iter().filter(|(set, _)| *set);

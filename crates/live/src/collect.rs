@@ -8,7 +8,7 @@ use ropewalk_scenario::plan::{
 };
 use ropewalk_scenario::{ConnectionRow, DatagramCounts, SocketRow, SubflowRow};
 use ropewalk_units::{Duration, Instant};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Mbit/s of `octets` in `time`; zero for no time.
@@ -131,9 +131,8 @@ fn path_name(plan: &Plan, connection: &ConnectionPlan, seen: &Seen) -> String {
     if let Some(index) = path(plan, connection, seen) {
         return connection.paths[index].name.clone();
     }
-    let link = |address: &Ipv4Addr| {
-        let index =
-            (0..2 * plan.links.len()).map(AddressIndex).find(|index| plan.address(*index) == *address);
+    let link = |address: IpAddr| {
+        let index = (0..2 * plan.links.len()).map(AddressIndex).find(|index| plan.address(*index) == address);
         index.map_or("?", |index| plan.links[index.link()].name.as_str())
     };
     let mut ends = [link(seen.local.ip()), link(seen.remote.ip())];

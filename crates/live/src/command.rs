@@ -36,7 +36,7 @@ pub(crate) struct Program<'a> {
 
 /// What became of it.
 #[derive(Default)]
-struct Told {
+struct Execution {
     start: Option<Instant>,
     /// When it was seen to end before the run was over.
     end: Option<Instant>,
@@ -76,38 +76,38 @@ pub(crate) fn programs<'a>(
 impl Program<'_> {
     /// Runs it until it ends or the run is over.
     pub(crate) fn run(&self, clock: Clock, over: &AtomicBool) -> CommandRow {
-        let mut told = Told::default();
-        let result = self.follow(clock, over, &mut told);
-        let by_itself = told.status.filter(|_| told.end.is_some());
+        let mut execution = Execution::default();
+        let result = self.follow(clock, over, &mut execution);
+        let by_itself = execution.status.filter(|_| execution.end.is_some());
         let number = |code: Option<i32>| code.and_then(|code| u32::try_from(code).ok());
         CommandRow {
             host: self.host.to_owned(),
             name: self.command.name.clone(),
             command: self.command.command.clone(),
-            start: told.start,
-            end: told.end,
+            start: execution.start,
+            end: execution.end,
             exit_code: number(by_itself.and_then(|status| status.code())),
             signal: number(by_itself.and_then(|status| status.signal())),
-            output: String::from_utf8_lossy(told.output.make_contiguous()).into_owned(),
-            output_bytes: told.output_bytes,
+            output: String::from_utf8_lossy(execution.output.make_contiguous()).into_owned(),
+            output_bytes: execution.output_bytes,
             error: result.err().map(|error| error.to_string()),
         }
     }
 
-    fn follow(&self, clock: Clock, over: &AtomicBool, told: &mut Told) -> io::Result<()> {
+    fn follow(&self, clock: Clock, over: &AtomicBool, execution: &mut Execution) -> io::Result<()> {
         if !clock.wait_until(self.command.start, over) {
             return Ok(());
         }
         let mut process = self.namespace.inside(|| self.start())?;
-        told.start = Some(clock.now());
+        execution.start = Some(clock.now());
         self.group.store(process.group().as_raw(), Ordering::Relaxed);
         while !over.load(Ordering::Relaxed) && !process.is_over() {
-            process.watch(told)?;
-            if process.ended && told.end.is_none() {
-                told.end = Some(clock.now());
+            process.watch(execution)?;
+            if process.ended && execution.end.is_none() {
+                execution.end = Some(clock.now());
             }
         }
-        told.status = Some(process.end(told)?);
+        execution.status = Some(process.end(execution)?);
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl Process {
     }
 
     /// Waits for a moment, and sees whether it has ended and what it has written.
-    fn watch(&mut self, told: &mut Told) -> io::Result<()> {
+    fn watch(&mut self, execution: &mut Execution) -> io::Result<()> {
         let mut fds = Vec::new();
         if !self.ended {
             fds.push(PollFd::new(&self.pidfd, PollFlags::IN));
@@ -145,35 +145,35 @@ impl Process {
         wait(&mut fds, LOOK)?;
         self.ended = self.ended || is_ready(&self.pidfd)?;
         match &self.output {
-            Some(output) if is_ready(output)? => self.read(told),
+            Some(output) if is_ready(output)? => self.read(execution),
             _ => Ok(()),
         }
     }
 
     /// Ends it and its group: by asking, and then without.
-    fn end(mut self, told: &mut Told) -> io::Result<ExitStatus> {
+    fn end(mut self, execution: &mut Execution) -> io::Result<ExitStatus> {
         // Nobody is left, or it may not be asked: then there is nothing to do either.
         let _ = killpg(self.group(), Signal::SIGTERM);
         let clock = Clock::new();
         while clock.now() < Instant::ZERO + GRACE && !self.is_over() {
-            self.watch(told)?;
+            self.watch(execution)?;
         }
         let _ = killpg(self.group(), Signal::SIGKILL);
         self.child.wait()
     }
 
     /// Takes what it has written.
-    fn read(&mut self, told: &mut Told) -> io::Result<()> {
+    fn read(&mut self, execution: &mut Execution) -> io::Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
         let mut octets = [0; 4096];
         let len = output.read(&mut octets)?;
         if len == 0 {
             self.output = None;
         }
-        told.output_bytes += len as u64;
-        told.output.extend(&octets[..len]);
-        let surplus = told.output.len().saturating_sub(KEPT);
-        told.output.drain(..surplus);
+        execution.output_bytes += len as u64;
+        execution.output.extend(&octets[..len]);
+        let surplus = execution.output.len().saturating_sub(KEPT);
+        execution.output.drain(..surplus);
         Ok(())
     }
 }

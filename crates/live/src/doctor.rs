@@ -54,6 +54,12 @@ fn of(machine: &Machine) -> Vec<Finding> {
             }
         },
         Finding::given(
+            "IPv6",
+            machine.ipv6,
+            "no",
+            "a kernel with CONFIG_IPV6, started without ipv6.disable=1",
+        ),
+        Finding::given(
             "Multipath TCP",
             machine.mptcp,
             "no",
@@ -86,7 +92,7 @@ mod tests {
 
     fn able() -> Machine {
         let controls = CONTROLS.map(str::to_owned).to_vec();
-        Machine { capable: true, tun: None, namespaces: true, mptcp: true, controls }
+        Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls }
     }
 
     #[test]
@@ -101,6 +107,7 @@ mod tests {
             capable: false,
             tun: Some("not found".into()),
             namespaces: false,
+            ipv6: false,
             mptcp: false,
             controls,
         };
@@ -109,6 +116,7 @@ mod tests {
             "sudo ropewalk run …",
             "a kernel with CONFIG_NET_NS",
             "modprobe tun",
+            "a kernel with CONFIG_IPV6, started without ipv6.disable=1",
             "a kernel with CONFIG_MPTCP (Linux 5.6 or later)",
             "modprobe tcp_bbr; modprobe tcp_dctcp",
         ];

@@ -22,7 +22,7 @@ pub(crate) struct Lease {
 
 impl Lease {
     /// A name that no other run has.
-    pub(crate) fn take() -> io::Result<Self> {
+    pub(crate) fn acquire() -> io::Result<Self> {
         fs::create_dir_all(FOLDER)?;
         let process = std::process::id();
         for number in 0.. {

@@ -45,7 +45,7 @@ impl Node for Place {
 
     fn handle_timer(&mut self, context: &mut Context<'_, Octets>, token: u32) {
         if let Self::Host(host) = self {
-            host.take(context, Port(token));
+            host.forward(context, Port(token));
         }
     }
 }

@@ -16,6 +16,8 @@ pub struct Machine {
     pub tun: Option<String>,
     /// Are there network namespaces?
     pub namespaces: bool,
+    /// Has the kernel IPv6?
+    pub ipv6: bool,
     /// Has the kernel Multipath TCP?
     pub mptcp: bool,
     /// Congestion controls that the kernel has.
@@ -31,6 +33,7 @@ impl Machine {
             capable: is_capable(),
             tun: OpenOptions::new().read(true).write(true).open(device).err().map(|error| error.to_string()),
             namespaces: Path::new("/proc/thread-self/ns/net").exists(),
+            ipv6: Path::new("/proc/net/if_inet6").exists(),
             mptcp: Path::new("/proc/sys/net/mptcp/enabled").exists(),
             controls: controls.unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
         }

@@ -8,7 +8,7 @@ use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, Plan, Protocol};
 use ropewalk_scenario::{SeriesRow, SubflowSample};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
-use std::net::SocketAddrV4;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
@@ -21,8 +21,8 @@ const OFTEN: Duration = Duration::from_millis(50);
 /// A subflow at the sender of the data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
-    pub(crate) local: SocketAddrV4,
-    pub(crate) remote: SocketAddrV4,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
     /// As it was when it was seen last.
     pub(crate) info: TcpInfo,
     /// Octets of payload acknowledged.
@@ -160,7 +160,7 @@ impl Observer<'_> {
 }
 
 /// The connection whose data a socket with these ends sends, and whether it has opened the connection.
-fn owner(plan: &Plan, node: NodeIndex, [local, remote]: [SocketAddrV4; 2]) -> Option<(usize, bool)> {
+fn owner(plan: &Plan, node: NodeIndex, [local, remote]: [SocketAddr; 2]) -> Option<(usize, bool)> {
     plan.connections.iter().enumerate().find_map(|(index, connection)| {
         let opened = !connection.server_sends();
         let port = if opened { remote.port() } else { local.port() };
@@ -208,7 +208,7 @@ fn keep_other(others: &mut Vec<Other>, node: NodeIndex, socket: TcpSocket, group
 
 /// The index of the path whose addresses these are, if they are those of one.
 pub(crate) fn path(plan: &Plan, connection: &ConnectionPlan, seen: &Seen) -> Option<usize> {
-    let own = [*seen.local.ip(), *seen.remote.ip()];
+    let own = [seen.local.ip(), seen.remote.ip()];
     connection.paths.iter().position(|path| {
         let mut ends = path.addresses().map(|address| plan.address(address));
         if connection.server_sends() {

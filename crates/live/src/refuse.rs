@@ -3,7 +3,9 @@
 use crate::application::{LEAST_DATAGRAM, control};
 use crate::machine::Machine;
 use crate::settings::{Conflict, Settings, links_of, settings};
-use ropewalk_scenario::plan::{Application, ConnectionPlan, NodeKind, PathPlan, Protocol, Stack};
+use ropewalk_scenario::plan::{
+    AddressFamily, Application, ConnectionPlan, NodeKind, PathPlan, Protocol, Stack,
+};
 use ropewalk_scenario::{Scenario, ScenarioError};
 
 /// Interfaces of one host: each has a routing table of its own.
@@ -41,6 +43,11 @@ fn check_machine(scenario: &Scenario, machine: &Machine) -> Result<(), ScenarioE
             "`ropewalk`, or the kernel's TUN driver: modprobe tun",
         );
     }
+    if scenario.plan().settings.address_family == AddressFamily::Ipv6 && !machine.ipv6 {
+        let message = "the kernel of this machine has no IPv6";
+        let expected = "`ipv4`, or a kernel with CONFIG_IPV6 that was not started with ipv6.disable=1";
+        return Err(scenario.mistake("scenario.address_family", message, expected));
+    }
     Ok(())
 }
 
@@ -71,6 +78,7 @@ fn check_connection(
             let expected = "`tcp`, or a kernel with CONFIG_MPTCP (Linux 5.6 or later)";
             return Err(scenario.mistake(&format!("{base}.protocol"), message, expected));
         }
+        check_class(scenario, connection)?;
         check_pairs(scenario, connection)?;
     }
     Ok(())
@@ -105,6 +113,16 @@ fn check_control(
     let message = format!("the kernel of this machine has no congestion control `{name}`");
     let expected = format!("one of {}, or its module: modprobe tcp_{name}", machine.controls.join(", "));
     Err(scenario.mistake(&key, message, expected))
+}
+
+/// A socket of Multipath TCP has an option for the class of its packets in IPv4 alone (Linux 6.18).
+fn check_class(scenario: &Scenario, connection: &ConnectionPlan) -> Result<(), ScenarioError> {
+    if connection.dscp == 0 || scenario.plan().settings.address_family == AddressFamily::Ipv4 {
+        return Ok(());
+    }
+    let key = format!("connections.{}.dscp", connection.group);
+    let message = "the kernel gives Multipath TCP no class of packets over IPv6";
+    Err(scenario.mistake(&key, message, "0, or `address_family = \"ipv4\"`"))
 }
 
 /// Of the paths to an announced address the kernel opens the one that its routes lead to.

@@ -46,7 +46,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
     let plan = scenario.plan();
     let failed = |step| move |source| Error::Kernel { step, source };
     lease::clean().map_err(failed(Step::Clean))?;
-    let lease = Lease::take().map_err(failed(Step::Lock))?;
+    let lease = Lease::acquire().map_err(failed(Step::Lock))?;
     let mut site = Site::new(plan, &settings, lease.name())?;
     let seed = options.seed.unwrap_or(scenario.seed());
     let opened = Opened::new(plan, &site, seed)?;
@@ -130,6 +130,6 @@ fn emulate(
 
 /// Carries packets, on a thread of its own: what it is allowed beyond others goes with it.
 fn carry(links: &mut Links, end: Instant, stop: &AtomicBool) -> io::Result<()> {
-    urgency::take(Urgency::Links);
+    urgency::apply(Urgency::Links);
     links.run(end, stop)
 }

@@ -12,8 +12,10 @@ use ropewalk_scenario::plan::{
 };
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
+/// A TCP header without options.
+const TCP_HEADER: u32 = 20;
 /// Linux's own (`ip mptcp limits`), where no connection is Multipath TCP.
 const LIMITS: (u8, u8) = (2, 0);
 /// As many as it takes: the scenario's paths say which subflows there are.
@@ -83,7 +85,7 @@ pub(crate) struct Settings {
     limits: [Option<Asked<(u8, u8)>>; 2],
     changes: [Option<Asked<Vec<KernelChange>>>; 2],
     /// By which link packets leave for an address, where it does not matter from which they come.
-    routes: BTreeMap<Ipv4Addr, LinkIndex>,
+    routes: BTreeMap<IpAddr, LinkIndex>,
 }
 
 impl Settings {
@@ -93,9 +95,9 @@ impl Settings {
         all.filter_map(|(file, asked)| Some((*file, asked.as_ref()?.value.as_str())))
     }
 
-    /// Of a route out of an interface with this MTU.
-    pub(crate) fn metrics(&self, mtu: u32) -> RouteMetrics {
-        let default = RouteMetrics { mss: mtu.saturating_sub(40), initial_window: 10 };
+    /// Of a route out of an interface whose packets have room for so many octets behind the IP header.
+    pub(crate) fn metrics(&self, room: u32) -> RouteMetrics {
+        let default = RouteMetrics { mss: room.saturating_sub(TCP_HEADER), initial_window: 10 };
         self.metrics.as_ref().map_or(default, |asked| asked.value)
     }
 
@@ -125,7 +127,7 @@ impl Settings {
     }
 
     /// Where its packets go.
-    pub(crate) const fn routes(&self) -> &BTreeMap<Ipv4Addr, LinkIndex> {
+    pub(crate) const fn routes(&self) -> &BTreeMap<IpAddr, LinkIndex> {
         &self.routes
     }
 }

@@ -6,7 +6,7 @@ use crate::links::Interface;
 use crate::namespace::Namespace;
 use crate::netlink::{Diag, MptcpPm, Route, Routing};
 use crate::settings::{Settings, links_of};
-use ropewalk_scenario::plan::{LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol};
+use ropewalk_scenario::plan::{AddressFamily, LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -26,12 +26,22 @@ const RESERVED: [&str; 3] = ["lo", "all", "default"];
 
 /// What is the same in every namespace. A connection knows nothing of those before it, as in simulation, and no packet
 /// comes that is none of the scenario's.
-const SYSCTLS: [(&str, &str); 5] = [
-    ("net/ipv6/conf/all/disable_ipv6", "1"),
-    ("net/ipv6/conf/default/disable_ipv6", "1"),
+const SYSCTLS: [(&str, &str); 3] = [
     ("net/ipv4/conf/all/rp_filter", "0"),
     ("net/ipv4/conf/default/rp_filter", "0"),
     ("net/ipv4/tcp_no_metrics_save", "1"),
+];
+
+/// What is the same where no host speaks IPv6, and otherwise. An interface has no addresses of its own making, and asks nobody
+/// for a prefix.
+const IPV4_ONLY: [(&str, &str); 2] =
+    [("net/ipv6/conf/all/disable_ipv6", "1"), ("net/ipv6/conf/default/disable_ipv6", "1")];
+const IPV6: [(&str, &str); 5] = [
+    ("net/ipv6/conf/all/disable_ipv6", "0"),
+    ("net/ipv6/conf/default/disable_ipv6", "0"),
+    ("net/ipv6/conf/default/addr_gen_mode", "1"),
+    ("net/ipv6/conf/default/router_solicitations", "0"),
+    ("net/ipv6/conf/default/accept_ra", "0"),
 ];
 
 /// Files that older kernels lack; what they would say is then as it is.
@@ -79,7 +89,13 @@ type Prepared = (Diag, Vec<Interface>, Option<Changes>);
 
 /// Sets a namespace up, from inside.
 fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<Prepared> {
-    SYSCTLS.into_iter().chain(settings.sysctls()).try_for_each(|(file, value)| write(file, value))?;
+    let family = plan.settings.address_family;
+    let of_family: &[(&str, &str)] = match family {
+        AddressFamily::Ipv4 => &IPV4_ONLY,
+        AddressFamily::Ipv6 => &IPV6,
+    };
+    let sysctls = SYSCTLS.iter().chain(of_family).copied().chain(settings.sysctls());
+    sysctls.into_iter().try_for_each(|(file, value)| write(file, value))?;
     let mut routing = Routing::open()?;
     routing.set_up(LOOPBACK)?;
     let (mut interfaces, mut indices) = (Vec::new(), BTreeMap::new());
@@ -88,7 +104,7 @@ fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<Prep
         let interface = device.if_index()?;
         let from = link.addresses[end];
         let table = FIRST_TABLE + number as u8;
-        let metrics = settings.metrics(link.mtu);
+        let metrics = settings.metrics(link.mtu - family.header());
         routing.add_address(interface, from)?;
         routing.set_up(interface)?;
         routing.add_rule(from, table)?;
@@ -101,7 +117,7 @@ fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<Prep
         routing.add_route(&Route { to: Some(*to), from, interface, table: None, metrics })?;
     }
     let changes = prepare_mptcp(plan, settings)?;
-    Ok((Diag::open()?, interfaces, changes))
+    Ok((Diag::open(family)?, interfaces, changes))
 }
 
 fn prepare_mptcp(plan: &Plan, settings: &Settings) -> io::Result<Option<Changes>> {

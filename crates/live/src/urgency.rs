@@ -17,8 +17,8 @@ pub(crate) enum Urgency {
     Links = 2,
 }
 
-/// Takes it for this thread. Where it is not given, the run is as late as it says.
-pub(crate) fn take(urgency: Urgency) {
+/// Gives it to this thread. Where it is not given, the run is as late as it says.
+pub(crate) fn apply(urgency: Urgency) {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     if let Ok(value) = ThreadPriorityValue::try_from(urgency as u8) {
         let priority = ThreadPriority::Crossplatform(value);
@@ -39,7 +39,7 @@ mod tests {
         let policy_of = |urgency: Option<Urgency>| {
             let taken = thread::spawn(move || {
                 if let Some(urgency) = urgency {
-                    take(urgency);
+                    apply(urgency);
                 }
                 let policy = thread_schedule_policy().expect("every thread has one");
                 (policy, get_current_thread_priority().expect("and a priority"))

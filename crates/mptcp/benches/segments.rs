@@ -3,7 +3,9 @@
 //!
 //! `cargo bench -p ropewalk-mptcp -- [seconds of simulated time] [how many schedulers]`
 
-use ropewalk_mptcp::{Accepting, Config, Connection, Coupling, Path, Scheduler, Secret, SubflowId};
+use ropewalk_mptcp::{
+    Accepting, Config, Connecting, Connection, Coupling, Path, Scheduler, Secret, SubflowId,
+};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{MptcpOption, Segment};
 use std::collections::VecDeque;
@@ -95,8 +97,9 @@ fn run(config: &Config, seconds: u64) -> (u64, u64) {
         .collect();
     let mut now = Instant::ZERO;
     let end = now + Duration::from_secs(seconds);
+    let connecting = Connecting { paths: paths.clone(), iss: Seq::new(1), secret: Secret([1; 32]) };
     let mut ends = Ends {
-        client: Connection::connect(config.clone(), paths.clone(), Seq::new(1), Secret([1; 32]), now),
+        client: Connection::connect(config.clone(), connecting, now),
         server: None,
         timers: [Instant::MAX; 2],
         up: Default::default(),

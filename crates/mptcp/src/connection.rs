@@ -17,7 +17,6 @@
 mod address;
 mod agreement;
 mod close;
-mod congestion;
 mod fallback;
 mod handshake;
 mod octets;
@@ -86,6 +85,18 @@ enum End {
 /// checksum or padding (RFC 8684 §3.3).
 const OPTION_RESERVE: u32 = 24;
 
+/// Where a host opens a connection, and with what numbers of its own.
+#[derive(Clone, Debug)]
+pub struct Connecting {
+    /// The SYN with MP_CAPABLE leaves on the first; the others are the path manager's.
+    pub paths: Vec<Path>,
+    /// The initial sequence number of the first path (RFC 6528: a function of its 4-tuple and a clock, which are the
+    /// driver's).
+    pub iss: Seq,
+    /// Randomness.
+    pub secret: Secret,
+}
+
 /// Where a host accepts a connection, and with what numbers of its own.
 #[derive(Clone, Debug)]
 pub struct Accepting {
@@ -93,7 +104,7 @@ pub struct Accepting {
     pub path: Path,
     /// All addresses at which this host can be joined.
     pub local_addresses: Vec<SocketAddr>,
-    /// The initial sequence number, as of [`Connection::connect`].
+    /// The initial sequence number, as of [`Connecting`].
     pub iss: Seq,
     /// Randomness.
     pub secret: Secret,
@@ -127,13 +138,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Opens a connection: the SYN with MP_CAPABLE on the first of `paths` comes out of `poll_transmit`. The
-    /// other paths are the path manager's. `iss` is the first one's initial sequence number (RFC 6528: a function of its
-    /// 4-tuple and a clock, which are the driver's).
+    /// Opens a connection: the SYN with MP_CAPABLE comes out of `poll_transmit`.
     ///
     /// # Panics
-    /// If `paths` is empty.
-    pub fn connect(config: Config, paths: Vec<Path>, iss: Seq, secret: Secret, now: Instant) -> Self {
+    /// If there is no path.
+    pub fn connect(config: Config, connecting: Connecting, now: Instant) -> Self {
+        let Connecting { paths, iss, secret } = connecting;
         let path_manager = PathManager::client(&config, &paths);
         let mut connection = Self::new(config, Role::Client, path_manager, secret);
         let local = paths.iter().map(|path| path.local).collect::<Vec<_>>();
@@ -184,7 +194,7 @@ impl Connection {
         let agreement = Agreement::new(secret);
         let planner = Planner::new(&config);
         let reassembly = Reassembly::new(config.tcp.most_pieces(config.receive_buffer));
-        let window = ReceiveWindow::new(config.receive_buffer, config.tcp.receive_autotuning);
+        let window = ReceiveWindow::new(&config);
         Self {
             role,
             mode: Mode::Opening,
@@ -206,8 +216,7 @@ impl Connection {
     }
 
     fn add_initial(&mut self, tcp: tcp::Connection, path: Path, active: bool) {
-        self.subflows.created = 1;
-        let id = SubflowId(0);
+        let id = self.subflows.next_id();
         let new = New {
             id,
             path,
@@ -220,8 +229,7 @@ impl Connection {
             remote_id: 0,
             backup: false,
         };
-        self.subflows.all.push(Subflow::new(new));
-        self.subflows.live.push(0);
+        self.subflows.occupy(0, new);
         self.events.push_back(Event::SubflowCreated { id, path });
     }
 
@@ -331,9 +339,14 @@ impl Connection {
         }
     }
 
+    /// May subflows be given data?
+    fn may_carry_data(&self) -> bool {
+        self.mode != Mode::Opening && self.end.is_none()
+    }
+
     fn notify_path_manager(&mut self, now: Instant, event: path_manager::Event) {
         if self.mode == Mode::Multipath && self.end.is_none() {
-            self.timers.slow_stale = true;
+            self.timers.on_slow_change();
             for action in self.path_manager.on(now, event) {
                 self.act(now, action);
             }

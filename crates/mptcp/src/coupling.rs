@@ -47,6 +47,12 @@ macro_rules! rules {
                 }
             }
 
+            fn depends_on_others(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$rule>::DEPENDS_ON_OTHERS,)*
+                }
+            }
+
             #[inline]
             fn looks_after_ack(&self) -> bool {
                 match self {
@@ -112,6 +118,11 @@ impl CoupledControl {
     #[inline]
     pub(crate) fn control(&self) -> Control {
         self.rules.control()
+    }
+
+    /// See [`CouplingRule::DEPENDS_ON_OTHERS`].
+    pub(crate) fn depends_on_others(&self) -> bool {
+        self.rules.depends_on_others()
     }
 
     /// Must the subflows be told their coupling?

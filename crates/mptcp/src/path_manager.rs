@@ -14,7 +14,7 @@ use crate::config::{Config, PathManager as Kind};
 use crate::id::{Path, Wanted};
 use crate::role::Role;
 use kernel::Kernel;
-use mesh::Mesh;
+use mesh::{Mesh, Priority};
 use ropewalk_units::Instant;
 use scripted::Script;
 use std::net::SocketAddr;
@@ -147,8 +147,8 @@ impl PathManager {
     /// A client's: `paths` are the scenario's, the first that of the initial subflow.
     pub(crate) fn client(config: &Config, paths: &[Path]) -> Self {
         let kind = match &config.path_manager {
-            Kind::FullMesh => Machine::Mesh(Mesh::full(paths, false)),
-            Kind::Backup => Machine::Mesh(Mesh::full(paths, true)),
+            Kind::FullMesh => Machine::Mesh(Mesh::full(paths, Priority::Regular)),
+            Kind::Backup => Machine::Mesh(Mesh::full(paths, Priority::Backup)),
             Kind::Ndiffports { subflows } => Machine::Mesh(Mesh::ports(paths, *subflows)),
             Kind::Scripted { steps } => {
                 Machine::Scripted(Script::new(steps.clone(), paths.to_vec(), Role::Client))

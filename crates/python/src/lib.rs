@@ -5,6 +5,7 @@
 mod analysis;
 mod errors;
 mod interrupt;
+mod nameless;
 mod outcome;
 mod parquet;
 mod routing;

@@ -2,15 +2,20 @@
 //!
 //! They are written here and not in `ropewalk_scenario`, which then builds without Parquet's many dependencies.
 
+use crate::nameless;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::Compression;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::RecordBatch;
 use ropewalk_scenario::{ENGINE_VERSION, Outcome};
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+/// What a file may be at most; the umask takes away what the user does not want, as for files made by others.
+const READABLE_BY_UMASK: u32 = 0o666;
 
 /// Writes `<stem>.<table>.parquet` into `folder`, which must exist, for each table that has rows (the
 /// connections always), and returns their paths. The connections come last: their file says that the run is
@@ -39,17 +44,24 @@ pub(crate) fn write(outcome: &Outcome, folder: &Path, stem: &str) -> io::Result<
     Ok(written)
 }
 
+/// Writes the table where nobody sees it, and moves it to its place when it is whole.
 fn write_table(outcome: &Outcome, path: &Path, batch: &RecordBatch) -> io::Result<()> {
-    let beside = path.with_extension("parquet.partial");
-    let result = write_file(outcome, &beside, batch).and_then(|()| std::fs::rename(&beside, path));
-    if result.is_err() {
-        let _ = std::fs::remove_file(&beside);
+    let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
+    let mut beside = tempfile::Builder::new();
+    let beside = beside.prefix(".").suffix(".partial").permissions(Permissions::from_mode(READABLE_BY_UMASK));
+    // A process that is killed while it writes leaves nothing, where the file system has files without names.
+    if let Some(file) = nameless::create(folder) {
+        write_batch(outcome, &file, batch)?;
+        beside.make_in(folder, |name| nameless::link(&file, name))?.persist(path)?;
+    } else {
+        let file = beside.tempfile_in(folder)?;
+        write_batch(outcome, file.as_file(), batch)?;
+        file.persist(path)?;
     }
-    result
+    Ok(())
 }
 
-fn write_file(outcome: &Outcome, path: &Path, batch: &RecordBatch) -> io::Result<()> {
-    let file = File::create(path)?;
+fn write_batch(outcome: &Outcome, file: &File, batch: &RecordBatch) -> io::Result<()> {
     let metadata = metadata(outcome).into_iter();
     let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect();
     let properties = WriterProperties::builder()
@@ -58,7 +70,8 @@ fn write_file(outcome: &Outcome, path: &Path, batch: &RecordBatch) -> io::Result
         .build();
     let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties))?;
     writer.write(batch)?;
-    writer.into_inner()?.sync_all()
+    writer.finish()?;
+    file.sync_all()
 }
 
 /// What a run came from; of an emulation also the kernel, and how late packets were in milliseconds.

@@ -18,7 +18,7 @@ pub(crate) fn routes(
     while found.len() < most
         && let Some(route) = finder.route()
     {
-        finder.pruned.take(graph, disjoint, &route);
+        finder.pruned.prune(graph, disjoint, &route);
         found.push(route);
     }
     found

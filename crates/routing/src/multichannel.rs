@@ -159,7 +159,7 @@ impl<'a> ChannelGraph<'a> {
         while found.len() < most {
             let channels = pattern(found.len());
             let Some(route) = self.least(ends, &pruned, criterion, channels.as_deref())? else { break };
-            pruned.take(self.graph, disjoint, &route.route);
+            pruned.prune(self.graph, disjoint, &route.route);
             found.push(route);
         }
         Ok(found)

@@ -30,7 +30,7 @@ impl Pruned {
 
     /// Takes out what a set's next route may not share with this one: "Link disjoint", "Node disjoint", "Zone disjoint"
     /// of the papers. The route's ends stay.
-    pub(crate) fn take(&mut self, graph: &Graph, disjoint: Disjoint, route: &Route) {
+    pub(crate) fn prune(&mut self, graph: &Graph, disjoint: Disjoint, route: &Route) {
         // A direct link has no intermediate node to prune; without this it would be found for ever.
         if disjoint == Disjoint::Link || route.hops() == 1 {
             for (a, b) in route.links() {
@@ -43,11 +43,11 @@ impl Pruned {
             return;
         }
         let ends = [route.nodes.first().copied(), route.nodes.last().copied()];
-        let mut take = |node: u32| self.nodes[node as usize] = !ends.contains(&Some(node));
+        let mut remove = |node: u32| self.nodes[node as usize] = !ends.contains(&Some(node));
         for &node in route.intermediate() {
-            take(node);
+            remove(node);
             if disjoint == Disjoint::Zone {
-                graph.neighbours(node).iter().copied().for_each(&mut take);
+                graph.neighbours(node).iter().copied().for_each(&mut remove);
             }
         }
     }

@@ -180,7 +180,7 @@ impl Search {
             }
             drop(sender);
             while let Ok(chunk) = receiver.recv() {
-                let enough = gathered.take(chunk);
+                let enough = gathered.insert(chunk);
                 gathered.report(effort.progress);
                 if enough || stopped() {
                     break;
@@ -228,7 +228,7 @@ impl<T> Gathered<T> {
     }
 
     /// Takes a chunk in; whether enough has been found.
-    fn take(&mut self, chunk: Chunk<T>) -> bool {
+    fn insert(&mut self, chunk: Chunk<T>) -> bool {
         self.waiting.insert(chunk.first, chunk);
         while self.found.items.len() < self.wanted
             && let Some(chunk) = self.waiting.remove(&self.next)

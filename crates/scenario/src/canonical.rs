@@ -14,7 +14,7 @@ use crate::schema::application::{
 use crate::schema::bond::BondTable;
 use crate::schema::connection::{CommandTable, ConnectionKeys, ConnectionTable, HostKeys, HostTable};
 use crate::schema::endpoints::{HostNames, Names};
-use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkTable};
+use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkKeys, LinkTable};
 use crate::schema::mptcp::MptcpTable;
 use crate::schema::quantity::{Name, Time};
 use crate::schema::router::{RouterKeys, RouterTable};
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 fn names(plan: &Plan, connection: &ConnectionPlan) -> Names {
     let host = |node: NodeIndex| {
         let end = |link: &&LinkPlan| link.ends.iter().position(|end| *end == node);
-        let interface = |link: &LinkPlan| Some((link.name.clone(), link.addresses[end(&link)?].into()));
+        let interface = |link: &LinkPlan| Some((link.name.clone(), link.addresses[end(&link)?]));
         let interfaces = plan.links.iter().filter_map(interface).collect();
         HostNames { name: plan.nodes[node].name.clone(), interfaces, routed: Vec::new() }
     };
@@ -127,8 +127,8 @@ impl Scenario {
         })
     }
 
-    fn ends(&self, link: &LinkPlan) -> [Name; 2] {
-        link.ends.map(|end| Name(self.plan.nodes[end].name.clone()))
+    fn ends(&self, link: &LinkPlan) -> [String; 2] {
+        link.ends.map(|end| self.plan.nodes[end].name.clone())
     }
 
     fn link(&self, link: &LinkPlan) -> Option<(Name, LinkTable)> {
@@ -141,10 +141,10 @@ impl Scenario {
             let direction = [Direction::Forward, Direction::Backward][plan.direction];
             ChangeTable::explicit(Time(plan.at - Instant::ZERO), direction, &plan.change, name)
         };
-        let directions = wire.directions.each_ref().map(direction);
-        let mut table = LinkTable::explicit(self.ends(link), link.mtu, directions);
-        table.changes = wire.changes.iter().filter(said).map(change).collect();
-        Some((Name(link.name.clone()), table))
+        let [forward, backward] = wire.directions.each_ref().map(direction).map(Some);
+        let changes = wire.changes.iter().filter(said).map(change).collect();
+        let keys = LinkTable::show(&LinkKeys { between: self.ends(link), mtu: link.mtu })?;
+        Some((Name(link.name.clone()), LinkTable { forward, backward, changes, ..keys }))
     }
 
     fn wifi(&self) -> Option<WifiTable> {
@@ -153,7 +153,7 @@ impl Scenario {
 
     fn bond(&self, link: &LinkPlan) -> Option<(Name, BondTable)> {
         let bond = link.bond()?;
-        let table = bond::config::explicit(self.ends(link), bond, &self.plan.links);
+        let table = bond::config::explicit(self.ends(link), bond, &self.plan.links)?;
         Some((Name(link.name.clone()), table))
     }
 

@@ -1,6 +1,7 @@
 //! Round-trip times and the retransmission timeout (RFC 6298), in integer nanoseconds.
 
 use crate::config::Config;
+use ropewalk_congestion::SmoothedRtt;
 use ropewalk_units::{Duration, Instant};
 
 #[cfg(test)]
@@ -14,8 +15,7 @@ const AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
 /// SRTT, RTTVAR, RTO and minima. Karn's rule (RFC 6298 §3) is the caller's: give only valid samples.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RttEstimator {
-    srtt: Option<Duration>,
-    rttvar: Duration,
+    smoothed: SmoothedRtt,
     latest: Option<Duration>,
     min: Option<Duration>,
     recent: RecentMin,
@@ -34,8 +34,7 @@ pub(crate) struct RttEstimator {
 impl RttEstimator {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            srtt: None,
-            rttvar: Duration::ZERO,
+            smoothed: SmoothedRtt::default(),
             latest: None,
             min: None,
             recent: RecentMin::default(),
@@ -57,22 +56,21 @@ impl RttEstimator {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
         self.recent.update(now, rtt);
-        match self.srtt {
-            // RFC 6298 §2.2: the first one.
-            None => self.set(rtt, rtt / 2),
-            // RFC 6298 §2.3: RTTVAR first, with the old SRTT.
-            Some(srtt) => {
-                let deviation = srtt.abs_diff(rtt);
-                self.set((srtt * 7 + rtt) / 8, (self.rttvar * 3 + deviation) / 4);
-            }
-        }
+        self.smoothed.on_sample(rtt);
+        self.renew_base();
     }
 
     /// Sets both and the RTO that follows: after a measurement, and for RFC 4015 step (11).
     pub(crate) fn set(&mut self, srtt: Duration, rttvar: Duration) {
-        self.srtt = Some(srtt);
-        self.rttvar = rttvar;
-        let variance = (rttvar * 4).max(self.granularity);
+        self.smoothed = SmoothedRtt::new(srtt, rttvar);
+        self.renew_base();
+    }
+
+    /// The RTO that follows from what was measured.
+    #[inline(always)]
+    fn renew_base(&mut self) {
+        let Some(srtt) = self.smoothed.srtt() else { return };
+        let variance = (self.smoothed.rttvar() * 4).max(self.granularity);
         // RFC 6298 §2.3 and §2.4, or the floor on the variance term alone.
         let base = if self.floor_on_variance {
             srtt + variance.max(self.rto_min)
@@ -104,7 +102,7 @@ impl RttEstimator {
     /// RFC 6298 §5.7: the SYN was sent again; without a measurement data starts with an RTO of 3 s.
     pub(crate) fn after_syn_timeout(&mut self) {
         self.backoff = 0;
-        if self.srtt.is_none() {
+        if self.smoothed.srtt().is_none() {
             self.base = self.base.max(AFTER_SYN_TIMEOUT).min(self.rto_max);
         }
         self.renew_rto();
@@ -125,11 +123,11 @@ impl RttEstimator {
     }
 
     pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.srtt
+        self.smoothed.srtt()
     }
 
     pub(crate) fn rttvar(&self) -> Duration {
-        self.rttvar
+        self.smoothed.rttvar()
     }
 
     pub(crate) fn latest(&self) -> Option<Duration> {

@@ -18,6 +18,7 @@ mod network;
 mod stack;
 mod tcp;
 pub mod text;
+pub mod words;
 
 pub use application::{Application, Finish, Transport};
 pub use datagram::{address, line_of, reversed};

@@ -7,8 +7,8 @@ use crate::network::Network;
 use crate::stack::{Phase, Stack, opening, opens, refuse};
 use ropewalk_adversary::{Knowledge, Opening, Victim, Windows};
 use ropewalk_mptcp::{
-    Accepting, Config, Connection, Event, FailureReason, Path, Secret, Subflow, SubflowCloseReason,
-    SubflowId, is_join,
+    Accepting, Config, Connecting, Connection, Event, FailureReason, Path, Secret, Subflow,
+    SubflowCloseReason, SubflowId, is_join,
 };
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Key, Payload, ResetReason, Segment};
@@ -142,7 +142,8 @@ impl MptcpHost {
     /// Opens the connection over these paths.
     pub fn connect(&mut self, paths: Vec<Path>, now: Instant) {
         let iss = iss(self.host, paths[0].local.port());
-        self.connection = Some(Connection::connect(self.config.clone(), paths, iss, self.secret, now));
+        let connecting = Connecting { paths, iss, secret: self.secret };
+        self.connection = Some(Connection::connect(self.config.clone(), connecting, now));
     }
 
     /// The connection.
@@ -163,7 +164,7 @@ impl MptcpHost {
         self.sockets.iter().rev().find(|socket| socket.path == path).and_then(|socket| socket.subflow)
     }
 
-    fn take_events(&mut self, now: Instant) {
+    fn process_events(&mut self, now: Instant) {
         while let Some(event) = self.connection.as_mut().and_then(Connection::poll_event) {
             self.on_event(now, event);
             self.events.push(event);
@@ -219,7 +220,7 @@ impl Stack for MptcpHost {
 
     fn handle_segment(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment> {
         // The last poll for segments may have told that a subflow is gone: its socket is.
-        self.take_events(now);
+        self.process_events(now);
         if let (Some(id), Some(connection)) = (self.socket(path), &mut self.connection) {
             connection.handle_segment(now, id, segment);
             return None;
@@ -256,7 +257,7 @@ impl Stack for MptcpHost {
     }
 
     fn settle(&mut self, now: Instant) {
-        self.take_events(now);
+        self.process_events(now);
         if let Some(connection) = &mut self.connection {
             self.application.serve(connection, now);
         }

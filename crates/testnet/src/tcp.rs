@@ -99,7 +99,7 @@ impl TcpHost {
         &self.events
     }
 
-    fn take_events(&mut self) {
+    fn process_events(&mut self) {
         let Some(tcp) = &mut self.tcp else { return };
         while let Some(event) = tcp.poll_event() {
             if let Event::Closed(reason) = event {
@@ -147,7 +147,7 @@ impl Stack for TcpHost {
     }
 
     fn settle(&mut self, now: Instant) {
-        self.take_events();
+        self.process_events();
         if let Some(tcp) = &mut self.tcp {
             self.application.serve(tcp, now);
         }

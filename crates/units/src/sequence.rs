@@ -3,6 +3,40 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+/// Comparisons of numbers that wrap: of two less than half the circle apart, the earlier is less (RFC 9293 §3.4).
+macro_rules! circle {
+    ($number:ty, $distance:ty) => {
+        impl $number {
+            /// `self < other` in the circle.
+            #[inline]
+            pub const fn before(self, other: Self) -> bool {
+                (self.0.wrapping_sub(other.0) as $distance) < 0
+            }
+
+            /// `self <= other` in the circle.
+            #[inline]
+            pub const fn before_eq(self, other: Self) -> bool {
+                !other.before(self)
+            }
+
+            /// `self > other` in the circle.
+            #[inline]
+            pub const fn after(self, other: Self) -> bool {
+                other.before(self)
+            }
+
+            /// `self >= other` in the circle.
+            #[inline]
+            pub const fn after_eq(self, other: Self) -> bool {
+                !self.before(other)
+            }
+        }
+    };
+}
+
+circle!(Seq, i32);
+circle!(Dsn, i64);
+
 /// A TCP sequence number: 32 bits that wrap (RFC 9293 §3.4). There is no `Ord`: ask [`Seq::before`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Seq(u32);
@@ -16,30 +50,6 @@ impl Seq {
     /// The 32 bits on the wire.
     pub const fn get(self) -> u32 {
         self.0
-    }
-
-    /// `self < other` in the circle, RFC 9293 §3.4.
-    #[inline]
-    pub const fn before(self, other: Self) -> bool {
-        (self.0.wrapping_sub(other.0) as i32) < 0
-    }
-
-    /// `self <= other` in the circle.
-    #[inline]
-    pub const fn before_eq(self, other: Self) -> bool {
-        !other.before(self)
-    }
-
-    /// `self > other` in the circle.
-    #[inline]
-    pub const fn after(self, other: Self) -> bool {
-        other.before(self)
-    }
-
-    /// `self >= other` in the circle.
-    #[inline]
-    pub const fn after_eq(self, other: Self) -> bool {
-        !self.before(other)
     }
 
     /// The later of two.
@@ -157,30 +167,6 @@ impl Dsn {
     /// The 64-bit number.
     pub const fn get(self) -> u64 {
         self.0
-    }
-
-    /// `self < other` in the circle.
-    #[inline]
-    pub const fn before(self, other: Self) -> bool {
-        (self.0.wrapping_sub(other.0) as i64) < 0
-    }
-
-    /// `self <= other` in the circle.
-    #[inline]
-    pub const fn before_eq(self, other: Self) -> bool {
-        !other.before(self)
-    }
-
-    /// `self > other` in the circle.
-    #[inline]
-    pub const fn after(self, other: Self) -> bool {
-        other.before(self)
-    }
-
-    /// `self >= other` in the circle.
-    #[inline]
-    pub const fn after_eq(self, other: Self) -> bool {
-        !self.before(other)
     }
 
     /// Octets from `earlier` to `self`.

@@ -6,18 +6,21 @@ A study module has `TITLE`, `PAPER` and `run` (see `Study`). A new one is a modu
 from __future__ import annotations
 
 import difflib
-import hashlib
 import importlib
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from ropewalk import _core
+from ropewalk import _core, holding
+from ropewalk.build import build
 from ropewalk.errors import InputError
 from ropewalk.store import Store, store_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
     from ropewalk.studies.cells import Runner
 
 REGISTRY: Final[dict[str, str]] = {
@@ -89,10 +92,17 @@ class Kept:
             raise store_error(self._folder, cause) from cause
 
 
-def build() -> str:
-    """What tells this build of the engine from every other, those of the same version too."""
-    with Path(_core.__file__).open("rb") as extension:
-        return hashlib.file_digest(extension, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
+@contextmanager
+def held(out: Path, chosen: Sequence[str]) -> Iterator[None]:
+    """Make the folders of these studies, and hold them: a second command would remove what the first still needs.
+
+    Raises:
+        StoreError: One cannot be made or written to, or another command fills it.
+    """
+    folders = [out / name for name in chosen]
+    Store(out, _core.version()).prepare(folders)
+    with holding.held(folders):
+        yield
 
 
 def names(requested: list[str]) -> list[str]:

@@ -70,8 +70,8 @@ macro_rules! weighted_round_robin_keys {
 macro_rules! cost_first_keys {
     ($declare:path) => {
         $declare! {
-            /// How much queue a path may build before the next costlier one is used, 1 ms to 1 s. Less where losses show
-            /// that its buffer is shorter.
+            /// A costlier path is used when what waits keeps the cheaper ones busy for so long, 1 ms to 1 s. A quarter is
+            /// enough while it is in use.
             queue_target: Duration as Time = Duration::from_millis(8);
         }
     };
@@ -82,8 +82,7 @@ macro_rules! cost_first_keys {
 macro_rules! flow_aware_keys {
     ($declare:path) => {
         $declare! {
-            /// How much queue a path may build before a flow too large for it overflows, 1 ms to 1 s. Smaller flows stay up
-            /// to twice as much.
+            /// A flow overflows to other paths when what waits keeps its own path busy for so long, 1 ms to 1 s.
             queue_target: Duration as Time = Duration::from_millis(8);
             /// A flow that was silent for so long is placed anew, at most 1 min.
             idle_after: Duration as Time = Duration::from_millis(500);

@@ -79,7 +79,7 @@ impl<P: Payload> Endpoint<P> {
         }
         match self.replay.note(header.global_seq) {
             Seen::New => {}
-            Seen::Before => {
+            Seen::Duplicate => {
                 self.resequencer.count_duplicate();
                 return Err(Refusal::Duplicate);
             }

@@ -88,13 +88,13 @@ impl<P: Payload> Endpoint<P> {
         if self.config.order == Order::Off || self.config.resequencer.timeout.is_some() {
             return None;
         }
-        let round_trip = self.paths[self.quickest()?.index()].liveness.srtt?;
+        let round_trip = self.paths[self.quickest()?.index()].liveness.srtt()?;
         Some(round_trip + round_trip / 4 + SLACK)
     }
 
     /// The path that a request or a repair takes: the shortest of those that do not rest.
     pub(super) fn quickest(&self) -> Option<PathId> {
-        let round_trip = |path: &Path<P>| (path.is_resting(), path.liveness.srtt.unwrap_or(Duration::MAX));
+        let round_trip = |path: &Path<P>| (path.is_resting(), path.liveness.srtt().unwrap_or(Duration::MAX));
         self.usable.iter().min_by_key(|id| round_trip(&self.paths[id.index()]))
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::config::KeepaliveConfig;
 use crate::event::PathState;
+use ropewalk_congestion::SmoothedRtt;
 use ropewalk_units::{Duration, Instant};
 
 /// A path that has not answered yet is up for so long: how long it is is not known.
@@ -24,8 +25,7 @@ pub(crate) struct Liveness {
     /// When the first answer came after it was down. What left before has waited in a dead line.
     answers_since: Option<Instant>,
     last_answered: Option<u32>,
-    pub(crate) srtt: Option<Duration>,
-    rttvar: Duration,
+    rtt: SmoothedRtt,
 }
 
 impl Liveness {
@@ -39,8 +39,7 @@ impl Liveness {
             answers: 0,
             answers_since: None,
             last_answered: None,
-            srtt: None,
-            rttvar: Duration::ZERO,
+            rtt: SmoothedRtt::default(),
         }
     }
 
@@ -61,7 +60,7 @@ impl Liveness {
         self.last_answered = Some(number);
         self.heard_at = now;
         let measured = (!self.has_waited(now, rtt)).then_some(rtt);
-        measured.into_iter().for_each(|rtt| self.measure(rtt));
+        measured.into_iter().for_each(|rtt| self.rtt.on_sample(rtt));
         if self.state == PathState::Down {
             self.answers = if is_in_row { self.answers + 1 } else { 1 };
             if self.answers < config.answers_to_return {
@@ -80,15 +79,9 @@ impl Liveness {
         self.answers_since.is_some_and(|since| now.saturating_since(since) < rtt)
     }
 
-    /// RFC 6298 §2.2 and §2.3: alpha = 1/8, beta = 1/4.
-    fn measure(&mut self, rtt: Duration) {
-        let Some(srtt) = self.srtt else {
-            (self.srtt, self.rttvar) = (Some(rtt), rtt / 2);
-            return;
-        };
-        let error = if rtt > srtt { rtt - srtt } else { srtt - rtt };
-        self.rttvar = (self.rttvar * 3 + error) / 4;
-        self.srtt = Some((srtt * 7 + rtt) / 8);
+    /// The smoothed round-trip time of its keepalives.
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        self.rtt.srtt()
     }
 
     /// A report says that data got through, and had come `held` before it was sent. What has waited for too long proves nothing now.
@@ -121,9 +114,9 @@ impl Liveness {
         if !self.is_proven {
             return configured.max(START);
         }
-        let way_back = self.srtt.unwrap_or_default() / 2;
+        let way_back = self.rtt.srtt().unwrap_or_default() / 2;
         let least = (config.interval * answers).min(configured.max(config.interval * 2));
-        configured.saturating_sub(way_back).max(least + self.rttvar * 4)
+        configured.saturating_sub(way_back).max(least + self.rtt.rttvar() * 4)
     }
 
     fn suspected_after(&self, config: &KeepaliveConfig) -> Duration {
@@ -200,7 +193,7 @@ mod tests {
             path.on_answer(at(300), number, RTT, &config);
             assert_eq!(path.state, expected, "after the answer to keepalive {number}");
         }
-        assert_eq!(path.srtt, Some(RTT));
+        assert_eq!(path.srtt(), Some(RTT));
     }
 
     #[test]
@@ -214,7 +207,7 @@ mod tests {
         for number in 2..40 {
             assert_eq!(path.on_answer(at(20_000), number as u32, held(number), &config), None);
         }
-        assert_eq!((path.state, path.srtt), (PathState::Up, Some(RTT)));
+        assert_eq!((path.state, path.srtt()), (PathState::Up, Some(RTT)));
         assert_eq!(path.on_answer(at(20_020), 400, RTT, &config), Some(RTT));
         // A second death is noticed as soon as the first.
         path.check(at(20_020 + 125), &config);
@@ -244,15 +237,15 @@ mod tests {
             path.on_answer(at(now), number, Duration::from_millis(600), &config);
         }
         let silence = path.deadline(&config).expect("up") - at(now);
-        let least = Duration::from_millis(100) + path.rttvar * 4;
+        let least = Duration::from_millis(100) + path.rtt.rttvar() * 4;
         assert_eq!(silence, least, "a long path that does not vary: two keepalives");
-        assert!(path.rttvar < Duration::from_millis(10), "{}", path.rttvar);
+        assert!(path.rtt.rttvar() < Duration::from_millis(10), "{}", path.rtt.rttvar());
         for number in 40..80 {
             now += 50;
             let rtt = Duration::from_millis(if number % 2 == 0 { 500 } else { 700 });
             path.on_answer(at(now), number, rtt, &config);
         }
-        let rttvar = path.rttvar.as_secs_f64() * 1e3;
+        let rttvar = path.rtt.rttvar().as_secs_f64() * 1e3;
         assert!((95.0..110.0).contains(&rttvar), "{rttvar} ms");
         path.check(at(now + 400), &config);
         assert_eq!(path.state, PathState::Up);

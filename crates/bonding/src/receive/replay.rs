@@ -1,4 +1,4 @@
-//! Which packets of the bond were taken already.
+//! Which packets of the bond were accepted already.
 
 use crate::id::GlobalSeq;
 
@@ -15,7 +15,7 @@ pub(crate) struct ReplayWindow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Seen {
     New,
-    Before,
+    Duplicate,
     /// So old that it is not remembered.
     Unknown,
 }
@@ -39,7 +39,7 @@ impl ReplayWindow {
         }
         let (word, bit) = Self::place(seq);
         if self.bits[word] & bit != 0 {
-            return Seen::Before;
+            return Seen::Duplicate;
         }
         self.set(seq);
         Seen::New
@@ -88,7 +88,7 @@ mod tests {
             for number in [0, 1, 2, 3, 4, 5, 99, 100] {
                 assert_eq!(
                     window.note(GlobalSeq::new(start).plus(number)),
-                    Seen::Before,
+                    Seen::Duplicate,
                     "{start} + {number}"
                 );
             }
@@ -101,7 +101,7 @@ mod tests {
         let mut window = ReplayWindow::new();
         window.note(GlobalSeq::new(0));
         window.note(GlobalSeq::new(WINDOW - 1));
-        assert_eq!(window.note(GlobalSeq::new(0)), Seen::Before);
+        assert_eq!(window.note(GlobalSeq::new(0)), Seen::Duplicate);
         window.note(GlobalSeq::new(WINDOW));
         assert_eq!(window.note(GlobalSeq::new(0)), Seen::Unknown);
         assert_eq!(window.note(GlobalSeq::new(1)), Seen::New);
@@ -116,7 +116,7 @@ mod tests {
             let mut at = 0i64;
             for step in steps {
                 at += i64::from(step);
-                let expected = if set.insert(at) { Seen::New } else { Seen::Before };
+                let expected = if set.insert(at) { Seen::New } else { Seen::Duplicate };
                 let highest = *set.last().unwrap();
                 let is_known = highest - at < i64::from(WINDOW) && set.first() != Some(&at);
                 let got = window.note(GlobalSeq::new(first.wrapping_add(at as u32)));

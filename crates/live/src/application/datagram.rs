@@ -23,7 +23,7 @@ pub(super) fn send(stage: &Stage, paced: &mut Paced, socket: &Stream, progress: 
             return Ok(());
         }
         let now = stage.clock.now();
-        while paced.take_due(now) {
+        while paced.count_if_due(now) {
             let number = paced.sent() - 1;
             fill_stream(number * octets.len() as u64, &mut octets);
             octets[..8].copy_from_slice(&number.to_be_bytes());

@@ -8,7 +8,7 @@ use ropewalk_units::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Linux's number of Multipath TCP as a protocol.
@@ -48,8 +48,8 @@ pub(crate) const fn server_port(connection: usize) -> u16 {
 /// Makes the sockets of one connection.
 pub(super) struct Sockets<'a> {
     connection: &'a ConnectionPlan,
-    local: SocketAddrV4,
-    remote: SocketAddrV4,
+    local: SocketAddr,
+    remote: SocketAddr,
 }
 
 impl<'a> Sockets<'a> {
@@ -58,9 +58,29 @@ impl<'a> Sockets<'a> {
         let [local, remote] = connection.paths[0].addresses().map(|address| plan.address(address));
         Self {
             connection,
-            local: SocketAddrV4::new(local, FIRST_CLIENT_PORT + index as u16),
-            remote: SocketAddrV4::new(remote, server_port(index)),
+            local: SocketAddr::new(local, FIRST_CLIENT_PORT + index as u16),
+            remote: SocketAddr::new(remote, server_port(index)),
         }
+    }
+
+    const fn domain(&self) -> Domain {
+        if self.local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 }
+    }
+
+    /// All addresses of a host.
+    const fn everywhere(&self) -> IpAddr {
+        match self.remote {
+            SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        }
+    }
+
+    fn set_dscp(&self, socket: &Socket) -> io::Result<()> {
+        let class = u32::from(self.connection.dscp) << 2;
+        if class == 0 {
+            return Ok(());
+        }
+        if self.local.is_ipv4() { socket.set_tos_v4(class) } else { socket.set_tclass_v6(class) }
     }
 
     fn socket(&self) -> io::Result<Socket> {
@@ -68,10 +88,10 @@ impl<'a> Sockets<'a> {
             Protocol::Mptcp(_) => socket2::Protocol::from(IPPROTO_MPTCP),
             Protocol::Tcp(_) | Protocol::Udp => socket2::Protocol::TCP,
         };
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(protocol))?;
+        let socket = Socket::new(self.domain(), Type::STREAM, Some(protocol))?;
         socket.set_reuse_address(true)?;
         socket.set_tcp_congestion(control(&self.connection.protocol).as_bytes())?;
-        socket.set_tos_v4(u32::from(self.connection.dscp) << 2)?;
+        self.set_dscp(&socket)?;
         if self.connection.protocol.tcp().is_some_and(|tcp| !tcp.nagle) {
             socket.set_tcp_nodelay(true)?;
         }
@@ -82,15 +102,15 @@ impl<'a> Sockets<'a> {
     /// Listens on all addresses: subflows come to others than the first.
     pub(super) fn server(&self) -> io::Result<Server> {
         let socket = self.socket()?;
-        socket.bind(&SockAddr::from(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, self.remote.port())))?;
+        socket.bind(&SockAddr::from(SocketAddr::new(self.everywhere(), self.remote.port())))?;
         socket.listen(8)?;
         Ok(Server(socket))
     }
 
     /// A socket for datagrams, which knows its peer; the client's or the server's.
     pub(super) fn datagram(&self, is_client: bool) -> io::Result<Stream> {
-        let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(socket2::Protocol::UDP))?;
-        socket.set_tos_v4(u32::from(self.connection.dscp) << 2)?;
+        let socket = Socket::new(self.domain(), Type::DGRAM, Some(socket2::Protocol::UDP))?;
+        self.set_dscp(&socket)?;
         let (own, peer) = if is_client { (self.local, self.remote) } else { (self.remote, self.local) };
         socket.bind(&SockAddr::from(own))?;
         socket.connect(&SockAddr::from(peer))?;
@@ -133,7 +153,7 @@ impl Server {
 /// A socket that is bound.
 pub(super) struct Client {
     socket: Socket,
-    remote: SocketAddrV4,
+    remote: SocketAddr,
 }
 
 impl Client {

@@ -105,7 +105,7 @@ impl<'a> Running<'a> {
                     "octet {at} of the stream was not the one that was sent"
                 )));
             }
-            self.sink.take(now, Payload { offset, len: len as u32 });
+            self.sink.process(now, Payload { offset, len: len as u32 });
             // What waits to be written does not wait for all that can be read.
             if len < CHUNK {
                 break;

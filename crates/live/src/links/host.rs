@@ -4,7 +4,7 @@ use super::lateness::Lateness;
 use super::packet::Octets;
 use crate::clock::Clock;
 use ropewalk_sim::{Context, PacketId, Port};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::sync::Arc;
 use tun_rs::SyncDevice;
 
@@ -14,7 +14,7 @@ const BATCH: usize = 64;
 /// One interface.
 pub(crate) struct Interface {
     /// The kernel's address there.
-    pub(crate) address: Ipv4Addr,
+    pub(crate) address: IpAddr,
     /// Octets of its longest packet.
     pub(crate) mtu: usize,
     /// What it sends and receives.
@@ -57,8 +57,8 @@ impl Host {
         context.drop_packet(id);
     }
 
-    /// Takes what the kernel sends at an interface, and puts it into the link there.
-    pub(super) fn take(&mut self, context: &mut Context<'_, Octets>, port: Port) {
+    /// Forwards what the kernel sends at an interface into the link there.
+    pub(super) fn forward(&mut self, context: &mut Context<'_, Octets>, port: Port) {
         let interface = &self.interfaces[port.0 as usize];
         for _ in 0..BATCH {
             let packet = context.place().get_or_insert_with(|| Octets::with_room(interface.mtu));

@@ -4,12 +4,12 @@ use super::packet::Octets;
 use ropewalk_scenario::plan::{AddressIndex, Plan};
 use ropewalk_sim::{Context, PacketId, Port};
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// Forwards by destination address.
 #[derive(Debug, Default)]
 pub(super) struct Router {
-    routes: BTreeMap<Ipv4Addr, Port>,
+    routes: BTreeMap<IpAddr, Port>,
 }
 
 impl Router {

@@ -6,11 +6,13 @@ use super::attribute::{find, push};
 use super::raw::Raw;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+use ropewalk_scenario::plan::AddressFamily;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{IpAddr, SocketAddr};
 
 const BY_FAMILY: u16 = 20;
 const AF_INET: u8 = 2;
+const AF_INET6: u8 = 10;
 const IPPROTO_TCP: u8 = 6;
 const IPPROTO_MPTCP: u32 = 262;
 /// The request's attribute for a protocol whose number has no room in it.
@@ -34,8 +36,8 @@ const FIN_ACKED: [u8; 1] = [5];
 /// A socket of TCP, which may be a subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TcpSocket {
-    pub(crate) local: SocketAddrV4,
-    pub(crate) remote: SocketAddrV4,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
     /// Is its FIN acknowledged? That counts as an octet.
     pub(crate) fin_acked: bool,
     /// The inode by which the process that has it knows it; 0 if none has.
@@ -100,47 +102,62 @@ impl TcpInfo {
 /// A socket of Multipath TCP, with the addresses of its first subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MptcpSocket {
-    pub(crate) local: SocketAddrV4,
-    pub(crate) remote: SocketAddrV4,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
     /// Octets sent once more on another subflow; `None` where the kernel does not tell (before Linux 6.5).
     pub(crate) reinjected: Option<u64>,
 }
 
 /// The sockets of the namespace in which it was opened.
-pub(crate) struct Diag(Netlink);
+pub(crate) struct Diag {
+    netlink: Netlink,
+    /// Which sockets are looked at.
+    family: AddressFamily,
+}
 
 impl Diag {
-    pub(crate) fn open() -> io::Result<Self> {
-        Netlink::open(NETLINK_SOCK_DIAG).map(Self)
+    pub(crate) fn open(family: AddressFamily) -> io::Result<Self> {
+        Ok(Self { netlink: Netlink::open(NETLINK_SOCK_DIAG)?, family })
     }
 
-    /// All sockets of TCP with a peer, over IPv4.
+    fn dump(&mut self, octets: Vec<u8>) -> io::Result<Vec<Raw>> {
+        self.netlink.request(Raw { kind: BY_FAMILY, octets }, NLM_F_DUMP)
+    }
+
+    /// All sockets of TCP with a peer.
     pub(crate) fn tcp(&mut self) -> io::Result<Vec<TcpSocket>> {
-        let answers = self.0.request(Raw { kind: BY_FAMILY, octets: request(IPPROTO_TCP) }, NLM_F_DUMP)?;
+        let answers = self.dump(request(self.family, IPPROTO_TCP))?;
         Ok(answers.iter().filter_map(|answer| tcp(&answer.octets)).collect())
     }
 
-    /// All sockets of Multipath TCP with a peer, over IPv4. A kernel without CONFIG_INET_MPTCP_DIAG refuses.
+    /// All sockets of Multipath TCP with a peer. A kernel without CONFIG_INET_MPTCP_DIAG refuses.
     pub(crate) fn mptcp(&mut self) -> io::Result<Vec<MptcpSocket>> {
-        let mut octets = request(0);
+        let mut octets = request(self.family, 0);
         push(&mut octets, PROTOCOL, &IPPROTO_MPTCP.to_ne_bytes());
-        let answers = self.0.request(Raw { kind: BY_FAMILY, octets }, NLM_F_DUMP)?;
+        let answers = self.dump(octets)?;
         Ok(answers.iter().filter_map(|answer| mptcp(&answer.octets)).collect())
     }
 }
 
-fn request(protocol: u8) -> Vec<u8> {
-    let mut octets = vec![AF_INET, protocol, 1 << (INFO - 1), 0];
+fn request(family: AddressFamily, protocol: u8) -> Vec<u8> {
+    let family = match family {
+        AddressFamily::Ipv4 => AF_INET,
+        AddressFamily::Ipv6 => AF_INET6,
+    };
+    let mut octets = vec![family, protocol, 1 << (INFO - 1), 0];
     octets.extend(STATES.to_ne_bytes());
     octets.extend(ANY_SOCKET);
     octets
 }
 
 /// A socket's own address and its peer's.
-fn ends(octets: &[u8]) -> Option<[SocketAddrV4; 2]> {
+fn ends(octets: &[u8]) -> Option<[SocketAddr; 2]> {
     let port = |at: usize| octets.get(at..at + 2)?.try_into().ok().map(u16::from_be_bytes);
-    let address = |at: usize| octets.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
-    let end = |at: usize, port: u16| Some(SocketAddrV4::new(Ipv4Addr::from_bits(address(at)?), port));
+    let long = |at: usize| octets.get(at..at + 16)?.first_chunk::<16>().copied().map(IpAddr::from);
+    let short = |at: usize| octets.get(at..at + 4)?.first_chunk::<4>().copied().map(IpAddr::from);
+    let is_long = *octets.first()? == AF_INET6;
+    let address = |at: usize| if is_long { long(at) } else { short(at) };
+    let end = |at: usize, port: u16| Some(SocketAddr::new(address(at)?, port));
     Some([end(8, port(4)?)?, end(24, port(6)?)?])
 }
 

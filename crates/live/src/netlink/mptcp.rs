@@ -5,7 +5,7 @@ use super::attribute::{find, push, push_nested};
 use super::raw::Raw;
 use netlink_sys::protocols::NETLINK_GENERIC;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 
 /// The family that knows the numbers of the others (`uapi/linux/genetlink.h`).
 mod control {
@@ -32,11 +32,13 @@ mod address {
     pub(super) const FAMILY: u16 = 1;
     pub(super) const ID: u16 = 2;
     pub(super) const ADDRESS4: u16 = 3;
+    pub(super) const ADDRESS6: u16 = 4;
     pub(super) const PORT: u16 = 5;
     pub(super) const FLAGS: u16 = 6;
 }
 
 const AF_INET: u16 = 2;
+const AF_INET6: u16 = 10;
 /// Version of both families.
 const VERSION: u8 = 1;
 
@@ -61,12 +63,26 @@ impl EndpointFlags {
 /// One line of `ip mptcp endpoint`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Endpoint {
-    pub(crate) address: Ipv4Addr,
+    pub(crate) address: IpAddr,
     /// 0: the kernel gives the next one.
     pub(crate) id: u8,
     /// Where the kernel listens for it, if that is not the connection's own port.
     pub(crate) port: Option<u16>,
     pub(crate) flags: EndpointFlags,
+}
+
+/// A family and an address of it.
+fn push_address(octets: &mut Vec<u8>, address: IpAddr) {
+    match address {
+        IpAddr::V4(address) => {
+            push(octets, address::FAMILY, &AF_INET.to_ne_bytes());
+            push(octets, address::ADDRESS4, &address.octets());
+        }
+        IpAddr::V6(address) => {
+            push(octets, address::FAMILY, &AF_INET6.to_ne_bytes());
+            push(octets, address::ADDRESS6, &address.octets());
+        }
+    }
 }
 
 /// The path manager of the namespace in which it was opened.
@@ -96,8 +112,7 @@ impl MptcpPm {
     /// `ip mptcp endpoint add`.
     pub(crate) fn add(&mut self, endpoint: &Endpoint) -> io::Result<()> {
         let mut inner = Vec::new();
-        push(&mut inner, address::FAMILY, &AF_INET.to_ne_bytes());
-        push(&mut inner, address::ADDRESS4, &endpoint.address.octets());
+        push_address(&mut inner, endpoint.address);
         push(&mut inner, address::FLAGS, &endpoint.flags.0.to_ne_bytes());
         if endpoint.id > 0 {
             push(&mut inner, address::ID, &[endpoint.id]);
@@ -109,13 +124,12 @@ impl MptcpPm {
     }
 
     /// `ip mptcp endpoint delete`; number 0 stands for the address of first subflows, which is given then.
-    pub(crate) fn delete(&mut self, id: u8, address: Option<Ipv4Addr>) -> io::Result<()> {
+    pub(crate) fn delete(&mut self, id: u8, address: Option<IpAddr>) -> io::Result<()> {
         let mut inner = Vec::new();
         push(&mut inner, address::ID, &[id]);
         // A family stands only before an address.
         if let Some(address) = address {
-            push(&mut inner, address::FAMILY, &AF_INET.to_ne_bytes());
-            push(&mut inner, address::ADDRESS4, &address.octets());
+            push_address(&mut inner, address);
         }
         self.of_endpoint(pm::DELETE_ADDRESS, &inner)
     }

@@ -27,7 +27,7 @@ to = "server"
 /// A machine that can do all.
 fn able() -> Machine {
     let controls = ["reno", "cubic"].map(str::to_owned).to_vec();
-    Machine { capable: true, tun: None, namespaces: true, mptcp: true, controls }
+    Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls }
 }
 
 fn refused(text: &str, machine: &Machine) -> String {
@@ -126,4 +126,18 @@ fn datagrams_without_room_for_their_number_are_told() {
     );
     let message = refused(&text, &able());
     assert!(message.contains("15 octets have no room") && message.contains("at least 16 B"), "{message}");
+}
+
+#[test]
+fn a_kernel_without_ipv6_and_a_class_that_it_cannot_give_are_told() {
+    let text = GOOD.replace("duration", "address_family = \"ipv6\"\nduration");
+    let message = refused(&text, &Machine { ipv6: false, ..able() });
+    assert!(
+        message.contains("the kernel of this machine has no IPv6") && message.contains(":3:"),
+        "{message}"
+    );
+    let message = refused(&format!("{text}dscp = 46\n"), &able());
+    assert!(message.contains("no class of packets over IPv6") && message.contains("dscp = 46"), "{message}");
+    let scenario = load(&format!("{GOOD}dscp = 46\n"), None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    check(&scenario, &able()).unwrap_or_else(|error| panic!("{error}"));
 }

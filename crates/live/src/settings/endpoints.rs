@@ -3,7 +3,7 @@
 use crate::netlink::{Endpoint, EndpointFlags};
 use ropewalk_mptcp::{KernelEndpoint, KernelHost, PathManager};
 use ropewalk_scenario::plan::{ConnectionPlan, Plan};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 /// The endpoints that a connection needs at one of its hosts; `end` is 0 for the one that opens it.
 ///
@@ -22,7 +22,7 @@ pub(super) fn of(
     };
     let Some((first, others)) = connection.paths.split_first() else { return Vec::new() };
     let mut endpoints = Vec::new();
-    let mut add = |address: Ipv4Addr, flags: EndpointFlags| {
+    let mut add = |address: IpAddr, flags: EndpointFlags| {
         endpoints.push(Endpoint { address, id: 0, port: None, flags: flags.with(backup) });
     };
     for path in others {
@@ -37,13 +37,13 @@ pub(super) fn of(
 
 /// Those that the file names.
 fn given(host: &KernelHost) -> Vec<Endpoint> {
-    host.endpoints.iter().filter_map(named).collect()
+    host.endpoints.iter().map(named).collect()
 }
 
-/// One that the file names, over IPv4.
-pub(crate) fn named(endpoint: &KernelEndpoint) -> Option<Endpoint> {
-    let IpAddr::V4(address) = endpoint.address else { return None };
-    Some(Endpoint { address, id: endpoint.id, port: endpoint.port, flags: flags(endpoint) })
+/// One that the file names.
+pub(crate) fn named(endpoint: &KernelEndpoint) -> Endpoint {
+    let &KernelEndpoint { address, id, port, .. } = endpoint;
+    Endpoint { address, id, port, flags: flags(endpoint) }
 }
 
 fn flags(endpoint: &KernelEndpoint) -> EndpointFlags {

@@ -85,7 +85,9 @@ fn two_paths_carry_the_data_of_one_connection() {
 #[test]
 fn an_endpoint_comes_and_goes_while_data_flow() {
     judged(|| {
-        for outcome in [passing_endpoint().run(), passing_endpoint().simulate()] {
+        let v6 = || passing_endpoint().over_ipv6();
+        for outcome in [passing_endpoint().run(), passing_endpoint().simulate(), v6().run(), v6().simulate()]
+        {
             let [dsl, lte] = &outcome.subflows[..] else { panic!("{:?}", outcome.subflows) };
             println!("{} octets over lte, {} over dsl", lte.bytes, dsl.bytes);
             assert_eq!((dsl.path.as_str(), lte.path.as_str()), ("dsl", "lte"));
@@ -96,6 +98,30 @@ fn an_endpoint_comes_and_goes_while_data_flow() {
                 outcome.subflows
             );
         }
+    });
+}
+
+#[test]
+fn both_worlds_speak_ipv6() {
+    judged(|| {
+        let [emulated, _] = agreeing(&one_link().over_ipv6(), 0.05, goodput);
+        let link = &emulated.links[0];
+        assert!(emulated.subflows[0].srtt_ms.is_some_and(|srtt| srtt > 20.0), "{:?}", emulated.subflows);
+        // Each full packet has 1 428 octets of payload.
+        let carried = emulated.connections[0].bytes as f64 / link.packets as f64;
+        assert!((1_390.0..=1_428.0).contains(&carried), "{carried} octets of payload in a packet");
+        let [emulated, simulated] = agreeing(&two_links().over_ipv6(), 0.1, goodput);
+        for outcome in [&emulated, &simulated] {
+            let paths: Vec<&str> = outcome.subflows.iter().map(|subflow| subflow.path.as_str()).collect();
+            assert_eq!(paths, ["dsl", "lte"], "{:?}", outcome.subflows);
+            assert!(outcome.subflows.iter().all(|subflow| subflow.bytes > 500_000), "{:?}", outcome.subflows);
+        }
+        let outcome = talk().over_ipv6().run();
+        let call = outcome.connections[0].datagrams.expect("it is UDP");
+        assert_eq!((call.sent, outcome.links[0].drops_loss), (400, 2), "the losses of the same two packets");
+        assert_eq!(outcome.connections[2].transactions, 10);
+        let dark = dark_path().over_ipv6().run();
+        assert!(dark.connections[0].reinjected_bytes.is_some_and(|octets| octets > 1_400), "{dark:?}");
     });
 }
 

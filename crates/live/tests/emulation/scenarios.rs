@@ -169,6 +169,12 @@ fn connection(name: &str, more: &str) -> String {
 }
 
 impl Emulated {
+    /// The same over IPv6.
+    pub(crate) fn over_ipv6(self) -> Self {
+        let Self(text) = self;
+        Self(text.replacen("duration", "address_family = \"ipv6\"\nduration", 1))
+    }
+
     fn new(name: &str, duration: &str, tables: &[String]) -> Self {
         let head = format!("[scenario]\nname = \"{name}\"\nduration = \"{duration}\"\n");
         Self(format!("{head}[hosts.client]\n[hosts.server]\n{}", tables.concat()))

@@ -340,7 +340,7 @@ impl Connection {
 
     /// Asks the peer of a subflow for a sign of life; without one the subflow is closed.
     fn doubt(&mut self, now: Instant, at: usize) {
-        self.timers.slow_stale = true;
+        self.timers.on_slow_change();
         let subflow = &mut self.subflows[at];
         if subflow.finished || subflow.close_by.is_some() {
             return;
@@ -354,7 +354,7 @@ impl Connection {
     /// A doubted subflow is alive: to close it is up to the peer.
     #[cold]
     pub(super) fn trust(&mut self, at: usize) {
-        self.timers.slow_stale = true;
+        self.timers.on_slow_change();
         let subflow = &mut self.subflows[at];
         subflow.doubted = false;
         subflow.close_by = None;

@@ -16,6 +16,8 @@ pub(super) struct Agreement {
     pub(super) confirmed: bool,
     /// The application has heard of it.
     pub(super) announced: bool,
+    /// The path manager has been told that the connection may be joined.
+    pub(super) managed: bool,
     /// Each mapping carries a checksum, and none may come without.
     pub(super) checksum: bool,
 }
@@ -33,6 +35,7 @@ impl Agreement {
             peer_token: 0,
             confirmed: false,
             announced: false,
+            managed: false,
             checksum: false,
         }
     }

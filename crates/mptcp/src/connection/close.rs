@@ -30,7 +30,7 @@ impl Connection {
 
     /// No new data for a subflow, and a FIN behind what it has.
     pub(super) fn close_subflow(&mut self, at: usize) {
-        self.timers.slow_stale = true;
+        self.timers.on_slow_change();
         let subflow = &mut self.subflows[at];
         match subflow.phase {
             Phase::Opening => {
@@ -71,7 +71,7 @@ impl Connection {
 
     /// A subflow is over: others carry what it did not deliver (RFC 8684 §3.3.6).
     pub(super) fn subflow_closed(&mut self, now: Instant, at: usize, reason: SubflowCloseReason) {
-        self.timers.slow_stale = true;
+        self.timers.on_slow_change();
         let healthy = self.subflows.healthy();
         let subflow = &mut self.subflows[at];
         if subflow.phase == Phase::Closed {
@@ -120,7 +120,7 @@ impl Connection {
         }
         if self.mode == Mode::Multipath && self.agreement.confirmed && !self.config.close_timeout.is_zero() {
             let due = now.saturating_add(self.config.close_timeout);
-            self.timers.closing.get_or_insert(due);
+            self.timers.start_closing(due);
             return;
         }
         let why = match reason {

@@ -117,8 +117,8 @@ impl Connection {
             self.agreement.announced = true;
             self.emit(Event::Established);
         }
-        if self.agreement.confirmed && !self.timers.managing {
-            self.timers.managing = true;
+        if self.agreement.confirmed && !self.agreement.managed {
+            self.agreement.managed = true;
             self.notify_path_manager(now, path_manager::Event::Established);
         }
     }
@@ -137,7 +137,7 @@ impl Connection {
         if self.mode != Mode::Multipath || self.is_closing() {
             return None;
         }
-        let (Some((port, iss)), Some(at)) = (from, self.free_place()) else {
+        let (Some((port, iss)), Some(at)) = (from, self.subflows.free_place(&self.config.limits)) else {
             let event = path_manager::Event::SubflowClosed { path_index, failed: true, path };
             self.notify_path_manager(now, event);
             return None;
@@ -175,8 +175,10 @@ impl Connection {
         if !self.path_manager.has_told_of(path.local) {
             return Err(Refusal::PROHIBITED);
         }
-        self.bound_half_open(now);
-        let at = self.free_place().ok_or(Refusal::RESOURCES)?;
+        if let Some(at) = self.subflows.join_too_many(self.config.limits.half_open_subflows as usize) {
+            self.reset_subflow(now, at, ResetReason::Resources);
+        }
+        let at = self.subflows.free_place(&self.config.limits).ok_or(Refusal::RESOURCES)?;
         let tcp = tcp::Connection::accept(Arc::clone(&self.tcp_config), syn, iss, now);
         let (path_index, local_id) =
             (self.addresses.path_index(path.local), self.addresses.joined_id(path.local));
@@ -206,12 +208,25 @@ impl Connection {
         let (own_nonce, peer_nonce) = (self.agreement.nonce(), peer_nonce.unwrap_or(0));
         let join = Some(subflow::Join { own_nonce, peer_nonce, third_ack_due: None, third_acks: 0 });
         self.planner.due.request_poll();
-        self.timers.slow_stale = true;
-        let (id, place) = (SubflowId(self.subflows.created), at as u8);
-        self.subflows.created += 1;
-        self.occupy(at, New { id, path, path_index, tcp, place, active, join, local_id, remote_id, backup });
+        self.timers.on_slow_change();
+        let (id, place) = (self.subflows.next_id(), at as u8);
+        let new = New { id, path, path_index, tcp, place, active, join, local_id, remote_id, backup };
+        self.occupy(at, new);
         self.subflows[at].backup_own |= !active && self.path_manager.is_backup(path.local);
         id
+    }
+
+    /// Puts a subflow into a place, perhaps into that of another.
+    fn occupy(&mut self, at: usize, new: New) {
+        let (id, path) = (new.id, new.path);
+        let used = at < self.subflows.len();
+        if let Some(gone) = self.subflows.occupy(at, new) {
+            self.emit(Event::SubflowGone(gone));
+        }
+        if used {
+            self.planner.on_occupied(&mut self.subflows, at);
+        }
+        self.emit(Event::SubflowCreated { id, path });
     }
 
     /// A segment for a joined subflow that is not fully established.
@@ -304,7 +319,7 @@ impl Connection {
         let (id, path_index, path) = (subflow.id, subflow.path_index, subflow.path);
         subflow.pointer = self.sending.queue.una();
         self.subflows.joined = true;
-        self.timers.closing = None;
+        self.timers.stop_closing();
         self.emit(Event::SubflowEstablished(id));
         self.planner.due.request_schedule();
         self.reinject_timed_out();

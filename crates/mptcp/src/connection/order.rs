@@ -1,75 +1,71 @@
 //! Subflows that acknowledge in the order of the connection's data. This is a defect of some simulators.
 //! [`crate::Config::acks_wait_for_data_order`] switches it on, to show its effect on their results.
 
-use super::{Connection, Mode};
 use crate::id::SubflowId;
-use ropewalk_units::Instant;
-use ropewalk_wire::{Octets, Segment};
+use crate::subflow::Subflow;
+use ropewalk_units::Dsn;
+use ropewalk_wire::Segment;
 
 /// Segments that arrived before their turn, so that their subflows have not heard of them yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held(Vec<Waiting>);
 
+/// One of them.
 #[derive(Clone, Debug)]
-struct Waiting {
-    subflow: SubflowId,
+pub(super) struct Waiting {
+    pub(super) subflow: SubflowId,
     /// Place of its first octet in the connection's data.
     data: u64,
-    segment: Segment,
+    pub(super) segment: Segment,
 }
 
-impl Connection {
-    /// Takes a segment, or keeps it until the data before its own have come by whatever subflow.
-    #[cold]
-    pub(super) fn handle_in_data_order(
-        &mut self,
-        octets: &impl Octets,
-        now: Instant,
-        subflow: SubflowId,
-        segment: &Segment,
-    ) {
-        if let Some(data) = self.data_ahead(subflow, segment) {
-            return self.receiving.held.0.push(Waiting { subflow, data, segment: segment.clone() });
-        }
-        // What is missing may come behind what waits for it, reinjected on the same subflow: then nothing waits any more.
-        if segment.payload.len > 0 {
-            self.release(octets, now, |held| held.subflow == subflow);
-        }
-        self.process_segment(octets, now, subflow, segment);
-        while self.release_next(octets, now) {}
+/// Where the connection's data have come to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// DSN of the peer's first octet.
+    pub(super) first: Dsn,
+    /// The octet that is expected next.
+    pub(super) next: u64,
+    /// The first octet beyond the window.
+    pub(super) edge: u64,
+}
+
+impl Held {
+    /// Keeps a segment whose data are next on their subflow but not in the connection. Was it one?
+    pub(super) fn hold(&mut self, flow: &Subflow, segment: &Segment, place: Place) -> bool {
+        let Some(data) = self.data_ahead(flow, segment, place) else { return false };
+        self.0.push(Waiting { subflow: flow.id, data, segment: segment.clone() });
+        true
     }
 
-    fn release_next(&mut self, octets: &impl Octets, now: Instant) -> bool {
-        let next = self.receiving.reassembly.next();
-        self.release(octets, now, |held| held.data <= next)
+    /// All that waits on one subflow, in its order.
+    pub(super) fn release_of(&mut self, subflow: SubflowId) -> Vec<Waiting> {
+        self.release(|waiting| waiting.subflow == subflow)
     }
 
-    /// Hands on the segments that `may_go`, in their order; was there one?
-    fn release(&mut self, octets: &impl Octets, now: Instant, may_go: impl Fn(&Waiting) -> bool) -> bool {
-        let (going, staying) = std::mem::take(&mut self.receiving.held.0).into_iter().partition(may_go);
-        self.receiving.held.0 = staying;
-        let going: Vec<Waiting> = going;
-        for held in &going {
-            self.process_segment(octets, now, held.subflow, &held.segment);
-        }
-        !going.is_empty()
+    /// What does not wait for other data, since `next` is expected.
+    pub(super) fn release_before(&mut self, next: u64) -> Vec<Waiting> {
+        self.release(|waiting| waiting.data <= next)
+    }
+
+    fn release(&mut self, may_go: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        self.0.extract_if(.., |waiting| may_go(waiting)).collect()
     }
 
     /// The place of a segment's data, if they are next on their subflow but not in the connection. What comes
     /// after a hole of its own subflow does not wait: the duplicate acknowledgement for it goes out.
-    fn data_ahead(&self, subflow: SubflowId, segment: &Segment) -> Option<u64> {
-        let flow = self.subflow(subflow)?;
-        if self.mode != Mode::Multipath || segment.payload.len == 0 {
+    fn data_ahead(&self, flow: &Subflow, segment: &Segment, place: Place) -> Option<u64> {
+        if segment.payload.len == 0 {
             return None;
         }
         let mapping = segment.options.mptcp.dss.as_ref()?.mapping()?;
-        let last = self.receiving.held.0.iter().rfind(|held| held.subflow == subflow);
+        let last = self.0.iter().rfind(|held| held.subflow == flow.id);
         let next = last.map_or(flow.tcp.rcv_nxt(), |held| held.segment.end());
         // RFC 8684 §3.3.1: subflow sequence numbers count from the initial one.
         let within = segment.seq.get().wrapping_sub(flow.tcp.irs().get()).wrapping_sub(mapping.ssn.get());
-        let data = mapping.dsn.since(self.receiving.first).wrapping_add(u64::from(within));
+        let data = mapping.dsn.since(place.first).wrapping_add(u64::from(within));
         // Whatever the numbers: no more than the window holds waits.
-        let ahead = data > self.receiving.reassembly.next() && data < self.receiving.window.edge();
+        let ahead = data > place.next && data < place.edge;
         (segment.seq == next && ahead).then_some(data)
     }
 }

@@ -1,6 +1,7 @@
 //! Who carries what, and how fast windows grow: the scheduler, the coupling, and the snapshots that both decide from. It
 //! keeps account of what is out of date, so that nobody else renews or forgets a snapshot.
 
+use super::sending::Sending;
 use super::subflows::Subflows;
 use super::views::{Sources, Views};
 use crate::config::Config;
@@ -9,7 +10,6 @@ use crate::id::SubflowId;
 use crate::scheduler::{Decision, Needs, Scheduler, Standing};
 use crate::upkeep::Due;
 use crate::view::{QueueView, SubflowView};
-use ropewalk_tcp::Coupling;
 use ropewalk_units::Instant;
 
 /// Decisions, and what they are made from.
@@ -78,17 +78,38 @@ impl Planner {
         if rooms { views.refresh_rooms(&mut sources) } else { views.refresh(&mut sources) }
     }
 
-    /// A subflow's increase and decrease now.
+    /// Tells a subflow's TCP its increase and decrease, from the windows as they are before an ACK or timeout.
     #[inline(always)]
-    pub(super) fn coupling(&mut self, subflows: &mut Subflows, at: usize) -> Coupling {
+    pub(super) fn set_coupling(&mut self, subflows: &mut Subflows, at: usize) {
         let (views, mut sources) = self.sources(subflows);
         views.refresh_windows(&mut sources);
-        self.coupled.coupling(&self.views, at)
+        let coupling = self.coupled.coupling(&self.views, at);
+        subflows[at].tcp.set_coupling(coupling);
+    }
+
+    /// An ACK or a timeout was handled: `acked_before` octets had been acknowledged before.
+    #[inline(always)]
+    pub(super) fn after_ack(&mut self, subflows: &mut Subflows, at: usize, acked_before: u64) {
+        let subflow = &subflows[at];
+        let stats = subflow.tcp.stats();
+        let acked = (stats.bytes_acked - acked_before) as u32;
+        let losses = stats.fast_recoveries + stats.timeouts;
+        let lost = losses != subflow.loss_events;
+        if acked == 0 && !lost {
+            return;
+        }
+        if lost {
+            subflows[at].loss_events = losses;
+        }
+        if let Some(update) = self.on_acked(subflows, at, acked, lost) {
+            subflows[at].tcp.set_cwnd(update.cwnd, update.ssthresh);
+            subflows[at].upkeep.on_numbers();
+        }
     }
 
     /// A subflow has had `acked` octets acknowledged, and perhaps has `lost` some: what the coupling makes of it.
     #[inline(always)]
-    pub(super) fn on_acked(
+    fn on_acked(
         &mut self,
         subflows: &mut Subflows,
         at: usize,
@@ -122,9 +143,19 @@ impl Planner {
         self.views.on_given(at, octets);
     }
 
-    /// Redundant scheduling: so many octets are left for a subflow to carry.
-    pub(super) fn set_own_backlog(&mut self, at: usize, octets: u64) {
-        self.views.set_own_backlog(at, octets);
+    /// Redundant scheduling: how much each subflow has left to carry.
+    pub(super) fn renew_backlogs(&mut self, subflows: &mut Subflows, sending: &Sending) {
+        let una = sending.queue.una();
+        let end = sending.queue.written().min(sending.queue.next() + sending.window_left());
+        subflows.for_each_live(|subflow| {
+            subflow.pointer = subflow.pointer.max(una);
+            self.views.set_own_backlog(usize::from(subflow.place), end.saturating_sub(subflow.pointer));
+        });
+    }
+
+    /// The shortest of the subflows' whole segments.
+    pub(super) fn least_segment(&self) -> u32 {
+        self.views.iter().map(|view| view.smss).min().unwrap_or(0)
     }
 
     /// A place has another subflow.

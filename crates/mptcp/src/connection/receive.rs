@@ -4,6 +4,7 @@
 //! No option has an effect before TCP has accepted the segment that carries it (RFC 9293 §3.10.7.4, RFC 5961). So an
 //! attacker must guess TCP's numbers first. A RST tells only what it was sent for.
 
+use super::order::Waiting;
 use super::{Connection, Finish, Mode};
 use crate::config::Config;
 use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
@@ -52,13 +53,43 @@ impl Connection {
         self.process_segment(octets, now, subflow, segment);
     }
 
-    pub(super) fn process_segment(
+    /// Takes a segment, or keeps it until the data before its own have come by whatever subflow ([`super::order`]).
+    #[cold]
+    fn handle_in_data_order(
         &mut self,
         octets: &impl Octets,
         now: Instant,
         subflow: SubflowId,
         segment: &Segment,
     ) {
+        if self.mode == Mode::Multipath
+            && let Some(at) = self.subflows.place_of(subflow)
+            && self.receiving.hold(&self.subflows[at], segment)
+        {
+            return;
+        }
+        // What is missing may come behind what waits for it, reinjected on the same subflow: then nothing waits any more.
+        if segment.payload.len > 0 {
+            let released = self.receiving.release_of(subflow);
+            self.process_released(octets, now, &released);
+        }
+        self.process_segment(octets, now, subflow, segment);
+        loop {
+            let released = self.receiving.release_next();
+            if released.is_empty() {
+                return;
+            }
+            self.process_released(octets, now, &released);
+        }
+    }
+
+    fn process_released(&mut self, octets: &impl Octets, now: Instant, released: &[Waiting]) {
+        for waiting in released {
+            self.process_segment(octets, now, waiting.subflow, &waiting.segment);
+        }
+    }
+
+    fn process_segment(&mut self, octets: &impl Octets, now: Instant, subflow: SubflowId, segment: &Segment) {
         let Some(at) = self.subflows.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
         flow.touch();
@@ -232,7 +263,7 @@ impl Connection {
 
     #[cold]
     fn admit_opening(&mut self, now: Instant, at: usize, segment: &Segment) -> Admission {
-        self.timers.slow_stale = true;
+        self.timers.on_slow_change();
         if self.subflows[at].join.is_some() {
             if self.mode == Mode::Multipath { self.admit_joined(now, at, segment) } else { Admission::Pass }
         } else if self.mode == Mode::Opening {
@@ -252,7 +283,7 @@ impl Connection {
     /// The rare options of a segment.
     #[cold]
     fn process_rare_options(&mut self, now: Instant, at: usize, segment: &Segment) {
-        self.timers.slow_stale = true;
+        self.timers.on_slow_change();
         let rare = segment.options.mptcp.rare();
         for option in rare {
             match option {
@@ -440,12 +471,12 @@ impl Connection {
         if !acknowledges || !self.planner.is_coupled() {
             return subflow.tcp.process(segment, acceptance);
         }
-        self.set_coupling(at);
+        self.planner.set_coupling(&mut self.subflows, at);
         let subflow = &mut self.subflows[at];
         let before = subflow.tcp.stats().bytes_acked;
         subflow.tcp.process(segment, acceptance);
         subflow.upkeep.on_numbers();
-        self.after_ack(at, before);
+        self.planner.after_ack(&mut self.subflows, at, before);
     }
 
     /// What follows from a subflow's TCP having seen a segment or a timeout.
@@ -561,7 +592,7 @@ impl Connection {
 
     #[cold]
     pub(super) fn on_tcp_event(&mut self, now: Instant, at: usize, event: tcp::Event) {
-        self.timers.slow_stale = true;
+        self.timers.on_slow_change();
         let id = self.subflows[at].id;
         match event {
             tcp::Event::Established => self.tcp_established(now, at),

@@ -1,10 +1,12 @@
 //! The receiving half: the stream as it is put together, the window, and the peer's DATA_FIN.
 
-use super::order::Held;
+use super::order::{Held, Place, Waiting};
 use super::window::ReceiveWindow;
+use crate::id::SubflowId;
 use crate::reassembly::Reassembly;
+use crate::subflow::Subflow;
 use ropewalk_units::Dsn;
-use ropewalk_wire::DataAck;
+use ropewalk_wire::{DataAck, Segment};
 
 /// What the peer has sent, until the application reads it.
 #[derive(Clone, Debug)]
@@ -18,7 +20,7 @@ pub(super) struct Receiving {
     fin: Option<u64>,
     finished: bool,
     /// Segments that wait for the order of data.
-    pub(super) held: Held,
+    held: Held,
 }
 
 impl Receiving {
@@ -75,6 +77,22 @@ impl Receiving {
     /// Plain TCP's FIN has come into order. Is that new?
     pub(super) fn finish(&mut self) -> bool {
         !std::mem::replace(&mut self.finished, true)
+    }
+
+    /// Keeps a segment that acknowledges in the order of data, if its turn has not come. Has it not?
+    pub(super) fn hold(&mut self, flow: &Subflow, segment: &Segment) -> bool {
+        let place = Place { first: self.first, next: self.reassembly.next(), edge: self.window.edge() };
+        self.held.hold(flow, segment, place)
+    }
+
+    /// The segments kept of one subflow, whose turn it is now.
+    pub(super) fn release_of(&mut self, subflow: SubflowId) -> Vec<Waiting> {
+        self.held.release_of(subflow)
+    }
+
+    /// The segments kept whose turn has come.
+    pub(super) fn release_next(&mut self) -> Vec<Waiting> {
+        self.held.release_before(self.reassembly.next())
     }
 
     /// The octet that is expected next.

@@ -34,18 +34,16 @@ impl Connection {
 
     fn schedule_new(&mut self, now: Instant) {
         if self.schedule_runs() {
-            self.timers.scheduler = Instant::MAX;
+            self.timers.set_scheduler(None);
             return;
         }
-        let nagle = self.config.tcp.nagle;
-        let least =
-            if nagle { self.planner.views().iter().map(|view| view.smss).min().unwrap_or(0) } else { 0 };
+        let least = if self.config.tcp.nagle { self.planner.least_segment() } else { 0 };
         let own_pointers = self.planner.own_pointers();
         loop {
             if own_pointers {
-                self.refresh_own_backlogs();
+                self.planner.renew_backlogs(&mut self.subflows, &self.sending);
             }
-            let queue = self.queue_view(least);
+            let queue = self.sending.view(least, self.stats.opportunistic_retransmissions);
             match self.planner.pick(now, &queue) {
                 Decision::Send { subflow, octets, reason } if own_pointers => {
                     self.place_own(subflow.0 as usize, octets, reason);
@@ -58,7 +56,7 @@ impl Connection {
                     self.place_copy(subflow.0 as usize, octets, reason);
                 }
                 Decision::Wait { until, .. } => {
-                    self.timers.scheduler = until.unwrap_or(Instant::MAX);
+                    self.timers.set_scheduler(until);
                     return;
                 }
             }

@@ -1,6 +1,7 @@
 //! The sending half: what was written, how far the peer's window lets it out, and how far our DATA_FIN has come.
 
 use crate::send_queue::SendQueue;
+use crate::view::QueueView;
 use ropewalk_units::Dsn;
 
 /// How far our own DATA_FIN has come.
@@ -94,6 +95,22 @@ impl Sending {
     #[inline]
     pub(super) fn window_left(&self) -> u64 {
         self.edge.saturating_sub(self.queue.next())
+    }
+
+    /// The queue as the scheduler sees it. Nagle (RFC 9293 §3.7.4), once for the connection: what is shorter than
+    /// `least_segment` waits for what is on its way.
+    #[inline]
+    pub(super) fn view(&self, least_segment: u32, opportunistic_retransmissions: u64) -> QueueView {
+        let in_flight = self.queue.next() - self.queue.una();
+        let unscheduled = self.queue.unscheduled();
+        let held = in_flight > 0 && unscheduled < u64::from(least_segment) && self.finish == Finish::No;
+        QueueView {
+            unsent: if held { 0 } else { unscheduled },
+            window_left: self.window_left(),
+            in_flight,
+            data_acked: self.queue.una(),
+            opportunistic_retransmissions,
+        }
     }
 
     /// The first octet that was not written, or that the peer's window keeps back.

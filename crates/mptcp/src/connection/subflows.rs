@@ -13,7 +13,7 @@ pub(super) struct Subflows {
     /// Places of subflows whose TCP is not in CLOSED.
     pub(super) live: Vec<u32>,
     /// Subflows that there have been.
-    pub(super) created: u32,
+    created: u32,
     /// A second subflow has come up at some time.
     pub(super) joined: bool,
 }
@@ -35,6 +35,13 @@ impl DerefMut for Subflows {
 }
 
 impl Subflows {
+    /// The identifier of the subflow that comes next.
+    pub(super) fn next_id(&mut self) -> SubflowId {
+        let id = SubflowId(self.created);
+        self.created += 1;
+        id
+    }
+
     /// The place of a subflow; `None` if it has been forgotten.
     #[inline]
     pub(super) fn place_of(&self, id: SubflowId) -> Option<usize> {

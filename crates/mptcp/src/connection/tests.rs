@@ -1,6 +1,6 @@
 //! Two connections and a delay: what needs private state. Whole networks are in `tests/network`.
 
-use super::{Accepting, Connection};
+use super::{Accepting, Connecting, Connection};
 use crate::keys::INITIAL_DSN;
 use crate::{Config, Event, Path, Secret, SubflowId};
 use ropewalk_units::{Dsn, Duration, Instant, Seq};
@@ -82,8 +82,8 @@ fn address(path: u8, host: u8, port: u16) -> SocketAddr {
 fn exchange(config: &Config, octets: u64) {
     let path = Path { local: address(0, 1, 40_000), remote: address(0, 2, 5001) };
     let second = Path { local: address(1, 1, 0), remote: address(1, 2, 5001) };
-    let client =
-        Connection::connect(config.clone(), vec![path, second], Seq::new(1), Secret([7; 32]), Instant::ZERO);
+    let connecting = Connecting { paths: vec![path, second], iss: Seq::new(1), secret: Secret([7; 32]) };
+    let client = Connection::connect(config.clone(), connecting, Instant::ZERO);
     let (mut client, mut now) = (End::new(client, octets), Instant::ZERO);
     let mut to_server = OnWay::new();
     client.step(now, &mut to_server);

@@ -28,14 +28,12 @@ pub(super) struct Timers {
     backoff: u32,
     progress: Instant,
     /// The scheduler wants to be asked again.
-    pub(super) scheduler: Instant,
-    /// The path manager has been told that the connection may be joined.
-    pub(super) managing: bool,
+    scheduler: Instant,
     /// When the connection is over, unless another subflow comes up before.
-    pub(super) closing: Option<Instant>,
+    closing: Option<Instant>,
     /// The first of the timers that seldom change, unless that is out of date.
     slow: (Instant, TimerKind),
-    pub(super) slow_stale: bool,
+    slow_stale: bool,
 }
 
 impl Default for Timers {
@@ -45,7 +43,6 @@ impl Default for Timers {
             backoff: 0,
             progress: Instant::ZERO,
             scheduler: Instant::MAX,
-            managing: false,
             closing: None,
             slow: (Instant::MAX, TimerKind::Data),
             slow_stale: true,
@@ -59,6 +56,35 @@ impl Timers {
     pub(super) fn progress(&mut self, now: Instant) {
         self.progress = now;
         self.backoff = 0;
+    }
+
+    /// A timer that seldom changes may have: that of a subflow, of an announced address, of the path manager, or of the
+    /// end.
+    #[inline]
+    pub(super) fn on_slow_change(&mut self) {
+        self.slow_stale = true;
+    }
+
+    /// The scheduler wants to be asked again at `until`, or not before something changes.
+    #[inline]
+    pub(super) fn set_scheduler(&mut self, until: Option<Instant>) {
+        self.scheduler = until.unwrap_or(Instant::MAX);
+    }
+
+    /// The last subflow is gone: the connection is over at `due`, unless that was set before.
+    pub(super) fn start_closing(&mut self, due: Instant) {
+        self.closing.get_or_insert(due);
+    }
+
+    /// A subflow has come up.
+    pub(super) fn stop_closing(&mut self) {
+        self.closing = None;
+    }
+
+    /// (Re)starts the connection-level timer.
+    fn restart_data(&mut self, now: Instant, period: Duration) {
+        self.progress = now;
+        self.data = now + period;
     }
 }
 
@@ -125,7 +151,7 @@ impl Connection {
 
     /// Does what is due. Early calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.timers.slow_stale = true;
+        self.timers.on_slow_change();
         self.planner.due.request_poll();
         let mut index = 0;
         while let Some(&at) = self.subflows.live.get(index) {
@@ -142,7 +168,7 @@ impl Connection {
             self.data_timeout(now);
         }
         if self.timers.scheduler <= now {
-            self.timers.scheduler = Instant::MAX;
+            self.timers.set_scheduler(None);
             self.planner.due.request_schedule();
         }
         if self.mode == Mode::Multipath {
@@ -159,13 +185,13 @@ impl Connection {
         if self.subflows[at].tcp.deadline() <= now {
             self.subflows[at].touch();
             if self.planner.is_coupled() {
-                self.set_coupling(at);
+                self.planner.set_coupling(&mut self.subflows, at);
             }
             let acked = self.subflows[at].tcp.stats().bytes_acked;
             self.subflows[at].tcp.handle_timeout(now);
             self.subflows[at].upkeep.on_numbers();
             if self.planner.is_coupled() {
-                self.after_ack(at, acked);
+                self.planner.after_ack(&mut self.subflows, at, acked);
             }
             self.after_timeout(now, at);
         }
@@ -223,8 +249,7 @@ impl Connection {
     #[inline]
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
         if self.timers.data == Instant::MAX && self.sending.waits_for_peer() {
-            self.timers.progress = now;
-            self.timers.data = now + self.data_period();
+            self.timers.restart_data(now, self.data_period());
         }
     }
 
@@ -246,8 +271,7 @@ impl Connection {
         } else {
             self.repeat_data_fin(now);
         }
-        self.timers.progress = now;
-        self.timers.data = now + self.data_period();
+        self.timers.restart_data(now, self.data_period());
         self.planner.due.request_schedule();
     }
 

@@ -1,6 +1,7 @@
 //! The connection-level receive window (RFC 8684 §3.3.5): one buffer behind all subflows.
 
 use super::{Connection, Mode};
+use crate::config::Config;
 use crate::subflow::Phase;
 use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
@@ -26,8 +27,9 @@ pub(super) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    pub(super) fn new(max: u32, autotuned: bool) -> Self {
-        let max = u64::from(max);
+    /// What `config` says of the connection's buffer.
+    pub(super) fn new(config: &Config) -> Self {
+        let (max, autotuned) = (u64::from(config.receive_buffer), config.tcp.receive_autotuning);
         let limit = if autotuned { max.min(INITIAL_AUTOTUNED) } else { max };
         Self {
             edge: 0,
@@ -162,9 +164,21 @@ impl Connection {
 mod tests {
     use super::*;
 
+    fn fixed(receive_buffer: u32) -> ReceiveWindow {
+        let mut config = Config { receive_buffer, ..Config::linux() };
+        config.tcp.receive_autotuning = false;
+        ReceiveWindow::new(&config)
+    }
+
+    fn autotuned(receive_buffer: u32) -> ReceiveWindow {
+        let mut config = Config { receive_buffer, ..Config::linux() };
+        config.tcp.receive_autotuning = true;
+        ReceiveWindow::new(&config)
+    }
+
     #[test]
     fn the_edge_moves_by_a_segment_at_least() {
-        let mut window = ReceiveWindow::new(10_000, false);
+        let mut window = fixed(10_000);
         assert_eq!(window.field(0, 0, 0, 1000), 10_000);
         assert_eq!(window.field(999, 999, 0, 1000), 9001, "not for less");
         assert_eq!(window.field(1000, 1000, 0, 1000), 10_000);
@@ -172,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_buffer_becomes_twice_what_was_read_in_a_round_trip_and_more_while_that_grows() {
-        let mut window = ReceiveWindow::new(6 << 20, true);
+        let mut window = autotuned(6 << 20);
         let mut offered = |octets: u64| {
             window.read(octets);
             window.tune(Instant::ZERO, 1000);

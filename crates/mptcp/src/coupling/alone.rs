@@ -18,6 +18,7 @@ pub(super) struct Bbr;
 
 impl CouplingRule for NewReno {
     const CONTROL: Control = Control::NewReno;
+    const DEPENDS_ON_OTHERS: bool = false;
 
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
         reno(&flows[index], base)
@@ -26,6 +27,7 @@ impl CouplingRule for NewReno {
 
 impl CouplingRule for Cubic {
     const CONTROL: Control = Control::Cubic;
+    const DEPENDS_ON_OTHERS: bool = false;
 
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
         reno(&flows[index], base)

@@ -29,6 +29,8 @@ pub(crate) trait CouplingRule: Default {
     const CONTROL: Control = Control::Coupled;
     /// Does [`Self::on_acked`] look at more of the views than at windows? Then all of them are brought up to date.
     const LOOKS_AFTER_ACK: bool = false;
+    /// Does the goodput guard reckon with it that the window of one subflow depends on the others?
+    const DEPENDS_ON_OTHERS: bool = true;
 
     /// Increase and decrease of `flows[index]` now. `base` segments are what the decrease is a share of.
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling;

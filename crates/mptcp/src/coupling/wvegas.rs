@@ -68,6 +68,8 @@ impl Flow {
 pub(super) struct Wvegas(PerPlace<Flow>);
 
 impl CouplingRule for Wvegas {
+    /// It keeps a queue on every path and thus fills each.
+    const DEPENDS_ON_OTHERS: bool = false;
     const LOOKS_AFTER_ACK: bool = true;
 
     /// Between its steps the window stands still in congestion avoidance; Reno's halving after a loss.

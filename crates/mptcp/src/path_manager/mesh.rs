@@ -40,32 +40,49 @@ enum State {
 pub(super) struct Mesh {
     wanted: Vec<Wanted>,
     paths: u32,
-    backup: bool,
-    /// Pairs are made from announced addresses.
-    follows_announcements: bool,
+    /// Of every subflow but the first.
+    others: Priority,
+    announcements: Announcements,
     established: bool,
 }
 
+/// What new data go by first (RFC 8684 §3.3.8).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Priority {
+    Regular,
+    Backup,
+}
+
+/// What an announced address does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Announcements {
+    /// It makes a pair with every local address.
+    Followed,
+    Ignored,
+}
+
 impl Mesh {
-    /// Every path named; with `backup`, all except the first as backups.
-    pub(super) fn full(paths: &[Path], backup: bool) -> Self {
-        let wanted = paths.iter().enumerate().map(|(index, &path)| wanted(path, index, backup && index > 0));
-        Self::new(wanted.collect(), paths.len(), backup, true)
+    /// Every path named, all except the first with the priority of `others`.
+    pub(super) fn full(paths: &[Path], others: Priority) -> Self {
+        let priority = |index| if index > 0 { others } else { Priority::Regular };
+        let wanted = paths.iter().enumerate().map(|(index, &path)| wanted(path, index, priority(index)));
+        Self::new(wanted.collect(), paths.len(), others, Announcements::Followed)
     }
 
     /// `subflows` in all over the first path.
     pub(super) fn ports(paths: &[Path], subflows: u32) -> Self {
         let first = paths.first().copied();
-        let wanted =
-            first.into_iter().flat_map(|path| (0..subflows.max(1)).map(move |_| wanted(path, 0, false)));
-        Self::new(wanted.collect(), paths.len(), false, false)
+        let wanted = first
+            .into_iter()
+            .flat_map(|path| (0..subflows.max(1)).map(move |_| wanted(path, 0, Priority::Regular)));
+        Self::new(wanted.collect(), paths.len(), Priority::Regular, Announcements::Ignored)
     }
 
-    fn new(mut wanted: Vec<Wanted>, paths: usize, backup: bool, follows_announcements: bool) -> Self {
+    fn new(mut wanted: Vec<Wanted>, paths: usize, others: Priority, announcements: Announcements) -> Self {
         if let Some(initial) = wanted.first_mut() {
             initial.state = State::Open;
         }
-        Self { wanted, paths: paths as u32, backup, follows_announcements, established: false }
+        Self { wanted, paths: paths as u32, others, announcements, established: false }
     }
 
     pub(super) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
@@ -125,7 +142,7 @@ impl Mesh {
 
     /// Full mesh: the new address with every local one, unless a pair with it is there already.
     fn announced(&mut self, now: Instant, address: SocketAddr, address_id: u8) {
-        if !self.follows_announcements {
+        if self.announcements == Announcements::Ignored {
             return;
         }
         if self.revive(now, address, address_id) {
@@ -140,7 +157,7 @@ impl Mesh {
             let pair = Wanted {
                 address_id: Some(address_id),
                 state: State::Due(now),
-                ..wanted(path, index, self.backup)
+                ..wanted(path, index, self.others)
             };
             self.wanted.push(pair);
         }
@@ -181,7 +198,7 @@ impl Mesh {
     }
 }
 
-fn wanted(path: Path, index: usize, backup: bool) -> Wanted {
-    let state = State::Due(Instant::ZERO);
+fn wanted(path: Path, index: usize, priority: Priority) -> Wanted {
+    let (state, backup) = (State::Due(Instant::ZERO), priority == Priority::Backup);
     Wanted { path, path_index: index as u32, backup, address_id: None, state, failures: 0 }
 }

@@ -92,7 +92,7 @@ impl Paced {
     }
 
     /// Is a message due? Each call that says so counts it as sent.
-    pub fn take_due(&mut self, now: Instant) -> bool {
+    pub fn count_if_due(&mut self, now: Instant) -> bool {
         if self.next > now || self.next >= self.stop_at {
             self.finished |= self.next >= self.stop_at;
             return false;
@@ -109,7 +109,7 @@ impl Paced {
 
     /// Writes all messages that are due to a stream, as far as it takes them.
     pub fn pump(&mut self, now: Instant, writer: &mut impl Writer) {
-        while self.take_due(now) {
+        while self.count_if_due(now) {
             self.backlog += u64::from(self.message);
         }
         let octets = writer.space().min(self.backlog);

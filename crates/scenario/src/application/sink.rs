@@ -17,9 +17,9 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Takes the next octets of the stream.
+    /// The next octets of the stream were read.
     #[inline]
-    pub fn take(&mut self, now: Instant, payload: Payload) {
+    pub fn process(&mut self, now: Instant, payload: Payload) {
         // The payload is a range of the sender's stream: in-order delivery means that each range starts
         // where the last one ended.
         if payload.offset != self.bytes && self.corrupt_at.is_none() {

@@ -114,7 +114,9 @@ fn origin(scenario: &Scenario, key: &str) -> String {
     let given = candidates(key).iter().find_map(|candidate| written(document, candidate));
     given.unwrap_or_else(|| match preset(scenario, key) {
         Some(_) if key.contains(".mptcp.limits.") => "default".to_owned(),
-        Some(Preset::Linux) if key.ends_with(".tcp.mss") => "MTU less 40".to_owned(),
+        Some(Preset::Linux) if key.ends_with(".tcp.mss") => {
+            format!("MTU less {}", scenario.plan().settings.address_family.header() + 20)
+        }
         Some(_) if follows_sack(document, key) => "follows sack".to_owned(),
         Some(preset) => format!("preset {}", preset.name()),
         None => "default".to_owned(),

@@ -1,7 +1,7 @@
 //! Applications: defaults and checks.
 
 use super::context::Place;
-use super::{Application, Bulk, ConstantRate, Interval, OnOff, Protocol, RequestResponse, UDP_HEADERS};
+use super::{Application, Bulk, ConstantRate, Interval, OnOff, Protocol, RequestResponse, UDP_HEADER};
 use crate::error::ScenarioError;
 use crate::schema::application::{
     ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
@@ -21,7 +21,8 @@ pub(super) fn application(
 ) -> Result<Application, ScenarioError> {
     let table = given.cloned().unwrap_or(ApplicationTable::Bulk(BulkTable::default()));
     let udp = matches!(protocol, Protocol::Udp);
-    let largest = if udp { mtu - UDP_HEADERS } else { u32::MAX };
+    let headers = place.context.address_family().header() + UDP_HEADER;
+    let largest = if udp { mtu - headers } else { u32::MAX };
     let check = Check { place, largest };
     match table {
         ApplicationTable::Bulk(_) | ApplicationTable::RequestResponse(_) if udp => {

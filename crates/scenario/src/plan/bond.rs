@@ -2,7 +2,9 @@
 
 use super::context::Context;
 use super::route::Topology;
-use super::{Carrier, LinkIndex, LinkPlan, MOST_DSCP, NodeIndex, NodeKind, PathPlan, WifiPlan, link};
+use super::{
+    Carrier, LinkIndex, LinkPlan, MOST_DSCP, NodeIndex, NodeKind, PathPlan, UDP_HEADER, WifiPlan, link,
+};
 use crate::error::ScenarioError;
 use crate::schema::bond::BondTable;
 use crate::schema::bond::ClassPlan;
@@ -10,8 +12,6 @@ use crate::schema::quantity::Name;
 use ropewalk_bonding::{Config, DataHeader};
 use ropewalk_units::Duration;
 
-/// IPv4 and UDP headers of what the gateways exchange.
-const TUNNEL_HEADERS: u32 = 28;
 /// A bond is up for so long before its scenario begins, if the file says nothing else: on real lines nobody waits for it.
 const RUN_UP: Duration = Duration::from_secs(5);
 /// Whatever is learnt without traffic is known by then; more would only take time.
@@ -67,12 +67,21 @@ fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> 
     let mtu = ways.map(|&(link, _)| topology.links[link].mtu).min().unwrap_or(u32::from(u16::MAX));
     let config = config::config(context, &draft.base, table)?;
     let run_up = draft.run_up(&config)?;
+    let family = context.address_family();
+    let room = mtu - family.header() - UDP_HEADER - DataHeader::LEN;
+    let least = link::least_mtu(family);
+    if room < least {
+        let message =
+            format!("packets of at most {room} octets fit through this bond, and its hosts may send {least}");
+        let expected = format!("members with an MTU of at least {}", least + mtu - room);
+        return Err(context.misplaced(&draft.base, message, expected));
+    }
     let plan = BondPlan { paths, config, classes: draft.classes()?, run_up };
     Ok(LinkPlan {
         name: name.to_owned(),
         ends,
-        addresses: link::addresses(index),
-        mtu: mtu - TUNNEL_HEADERS - DataHeader::LEN,
+        addresses: family.of_link(index),
+        mtu: room,
         carrier: Carrier::Bond(Box::new(plan)),
     })
 }
@@ -224,7 +233,7 @@ impl Draft<'_> {
     fn run_up(&self, config: &Config) -> Result<Duration, ScenarioError> {
         // A weight at first falls as long as nothing is lost: after a run-up it would be as if it had not been said.
         let usual = if config::has_first_weights(config) { Duration::ZERO } else { RUN_UP };
-        let run_up = self.table.run_up.map_or(usual, |time| time.0);
+        let run_up = self.table.read(usual).run_up;
         if run_up > LONGEST_RUN_UP {
             let message = "`run_up` cannot be used";
             return Err(self.context.wrong(

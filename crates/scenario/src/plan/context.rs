@@ -4,6 +4,7 @@ use super::files::{FileFault, Files};
 use crate::document::Document;
 use crate::error::{Diagnostic, ScenarioError};
 use crate::schema::ScenarioFile;
+use crate::schema::address_family::AddressFamily;
 use crate::schema::connection::Stack;
 use crate::watch::Watch;
 use ropewalk_sim::Trace;
@@ -21,6 +22,11 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Which version of IP the hosts speak.
+    pub(super) fn address_family(&self) -> AddressFamily {
+        self.file.scenario.address_family.unwrap_or_default()
+    }
+
     /// A value that cannot be.
     pub(crate) fn wrong(
         &self,

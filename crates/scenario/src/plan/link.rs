@@ -3,17 +3,19 @@
 use super::context::Context;
 use super::{Carrier, ChangePlan, LinkPlan, NodePlan, WirePlan};
 use crate::error::ScenarioError;
+use crate::schema::address_family::AddressFamily;
 use crate::schema::jitter::JitterTable;
-use crate::schema::link::{ChangeTable, DEFAULT_MTU, Direction, DirectionTable, LinkState, LinkTable};
+use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkState, LinkTable};
 use crate::schema::loss::LossTable;
 use crate::schema::quantity::{Chance, Time};
 use crate::schema::table::Value;
 use ropewalk_sim::{Change, DirectionConfig, Trace};
 use ropewalk_units::{Instant, Rate};
-use std::net::Ipv4Addr;
 
 /// IPv4 and TCP headers with all options, and a little payload.
 const LEAST_MTU: u32 = 128;
+/// Every link that carries IPv6 has so much (RFC 8200 §5). Linux turns IPv6 off where an interface has less.
+const LEAST_IPV6_MTU: u32 = 1280;
 
 /// Subnets 10.x.y.0/24.
 const MOST_LINKS: usize = 65_536;
@@ -41,8 +43,9 @@ fn link(
     table: &LinkTable,
 ) -> Result<LinkPlan, ScenarioError> {
     let base = format!("links.{name}");
-    let ends = ends(context, nodes, &base, table)?;
-    let mtu = checked_mtu(context, &base, table.mtu)?;
+    let keys = table.read();
+    let ends = ends(context, nodes, &base, &keys.between)?;
+    let mtu = checked_mtu(context, &base, keys.mtu)?;
     let directions = |direction: usize| {
         let merged =
             Merged { context, base: &base, direction, own: table.only(direction), both: table.both(), mtu };
@@ -60,55 +63,58 @@ fn link(
     Ok(LinkPlan {
         name: name.to_owned(),
         ends,
-        addresses: addresses(index),
+        addresses: context.address_family().of_link(index),
         mtu,
         carrier: Carrier::Wire(WirePlan { directions, changes }),
     })
-}
-
-/// The addresses of the link with this index: 10.x.y.1 and 10.x.y.2.
-pub(super) const fn addresses(index: usize) -> [Ipv4Addr; 2] {
-    let (high, low) = ((index / 256) as u8, (index % 256) as u8);
-    [Ipv4Addr::new(10, high, low, 1), Ipv4Addr::new(10, high, low, 2)]
 }
 
 fn ends(
     context: &Context<'_>,
     nodes: &[NodePlan],
     base: &str,
-    table: &LinkTable,
+    between: &[String; 2],
 ) -> Result<[usize; 2], ScenarioError> {
     let mut ends = [0; 2];
-    for (end, name) in table.between.iter().enumerate() {
-        let found = nodes.iter().position(|node| node.name == name.as_str());
+    for (end, name) in between.iter().enumerate() {
+        let found = nodes.iter().position(|node| node.name == *name);
         ends[end] = found.ok_or_else(|| {
             let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-            context.unknown(&format!("{base}.between[{end}]"), "host or router", name.as_str(), known)
+            context.unknown(&format!("{base}.between[{end}]"), "host or router", name, known)
         })?;
     }
     if ends[0] == ends[1] {
-        let message = format!("this link joins `{}` with itself", table.between[0].as_str());
+        let message = format!("this link joins `{}` with itself", between[0]);
         return Err(context.wrong(&format!("{base}.between"), message, "two different nodes"));
     }
     Ok(ends)
 }
 
-/// The MTU that a link's table gives, or the default.
-pub(super) fn checked_mtu(
-    context: &Context<'_>,
-    base: &str,
-    given: Option<u32>,
-) -> Result<u32, ScenarioError> {
-    let mtu = given.unwrap_or(DEFAULT_MTU);
-    if !(LEAST_MTU..=65_535).contains(&mtu) {
-        let message = if mtu < LEAST_MTU {
-            format!("an MTU of {mtu} octets is too small for the headers of TCP and its options")
-        } else {
-            format!("no IP packet has {mtu} octets")
-        };
-        return Err(context.wrong(&format!("{base}.mtu"), message, format!("{LEAST_MTU} to 65535")));
+/// The least MTU of a link.
+pub(super) const fn least_mtu(family: AddressFamily) -> u32 {
+    match family {
+        AddressFamily::Ipv4 => LEAST_MTU,
+        AddressFamily::Ipv6 => LEAST_IPV6_MTU,
     }
-    Ok(mtu)
+}
+
+/// The MTU of a link, if it can be.
+pub(super) fn checked_mtu(context: &Context<'_>, base: &str, mtu: u32) -> Result<u32, ScenarioError> {
+    let family = context.address_family();
+    let least = least_mtu(family);
+    let short = match family {
+        AddressFamily::Ipv4 => "is too small for the headers of TCP and its options",
+        AddressFamily::Ipv6 => "is less than every link of IPv6 has",
+    };
+    if (least..=65_535).contains(&mtu) {
+        return Ok(mtu);
+    }
+    let message = if mtu < least {
+        format!("an MTU of {mtu} octets {short}")
+    } else {
+        format!("no IP packet has {mtu} octets")
+    };
+    Err(context.wrong(&format!("{base}.mtu"), message, format!("{least} to 65535")))
 }
 
 /// A value in the file: where it stands, and on which link.

@@ -18,6 +18,7 @@ mod trace;
 pub mod wifi;
 
 pub use crate::schema::Settings;
+pub use crate::schema::address_family::AddressFamily;
 pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
 pub use crate::schema::bond::ClassPlan;
 pub use crate::schema::connection::{CommandPlan, DataDirection, Stack};
@@ -27,12 +28,12 @@ pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::Instant;
 pub use router::{StripPlan, StrippedOptions};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::sync::Arc;
 pub use wifi::WifiPlan;
 
-/// IPv4 and UDP headers.
-const UDP_HEADERS: u32 = 28;
+/// A UDP header.
+const UDP_HEADER: u32 = 8;
 
 /// A code point has six bits (RFC 2474 §3).
 const MOST_DSCP: u8 = 63;
@@ -83,7 +84,7 @@ pub struct Plan {
 
 impl Plan {
     /// The IP address behind an index.
-    pub fn address(&self, index: AddressIndex) -> Ipv4Addr {
+    pub fn address(&self, index: AddressIndex) -> IpAddr {
         self.links[index.link()].addresses[index.end()]
     }
 
@@ -134,7 +135,7 @@ pub struct LinkPlan {
     /// What it joins: `between` in this order.
     pub ends: [NodeIndex; 2],
     /// The interface addresses at the two ends.
-    pub addresses: [Ipv4Addr; 2],
+    pub addresses: [IpAddr; 2],
     /// Greatest IP packet in octets.
     pub mtu: u32,
     /// What carries its packets.

@@ -13,8 +13,8 @@ use ropewalk_mptcp::{PathManager, Scheduler};
 use ropewalk_tcp::Config;
 use std::sync::Arc;
 
-/// IPv4 and TCP headers without options.
-const HEADERS: u32 = 40;
+/// A TCP header without options.
+const TCP_HEADER: u32 = 20;
 
 /// Options of 40 octets come out of the MSS (RFC 6691), and a segment has some payload.
 const LEAST_MSS: u16 = 88;
@@ -106,7 +106,8 @@ impl<'a> Layers<'a> {
     /// The MSS follows the MTU, unless it is given. The classic preset stays with its smaller packets.
     fn set_mss(&self, config: &mut Config) -> Result<(), ScenarioError> {
         let mtu = self.way.mtu;
-        let room = u16::try_from(mtu - HEADERS).unwrap_or(u16::MAX);
+        let headers = self.place.context.address_family().header() + TCP_HEADER;
+        let room = u16::try_from(mtu - headers).unwrap_or(u16::MAX);
         if self.tcp_tables().all(|table| table.mss.is_none()) {
             config.mss = match self.tcp_preset {
                 Preset::Linux => room,

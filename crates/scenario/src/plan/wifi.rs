@@ -175,7 +175,7 @@ fn links(
         }
         let end = |name: &str| nodes.iter().position(|node| node.name == name).unwrap_or_default();
         let ends: [NodeIndex; 2] = [end(&route.from), end(&route.to)];
-        let mtu = link::checked_mtu(context, &base, given.mtu)?;
+        let mtu = link::checked_mtu(context, &base, given.read().mtu)?;
         if mtu > ropewalk_wifi::MAX_PACKET {
             let message = format!("no 802.11 frame carries {mtu} octets");
             let expected = format!("at most {}", ropewalk_wifi::MAX_PACKET);
@@ -184,7 +184,7 @@ fn links(
         links.push(LinkPlan {
             name: route.name.clone(),
             ends,
-            addresses: link::addresses(first + index),
+            addresses: context.address_family().of_link(first + index),
             mtu,
             carrier: Carrier::Wireless(index),
         });

@@ -2,7 +2,7 @@
 
 use super::loss::NoKeys;
 use super::quantity::{Name, Time};
-use super::table::{Value, form, named_value, said, table};
+use super::table::{Value, form, named_value, plain_value, table};
 use super::tagged::tagged;
 use ropewalk_bonding::{
     Class, Config, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit, Order,
@@ -19,32 +19,41 @@ use std::fmt;
 /// Makes the table of a bond, with the keys that [`ropewalk_bonding::config_keys`] declares.
 macro_rules! bond_table {
     ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)*) => {
-        /// Several links between two routers, laid into one: what is routed over it is bonded at layer 3. Where a bond and
-        /// another link are ways of the same length, packets take the bond.
-        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub(crate) struct BondTable {
-            /// The two routers that become its gateways; `forward` is from the first to the second.
-            pub(crate) between: [Name; 2],
-            /// Its paths: the links at the first gateway that they begin with, by name alone or with more keys.
-            pub(crate) paths: Vec<MemberTable>,
-            /// Which packet goes by which path.
-            #[schemars(extend("default" = (said::<_, SchedulerTable>(SchedulerConfig::RateAware))))]
-            pub(crate) scheduler: Option<SchedulerTable>,
-            $($(#[$doc])* pub(crate) $key: Option<form!($type $(, $form)?)>,)*
-            /// How order is restored.
-            #[serde(default)]
-            pub(crate) resequencer: ResequencerTable,
-            /// How paths are found dead and alive.
-            #[serde(default)]
-            pub(crate) keepalive: KeepaliveTable,
-            /// How long it has been up when the scenario begins, at most 1 min, without traffic and over its lines as they are
-            /// at the beginning (default 5 s; 0 s if a costlier path of weighted-round-robin has a weight at first); with 0 s
-            /// its gateways begin with the scenario.
-            pub(crate) run_up: Option<Time>,
-            /// Code points whose packets are treated specially; all others are normal.
-            #[serde(default)]
-            pub(crate) classes: Vec<ClassTable>,
+        table! {
+            /// Several links between two routers, laid into one: what is routed over it is bonded at layer 3. Where a bond and
+            /// another link are ways of the same length, packets take the bond.
+            BondTable =>
+            /// The keys of a bond beside those of its gateways.
+            #[derive(Clone, PartialEq, Debug)]
+            pub(crate) struct BondKeys {
+                own {
+                    $($(#[$doc])* $key: form!($type $(, $form)?);)*
+                }
+                inner {
+                    /// How order is restored.
+                    resequencer: ResequencerTable;
+                    /// How paths are found dead and alive.
+                    keepalive: KeepaliveTable;
+                    /// Code points whose packets are treated specially; all others are normal.
+                    classes: Vec<ClassTable>;
+                }
+                required {
+                    /// The two routers that become its gateways; `forward` is from the first to the second.
+                    between: [String; 2] as [Name; 2];
+                    /// Its paths: the links at the first gateway that they begin with, by name alone or with more keys.
+                    paths: Vec<MemberTable>;
+                }
+                computed {
+                    /// How long it has been up when the scenario begins, at most 1 min, without traffic and over its lines as they are
+                    /// at the beginning (default 5 s; 0 s if a costlier path of weighted-round-robin has a weight at first); with 0 s
+                    /// its gateways begin with the scenario.
+                    run_up: Duration as Time;
+                }
+                other {
+                    /// Which packet goes by which path.
+                    scheduler: SchedulerConfig as SchedulerTable = SchedulerConfig::RateAware;
+                }
+            }
         }
 
         impl BondTable {
@@ -61,24 +70,25 @@ macro_rules! bond_table {
                 config
             }
 
-            /// A bond between these routers, over these paths, that says what its gateways run.
-            pub(crate) fn explicit(between: [Name; 2], paths: Vec<MemberTable>, config: &Config) -> Self {
-                Self {
-                    between,
-                    paths,
+            /// A bond that says what its gateways run.
+            pub(crate) fn explicit(keys: &BondKeys, config: &Config) -> Option<Self> {
+                Some(Self {
                     scheduler: config.scheduler.show(),
-                    resequencer: ResequencerTable::show(&config.resequencer).unwrap_or_default(),
-                    keepalive: KeepaliveTable::show(&config.keepalive).unwrap_or_default(),
-                    run_up: None,
-                    classes: Vec::new(),
+                    resequencer: ResequencerTable::show(&config.resequencer)?,
+                    keepalive: KeepaliveTable::show(&config.keepalive)?,
                     $($key: config.$key.show(),)*
-                }
+                    ..Self::show(keys)?
+                })
             }
         }
     };
 }
 
 ropewalk_bonding::config_keys!(bond_table);
+
+plain_value! {
+    MemberTable,
+}
 
 /// A path of a bond: the name of a link, or a table.
 #[derive(Clone, PartialEq, Debug)]

@@ -4,7 +4,7 @@ use super::jitter::JitterTable;
 use super::loss::LossTable;
 use super::quantity::{BitRate, Chance, Name, Time};
 use super::queue::QueueTable;
-use super::table::{Value, form, said};
+use super::table::{Value, form, said, table};
 use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit, Trace};
 use ropewalk_units::{Duration, Probability};
 use schemars::JsonSchema;
@@ -13,44 +13,49 @@ use serde::{Deserialize, Serialize};
 /// MTU of a link that names none: Ethernet's.
 pub(crate) const DEFAULT_MTU: u32 = 1500;
 
-/// Makes the tables of links and their changes of the keys that [`ropewalk_sim::direction_keys`] declares.
-macro_rules! direction_tables {
-    ($($(#[$doc:meta])* $key:ident: $variant:ident($type:ty $(as $form:ty)?) = $default:expr;)*) => {
-        /// A link between two nodes. Keys of a direction given here hold for both directions.
-        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub(crate) struct LinkTable {
-            /// The two nodes it joins; `forward` is from the first to the second.
-            pub(crate) between: [Name; 2],
-            /// Greatest IP packet in octets.
-            #[schemars(extend("default" = DEFAULT_MTU))]
-            pub(crate) mtu: Option<u32>,
-            /// Keys that differ from the first node to the second.
-            pub(crate) forward: Option<DirectionTable>,
-            /// Keys that differ from the second node to the first.
-            pub(crate) backward: Option<DirectionTable>,
-            /// Timed changes.
-            #[serde(default)]
-            pub(crate) changes: Vec<ChangeTable>,
-            /// Transmission rate. Required, unless there is a trace.
-            pub(crate) rate: Option<BitRate>,
-            /// Capacity from a Mahimahi trace instead of a rate: a file, its path relative to the scenario's.
-            pub(crate) trace: Option<String>,
-            $(
-                $(#[$doc])*
-                #[schemars(extend("default" = (said::<$type, form!($type $(, $form)?)>($default))))]
-                pub(crate) $key: Option<form!($type $(, $form)?)>,
-            )*
+/// Makes the tables of links and their changes: of the keys that say a direction's capacity, and of those that
+/// [`ropewalk_sim::direction_keys`] declares.
+macro_rules! link_tables {
+    (
+        capacity { $($(#[$capacity_doc:meta])* $capacity:ident: $capacity_type:ty;)* }
+        $($(#[$doc:meta])* $key:ident: $variant:ident($type:ty $(as $form:ty)?) = $default:expr;)*
+    ) => {
+        table! {
+            /// A link between two nodes. Keys of a direction given here hold for both directions.
+            LinkTable =>
+            /// The keys of a link beside those of its directions.
+            #[derive(Clone, PartialEq, Debug)]
+            pub(crate) struct LinkKeys {
+                own {
+                    /// Keys that differ from the first node to the second.
+                    forward: DirectionTable;
+                    /// Keys that differ from the second node to the first.
+                    backward: DirectionTable;
+                    $($(#[$capacity_doc])* $capacity: $capacity_type;)*
+                }
+                inner {
+                    /// Timed changes.
+                    changes: Vec<ChangeTable>;
+                }
+                required {
+                    /// The two nodes it joins; `forward` is from the first to the second.
+                    between: [String; 2] as [Name; 2];
+                }
+                keys {
+                    /// Greatest IP packet in octets.
+                    mtu: u32 = DEFAULT_MTU;
+                }
+                other {
+                    $($(#[$doc])* $key: $type $(as $form)? = $default;)*
+                }
+            }
         }
 
         /// One direction of a link.
         #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct DirectionTable {
-            /// Transmission rate. Required, unless there is a trace.
-            pub(crate) rate: Option<BitRate>,
-            /// Capacity from a Mahimahi trace instead of a rate: a file, its path relative to the scenario's.
-            pub(crate) trace: Option<String>,
+            $($(#[$capacity_doc])* pub(crate) $capacity: Option<$capacity_type>,)*
             $(
                 $(#[$doc])*
                 #[schemars(extend("default" = (said::<$type, form!($type $(, $form)?)>($default))))]
@@ -68,24 +73,17 @@ macro_rules! direction_tables {
             pub(crate) direction: Option<Direction>,
             /// Down, or up again.
             pub(crate) state: Option<LinkState>,
-            /// New transmission rate.
-            pub(crate) rate: Option<BitRate>,
-            /// New trace: a file, its path relative to the scenario's.
-            pub(crate) trace: Option<String>,
+            $($(#[$capacity_doc])* pub(crate) $capacity: Option<$capacity_type>,)*
             $($(#[$doc])* pub(crate) $key: Option<form!($type $(, $form)?)>,)*
         }
 
         impl LinkTable {
-            /// A link of two directions without changes, every key said by its direction.
-            pub(crate) fn explicit(between: [Name; 2], mtu: u32, directions: [DirectionTable; 2]) -> Self {
-                let [forward, backward] = directions.map(Some);
-                let (mtu, changes) = (Some(mtu), Vec::new());
-                Self { between, mtu, forward, backward, changes, rate: None, trace: None, $($key: None,)* }
-            }
-
             /// The keys that hold for both directions.
             pub(crate) fn both(&self) -> DirectionTable {
-                DirectionTable { rate: self.rate, trace: self.trace.clone(), $($key: self.$key.clone(),)* }
+                DirectionTable {
+                    $($capacity: self.$capacity.clone(),)*
+                    $($key: self.$key.clone(),)*
+                }
             }
         }
 
@@ -112,7 +110,7 @@ macro_rules! direction_tables {
                 name: impl Fn(&Trace) -> Option<String>,
             ) -> Self {
                 let direction = Some(direction);
-                let mut table = Self { at, direction, state: None, rate: None, trace: None, $($key: None,)* };
+                let mut table = Self { at, direction, state: None, $($capacity: None,)* $($key: None,)* };
                 match change {
                     Change::Rate(rate) => table.rate = Some(BitRate(*rate)),
                     Change::Trace(trace) => table.trace = trace.as_ref().and_then(name),
@@ -126,7 +124,21 @@ macro_rules! direction_tables {
     };
 }
 
-ropewalk_sim::direction_keys!(direction_tables);
+macro_rules! tables_with_capacity {
+    ($($keys:tt)*) => {
+        link_tables! {
+            capacity {
+                /// Transmission rate. A link has a rate or a trace.
+                rate: BitRate;
+                /// Capacity from a Mahimahi trace instead of a rate: a file, its path relative to the scenario's.
+                trace: String;
+            }
+            $($keys)*
+        }
+    };
+}
+
+ropewalk_sim::direction_keys!(tables_with_capacity);
 
 impl LinkTable {
     /// The keys of one direction (0 forward, 1 backward) alone.

@@ -1,18 +1,18 @@
 //! Loss on a link's medium.
 
-use super::quantity::{Chance, Quantity};
+use super::quantity::Chance;
 use super::table::{Value, table};
 use super::tagged::tagged;
 use ropewalk_sim::Loss;
 use ropewalk_units::Probability;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 tagged! {
     /// Loss on the medium, after the transmitter; a probability alone, such as "0.5 %", is per packet.
     enum LossTable by "model",
     expected "a loss from 0 to 1 such as 0.005 or \"0.5 %\", or { model = \"gilbert-elliott\", … }",
-    short short_loss as chance_schema;
+    short short_loss as Chance::short_schema;
     /// No loss.
     "none" => None(NoKeys),
     /// Each packet with the same probability.
@@ -26,15 +26,7 @@ tagged! {
 }
 
 fn short_loss(value: Result<&str, f64>) -> Option<LossTable> {
-    let probability = match value {
-        Ok(text) => Chance::from_text(text)?,
-        Err(number) => Chance::from_number(number)?,
-    };
-    Some(LossTable::Bernoulli(BernoulliTable { probability }))
-}
-
-fn chance_schema(generator: &mut SchemaGenerator) -> Option<Schema> {
-    Some(generator.subschema_for::<Chance>())
+    Some(LossTable::Bernoulli(BernoulliTable { probability: Chance::short(value)? }))
 }
 
 /// No keys beside the tag.

@@ -1,6 +1,7 @@
 //! The scenario file, as types. Their doc comments are the help, the JSON Schema's descriptions and the
 //! documentation; a key that is not here is an error.
 
+pub(crate) mod address_family;
 pub(crate) mod application;
 pub(crate) mod bond;
 pub(crate) mod clock;
@@ -23,6 +24,7 @@ pub(crate) mod tcp;
 pub(crate) mod tcp_values;
 pub(crate) mod wifi;
 
+use address_family::AddressFamily;
 use bond::BondTable;
 use connection::{ConnectionTable, HostTable, RouteTable};
 pub use json_schema::schema;
@@ -88,6 +90,9 @@ table! {
         keys {
             /// What it shows, in a sentence or two.
             description: String = String::new();
+            /// The version of IP that all hosts speak. With IPv6, packets are 20 octets longer, so segments are 20 octets
+            /// shorter, and no link has an MTU below 1280 (RFC 8200 §5).
+            address_family: AddressFamily = AddressFamily::Ipv4;
             /// What all randomness is derived from.
             seed: u64 = 1;
             /// Distance of the points of the time series.

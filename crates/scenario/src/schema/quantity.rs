@@ -199,6 +199,21 @@ impl Quantity for Chance {
     }
 }
 
+impl Chance {
+    /// A probability that stands alone where a table could, as a text or as a number.
+    pub(crate) fn short(value: Result<&str, f64>) -> Option<Self> {
+        match value {
+            Ok(text) => Self::from_text(text),
+            Err(number) => Self::from_number(number),
+        }
+    }
+
+    /// The schema of that.
+    pub(crate) fn short_schema(generator: &mut SchemaGenerator) -> Option<Schema> {
+        Some(generator.subschema_for::<Self>())
+    }
+}
+
 impl Serialize for Chance {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // As a number: a text in per cent would round what is very small.

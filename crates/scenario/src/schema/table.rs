@@ -55,6 +55,7 @@ macro_rules! table_value {
 /// - `required`: keys that must be given;
 /// - `computed`: keys whose default follows from others: whoever reads the table says it;
 /// - `keys`: all others, each with its default;
+/// - `other`: keys with defaults that the struct does not have, for whoever reads the table;
 /// - `fixed`: what the struct has beside, and no key says.
 ///
 /// A line is the documentation of a key, its name, its type in the struct, what a file says for it (`as`), and its
@@ -68,6 +69,7 @@ macro_rules! table {
             $(required { $($(#[$req_meta:meta])* $req:ident: $req_type:ty $(as $req_form:ty)?;)* })?
             $(computed { $($(#[$comp_meta:meta])* $comp:ident: $comp_type:ty $(as $comp_form:ty)?;)* })?
             $(keys { $($(#[$key_meta:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)* })?
+            $(other { $($other:tt)* })?
             $(fixed { $($(#[$fixed_meta:meta])* $fixed:ident: $fixed_type:ty = $fixed_value:expr;)* })?
         }
     ) => {
@@ -87,6 +89,7 @@ macro_rules! table {
                 $(required { $($(#[$req_meta])* $req: $req_type $(as $req_form)?;)* })?
                 $(computed { $($(#[$comp_meta])* $comp: $comp_type $(as $comp_form)?;)* })?
                 $(keys { $($(#[$key_meta])* $key: $type $(as $form)? = $default;)* })?
+                $(other { $($other)* })?
                 $(fixed { $($fixed: $fixed_value;)* })?
             }
         }
@@ -99,6 +102,7 @@ macro_rules! table {
             $(required { $($(#[$req_meta:meta])* $req:ident: $req_type:ty $(as $req_form:ty)?;)* })?
             $(computed { $($(#[$comp_meta:meta])* $comp:ident: $comp_type:ty $(as $comp_form:ty)?;)* })?
             $(keys { $($(#[$key_meta:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)* })?
+            $(other { $($(#[$other_meta:meta])* $other:ident: $other_type:ty $(as $other_form:ty)? = $other_default:expr;)* })?
             $(fixed { $($fixed:ident: $fixed_value:expr;)* })?
         }
     ) => {
@@ -106,11 +110,11 @@ macro_rules! table {
         #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub(crate) struct $table {
-            $($($(#[$own_meta])* pub(crate) $own: Option<$own_type>,)*)?
             $($(
                 $(#[$req_meta])*
                 pub(crate) $req: $crate::schema::table::form!($req_type $(, $req_form)?),
             )*)?
+            $($($(#[$own_meta])* pub(crate) $own: Option<$own_type>,)*)?
             $($(
                 $(#[$comp_meta])*
                 pub(crate) $comp: Option<$crate::schema::table::form!($comp_type $(, $comp_form)?)>,
@@ -121,6 +125,15 @@ macro_rules! table {
                     ($crate::schema::table::said::<$type, $crate::schema::table::form!($type $(, $form)?)>($default))
                 ))]
                 pub(crate) $key: Option<$crate::schema::table::form!($type $(, $form)?)>,
+            )*)?
+            $($(
+                $(#[$other_meta])*
+                #[schemars(extend("default" =
+                    ($crate::schema::table::said::<
+                        $other_type, $crate::schema::table::form!($other_type $(, $other_form)?)
+                    >($other_default))
+                ))]
+                pub(crate) $other: Option<$crate::schema::table::form!($other_type $(, $other_form)?)>,
             )*)?
             $($($(#[$inner_meta])* #[serde(default)] pub(crate) $inner: $inner_type,)*)?
         }
@@ -146,6 +159,7 @@ macro_rules! table {
                     $($($req: config.$req.show()?,)*)?
                     $($($comp: config.$comp.show(),)*)?
                     $($($key: config.$key.show(),)*)?
+                    $($($other: None,)*)?
                 })
             }
         }
@@ -254,6 +268,17 @@ impl<Form, T: Value<Form>> Value<Vec<Form>> for Vec<T> {
 
     fn show(&self) -> Option<Vec<Form>> {
         self.iter().map(T::show).collect()
+    }
+}
+
+/// … and a fixed number of them.
+impl<Form, T: Value<Form>, const N: usize> Value<[Form; N]> for [T; N] {
+    fn read(form: &[Form; N]) -> Self {
+        form.each_ref().map(T::read)
+    }
+
+    fn show(&self) -> Option<[Form; N]> {
+        self.iter().map(T::show).collect::<Option<Vec<Form>>>()?.try_into().ok()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Interface addresses by index and as IP addresses.
 
 use super::packet::Socket;
-use crate::plan::{AddressIndex, Plan};
+use crate::plan::{AddressFamily, AddressIndex, Plan};
 use ropewalk_mptcp as mptcp;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 /// One path of a connection, as this end sees it.
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +16,10 @@ pub(crate) struct EndPath {
 }
 
 /// Every interface's address by its index; behind them the two that broadcasts know: nobody's, and everybody's.
-pub(crate) fn all(plan: &Plan) -> Vec<Ipv4Addr> {
+pub(crate) fn all(plan: &Plan) -> Vec<IpAddr> {
+    let family = plan.settings.address_family;
     let addresses = plan.links.iter().flat_map(|link| link.addresses);
-    addresses.chain([Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST]).collect()
+    addresses.chain([family.nobody(), family.everybody()]).collect()
 }
 
 /// The address of a station that has none.
@@ -34,31 +35,31 @@ pub(crate) fn everybody(plan: &Plan) -> AddressIndex {
 /// Both directions of the mapping. Consulted when a connection or a subflow opens, never per packet.
 #[derive(Debug)]
 pub(crate) struct AddressBook {
-    addresses: Vec<Ipv4Addr>,
+    family: AddressFamily,
+    addresses: Vec<IpAddr>,
     indices: BTreeMap<IpAddr, AddressIndex>,
 }
 
 impl AddressBook {
-    /// `addresses[i]` is the address with index i.
-    pub(crate) fn new(addresses: Vec<Ipv4Addr>) -> Self {
-        let indices =
-            addresses.iter().enumerate().map(|(i, ip)| (IpAddr::V4(*ip), AddressIndex(i))).collect();
-        Self { addresses, indices }
+    /// `addresses[i]` is the address with index i; all are of one family.
+    pub(crate) fn new(family: AddressFamily, addresses: Vec<IpAddr>) -> Self {
+        let indices = addresses.iter().enumerate().map(|(i, ip)| (*ip, AddressIndex(i))).collect();
+        Self { family, addresses, indices }
     }
 
     /// The IP address with this index.
-    pub(crate) fn ip(&self, address: AddressIndex) -> Ipv4Addr {
+    pub(crate) fn ip(&self, address: AddressIndex) -> IpAddr {
         self.addresses[address.0]
     }
 
     /// With an IP address.
     pub(crate) fn socket(&self, socket: Socket) -> SocketAddr {
-        SocketAddr::new(self.ip(socket.address()).into(), socket.port())
+        SocketAddr::new(self.ip(socket.address()), socket.port())
     }
 
     fn index(&self, socket: SocketAddr) -> Socket {
         let address = self.indices.get(&socket.ip()).expect("protocols use only addresses they were told");
-        Socket::new(*address, socket.port())
+        Socket::new(self.family, *address, socket.port())
     }
 
     /// As Multipath TCP knows a path.

@@ -91,8 +91,8 @@ impl Announcer {
         let payload = Payload { offset: own.sent * u64::from(own.packet), len: own.packet };
         let body = Body::Udp(Datagram { number: own.sent, sent: now, payload });
         let [source, destination] = self.addresses;
-        let source = Socket::new(source.address(), self.station);
-        let destination = Socket::new(destination.address(), FIRST_PORT + own.broadcast);
+        let source = source.with_port(self.station);
+        let destination = destination.with_port(FIRST_PORT + own.broadcast);
         own.sent += 1;
         context.send(self.port, Packet::new(source, destination, body));
         own.next = now.saturating_add(draw(own.interval, &mut own.stream));

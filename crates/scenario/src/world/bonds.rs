@@ -38,7 +38,7 @@ pub(crate) fn connect<T: Tap<Packet>, M: Medium<Packet>>(
     for (number, (_, link, bond)) in planned(plan).enumerate() {
         let begin = period.begin(bond.run_up);
         let ends = [0, 1].map(|end| {
-            let members = members(bond, end, FIRST_BOND_PORT + number as u16, ports);
+            let members = members(plan, bond, (end, FIRST_BOND_PORT + number as u16), ports);
             let endpoint =
                 Endpoint::new(bond.config.clone(), begin.unwrap_or_default()).expect("the plan was checked");
             let node = nodes[link.ends[end]];
@@ -57,12 +57,13 @@ pub(crate) fn connect<T: Tap<Packet>, M: Medium<Packet>>(
     all
 }
 
-fn members(bond: &BondPlan, end: usize, udp_port: u16, ports: &LinkPorts) -> Vec<Member> {
+fn members(plan: &Plan, bond: &BondPlan, (end, udp_port): (usize, u16), ports: &LinkPorts) -> Vec<Member> {
+    let family = plan.settings.address_family;
     let member = |path: &crate::plan::PathPlan| {
         let [local, remote] = if end == 0 { [path.local, path.remote] } else { [path.remote, path.local] };
         Member {
-            local: Socket::new(local, udp_port),
-            remote: Socket::new(remote, udp_port),
+            local: Socket::new(family, local, udp_port),
+            remote: Socket::new(family, remote, udp_port),
             port: ports[local.link()][local.end()],
         }
     };

@@ -31,7 +31,7 @@ pub(super) fn attach<T: Tap<Packet>, M: Medium<Packet>>(
     for port in ports {
         let own = announcements(plan, wifi, streams, &port);
         let times: Vec<Instant> = own.iter().map(|own| own.next).collect();
-        let everybody = Socket::new(addresses::everybody(plan), 0);
+        let everybody = Socket::new(plan.settings.address_family, addresses::everybody(plan), 0);
         let announcer = Announcer::new(port.station.0 as u16, [address(plan, &port.name), everybody], own);
         let node = world.add_node(ScenarioNode::Announcer(announcer));
         world.attach_medium(node, port.entry);
@@ -50,7 +50,7 @@ fn address(plan: &Plan, name: &str) -> Socket {
         link.wireless().map(|_| AddressIndex::new(index, end))
     };
     let own = plan.links.iter().enumerate().find_map(of);
-    Socket::new(own.unwrap_or_else(|| addresses::nobody(plan)), 0)
+    Socket::new(plan.settings.address_family, own.unwrap_or_else(|| addresses::nobody(plan)), 0)
 }
 
 /// What a radio sends.

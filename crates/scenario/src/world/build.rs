@@ -54,7 +54,7 @@ pub(super) fn build_lines<T: Tap<Packet>, M: Medium<Packet>>(
     period: Period,
 ) -> (Simulation<T, M>, Vec<NodeId>) {
     let mut world = World::with_medium(tap, medium);
-    let book = Arc::new(AddressBook::new(addresses::all(plan)));
+    let book = Arc::new(AddressBook::new(plan.settings.address_family, addresses::all(plan)));
     let bonds = || plan.links.iter().filter(|link| link.bond().is_some());
     let is_gateway = |node: usize| bonds().any(|link| link.ends.contains(&node));
     let nodes: Vec<NodeId> = plan
@@ -179,12 +179,13 @@ fn add_connection<T: Tap<Packet>, M: Medium<Packet>>(
     };
     let client_port = port(client, FIRST_CLIENT_PORT);
     let server_port = port(server, FIRST_SERVER_PORT);
+    let family = plan.settings.address_family;
     let paths: Vec<EndPath> = connection
         .paths
         .iter()
         .map(|path| EndPath {
-            local: Socket::new(path.local, client_port),
-            remote: Socket::new(path.remote, server_port),
+            local: Socket::new(family, path.local, client_port),
+            remote: Socket::new(family, path.remote, server_port),
         })
         .collect();
     let reverse = |path: &EndPath| EndPath { local: path.remote, remote: path.local };

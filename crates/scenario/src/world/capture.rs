@@ -10,7 +10,7 @@ use ropewalk_wire::pcapng::{InterfaceId, Writer};
 use ropewalk_wire::{Datagram, Ecn, EmitError, PacketHeader};
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 /// One file under construction.
@@ -61,7 +61,7 @@ pub(crate) struct CaptureTap {
     captures: Vec<Capture>,
     /// By link id.
     directions: Vec<Direction>,
-    addresses: Vec<Ipv4Addr>,
+    addresses: Vec<IpAddr>,
     /// Heard since the last pause: links tell of their packets late, each in its own order.
     pending: Vec<Record>,
     identification: u16,
@@ -144,7 +144,7 @@ impl CaptureTap {
     }
 
     fn emit_into(&self, packet: &Packet, octets: &mut Vec<u8>) -> Result<(), EmitError> {
-        let ip = |address: crate::plan::AddressIndex| self.addresses[address.0].into();
+        let ip = |address: crate::plan::AddressIndex| self.addresses[address.0];
         let header = PacketHeader {
             source: ip(packet.source.address()),
             destination: ip(packet.destination.address()),

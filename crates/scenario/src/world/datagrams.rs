@@ -18,7 +18,7 @@ pub(crate) struct UdpSender {
 impl UdpSender {
     /// The next datagram that is due.
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        if !self.paced.take_due(now) {
+        if !self.paced.count_if_due(now) {
             return None;
         }
         let number = self.paced.sent() - 1;

@@ -2,7 +2,7 @@
 
 use super::addresses::{AddressBook, EndPath};
 use super::blackhole::Blackhole;
-use super::packet::{Packet, Socket};
+use super::packet::Packet;
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
 use crate::application::{Sink, Source, Writer};
 use crate::plan::{AddressIndex, Protocol};
@@ -94,7 +94,8 @@ impl StreamEndpoint {
             Protocol::Mptcp(config) => {
                 let paths = self.paths.iter().map(|path| host.book.mptcp_path(*path)).collect();
                 let secret = host.identity.secret(|| secret(&mut self.randomness));
-                let mut connection = mptcp::Connection::connect((**config).clone(), paths, iss, secret, now);
+                let connecting = mptcp::Connecting { paths, iss, secret };
+                let mut connection = mptcp::Connection::connect((**config).clone(), connecting, now);
                 if blackhole.avoids(now, config.blackhole_timeout) {
                     connection.avoid_blackhole();
                 }
@@ -213,12 +214,12 @@ impl StreamEndpoint {
                 Some(port)
             });
             let from = port.map(|port| {
-                let local = Socket::new(local.address(), port);
+                let local = local.with_port(port);
                 (port, host.initial_sequence(now, EndPath { local, remote }))
             });
             stream.connection.open_subflow(now, wanted, from);
             // Its 4-tuple is taken before the next one looks for a port.
-            stream.take_events(now, &mut self.error, host);
+            stream.process_events(now, &mut self.error, host);
         }
     }
 
@@ -276,9 +277,9 @@ impl Driver<'_> {
     #[inline(always)]
     fn drive<F: Flow>(&mut self, context: &mut Context<'_, Packet>, flow: &mut F) -> Wants {
         let now = context.now();
-        let mut wants = Wants(flow.has_events() && flow.take_events(now, self.error, self.host).0);
+        let mut wants = Wants(flow.has_events() && flow.process_events(now, self.error, self.host).0);
         while let Some(payload) = flow.read() {
-            self.sink.take(now, payload);
+            self.sink.process(now, payload);
         }
         if flow.peer_finished() {
             self.sink.finish(now);
@@ -291,7 +292,7 @@ impl Driver<'_> {
             let port = tuple.port;
             context.send_placed(port);
         }
-        wants.0 |= flow.has_events() && flow.take_events(now, self.error, self.host).0;
+        wants.0 |= flow.has_events() && flow.process_events(now, self.error, self.host).0;
         wants
     }
 }
@@ -301,7 +302,7 @@ trait Flow: Writer {
     /// Did something happen?
     fn has_events(&self) -> bool;
     /// Takes note of what happened.
-    fn take_events(&mut self, now: Instant, error: &mut Option<String>, host: &Interfaces) -> Wants;
+    fn process_events(&mut self, now: Instant, error: &mut Option<String>, host: &Interfaces) -> Wants;
     /// The next octets in order.
     fn read(&mut self) -> Option<Payload>;
     /// Has the end of the stream been read?
@@ -319,9 +320,9 @@ impl Flow for TcpStream {
     }
 
     #[cold]
-    fn take_events(&mut self, _: Instant, error: &mut Option<String>, _: &Interfaces) -> Wants {
+    fn process_events(&mut self, _: Instant, error: &mut Option<String>, _: &Interfaces) -> Wants {
         while let Some(event) = self.connection.poll_event() {
-            take_tcp_event(error, event);
+            process_tcp_event(error, event);
         }
         Wants(false)
     }
@@ -371,7 +372,7 @@ impl Flow for MptcpStream {
     }
 
     #[cold]
-    fn take_events(&mut self, now: Instant, error: &mut Option<String>, host: &Interfaces) -> Wants {
+    fn process_events(&mut self, now: Instant, error: &mut Option<String>, host: &Interfaces) -> Wants {
         while let Some(event) = self.connection.poll_event() {
             match event {
                 mptcp::Event::SubflowWanted(wanted) => self.wanted.push_back(wanted),
@@ -414,7 +415,7 @@ impl Flow for MptcpStream {
     }
 }
 
-fn take_tcp_event(error: &mut Option<String>, event: tcp::Event) {
+fn process_tcp_event(error: &mut Option<String>, event: tcp::Event) {
     if let tcp::Event::Closed(reason) = event
         && reason != tcp::CloseReason::Finished
     {

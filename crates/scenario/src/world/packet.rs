@@ -1,14 +1,12 @@
 //! The packet of every scenario: addresses, ports, and a TCP segment or a UDP datagram.
 
-use crate::plan::AddressIndex;
+use crate::plan::{AddressFamily, AddressIndex};
 use ropewalk_bonding::{Control, DataHeader};
 use ropewalk_sim as sim;
 use ropewalk_units::Instant;
 use ropewalk_wire::{Ecn, Payload, Segment};
 use std::fmt;
 
-/// An IPv4 header without options.
-pub(crate) const IP_HEADER: u32 = 20;
 /// A UDP header.
 pub(crate) const UDP_HEADER: u32 = 8;
 /// Hops a packet may take, as most systems send it.
@@ -47,20 +45,33 @@ pub(crate) struct Bonded {
     pub(crate) inner: Packet,
 }
 
-/// One end of a flow: an interface's address and a port. In one word, since every packet's are compared.
+/// One end of a flow: an interface's address and a port, and how long the IP headers before them are. In one word, since every
+/// packet's are compared: 16 bits of port, 32 of address, and the header's octets.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Socket(u64);
 
 impl Socket {
     /// From an address and a port.
-    pub(crate) const fn new(address: AddressIndex, port: u16) -> Self {
-        Self((address.0 as u32 as u64) << 16 | port as u64)
+    pub(crate) const fn new(family: AddressFamily, address: AddressIndex, port: u16) -> Self {
+        Self((family.header() as u64) << 48 | (address.0 as u32 as u64) << 16 | port as u64)
+    }
+
+    /// Another port at the same address.
+    #[inline]
+    pub(crate) const fn with_port(self, port: u16) -> Self {
+        Self(self.0 & !0xffff | port as u64)
+    }
+
+    /// Octets of the IP header of what it sends.
+    #[inline]
+    const fn ip_header(self) -> u32 {
+        (self.0 >> 48) as u32
     }
 
     /// The address.
     #[inline]
     pub(crate) fn address(self) -> AddressIndex {
-        AddressIndex((self.0 >> 16) as usize)
+        AddressIndex((self.0 >> 16) as u32 as usize)
     }
 
     /// The port.
@@ -136,14 +147,13 @@ impl Packet {
     /// [`sim::Packet::wire_len`] of what is no TCP segment.
     #[inline(never)]
     fn other_wire_len(&self) -> u32 {
-        match &self.body {
-            Body::Tcp(segment) => IP_HEADER + segment.wire_len(),
-            Body::Udp(datagram) => IP_HEADER + UDP_HEADER + datagram.payload.len,
-            Body::Bonded(bonded) => {
-                IP_HEADER + UDP_HEADER + DataHeader::LEN + sim::Packet::wire_len(&bonded.inner)
-            }
-            Body::BondControl(control) => IP_HEADER + UDP_HEADER + control.wire_len(),
-        }
+        let payload = match &self.body {
+            Body::Tcp(segment) => segment.wire_len(),
+            Body::Udp(datagram) => UDP_HEADER + datagram.payload.len,
+            Body::Bonded(bonded) => UDP_HEADER + DataHeader::LEN + sim::Packet::wire_len(&bonded.inner),
+            Body::BondControl(control) => UDP_HEADER + control.wire_len(),
+        };
+        self.source.ip_header() + payload
     }
 
     /// With a code point.
@@ -159,7 +169,7 @@ impl sim::Packet for Packet {
     fn wire_len(&self) -> u32 {
         // Apart, so that the rest, which calls itself, does not keep it out of line.
         if let Body::Tcp(segment) = &self.body {
-            return IP_HEADER + segment.wire_len();
+            return self.source.ip_header() + segment.wire_len();
         }
         self.other_wire_len()
     }

@@ -145,7 +145,7 @@ impl MptcpStream {
     pub(crate) fn free_port(&mut self, now: Instant, local: Socket, remote: Socket) -> Option<u16> {
         self.ports.forget(now);
         let free = |&&port: &&u16| {
-            let local = Socket::new(local.address(), port);
+            let local = local.with_port(port);
             self.subflow(local, remote).is_none() && !self.ports.rests(local, remote)
         };
         self.ports.own().iter().find(free).copied()

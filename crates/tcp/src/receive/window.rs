@@ -1,5 +1,6 @@
 //! The receive window: what is advertised, and how large the buffer behind it has grown.
 
+use crate::config::{Config, WindowOwner};
 use crate::timestamp;
 use ropewalk_units::{Duration, Instant, Seq};
 
@@ -39,8 +40,11 @@ pub(crate) struct ReceiveWindow {
 const INITIAL_AUTOTUNED: u32 = 65_535;
 
 impl ReceiveWindow {
-    pub(crate) fn new(max: u32, autotuned: bool, shared: bool) -> Self {
-        let measured = autotuned && max > INITIAL_AUTOTUNED;
+    /// What `config` says of the buffer, and of who owns the window.
+    pub(crate) fn new(config: &Config) -> Self {
+        let max = config.receive_buffer;
+        let measured = config.receive_autotuning && max > INITIAL_AUTOTUNED;
+        let shared = config.window_owner == WindowOwner::Shared;
         // With a window of the owner's above, only the round-trip time is of interest.
         let tuned = measured && !shared;
         Self {
@@ -218,9 +222,15 @@ mod tests {
     use super::*;
 
     fn window(max: u32) -> ReceiveWindow {
-        let mut window = ReceiveWindow::new(max, false, false);
+        let config = Config { receive_buffer: max, receive_autotuning: false, ..Config::linux() };
+        let mut window = ReceiveWindow::new(&config);
         window.open(Seq::new(1000), 0, Instant::ZERO);
         window
+    }
+
+    fn autotuned() -> ReceiveWindow {
+        let config = Config { receive_buffer: 6 << 20, receive_autotuning: true, ..Config::linux() };
+        ReceiveWindow::new(&config)
     }
 
     #[test]
@@ -248,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_buffer_grows_ahead_of_a_sender_that_doubles() {
-        let mut w = ReceiveWindow::new(6 << 20, true, false);
+        let mut w = autotuned();
         w.open(Seq::new(0), 7, Instant::ZERO);
         let (mut now, mut octets, mut next) = (Instant::ZERO, 14_000u32, Seq::new(0));
         for round in 1..9u32 {
@@ -265,7 +275,7 @@ mod tests {
 
     #[test]
     fn without_timestamps_the_quickest_window_is_the_round_trip() {
-        let mut w = ReceiveWindow::new(6 << 20, true, false);
+        let mut w = autotuned();
         w.open(Seq::new(0), 0, Instant::ZERO);
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let mut rtt = |ms, windows: u64| {

@@ -5,7 +5,7 @@ mod ecn;
 mod fin;
 mod text;
 
-use crate::config::{Config, WindowOwner};
+use crate::config::Config;
 use crate::context::{Context, MAX_SCALE};
 use crate::receive::{
     AckPolicy, Freshness, Limits, PeerClock, Reassembly, ReceiveWindow, Received, SackGenerator,
@@ -35,10 +35,9 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
-        let shared = config.window_owner == WindowOwner::Shared;
         Self {
             acks: AckPolicy::new(config.delayed_ack.quick_acks),
-            window: ReceiveWindow::new(config.receive_buffer, config.receive_autotuning, shared),
+            window: ReceiveWindow::new(config),
             clock: PeerClock::unknown(),
             echoes_congestion: false,
             fin_reached: false,

@@ -63,9 +63,10 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    pub(crate) fn new(seq: Seq, payload: Payload, fin: bool, now: Instant) -> Self {
-        let marks = if fin { Marks::FIN } else { Marks::default() };
-        Self { seq, len: payload.len + u32::from(fin), offset: payload.offset, sent_at: now, marks }
+    /// Just sent; `marks` tell whether it carries the FIN.
+    pub(crate) fn new(seq: Seq, payload: Payload, marks: Marks, now: Instant) -> Self {
+        let len = payload.len + u32::from(marks.has(Marks::FIN));
+        Self { seq, len, offset: payload.offset, sent_at: now, marks }
     }
 
     #[inline]
@@ -204,10 +205,27 @@ pub(crate) struct SentQueue {
     reported: Spans,
     /// Retransmissions in the order in which they were sent, for RACK; entries are checked by their time when used.
     retransmissions: VecDeque<(Instant, Seq)>,
-    track_retransmissions: bool,
     /// What was deemed lost since it was last asked, for a controller that wants to know each.
-    lost_log: Vec<(Seq, u32)>,
-    track_losses: bool,
+    lost_log: Vec<Lost>,
+    keeps: Keeps,
+}
+
+/// What a queue writes down beside its segments, for who asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Keeps {
+    /// Retransmissions in their order, for RACK.
+    pub(crate) retransmissions: bool,
+    /// What is deemed lost, for a controller that models the path.
+    pub(crate) losses: bool,
+}
+
+/// A transmission that was deemed lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Lost {
+    /// Its first octet.
+    pub(crate) seq: Seq,
+    /// Sequence space.
+    pub(crate) len: u32,
 }
 
 /// Capacity that an idle queue may keep.
@@ -220,8 +238,8 @@ impl SentQueue {
     }
 
     /// The first segment will follow the SYN.
-    pub(crate) fn new(track_retransmissions: bool, track_losses: bool) -> Self {
-        Self { una: Mark::START + 1, track_retransmissions, track_losses, ..Self::default() }
+    pub(crate) fn new(keeps: Keeps) -> Self {
+        Self { una: Mark::START + 1, keeps, ..Self::default() }
     }
 
     /// SND.UNA, once the SYN is acknowledged.
@@ -235,8 +253,8 @@ impl SentQueue {
         self.una + self.segments.front().map_or(0, |front| seq.since(front.seq))
     }
 
-    /// The transmissions deemed lost since the last call: where they began and how long they were.
-    pub(crate) fn take_lost(&mut self) -> Vec<(Seq, u32)> {
+    /// The transmissions deemed lost since the last call.
+    pub(crate) fn take_lost(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.lost_log)
     }
 
@@ -482,8 +500,8 @@ impl SentQueue {
         let at = self.mark_of(seq);
         self.retransmit_from = if self.to_retransmit == 0 { at } else { self.retransmit_from.min(at) };
         self.to_retransmit += 1;
-        if self.track_losses {
-            self.lost_log.push((seq, len));
+        if self.keeps.losses {
+            self.lost_log.push(Lost { seq, len });
         }
         true
     }
@@ -566,7 +584,7 @@ impl SentQueue {
         sent.marks.set(Marks::RETRANSMITTED);
         sent.marks.set(Marks::EVER_RETRANSMITTED);
         sent.sent_at = now;
-        if self.track_retransmissions {
+        if self.keeps.retransmissions {
             self.retransmissions.push_back((now, sent.seq));
         }
     }

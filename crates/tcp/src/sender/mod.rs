@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::{Phase, Recovery};
 use crate::rtt::RttEstimator;
-use crate::send::{Fin, Pace, PeerWindow, SendStream, SentQueue, Timeouts, Usage};
+use crate::send::{Fin, Keeps, Pace, PeerWindow, SendStream, SentQueue, Timeouts, Usage};
 use crate::timers::Timers;
 use ropewalk_congestion::{Controller, Coupling, DeliveryRate};
 use ropewalk_units::{Instant, Mark, Seq};
@@ -71,7 +71,10 @@ impl Sender {
     /// What will be sent begins with a SYN numbered `iss`.
     pub(crate) fn new(config: &Config, iss: Seq, now: Instant) -> Self {
         let smss = u32::from(config.mss).saturating_sub(config.option_reserve).max(1);
-        let tracks_retransmissions = config.loss_recovery == LossRecovery::Rack;
+        let keeps = Keeps {
+            retransmissions: config.loss_recovery == LossRecovery::Rack,
+            losses: config.congestion_control.models_path(),
+        };
         Self {
             una: iss,
             nxt: iss,
@@ -85,7 +88,7 @@ impl Sender {
             usage: Usage::new(),
             last_sent: now,
             stream: SendStream::default(),
-            queue: SentQueue::new(tracks_retransmissions, config.congestion_control.models_path()),
+            queue: SentQueue::new(keeps),
             rtt: RttEstimator::new(config),
             rate: DeliveryRate::default(),
             controller: Controller::new(&config.congestion(iss), smss, now),

@@ -3,6 +3,7 @@
 use super::Sender;
 use crate::config::WindowOwner;
 use crate::context::Context;
+use crate::send::queue::Lost;
 use crate::send::{Delivery, Pace, Path};
 use crate::state::State;
 use ropewalk_congestion::LossRange;
@@ -154,7 +155,7 @@ impl Sender {
         let now = cx.now;
         let lost = self.queue.take_lost();
         let Some(path) = self.pace.as_mut().and_then(|pace| pace.path.as_mut()) else { return };
-        for (seq, len) in lost {
+        for Lost { seq, len } in lost {
             let end = seq + len;
             let goes_on = path.lost_end.replace(end) == Some(seq);
             let range = if goes_on { LossRange::GoesOn } else { LossRange::Begins };

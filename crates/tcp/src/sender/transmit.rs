@@ -8,7 +8,7 @@ use crate::outgoing::Outgoing;
 use crate::recovery::Phase;
 use crate::recovery::rack::Probe;
 use crate::send::Fin;
-use crate::send::queue::Sent;
+use crate::send::queue::{Marks, Sent};
 use ropewalk_wire::{Ecn, Flags};
 
 /// What keeps new data from leaving.
@@ -241,7 +241,8 @@ impl Sender {
         }
         let end = seq + len + u32::from(fin);
         self.pace_departure(cx, end, len + u32::from(fin), len);
-        self.queue.push(Sent::new(seq, payload, fin, cx.now));
+        let marks = if fin { Marks::FIN } else { Marks::default() };
+        self.queue.push(Sent::new(seq, payload, marks, cx.now));
         self.nxt = end;
         let mut flags = Flags::ACK;
         if fin {

@@ -20,6 +20,7 @@
 pub(crate) mod configs;
 
 use ropewalk_tcp::{Config, Connection, Event, State};
+use ropewalk_testnet::words::{flags, number, pair};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Ecn, Flags, Payload, SackBlocks, Segment, Timestamps};
 use std::collections::VecDeque;
@@ -255,31 +256,6 @@ fn print(segment: &Segment) -> String {
         segment.options.timestamps,
         segment.ecn,
     )
-}
-
-fn number<T: std::str::FromStr>(word: &str) -> T {
-    word.parse().unwrap_or_else(|_| panic!("not a number: {word}"))
-}
-
-fn pair(word: &str, separator: char) -> (u32, u32) {
-    let (a, b) = word.split_once(separator).unwrap_or_else(|| panic!("no {separator:?} in {word}"));
-    (number(a), number(b))
-}
-
-fn flags(word: &str) -> Flags {
-    word.chars().fold(Flags::NONE, |flags, letter| {
-        flags
-            | match letter {
-                'S' => Flags::SYN,
-                'F' => Flags::FIN,
-                'R' => Flags::RST,
-                'P' => Flags::PSH,
-                '.' => Flags::ACK,
-                'E' => Flags::ECE,
-                'W' => Flags::CWR,
-                _ => Flags::NONE,
-            }
-    })
 }
 
 /// A line's segment: its sequence numbers count from `seq`, acknowledgement and SACK blocks from `ack`.

@@ -1,7 +1,7 @@
 //! Endpoints and limits that change while a connection lives.
 
 use super::{Kernel, Slot};
-use crate::config::{KernelCommand, KernelEndpoint};
+use crate::config::{EndpointFlags, KernelCommand, KernelEndpoint};
 use crate::path_manager::Action;
 use ropewalk_units::Instant;
 use std::net::{IpAddr, SocketAddr};
@@ -21,7 +21,8 @@ impl Kernel {
                 KernelCommand::Delete { id } => self.delete(id, actions),
                 KernelCommand::DeleteInitial { address } => self.delete_initial(address, actions),
                 KernelCommand::Change { id, backup, fullmesh } => {
-                    self.change(id, backup, fullmesh, actions);
+                    let change = |flags| EndpointFlags { backup, fullmesh, ..flags };
+                    self.change(id, change, actions);
                 }
                 KernelCommand::SetLimits(limits) => {
                     self.host.limits = limits;
@@ -98,12 +99,12 @@ impl Kernel {
         }
     }
 
-    /// `backup` is told to the peer. With or without `fullmesh`, the subflows are opened anew.
-    fn change(&mut self, id: u8, backup: bool, fullmesh: bool, actions: &mut Vec<Action>) {
+    /// Another `backup` is told to the peer. With another `fullmesh` the subflows are opened anew.
+    fn change(&mut self, id: u8, change: impl Fn(EndpointFlags) -> EndpointFlags, actions: &mut Vec<Action>) {
         let Some(at) = self.place(id) else { return };
         let before = self.slots[at].flags();
-        let flags = &mut self.slots[at].endpoint.flags;
-        (flags.backup, flags.fullmesh) = (backup, fullmesh);
+        let EndpointFlags { backup, fullmesh, .. } = change(before);
+        self.slots[at].endpoint.flags = change(before);
         if !self.established {
             return;
         }

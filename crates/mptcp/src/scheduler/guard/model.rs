@@ -2,7 +2,7 @@
 //! windows and head-of-line blocking.
 
 use crate::config::Coupling;
-use crate::coupling::CoupledControl;
+use crate::coupling::{Control, CoupledControl};
 use crate::view::SubflowView;
 
 /// Steps of the fixed-point iteration.
@@ -66,27 +66,28 @@ pub(super) fn predict(
     paths: &[PathParameters],
     window: f64,
 ) -> Prediction {
-    let mut flows: Vec<Flow> = paths.iter().map(|path| flow(coupling, path, 1.0)).collect();
+    let control = CoupledControl::new(coupling, true).control();
+    let mut flows: Vec<Flow> = paths.iter().map(|path| flow(control, path, 1.0)).collect();
     if paths.len() > 1 && is_coupled(coupling) {
         for _ in 0..STEPS {
             let next = aggressiveness(coupling, views, paths, &flows);
             for ((flow_now, path), target) in flows.iter_mut().zip(paths).zip(next) {
                 // Half a step at a time: the map overshoots for paths that are alike.
                 let damped = (flow_now.aggressiveness + target) / 2.0;
-                *flow_now = flow(coupling, path, damped);
+                *flow_now = flow(control, path, damped);
             }
         }
     }
     combine(&flows, paths, window)
 }
 
-/// wVegas keeps a queue on every path and thus fills each; the uncoupled ones do not see each other.
+/// Does the window of one subflow depend on the others?
 pub(super) fn is_coupled(coupling: Coupling) -> bool {
-    !matches!(coupling, Coupling::Uncoupled | Coupling::Cubic | Coupling::Wvegas)
+    CoupledControl::new(coupling, true).depends_on_others()
 }
 
-fn flow(coupling: Coupling, path: &PathParameters, aggressiveness: f64) -> Flow {
-    let mut window = mean_window(coupling, path, aggressiveness);
+fn flow(control: Control, path: &PathParameters, aggressiveness: f64) -> Flow {
+    let mut window = mean_window(control, path, aggressiveness);
     let unlimited = path.smss / (path.base_rtt / window + timeout_cost(path));
     let rate = soft_least(unlimited, path.capacity);
     // What the path cannot carry waits in its queue, as far as that is known to reach.
@@ -96,15 +97,15 @@ fn flow(coupling: Coupling, path: &PathParameters, aggressiveness: f64) -> Flow 
 }
 
 /// Mean window in segments under loss rate p.
-fn mean_window(coupling: Coupling, path: &PathParameters, aggressiveness: f64) -> f64 {
+fn mean_window(control: Control, path: &PathParameters, aggressiveness: f64) -> f64 {
     // PFTK's square-root term (RFC 3819 §8.5 has it for b = 2): √(3/2bp), times √k for an AIMD that is k
     // times as aggressive as Reno.
     let reno = (1.5 * aggressiveness / (path.segments_per_ack * path.loss)).sqrt();
-    if coupling == Coupling::Bbr && path.loss < 0.02 {
+    if control == Control::Bbr && path.loss < 0.02 {
         // Below BBR.LossThresh losses do not limit it: the path does.
         return 1e9;
     }
-    if coupling != Coupling::Cubic {
+    if control != Control::Cubic {
         return reno;
     }
     // RFC 9438 §5.1 (β = 0.7, C = 0.4): 1.054 RTT^(3/4) / p^(3/4), Reno-friendly where that is more.

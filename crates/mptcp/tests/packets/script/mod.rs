@@ -31,7 +31,10 @@
 mod options;
 mod parse;
 
-use ropewalk_mptcp::{Accepting, Config, Connection, Event, Path, PathManager, Secret, SubflowId, keys};
+use ropewalk_mptcp::{
+    Accepting, Config, Connecting, Connection, Event, Path, PathManager, Secret, SubflowId, keys,
+};
+use ropewalk_testnet::words::number;
 use ropewalk_units::{Dsn, Duration, Instant, Seq};
 use ropewalk_wire::{Flags, Join, Key, MptcpOption, Segment};
 use std::collections::VecDeque;
@@ -102,7 +105,8 @@ impl Script {
     pub(crate) fn connect_over(config: Config, paths: Vec<Path>) -> Self {
         let now = Instant::ZERO + Duration::from_millis(START);
         let path = paths[0];
-        let connection = Connection::connect(config, paths, iss(0), Secret([7; 32]), now);
+        let connecting = Connecting { paths, iss: iss(0), secret: Secret([7; 32]) };
+        let connection = Connection::connect(config, connecting, now);
         Self::new(connection, path, now)
     }
 
@@ -225,12 +229,12 @@ impl Script {
     fn line(&mut self, line: &str) {
         let mut words: Vec<&str> = line.split_whitespace().collect();
         if let Some(milliseconds) = words[0].strip_prefix('+') {
-            self.pass(Duration::from_millis(parse::number(milliseconds)), line);
+            self.pass(Duration::from_millis(number(milliseconds)), line);
             words.remove(0);
         }
         match words.as_slice() {
             ["push", octets, end @ ..] => {
-                self.connection.push(parse::number(octets));
+                self.connection.push(number(octets));
                 if end.first() == Some(&"finish") {
                     self.connection.finish();
                 }
@@ -241,10 +245,10 @@ impl Script {
             [">", "nothing"] => {
                 assert!(self.out.is_empty(), "{line}: but {} leaves", self.print_first());
             }
-            [at, ">", wanted @ ..] => self.expect(parse::number(at), wanted, line),
+            [at, ">", wanted @ ..] => self.expect(number(at), wanted, line),
             [at, "<", segment @ ..] => {
                 assert!(self.out.is_empty(), "{line}: before it leaves {}", self.print_first());
-                self.arrives(parse::number(at), segment);
+                self.arrives(number(at), segment);
             }
             [] => {}
             _ => panic!("not understood: {line}"),

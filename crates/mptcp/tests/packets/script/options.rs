@@ -1,8 +1,9 @@
 //! Multipath TCP's options in a line.
 
 use super::Keys;
-use super::parse::{Words, number};
+use super::parse::Words;
 use ropewalk_mptcp::keys;
+use ropewalk_testnet::words::number;
 use ropewalk_units::Ssn;
 use ropewalk_wire::{
     AddAddress, DataAck, Dss, FastClose, Flags, Join, Mapping, MptcpOption, MptcpOptions, Payload, Priority,

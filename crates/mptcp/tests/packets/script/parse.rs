@@ -1,6 +1,7 @@
 //! Lines to segments, and segments held against lines.
 
 use super::{Keys, options};
+use ropewalk_testnet::words::{flags, number, pair};
 use ropewalk_units::Seq;
 use ropewalk_wire::{Flags, SackBlocks, Segment};
 use std::slice::Iter;
@@ -23,30 +24,6 @@ impl<'a> Words<'a> {
         self.0.next();
         Some(number)
     }
-}
-
-pub(super) fn number<T: std::str::FromStr>(word: &str) -> T {
-    word.parse().unwrap_or_else(|_| panic!("not a number: {word}"))
-}
-
-fn pair(word: &str, separator: char) -> (u32, u32) {
-    let (a, b) = word.split_once(separator).unwrap_or_else(|| panic!("no {separator:?} in {word}"));
-    (number(a), number(b))
-}
-
-fn flags(word: &str) -> Flags {
-    word.chars().fold(Flags::NONE, |flags, letter| {
-        flags
-            | match letter {
-                'S' => Flags::SYN,
-                'F' => Flags::FIN,
-                'R' => Flags::RST,
-                'P' => Flags::PSH,
-                '.' => Flags::ACK,
-                '-' => Flags::NONE,
-                _ => panic!("no flag: {letter}"),
-            }
-    })
 }
 
 /// The segment that a line's words describe.

@@ -3,8 +3,8 @@
 use crate::error::ScenarioError;
 use crate::plan::context::Context;
 use crate::plan::{BondPlan, LinkPlan, PathPlan};
-use crate::schema::bond::{BondTable, ClassTable, MemberTable};
-use crate::schema::quantity::{Name, Time};
+use crate::schema::bond::{BondKeys, BondTable, ClassTable, MemberTable};
+use crate::schema::quantity::Name;
 use ropewalk_bonding::{Config, ConfigError, PathConfig, PathId};
 
 /// What both gateways of a bond run; `base` is the table's place in the file.
@@ -52,7 +52,7 @@ fn leaf(key: &str) -> &str {
 }
 
 /// The table that would say everything.
-pub(crate) fn explicit(between: [Name; 2], bond: &BondPlan, links: &[LinkPlan]) -> BondTable {
+pub(crate) fn explicit(between: [String; 2], bond: &BondPlan, links: &[LinkPlan]) -> Option<BondTable> {
     let config = &bond.config;
     let member = |(place, path): (usize, &PathPlan)| {
         let via: Vec<Name> =
@@ -60,9 +60,7 @@ pub(crate) fn explicit(between: [Name; 2], bond: &BondPlan, links: &[LinkPlan]) 
         MemberTable::explicit(config.explicit_path(PathId(place as u8)), (!via.is_empty()).then_some(via))
     };
     let paths = bond.paths.iter().enumerate().map(member).collect();
-    BondTable {
-        run_up: Some(Time(bond.run_up)),
-        classes: bond.classes.iter().filter_map(ClassTable::show).collect(),
-        ..BondTable::explicit(between, paths, config)
-    }
+    let keys = BondKeys { between, paths, run_up: bond.run_up };
+    let classes = bond.classes.iter().filter_map(ClassTable::show).collect();
+    Some(BondTable { classes, ..BondTable::explicit(&keys, config)? })
 }

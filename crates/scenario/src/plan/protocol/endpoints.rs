@@ -24,7 +24,7 @@ fn host(way: &Way<'_>, own: NodeIndex, other: NodeIndex) -> HostNames {
     let topology = way.topology;
     let address = |node: NodeIndex, link: usize| -> IpAddr {
         let index = topology.address(node, link);
-        topology.links[index.link()].addresses[index.end()].into()
+        topology.links[index.link()].addresses[index.end()]
     };
     let links = topology.links_at(own);
     let interfaces =

@@ -2,7 +2,7 @@
 
 use super::{BroadcastPlan, WifiPlan};
 use crate::error::ScenarioError;
-use crate::plan::UDP_HEADERS;
+use crate::plan::UDP_HEADER;
 use crate::plan::context::Context;
 use crate::schema::quantity::Name;
 use crate::schema::wifi::{BroadcastTable, WifiTable};
@@ -112,7 +112,8 @@ impl Draft<'_> {
 
     fn check_packet(&self) -> Result<(), ScenarioError> {
         let Some(size) = self.table.packet_size else { return Ok(()) };
-        let (octets, largest) = (size.0.get(), u64::from(ropewalk_wifi::MAX_PACKET - UDP_HEADERS));
+        let headers = self.context.address_family().header() + UDP_HEADER;
+        let (octets, largest) = (size.0.get(), u64::from(ropewalk_wifi::MAX_PACKET - headers));
         if (1..=largest).contains(&octets) {
             return Ok(());
         }

@@ -1,11 +1,11 @@
 //! Frames that fail although nothing interferes: `[[wifi.errors]]`.
 
 use super::super::loss::{BernoulliTable, NoKeys};
-use super::super::quantity::{BufferSize, Chance, Name, Quantity, Time};
+use super::super::quantity::{BufferSize, Chance, Name, Time};
 use super::super::table::{plain_value, table};
 use super::super::tagged::tagged;
 use ropewalk_units::{Duration, Probability};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 table! {
@@ -42,7 +42,7 @@ tagged! {
     /// How attempts fail; a probability alone, such as "5 %", is that of each.
     enum FrameLossTable by "model",
     expected "a loss from 0 to 1 such as \"5 %\", or { model = \"bursts\", mean_loss = \"5 %\", mean_burst = 8.0 }",
-    short short_loss as chance_schema;
+    short short_loss as Chance::short_schema;
     /// They do not.
     "none" => None(NoKeys),
     /// Each with the same probability.
@@ -56,15 +56,7 @@ tagged! {
 }
 
 fn short_loss(value: Result<&str, f64>) -> Option<FrameLossTable> {
-    let probability = match value {
-        Ok(text) => Chance::from_text(text)?,
-        Err(number) => Chance::from_number(number)?,
-    };
-    Some(FrameLossTable::Bernoulli(BernoulliTable { probability }))
-}
-
-fn chance_schema(generator: &mut SchemaGenerator) -> Option<Schema> {
-    Some(generator.subschema_for::<Chance>())
+    Some(FrameLossTable::Bernoulli(BernoulliTable { probability: Chance::short(value)? }))
 }
 
 /// When a chain moves.

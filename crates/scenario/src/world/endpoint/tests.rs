@@ -1,18 +1,21 @@
 use super::*;
+use crate::plan::AddressFamily;
+use crate::world::packet::Socket;
 use ropewalk_mptcp::Refusal;
 use ropewalk_sim::Streams;
 use ropewalk_units::Seq;
 use ropewalk_wire::{Flags, Join, MptcpOption};
-use std::net::Ipv4Addr;
 
 /// The way from the server, which has address 1, to a client at address 0.
-const PATH: EndPath =
-    EndPath { local: Socket::new(AddressIndex(1), 5001), remote: Socket::new(AddressIndex(0), 35_001) };
+const PATH: EndPath = EndPath {
+    local: Socket::new(AddressFamily::Ipv4, AddressIndex(1), 5001),
+    remote: Socket::new(AddressFamily::Ipv4, AddressIndex(0), 35_001),
+};
 
 fn host() -> Interfaces {
-    let addresses = vec![Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
+    let addresses = AddressFamily::Ipv4.of_link(0).to_vec();
     let identity = Identity::new([1, 2]);
-    let mut host = Interfaces::new(Arc::new(AddressBook::new(addresses)), identity);
+    let mut host = Interfaces::new(Arc::new(AddressBook::new(AddressFamily::Ipv4, addresses)), identity);
     host.add(AddressIndex(1), Port(0));
     host
 }
@@ -74,10 +77,10 @@ fn a_second_syn_from_elsewhere_is_refused_with_a_reason_only_if_it_is_a_join() {
     let (mut server, mut host) = (listener(multipath()), host());
     assert!(server.handle_segment(Instant::ZERO, PATH, &syn(None), &mut host).is_ok());
     let _ = match &mut server.transport {
-        Transport::Mptcp(stream) => stream.take_events(Instant::ZERO, &mut None, &host),
+        Transport::Mptcp(stream) => stream.process_events(Instant::ZERO, &mut None, &host),
         _ => panic!("no connection"),
     };
-    let elsewhere = EndPath { remote: Socket::new(AddressIndex(0), 40_000), ..PATH };
+    let elsewhere = EndPath { remote: Socket::new(AddressFamily::Ipv4, AddressIndex(0), 40_000), ..PATH };
     let mut why = |syn: Segment| match server.handle_segment(Instant::ZERO, elsewhere, &syn, &mut host) {
         Err(Unexpected(why)) => why,
         Ok(()) => panic!("taken"),

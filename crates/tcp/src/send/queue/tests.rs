@@ -15,10 +15,10 @@ fn at(milliseconds: u64) -> Instant {
 }
 
 fn queue(segments: u32) -> SentQueue {
-    let mut queue = SentQueue::new(true, false);
+    let mut queue = SentQueue::new(Keeps { retransmissions: true, losses: false });
     for i in 0..segments {
         let payload = Payload { offset: u64::from(i * LEN), len: LEN };
-        queue.push(Sent::new(seq(i), payload, false, at(u64::from(i))));
+        queue.push(Sent::new(seq(i), payload, Marks::default(), at(u64::from(i))));
     }
     queue
 }

@@ -1,0 +1,206 @@
+"""Campaigns on a Dask cluster: scheduler and workers are processes of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import distributed
+import pytest
+from typer.testing import CliRunner
+
+import ropewalk
+from conftest import PATIENCE_S, TWO_PATHS
+from ropewalk import InputError, LocalExecutor, RunError, UnsupportedError, routes
+from ropewalk import cluster as cluster_module
+from ropewalk.build import build
+from ropewalk.cluster import DaskExecutor, carry
+from ropewalk.commands import app
+from ropewalk.plan import Job
+from ropewalk.source import Source
+from ropewalk.store import Key
+
+COMMAND = [sys.executable, "-m", "ropewalk"]
+
+pytestmark = [
+    # What Dask itself leaves to the interpreter's end.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Port .* is already in use"),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[distributed.LocalCluster]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def executor(cluster: distributed.LocalCluster) -> Iterator[DaskExecutor]:
+    with closing(DaskExecutor(cluster.scheduler_address)) as connected:
+        yield connected
+
+
+def campaign(duration: str, seeds: int) -> dict[str, Any]:
+    text = TWO_PATHS.replace('duration = "3 s"', f'duration = "{duration}"')
+    return {"scenario": text, "replications": seeds, "grid": {"links.b.loss": ["0 %", "2 %"]}}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_a_cluster_writes_the_same_octets_as_this_machine(executor: DaskExecutor, tmp_path: Path) -> None:
+    asked = campaign("2 s", 3)
+    there = ropewalk.sweep(asked, out=tmp_path / "there", executor=executor)
+    here = ropewalk.sweep(asked, out=tmp_path / "here", executor=LocalExecutor(2))
+    assert executor.workers == 2
+    assert (there.computed, there.failures) == (here.computed, {})
+    assert files(tmp_path / "there") == files(tmp_path / "here")
+    assert ropewalk.sweep(asked, out=tmp_path / "there", executor=executor).computed == 0
+
+
+def test_a_worker_that_dies_costs_its_runs_only(executor: DaskExecutor, tmp_path: Path) -> None:
+    asked = campaign("60 s", 6)
+    out = tmp_path / "there"
+    [victim, _] = executor._client.run(os.getpid).values()
+
+    def kill() -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while len(list(out.rglob("*.connections.parquet"))) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    there = ropewalk.sweep(asked, out=out, executor=executor)
+    killer.join()
+    assert there.failures == {}
+    ropewalk.sweep(asked, out=tmp_path / "here")
+    assert files(out) == files(tmp_path / "here")
+    executor._client.wait_for_workers(2, timeout=PATIENCE_S)
+
+
+def test_runs_that_fail_there_are_named_and_the_others_go_on(executor: DaskExecutor, tmp_path: Path) -> None:
+    drawn = {seed: routes.search(1, seed=seed).drawn for seed in range(1, 60)}
+    good = [seed for seed, draws in drawn.items() if draws <= DRAWS][:3]
+    bad = [seed for seed, draws in drawn.items() if draws > DRAWS][:3]
+    scenario = MESH.replace("seed = 3", f"seed = {good[0]}")
+    rare = {"scenario": scenario, "seeds": good + bad, "series": False, "compare": False}
+    there = ropewalk.sweep(rare, out=tmp_path / "there", executor=executor)
+    assert sorted(key.seed for key in there.failures) == bad
+    assert all("with seed" in str(error) for error in there.failures.values())
+    assert there.computed == len(good) == 3
+
+
+DRAWS = 10
+"""Deployments that are drawn until the run fails: enough for some seeds."""
+
+MESH = """\
+[scenario]
+name = "mesh"
+duration = "1 s"
+seed = 3
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = { model = "disk", reception = "20 m" }
+[wifi.deployment]
+layout = { kind = "uniform", stations = 32, area = ["100 m", "100 m"] }
+until = "connected"
+draws = 10
+source = { node = "s", near = ["20 m", "50 m"] }
+destination = { node = "d", near = ["80 m", "50 m"] }
+[wifi.routes.a]
+from = "s"
+to = "d"
+find = { algorithm = "link-disjoint", number = 1 }
+[connections.bulk]
+from = "s"
+to = "d"
+"""
+
+
+def test_a_stop_ends_what_the_workers_do(
+    executor: DaskExecutor, cluster: distributed.LocalCluster, tmp_path: Path
+) -> None:
+    file = tmp_path / "c.toml"
+    (tmp_path / "s.toml").write_text(
+        TWO_PATHS.replace('duration = "3 s"', 'duration = "100000 s"'), encoding="utf-8"
+    )
+    file.write_text(
+        'scenario = "s.toml"\ncompare = false\nreplications = 4\nseries = false\n', encoding="utf-8"
+    )
+    words = ["sweep", str(file), "--out", str(tmp_path / "out"), "--dask", cluster.scheduler_address]
+
+    def busy() -> int:
+        return sum(map(len, executor._client.processing().values()))
+
+    with subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE, text=True) as process:
+        _until(lambda: process.poll() is not None or busy() >= 2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    assert stderr.splitlines()[-1].startswith("stopped; every finished run is in")
+    # A worker is free again once its run has ended.
+    assert executor._client.submit(int, 1, pure=False).result(timeout=PATIENCE_S) == 1
+    _until(lambda: busy() == 0)
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_where_no_scheduler_is_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 0.5)
+    file = tmp_path / "c.toml"
+    file.write_text(f"scenario = {json.dumps(TWO_PATHS)}\n", encoding="utf-8")
+    words = ["sweep", str(file), "--out", str(tmp_path / "out"), "--dask", "tcp://127.0.0.1:9"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert "--dask tcp://127.0.0.1:9: no Dask scheduler answers there" in result.stderr
+    assert not (tmp_path / "out").exists()
+    refused = CliRunner().invoke(app, [*words, "--workers", "2"])
+    assert "--workers is for runs on this machine" in refused.stderr
+
+
+def test_a_worker_of_another_build_is_named(
+    cluster: distributed.LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "build", lambda: f"of process {os.getpid()}")
+    with pytest.raises(InputError, match="has another build of Ropewalk"):
+        DaskExecutor(cluster.scheduler_address)
+
+
+def test_what_a_cluster_cannot_carry_out_is_refused(executor: DaskExecutor) -> None:
+    source = Source(TWO_PATHS)
+    with pytest.raises(UnsupportedError, match="on this machine alone"):
+        next(executor.run([Job(source, 1, "on kernels", emulated=True)]))
+    with pytest.raises(UnsupportedError, match="go into a store"):
+        next(executor.run([Job(source, 1, "kept", keep=True)]))
+
+
+def test_a_worker_that_reads_something_else_says_so(tmp_path: Path) -> None:
+    key = Key(tmp_path, "0" * 64, 1, ropewalk.version())
+    carried = carry(Job(Source(TWO_PATHS), 1, "one", key=key), build(), "stop")
+    assert isinstance(carried.error, RunError)
+    assert "this worker reads another scenario" in str(carried.error)
+    carried = carry(Job(Source(TWO_PATHS), 1, "one", key=key), "another build", "stop")
+    assert "another build" in str(carried.error)
+    assert carried.tables == ()
