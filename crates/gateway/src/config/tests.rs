@@ -1,7 +1,6 @@
 //! Files that are right, and mistakes told with their places.
 
 use super::*;
-use std::fs;
 use tempfile::TempDir;
 
 const SITE: &str = r#"

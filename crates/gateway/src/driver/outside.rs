@@ -3,6 +3,9 @@
 use crate::config::Line;
 use ropewalk_units::{Duration, Instant};
 use rustix::io::Errno;
+use rustix::net::sockopt::{
+    Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover,
+};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -55,8 +58,12 @@ impl Outlet {
         if let Some(interface) = &self.interface {
             socket.bind_device(Some(interface.as_bytes()))?;
         }
+        // Nothing is fragmented: what is too long is told.
         if self.local.is_ipv6() {
             socket.set_only_v6(true)?;
+            set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::DO)?;
+        } else {
+            set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::DO)?;
         }
         // Without privilege the kernel gives less; that is no reason not to run.
         let _ = socket.set_recv_buffer_size(BUFFER);
