@@ -13,7 +13,8 @@ use crate::session::message::OVERHEAD;
 use error::Place;
 use ipnet::IpNet;
 use ropewalk_bonding::{
-    Class, Config as Bond, CostFirstConfig, DataHeader, FlowAwareConfig, MAX_PATHS, PathConfig, SchedulerConfig,
+    Class, Config as Bond, CostFirstConfig, DataHeader, FlowAwareConfig, MAX_PATHS, PathConfig,
+    SchedulerConfig,
 };
 use schema::{ClassName, File, SchedulerName};
 use std::collections::BTreeSet;
@@ -113,7 +114,13 @@ impl Config {
             Part::Site { config, .. } => config.inside.mtu,
             Part::Hub { config, .. } => config.inside.mtu,
         };
-        Ok(Self { tun: tun(&place, &file, mtu)?, part, control: control(&file), http: file.gateway.http, mark: file.gateway.mark })
+        Ok(Self {
+            tun: tun(&place, &file, mtu)?,
+            part,
+            control: control(&file),
+            http: file.gateway.http,
+            mark: file.gateway.mark,
+        })
     }
 }
 
@@ -128,7 +135,9 @@ fn tun(place: &Place<'_>, file: &File, mtu: u16) -> Result<Tun, Mistake> {
         (1..=15).contains(&name.len()) && name.chars().all(|sign| sign.is_ascii_graphic() && sign != '/')
     };
     if !is_good(name.get_ref()) {
-        return Err(place.at(name.span(), "a name of an interface: 1 to 15 characters without spaces and slashes"));
+        return Err(
+            place.at(name.span(), "a name of an interface: 1 to 15 characters without spaces and slashes")
+        );
     }
     let (addresses, routes) = (file.gateway.addresses.clone(), file.gateway.routes.clone());
     Ok(Tun { name: name.get_ref().clone(), addresses, routes, mtu })
@@ -152,14 +161,18 @@ fn bond(place: &Place<'_>, file: &File) -> Result<Bond, Mistake> {
     let keep = &table.keepalive;
     let time = |text: &Option<Spanned<String>>, value: &mut ropewalk_units::Duration| {
         let Some(text) = text else { return Ok(()) };
-        *value = text.get_ref().parse().map_err(|_| place.at(text.span(), "a time with its unit, as \"50 ms\""))?;
+        *value = text
+            .get_ref()
+            .parse()
+            .map_err(|_| place.at(text.span(), "a time with its unit, as \"50 ms\""))?;
         Ok::<(), Mistake>(())
     };
     time(&keep.interval, &mut bond.keepalive.interval)?;
     time(&keep.suspect_after, &mut bond.keepalive.suspect_after)?;
     time(&keep.down_after, &mut bond.keepalive.down_after)?;
     bond.repair = table.repair.unwrap_or(bond.repair);
-    let names = file.paths.iter().map(|path| PathConfig::new(path.get_ref().name.get_ref(), path.get_ref().cost));
+    let names =
+        file.paths.iter().map(|path| PathConfig::new(path.get_ref().name.get_ref(), path.get_ref().cost));
     bond.paths = names.collect();
     Ok(bond)
 }
@@ -193,7 +206,10 @@ fn mtu(place: &Place<'_>, file: &File, inner: u16) -> Result<u16, Mistake> {
 }
 
 fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Result<Part, Mistake> {
-    let hub = file.hub.as_ref().ok_or_else(|| place.missing("hub", "a table [hub] with its key, psk and address"))?;
+    let hub = file
+        .hub
+        .as_ref()
+        .ok_or_else(|| place.missing("hub", "a table [hub] with its key, psk and address"))?;
     if file.paths.is_empty() {
         return Err(place.missing("paths", "one table [[paths]] at least"));
     }
@@ -201,12 +217,19 @@ fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> R
     let is_v6 = lines.iter().any(|line| line.remote.is_ipv6());
     bond.overhead = overhead(is_v6);
     check(place, file, &bond)?;
-    let fits = file.paths.iter().zip(&lines).map(|(path, line)| inner(path.get_ref().mtu, line.remote.is_ipv6()));
-    let inside = Inside { classes: classes(file), hasher, mtu: mtu(place, file, fits.min().unwrap_or(LEAST_MTU))? };
-    let paths = lines.iter().enumerate().map(|(socket, line)| SitePath { way: Way { socket, to: line.remote } });
+    let fits =
+        file.paths.iter().zip(&lines).map(|(path, line)| inner(path.get_ref().mtu, line.remote.is_ipv6()));
+    let inside =
+        Inside { classes: classes(file), hasher, mtu: mtu(place, file, fits.min().unwrap_or(LEAST_MTU))? };
+    let paths =
+        lines.iter().enumerate().map(|(socket, line)| SitePath { way: Way { socket, to: line.remote } });
     let config = SiteConfig {
         secret: secret(place, &file.gateway.key)?,
-        hub: hub.key.get_ref().parse().map_err(|_| place.at(hub.key.span(), "a public key: 44 characters of base64"))?,
+        hub: hub
+            .key
+            .get_ref()
+            .parse()
+            .map_err(|_| place.at(hub.key.span(), "a public key: 44 characters of base64"))?,
         psk: secret(place, &hub.psk)?,
         bond,
         paths: paths.collect(),
@@ -221,7 +244,8 @@ fn lines(place: &Place<'_>, file: &File, hub: &HubTable) -> Result<Vec<Line>, Mi
     for spanned in &file.paths {
         let path = spanned.get_ref();
         let remote = path.remote.or(hub.address);
-        let remote = remote.ok_or_else(|| place.at(spanned.span(), "`remote` here, or `address` in [hub]"))?;
+        let remote =
+            remote.ok_or_else(|| place.at(spanned.span(), "`remote` here, or `address` in [hub]"))?;
         let any = if remote.is_ipv4() { "0.0.0.0" } else { "::" };
         let address = path.address.unwrap_or_else(|| any.parse().expect("an address"));
         if address.is_ipv4() != remote.is_ipv4() {
@@ -250,7 +274,8 @@ const fn overhead(is_v6: bool) -> u32 {
 /// A bond's mistake, at the key that is to blame.
 fn check(place: &Place<'_>, file: &File, bond: &Bond) -> Result<(), Mistake> {
     let Err(error) = bond.validate() else { return Ok(()) };
-    let path = file.paths.iter().find(|path| error.to_string().contains(path.get_ref().name.get_ref().as_str()));
+    let path =
+        file.paths.iter().find(|path| error.to_string().contains(path.get_ref().name.get_ref().as_str()));
     match path {
         Some(path) => Err(place.at(path.span(), error.to_string())),
         None => Err(place.missing("bond", error.to_string())),
@@ -263,7 +288,9 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
     }
     let listen = file.gateway.listen.clone();
     if listen.is_empty() {
-        return Err(place.missing("gateway.listen", "addresses with ports where it listens, as [\"0.0.0.0:4500\"]"));
+        return Err(
+            place.missing("gateway.listen", "addresses with ports where it listens, as [\"0.0.0.0:4500\"]")
+        );
     }
     let is_v6 = listen.iter().any(SocketAddr::is_ipv6);
     bond.overhead = overhead(is_v6);

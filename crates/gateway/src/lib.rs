@@ -8,6 +8,7 @@
 pub mod bond;
 pub mod config;
 pub mod control;
+pub mod demo;
 pub mod driver;
 pub mod key;
 pub mod netlink;

@@ -54,6 +54,12 @@ enum Command {
         #[command(subcommand)]
         change: Change,
     },
+    /// Show a bond on this machine: a hub and a site in namespaces, two shaped lines, traffic. Needs root, `ip` and `ropewalk-links`.
+    Demo {
+        /// Seconds of each measurement.
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+    },
     /// Print the manual page.
     #[command(hide = true)]
     Man,
@@ -146,6 +152,7 @@ fn perform(command: Command) -> Result<(), Failure> {
             let change = serde_json::to_string(&change.into_change())?;
             print!("{}", call(&control.control, "POST", "/paths", &change)?);
         }
+        Command::Demo { seconds } => ropewalk_gateway::demo::show(std::time::Duration::from_secs(seconds))?,
         Command::Man => {
             let command = <Arguments as clap::CommandFactory>::command();
             clap_mangen::Man::new(command).render(&mut std::io::stdout())?;
@@ -180,7 +187,9 @@ fn read(path: &Path) -> Result<Config, Failure> {
 fn check(path: &Path) -> Result<(), Failure> {
     let config = read(path)?;
     match &config.part {
-        Part::Site { lines, .. } => println!("a site with {} paths, inner MTU {}", lines.len(), config.tun.mtu),
+        Part::Site { lines, .. } => {
+            println!("a site with {} paths, inner MTU {}", lines.len(), config.tun.mtu)
+        }
         Part::Hub { config: hub, .. } => {
             println!("a hub with {} sites, inner MTU {}", hub.sites.len(), config.tun.mtu);
             for (file, family) in [("ipv4/ip_forward", "IPv4"), ("ipv6/conf/all/forwarding", "IPv6")] {

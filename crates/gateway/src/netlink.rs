@@ -121,9 +121,9 @@ impl Netlink {
     /// # Errors
     /// The kernel's.
     pub fn add_rules(&mut self, family: AddressFamily, mark: u32) -> io::Result<()> {
-        rules(family, mark).into_iter().try_for_each(|rule| {
-            self.request(RouteNetlinkMessage::NewRule(rule), NLM_F_CREATE | NLM_F_EXCL)
-        })
+        rules(family, mark)
+            .into_iter()
+            .try_for_each(|rule| self.request(RouteNetlinkMessage::NewRule(rule), NLM_F_CREATE | NLM_F_EXCL))
     }
 
     /// Removes these rules, however often they are there.
@@ -140,8 +140,11 @@ fn rules(family: AddressFamily, mark: u32) -> [RuleMessage; 2] {
         message.header.family = family;
         message.header.action = RuleAction::ToTable;
         message.header.flags = RuleFlags::Invert;
-        message.attributes =
-            vec![RuleAttribute::Priority(PRIORITY + number), RuleAttribute::FwMark(mark), RuleAttribute::Table(table)];
+        message.attributes = vec![
+            RuleAttribute::Priority(PRIORITY + number),
+            RuleAttribute::FwMark(mark),
+            RuleAttribute::Table(table),
+        ];
         message.attributes.extend(more);
         message
     };

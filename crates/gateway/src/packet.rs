@@ -190,9 +190,9 @@ mod tests {
 
     /// The one's complement sum: 0xffff over what has a right checksum.
     pub(super) fn sum(octets: &[u8]) -> u16 {
-        let words = octets.chunks(2).map(|pair| {
-            u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
-        });
+        let words = octets
+            .chunks(2)
+            .map(|pair| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)])));
         let mut sum = words.sum::<u32>();
         while sum > 0xffff {
             sum = (sum & 0xffff) + (sum >> 16);

@@ -5,7 +5,7 @@
 use nix::sched::{CloneFlags, setns};
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -36,7 +36,10 @@ fn possible() -> bool {
     } else {
         return true;
     };
-    assert!(std::env::var("ROPEWALK_MUST_RUN").is_err(), "ROPEWALK_MUST_RUN is set, and this cannot run: {missing}");
+    assert!(
+        std::env::var("ROPEWALK_MUST_RUN").is_err(),
+        "ROPEWALK_MUST_RUN is set, and this cannot run: {missing}"
+    );
     println!("skipped: {missing}");
     false
 }
@@ -61,7 +64,9 @@ impl Net {
             let (hub, site) = (net.ns("hub"), net.ns("site"));
             must(&format!("ip -n {site} link add {line} type veth peer name {line} netns {hub}"));
             for (ns, host) in [(&hub, 1), (&site, 2)] {
-                must(&format!("ip -n {ns} address add 192.0.{subnet}.{host}/24 dev {line} && ip -n {ns} link set {line} up"));
+                must(&format!(
+                    "ip -n {ns} address add 192.0.{subnet}.{host}/24 dev {line} && ip -n {ns} link set {line} up"
+                ));
             }
         }
         net.configure();
@@ -77,9 +82,8 @@ impl Net {
     }
 
     fn configure(&self) {
-        let keygen = |file: &str| {
-            must(&format!("{GATEWAY} keygen {}", self.path(file).display())).trim().to_owned()
-        };
+        let keygen =
+            |file: &str| must(&format!("{GATEWAY} keygen {}", self.path(file).display())).trim().to_owned();
         let (hub, site, _) = (keygen("hub.key"), keygen("site.key"), keygen("psk"));
         let socket = |end: &str| self.path(&format!("{end}.sock")).display().to_string();
         let text = format!(
@@ -90,7 +94,9 @@ impl Net {
         );
         fs::write(self.path("hub.toml"), text).expect("a new file");
         let path = |name: &str, subnet: u8, cost: u8| {
-            format!("[[paths]]\nname = \"{name}\"\ninterface = \"{name}\"\nremote = \"192.0.{subnet}.1:4500\"\ncost = {cost}\n")
+            format!(
+                "[[paths]]\nname = \"{name}\"\ninterface = \"{name}\"\nremote = \"192.0.{subnet}.1:4500\"\ncost = {cost}\n"
+            )
         };
         let text = format!(
             "[gateway]\nrole = \"site\"\nkey = \"site.key\"\ntun = \"bond0\"\naddresses = [\"10.9.0.2/24\", \"fd09::2/64\"]\n\
@@ -140,8 +146,36 @@ impl Net {
         }
     }
 
+    /// Does a datagram that is sent to an address come there, and the answer back? From the one end's own address.
     fn pings(&self, from: &str, to: &str) -> bool {
-        self.inside(from, &format!("ping -c 1 -W 1 {to}")).status.success()
+        let other = if from == "hub" { "site" } else { "hub" };
+        let to: IpAddr = to.parse().expect("an address");
+        let bind = move |address: IpAddr, port| {
+            // It is not, before the daemon has given the address to its interface.
+            let socket = UdpSocket::bind((address, port)).ok()?;
+            socket.set_read_timeout(Some(Duration::from_millis(500))).ok()?;
+            Some(socket)
+        };
+        let answers = self.work(other, move || {
+            let socket = bind(to, 0)?;
+            Some((socket.local_addr().ok()?.port(), socket))
+        });
+        let Some((port, socket)) = answers.join().expect("it does not panic") else { return false };
+        let answer = thread::spawn(move || {
+            let mut octets = [0; 8];
+            let heard = socket.recv_from(&mut octets);
+            heard.is_ok_and(|(len, from)| socket.send_to(&octets[..len], from).is_ok())
+        });
+        let any: IpAddr =
+            if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        let ask = self.work(from, move || {
+            let Some(socket) = bind(any, 0) else { return false };
+            let sent = socket.send_to(b"ropewalk", (to, port));
+            let mut octets = [0; 8];
+            sent.is_ok() && socket.recv(&mut octets).is_ok_and(|len| octets[..len] == *b"ropewalk")
+        });
+        let is_back = ask.join().expect("it does not panic");
+        answer.join().expect("it does not panic") && is_back
     }
 
     fn status(&self, end: &str) -> serde_json::Value {
@@ -151,7 +185,11 @@ impl Net {
     }
 
     /// Works in a namespace, on a thread of its own.
-    fn work<R: Send + 'static>(&self, end: &str, work: impl FnOnce() -> R + Send + 'static) -> thread::JoinHandle<R> {
+    fn work<R: Send + 'static>(
+        &self,
+        end: &str,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> thread::JoinHandle<R> {
         let namespace = File::open(format!("/run/netns/{}", self.ns(end))).expect("it was made here");
         thread::spawn(move || {
             setns(namespace, CloneFlags::CLONE_NEWNET).expect("root may");
@@ -220,7 +258,11 @@ fn two_lines_carry_ping_and_tcp_and_the_end_leaves_nothing() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     if shell("curl --version").status.success() {
-        assert!(fetch("metrics").contains("ropewalk_path_up{peer=\"hub\",path=\"dsl\"} 1"), "{}", fetch("metrics"));
+        assert!(
+            fetch("metrics").contains("ropewalk_path_up{peer=\"hub\",path=\"dsl\"} 1"),
+            "{}",
+            fetch("metrics")
+        );
         assert_eq!(fetch("healthz"), "ok\n");
         assert!(fetch("").contains("<title>Ropewalk gateway</title>"));
     }
@@ -279,7 +321,9 @@ fn paths_change_while_it_runs() {
     net.until("one path is left", || count() == 1);
     assert!(net.pings("site", "10.9.0.1"));
     let again = path("remove none");
-    assert!(!again.status.success() && String::from_utf8_lossy(&again.stderr).contains("there is no path none"));
+    assert!(
+        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("there is no path none")
+    );
     assert!(path("add lte --interface lte --remote 192.0.2.1:4500 --cost 5").status.success());
     net.until("two paths again", || count() == 2);
     net.until("and the tunnel works", || net.pings("site", "10.9.0.1"));

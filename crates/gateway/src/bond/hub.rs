@@ -1,11 +1,11 @@
 //! A hub: it answers sites, and carries packets between them and its inside.
 
+use super::Entropy;
 use super::drops::{Drops, Reason};
 use super::notice::{Notice, Subject};
 use super::pending::{Answered, Pending, PendingSessions};
 use super::prefixes::Prefixes;
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
-use super::Entropy;
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
 use crate::session::cookie::{self, Guard, Verdict};
@@ -167,7 +167,8 @@ impl Hub {
             return Ok(());
         }
         let drawn = draw(&mut self.entropy);
-        let heard = noise::hear(&self.config.secret.0, drawn, initiation.noise).map_err(|_| Reason::Handshake)?;
+        let heard =
+            noise::hear(&self.config.secret.0, drawn, initiation.noise).map_err(|_| Reason::Handshake)?;
         let site = *self.keys.get(&PublicKey(heard.site)).ok_or(Reason::UnknownSite)?;
         let answer = match Offer::decode(&heard.payload) {
             Ok(offer) => self.consider(now, site, &offer),

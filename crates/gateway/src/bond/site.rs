@@ -1,9 +1,9 @@
 //! A site: it asks its hub for sessions, over all of its paths at once.
 
+use super::Entropy;
 use super::drops::{Drops, Reason};
 use super::notice::Notice;
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
-use super::Entropy;
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
 use crate::session::cookie::{COOKIE_LIFE, MacKeys};
@@ -204,12 +204,12 @@ impl Site {
     }
 
     fn handle_cookie(&mut self, now: Instant, way: Way, cookie: &Cookie<'_>) {
-        let Some(question) = self.question.as_mut().filter(|question| question.name == cookie.receiver) else {
+        let Some(question) = self.question.as_mut().filter(|question| question.name == cookie.receiver)
+        else {
             return self.drops.count(Reason::Handshake);
         };
         let place = self.config.paths.iter().position(|path| path.way.socket == way.socket);
-        let opened =
-            question.mac.and_then(|mac| self.macs.open_cookie(cookie.nonce, cookie.sealed, &mac));
+        let opened = question.mac.and_then(|mac| self.macs.open_cookie(cookie.nonce, cookie.sealed, &mac));
         let (Some(place), Some(opened)) = (place, opened) else { return self.drops.count(Reason::Handshake) };
         let is_first = self.cookies[place].is_none_or(|(known, _)| known != opened);
         self.cookies[place] = Some((opened, now));
@@ -271,7 +271,9 @@ impl Site {
         match &self.tunnel {
             None => true,
             Some((generation, tunnel)) => {
-                *generation != self.generation || tunnel.transport().is_due(now) || now >= tunnel.heard_at + SILENCE
+                *generation != self.generation
+                    || tunnel.transport().is_due(now)
+                    || now >= tunnel.heard_at + SILENCE
             }
         }
     }
@@ -298,8 +300,7 @@ impl Site {
     }
 
     fn ask(&mut self, now: Instant) {
-        let is_silent =
-            self.tunnel.as_ref().is_some_and(|(_, tunnel)| now >= tunnel.heard_at + SILENCE);
+        let is_silent = self.tunnel.as_ref().is_some_and(|(_, tunnel)| now >= tunnel.heard_at + SILENCE);
         if is_silent && self.retry == FIRST_RETRY {
             self.notices.push_back(Notice::Silent);
         }

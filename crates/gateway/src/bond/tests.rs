@@ -268,7 +268,8 @@ fn a_path_follows_its_packets_to_another_address() {
     world.run(200);
     world.addresses[0][1] = "198.51.100.7:7".parse().expect("an address");
     world.run(500);
-    let moved = |notice: &Notice| matches!(notice, Notice::Roamed { path, from: Some(_), .. } if path == "lte");
+    let moved =
+        |notice: &Notice| matches!(notice, Notice::Roamed { path, from: Some(_), .. } if path == "lte");
     assert_eq!(world.count(moved), 1);
     let mut back = packet([10, 200, 0, 1], [10, 0, 0, 5], 1);
     world.hub.handle_packet(world.now, &mut back);

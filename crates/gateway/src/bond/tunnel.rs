@@ -3,8 +3,8 @@
 use super::drops::{Drops, Reason};
 use super::notice::Notice;
 use crate::packet::{FlowHasher, Header, Packet, clamp_mss};
-use crate::session::message::{OVERHEAD, TRANSPORT_HEADER};
 use crate::session::message::Transport as TransportHeader;
+use crate::session::message::{OVERHEAD, TRANSPORT_HEADER};
 use crate::session::transport::{Opened, Transport};
 use ropewalk_bonding::{
     Class, Config, ConfigError, Control, DataHeader, Datagram, Endpoint, Event, FlowKey, MAX_PATHS, PathId,
@@ -170,7 +170,13 @@ impl Tunnel {
     }
 
     /// A packet of the inside.
-    pub(super) fn handle_packet(&mut self, now: Instant, header: &Header, octets: &mut [u8], inside: &Inside) {
+    pub(super) fn handle_packet(
+        &mut self,
+        now: Instant,
+        header: &Header,
+        octets: &mut [u8],
+        inside: &Inside,
+    ) {
         clamp_mss(octets, usize::from(inside.mtu));
         let class = inside.classes[usize::from(header.dscp & 63)];
         let flow = FlowKey { hash: inside.hasher.hash(header, octets), class };

@@ -20,7 +20,12 @@ pub struct Mistake {
 
 impl Mistake {
     pub(super) fn unreadable(path: &Path, error: &io::Error) -> Self {
-        Self { path: path.to_owned(), at: None, key: None, expected: format!("a file that can be read: {error}") }
+        Self {
+            path: path.to_owned(),
+            at: None,
+            key: None,
+            expected: format!("a file that can be read: {error}"),
+        }
     }
 }
 
@@ -68,10 +73,13 @@ impl Place<'_> {
     /// The key of a line: its own, below the table that it stands in.
     fn key(&self, line: usize) -> Option<String> {
         let lines: Vec<&str> = self.text.lines().take(line).collect();
-        let header = |text: &&&str| text.trim_start().starts_with('[') && text.contains(']') && !text.contains('=');
-        let table = lines.iter().rev().find(header).map(|text| {
-            text.trim().trim_matches(|sign| sign == '[' || sign == ']').to_owned()
-        });
+        let header =
+            |text: &&&str| text.trim_start().starts_with('[') && text.contains(']') && !text.contains('=');
+        let table = lines
+            .iter()
+            .rev()
+            .find(header)
+            .map(|text| text.trim().trim_matches(|sign| sign == '[' || sign == ']').to_owned());
         let own = lines.last().and_then(|text| text.split_once('=')).map(|(key, _)| key.trim().to_owned());
         match (table, own) {
             (Some(table), Some(own)) => Some(format!("{table}.{own}")),

@@ -55,7 +55,10 @@ fn a_site_is_read() {
     // 1492 − 20 − 8 − 32 − 20
     assert_eq!((config.tun.name.as_str(), config.tun.mtu), ("bond0", 1412));
     let Part::Site { config, lines } = config.part else { panic!("it is a site") };
-    assert_eq!((lines[0].interface.as_deref(), lines[1].local.to_string()), (Some("eth0"), "192.0.2.7:0".into()));
+    assert_eq!(
+        (lines[0].interface.as_deref(), lines[1].local.to_string()),
+        (Some("eth0"), "192.0.2.7:0".into())
+    );
     assert_eq!(config.bond.paths[1], PathConfig::new("lte", Some(2)));
     assert_eq!(config.bond.overhead, 80);
 }
@@ -63,14 +66,32 @@ fn a_site_is_read() {
 #[test]
 fn mistakes_tell_line_column_key_and_what_is_expected() {
     let cases = [
-        (SITE.replace("\"50 ms\"", "\"50\""), "site.toml:16:26: bond.keepalive: expected a time with its unit, as \"50 ms\""),
-        (SITE.replace("role = \"site\"", "role = \"sight\""), "site.toml:3:8: gateway.role: expected something else: unknown variant `sight`"),
-        (SITE.replace("tun = \"bond0\"", "tun = \"\""), "site.toml:5:7: gateway.tun: expected a name of an interface"),
-        (SITE.replace("\nkey = \"KEY\"", "\nkey = \"short\""), "site.toml:10:7: hub.key: expected a public key"),
+        (
+            SITE.replace("\"50 ms\"", "\"50\""),
+            "site.toml:16:26: bond.keepalive: expected a time with its unit, as \"50 ms\"",
+        ),
+        (
+            SITE.replace("role = \"site\"", "role = \"sight\""),
+            "site.toml:3:8: gateway.role: expected something else: unknown variant `sight`",
+        ),
+        (
+            SITE.replace("tun = \"bond0\"", "tun = \"\""),
+            "site.toml:5:7: gateway.tun: expected a name of an interface",
+        ),
+        (
+            SITE.replace("\nkey = \"KEY\"", "\nkey = \"short\""),
+            "site.toml:10:7: hub.key: expected a public key",
+        ),
         (SITE.replace("psk = \"site.key\"", "psk = \"none.key\""), "none.key: No such file"),
-        (SITE.replace("mtu = 1492", "mtuu = 1492"), "site.toml:27:1: paths.mtuu: expected something else: unknown field `mtuu`"),
+        (
+            SITE.replace("mtu = 1492", "mtuu = 1492"),
+            "site.toml:27:1: paths.mtuu: expected something else: unknown field `mtuu`",
+        ),
         (SITE.replace("cost = 2", "cost = 1"), "site.toml:23:1: paths: expected"),
-        (SITE.replace("address = \"203.0.113.5:4500\"\n", ""), "site.toml:17:1: paths: expected `remote` here"),
+        (
+            SITE.replace("address = \"203.0.113.5:4500\"\n", ""),
+            "site.toml:17:1: paths: expected `remote` here",
+        ),
     ];
     for (text, expected) in cases {
         let got = mistake(&text);

@@ -13,17 +13,72 @@ struct PathMetric {
 }
 
 const PATHS: [PathMetric; 11] = [
-    PathMetric { name: "path_up", kind: "gauge", help: "1 if the path is up", value: |path| f64::from(path.state == "up") },
-    PathMetric { name: "path_sent_bytes_total", kind: "counter", help: "Octets of data sent, with all headers", value: |path| path.sent_bytes as f64 },
-    PathMetric { name: "path_sent_packets_total", kind: "counter", help: "Datagrams of data sent", value: |path| path.sent_packets as f64 },
-    PathMetric { name: "path_received_bytes_total", kind: "counter", help: "Octets of data received, with all headers", value: |path| path.received_bytes as f64 },
-    PathMetric { name: "path_received_packets_total", kind: "counter", help: "Datagrams of data received", value: |path| path.received_packets as f64 },
-    PathMetric { name: "path_lost_sent_total", kind: "counter", help: "Datagrams sent and lost, as the other end reports", value: |path| path.lost_sent as f64 },
-    PathMetric { name: "path_lost_received_total", kind: "counter", help: "Datagrams of the other end that were lost", value: |path| path.lost_received as f64 },
-    PathMetric { name: "path_repaired_total", kind: "counter", help: "Lost datagrams that were sent again", value: |path| path.repaired as f64 },
-    PathMetric { name: "path_rtt_seconds", kind: "gauge", help: "Smoothed round-trip time", value: |path| path.rtt_ms.map_or(f64::NAN, |ms| ms / 1e3) },
-    PathMetric { name: "path_queueing_seconds", kind: "gauge", help: "What a packet waits in queues on the way", value: |path| path.queueing_ms / 1e3 },
-    PathMetric { name: "path_rate_bits_per_second", kind: "gauge", help: "What the path carries", value: |path| path.rate_mbps * 1e6 },
+    PathMetric {
+        name: "path_up",
+        kind: "gauge",
+        help: "1 if the path is up",
+        value: |path| f64::from(path.state == "up"),
+    },
+    PathMetric {
+        name: "path_sent_bytes_total",
+        kind: "counter",
+        help: "Octets of data sent, with all headers",
+        value: |path| path.sent_bytes as f64,
+    },
+    PathMetric {
+        name: "path_sent_packets_total",
+        kind: "counter",
+        help: "Datagrams of data sent",
+        value: |path| path.sent_packets as f64,
+    },
+    PathMetric {
+        name: "path_received_bytes_total",
+        kind: "counter",
+        help: "Octets of data received, with all headers",
+        value: |path| path.received_bytes as f64,
+    },
+    PathMetric {
+        name: "path_received_packets_total",
+        kind: "counter",
+        help: "Datagrams of data received",
+        value: |path| path.received_packets as f64,
+    },
+    PathMetric {
+        name: "path_lost_sent_total",
+        kind: "counter",
+        help: "Datagrams sent and lost, as the other end reports",
+        value: |path| path.lost_sent as f64,
+    },
+    PathMetric {
+        name: "path_lost_received_total",
+        kind: "counter",
+        help: "Datagrams of the other end that were lost",
+        value: |path| path.lost_received as f64,
+    },
+    PathMetric {
+        name: "path_repaired_total",
+        kind: "counter",
+        help: "Lost datagrams that were sent again",
+        value: |path| path.repaired as f64,
+    },
+    PathMetric {
+        name: "path_rtt_seconds",
+        kind: "gauge",
+        help: "Smoothed round-trip time",
+        value: |path| path.rtt_ms.map_or(f64::NAN, |ms| ms / 1e3),
+    },
+    PathMetric {
+        name: "path_queueing_seconds",
+        kind: "gauge",
+        help: "What a packet waits in queues on the way",
+        value: |path| path.queueing_ms / 1e3,
+    },
+    PathMetric {
+        name: "path_rate_bits_per_second",
+        kind: "gauge",
+        help: "What the path carries",
+        value: |path| path.rate_mbps * 1e6,
+    },
 ];
 
 /// A label's value (the text format's escapes).
@@ -66,10 +121,16 @@ pub(super) fn render(report: &Report) -> String {
 fn bonds(out: &mut String, report: &Report) {
     type Value = fn(&crate::bond::TunnelStatus) -> f64;
     let metrics: [(&str, &str, &str, Value); 6] = [
-        ("delivered_packets_total", "counter", "Packets that came out of the bond", |bond| bond.delivered as f64),
-        ("waiting_dropped_total", "counter", "Packets dropped while they waited for a path", |bond| bond.dropped_waiting as f64),
+        ("delivered_packets_total", "counter", "Packets that came out of the bond", |bond| {
+            bond.delivered as f64
+        }),
+        ("waiting_dropped_total", "counter", "Packets dropped while they waited for a path", |bond| {
+            bond.dropped_waiting as f64
+        }),
         ("held_back_packets", "gauge", "Packets held back for order", |bond| f64::from(bond.held_back)),
-        ("held_back_mean_seconds", "gauge", "Mean time that a packet was held back", |bond| bond.held_back_ms / 1e3),
+        ("held_back_mean_seconds", "gauge", "Mean time that a packet was held back", |bond| {
+            bond.held_back_ms / 1e3
+        }),
         ("late_total", "counter", "Packets that came after they had been given up", |bond| bond.late as f64),
         ("given_up_total", "counter", "Missing packets no longer waited for", |bond| bond.given_up as f64),
     ];

@@ -34,7 +34,10 @@ fn text(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Answer {
         .with_status_code(code)
         .with_header(header("Content-Type", kind))
         .with_header(header("Cache-Control", "no-store"))
-        .with_header(header("Content-Security-Policy", "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"))
+        .with_header(header(
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'",
+        ))
 }
 
 /// Serves on a Unix socket, which its owner alone may use.
@@ -107,7 +110,8 @@ fn change(start: &Start, request: &mut tiny_http::Request) -> Answer {
     const PLAIN: &str = "text/plain; charset=utf-8";
     let mut body = Vec::new();
     let read = request.as_reader().take(LONGEST).read_to_end(&mut body);
-    let Ok(change) = read.and_then(|_| serde_json::from_slice::<PathChange>(&body).map_err(io::Error::other)) else {
+    let Ok(change) = read.and_then(|_| serde_json::from_slice::<PathChange>(&body).map_err(io::Error::other))
+    else {
         return text(400, PLAIN, "expected a change of paths as JSON\n");
     };
     let (sender, receiver) = channel();

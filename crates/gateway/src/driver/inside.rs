@@ -27,7 +27,12 @@ fn family(net: &IpNet) -> AddressFamily {
 impl Inside {
     /// Makes it. What a killed process has left is removed before.
     pub(super) fn open(tun: &Tun, mark: u32) -> io::Result<Self> {
-        let device = DeviceBuilder::new().name(&tun.name).mtu(tun.mtu).tx_queue_len(QUEUE).enable(false).build_sync()?;
+        let device = DeviceBuilder::new()
+            .name(&tun.name)
+            .mtu(tun.mtu)
+            .tx_queue_len(QUEUE)
+            .enable(false)
+            .build_sync()?;
         device.set_nonblocking(true)?;
         let index = device.if_index()?;
         let mut inside = Self { device, netlink: Netlink::open()?, mark };

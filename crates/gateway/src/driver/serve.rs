@@ -110,14 +110,20 @@ pub fn run(config: Config, ready: impl FnOnce(Start)) -> Result<(), Error> {
 }
 
 impl Loop {
-    fn new(config: Config, requests: Receiver<Request>, wake: Arc<OwnedFd>, signals: SignalFd) -> Result<Self, Error> {
+    fn new(
+        config: Config,
+        requests: Receiver<Request>,
+        wake: Arc<OwnedFd>,
+        signals: SignalFd,
+    ) -> Result<Self, Error> {
         let (now, mark, mut tun) = (now(), config.mark, config.tun);
         if let Part::Hub { config, .. } = &config.part {
             tun.routes.extend(config.sites.iter().flat_map(|site| site.prefixes.iter().copied()));
             tun.routes.sort_unstable();
             tun.routes.dedup();
         }
-        let inside = Inside::open(&tun, mark).map_err(|source| Error::Inside { name: tun.name.clone(), source })?;
+        let inside =
+            Inside::open(&tun, mark).map_err(|source| Error::Inside { name: tun.name.clone(), source })?;
         let (core, outlets, lines, is_site) = match config.part {
             Part::Site { config, lines } => {
                 let site = Site::new(*config, entropy(), now).expect("the bond was checked");
@@ -125,7 +131,8 @@ impl Loop {
                 (Core::Site(site), outlets, lines, true)
             }
             Part::Hub { config, listen } => {
-                let outlets = listen.iter().map(|local| Outlet::new(None, *local, mark, now)).collect::<Vec<_>>();
+                let outlets =
+                    listen.iter().map(|local| Outlet::new(None, *local, mark, now)).collect::<Vec<_>>();
                 (Core::Hub(Hub::new(*config, entropy(), now)), outlets, Vec::new(), false)
             }
         };
@@ -262,7 +269,9 @@ impl Loop {
 
     /// Other paths for a site.
     fn change(&mut self, change: PathChange) -> Result<(), String> {
-        let Core::Site(site) = &mut self.core else { return Err("a hub takes the paths of its sites".into()) };
+        let Core::Site(site) = &mut self.core else {
+            return Err("a hub takes the paths of its sites".into());
+        };
         let now = now();
         let (mut bond, mut paths) = (site.bond().clone(), site.paths().to_vec());
         let place = |name: &str| bond.paths.iter().position(|path| path.name == name);
@@ -271,7 +280,11 @@ impl Loop {
             PathChange::Add { name, interface, address, remote, cost } => {
                 let remote = remote.or_else(|| self.lines.first().map(|line| line.remote));
                 let remote = remote.ok_or("the hub's address is not known")?;
-                let any = if remote.is_ipv4() { IpAddr::V4(Ipv4Addr::UNSPECIFIED) } else { Ipv6Addr::UNSPECIFIED.into() };
+                let any = if remote.is_ipv4() {
+                    IpAddr::V4(Ipv4Addr::UNSPECIFIED)
+                } else {
+                    Ipv6Addr::UNSPECIFIED.into()
+                };
                 let local = SocketAddr::new(address.unwrap_or(any), 0);
                 let line = Line { name: name.clone(), interface, local, remote, cost };
                 bond.paths.push(PathConfig::new(name, cost));

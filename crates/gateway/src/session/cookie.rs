@@ -156,8 +156,7 @@ impl Guard {
         if now.saturating_since(self.second) < Duration::from_secs(1) {
             return;
         }
-        self.was_busy =
-            self.in_second > CALM && now.saturating_since(self.second) < Duration::from_secs(2);
+        self.was_busy = self.in_second > CALM && now.saturating_since(self.second) < Duration::from_secs(2);
         self.second = now;
         self.in_second = 0;
         self.meters.fill(0);
