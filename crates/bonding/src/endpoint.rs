@@ -12,7 +12,7 @@ mod tests;
 pub use egress::Refusal;
 pub(crate) use feedback::SOON;
 
-use crate::clock::DelayReference;
+use crate::clock::{DelayReference, Reading, SteadyClock};
 use crate::config::{Config, ConfigError};
 use crate::event::{Event, PathState, TimerKind};
 use crate::id::{FlowSeq, GlobalSeq, PathId, PathSet};
@@ -48,7 +48,8 @@ pub enum Datagram<P> {
 /// have nothing more.
 pub struct Endpoint<P> {
     config: Config,
-    /// The time of the last input.
+    clock: SteadyClock,
+    /// The time of the last call, by that clock. So are all times within.
     now: Instant,
     // Ingress.
     paths: Vec<Path<P>>,
@@ -106,6 +107,7 @@ impl<P: Payload> Endpoint<P> {
             feedback: Feedback::new(&config, now),
             repairs: Repairs::default(),
             events: Events::default(),
+            clock: SteadyClock::new(now, config.report_interval),
             now,
             config,
         })
@@ -123,7 +125,7 @@ impl<P: Payload> Endpoint<P> {
         path: PathId,
         datagram: Datagram<P>,
     ) -> Result<(), Refusal> {
-        self.now = now;
+        let now = self.tell(now);
         match datagram {
             Datagram::Data(header, packet) => self.handle_data(now, path, &header, packet),
             Datagram::Control(control) => {
@@ -136,6 +138,7 @@ impl<P: Payload> Endpoint<P> {
     /// The next datagram to send, and by which path: what the gateways tell each other, repairs, then packets.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
+        let now = self.tell(now);
         if let Some((path, control)) = self.next_control(now) {
             return Some((path, Datagram::Control(control)));
         }
@@ -150,7 +153,7 @@ impl<P: Payload> Endpoint<P> {
 
     /// To be called when the time of [`Self::poll_timeout`] has come; harmless at other times.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.now = now;
+        let now = self.tell(now);
         self.check_paths(now);
         self.check_repairs(now);
         self.let_rest(now);
@@ -174,7 +177,20 @@ impl<P: Payload> Endpoint<P> {
             consider(deadline.unwrap_or(Instant::MAX), TimerKind::PathState);
         }
         consider(self.paced_until().unwrap_or(Instant::MAX), TimerKind::Pacing);
-        Some(first)
+        Some((self.clock.drivers(first.0), first.1))
+    }
+
+    /// The driver says that it is `now`: what it is here.
+    #[inline]
+    fn tell(&mut self, now: Instant) -> Instant {
+        self.now = match self.clock.read(now) {
+            Reading::Steady(now) => now,
+            Reading::Jumped(now) => {
+                self.paths.iter_mut().for_each(|path| path.on_gap(now));
+                now
+            }
+        };
+        self.now
     }
 
     /// The next event.

@@ -36,7 +36,7 @@ impl<P: Payload> Endpoint<P> {
     /// A packet from the LAN side. It waits until [`Self::poll_transmit`] hands it out.
     #[inline]
     pub fn handle_packet(&mut self, now: Instant, packet: P, flow: FlowKey) {
-        self.now = now;
+        let now = self.tell(now);
         let before = self.backlog.dropped();
         self.backlog.push(now, packet, flow);
         self.note_dropped(before);

@@ -1,13 +1,11 @@
 //! The channel around a controller: what is on its way, rate samples, the pacer, round-trip times.
 
+use super::budget::BurstBudget;
 use super::{PathController, PathSample};
 use crate::Pacer;
 use crate::rate_sample::{PacketState, RateSampler};
 use crate::signals::LossRange;
 use ropewalk_units::{Duration, Instant, Rate};
-
-/// So much of what a late timer held back is sent when it fires: timers are late by some milliseconds.
-const CATCH_UP: Duration = Duration::from_millis(10);
 
 /// What a report has told so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,8 +13,18 @@ struct Report {
     octets: u32,
     /// The packet sent last, with its round-trip time.
     newest: Option<(PacketState, Duration)>,
-    excess: Duration,
-    reordering: Duration,
+    spread: Spread,
+}
+
+/// By how much times differ that a report tells of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spread {
+    /// The report's newest packet took longer than its quickest.
+    pub excess: Duration,
+    /// Packets were late that others overtook.
+    pub reordering: Duration,
+    /// The report itself waited on its way, in queues or before a gateway that was late.
+    pub waited: Duration,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -28,6 +36,7 @@ pub struct ControlledPath<C> {
     controller: C,
     sampler: RateSampler,
     pacer: Pacer,
+    budget: BurstBudget,
     /// Since the last packet there was room within the bound, and more to send.
     is_held: bool,
     /// Octets.
@@ -52,6 +61,7 @@ impl<C: PathController> ControlledPath<C> {
             controller,
             sampler: RateSampler::new(now),
             pacer: Pacer::new(),
+            budget: BurstBudget::default(),
             is_held: false,
             inflight: 0,
             report: Report::default(),
@@ -98,7 +108,8 @@ impl<C: PathController> ControlledPath<C> {
 
     /// Is the bound what holds a packet of `size` octets back, not the pacer?
     pub fn has_room(&self, size: u32) -> bool {
-        self.inflight == 0 || self.inflight.saturating_add(size) <= self.controller.inflight_bound()
+        let bound = self.controller.inflight_bound().saturating_add(self.budget.get());
+        self.inflight == 0 || self.inflight.saturating_add(size) <= bound
     }
 
     /// When the pacer lets the next burst go. Room within the bound comes with reports only.
@@ -114,9 +125,8 @@ impl<C: PathController> ControlledPath<C> {
         let state = self.sampler.on_sent(now, self.inflight, size);
         self.inflight = self.inflight.saturating_add(size);
         if let Some(rate) = self.controller.pacing_rate(now) {
-            // The pacer alone held this packet: it may have been late.
-            let due =
-                if self.is_held { now - CATCH_UP.min(now.saturating_since(Instant::ZERO)) } else { now };
+            // The pacer alone held this packet, and its timer may have been late. What was not sent meanwhile catches up, within the bound.
+            let due = if self.is_held { self.note_late(now, rate) } else { now };
             self.pacer.on_sent(due, size, rate, self.controller.send_quantum());
         }
         self.controller.on_sent(now, size, self.inflight);
@@ -125,6 +135,14 @@ impl<C: PathController> ControlledPath<C> {
             self.bound_used_until = self.sampler.delivered() + u64::from(self.inflight);
         }
         state
+    }
+
+    /// The pacer's timer fires at `now`, for a packet that only the pacer held: from when on it might have left.
+    fn note_late(&mut self, now: Instant, rate: Rate) -> Instant {
+        let due = self.pacer.next_send_time();
+        let octets = rate.bits_per_sec() as f64 / 8.0 * now.saturating_since(due).as_secs_f64();
+        self.budget.note((octets as u32).min(self.controller.inflight_bound()));
+        due
     }
 
     /// A packet leaves that no report will tell of: it takes its time only.
@@ -160,10 +178,16 @@ impl<C: PathController> ControlledPath<C> {
         }
     }
 
-    /// The report tells by how much its newest packet took longer than its quickest, and by how much packets were late that others
-    /// overtook.
-    pub fn on_spread(&mut self, excess: Duration, reordering: Duration) {
-        (self.report.excess, self.report.reordering) = (excess, reordering);
+    /// The same for a packet of which no round-trip time is known.
+    pub fn on_delivered_unmeasured(&mut self, size: u32) {
+        self.loss_goes_on = false;
+        self.inflight = self.inflight.saturating_sub(size);
+        self.report.octets = self.report.octets.saturating_add(size);
+    }
+
+    /// By how much the times of the report's packets differ.
+    pub fn on_spread(&mut self, spread: Spread) {
+        self.report.spread = spread;
     }
 
     /// The report tells the rate at which a packet train came.
@@ -174,8 +198,16 @@ impl<C: PathController> ControlledPath<C> {
     /// The report ends.
     pub fn end_report(&mut self, now: Instant) {
         let report = std::mem::take(&mut self.report);
-        let Some((newest, rtt)) = report.newest else { return };
-        let least = rtt.saturating_sub(report.excess);
+        let Some((newest, rtt)) = report.newest else {
+            if report.octets > 0 {
+                self.sampler.on_acked(self.acked_at, report.octets, None, self.min_rtt);
+            }
+            return;
+        };
+        let Spread { excess, reordering, waited } = report.spread;
+        let least = rtt.saturating_sub(excess);
+        let raw = rtt;
+        let rtt = rtt.saturating_sub(waited);
         self.min_rtt = self.min_rtt.min(least);
         let error = self.srtt.map_or(Duration::ZERO, |srtt| srtt.max(rtt) - srtt.min(rtt));
         self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
@@ -183,13 +215,12 @@ impl<C: PathController> ControlledPath<C> {
         self.srtt = Some(srtt);
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
         let mut rate = self.sampler.on_acked(self.acked_at, report.octets, Some(&newest), self.min_rtt);
-        rate.rtt = Some(rtt);
+        self.budget.on_delivered(rate.total_delivered, self.inflight);
+        rate.rtt = Some(raw);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.controller.on_report(
-            now,
-            &PathSample { rate, least_rtt: Some(least), srtt, reordering: report.reordering },
-        );
+        self.controller
+            .on_report(now, &PathSample { rate, least_rtt: Some(least), waited, srtt, reordering });
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }
