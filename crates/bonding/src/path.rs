@@ -4,10 +4,12 @@ mod base_rtt;
 mod controller;
 pub(crate) mod liveness;
 mod losses;
+mod quota;
 mod sent_log;
 mod watch;
 
 pub(crate) use controller::{AnyController, FULL_PACKET};
+pub(crate) use quota::Quota;
 pub(crate) use sent_log::Kept;
 
 use crate::clock::micros;
@@ -65,6 +67,7 @@ pub(crate) struct Path<P> {
     pub(crate) id: PathId,
     pub(crate) liveness: Liveness,
     watch: Watch,
+    pub(crate) quota: Quota,
     channel: ControlledPath<AnyController>,
     base_rtt: BaseRtt,
     losses: Losses,
@@ -94,11 +97,12 @@ pub(crate) struct Path<P> {
 }
 
 impl<P> Path<P> {
-    pub(crate) fn new(id: PathId, now: Instant, controller: AnyController) -> Self {
+    pub(crate) fn new(id: PathId, now: Instant, controller: AnyController, quota: Quota) -> Self {
         Self {
             id,
             liveness: Liveness::new(now),
             watch: Watch::new(now),
+            quota,
             channel: ControlledPath::new(controller, now),
             base_rtt: BaseRtt::new(now),
             losses: Losses::new(now),
@@ -426,6 +430,7 @@ impl<P> Path<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::PathConfig;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -433,7 +438,8 @@ mod tests {
 
     /// A path that sent `count` full packets, one each ms from 1 ms on.
     fn sent(count: u64) -> Path<()> {
-        let mut path = Path::new(PathId(0), at(0), AnyController::copa(1, at(0)));
+        let quota = Quota::new(&PathConfig::new("dsl", None), at(0));
+        let mut path = Path::new(PathId(0), at(0), AnyController::copa(1, at(0)), quota);
         (1..=count).for_each(|millis| {
             path.on_sent(at(millis), 1500, None);
         });
