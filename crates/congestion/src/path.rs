@@ -2,7 +2,6 @@
 //! is missing. Nothing is sent again, so there is no recovery: a loss is told once.
 
 mod bbr;
-mod budget;
 mod controlled;
 mod copa;
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! The channel around a controller: what is on its way, rate samples, the pacer, round-trip times.
 
-use super::budget::BurstBudget;
 use super::{PathController, PathSample};
 use crate::Pacer;
 use crate::rate_sample::{PacketState, RateSampler};
 use crate::signals::LossRange;
 use ropewalk_units::{Duration, Instant, Rate};
+
+/// So much of what a late timer held back is sent when it fires: timers are late by some milliseconds.
+const CATCH_UP: Duration = Duration::from_millis(10);
 
 /// What a report has told so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +38,6 @@ pub struct ControlledPath<C> {
     controller: C,
     sampler: RateSampler,
     pacer: Pacer,
-    budget: BurstBudget,
     /// Since the last packet there was room within the bound, and more to send.
     is_held: bool,
     /// Octets.
@@ -61,7 +62,6 @@ impl<C: PathController> ControlledPath<C> {
             controller,
             sampler: RateSampler::new(now),
             pacer: Pacer::new(),
-            budget: BurstBudget::default(),
             is_held: false,
             inflight: 0,
             report: Report::default(),
@@ -108,8 +108,7 @@ impl<C: PathController> ControlledPath<C> {
 
     /// Is the bound what holds a packet of `size` octets back, not the pacer?
     pub fn has_room(&self, size: u32) -> bool {
-        let bound = self.controller.inflight_bound().saturating_add(self.budget.get());
-        self.inflight == 0 || self.inflight.saturating_add(size) <= bound
+        self.inflight == 0 || self.inflight.saturating_add(size) <= self.controller.inflight_bound()
     }
 
     /// When the pacer lets the next burst go. Room within the bound comes with reports only.
@@ -125,8 +124,9 @@ impl<C: PathController> ControlledPath<C> {
         let state = self.sampler.on_sent(now, self.inflight, size);
         self.inflight = self.inflight.saturating_add(size);
         if let Some(rate) = self.controller.pacing_rate(now) {
-            // The pacer alone held this packet, and its timer may have been late. What was not sent meanwhile catches up, within the bound.
-            let due = if self.is_held { self.note_late(now, rate) } else { now };
+            // The pacer alone held this packet: it may have been late.
+            let due =
+                if self.is_held { now - CATCH_UP.min(now.saturating_since(Instant::ZERO)) } else { now };
             self.pacer.on_sent(due, size, rate, self.controller.send_quantum());
         }
         self.controller.on_sent(now, size, self.inflight);
@@ -135,14 +135,6 @@ impl<C: PathController> ControlledPath<C> {
             self.bound_used_until = self.sampler.delivered() + u64::from(self.inflight);
         }
         state
-    }
-
-    /// The pacer's timer fires at `now`, for a packet that only the pacer held: from when on it might have left.
-    fn note_late(&mut self, now: Instant, rate: Rate) -> Instant {
-        let due = self.pacer.next_send_time();
-        let octets = rate.bits_per_sec() as f64 / 8.0 * now.saturating_since(due).as_secs_f64();
-        self.budget.note((octets as u32).min(self.controller.inflight_bound()));
-        due
     }
 
     /// A packet leaves that no report will tell of: it takes its time only.
@@ -215,7 +207,6 @@ impl<C: PathController> ControlledPath<C> {
         self.srtt = Some(srtt);
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
         let mut rate = self.sampler.on_acked(self.acked_at, report.octets, Some(&newest), self.min_rtt);
-        self.budget.on_delivered(rate.total_delivered, self.inflight);
         rate.rtt = Some(raw);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
