@@ -80,7 +80,7 @@ $(VENV)/pyvenv.cfg:
 # The package is installed in place: the Python sources are used from where they are, and only a change of
 # Rust builds again.
 $(VENV)/.package: $(VENV)/pyvenv.cfg pyproject.toml $(RUST_SOURCES)
-	$(BIN)/python -m pip install -q --editable .
+	$(BIN)/python -m pip install -q --editable '.[figures]'
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.package

@@ -5,11 +5,10 @@
 mod analysis;
 mod errors;
 mod interrupt;
-mod nameless;
 mod outcome;
-mod parquet;
 mod routing;
 mod scenario;
+mod table;
 
 use pyo3::prelude::*;
 
@@ -30,6 +29,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::scenario::{Info, check, doctor, explain, references, run, schema, version};
+    #[pymodule_export]
+    use crate::table::Table;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

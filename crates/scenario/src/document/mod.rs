@@ -2,6 +2,7 @@
 
 mod decode;
 mod edit;
+mod forget;
 mod overrides;
 mod parse;
 mod words;

@@ -16,6 +16,7 @@ mod path_managers;
 mod reference;
 mod run_up;
 mod shipped;
+mod shorthand;
 mod support;
 mod warnings;
 mod wireless;
