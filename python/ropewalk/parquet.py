@@ -1,4 +1,4 @@
-"""Tables as Parquet files: written where nobody sees them, then put in their place, so that none is ever half there."""
+"""Tables as Parquet files: written where nobody sees them, then put in their place, so that none is half there."""
 
 from __future__ import annotations
 

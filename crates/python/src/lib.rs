@@ -4,6 +4,7 @@
 
 mod analysis;
 mod errors;
+mod examples;
 mod interrupt;
 mod outcome;
 mod routing;
@@ -19,6 +20,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::analysis::{Analysis, analyse};
+    #[pymodule_export]
+    use crate::examples::examples;
     #[pymodule_export]
     use crate::interrupt::Interrupt;
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Loading: a text becomes a checked scenario, or an error that says where it is wrong.
 
-use crate::document::Document;
+use crate::document::{Document, plain_path};
 use crate::error::ScenarioError;
 use crate::plan::build;
 use crate::plan::context::Context;
@@ -68,7 +68,7 @@ fn decode(document: &mut Document) -> Result<ScenarioFile, ScenarioError> {
             Ok(_) => break,
             Err(fault) => fault,
         };
-        let path = fault.key();
+        let path = plain_path(&fault.key());
         // What is missing because it was taken out was told already.
         if !forgotten.contains(&path) {
             mistakes.push(document.error(fault));

@@ -201,6 +201,11 @@ pub(crate) struct Found<'a> {
     pub(crate) node: &'a Node,
 }
 
+/// A path with its indices as `.0`, not `[0]`.
+pub(crate) fn plain_path(path: &str) -> String {
+    segments(path).collect::<Vec<_>>().join(".")
+}
+
 /// Line and column from 1, and the text of the line.
 fn position(source: &str, offset: usize) -> (usize, usize, &str) {
     let mut offset = offset.min(source.len());

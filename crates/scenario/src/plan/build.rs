@@ -29,7 +29,11 @@ pub(crate) fn plan(context: &Context<'_>) -> Result<Plan, ScenarioError> {
         topology = Topology::new(nodes, links);
         context.needed(bond::routes::lay(context, &mut topology))?;
     }
-    context.note(route::static_routes(context, &mut topology));
+    if context.note(route::static_routes(context, &mut topology)).is_none() {
+        // Whether a connection has a way may hang on the routes.
+        connection::check_ends(context, &topology);
+        context.settled()?;
+    }
     let connections = connection::connections(context, &topology, settings.duration);
     context.settled()?;
     let Topology { nodes, links, routing, .. } = topology;

@@ -249,7 +249,6 @@ impl Quantity for BufferSize {
     const NAME: &'static str = "BufferSize";
     const UNIT: &'static str = Size::UNIT;
     const EXAMPLE: &'static str = Size::EXAMPLE;
-    const MOST: Option<&'static str> = Some("4294967295 B");
 
     fn expected() -> Cow<'static, str> {
         format!("{}, below 4 GiB", Size::expected()).into()

@@ -12,7 +12,7 @@ tagged! {
     short no_short as no_schema;
     /// Hosts `h-1`, `h-2`, … around the router `hub`, each at a link of its own name.
     "star" => Star(StarTable),
-    /// Hosts `left-1`, … and `right-1`, … at the routers `left` and `right`, which the link `bottleneck` joins.
+    /// Hosts `left-1`, … and `right-1`, … at `left-router` and `right-router`, which the link `bottleneck` joins.
     "dumbbell" => Dumbbell(DumbbellTable),
     /// Routers `router-1`, … in a row, joined by links `hop-1`, …; `source`, `sink` at its ends, `enter-I`, `leave-I` at hop I.
     "parking-lot" => ParkingLot(ParkingLotTable),

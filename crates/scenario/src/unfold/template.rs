@@ -111,11 +111,12 @@ fn star(table: &StarTable) -> Result<Drawing, Wrong> {
 
 fn dumbbell(table: &DumbbellTable) -> Result<Drawing, Wrong> {
     let pairs = checked("pairs", table.pairs)?;
-    let mut drawing = Drawing { routers: vec!["left".into(), "right".into()], ..Drawing::default() };
-    drawing.wire("bottleneck", ["left", "right"], "bottleneck");
-    for side in ["left", "right"] {
+    let routers = ["left-router", "right-router"];
+    let mut drawing = Drawing { routers: routers.map(str::to_owned).into(), ..Drawing::default() };
+    drawing.wire("bottleneck", routers, "bottleneck");
+    for (side, router) in ["left", "right"].into_iter().zip(routers) {
         for host in numbered(side, pairs) {
-            drawing.host(&host, side);
+            drawing.host(&host, router);
         }
     }
     Ok(drawing)

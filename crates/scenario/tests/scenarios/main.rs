@@ -8,6 +8,7 @@ mod clocks;
 mod defaults;
 mod emulated_mistakes;
 mod ipv6;
+mod many_mistakes;
 mod middleboxes;
 mod mistakes;
 mod outcome_values;
