@@ -220,16 +220,29 @@ def sweep(
     campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign's file.")],
     *,
     out: Annotated[Path, typer.Option(help="The store. What it already has is not run again.")] = DEFAULT_OUT,
+    share: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Run the I-th of N shares alone, as a job of an array does."),
+    ] = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
 ) -> None:
     """Run a scenario over a grid of values; stop with Ctrl-C and resume at will."""
     resume = f"; every finished run is in {out}: the same command goes on from there"
     with reporting(resume), executing(workers, dask) as executor:
-        result = api.sweep(campaign, out=out, executor=executor, progress=for_terminal())
+        part = share_of(share) if share is not None else None
+        result = api.sweep(campaign, out=out, share=part, executor=executor, progress=for_terminal())
         show_sweep(result, out)
     if result.failures:
         raise typer.Exit(RopewalkError.exit_code)
+
+
+def share_of(text: str) -> tuple[int, int]:
+    """The two numbers of a share."""
+    part, slash, parts = text.partition("/")
+    if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise InputError(f"--share {text}: expected I/N, with I from 1 to N, as in 3/100", key="share")
+    return int(part), int(parts)
 
 
 def show_sweep(result: SweepResult, out: Path) -> None:
@@ -240,9 +253,9 @@ def show_sweep(result: SweepResult, out: Path) -> None:
         head, rule, *rows = of_sweep(result).splitlines()
         typer.echo("\n".join([head, rule, *(in_colour(row, verdict_of(row)) for row in rows)]))
     failed = f", {len(result.failures)} failed" if result.failures else ""
-    typer.echo(
-        f"\n{result.computed} runs done, {result.skipped} found in the store{failed}; results in {out}"
-    )
+    left = f", {len(result.left)} left to other shares" if result.left else ""
+    found = f"{result.computed} runs done, {result.skipped} found in the store"
+    typer.echo(f"\n{found}{failed}{left}; results in {out}")
 
 
 def verdict_of(row: str) -> str:

@@ -10,7 +10,6 @@ from ropewalk.errors import UnsupportedError
 EXTRAS: Final = {
     "figures": ("jinja2", "matplotlib", "plotly"),
     "dask": ("distributed",),
-    "slurm": ("distributed", "dask_jobqueue"),
 }
 """The extras of the package, and the modules that each brings."""
 
