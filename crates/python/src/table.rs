@@ -29,6 +29,6 @@ impl Table {
         let schema = self.0.schema();
         let batches = RecordBatchIterator::new([Ok(self.0.clone())], schema);
         let reader: Box<dyn RecordBatchReader + Send> = Box::new(batches);
-        PyCapsule::new(py, FFI_ArrowArrayStream::new(reader), Some(STREAM.into()))
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
     }
 }
