@@ -219,6 +219,9 @@ class SweepResult(Tables):
     failures: dict[Key, RopewalkError]
     """Runs that failed, and why; they are in no table."""
 
+    left: frozenset[Key] = field(default=frozenset(), repr=False)
+    """Runs that were left to the other shares of the campaign; they are in no table."""
+
     temporary: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
     """The store, if no output folder was given: it lives as long as this object."""
 
@@ -258,11 +261,7 @@ class SweepResult(Tables):
                 path: keys for (connection, path), keys in sample.references.items() if connection == name
             }
             columns = [sample.keys, *paths.values()]
-            whole = [
-                k
-                for k in range(len(sample.seeds))
-                if all(column[k] not in self.failures for column in columns)
-            ]
+            whole = [k for k in range(len(sample.seeds)) if all(self._has(column[k]) for column in columns)]
             if not whole:
                 continue
             yield comparing.judge(
@@ -291,7 +290,7 @@ class SweepResult(Tables):
         )
         found: dict[tuple[Key, str], float] = {}
         for key in keys:
-            if key not in self.failures:
+            if self._has(key):
                 frame = read([key], "connections").select("name", "goodput_mbps")
                 found.update(((key, name), value) for name, value in frame.iter_rows())
         return found
@@ -309,7 +308,11 @@ class SweepResult(Tables):
         return pl.concat(frames) if frames else pl.DataFrame()
 
     def _ran(self, keys: tuple[Key, ...]) -> list[Key]:
-        return [key for key in keys if key not in self.failures]
+        return [key for key in keys if self._has(key)]
+
+    def _has(self, key: Key) -> bool:
+        """Whether a run is in the store."""
+        return key not in self.failures and key not in self.left
 
     def _labelled(self, sample: Sample, frame: pl.DataFrame) -> pl.DataFrame:
         import polars as pl

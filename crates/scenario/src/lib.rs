@@ -16,6 +16,7 @@ mod references;
 mod scenario;
 mod schema;
 mod suggest;
+mod unfold;
 mod watch;
 mod world;
 

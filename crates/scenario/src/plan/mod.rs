@@ -28,6 +28,7 @@ pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::Instant;
 pub use router::{StripPlan, StrippedOptions};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 pub use wifi::WifiPlan;
@@ -119,6 +120,8 @@ pub struct NodePlan {
     pub stack: Stack,
     /// TCP options that a router takes out of what it forwards.
     pub strips: StripPlan,
+    /// Does a router share flows out among equally short ways?
+    pub ecmp: bool,
     /// The clock that a gateway's bonds read.
     pub clock: ClockPlan,
     /// How late it is with its work.
@@ -207,6 +210,8 @@ pub struct Routing {
     /// `next[node][address]`: the link by which a packet to the address leaves the node. `None` where the
     /// address is the node's own, or cannot be reached.
     pub next: Vec<Vec<Option<LinkIndex>>>,
+    /// The links of equally short ways, two or more and ascending, where a router shares flows out among them.
+    pub equal: BTreeMap<(NodeIndex, AddressIndex), Vec<LinkIndex>>,
 }
 
 impl Routing {

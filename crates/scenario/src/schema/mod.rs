@@ -22,6 +22,7 @@ pub(crate) mod table;
 pub(crate) mod tagged;
 pub(crate) mod tcp;
 pub(crate) mod tcp_values;
+pub(crate) mod topology;
 pub(crate) mod wifi;
 
 use address_family::AddressFamily;
@@ -39,6 +40,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::table;
 use tcp::TcpTable;
+use topology::TopologyTable;
 use wifi::WifiTable;
 
 /// A Ropewalk scenario.
@@ -53,6 +55,8 @@ pub(crate) struct ScenarioFile {
     /// Multipath TCP keys of every connection.
     #[serde(default)]
     pub(crate) mptcp: MptcpTable,
+    /// Hosts, routers and links from a template.
+    pub(crate) topology: Option<TopologyTable>,
     /// Hosts by name.
     #[serde(default)]
     pub(crate) hosts: BTreeMap<Name, HostTable>,

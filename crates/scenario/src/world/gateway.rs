@@ -152,6 +152,10 @@ impl Gateway {
         match self.router.next_hop(context.packet_mut(id)) {
             NextHop::None => context.drop_packet(id),
             NextHop::Port(port) => context.forward(port, id),
+            NextHop::Shared(group) => {
+                let port = self.router.choose(group, context.packet_mut(id));
+                context.forward(port, id);
+            }
             NextHop::Bond(bond) => {
                 let packet = context.take(id);
                 self.send(context, bond, packet);
@@ -164,6 +168,10 @@ impl Gateway {
         match self.router.next_hop(&mut packet) {
             NextHop::None => {}
             NextHop::Port(port) => context.send(port, packet),
+            NextHop::Shared(group) => {
+                let port = self.router.choose(group, &packet);
+                context.send(port, packet);
+            }
             NextHop::Bond(bond) => self.send(context, bond, packet),
         }
     }
