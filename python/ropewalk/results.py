@@ -52,6 +52,16 @@ class Tables(ABC):
         return self._table("series")
 
     @cached_property
+    def link_series(self) -> pl.DataFrame:
+        """Time series of links, one row per sample and direction: queue, drops, throughput, utilisation."""
+        return self._table("link_series")
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """What happened and why, by time: the kinds that `events` of `[scenario]` names."""
+        return self._table("events")
+
+    @cached_property
     def bonds(self) -> pl.DataFrame:
         """One row per seed, bond and direction, and one per path of it: traffic, losses, resequencing."""
         return self._table("bonds")
@@ -299,7 +309,7 @@ class SweepResult(Tables):
     def _table(self, table: Table) -> pl.DataFrame:
         import polars as pl
 
-        if table in {"series", "bond_series"} and not self.campaign.series:
+        if table in {"series", "bond_series", "link_series"} and not self.campaign.series:
             return pl.DataFrame()
         frames = [
             self._labelled(sample, frame)
