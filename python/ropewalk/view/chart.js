@@ -90,7 +90,11 @@ class Chart {
       swatch.className = "swatch";
       if (style === "dash") swatch.style.borderTop = `3px dashed ${colour}`;
       else if (style === "line") { swatch.style.background = colour; swatch.style.height = "3px"; }
-      else if (style === "point") { swatch.style.background = colour; swatch.style.width = "8px"; swatch.style.height = "8px"; }
+      else if (style === "point") {
+        swatch.className = "glyph";
+        swatch.style.color = colour;
+        swatch.textContent = { cross: "×", ring: "○", triangle: "▲", diamond: "◆", tick: "▪" }[toggle.shape] || "●";
+      }
       else swatch.style.background = colour;
       button.append(swatch, name);
       button.setAttribute("aria-pressed", "true");
@@ -113,7 +117,28 @@ class Chart {
     return list;
   }
 
+  // What stands still is drawn once; the time of the slider goes over it.
   draw() {
+    const shown = [...this.lines, ...this.stacks, ...this.points].map(one => one.hidden ? 0 : 1).join("");
+    const state = [view.from, view.to, this.canvas.clientWidth, window.devicePixelRatio, shown].join(" ");
+    if (state !== this.state) {
+      this.drawStill();
+      this.state = state;
+      this.still ||= document.createElement("canvas");
+      this.still.width = this.canvas.width;
+      this.still.height = this.canvas.height;
+      if (this.still.width) this.still.getContext("2d").drawImage(this.canvas, 0, 0);
+    } else if (this.still.width) {
+      const g = this.canvas.getContext("2d");
+      g.setTransform(1, 0, 0, 1, 0, 0);
+      g.clearRect(0, 0, this.canvas.width, this.canvas.height);
+      g.drawImage(this.still, 0, 0);
+      g.setTransform(window.devicePixelRatio || 1, 0, 0, window.devicePixelRatio || 1, 0, 0);
+    }
+    if (this.plot) this.cursor(this.canvas.getContext("2d"));
+  }
+
+  drawStill() {
     const width = this.canvas.clientWidth, ratio = window.devicePixelRatio || 1;
     if (!width) return;
     if (this.canvas.width !== Math.round(width * ratio) || !this.sized) {
@@ -137,7 +162,6 @@ class Chart {
     for (const line of this.lines) if (!line.hidden) this.drawLine(g, line);
     for (const points of this.points) if (!points.hidden) this.drawPoints(g, points);
     g.restore();
-    this.cursor(g);
   }
 
   X(t) { return this.plot.x0 + (t - view.from) / (view.to - view.from) * (this.plot.x1 - this.plot.x0); }
@@ -272,7 +296,9 @@ class Chart {
   }
 
   drawPoints(g, { x, y, colour, shape, size = 3 }) {
-    const { first, last, stride } = this.visible(x, shape === "tick" ? 12000 : 3000);
+    const { first, last, stride } = this.visible(x, shape === "tick" ? 5000 : 3000);
+    // Many stand close together: smaller, so that they do not hide what is below.
+    if (shape !== "tick") size *= Math.min(1, Math.max(.4, 60 / (last - first)));
     g.fillStyle = g.strokeStyle = colour;
     g.lineWidth = 1.5;
     g.beginPath();

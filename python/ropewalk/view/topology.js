@@ -72,7 +72,7 @@ class Topology {
       const key = [...pair.ends].sort().join("\n");
       parallel.set(key, (parallel.get(key) || 0) + 1);
     }
-    if (!run.radios.length) this.height = Math.min(620, Math.max(110, most * 70, Math.max(1, ...parallel.values()) * 56 + 40));
+    if (!run.radios.length) this.height = Math.min(620, Math.max(110, most * 70, Math.max(1, ...parallel.values()) * 50 + 10));
     this.wires = wires;
     this.parallel = parallel;
   }

@@ -311,7 +311,7 @@ function sequencePanel(run, holder, { name, paths, called, colour, own, points }
   const bySubflow = grouped({ length: source.length }, i => events.at("subflow", source[i]));
   // What a subflow has carried before, it sends again.
   const again = [];
-  for (const [number, places] of bySubflow) {
+  for (const [number, places] of [...bySubflow].sort(([a], [b]) => a - b)) {
     const indices = places.map(i => source[i]), fresh = [];
     let edge = -1;
     for (const k of indices) {
