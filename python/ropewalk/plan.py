@@ -47,17 +47,17 @@ class Job:
     captures: Path | None = None
     """The folder to put pcapng files into, if any are wanted."""
 
-    capture_links: tuple[str, ...] = ()
-    """The links to capture, and no host; without any all of both."""
-
-    snap_length: int = 0
-    """How many octets of each packet captures keep; 0 keeps all."""
-
     keep: bool = False
     """Whether the outcome is wanted back. A sweep's is not: its tables are on disk."""
 
     emulated: bool = False
     """Whether it runs in real time, on kernels: another run beside it would disturb it."""
+
+    capture_links: tuple[str, ...] = ()
+    """The links to capture, and no host; without any all of both."""
+
+    snap_length: int = 0
+    """How many octets of each packet captures keep; 0 keeps all."""
 
     @property
     def tables(self) -> tuple[Table, ...]:

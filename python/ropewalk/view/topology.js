@@ -27,10 +27,17 @@ class Topology {
       item.append(text);
       legend.append(item);
     };
-    for (const share of [0, .33, .67, 1]) entry(heat(share), `${Math.round(share * 100)} %`);
-    legend.append(Object.assign(document.createElement("li"), { textContent: "utilisation of a link's direction in the interval" }));
+    if (!run.radios.length) {
+      for (const share of [0, .33, .67, 1]) entry(heat(share), `${Math.round(share * 100)} %`);
+      legend.append(Object.assign(document.createElement("li"), { textContent: "utilisation of a link's direction in the interval" }));
+    }
     if (run.routeNames.length) run.routeNames.forEach((name, k) => entry(COLOURS[k % COLOURS.length], `route ${name}`));
-    if (run.collisions) entry("#b00020", "ring: collisions in the last interval");
+    if (run.collisions) entry("#b00020", "ring: collisions in the last interval; a click on a station shows its last one");
+    this.canvas.addEventListener("click", event => {
+      const near = [...(this.spots || [])].map(([name, at]) => [Math.hypot(at.x - event.offsetX, at.y - event.offsetY), name]).sort((a, b) => a[0] - b[0])[0];
+      const found = near && near[0] < 14 ? run.lastCollision(near[1], view.now) : null;
+      if (found !== null) show(describe(run, found));
+    });
   }
 
   layOut() {
@@ -149,7 +156,8 @@ class Topology {
     const run = this.run, all = run.stationsAt(view.now);
     const bounds = run.bounds, left = 62, right = 14, top = 10, bottom = 30;
     const scale = Math.min((width - left - right) / (bounds.x1 - bounds.x0), (this.height - top - bottom) / (bounds.y1 - bounds.y0));
-    const X = x => left + (x - bounds.x0) * scale, Y = y => this.height - bottom - (y - bounds.y0) * scale;
+    const spare = Math.max(0, width - left - right - (bounds.x1 - bounds.x0) * scale) / 2;
+    const X = x => left + spare + (x - bounds.x0) * scale, Y = y => this.height - bottom - (y - bounds.y0) * scale;
     g.strokeStyle = "#e6e9ed";
     g.fillStyle = "#5c6773";
     g.textAlign = "center";
@@ -162,7 +170,7 @@ class Topology {
     g.textBaseline = "middle";
     for (const y of ticks(bounds.y0, bounds.y1, 6)) {
       g.beginPath(); g.moveTo(X(bounds.x0), Y(y)); g.lineTo(X(bounds.x1), Y(y)); g.stroke();
-      g.fillText(short(y) + " m", left - 6, Y(y));
+      g.fillText(short(y) + " m", left + spare - 6, Y(y));
     }
     run.routesAt(view.now).forEach(({ name, stations }) => {
       const k = run.routeNames.indexOf(name), off = (k % 4 - 1.5) * 2.5;
@@ -177,6 +185,7 @@ class Topology {
     });
     const hits = run.collisionsIn(view.now - run.interval, view.now);
     const many = all.size > 60;
+    this.spots = new Map([...all].map(([name, at]) => [name, { x: X(at.x), y: Y(at.y) }]));
     for (const [name, at] of all) {
       const x = X(at.x), y = Y(at.y), count = hits.get(name) || 0;
       if (count) {

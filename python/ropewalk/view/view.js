@@ -87,6 +87,10 @@ function prepare(run) {
     }
     return hits;
   };
+  run.lastCollision = (node, t) => {
+    for (let k = lowerBound(collisionTimes, t + 1e-9) - 1; k >= 0; k--) if (events.at("node", collisions[k]) === node) return collisions[k];
+    return null;
+  };
   const moves = run.kinds.get("movement") || [];
   const tracks = new Map();
   for (const k of moves) {
