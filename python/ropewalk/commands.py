@@ -18,6 +18,7 @@ from ropewalk.progress import Silent, bar_or_silent, for_terminal
 from ropewalk.source import Source, read_text
 from ropewalk.store import file_name
 from ropewalk.summary import to_json
+from ropewalk.waiting import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -383,7 +384,8 @@ def viewed(what: Path, seed: int | None, settings: list[str] | None) -> Shown:
             raise InputError("--set is for scenarios: a result is what it is", key="set")
         return viewing.of_store(what, seed)
     source = source_of(what, settings)
-    if not any(key == "scenario.events" for key, _ in source.overrides):
+    # Kernels tell of no events.
+    if not any(key == "scenario.events" for key, _ in source.overrides) and not check(source).emulated:
         source = source.with_overrides({"scenario.events": ["all"]})
     return viewing.of_result(api.run(source, seed=seed, compare=False, drawing=bar_or_silent()))
 

@@ -242,8 +242,7 @@ class FakeCore:
         series: bool = True,
         capture: str | None = None,
         interrupt: Interrupt | None = None,
-        capture_links: list[str] | None = None,
-        snap_length: int = 0,
+        **_captures: object,
     ) -> Outcome:
         info = self.check(source)
         seed = info.seed if seed is None else seed
