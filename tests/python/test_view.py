@@ -97,6 +97,14 @@ def test_frequent_events_are_thinned_and_rare_ones_kept() -> None:
     assert kinds["at"].count(kinds["words"].index("drop")) == -(-(count // 2) // 1000)
 
 
+def test_long_series_are_thinned_by_whole_times(monkeypatch: pytest.MonkeyPatch, shown: view.Shown) -> None:
+    monkeypatch.setattr("ropewalk.view.data.MOST_SAMPLES", 40)
+    (run,) = unpacked(view.html([shown]))
+    rows = len(run["link_series"]["time_us"])
+    # Thirty times with a row for each of four directions.
+    assert rows == 30 // 3 * 4
+
+
 def test_the_command_shows_scenarios_and_results(tmp_path: Path, two_paths: Path) -> None:
     page = tmp_path / "page.html"
     said = CliRunner().invoke(app, ["view", str(two_paths), "--out", str(page)])

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MOST_EVENTS: Final = 1_000_000
 """Of events that come with every packet so many are kept; beyond that, every n-th of them."""
 
+MOST_SAMPLES: Final = 300_000
+"""So many rows of a time series are kept; beyond that, those of every n-th time."""
+
 BINS: Final = 500
 """The decisions of bonds are counted in so many intervals."""
 
@@ -41,9 +44,9 @@ def of_run(run: Shown) -> dict[str, Any]:
         "radios": _rows(tables["radios"]),
         "routes": _rows(tables["routes"]),
         "route_changes": _rows(tables["route_changes"]),
-        "series": _columns(tables["series"]),
-        "link_series": _columns(tables["link_series"]),
-        "bond_series": _columns(tables["bond_series"]),
+        "series": _columns(_sampled(tables["series"])),
+        "link_series": _columns(_sampled(tables["link_series"])),
+        "bond_series": _columns(_sampled(tables["bond_series"])),
         "events": _columns(kept),
         "decisions": _decisions(events, _end(run)),
     }
@@ -79,6 +82,16 @@ def _thinned(events: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     if len(rare) > MOST_EVENTS:
         rare = rare.gather_every(-(-len(rare) // MOST_EVENTS))
     return pl.concat([frequent.gather_every(one_of), rare]).sort("time_s", maintain_order=True), one_of
+
+
+def _sampled(series: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a time series that the page has: all, or those of every n-th time."""
+    import polars as pl
+
+    one_of = -(-len(series) // MOST_SAMPLES)
+    if one_of <= 1:
+        return series
+    return series.filter((pl.col("time_s").rank("dense") - 1) % one_of == one_of - 1)
 
 
 def _decisions(events: pl.DataFrame, end: float) -> dict[str, Any]:
