@@ -234,7 +234,7 @@ class Chart {
     for (const { from, to } of this.bands) {
       if (to < view.from || from > view.to) continue;
       const a = this.X(Math.max(from, view.from)), b = this.X(Math.min(to, view.to));
-      g.fillRect(a, this.plot.y0, Math.max(1, b - a), this.plot.y1 - this.plot.y0);
+      g.fillRect(a, this.plot.y0, Math.max(.25, b - a), this.plot.y1 - this.plot.y0);
     }
   }
 
