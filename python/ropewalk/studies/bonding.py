@@ -78,7 +78,9 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
         results["why"] = runner.run(
             wider.why_cells(extent, out / "traces"), seeds, "bonding, recorded lines averaged", tables=TABLES
         )
-    return _Study(measured, out).write()
+    study = _Study(measured, out)
+    study.is_quick = quick
+    return study.write()
 
 
 class _Study(Output):
