@@ -33,6 +33,7 @@ Table = Literal[
     "bonds",
     "bond_series",
     "radios",
+    "hops",
     "broadcasts",
     "routes",
     "route_changes",

@@ -144,13 +144,14 @@ fn the_deployments_are_those_of_the_papers() {
     assert_eq!(all.len(), 102);
     for (name, theirs) in all.iter().filter(|(name, _)| *name != "sixteen") {
         let Deployment { positions, source, destination, .. } = &theirs.deployment;
-        let by_rule = Topology { nodes: positions.len(), positions: positions.clone(), ..Topology::default() }
-            .deployment(
-                Some(RANGE),
-                Some(End::Nearest(Position::new(20.0, 50.0))),
-                Some(End::Nearest(Position::new(80.0, 50.0))),
-            )
-            .expect("a deployment");
+        let by_rule =
+            Topology { nodes: positions.len(), positions: positions.clone(), ..Topology::default() }
+                .deployment(
+                    Some(RANGE),
+                    Some(End::Nearest(Position::new(20.0, 50.0))),
+                    Some(End::Nearest(Position::new(80.0, 50.0))),
+                )
+                .expect("a deployment");
         assert_eq!((by_rule.source, by_rule.destination), (*source, *destination), "{name}");
         assert_eq!(positions.len(), 32);
     }

@@ -3,7 +3,7 @@
 use super::broadcasts;
 use super::packet::Packet;
 use super::simulation::Simulation;
-use crate::outcome::{BroadcastRow, RadioRow, RouteChangeRow, RouteRow};
+use crate::outcome::{BroadcastRow, HopRow, RadioRow, RouteChangeRow, RouteRow};
 use crate::plan::WifiPlan;
 use crate::plan::wifi::{Scene, Stage, WayPlan};
 use ropewalk_sim::{Medium, NoMedium, Tap};
@@ -21,6 +21,11 @@ pub(super) trait MediumDriver<M: Medium<Packet>> {
 
     /// That time has come.
     fn step<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) {}
+
+    /// Rows of the frames between stations, at the end.
+    fn hops<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<HopRow> {
+        Vec::new()
+    }
 
     /// Rows of the radios at the end.
     fn radios<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<RadioRow> {
@@ -189,6 +194,19 @@ impl MediumDriver<Network> for WirelessDriver<'_> {
             self.find_routes(now, simulation);
             self.next_search = Some(now + interval);
         }
+    }
+
+    fn hops<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<HopRow> {
+        let network = simulation.world.medium();
+        let stations = (0..network.stations()).map(StationId);
+        let radios = stations.flat_map(|from| network.channels(from).map(move |channel| (from, channel)));
+        let name = |station| network.name(station).to_owned();
+        radios
+            .flat_map(|(from, channel)| {
+                let hops = network.hop_stats(from, channel).into_iter();
+                hops.map(move |(to, stats)| HopRow { from: name(from), to: name(to), channel, stats })
+            })
+            .collect()
     }
 
     fn radios<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<RadioRow> {
