@@ -201,7 +201,7 @@ def test_bonding_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: 
     result = load("bonding").run(tmp_path, quick=True, runner=runner)
     names = {path.name for path in result.files}
     stems = (
-        "figure-3-k-05-dwd-250",
+        "figure-3-courses",
         "figure-4-demand",
         "figure-5-throughput",
         "figure-5-weight",

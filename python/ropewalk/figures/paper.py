@@ -66,9 +66,8 @@ def write(figure: Figure, paths: Sequence[Path], **options: Any) -> None:
             figure.savefig(beside, format=path.suffix[1:], metadata=metadata, **options)
 
 
-def _draw(chart: Chart, axes: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator
-
+def draw_lines(chart: Chart, axes: Axes) -> None:
+    """Draw the curves of a chart, and their intervals."""
     for index, line in enumerate(chart.lines):
         colour = COLOURS[index % len(COLOURS)]
         axes.plot(
@@ -84,6 +83,12 @@ def _draw(chart: Chart, axes: Axes) -> None:
                 axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
             else:
                 axes.vlines(line.x, line.low, line.high, color=colour, alpha=0.45, linewidth=0.9)
+
+
+def _draw(chart: Chart, axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    draw_lines(chart, axes)
     for index, level in enumerate(chart.levels):
         colour = COLOURS[(len(chart.lines) + index) % len(COLOURS)]
         axes.axhline(level.y, label=level.label, color=colour, linestyle=":")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ropewalk import _core
-from ropewalk.figures import save
+from ropewalk.figures import save, save_grid
 from ropewalk.figures.deployment import save_deployment
 from ropewalk.report import Report, Verdict
 from ropewalk.store import write_parquet
@@ -53,6 +53,13 @@ class Output:
         """Draw a chart into files, and into the report."""
         self.files += save(chart, self.out)
         self.report.chart(chart)
+
+    def grid(self, stem: str, rows: Sequence[Sequence[Chart]], caption: str) -> None:
+        """Draw several charts as one picture into files, and into the report."""
+        paths = [self.out / f"{stem}{ending}" for ending in (".png", ".svg")]
+        save_grid(rows, paths)
+        self.files += paths
+        self.report.picture(paths[1], caption)
 
     def picture(self, stem: str, deployment: Deployment, algorithms: Sequence[str], caption: str) -> None:
         """Draw a deployment into files, and into the report."""
