@@ -123,6 +123,10 @@ pub(super) fn propagation(
     keys.propagation = full.unwrap_or_else(|| keys.propagation.clone());
     // Before anything is placed by the ranges that come of it.
     check_propagation(&propagation).map_err(|error| {
+        if error.key == "propagation.breakpoint" {
+            let message = "the reflection from the ground takes as much as it gives within a metre";
+            return context.wrong("wifi.propagation.antenna_height", message, "antennas that stand higher");
+        }
         let (message, expected) = split(&error.problem);
         context.wrong(&format!("wifi.{}", error.key), message, expected)
     })?;
