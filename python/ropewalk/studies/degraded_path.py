@@ -259,9 +259,7 @@ def crossing(losses: Sequence[float], multipath: Sequence[float], single: float)
 def _rises_and_falls(curve: Sequence[Interval]) -> bool:
     """Whether the highest mean lies between the ends, above both by more than their intervals."""
     best = max(curve, key=lambda interval: interval.mean)
-    return all(
-        best.mean - best.half_width > end.mean + end.half_width for end in (curve[0], curve[-1]) if end.known
-    )
+    return all(best.known and end.known and best.low > end.high for end in (curve[0], curve[-1]))
 
 
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
