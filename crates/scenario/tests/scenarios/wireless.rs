@@ -169,7 +169,7 @@ fn hops_tell_frames_and_ratios_from_station_to_station() {
     let scenario = load(FADED, None, &[]).unwrap_or_else(|error| panic!("{error}"));
     assert_tells(&scenario.explain(), &["exponent 2, and 4 beyond 101 m", "each frame faded by itself"]);
     let outcome = run(&scenario, &RunOptions::default()).expect("it runs");
-    let [forward, back] = &outcome.hops[..] else { panic!("there and back: {:?}", outcome.hops) };
+    let [back, forward] = &outcome.hops[..] else { panic!("there and back: {:?}", outcome.hops) };
     assert_eq!((forward.from.as_str(), forward.to.as_str(), forward.channel), ("s", "d", 1));
     assert_eq!((back.from.as_str(), back.to.as_str()), ("d", "s"));
     for row in [forward, back] {

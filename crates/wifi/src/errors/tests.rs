@@ -184,7 +184,7 @@ fn what_is_no_model_is_refused_with_its_state() {
 /// their public simulator.
 const MEASURED: &str = include_str!("measured.csv");
 
-fn measured(name: &str) -> HiddenMarkov {
+fn recorded(name: &str) -> HiddenMarkov {
     let rows = MEASURED.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
     let states: Vec<Vec<f64>> = rows
         .filter(|row| row[0] == name)
@@ -200,7 +200,7 @@ fn measured(name: &str) -> HiddenMarkov {
 #[test]
 fn the_authors_channels_lose_as_much_as_they_say() {
     for (name, frame_errors) in [("12", 0.150), ("09", 0.287), ("05", 0.515)] {
-        let chain = measured(name);
+        let chain = recorded(name);
         assert_eq!(chain.states(), 4);
         assert!((chain.mean_loss() - frame_errors).abs() < 0.000_6, "{name}: {}", chain.mean_loss());
         // Attempts fail in runs: independent ones would do so 1 / (1 - p) times in a row.
