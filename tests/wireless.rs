@@ -1,5 +1,5 @@
 //! TCP over chains of 802.11b stations against modern ns-3 (3.48), same settings: long preamble, 11 Mbit/s for data and
-//! ACKs, at most four transmissions, MSS 1400 and timestamps, buffers of 128 kB, delayed ACKs (2, 200 ms), RTO at least 1 s,
+//! ACKs, at most four transmissions, segments of 1400 octets and timestamps, buffers of 128 kB, delayed ACKs (2, 200 ms), RTO at least 1 s,
 //! NewReno that grows by ACKs as ns-3's does, 20 MB.
 
 use ropewalk_scenario::{Outcome, RadioStats, RunOptions, load, run};
@@ -15,7 +15,7 @@ duration = "300 s"
 preset = "linux"
 congestion_control = "newreno"
 byte_counting = false
-mss = 1400
+mss = 1412
 receive_buffer = "128 kB"
 send_buffer = "128 kB"
 rto_min = "1 s"

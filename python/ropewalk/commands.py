@@ -326,7 +326,7 @@ def show_comparison(result: Comparison, *, as_json: bool) -> None:
 def reproduce(  # noqa: PLR0913 - one argument per option
     study: Annotated[list[str] | None, typer.Argument(metavar="[STUDY…|all]", help="Which studies.")] = None,
     *,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and points: under a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and points, and no verdicts.")] = False,
     out: Annotated[Path, typer.Option(help="Where figures, tables and reports go.")] = DEFAULT_OUT,
     workers: WorkersOption = None,
     dask: DaskOption = None,
@@ -336,7 +336,9 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Make a paper's figures, published and measured side by side; stop with Ctrl-C and resume at will."""
     from ropewalk import studies
+    from ropewalk.studies import claims
     from ropewalk.studies.cells import Runner
+    from ropewalk.studies.names import REGISTRY
 
     resume = f"; every finished run is in {out}: the same command goes on from there"
     with reporting(resume), executing(workers, dask) as executor:
@@ -349,6 +351,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
                 if fresh:
                     runs.forget()
                 show_study(name, out / name, quick, Runner(executor, progress, runs.store, workers))
+            claims.collect(out, list(REGISTRY))
             # Not before the last study is done: the same command goes on behind those that are.
             for runs in kept.values():
                 runs.forget()

@@ -79,6 +79,11 @@ class Tables(ABC):
         return self._table("radios")
 
     @cached_property
+    def hops(self) -> pl.DataFrame:
+        """One row per seed, station, channel and station sent to: data frames, retries, signal-to-noise ratio."""
+        return self._table("hops")
+
+    @cached_property
     def broadcasts(self) -> pl.DataFrame:
         """One row per seed, broadcast, sending station and station in its range: datagrams sent and heard."""
         return self._table("broadcasts")

@@ -35,6 +35,7 @@ Table = Literal[
     "bonds",
     "bond_series",
     "radios",
+    "hops",
     "broadcasts",
     "routes",
     "route_changes",

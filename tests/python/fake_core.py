@@ -125,6 +125,10 @@ class Outcome:
         return self._frame(station=["s"]).clear()
 
     @property
+    def hops(self) -> pl.DataFrame:
+        return self._frame(**{"from": ["s"]}).clear()
+
+    @property
     def broadcasts(self) -> pl.DataFrame:
         return self._frame(name=["hello"]).clear()
 

@@ -77,6 +77,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         link_series: Vec::new(),
         happenings: Vec::new(),
         radios: Vec::new(),
+        hops: Vec::new(),
         broadcasts: Vec::new(),
         routes: Vec::new(),
         route_changes: Vec::new(),

@@ -9,8 +9,7 @@ mod tables;
 pub use events::{EventPlace, EventRow};
 pub use rows::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
-    DatagramCounts, LatenessRow, LinkRow, LinkSeriesRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow,
-    SocketRow, SubflowRow, SubflowSample,
+    DatagramCounts, HopRow, LatenessRow, LinkRow, LinkSeriesRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample,
 };
 pub use tables::columns_reference;
 
@@ -51,6 +50,8 @@ pub struct Outcome {
     pub bond_series: Vec<BondSeriesRow>,
     /// One row per station and channel of the wireless network.
     pub radios: Vec<RadioRow>,
+    /// What became of the data frames between stations.
+    pub hops: Vec<HopRow>,
     /// One row per broadcast, sending station and station that hears it.
     pub broadcasts: Vec<BroadcastRow>,
     /// One row per wireless route.

@@ -289,6 +289,7 @@ impl Run<'_> {
             links: collect::links(plan, simulation),
             bonds: bonds::rows(plan, simulation),
             radios: driver.radios(simulation),
+            hops: driver.hops(simulation),
             broadcasts: driver.broadcasts(simulation),
             routes,
             route_changes,

@@ -2,8 +2,8 @@
 
 use crate::application::Datagrams;
 use ropewalk_units::Instant;
-use ropewalk_wifi::RadioStats;
 use ropewalk_wifi::position::Position;
+use ropewalk_wifi::{HopStats, RadioStats};
 
 /// A connection.
 #[derive(Clone, PartialEq, Debug)]
@@ -296,6 +296,19 @@ pub struct RadioRow {
     pub position: Position,
     /// What it has done.
     pub stats: RadioStats,
+}
+
+/// What became of the data frames from one station to another on a channel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HopRow {
+    /// The station that sends.
+    pub from: String,
+    /// The station that they are for.
+    pub to: String,
+    /// The channel.
+    pub channel: u8,
+    /// What became of them.
+    pub stats: HopStats,
 }
 
 /// A broadcast of a station, as another hears it.

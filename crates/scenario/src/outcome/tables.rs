@@ -315,6 +315,8 @@ table! {
         duplicates: u64 ["frames"] = row.stats.duplicates;
         /// begun to be received and spoiled by another signal, whomever they were for
         collisions: u64 ["frames"] = row.stats.collisions;
+        /// begun to be received and spoiled by noise alone, whomever they were for
+        noise: u64 ["frames"] = row.stats.noise;
         /// spoiled by configured errors
         frame_errors: u64 ["frames"] = row.stats.frame_errors;
         /// in reception when the radio itself began to send
@@ -331,6 +333,33 @@ table! {
         sending: f64 ["0 … 1"] = outcome.share(row.stats.sending);
         /// part of the time in which the medium was busy here, own frames included
         busy: f64 ["0 … 1"] = outcome.share(row.stats.busy);
+    }
+}
+
+table! {
+    HOPS:
+    /// One row per station, channel and station that it has sent data frames to; broadcasts are not among them.
+    hops_table of hops, outcome, row {
+        /// the station that sends
+        from: text = &row.from;
+        /// the station that they are for
+        to: text = &row.to;
+        /// the channel
+        channel: u32 = u32::from(row.channel);
+        /// data frames sent, retries among them
+        sent: u64 ["frames"] = row.stats.sent;
+        /// the retries
+        retries: u64 ["frames"] = row.stats.retries;
+        /// of those sent: acknowledged
+        acknowledged: u64 ["frames"] = row.stats.acknowledged;
+        /// of those sent: their preamble was recognised
+        heard: u64 ["frames"] = row.stats.heard;
+        /// of those heard: decoded, duplicates among them
+        received: u64 ["frames"] = row.stats.received;
+        /// given up after the last retry
+        given_up: u64 ["packets"] = row.stats.given_up;
+        /// mean ratio of signal to noise of those heard; empty on disks, which know no powers
+        mean_snr_db: optional_f64 ["dB"] = row.stats.mean_snr_db();
     }
 }
 
@@ -454,6 +483,7 @@ impl Outcome {
             ("bonds", self.bonds_table()),
             ("bond_series", self.bond_series_table()),
             ("radios", self.radios_table()),
+            ("hops", self.hops_table()),
             ("broadcasts", self.broadcasts_table()),
             ("routes", self.routes_table()),
             ("route_changes", self.route_changes_table()),
@@ -486,7 +516,7 @@ columns that may be empty: there was nothing to count, or a Linux host's kernel 
 pub fn columns_reference() -> String {
     let mut page = HEAD.to_owned();
     let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES, LINK_SERIES, EVENTS];
-    let special = [BONDS, BOND_SERIES, RADIOS, BROADCASTS, ROUTES, ROUTE_CHANGES, COMMANDS, SOCKETS];
+    let special = [BONDS, BOND_SERIES, RADIOS, HOPS, BROADCASTS, ROUTES, ROUTE_CHANGES, COMMANDS, SOCKETS];
     general.iter().chain(&special).for_each(|table| table.write(&mut page));
     page
 }

@@ -3,7 +3,7 @@
 use super::broadcasts;
 use super::packet::Packet;
 use super::simulation::Simulation;
-use crate::outcome::{BroadcastRow, EventPlace, EventRow, RadioRow, RouteChangeRow, RouteRow};
+use crate::outcome::{BroadcastRow, EventPlace, EventRow, HopRow, RadioRow, RouteChangeRow, RouteRow};
 use crate::plan::wifi::{Scene, Stage, WayPlan};
 use crate::plan::{EventKind, EventKinds, WifiPlan};
 use ropewalk_sim::{Medium, NoMedium, Tap};
@@ -27,6 +27,11 @@ pub(super) trait MediumDriver<M: Medium<Packet>> {
 
     /// Collisions and moves since the last call, as far as they are wanted.
     fn events<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) -> Vec<EventRow> {
+        Vec::new()
+    }
+
+    /// Rows of the frames between stations, at the end.
+    fn hops<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<HopRow> {
         Vec::new()
     }
 
@@ -260,6 +265,19 @@ impl MediumDriver<Network> for WirelessDriver<'_> {
         let mut rows = std::mem::take(&mut self.moves);
         rows.extend(collisions.iter().map(|collision| lost(network, collision)));
         rows
+    }
+
+    fn hops<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<HopRow> {
+        let network = simulation.world.medium();
+        let stations = (0..network.stations()).map(StationId);
+        let radios = stations.flat_map(|from| network.channels(from).map(move |channel| (from, channel)));
+        let name = |station| network.name(station).to_owned();
+        radios
+            .flat_map(|(from, channel)| {
+                let hops = network.hop_stats(from, channel).into_iter();
+                hops.map(move |(to, stats)| HopRow { from: name(from), to: name(to), channel, stats })
+            })
+            .collect()
     }
 
     fn radios<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<RadioRow> {
