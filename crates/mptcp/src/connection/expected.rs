@@ -14,7 +14,7 @@ use ropewalk_wire::{DataAck, Dss, Segment};
 impl Connection {
     /// Takes a segment that the subflow's TCP has just accepted, if it is expected. If it is not, nothing has changed.
     #[inline(always)]
-    pub(super) fn take_expected(&mut self, now: Instant, at: usize, segment: &Segment) -> bool {
+    pub(super) fn process_expected(&mut self, now: Instant, at: usize, segment: &Segment) -> bool {
         let options = &segment.options.mptcp;
         let Some(dss) = &options.dss else { return false };
         if segment.payload.len == 0 || options.has_rare() || !self.is_calm() {
@@ -25,7 +25,7 @@ impl Connection {
             return false;
         }
         self.note_mapped_octets(at, segment, mapped);
-        self.take_in_order(now, at, segment, mapped.data);
+        self.process_in_order(now, at, segment, mapped.data);
         true
     }
 
@@ -90,7 +90,7 @@ impl Connection {
 
     /// TCP takes the text, and the connection takes it from there.
     #[inline(always)]
-    fn take_in_order(&mut self, now: Instant, at: usize, segment: &Segment, data: u64) {
+    fn process_in_order(&mut self, now: Instant, at: usize, segment: &Segment, data: u64) {
         let subflow = &mut self.subflows[at];
         subflow.touch();
         subflow.tcp.process(segment, Acceptance::Current);

@@ -96,7 +96,7 @@ impl Connection {
             return self.answer_stray(now, at, segment);
         }
         let acceptance = flow.tcp.judge(now, segment);
-        if acceptance == Acceptance::Current && self.take_expected(now, at, segment) {
+        if acceptance == Acceptance::Current && self.process_expected(now, at, segment) {
             return;
         }
         self.process_judged(octets, now, at, segment, acceptance);

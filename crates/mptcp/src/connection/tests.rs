@@ -102,7 +102,7 @@ fn is_the_same_both_ways(connection: &Connection, now: Instant, id: SubflowId, s
     let (mut short, mut long) = (connection.clone(), connection.clone());
     let mut judge = |connection: &mut Connection| connection.subflows[at].tcp.judge(now, segment);
     let acceptance = judge(&mut long);
-    if judge(&mut short) != Acceptance::Current || !short.take_expected(now, at, segment) {
+    if judge(&mut short) != Acceptance::Current || !short.process_expected(now, at, segment) {
         return false;
     }
     long.process_judged(&Generated, now, at, segment, acceptance);
