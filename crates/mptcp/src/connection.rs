@@ -17,7 +17,6 @@
 mod address;
 mod agreement;
 mod close;
-mod expected;
 mod fallback;
 mod handshake;
 mod octets;
