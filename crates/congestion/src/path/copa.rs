@@ -9,7 +9,6 @@ mod delay;
 mod drain;
 
 use super::{PathBbr, PathController, PathSample};
-use crate::aggregation::AckAggregation;
 use crate::bbr;
 use crate::rate_sample::LostPacket;
 use crate::send_quantum;
@@ -126,9 +125,6 @@ pub struct PathCopa {
     interval: f64,
     /// The largest rate sample of a round, whoever limited it (BBR.bw_latest).
     rate_in_round: f64,
-    /// What of a window waits to be reported: lumps are as long as reports are apart, or late.
-    extra_acked: AckAggregation,
-    rounds: u64,
     rounds_after_start: u32,
     /// After an overflow the window does not grow before.
     held_until: Instant,
@@ -157,8 +153,6 @@ impl PathCopa {
             delivered: 0,
             interval: report_interval.as_secs_f64(),
             rate_in_round: 0.0,
-            extra_acked: AckAggregation::new(now),
-            rounds: 0,
             rounds_after_start: 0,
             held_until: now,
         }
@@ -192,8 +186,6 @@ impl PathCopa {
             self.delivery_rate += gain * (rate.delivery_rate - self.delivery_rate);
         }
         self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
-        let (round, cwnd) = (self.rounds, self.window.cwnd);
-        self.extra_acked.update(now, round, rate.newly_acked, self.bandwidth.get(), cwnd);
     }
 
     /// Seconds that a window takes: what was delivered waits to be reported.
@@ -202,9 +194,7 @@ impl PathCopa {
     }
 
     fn unreported(&self) -> f64 {
-        let bandwidth = self.bandwidth.get();
-        let extra = f64::from(self.extra_acked.of_all_rounds());
-        if bandwidth > 0.0 { self.interval.max(extra / bandwidth) } else { self.interval }
+        self.interval
     }
 
     /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?
@@ -281,7 +271,6 @@ impl PathCopa {
     }
 
     fn end_round(&mut self, now: Instant) {
-        self.rounds += 1;
         let rate = std::mem::take(&mut self.rate_in_round);
         let empty = self.delays.end_round(self.own_queue());
         let lossy = self.judge_losses();
@@ -365,7 +354,6 @@ impl PathCopa {
 impl PathController for PathCopa {
     fn on_restart_from_idle(&mut self, now: Instant) {
         self.full_rounds = 0;
-        self.extra_acked.restart(now);
         self.bbr.on_restart_from_idle(now);
     }
 
@@ -388,7 +376,7 @@ impl PathController for PathCopa {
         self.update_rates(now, sample);
         self.bbr.on_report(now, sample);
         let competing = matches!(self.mode, Mode::Competitive(_));
-        self.delays.update(now, sample, competing, self.unreported() - self.interval);
+        self.delays.update(now, sample, competing);
         match self.mode {
             Mode::SlowStart => self.slow_start(now, sample),
             Mode::Default => self.default_step(now, sample),
