@@ -21,7 +21,7 @@ use crate::queue::{Backlog, Payload};
 use crate::receive::incoming::Incoming;
 use crate::receive::replay::ReplayWindow;
 use crate::receive::resequencer::Resequencer;
-use crate::scheduler::{AnyScheduler, Scheduler};
+use crate::scheduler::{AnyScheduler, Reason, Scheduler};
 use crate::view::{PathView, ResequencerView};
 use crate::wire::control::Control;
 use crate::wire::header::DataHeader;
@@ -58,6 +58,8 @@ pub struct Endpoint<P> {
     copies: Vec<(PathId, Datagram<P>)>,
     /// Octets of the packet bound last: the next one is likely as long.
     last_len: u32,
+    /// Why it took the path that it did.
+    last_reason: Reason,
     scheduler: AnyScheduler,
     usable: PathSet,
     /// Is every path down?
@@ -99,6 +101,7 @@ impl<P: Payload> Endpoint<P> {
             backlog: Backlog::new(),
             copies: Vec::with_capacity(config.paths.len()),
             last_len: 0,
+            last_reason: Reason::Wait,
             scheduler: AnyScheduler::new(&config, now),
             usable,
             is_dead: false,
@@ -234,6 +237,12 @@ impl<P: Payload> Endpoint<P> {
             }
         };
         self.now
+    }
+
+    /// Why the packet bound last took its path: what [`Self::poll_transmit`] has just returned, if that is a packet's first
+    /// transmission.
+    pub fn last_reason(&self) -> Reason {
+        self.last_reason
     }
 
     /// The next event.

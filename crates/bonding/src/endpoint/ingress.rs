@@ -89,6 +89,7 @@ impl<P: Payload> Endpoint<P> {
         }
         let (packet, flow, decision) = bound?;
         self.last_len = packet.wire_len();
+        self.last_reason = decision.reason;
         self.dispatch(now, packet, flow, decision.paths)
     }
 
