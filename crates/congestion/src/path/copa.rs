@@ -123,8 +123,6 @@ pub struct PathCopa {
     delivered: u64,
     /// Seconds between two reports.
     interval: f64,
-    /// The largest rate sample of a round, whoever limited it (BBR.bw_latest).
-    rate_in_round: f64,
     rounds_after_start: u32,
     /// After an overflow the window does not grow before.
     held_until: Instant,
@@ -152,7 +150,6 @@ impl PathCopa {
             bandwidth: Largest::default(),
             delivered: 0,
             interval: report_interval.as_secs_f64(),
-            rate_in_round: 0.0,
             rounds_after_start: 0,
             held_until: now,
         }
@@ -180,7 +177,6 @@ impl PathCopa {
         if rate.delivery_rate <= 0.0 {
             return;
         }
-        self.rate_in_round = self.rate_in_round.max(rate.delivery_rate);
         let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
         if !rate.is_app_limited || rate.delivery_rate > self.delivery_rate {
             self.delivery_rate += gain * (rate.delivery_rate - self.delivery_rate);
@@ -271,7 +267,6 @@ impl PathCopa {
     }
 
     fn end_round(&mut self, now: Instant) {
-        let rate = std::mem::take(&mut self.rate_in_round);
         let empty = self.delays.end_round(self.own_queue());
         let lossy = self.judge_losses();
         let lost = std::mem::take(&mut self.lost_in_round);
@@ -280,7 +275,7 @@ impl PathCopa {
             lost >= FULL_LOSSES * self.window.smss && f64::from(lost) > LOSS_THRESH * delivered as f64;
         if matches!(self.mode, Mode::Default) {
             if overflow && self.delays.queue() <= SHORT * self.own_queue() {
-                self.shrink_to_rate(now, rate);
+                self.shrink_to_rate(now);
             }
             self.update_velocity();
             self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
@@ -312,14 +307,7 @@ impl PathCopa {
 
     /// The buffer is too short for a queue to show. No more than what is delivered leaves, until it is time to look whether there is more: as
     /// BBR bounds what is in flight after a probe that lost too much.
-    ///
-    /// `rate` is what was delivered of it. That the application sent no more does not make it larger: the path was full.
-    fn shrink_to_rate(&mut self, now: Instant, rate: f64) {
-        if rate > 0.0 && rate < self.delivery_rate {
-            self.delivery_rate = rate;
-            self.bandwidth = Largest::default();
-            self.bandwidth.update(now, rate, BANDWIDTH_WINDOW);
-        }
+    fn shrink_to_rate(&mut self, now: Instant) {
         let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(self.window.cwnd.min(pipe.max(self.floor())));
         self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
