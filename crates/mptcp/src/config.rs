@@ -296,7 +296,7 @@ macro_rules! mptcp_constants {
                     send_autotuning: bool = true, false;
                     /// Buffers count memory: of a segment the next power of two above its payload and so many octets, and 256
                     /// more. 512 are Linux's without wireless and tunnels, 640 with them; 0: buffers count payload.
-                    memory_overhead: u32 [octets] = 512, 0;
+                    memory_overhead: u32 = 512, 0;
                     /// Opportunistic retransmission (Raiciu et al., NSDI 2012 §4.2).
                     opportunistic_retransmission: bool = false, false;
                     /// Penalization of the subflow that holds the window back (ibid.).
