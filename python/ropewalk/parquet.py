@@ -69,7 +69,7 @@ def place(content: bytes, file: Path) -> None:
             stream.flush()
             os.fsync(descriptor)
             if is_nameless:
-                # With a descriptor `os.link` follows the symbolic link; the path is absolute, so it stands for nothing.
+                # With a descriptor `os.link` follows the symbolic link; the path is absolute.
                 own = f"/proc/self/fd/{descriptor}"
                 os.link(own, beside, src_dir_fd=descriptor, follow_symlinks=True)
         beside.replace(file)
