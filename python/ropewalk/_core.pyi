@@ -51,6 +51,10 @@ class Outcome:
     @property
     def series(self) -> ArrowStream: ...
     @property
+    def link_series(self) -> ArrowStream: ...
+    @property
+    def events(self) -> ArrowStream: ...
+    @property
     def bonds(self) -> ArrowStream: ...
     @property
     def bond_series(self) -> ArrowStream: ...
@@ -90,6 +94,8 @@ def run(
     series: bool = True,
     capture: str | None = None,
     interrupt: Interrupt | None = None,
+    capture_links: list[str] = ...,
+    snap_length: int = 0,
 ) -> Outcome: ...
 
 _Place = tuple[float, float] | str

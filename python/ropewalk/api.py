@@ -73,6 +73,8 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     compare: bool = True,
     out: str | Path | None = None,
     capture: bool = False,
+    capture_links: Sequence[str] = (),
+    snap_length: int = 0,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -88,7 +90,9 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         series: Whether to sample the time series.
         compare: Whether to run every multipath connection and bond on each single path too, same seeds.
         out: A folder to write Parquet files and `summary.json` into.
-        capture: Whether to write a pcapng file of the links too; needs `out`.
+        capture: Whether to write pcapng files of hosts and links too; needs `out`.
+        capture_links: Capture these links alone, and no host.
+        snap_length: How many octets of each packet captures keep; 0 keeps all.
         workers: How many runs at a time; by default one per CPU core.
         executor: Where to run, instead of on threads of this process.
         progress: Where to say how far it has come.
@@ -108,7 +112,15 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     info = waiting.check(source, seed, drawing)
     first = seed if seed is not None else info.seed
     store = Store(Path(out), version()) if out is not None else None
-    plan = Plan(store, Settings(series=series, compare=compare, keep=True, capture=capture))
+    settings = Settings(
+        series=series,
+        compare=compare,
+        keep=True,
+        capture=capture,
+        capture_links=tuple(capture_links),
+        snap_length=snap_length,
+    )
+    plan = Plan(store, settings)
     case = plan.add(source, info, range(first, first + replications), info.name)
     plan.prepare()
     ended = carry_out(plan.jobs, executor or LocalExecutor(workers), progress or Silent(), info.name)

@@ -19,7 +19,9 @@ from ropewalk.extras import require
 from ropewalk.plan import MAX_SEEDS
 from ropewalk.progress import Loudness, Silent, bar_or_silent, choose, for_terminal, is_verbose
 from ropewalk.source import Source, read_scenario
+from ropewalk.store import file_name
 from ropewalk.summary import to_json
+from ropewalk.waiting import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from ropewalk.results import RunResult, SweepResult
     from ropewalk.store import Table
     from ropewalk.studies.cells import Runner
+    from ropewalk.view import Shown
 
 app = typer.Typer(
     help="Simulate TCP and Multipath TCP; see when several paths pay off, and when they harm.",
@@ -58,6 +61,7 @@ ReplicationsOption = Annotated[
     int, typer.Option(min=1, max=MAX_SEEDS, help="How many seeds, from the first upwards.")
 ]
 DEFAULT_OUT = Path("out")
+MOST_VIEWED = 2
 
 
 def show_version(wanted: bool) -> None:
@@ -151,10 +155,25 @@ def run(  # noqa: PLR0913 - one argument per option
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Write pcapng captures too (to --out, or ./out).")
     ] = False,
+    pcap_links: Annotated[
+        list[str] | None,
+        typer.Option("--pcap-links", metavar="LINK", help="Capture this link, and no host. Repeatable."),
+    ] = None,
+    snap_length: Annotated[
+        int,
+        typer.Option(
+            "--snaplen",
+            min=0,
+            max=2**32 - 1,
+            metavar="OCTETS",
+            help="Captures keep so much of each packet; 0: all.",
+        ),
+    ] = 0,
     compare: Annotated[bool, typer.Option(help="Run each path alone too, and say benefit or harm.")] = True,
     workers: WorkersOption = None,
 ) -> None:
     """Run a scenario and show what came of it."""
+    pcap = pcap or bool(pcap_links)
     folder = out if out is not None or not pcap else DEFAULT_OUT
     with reporting("; nothing of the unfinished runs has been written"):
         result = api.run(
@@ -165,6 +184,8 @@ def run(  # noqa: PLR0913 - one argument per option
             compare=compare,
             out=folder,
             capture=pcap,
+            capture_links=pcap_links or (),
+            snap_length=snap_length,
             workers=workers,
             progress=bar_or_silent() if replications > 1 else Silent(),
             drawing=bar_or_silent(),
@@ -432,6 +453,51 @@ def export(
     with reporting():
         files = opened.export(folder, cast("list[Table] | None", table), kind, out)
         typer.echo("\n".join(f"written: {file}" for file in files))
+
+
+@app.command()
+def view(
+    what: Annotated[
+        list[Path],
+        typer.Argument(metavar="RESULT|SCENARIO.toml…", help="One run, or two to be seen side by side."),
+    ],
+    *,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**64 - 1, help="The seed.", show_default="the scenario's")
+    ] = None,
+    settings: SetOption = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="The page.", show_default="<scenario>.html")
+    ] = None,
+) -> None:
+    """Make a page that shows what happened in a run, and why: one file, which works without a network.
+
+    A scenario is run, with all its events; of a result those are shown that its scenario asked for.
+    """
+    from ropewalk import view as viewing
+
+    with reporting():
+        if len(what) > MOST_VIEWED:
+            raise InputError(f"view shows one run or two side by side, not {len(what)}", key="RESULT")
+        shown = [viewed(one, seed, settings) for one in what]
+        file = out or Path(f"{file_name(shown[0].name)}.html")
+        viewing.write(shown, file)
+        typer.echo(f"page: {file}")
+
+
+def viewed(what: Path, seed: int | None, settings: list[str] | None) -> Shown:
+    """The run to be shown: that of a scenario is carried out, that of a store is read."""
+    from ropewalk import view as viewing
+
+    if what.suffix != ".toml":
+        if settings:
+            raise InputError("--set is for scenarios: a result is what it is", key="set")
+        return viewing.of_store(what, seed)
+    source = source_of(what, settings)
+    # Kernels tell of no events.
+    if not any(key == "scenario.events" for key, _ in source.overrides) and not check(source).emulated:
+        source = source.with_overrides({"scenario.events": ["all"]})
+    return viewing.of_result(api.run(source, seed=seed, compare=False, drawing=bar_or_silent()))
 
 
 @app.command()

@@ -89,6 +89,15 @@ LINKS: Final = (
     Column("drops_loss", "lost"),
     Column("utilisation", "utilisation %", PERCENT),
 )
+FLOWS: Final = (
+    Column("connections"),
+    Column("completed"),
+    Column("completion_p50_s", "completion s: median"),
+    Column("completion_p95_s", "95 %"),
+    Column("completion_p99_s", "99 %"),
+    Column("completion_max_s", "longest"),
+    Column("fairness", "Jain's fairness"),
+)
 ROUTE_FIGURES: Final = (
     Column("changes"),
     Column("mean_duration_s"),
@@ -204,6 +213,8 @@ def of_summary(summary: dict[str, Any]) -> str:
         render(["connection", *heads(SUBFLOWS)], subflows),
         render(heads(LINKS), [cells(LINKS, link) for link in links]),
     ]
+    if "flows" in summary:
+        parts.append(render(heads(FLOWS), [cells(FLOWS, summary["flows"])]))
     return "\n\n".join(parts)
 
 

@@ -47,7 +47,7 @@ pub struct Counters {
     pub received: u64,
     /// Packets that could not be read, or whose checksum did not hold.
     pub malformed: u64,
-    /// Packets for somebody else, fragments, and other protocols than TCP.
+    /// Packets for somebody else or from nobody, fragments, and other protocols than TCP.
     pub ignored: u64,
     /// Segments that nobody expected.
     pub unexpected: u64,
@@ -212,7 +212,7 @@ impl Host {
             return;
         };
         let is_own = self.addresses.contains(&ip.header.destination);
-        if !is_own || !ip.is_whole() || ip.protocol != TCP {
+        if !is_own || !may_send(ip.header.source) || !ip.is_whole() || ip.protocol != TCP {
             self.counters.ignored += 1;
             return;
         }
@@ -566,6 +566,12 @@ impl Host {
     pub fn counters(&self) -> Counters {
         self.counters
     }
+}
+
+/// RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
+fn may_send(source: IpAddr) -> bool {
+    let is_broadcast = matches!(source, IpAddr::V4(address) if address.is_broadcast());
+    !source.is_multicast() && !source.is_unspecified() && !is_broadcast
 }
 
 #[cfg(test)]

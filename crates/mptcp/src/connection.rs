@@ -17,6 +17,7 @@
 mod address;
 mod agreement;
 mod close;
+mod expected;
 mod fallback;
 mod handshake;
 mod octets;

@@ -50,7 +50,7 @@ fn said(text: &str) -> Option<&str> {
 pub(crate) fn run_error(py: Python<'_>, error: RunError) -> PyErr {
     match error {
         RunError::Interrupted { .. } => interrupted(py, &error.to_string()),
-        RunError::Wifi { .. } | RunError::Emulated => {
+        RunError::Wifi { .. } | RunError::Emulated | RunError::NoLink { .. } => {
             raised(RUN_ERROR.import(py, "ropewalk.errors", "RunError"), &error.to_string())
         }
         RunError::Capture { source, .. } => os_error(&source),

@@ -15,7 +15,7 @@ use crate::config::{
 };
 use crate::engine::Engine;
 use crate::errors::FrameErrorProcess;
-use crate::monitor::FrameRecord;
+use crate::monitor::{Collision, FrameRecord};
 use crate::phy::Rate;
 use crate::position::Position;
 use crate::propagation::{Channel, Propagation};
@@ -47,6 +47,8 @@ pub struct Network {
     errors: Vec<FrameErrorProcess>,
     /// What was on the air, if anybody wants to know.
     frames: Option<Vec<FrameRecord>>,
+    /// What was lost to others' signals, if anybody wants to know.
+    collisions: Option<Vec<Collision>>,
     ns2: Ns2Rules,
     streams: Streams,
 }
@@ -77,6 +79,7 @@ impl Network {
             routes: Vec::new(),
             errors: Vec::new(),
             frames: None,
+            collisions: None,
             ns2: Ns2Rules::default(),
             streams: *streams,
         };

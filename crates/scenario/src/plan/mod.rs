@@ -22,6 +22,7 @@ pub use crate::schema::address_family::AddressFamily;
 pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
 pub use crate::schema::bond::ClassPlan;
 pub use crate::schema::connection::{CommandPlan, DataDirection, Stack};
+pub use crate::schema::events::{EventKind, EventKinds};
 pub use crate::schema::interval::Interval;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
@@ -236,6 +237,21 @@ impl Protocol {
     /// Multipath TCP?
     pub(crate) const fn is_multipath(&self) -> bool {
         matches!(self, Self::Mptcp(_))
+    }
+
+    /// The same, telling of every decision.
+    pub(crate) fn traced(&self) -> Self {
+        match self {
+            Self::Tcp(config) => {
+                Self::Tcp(Arc::new(ropewalk_tcp::Config { trace: true, ..(**config).clone() }))
+            }
+            Self::Mptcp(config) => {
+                let mut config = config.clone();
+                (config.trace, config.tcp.trace) = (true, true);
+                Self::Mptcp(config)
+            }
+            Self::Udp => Self::Udp,
+        }
     }
 
     /// `tcp`, `mptcp` or `udp`, as scenario files spell it.

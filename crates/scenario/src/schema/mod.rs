@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod connection;
 pub(crate) mod constants;
 pub(crate) mod endpoints;
+pub(crate) mod events;
 pub(crate) mod interval;
 pub(crate) mod jitter;
 mod json_schema;
@@ -28,6 +29,7 @@ pub(crate) mod wifi;
 use address_family::AddressFamily;
 use bond::BondTable;
 use connection::{ConnectionTable, HostTable, RouteTable};
+use events::{EventKind, EventKinds};
 pub use json_schema::schema;
 use link::LinkTable;
 use mptcp::MptcpTable;
@@ -101,6 +103,9 @@ table! {
             seed: u64 = 1;
             /// Distance of the points of the time series.
             sample_interval: Duration as Time = Duration::from_millis(100);
+            /// The kinds of events that are written down, with their reasons, in the table `events`; none by default. They change
+            /// nothing else.
+            events: EventKinds as Vec<EventKind> = EventKinds::NONE;
         }
     }
 }

@@ -229,6 +229,7 @@ fn add_connection<T: Tap<Packet>, M: Medium<Packet>>(
                     dscp: connection.dscp,
                     error: None,
                     randomness: stream(part),
+                    trace: None,
                 })
             };
             [

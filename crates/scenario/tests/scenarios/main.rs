@@ -7,6 +7,7 @@ mod changes;
 mod clocks;
 mod defaults;
 mod emulated_mistakes;
+mod events;
 mod ipv6;
 mod many_mistakes;
 mod middleboxes;

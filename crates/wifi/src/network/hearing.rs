@@ -36,13 +36,17 @@ impl Network {
             && (interference_mw == 0.0
                 || self.propagation.receives(lowest, neighbour.power_mw, interference_mw))
         {
-            if radio.locked.is_some() {
+            let spoilt = radio.locked.map(|locked| locked.transmission);
+            if spoilt.is_some() {
                 radio.stats.collisions += 1;
                 radio.carrier.garble();
             }
             radio.last_preamble = now;
             let power_mw = neighbour.power_mw;
             radio.locked = Some(Locked { transmission: slot, power_mw, interference_mw, since: now });
+            if let Some(spoilt) = spoilt {
+                self.note_collision(now, spoilt, neighbour.radio);
+            }
         } else if let Some(locked) = radio.locked {
             let interference_mw = radio.interference_beside(locked.transmission);
             if interference_mw > locked.interference_mw {
@@ -84,6 +88,7 @@ impl Network {
             } else {
                 radio.stats.collisions += 1;
                 radio.carrier.garble();
+                self.note_collision(cx.now(), slot, index);
                 false
             };
         self.give_up_if_deferred(cx, index);
