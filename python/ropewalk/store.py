@@ -30,6 +30,8 @@ Table = Literal[
     "subflows",
     "links",
     "series",
+    "link_series",
+    "events",
     "bonds",
     "bond_series",
     "radios",

@@ -22,7 +22,17 @@ from ropewalk.studies.bonding_cells import friendly_cells
 COMMAND = [sys.executable, "-m", "ropewalk"]
 
 SUMMARY_KEYS = ["scenario", "seed", "version", "duration_s", "connections", "links", "benefit"]
-CONNECTION_KEYS = ["name", "protocol", "bytes", "goodput_mbps", "start_s", "end_s", "completed", "subflows"]
+CONNECTION_KEYS = [
+    "name",
+    "protocol",
+    "bytes",
+    "goodput_mbps",
+    "start_s",
+    "end_s",
+    "completed",
+    "reinjected_bytes",
+    "subflows",
+]
 SUBFLOW_KEYS = [
     "path",
     "bytes",

@@ -9,7 +9,7 @@ mod tests;
 mod transparent;
 
 pub use bbr::PathBbr;
-pub use controlled::ControlledPath;
+pub use controlled::{ControlledPath, Spread};
 pub use copa::PathCopa;
 pub use transparent::Transparent;
 
@@ -24,6 +24,8 @@ pub struct PathSample {
     pub rate: RateSample,
     /// The shortest round-trip time among those packets.
     pub least_rtt: Option<Duration>,
+    /// What of that the report itself waited on its way back, in queues or before a gateway that was late: no queue of the path's.
+    pub waited: Duration,
     /// The smoothed round-trip time, this report included.
     pub srtt: Duration,
     /// By how much packets come late that others overtake: no queue delays so.

@@ -43,6 +43,12 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         let message = "the links between Linux hosts write no captures yet";
         return Err(scenario.mistake(key, message, "no captures; tcpdump runs in the namespaces").into());
     }
+    if !scenario.plan().settings.events.is_empty() {
+        let message = "kernels tell of no events";
+        return Err(scenario
+            .mistake("scenario.events", message, "no `events`, or hosts of ropewalk's stack")
+            .into());
+    }
     let plan = scenario.plan();
     let failed = |step| move |source| Error::Kernel { step, source };
     lease::clean().map_err(failed(Step::Clean))?;
@@ -68,6 +74,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         series: observed.series,
         bonds: Vec::new(),
         bond_series: Vec::new(),
+        link_series: Vec::new(),
+        happenings: Vec::new(),
         radios: Vec::new(),
         broadcasts: Vec::new(),
         routes: Vec::new(),

@@ -31,7 +31,7 @@ pub use config::{
     RouteConfig, StationConfig, StationId, check_propagation,
 };
 pub use frame::{FrameKind, MAX_PACKET};
-pub use monitor::FrameRecord;
+pub use monitor::{Collision, FrameRecord};
 pub use network::Network;
 pub use route::RouteId;
 pub use stats::{HopStats, RadioStats, RouteStats};

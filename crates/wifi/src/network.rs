@@ -15,7 +15,7 @@ use crate::config::{
 };
 use crate::engine::Engine;
 use crate::errors::FrameErrorProcess;
-use crate::monitor::FrameRecord;
+use crate::monitor::{Collision, FrameRecord};
 use crate::phy::Rate;
 use crate::position::Position;
 use crate::propagation::{Channel, Curves, Fading, Propagation};
@@ -50,6 +50,8 @@ pub struct Network {
     curves: Option<Curves>,
     /// What was on the air, if anybody wants to know.
     frames: Option<Vec<FrameRecord>>,
+    /// What was lost to others' signals, if anybody wants to know.
+    collisions: Option<Vec<Collision>>,
     ns2: Ns2Rules,
     streams: Streams,
 }
@@ -82,6 +84,7 @@ impl Network {
             fading: config.propagation.fading(),
             curves: config.propagation.curves(),
             frames: None,
+            collisions: None,
             ns2: Ns2Rules::default(),
             streams: *streams,
         };

@@ -541,6 +541,16 @@ impl Connection {
             }
         }
         self.tune_window(now);
+        if self.config.trace {
+            self.trace_blocking(now);
+        }
+    }
+
+    #[cold]
+    fn trace_blocking(&mut self, now: Instant) {
+        if let Some(event) = self.receiving.trace_blocking(now) {
+            self.emit(event);
+        }
     }
 
     #[inline(never)]

@@ -2,10 +2,11 @@
 
 use super::order::{Held, Place, Waiting};
 use super::window::ReceiveWindow;
+use crate::event::Event;
 use crate::id::SubflowId;
 use crate::reassembly::Reassembly;
 use crate::subflow::Subflow;
-use ropewalk_units::Dsn;
+use ropewalk_units::{Dsn, Instant};
 use ropewalk_wire::{DataAck, Segment};
 
 /// What the peer has sent, until the application reads it.
@@ -21,6 +22,8 @@ pub(super) struct Receiving {
     finished: bool,
     /// Segments that wait for the order of data.
     held: Held,
+    /// Since when the trace says that data waits behind a hole.
+    blocked_since: Option<Instant>,
 }
 
 impl Receiving {
@@ -34,6 +37,23 @@ impl Receiving {
             fin: None,
             finished: false,
             held: Held::default(),
+            blocked_since: None,
+        }
+    }
+
+    /// What the trace has to say of data behind a hole, if that has changed.
+    pub(super) fn trace_blocking(&mut self, now: Instant) -> Option<Event> {
+        let data = self.reassembly.next();
+        match (self.reassembly.pieces() > 0, self.blocked_since) {
+            (true, None) => {
+                self.blocked_since = Some(now);
+                Some(Event::Blocked { data })
+            }
+            (false, Some(since)) => {
+                self.blocked_since = None;
+                Some(Event::Unblocked { data, waited: now.saturating_since(since) })
+            }
+            _ => None,
         }
     }
 

@@ -102,6 +102,10 @@ fn of_nodes(context: &Context<'_>, nodes: &[NodePlan], found: &mut Vec<ScenarioE
         if !node.jitter.is_idle() {
             found.push(place.misplaced("jitter", what, "`jitter` of a link"));
         }
+        if node.ecmp {
+            let message = "between Linux hosts a router sends all flows the same way";
+            found.push(place.misplaced("ecmp", message, "no `ecmp` between Linux hosts"));
+        }
         if !node.strips.is_idle() {
             let message = "options of Linux's own segments are not taken out yet";
             found.push(place.misplaced("strips", message, "no `strips` between Linux hosts"));

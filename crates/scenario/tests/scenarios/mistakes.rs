@@ -566,8 +566,8 @@ fn the_picture_of_a_mistake() {
 test.toml:17:1: unknown key `los`
    |
 17 | los = \"1 %\"
-   | ^^^ expected one of `between`, `forward`, `backward`, `rate`, `trace`, `mtu`, `delay`, `jitter`, \
-`reorder`, `duplicate`, `loss`, `queue`, `changes`
+   | ^^^ expected one of `between`, `count`, `forward`, `backward`, `rate`, `trace`, `mtu`, `delay`, \
+`jitter`, `reorder`, `duplicate`, `loss`, `queue`, `changes`
   = did you mean `loss`?";
     assert_eq!(mistake(&text, &[]).to_string(), expected);
 }
