@@ -9,7 +9,8 @@ mod tables;
 pub use events::{EventPlace, EventRow};
 pub use rows::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
-    DatagramCounts, HopRow, LatenessRow, LinkRow, LinkSeriesRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample,
+    DatagramCounts, HopRow, LatenessRow, LinkRow, LinkSeriesRow, RadioRow, RouteChangeRow, RouteRow,
+    SeriesRow, SocketRow, SubflowRow, SubflowSample,
 };
 pub use tables::columns_reference;
 

@@ -22,16 +22,16 @@ pub(super) trait MediumDriver<M: Medium<Packet>> {
     /// That time has come.
     fn step<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) {}
 
+    /// Rows of the frames between stations, at the end.
+    fn hops<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<HopRow> {
+        Vec::new()
+    }
+
     /// From now on notes what [`Self::events`] tells.
     fn watch<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) {}
 
     /// Collisions and moves since the last call, as far as they are wanted.
     fn events<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) -> Vec<EventRow> {
-        Vec::new()
-    }
-
-    /// Rows of the frames between stations, at the end.
-    fn hops<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<HopRow> {
         Vec::new()
     }
 
@@ -247,6 +247,19 @@ impl MediumDriver<Network> for WirelessDriver<'_> {
         }
     }
 
+    fn hops<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<HopRow> {
+        let network = simulation.world.medium();
+        let stations = (0..network.stations()).map(StationId);
+        let radios = stations.flat_map(|from| network.channels(from).map(move |channel| (from, channel)));
+        let name = |station| network.name(station).to_owned();
+        radios
+            .flat_map(|(from, channel)| {
+                let hops = network.hop_stats(from, channel).into_iter();
+                hops.map(move |(to, stats)| HopRow { from: name(from), to: name(to), channel, stats })
+            })
+            .collect()
+    }
+
     fn watch<T: Tap<Packet>>(&mut self, simulation: &mut Simulation<T, Network>) {
         if self.kinds.contains(EventKind::Collision) {
             simulation.world.touch_medium(|network, _| network.watch_collisions());
@@ -265,19 +278,6 @@ impl MediumDriver<Network> for WirelessDriver<'_> {
         let mut rows = std::mem::take(&mut self.moves);
         rows.extend(collisions.iter().map(|collision| lost(network, collision)));
         rows
-    }
-
-    fn hops<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<HopRow> {
-        let network = simulation.world.medium();
-        let stations = (0..network.stations()).map(StationId);
-        let radios = stations.flat_map(|from| network.channels(from).map(move |channel| (from, channel)));
-        let name = |station| network.name(station).to_owned();
-        radios
-            .flat_map(|(from, channel)| {
-                let hops = network.hop_stats(from, channel).into_iter();
-                hops.map(move |(to, stats)| HopRow { from: name(from), to: name(to), channel, stats })
-            })
-            .collect()
     }
 
     fn radios<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<RadioRow> {

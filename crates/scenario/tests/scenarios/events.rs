@@ -108,7 +108,8 @@ fn every_drop_is_told_with_link_cause_and_subflow() {
 #[test]
 fn counts_of_events_are_those_of_the_tables() {
     let outcome = outcome(TWO_PATHS, ALL);
-    let sum = |count: fn(&ropewalk_scenario::SubflowRow) -> u64| outcome.subflows.iter().map(count).sum::<u64>();
+    let sum =
+        |count: fn(&ropewalk_scenario::SubflowRow) -> u64| outcome.subflows.iter().map(count).sum::<u64>();
     let sent = |name| of(&outcome, name).filter(|row| row.place == EventPlace::Source).count() as u64;
     assert_eq!(sent("timeout"), sum(|row| row.timeouts.unwrap_or(0)));
     assert_eq!(sent("retransmission"), sum(|row| row.retransmissions));

@@ -112,11 +112,15 @@ impl Network {
     }
 
     /// A frame was lost by interference, or by noise alone.
-    fn note_spoiled(&mut self, index: u32, interference_mw: f64) {
+    fn note_spoiled(&mut self, now: Instant, slot: u32, index: u32, interference_mw: f64) {
         let radio = &mut self.radios[index as usize];
-        let count = if interference_mw > 0.0 { &mut radio.stats.collisions } else { &mut radio.stats.noise };
-        *count += 1;
         radio.carrier.garble();
+        if interference_mw > 0.0 {
+            radio.stats.collisions += 1;
+            self.note_collision(now, slot, index);
+        } else {
+            radio.stats.noise += 1;
+        }
     }
 
     /// Counts a data frame for its sender, if it was for the radio that has locked on to it.
@@ -137,10 +141,7 @@ impl Network {
         let survives = self.survives(slot, index, power_mw, interference_mw);
         let is_decoded = survives && self.receive(cx, slot, index);
         if !survives {
-            self.note_spoiled(index, interference_mw);
-            if interference_mw > 0.0 {
-                self.note_collision(cx.now(), slot, index);
-            }
+            self.note_spoiled(cx.now(), slot, index, interference_mw);
         }
         self.note_hop(slot, index, power_mw, is_decoded);
         self.give_up_if_deferred(cx, index);
