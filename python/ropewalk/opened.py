@@ -104,7 +104,9 @@ def _labelled(frame: pl.DataFrame, points: list[dict[str, Any]]) -> pl.DataFrame
             columns[axis].append(point["parameters"][axis])
     plain = {axis: values for axis, values in columns.items() if axis not in axes or _is_plain(values)}
     texts = {axis: [_text(value) for value in columns[axis]] for axis in axes if axis not in plain}
-    labels = pl.DataFrame({**plain, **texts}, strict=False).with_columns(pl.col("point").cast(pl.UInt32))
+    labels = pl.DataFrame({**plain, **texts}, strict=False).with_columns(
+        pl.col("point").cast(pl.UInt32), pl.col("scenario_hash").cast(frame.schema["scenario_hash"])
+    )
     joined = labels.join(frame, on="scenario_hash", how="inner", maintain_order="left_right")
     return joined.select("point", *axes, *frame.columns)
 

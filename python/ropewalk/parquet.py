@@ -69,7 +69,9 @@ def place(content: bytes, file: Path) -> None:
             stream.flush()
             os.fsync(descriptor)
             if is_nameless:
-                os.link(f"/proc/self/fd/{descriptor}", beside, follow_symlinks=True)
+                # With a descriptor `os.link` follows the symbolic link; the path is absolute.
+                own = f"/proc/self/fd/{descriptor}"
+                os.link(own, beside, src_dir_fd=descriptor, follow_symlinks=True)
         beside.replace(file)
     finally:
         with suppress(OSError):

@@ -185,10 +185,10 @@ def number(value: float) -> str:
     return f"{value:,.{min(max(places, 3), MOST_PLACES)}f}"
 
 
-def natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[tuple[bool, int, str]]:
     """What names are sorted by: f2 comes before f10."""
     parts = re.findall(r"\d+|\D+", name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+    return [(False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts]
 
 
 def heading(result: RunResult) -> str:

@@ -47,14 +47,14 @@ impl Outcome {
 
     /// The time series of links; no rows unless the run was asked for series.
     #[getter]
-    fn link_series(&self) -> PyResult<PyTable> {
-        table(self.0.link_series_table())
+    fn link_series(&self) -> Table {
+        Table(self.0.link_series_table())
     }
 
     /// What happened and why; no rows unless the scenario asks for events.
     #[getter]
-    fn events(&self) -> PyResult<PyTable> {
-        table(self.0.events_table())
+    fn events(&self) -> Table {
+        Table(self.0.events_table())
     }
 
     /// One row per direction of a bond and one per path of it; no rows without bonds.

@@ -248,7 +248,7 @@ impl CaptureTap {
             let Some(&index) = records.get(first) else { return true };
             let said = pending[index].comment.to_mut();
             if !said.is_empty() {
-                said.push_str("\n");
+                said.push('\n');
             }
             said.push_str(&comment.text);
             false

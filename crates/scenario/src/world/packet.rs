@@ -161,7 +161,7 @@ impl Packet {
     pub(crate) fn way_hash(&self, salt: u64) -> u64 {
         let protocol = u64::from(!matches!(self.body, Body::Tcp(_)));
         // The finisher of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), once for each end.
-        finish(finish(self.source.0 << 1 ^ protocol ^ salt) ^ self.destination.0)
+        finish(finish((self.source.0 << 1) ^ protocol ^ salt) ^ self.destination.0)
     }
 
     /// With a code point.

@@ -69,7 +69,7 @@ impl Router {
     pub(crate) fn choose(&self, group: u32, packet: &Packet) -> Port {
         let ports = &self.shared[group as usize];
         let hash = packet.way_hash(self.salt) >> 32;
-        ports[(hash * ports.len() as u64 >> 32) as usize]
+        ports[((hash * ports.len() as u64) >> 32) as usize]
     }
 
     /// Forwards a packet.
