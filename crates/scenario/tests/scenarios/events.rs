@@ -2,6 +2,7 @@
 
 use crate::support::{Overrides, gateways, mistake, scenario};
 use ropewalk_scenario::{EventPlace, EventRow, Outcome, RunOptions, run};
+use ropewalk_units::Duration;
 use std::collections::BTreeSet;
 
 const TWO_PATHS: &str = r#"
@@ -116,7 +117,7 @@ fn counts_of_events_are_those_of_the_tables() {
     let again: u64 = of(&outcome, "reinjected").filter_map(|row| row.octets).map(u64::from).sum();
     assert_eq!(Some(again), outcome.connections[0].reinjected_bytes);
     let waited: f64 =
-        of(&outcome, "unblocked").filter_map(|row| row.duration).map(|time| time.as_secs_f64()).sum();
+        of(&outcome, "unblocked").filter_map(|row| row.duration).map(Duration::as_secs_f64).sum();
     let total = outcome.connections[0].hol_blocked_s.expect("simulated");
     // What waits at the end is not over.
     assert!(waited <= total + 1e-9 && waited > total - 2.5, "{waited} of {total}");
