@@ -17,7 +17,6 @@
 mod address;
 mod agreement;
 mod close;
-mod expected;
 mod fallback;
 mod handshake;
 mod octets;
@@ -152,7 +151,7 @@ impl Connection {
         connection.addresses = Addresses::new(first, &local, connection.config.endpoints(Role::Client));
         connection.agreement.checksum = connection.config.checksum;
         let tcp = tcp::Connection::connect(Arc::clone(&connection.tcp_config), iss, now);
-        connection.add_initial(tcp, first, true);
+        connection.add_initial(tcp, first);
         connection
     }
 
@@ -171,7 +170,7 @@ impl Connection {
         let named = connection.config.endpoints(Role::Server);
         connection.addresses = Addresses::new(path, &local_addresses, named);
         let tcp = tcp::Connection::accept(Arc::clone(&connection.tcp_config), syn, iss, now);
-        connection.add_initial(tcp, path, false);
+        connection.add_initial(tcp, path);
         let capable = syn.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Capable { checksum_required, no_more_subflows, sender_key: None, .. } => {
                 Some((*checksum_required, *no_more_subflows))
@@ -216,7 +215,7 @@ impl Connection {
         }
     }
 
-    fn add_initial(&mut self, tcp: tcp::Connection, path: Path, active: bool) {
+    fn add_initial(&mut self, tcp: tcp::Connection, path: Path) {
         let id = self.subflows.next_id();
         let new = New {
             id,
@@ -224,7 +223,7 @@ impl Connection {
             path_index: 0,
             tcp,
             place: 0,
-            active,
+            active: self.role == Role::Client,
             join: None,
             local_id: 0,
             remote_id: 0,

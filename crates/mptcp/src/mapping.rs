@@ -74,24 +74,12 @@ impl Mappings {
         read: u64,
         most: impl FnOnce() -> usize,
     ) -> Result<(), Refused> {
-        if self.are_used_up(read) {
-            self.replace(mapping);
+        if self.later.is_empty() && self.first.end() <= read {
+            self.first = mapping;
             Ok(())
         } else {
             self.insert_later(mapping, read, most())
         }
-    }
-
-    /// Have all octets before `read` been mapped, and none after?
-    #[inline]
-    pub(crate) fn are_used_up(&self, read: u64) -> bool {
-        self.later.is_empty() && self.first.end() <= read
-    }
-
-    /// As [`Self::insert`], when they [are used up](Self::are_used_up).
-    #[inline]
-    pub(crate) fn replace(&mut self, mapping: Mapped) {
-        self.first = mapping;
     }
 
     #[inline(never)]

@@ -92,29 +92,12 @@ impl Connection {
     fn process_segment(&mut self, octets: &impl Octets, now: Instant, subflow: SubflowId, segment: &Segment) {
         let Some(at) = self.subflows.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
+        flow.touch();
+        self.planner.due.request_poll();
         if flow.tcp.state() == State::Closed {
             return self.answer_stray(now, at, segment);
         }
-        let acceptance = flow.tcp.judge(now, segment);
-        if acceptance == Acceptance::Current && self.take_expected(now, at, segment) {
-            return;
-        }
-        self.process_judged(octets, now, at, segment, acceptance);
-    }
-
-    /// Any segment that the subflow's TCP has judged.
-    #[inline(never)]
-    pub(super) fn process_judged(
-        &mut self,
-        octets: &impl Octets,
-        now: Instant,
-        at: usize,
-        segment: &Segment,
-        acceptance: Acceptance,
-    ) {
-        self.subflows[at].touch();
-        self.planner.due.request_poll();
-        match acceptance {
+        match flow.tcp.judge(now, segment) {
             Acceptance::Rejected => {}
             Acceptance::Reset => self.on_reset_options(at, segment),
             acceptance => self.process_accepted(now, at, segment, acceptance),
@@ -227,8 +210,6 @@ impl Connection {
     /// A segment for a subflow that is gone: its TCP answers with a RST (RFC 9293 §3.10.7.1).
     #[cold]
     fn answer_stray(&mut self, now: Instant, at: usize, segment: &Segment) {
-        self.subflows[at].touch();
-        self.planner.due.request_poll();
         self.subflows[at].tcp.handle_segment(now, segment);
         if !self.subflows.live.contains(&(at as u32)) {
             self.subflows.live.push(at as u32);
@@ -513,7 +494,7 @@ impl Connection {
 
     /// Something rare happened to a subflow.
     #[cold]
-    pub(super) fn on_rare_event(&mut self, now: Instant, at: usize) {
+    fn on_rare_event(&mut self, now: Instant, at: usize) {
         while let Some(event) = self.subflows[at].tcp.poll_event() {
             self.on_tcp_event(now, at, event);
         }

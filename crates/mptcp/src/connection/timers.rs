@@ -65,12 +65,6 @@ impl Timers {
         self.slow_stale = true;
     }
 
-    /// Is it out of date when the first of those fires?
-    #[inline]
-    pub(super) fn are_slow_ones_stale(&self) -> bool {
-        self.slow_stale
-    }
-
     /// The scheduler wants to be asked again at `until`, or not before something changes.
     #[inline]
     pub(super) fn set_scheduler(&mut self, until: Option<Instant>) {

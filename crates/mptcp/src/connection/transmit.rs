@@ -43,7 +43,7 @@ impl Connection {
         while let Some(&at) = self.subflows.live.get(index) {
             let subflow = &mut self.subflows[at as usize];
             if subflow.upkeep.is_unpolled() {
-                if subflow.tcp.transmit(now, segment) {
+                if subflow.wants_to_transmit() && subflow.tcp.transmit(now, segment) {
                     subflow.upkeep.on_numbers();
                     let id = subflow.id;
                     self.attach(octets, at as usize, segment);

@@ -6,7 +6,6 @@ use crate::sender::Room;
 use crate::state::State;
 use crate::stats::Stats;
 use ropewalk_units::{Duration, Rate, Seq};
-use ropewalk_wire::{Flags, Segment};
 
 impl Connection {
     /// The state of RFC 9293 §3.3.2.
@@ -168,16 +167,6 @@ impl Connection {
     #[inline]
     pub fn rcv_nxt(&self) -> Seq {
         self.receiver.next()
-    }
-
-    /// Does a segment that [`Self::judge`] has accepted as current bring the next octets and nothing else, while nothing waits to be read
-    /// or behind a hole?
-    #[inline(always)]
-    pub fn is_continued_by(&self, segment: &Segment) -> bool {
-        self.cx.state == State::Established
-            && segment.ack == self.sender.una()
-            && !segment.flags.contains(Flags::FIN)
-            && self.receiver.is_continued_by(segment)
     }
 
     /// Octets that arrived above a hole, and the pieces that they are in.

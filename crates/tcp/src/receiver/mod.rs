@@ -77,15 +77,6 @@ impl Receiver {
             && (segment.payload.len == 0 || segment.end().before_eq(self.window.edge()))
     }
 
-    /// … while nothing waits, neither to be read nor behind a hole, and no FIN is known?
-    #[inline(always)]
-    pub(crate) fn is_continued_by(&self, segment: &Segment) -> bool {
-        self.is_next(segment)
-            && self.reassembly.readable() == 0
-            && !self.reassembly.has_hole()
-            && self.fin.is_none()
-    }
-
     /// RCV.NXT.
     #[inline]
     pub(crate) fn next(&self) -> Seq {
