@@ -50,14 +50,14 @@ impl AckAggregation {
 
 /// The largest value of each of the last rounds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct MaxOfRounds {
+struct MaxOfRounds {
     most: [u32; ROUNDS],
     round: u64,
 }
 
 impl MaxOfRounds {
     /// A value of `round`; rounds never go back.
-    pub(crate) fn update(&mut self, round: u64, value: u32) {
+    fn update(&mut self, round: u64, value: u32) {
         for passed in (self.round + 1..=round).take(ROUNDS) {
             self.most[slot(passed)] = 0;
         }
@@ -70,12 +70,12 @@ impl MaxOfRounds {
     }
 
     /// The largest value of the last round alone.
-    pub(crate) fn of_this_round(&self) -> u32 {
+    fn of_this_round(&self) -> u32 {
         self.most[slot(self.round)]
     }
 
     /// The largest value of all rounds that are remembered.
-    pub(crate) fn of_all_rounds(&self) -> u32 {
+    fn of_all_rounds(&self) -> u32 {
         self.most.iter().copied().fold(0, u32::max)
     }
 }

@@ -198,8 +198,6 @@ impl<C: PathController> ControlledPath<C> {
         };
         let Spread { excess, reordering, waited } = report.spread;
         let least = rtt.saturating_sub(excess);
-        let raw = rtt;
-        let rtt = rtt.saturating_sub(waited);
         self.min_rtt = self.min_rtt.min(least);
         let error = self.srtt.map_or(Duration::ZERO, |srtt| srtt.max(rtt) - srtt.min(rtt));
         self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
@@ -207,7 +205,7 @@ impl<C: PathController> ControlledPath<C> {
         self.srtt = Some(srtt);
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
         let mut rate = self.sampler.on_acked(self.acked_at, report.octets, Some(&newest), self.min_rtt);
-        rate.rtt = Some(raw);
+        rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
         self.controller

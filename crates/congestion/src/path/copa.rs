@@ -9,7 +9,6 @@ mod delay;
 mod drain;
 
 use super::{PathBbr, PathController, PathSample};
-use crate::aggregation::AckAggregation;
 use crate::bbr;
 use crate::rate_sample::LostPacket;
 use crate::send_quantum;
@@ -124,11 +123,6 @@ pub struct PathCopa {
     delivered: u64,
     /// Seconds between two reports.
     interval: f64,
-    /// The largest rate sample of a round, whoever limited it (BBR.bw_latest).
-    rate_in_round: f64,
-    /// What of a window waits to be reported: lumps are as long as reports are apart, or late.
-    extra_acked: AckAggregation,
-    rounds: u64,
     rounds_after_start: u32,
     /// After an overflow the window does not grow before.
     held_until: Instant,
@@ -156,9 +150,6 @@ impl PathCopa {
             bandwidth: Largest::default(),
             delivered: 0,
             interval: report_interval.as_secs_f64(),
-            rate_in_round: 0.0,
-            extra_acked: AckAggregation::new(now),
-            rounds: 0,
             rounds_after_start: 0,
             held_until: now,
         }
@@ -186,14 +177,11 @@ impl PathCopa {
         if rate.delivery_rate <= 0.0 {
             return;
         }
-        self.rate_in_round = self.rate_in_round.max(rate.delivery_rate);
         let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
         if !rate.is_app_limited || rate.delivery_rate > self.delivery_rate {
             self.delivery_rate += gain * (rate.delivery_rate - self.delivery_rate);
         }
         self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
-        let (round, cwnd) = (self.rounds, self.window.cwnd);
-        self.extra_acked.update(now, round, rate.newly_acked, self.bandwidth.get(), cwnd);
     }
 
     /// Seconds that a window takes: what was delivered waits to be reported.
@@ -202,9 +190,7 @@ impl PathCopa {
     }
 
     fn unreported(&self) -> f64 {
-        let bandwidth = self.bandwidth.get();
-        let extra = f64::from(self.extra_acked.of_all_rounds());
-        if bandwidth > 0.0 { self.interval.max(extra / bandwidth) } else { self.interval }
+        self.interval
     }
 
     /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?
@@ -281,8 +267,6 @@ impl PathCopa {
     }
 
     fn end_round(&mut self, now: Instant) {
-        self.rounds += 1;
-        let rate = std::mem::take(&mut self.rate_in_round);
         let empty = self.delays.end_round(self.own_queue());
         let lossy = self.judge_losses();
         let lost = std::mem::take(&mut self.lost_in_round);
@@ -291,7 +275,7 @@ impl PathCopa {
             lost >= FULL_LOSSES * self.window.smss && f64::from(lost) > LOSS_THRESH * delivered as f64;
         if matches!(self.mode, Mode::Default) {
             if overflow && self.delays.queue() <= SHORT * self.own_queue() {
-                self.shrink_to_rate(now, rate);
+                self.shrink_to_rate(now);
             }
             self.update_velocity();
             self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
@@ -323,14 +307,7 @@ impl PathCopa {
 
     /// The buffer is too short for a queue to show. No more than what is delivered leaves, until it is time to look whether there is more: as
     /// BBR bounds what is in flight after a probe that lost too much.
-    ///
-    /// `rate` is what was delivered of it. That the application sent no more does not make it larger: the path was full.
-    fn shrink_to_rate(&mut self, now: Instant, rate: f64) {
-        if rate > 0.0 && rate < self.delivery_rate {
-            self.delivery_rate = rate;
-            self.bandwidth = Largest::default();
-            self.bandwidth.update(now, rate, BANDWIDTH_WINDOW);
-        }
+    fn shrink_to_rate(&mut self, now: Instant) {
         let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(self.window.cwnd.min(pipe.max(self.floor())));
         self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
@@ -365,7 +342,6 @@ impl PathCopa {
 impl PathController for PathCopa {
     fn on_restart_from_idle(&mut self, now: Instant) {
         self.full_rounds = 0;
-        self.extra_acked.restart(now);
         self.bbr.on_restart_from_idle(now);
     }
 
@@ -388,7 +364,7 @@ impl PathController for PathCopa {
         self.update_rates(now, sample);
         self.bbr.on_report(now, sample);
         let competing = matches!(self.mode, Mode::Competitive(_));
-        self.delays.update(now, sample, competing, self.unreported() - self.interval);
+        self.delays.update(now, sample, competing);
         match self.mode {
             Mode::SlowStart => self.slow_start(now, sample),
             Mode::Default => self.default_step(now, sample),

@@ -211,23 +211,6 @@ fn classes_go_by_the_code_point() {
 }
 
 #[test]
-fn a_quota_is_kept_to_the_octet_and_the_other_path_goes_on() {
-    let quota = 3_000_000;
-    let keys = [
-        ("scenario.duration", "10 s"),
-        ("bonds.home.paths", "[{ link = \"dsl\" }, { link = \"lte\", quota = \"3 MB\" }]"),
-    ];
-    let outcome = outcome(&keys, &RunOptions::default());
-    let sum = |name: &str| -> u64 {
-        let rows = outcome.links.iter().filter(|row| row.name == name);
-        rows.map(|row| row.bytes).sum()
-    };
-    let (kept, free) = (sum("lte"), sum("dsl"));
-    assert!(kept <= quota && kept > quota * 95 / 100, "{kept} octets over the path with a quota");
-    assert!(free > 3 * quota, "{free} over the other");
-}
-
-#[test]
 fn mptcp_and_tcp_pass_a_bond_whole() {
     for protocol in ["tcp", "mptcp"] {
         let overrides = [

@@ -37,8 +37,7 @@ fn push(filter: &mut VecDeque<(f64, f64)>, now: f64, rtt: f64, window: f64, apar
 }
 
 impl Delays {
-    /// `lumps`: seconds that acknowledgements come together for, beyond those between two reports. The least of fewer says little.
-    pub(super) fn update(&mut self, now: Instant, sample: &PathSample, competing: bool, lumps: f64) {
+    pub(super) fn update(&mut self, now: Instant, sample: &PathSample, competing: bool) {
         let Some(rtt) = sample.least_rtt else { return };
         let (now, rtt) = (now.as_secs_f64(), rtt.as_secs_f64());
         self.reordering = sample.reordering.as_secs_f64();
@@ -49,7 +48,7 @@ impl Delays {
         let waited = sample.waited.as_secs_f64();
         let latest = sample.rate.rtt.map_or(rtt, Duration::as_secs_f64);
         let rtt = (rtt - waited).max(0.0);
-        push(&mut self.short, now, rtt, sample.srtt.as_secs_f64() / 2.0 + lumps, 0.0);
+        push(&mut self.short, now, rtt, sample.srtt.as_secs_f64() / 2.0, 0.0);
         self.latest = (latest - waited).max(0.0);
         self.most_in_round = self.most_in_round.max(self.latest);
         if self.least_in_round == 0.0 || rtt < self.least_in_round {
