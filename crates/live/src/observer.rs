@@ -9,8 +9,8 @@ use ropewalk_scenario::{SeriesRow, SubflowSample};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Without a series the kernels are asked this often: a subflow that ends is then known by what it was.
 const RARELY: Duration = Duration::from_millis(200);
@@ -50,10 +50,44 @@ pub(crate) struct Other {
     pub(crate) program: Option<usize>,
 }
 
+/// What a host of ours tells of the subflows of a connection whose data it sends.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) subflows: Vec<Seen>,
+    /// Octets sent once more on another subflow.
+    pub(crate) reinjected: Option<u64>,
+}
+
+/// Where hosts of ours tell it, by connection.
+#[derive(Debug, Default)]
+pub(crate) struct Board(Mutex<BTreeMap<usize, Told>>);
+
+impl Board {
+    /// A thread that has panicked has left what it had.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Told>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is told now.
+    pub(crate) fn write(&self, connection: usize, told: Told) {
+        self.lock().insert(connection, told);
+    }
+
+    /// Adds what was told last to what was seen.
+    fn read(&self, observed: &mut Observed) {
+        for (&index, told) in &*self.lock() {
+            told.subflows.iter().for_each(|seen| keep_seen(&mut observed.subflows[index], *seen));
+            observed.reinjected[index] = told.reinjected;
+        }
+    }
+}
+
 /// Looks into the namespaces from time to time.
 pub(crate) struct Observer<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) diags: BTreeMap<NodeIndex, Diag>,
+    /// What hosts of ours tell.
+    pub(crate) board: Arc<Board>,
     pub(crate) progress: Vec<Arc<Progress>>,
     pub(crate) clock: Clock,
     /// Is the series wanted?
@@ -99,6 +133,7 @@ impl Observer<'_> {
     fn look(&mut self, observed: &mut Observed) -> Vec<Vec<u64>> {
         let bytes = |seen: &Vec<Seen>| seen.iter().map(|seen| seen.bytes).collect();
         let before = observed.subflows.iter().map(bytes).collect();
+        self.board.read(observed);
         for (node, diag) in &mut self.diags {
             // What a kernel does not tell is not known.
             let Ok(mut sockets) = diag.tcp() else { continue };
@@ -178,9 +213,11 @@ fn has_multipath(plan: &Plan, node: NodeIndex) -> bool {
 fn keep(subflows: &mut Vec<Seen>, socket: &TcpSocket, opened: bool) {
     let handshake = u64::from(opened) + u64::from(socket.fin_acked);
     let bytes = socket.info.bytes_acked.saturating_sub(handshake);
-    let (local, remote) = (socket.local, socket.remote);
-    let seen = Seen { local, remote, info: socket.info, bytes };
-    match subflows.iter_mut().find(|known| (known.local, known.remote) == (local, remote)) {
+    keep_seen(subflows, Seen { local: socket.local, remote: socket.remote, info: socket.info, bytes });
+}
+
+fn keep_seen(subflows: &mut Vec<Seen>, seen: Seen) {
+    match subflows.iter_mut().find(|known| (known.local, known.remote) == (seen.local, seen.remote)) {
         Some(known) => *known = seen,
         None => subflows.push(seen),
     }

@@ -6,16 +6,19 @@ use crate::collect;
 use crate::command;
 use crate::error::{Error, Step};
 use crate::lease::{self, Lease};
-use crate::links::{Host, Links};
+use crate::links::{Host, Links, OwnHost, Place};
 use crate::machine::Machine;
-use crate::observer::{Ending, Observed, Observer};
+use crate::observer::{Board, Ending, Observed, Observer};
 use crate::refuse;
+use crate::settings::links_of;
 use crate::site::Site;
 use crate::urgency::{self, Urgency};
-use ropewalk_scenario::plan::Plan;
+use ropewalk_scenario::plan::{NodeIndex, NodeKind, Plan};
 use ropewalk_scenario::{CommandRow, Outcome, Provenance, RunOptions, Scenario, ScenarioError, link_rows};
+use ropewalk_sim::Streams;
 use ropewalk_units::{Duration, Instant};
 use std::io;
+use std::net::IpAddr;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,19 +102,33 @@ struct Emulated {
 fn emulate(
     plan: &Plan,
     site: &mut Site,
-    opened: Opened,
+    mut opened: Opened,
     (seed, series): (u64, bool),
     stop: &AtomicBool,
 ) -> io::Result<Emulated> {
     let progress = opened.progress();
-    let (diags, interfaces) = (std::mem::take(&mut site.diags), std::mem::take(&mut site.interfaces));
+    let (diags, mut interfaces) = (std::mem::take(&mut site.diags), std::mem::take(&mut site.interfaces));
     let groups = command::groups(plan);
     let clock = Clock::starting_in(AHEAD);
-    let hosts = interfaces.into_values().map(|interfaces| Host::new(clock, interfaces));
-    let mut links = Links::new(plan, seed, clock, hosts);
+    let board = Arc::new(Board::default());
+    let nodes = plan.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Host);
+    let hosts = nodes.map(|(index, _)| match interfaces.remove(&index) {
+        Some(interfaces) => Place::Host(Host::new(clock, interfaces)),
+        None => {
+            let ends = opened.take_own(index);
+            Place::Own(Box::new(OwnHost::new(
+                own_identity(plan, index, seed),
+                ends,
+                Arc::clone(&board),
+                clock,
+            )))
+        }
+    });
+    let mut links = Links::new(plan, seed, clock, hosts.collect::<Vec<_>>());
     let over = &AtomicBool::new(false);
     let applications = opened.begin(clock);
-    let observer = Observer { plan, diags, progress: progress.clone(), clock, series, groups: &groups };
+    let observer =
+        Observer { plan, diags, board, progress: progress.clone(), clock, series, groups: &groups };
     let end = Instant::ZERO + plan.settings.duration;
     let (observed, commands) = thread::scope(|scope| {
         let observer = scope.spawn(|| observer.watch(over));
@@ -135,6 +152,13 @@ fn emulate(
     })?;
     drop(applications);
     Ok(Emulated { links, observed, progress, commands })
+}
+
+/// The addresses of a host of ours, and its secret: the same ones with each run of a seed.
+fn own_identity(plan: &Plan, node: NodeIndex, seed: u64) -> (Vec<IpAddr>, [u64; 4]) {
+    let mut stream = Streams::new(seed).stream(&format!("{}/identity", plan.nodes[node].name));
+    let addresses = links_of(plan, node).map(|(_, link, end)| link.addresses[end]).collect();
+    (addresses, std::array::from_fn(|_| stream.next_u64()))
 }
 
 /// Carries packets, on a thread of its own: what it is allowed beyond others goes with it.

@@ -133,12 +133,18 @@ impl Receiving {
     /// The window field of a segment that is not a SYN; `segment` octets are what the edge moves by at least.
     #[inline]
     pub(super) fn window_field(&mut self, scale: u8, segment: u64) -> u16 {
-        self.window.field(self.reassembly.read_position(), self.reassembly.next(), scale, segment)
+        self.window.field(self.window_base(), self.reassembly.next(), scale, segment)
     }
 
     /// Has reading made so much room that the peer should hear of it at once?
     #[inline]
     pub(super) fn wants_window_update(&self, segment: u64) -> bool {
-        self.window.wants_update(self.reassembly.read_position(), self.reassembly.next(), segment)
+        self.window.wants_update(self.window_base(), self.reassembly.next(), segment)
+    }
+
+    /// Where the window begins.
+    #[inline]
+    fn window_base(&self) -> u64 {
+        self.window.base(self.reassembly.read_position(), self.reassembly.waiting().0)
     }
 }

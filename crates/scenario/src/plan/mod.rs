@@ -290,6 +290,11 @@ pub struct ConnectionPlan {
 }
 
 impl ConnectionPlan {
+    /// Is a Linux host at one of its ends?
+    pub fn meets_linux(&self, plan: &Plan) -> bool {
+        [self.source, self.destination].into_iter().any(|node| plan.nodes[node].stack == Stack::Linux)
+    }
+
     /// Does the server send the octets that count? Of requests and responses these are the responses.
     pub fn server_sends(&self) -> bool {
         matches!(self.application, Application::RequestResponse(_)) || self.data == DataDirection::Backward

@@ -148,9 +148,9 @@ fn unknown_keys_and_values() {
         (
             "[hosts.client]",
             "[hosts.client]\nstack = \"linux\"",
-            "hosts.client.stack",
-            "\"linux\"",
-            "not supported yet",
+            "connections.call.protocol",
+            "\"udp\"",
+            "no datagrams there",
             None,
         ),
     ]);
