@@ -2,6 +2,8 @@
 //!
 //! The lines are another program's, `ropewalk-links`, so that the daemon does not hold a simulator.
 
+#![expect(clippy::disallowed_methods, reason = "it waits for other processes and measures in real time")]
+
 mod scene;
 mod traffic;
 

@@ -188,7 +188,7 @@ fn check(path: &Path) -> Result<(), Failure> {
     let config = read(path)?;
     match &config.part {
         Part::Site { lines, .. } => {
-            println!("a site with {} paths, inner MTU {}", lines.len(), config.tun.mtu)
+            println!("a site with {} paths, inner MTU {}", lines.len(), config.tun.mtu);
         }
         Part::Hub { config: hub, .. } => {
             println!("a hub with {} sites, inner MTU {}", hub.sites.len(), config.tun.mtu);

@@ -7,3 +7,6 @@ pub mod noise;
 pub mod offer;
 pub mod replay;
 pub mod transport;
+
+#[cfg(test)]
+mod vectors;

@@ -2,6 +2,8 @@
 //!
 //! Needs root, `ip` and `/dev/net/tun`; without them each test says that it was skipped.
 
+#![expect(clippy::disallowed_methods, reason = "it waits for other processes in real time")]
+
 use nix::sched::{CloneFlags, setns};
 use std::fs::{self, File};
 use std::io::{Read, Write};

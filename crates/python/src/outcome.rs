@@ -77,8 +77,8 @@ impl Outcome {
 
     /// One row per station, channel and station that it has sent data frames to; no rows without a wireless network.
     #[getter]
-    fn hops(&self) -> PyResult<PyTable> {
-        table(self.0.hops_table())
+    fn hops(&self) -> Table {
+        Table(self.0.hops_table())
     }
 
     /// One row per broadcast, sending station and station in its range; no rows without broadcasts.

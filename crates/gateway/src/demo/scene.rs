@@ -7,6 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -110,7 +111,12 @@ impl Scene {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder)?;
         fs::write(folder.join("links.toml"), SCENARIO)?;
-        let links = Command::new(program(LINKS)).arg(folder.join("links.toml")).stdin(Stdio::piped()).spawn();
+        // A group of its own: Ctrl-C ends this process, and then the links see the end of their input and take all down.
+        let links = Command::new(program(LINKS))
+            .arg(folder.join("links.toml"))
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .spawn();
         let links = Process(links.map_err(|error| {
             io::Error::new(error.kind(), format!("{LINKS}, which makes the lines: {error}"))
         })?);

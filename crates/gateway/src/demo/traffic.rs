@@ -54,7 +54,7 @@ fn hub() -> SocketAddr {
 fn datagrams(scene: &Scene, udp: Udp, duration: Duration) -> io::Result<Result> {
     let receiver = scene.at("hub", || UdpSocket::bind(hub()))?;
     receiver.set_read_timeout(Some(TAIL))?;
-    let sender = scene.at("site", || UdpSocket::bind(([10, 9, 0, 2], 0)))?;
+    let sender = scene.at("site", || UdpSocket::bind(SocketAddr::from(([10, 9, 0, 2], 0))))?;
     let gap = Duration::from_nanos((LEN as u64 + 28) * 8 * 1000 / udp.mbps);
     let received = thread::spawn(move || receive(&receiver));
     let (began, mut number, mut first) = (Instant::now(), 0u64, 0);

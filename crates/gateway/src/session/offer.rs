@@ -99,7 +99,7 @@ impl Reader<'_> {
 impl Offer {
     /// As octets.
     pub fn encode(&self) -> Vec<u8> {
-        let flags = u8::from(self.has_aes) * HAS_AES | u8::from(self.yields) * YIELDS;
+        let flags = (u8::from(self.has_aes) * HAS_AES) | (u8::from(self.yields) * YIELDS);
         let mut octets = vec![INNER_VERSION, flags];
         octets.extend_from_slice(&self.generation.instance.to_be_bytes());
         octets.extend_from_slice(&self.generation.number.to_be_bytes());
@@ -151,7 +151,7 @@ impl Answer {
     pub fn encode(self) -> [u8; 3] {
         match self {
             Self::Accepted { is_aes, is_fresh } => {
-                [INNER_VERSION, 0, u8::from(is_aes) * HAS_AES | u8::from(is_fresh) * IS_FRESH]
+                [INNER_VERSION, 0, (u8::from(is_aes) * HAS_AES) | (u8::from(is_fresh) * IS_FRESH)]
             }
             Self::Refused(Refused::Version(version)) => [version, 1, 0],
             Self::Refused(Refused::InUse) => [INNER_VERSION, 2, 0],
