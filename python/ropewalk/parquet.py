@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -61,7 +62,7 @@ def place(content: bytes, file: Path) -> None:
     Raises:
         OSError: What the file system says.
     """
-    beside = file.with_name(f".{file.name}.{os.getpid()}.partial")
+    beside = file.with_name(f".{file.name}.{os.getpid()}-{threading.get_ident()}.partial")
     descriptor, is_nameless = _open(file.parent, beside)
     try:
         with os.fdopen(descriptor, "wb") as stream:
