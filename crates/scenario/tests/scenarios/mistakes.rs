@@ -145,15 +145,16 @@ fn unknown_keys_and_values() {
             "mptcp",
             Some("udp"),
         ),
-        (
-            "[hosts.client]",
-            "[hosts.client]\nstack = \"linux\"",
-            "connections.call.protocol",
-            "\"udp\"",
-            "no datagrams there",
-            None,
-        ),
     ]);
+}
+
+#[test]
+fn datagrams_between_a_kernel_and_a_simulated_host_are_refused_at_their_protocol() {
+    let (text, _) = with("[hosts.client]", "[hosts.client]\nstack = \"linux\"");
+    let error = mistake(&text, &[]);
+    assert_eq!(error.key, "connections.call.protocol");
+    assert_eq!(error.source_line.as_deref(), Some("protocol = \"udp\""));
+    assert!(error.message.contains("`server` is simulated") && error.message.contains("no datagrams there"));
 }
 
 #[test]
