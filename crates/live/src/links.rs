@@ -6,7 +6,7 @@ mod own;
 mod packet;
 mod router;
 
-pub(crate) use host::{Host, Interface};
+pub(crate) use host::Host;
 pub(crate) use lateness::Lateness;
 pub(crate) use own::OwnHost;
 

@@ -1,33 +1,23 @@
 //! What the kernels tell of their subflows while a run goes on.
 
 use crate::application::{Progress, server_port};
+use crate::board::{Board, Seen};
 use crate::clock::Clock;
-use crate::netlink::{Diag, TcpInfo, TcpSocket};
+use crate::netlink::{Diag, TcpSocket};
 use crate::processes;
 use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, Plan, Protocol};
 use ropewalk_scenario::{SeriesRow, SubflowSample};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Without a series the kernels are asked this often: a subflow that ends is then known by what it was.
 const RARELY: Duration = Duration::from_millis(200);
 
 /// Programs close sockets when they like.
 const OFTEN: Duration = Duration::from_millis(50);
-
-/// A subflow at the sender of the data.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
-    pub(crate) local: SocketAddr,
-    pub(crate) remote: SocketAddr,
-    /// As it was when it was seen last.
-    pub(crate) info: TcpInfo,
-    /// Octets of payload acknowledged.
-    pub(crate) bytes: u64,
-}
 
 /// All that was seen: subflows by connection, in the order in which they came.
 #[derive(Debug, Default)]
@@ -48,38 +38,6 @@ pub(crate) struct Other {
     pub(crate) socket: TcpSocket,
     /// Index of the program of that host whose socket it is.
     pub(crate) program: Option<usize>,
-}
-
-/// What a host of ours tells of the subflows of a connection whose data it sends.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    pub(crate) subflows: Vec<Seen>,
-    /// Octets sent once more on another subflow.
-    pub(crate) reinjected: Option<u64>,
-}
-
-/// Where hosts of ours tell it, by connection.
-#[derive(Debug, Default)]
-pub(crate) struct Board(Mutex<BTreeMap<usize, Told>>);
-
-impl Board {
-    /// A thread that has panicked has left what it had.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Told>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What is told now.
-    pub(crate) fn write(&self, connection: usize, told: Told) {
-        self.lock().insert(connection, told);
-    }
-
-    /// Adds what was told last to what was seen.
-    fn read(&self, observed: &mut Observed) {
-        for (&index, told) in &*self.lock() {
-            told.subflows.iter().for_each(|seen| keep_seen(&mut observed.subflows[index], *seen));
-            observed.reinjected[index] = told.reinjected;
-        }
-    }
 }
 
 /// Looks into the namespaces from time to time.
@@ -133,7 +91,10 @@ impl Observer<'_> {
     fn look(&mut self, observed: &mut Observed) -> Vec<Vec<u64>> {
         let bytes = |seen: &Vec<Seen>| seen.iter().map(|seen| seen.bytes).collect();
         let before = observed.subflows.iter().map(bytes).collect();
-        self.board.read(observed);
+        self.board.read(|connection, told| {
+            told.subflows.iter().for_each(|seen| keep_seen(&mut observed.subflows[connection], *seen));
+            observed.reinjected[connection] = told.reinjected;
+        });
         for (node, diag) in &mut self.diags {
             // What a kernel does not tell is not known.
             let Ok(mut sockets) = diag.tcp() else { continue };

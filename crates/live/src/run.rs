@@ -1,6 +1,7 @@
 //! A scenario with Linux hosts, from nothing to its outcome, and back to nothing.
 
 use crate::application::{Opened, Progress};
+use crate::board::Board;
 use crate::clock::Clock;
 use crate::collect;
 use crate::command;
@@ -8,7 +9,7 @@ use crate::error::{Error, Step};
 use crate::lease::{self, Lease};
 use crate::links::{Host, Links, OwnHost, Place};
 use crate::machine::Machine;
-use crate::observer::{Board, Ending, Observed, Observer};
+use crate::observer::{Ending, Observed, Observer};
 use crate::refuse;
 use crate::settings::links_of;
 use crate::site::Site;

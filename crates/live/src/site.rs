@@ -2,7 +2,7 @@
 
 use crate::changes::Changes;
 use crate::error::{Error, Step};
-use crate::links::Interface;
+use crate::interface::Interface;
 use crate::namespace::Namespace;
 use crate::netlink::{Diag, MptcpPm, Route, Routing};
 use crate::settings::{Settings, links_of};

@@ -2,8 +2,8 @@
 
 use super::stream::{CHUNK, Outgoing, tell, wrong_at};
 use super::{Progress, server_port};
+use crate::board::{Seen, Told};
 use crate::netlink::TcpInfo;
-use crate::observer::{Seen, Told};
 use ropewalk_host::{Host, Protocol, SocketId};
 use ropewalk_mptcp::Path;
 use ropewalk_scenario::application::{Sink, Source};

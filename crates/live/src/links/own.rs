@@ -3,8 +3,8 @@
 use super::lateness::Lateness;
 use super::packet::Octets;
 use crate::application::OwnEnd;
+use crate::board::Board;
 use crate::clock::Clock;
-use crate::observer::Board;
 use ropewalk_host::{Event, Host};
 use ropewalk_sim::{Context, PacketId, Port};
 use ropewalk_units::{Duration, Instant};
