@@ -51,8 +51,6 @@ pub(crate) struct Progress {
 pub(crate) struct WayBack {
     pub(crate) taken: Duration,
     pub(crate) shortest: Duration,
-    /// How much longer this report took than others by the same path.
-    pub(crate) waited: Duration,
 }
 
 impl WayBack {
@@ -322,11 +320,7 @@ impl<P> Path<P> {
             self.channel.on_delivered(len, &state, rtt);
         }
         let time = |ticks: u16| Duration::from_micros(u64::from(ticks) * u64::from(TICK));
-        self.channel.on_spread(Spread {
-            excess: time(report.excess),
-            reordering: time(report.reordering),
-            waited: way.waited,
-        });
+        self.channel.on_spread(Spread { excess: time(report.excess), reordering: time(report.reordering) });
         self.channel.end_report(now);
     }
 

@@ -24,8 +24,6 @@ pub struct PathSample {
     pub rate: RateSample,
     /// The shortest round-trip time among those packets.
     pub least_rtt: Option<Duration>,
-    /// What of that the report itself waited on its way back, in queues or before a gateway that was late: no queue of the path's.
-    pub waited: Duration,
     /// The smoothed round-trip time, this report included.
     pub srtt: Duration,
     /// By how much packets come late that others overtake: no queue delays so.

@@ -7,7 +7,7 @@ use crate::event::{Event, PathState, TimerKind};
 use crate::id::{MAX_PATHS, PathId, PathSet};
 use crate::path::{Path, Progress, WayBack};
 use crate::queue::Payload;
-use crate::receive::incoming::{Incoming, made_at};
+use crate::receive::incoming::Incoming;
 use crate::scheduler::{AnyScheduler, Scheduler};
 use crate::wire::control::{Control, Keepalive, KeepaliveReply, Missing, PathReport, Report, TrainPacket};
 use ropewalk_units::{Duration, Instant};
@@ -154,7 +154,7 @@ impl Feedback {
         for (entry, path) in entries.iter_mut().zip(incoming.iter_mut()) {
             *entry = path.report(now, config.loss_timeout);
         }
-        self.report = Some(Report::new(self.reports_sent, made_at(now), &entries[..incoming.len()]));
+        self.report = Some(Report::new(self.reports_sent, &entries[..incoming.len()]));
         self.reports_sent = self.reports_sent.wrapping_add(1);
     }
 
@@ -268,8 +268,7 @@ impl<P: Payload> Endpoint<P> {
         }
         let mut progress = [Progress::default(); MAX_PATHS];
         let before = self.weights(now);
-        let waited = self.incoming[path.index()].on_report(now, report.made_at);
-        let way = WayBack { waited, ..self.way_back(path) };
+        let way = self.way_back(path);
         for (place, entry) in report.paths().iter().enumerate() {
             let was = self.paths[place].liveness.state;
             progress[place] = self.paths[place].on_report(now, entry, way, &self.config.keepalive);
@@ -283,8 +282,7 @@ impl<P: Payload> Endpoint<P> {
 
     fn way_back(&self, path: PathId) -> WayBack {
         let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
-        let taken = self.paths[path.index()].base_rtt().unwrap_or(shortest);
-        WayBack { taken, shortest, waited: Duration::ZERO }
+        WayBack { taken: self.paths[path.index()].base_rtt().unwrap_or(shortest), shortest }
     }
 
     fn weights(&self, now: Instant) -> [u32; MAX_PATHS] {

@@ -4,10 +4,8 @@ mod delays;
 mod gaps;
 mod reordering;
 mod train;
-mod way_back;
 
 pub(crate) use delays::Extremes;
-pub(crate) use way_back::made_at;
 
 use crate::clock::micros;
 use crate::id::{GlobalSeq, PathId, PathSeq};
@@ -17,7 +15,6 @@ use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
 use ropewalk_units::{Duration, Instant};
 use train::Train;
-use way_back::WayBackDelays;
 
 /// A path that has delivered data within this time is busy: what has not passed on it may be waiting before it.
 const BUSY: Duration = Duration::from_millis(20);
@@ -42,7 +39,6 @@ pub(crate) struct Incoming {
     /// The least one-way delay since the last report, as the wrapping difference of two clocks.
     least_delay: Option<u32>,
     train: Train,
-    reports: WayBackDelays,
     /// One-way delays of late, for the resequencer.
     pub(crate) recent: Extremes,
     /// The bond's greatest number known to have been sent before or with what came.
@@ -78,7 +74,6 @@ impl Incoming {
             arrived_at: 0,
             least_delay: None,
             train: Train::default(),
-            reports: WayBackDelays::new(now),
             recent: Extremes::new(now),
             highest: None,
             solo_from: GlobalSeq::new(0),
@@ -149,11 +144,6 @@ impl Incoming {
         self.heard_at = now;
         self.is_heard = true;
         self.recent.note(now, relative);
-    }
-
-    /// A report of the peer's came by it: how long it waited on the way.
-    pub(crate) fn on_report(&mut self, now: Instant, made_at: u16) -> Duration {
-        self.reports.note(now, made_at)
     }
 
     /// How long nothing comes by it though it lives: of one that rests two keepalives may be missing.

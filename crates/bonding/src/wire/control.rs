@@ -28,8 +28,6 @@ pub enum Control {
 pub struct Report {
     /// Counts reports: copies and older ones are ignored.
     pub number: u32,
-    /// When it was made: the sender's clock in units of 64 µs, wrapping.
-    pub made_at: u16,
     count: u8,
     entries: [PathReport; MAX_PATHS],
 }
@@ -112,10 +110,10 @@ impl Report {
     /// # Panics
     ///
     /// If there are more than [`MAX_PATHS`].
-    pub fn new(number: u32, made_at: u16, paths: &[PathReport]) -> Self {
+    pub fn new(number: u32, paths: &[PathReport]) -> Self {
         let mut entries = [PathReport::default(); MAX_PATHS];
         entries[..paths.len()].copy_from_slice(paths);
-        Self { number, made_at, count: paths.len() as u8, entries }
+        Self { number, count: paths.len() as u8, entries }
     }
 
     /// One entry for each path, in their order.
@@ -152,13 +150,12 @@ impl Control {
         }
     }
 
-    /// Appended to `octets`, in network order: version and kind, a path or a count, two octets of zero (of a report `made_at`, of a keepalive `rest`), and the fields
+    /// Appended to `octets`, in network order: version and kind, a path or a count, two octets of zero (of a keepalive `rest`), and the fields
     /// in their order.
     pub fn encode(&self, octets: &mut Vec<u8>) {
         match self {
             Self::Report(report) => {
-                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count]);
-                octets.extend_from_slice(&report.made_at.to_be_bytes());
+                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count, 0, 0]);
                 put(octets, &[report.number]);
                 report.paths().iter().for_each(|path| path.encode(octets));
             }
@@ -231,12 +228,12 @@ impl Report {
         if usize::from(count) > MAX_PATHS {
             return Err(DecodeError::TooManyPaths(count));
         }
-        let (made_at, number) = (reader.u16()?, reader.u32()?);
+        let (_, number) = (reader.u16()?, reader.u32()?);
         let mut entries = [PathReport::default(); MAX_PATHS];
         for entry in &mut entries[..usize::from(count)] {
             *entry = PathReport::decode(reader)?;
         }
-        Ok(Self { number, made_at, count, entries })
+        Ok(Self { number, count, entries })
     }
 }
 

@@ -25,8 +25,6 @@ pub struct Spread {
     pub excess: Duration,
     /// Packets were late that others overtook.
     pub reordering: Duration,
-    /// The report itself waited on its way, in queues or before a gateway that was late.
-    pub waited: Duration,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -196,7 +194,7 @@ impl<C: PathController> ControlledPath<C> {
             }
             return;
         };
-        let Spread { excess, reordering, waited } = report.spread;
+        let Spread { excess, reordering } = report.spread;
         let least = rtt.saturating_sub(excess);
         self.min_rtt = self.min_rtt.min(least);
         let error = self.srtt.map_or(Duration::ZERO, |srtt| srtt.max(rtt) - srtt.min(rtt));
@@ -208,8 +206,7 @@ impl<C: PathController> ControlledPath<C> {
         rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.controller
-            .on_report(now, &PathSample { rate, least_rtt: Some(least), waited, srtt, reordering });
+        self.controller.on_report(now, &PathSample { rate, least_rtt: Some(least), srtt, reordering });
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }

@@ -44,12 +44,8 @@ impl Delays {
         // While others hold the queue the base shows in drains only, which forget what is older.
         let window = if competing { f64::INFINITY } else { BASE_WINDOW };
         push(&mut self.long, now, rtt, window, 0.1);
-        // The base is what one clock has measured. A wait is told by two, which may be wrong for a moment: it never lowers the base.
-        let waited = sample.waited.as_secs_f64();
-        let latest = sample.rate.rtt.map_or(rtt, Duration::as_secs_f64);
-        let rtt = (rtt - waited).max(0.0);
         push(&mut self.short, now, rtt, sample.srtt.as_secs_f64() / 2.0, 0.0);
-        self.latest = (latest - waited).max(0.0);
+        self.latest = sample.rate.rtt.map_or(rtt, Duration::as_secs_f64);
         self.most_in_round = self.most_in_round.max(self.latest);
         if self.least_in_round == 0.0 || rtt < self.least_in_round {
             self.least_in_round = rtt;

@@ -97,8 +97,7 @@ impl Drain {
         if rate.prior_delivered < from {
             return Verdict::Draining;
         }
-        let least = sample.least_rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(sample.waited));
-        let left = least.as_secs_f64() - delays.base();
+        let left = sample.least_rtt.map_or(0.0, Duration::as_secs_f64) - delays.base();
         let alone = left <= (LEFT * running.queue_before).max(share.none);
         if !alone && left < running.left - FALLING * running.queue_before {
             running.left = left;
