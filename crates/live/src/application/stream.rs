@@ -3,7 +3,7 @@
 use super::socket::{Stream, again};
 use super::{End, Progress, Stage};
 use ropewalk_scenario::application::{Sink, Source, Writer};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{Payload, fill_stream};
 use rustix::event::PollFlags;
 use std::io;
@@ -72,18 +72,28 @@ impl<'a> Running<'a> {
 
     /// Goes on until the run is over.
     pub(super) fn run(mut self) -> io::Result<()> {
+        // As every program that waits for room: it does not write before the kernel says that there is enough of it.
+        let mut is_full = false;
         while !self.stage.is_over() {
             // What has come may ask for an answer: it is written before anything is waited for.
             self.receive()?;
-            let wants_out = self.send()?;
+            if !is_full {
+                is_full = self.send()?;
+            }
             self.tell();
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, self.sink.finished_at.is_none());
-            flags.set(PollFlags::OUT, wants_out);
-            let deadline = self.end.source.deadline().unwrap_or(Instant::MAX);
-            self.stream.wait(flags, deadline.saturating_since(self.stage.clock.now()))?;
+            flags.set(PollFlags::OUT, is_full);
+            let ready = self.stream.wait(flags, self.patience(is_full))?;
+            is_full &= ready.difference(PollFlags::IN).is_empty();
         }
         Ok(())
+    }
+
+    /// How long until the source has something to say; for ever if the kernel has no room.
+    fn patience(&self, is_full: bool) -> Duration {
+        let deadline = self.end.source.deadline().filter(|_| !is_full);
+        deadline.unwrap_or(Instant::MAX).saturating_since(self.stage.clock.now())
     }
 
     /// Writes what is due, as far as the kernel takes it. Is there more?
