@@ -5,6 +5,8 @@
 #   make fuzz    the Rust tests with new random cases, ROUNDS times, 100 000 attacked connections in all
 #   make lint    formatters and linters, warnings as errors
 #   make bench   the benchmarks
+#   make docs    the documentation as a site, in the folder site; a broken link is an error
+#   make release wheels and sdist, built and checked, in the folder dist; nothing is uploaded
 #   make clean   remove what the others made
 
 VENV := .venv
@@ -26,7 +28,7 @@ RUFF = $(BIN)/ruff
 export PYO3_PYTHON := $(abspath $(BIN))/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-rust test-python fuzz lint lint-rust lint-python bench clean
+.PHONY: run test test-rust test-python fuzz lint lint-rust lint-python bench docs release clean
 
 run: $(VENV)/.package
 	$(BIN)/ropewalk run scenarios/degraded-path.toml
@@ -66,8 +68,15 @@ bench: $(VENV)/.package
 	benches/ns3/compare
 	$(BIN)/python benches/python_side.py
 
+docs: $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install -q 'mkdocs-material>=9.8' 'mkdocstrings-python>=2.0'
+	$(BIN)/mkdocs build --strict
+
+release:
+	.ci/release
+
 clean:
-	rm -rf $(VENV) target out python/ropewalk/*.so
+	rm -rf $(VENV) target out dist site python/ropewalk/*.so
 
 # uv stands in where Python comes without its venv module (Debian splits it off as python3-venv).
 $(VENV)/pyvenv.cfg:
@@ -80,7 +89,7 @@ $(VENV)/pyvenv.cfg:
 # The package is installed in place: the Python sources are used from where they are, and only a change of
 # Rust builds again.
 $(VENV)/.package: $(VENV)/pyvenv.cfg pyproject.toml $(RUST_SOURCES)
-	$(BIN)/python -m pip install -q --editable .
+	$(BIN)/python -m pip install -q --editable '.[figures]'
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.package

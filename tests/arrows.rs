@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Each crate, and the crates of the workspace that it may import.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("units", &[]),
     ("aqm", &["units"]),
     ("wire", &["units"]),
@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("live", &["units", "wire", "tcp", "mptcp", "host", "sim", "scenario"]),
     ("analyse", &["units", "wire", "mptcp"]),
     ("bonding", &["units", "congestion", "aqm"]),
+    ("gateway", &["units", "wire", "bonding"]),
     ("routing", &["units"]),
     ("sim", &["units", "aqm"]),
     ("wifi", &["units", "sim"]),

@@ -95,3 +95,118 @@ fn tshark_reads_a_multipath_capture_of_every_host_and_link() {
         }
     }
 }
+
+/// Layers that packets of a simulation have; what tshark names beside them, it has guessed.
+const LAYERS: [&str; 8] = ["raw", "ip", "ipv6", "tcp", "udp", "mptcp", "data", "ropewalk_bond"];
+
+/// For each file of a folder what tshark says of its packets: layers that none has, and frames that are malformed.
+fn guessed(folder: &Path, script: &[&str]) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    let files = std::fs::read_dir(folder).expect("the folder is there");
+    for file in files.map(|entry| entry.expect("readable").path()) {
+        let mut command = Command::new("tshark");
+        command
+            .args(script)
+            .args(["-T", "fields", "-e", "frame.protocols", "-e", "_ws.malformed", "-r"])
+            .arg(&file);
+        let Ok(output) = command.output() else {
+            println!("skipped: tshark is not installed");
+            return None;
+        };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let lines: BTreeSet<String> =
+            String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+        let is_strange = |line: &String| {
+            let (layers, malformed) = line.split_once('\t').expect("two fields");
+            !malformed.is_empty() || layers.split(':').any(|layer| !LAYERS.contains(&layer))
+        };
+        found.extend(lines.into_iter().filter(is_strange).map(|line| format!("{}: {line}", file.display())));
+    }
+    Some(found)
+}
+
+#[test]
+fn no_dissector_takes_the_packets_of_shipped_scenarios_for_its_own() {
+    for scenario in ["chain", "degraded-path", "diamond", "handover", "lte-wifi", "mesh", "shared-bottleneck"]
+    {
+        let name = format!("{scenario}.toml");
+        let folder = captured(&name, &format!("captures-{scenario}"), &[("scenario.duration", "1500 ms")]);
+        let Some(strange) = guessed(&folder.0, &[]) else { return };
+        assert!(strange.is_empty(), "{scenario}: {strange:#?}");
+    }
+}
+
+#[test]
+fn the_dissector_of_bonds_reads_every_packet_between_gateways() {
+    let script = format!("lua_script:{}", root().join("docs/wireshark/ropewalk-bond.lua").display());
+    let folder = captured("bonding.toml", "captures-bond", &[("scenario.duration", "500 ms")]);
+    let file = folder.0.join("link-dsl.pcapng");
+    let mut command = Command::new("tshark");
+    let fields = ["ropewalk_bond.kind", "ropewalk_bond.global_seq", "ropewalk_bond.path", "_ws.malformed"];
+    command.args(["-X", &script, "-T", "fields", "-r"]).arg(&file);
+    for field in fields {
+        command.args(["-e", field]);
+    }
+    let Ok(output) = command.output() else { return println!("skipped: tshark is not installed") };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let packets: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    assert!(packets.len() > 100, "{} packets", packets.len());
+    assert!(packets.iter().all(|fields| !fields[0].is_empty() && fields[3].is_empty()), "{text}");
+    let data: Vec<u32> = packets
+        .iter()
+        .filter(|fields| fields[0] == "0")
+        .map(|fields| fields[1].parse().expect("a number"))
+        .collect();
+    assert!(
+        data.is_sorted() && data.len() > 100,
+        "numbers of the bond in the order of the one path that is used"
+    );
+    let kinds: BTreeSet<&str> = packets.iter().map(|fields| fields[0]).collect();
+    assert!(kinds.contains("1") && kinds.contains("2") && kinds.contains("3"), "{kinds:?}");
+}
+
+#[test]
+fn a_capture_of_one_link_is_short_and_has_events_as_comments() {
+    let path = root().join("scenarios/degraded-path.toml");
+    let source = std::fs::read_to_string(&path).expect("the scenario is there");
+    let keys = [("scenario.duration", "3 s"), ("scenario.events", "[\"scheduling\", \"timeout\"]")];
+    let overrides: Vec<_> = keys.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    let scenario = load(&source, Some(&path), &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let names = |folder: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("the folder is there");
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    let all = Folder::new("captures-comments");
+    run(&scenario, &RunOptions { capture: Some(all.0.clone()), ..RunOptions::default() }).expect("it runs");
+    assert_eq!(names(&all.0), ["host-client.pcapng", "host-server.pcapng", "link-a.pcapng", "link-b.pcapng"]);
+    let links = ["b".to_owned()];
+    let chosen = Folder::new("captures-chosen");
+    let options = RunOptions {
+        capture: Some(chosen.0.clone()),
+        capture_links: &links,
+        snap_length: 68,
+        ..RunOptions::default()
+    };
+    run(&scenario, &options).expect("it runs");
+    assert_eq!(names(&chosen.0), ["link-b.pcapng"]);
+    let unknown = ["c".to_owned()];
+    let options = RunOptions { capture_links: &unknown, ..options };
+    let error = run(&scenario, &options).expect_err("there is no such link");
+    assert_eq!(error.to_string(), "there is no link `c` to capture; the links are a, b");
+    let Some(lengths) = tshark(&chosen.0.join("link-b.pcapng"), "tcp", &["frame.cap_len", "frame.len"])
+    else {
+        return;
+    };
+    let pairs = lengths.iter().map(|line| line.split_once('\t').expect("two fields"));
+    let pairs: Vec<(u32, u32)> =
+        pairs.map(|(kept, len)| (kept.parse().unwrap(), len.parse().unwrap())).collect();
+    assert!(pairs.iter().all(|&(kept, len)| kept == len.min(68)) && pairs.iter().any(|&(_, len)| len > 1000));
+    let comments = tshark(&all.0.join("host-client.pcapng"), "tcp", &["frame.comment"]).expect("installed");
+    let said = comments.iter().filter(|comment| comment.contains("scheduled")).count();
+    assert!(said > 50, "{said} of {} packets say why they go where they go", comments.len());
+}

@@ -1,5 +1,5 @@
 //! TCP over chains of 802.11b stations against modern ns-3 (3.48), same settings: long preamble, 11 Mbit/s for data and
-//! ACKs, at most four transmissions, MSS 1400 and timestamps, buffers of 128 kB, delayed ACKs (2, 200 ms), RTO at least 1 s,
+//! ACKs, at most four transmissions, segments of 1400 octets and timestamps, buffers of 128 kB, delayed ACKs (2, 200 ms), RTO at least 1 s,
 //! NewReno that grows by ACKs as ns-3's does, 20 MB.
 
 use ropewalk_scenario::{Outcome, RadioStats, RunOptions, load, run};
@@ -15,7 +15,7 @@ duration = "300 s"
 preset = "linux"
 congestion_control = "newreno"
 byte_counting = false
-mss = 1400
+mss = 1412
 receive_buffer = "128 kB"
 send_buffer = "128 kB"
 rto_min = "1 s"
@@ -64,13 +64,17 @@ fn over_seeds(source: &str, overrides: &[(&str, &str)], seeds: u64) -> f64 {
     mean(&(1..=seeds).map(one).collect::<Vec<f64>>())
 }
 
+/// A frame that is queued as a reception ends goes without a backoff in ns-3. The standard wants one, and so do we by default.
+const ACCESS_OF_NS3: (&str, &str) = ("wifi.access_after_reception", "immediate");
+
 #[test]
-fn chains_within_carrier_sense_carry_what_they_do_in_ns3() {
+fn chains_within_carrier_sense_carry_what_they_do_in_ns3_by_its_rule_of_access() {
     for (hops, theirs) in [(1, 5.217), (2, 2.665), (4, 1.340)] {
-        let ours = over_seeds(&chain(hops, 5.0, 250.0), &[], 3);
-        let counted = over_seeds(&chain(hops, 5.0, 250.0), &[("tcp.byte_counting", "true")], 3);
-        println!("{hops} hops: ours {ours:.3} ({counted:.3} with bytes counted), ns-3 {theirs:.3} Mbit/s");
-        assert!((ours / theirs - 1.0).abs() < 0.03, "{hops} hops: {ours:.3}, ns-3 {theirs:.3}");
+        let standard = over_seeds(&chain(hops, 5.0, 250.0), &[], 3);
+        let ours = over_seeds(&chain(hops, 5.0, 250.0), &[ACCESS_OF_NS3], 3);
+        println!("{hops} hops: ours {ours:.3} ({standard:.3} by the standard), ns-3 {theirs:.3} Mbit/s");
+        assert!(standard < ours, "{hops} hops: a backoff more costs time");
+        assert!((ours / theirs - 1.0).abs() < 0.01, "{hops} hops: {ours:.3}, ns-3 {theirs:.3}");
     }
 }
 

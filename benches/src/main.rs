@@ -1,7 +1,7 @@
 //! Packet-hops per second of CPU time, on one core, without a trace listener.
 //!
-//! `speed` runs all benchmarks; `speed single` (or `multipath`, `thousand`, `dumbbell`, `diamond`, `wifi-chain`,
-//! `wifi-mesh`, `heap`) one. Each
+//! `speed` runs all benchmarks; `speed single` (or `multipath`, `thousand`, `dumbbell`, `fat-tree`, `diamond`,
+//! `wifi-chain`, `wifi-mesh`, `heap`) one. Each
 //! simulation is built and run once to warm up and then `--repeat N` times (3), and the best run counts:
 //! on a shared machine the least disturbed run is the one that measures the program. A packet-hop is a data
 //! packet or an ACK that was delivered over one link. Beside them stands the time that a 4-ary heap with
@@ -124,6 +124,9 @@ fn main() {
     // The largest comes first: a peak never falls again.
     if wanted("thousand") {
         measure("thousand", include_str!("../scenarios/thousand.toml"), duration, repeat.min(1));
+    }
+    if wanted("fat-tree") {
+        measure("fat-tree", include_str!("../scenarios/fat-tree.toml"), duration, repeat);
     }
     if wanted("diamond") {
         measure_short("diamond", DIAMOND, &[("wifi.routes.b.channel", "6")], repeat);

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ropewalk.analysis import Analysis, analyse
     from ropewalk.api import check, compare, explain, run, schema, sweep, version
     from ropewalk.benefit import Benefit
+    from ropewalk.builder import Scenario
     from ropewalk.campaign import Campaign
     from ropewalk.comparison import Comparison
     from ropewalk.errors import (
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from ropewalk.executor import Executor, LocalExecutor
+    from ropewalk.opened import StoredResults, export
+    from ropewalk.opened import open_folder as open  # noqa: A004 - `ropewalk.open`, as other libraries have it
     from ropewalk.results import RunResult, SweepResult
     from ropewalk.statistics import Interval
 
@@ -49,14 +52,18 @@ __all__ = [
     "RopewalkError",
     "RunError",
     "RunResult",
+    "Scenario",
     "ScenarioError",
     "StoreError",
+    "StoredResults",
     "SweepResult",
     "UnsupportedError",
     "analyse",
     "check",
     "compare",
     "explain",
+    "export",
+    "open",
     "run",
     "schema",
     "sweep",
@@ -73,8 +80,14 @@ _HOMES: Final = {
     "LocalExecutor": "executor",
     "RunResult": "results",
     "SweepResult": "results",
+    "Scenario": "builder",
+    "StoredResults": "opened",
     "analyse": "analysis",
+    "export": "opened",
+    "open": "opened",
 }
+_INNER: Final = {"open": "open_folder"}
+"""Names that are called otherwise where they are."""
 
 
 def __getattr__(name: str) -> Any:
@@ -86,7 +99,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'ropewalk' has no attribute {name!r}")
     home = "errors" if name.endswith("Error") else _HOMES.get(name, "api")
-    return getattr(importlib.import_module(f"ropewalk.{home}"), name)
+    return getattr(importlib.import_module(f"ropewalk.{home}"), _INNER.get(name, name))
 
 
 def __dir__() -> list[str]:

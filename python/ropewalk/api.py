@@ -73,6 +73,8 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     compare: bool = True,
     out: str | Path | None = None,
     capture: bool = False,
+    capture_links: Sequence[str] = (),
+    snap_length: int = 0,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -88,7 +90,9 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         series: Whether to sample the time series.
         compare: Whether to run every multipath connection and bond on each single path too, same seeds.
         out: A folder to write Parquet files and `summary.json` into.
-        capture: Whether to write a pcapng file of the links too; needs `out`.
+        capture: Whether to write pcapng files of hosts and links too; needs `out`.
+        capture_links: Capture these links alone, and no host.
+        snap_length: How many octets of each packet captures keep; 0 keeps all.
         workers: How many runs at a time; by default one per CPU core.
         executor: Where to run, instead of on threads of this process.
         progress: Where to say how far it has come.
@@ -108,7 +112,15 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     info = waiting.check(source, seed, drawing)
     first = seed if seed is not None else info.seed
     store = Store(Path(out), version()) if out is not None else None
-    plan = Plan(store, Settings(series=series, compare=compare, keep=True, capture=capture))
+    settings = Settings(
+        series=series,
+        compare=compare,
+        keep=True,
+        capture=capture,
+        capture_links=tuple(capture_links),
+        snap_length=snap_length,
+    )
+    plan = Plan(store, settings)
     case = plan.add(source, info, range(first, first + replications), info.name)
     plan.prepare()
     ended = carry_out(plan.jobs, executor or LocalExecutor(workers), progress or Silent(), info.name)
@@ -151,10 +163,11 @@ def _write(result: RunResult, folder: Path, files: list[Path]) -> None:
     result.files.extend([*files, summary])
 
 
-def sweep(
+def sweep(  # noqa: PLR0913 - all but the first are keywords
     what: CampaignLike | Campaign,
     *,
     out: str | Path | None = None,
+    share: tuple[int, int] | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -164,6 +177,7 @@ def sweep(
     Args:
         what: A campaign file's path, the same tree as dictionaries, or a `Campaign`.
         out: The store. Without one, results live as long as the returned object.
+        share: Which part of how many to run, counted from 1, where several machines share the work.
         workers: How many runs at a time; by default one per CPU core.
         executor: Where to run, instead of on threads of this process.
         progress: Where to say how far it has come.
@@ -172,6 +186,7 @@ def sweep(
         CampaignError: The campaign is not valid; nothing has run.
         ScenarioError: The scenario is not valid at some point of the grid; nothing has run.
         StoreError: Results could not be written or read.
+        ValueError: There is no such share.
     """
     # Campaigns need parsers that a single run does not: they are imported where they are used.
     from ropewalk import campaign, sweeping
@@ -185,7 +200,8 @@ def sweep(
     samples = sweeping.samples(loaded, plan)
     name = loaded.name or samples[0].scenario
     with plan.hold(root):
-        todo = missing(plan.jobs, said)
+        mine = _shared(plan.jobs, share)
+        todo = missing(mine, said)
         sweeping.write_manifest(loaded, name, samples, root)
         ended = carry_out(todo, executor or LocalExecutor(workers), said, name, tolerant=True)
     failures = {job.key: end.error for job, end in ended.items() if end.error and job.key}
@@ -193,10 +209,21 @@ def sweep(
         campaign=loaded,
         samples=samples,
         computed=len(todo) - len(failures),
-        skipped=len(plan.jobs) - len(todo),
+        skipped=len(mine) - len(todo),
         failures=failures,
+        left=frozenset(job.key for job in plan.jobs if job.key) - {job.key for job in mine if job.key},
         temporary=temporary,
     )
+
+
+def _shared(jobs: list[Job], share: tuple[int, int] | None) -> list[Job]:
+    """Every so many-th run, so that no share has all the long ones."""
+    if share is None:
+        return jobs
+    part, parts = share
+    if not 1 <= part <= parts:
+        raise ValueError(f"there is no share {part} of {parts}: they are counted from 1")
+    return jobs[part - 1 :: parts]
 
 
 def compare(  # noqa: PLR0913 - all but the first are keywords

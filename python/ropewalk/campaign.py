@@ -73,6 +73,9 @@ class Campaign:
     series: bool = True
     """Whether to keep time series."""
 
+    file: str | None = None
+    """The file that it came from."""
+
     compare: bool = True
     """Whether to run the single paths too, for the verdict on benefit or harm."""
 
@@ -116,6 +119,8 @@ class _Reader:
         self._text = text
 
     def campaign(self, tree: Mapping[str, Any]) -> Campaign:
+        if isinstance(tree.get("scenario"), Mapping) and "grid" not in tree and self._path is not None:
+            self.fail("scenario", "this is a scenario, no campaign", f"`ropewalk run {self._path}`")
         self._known_keys(tree, KEYS, "")
         if "scenario" not in tree:
             self.fail("scenario", "a campaign names its scenario", 'scenario = "FILE.toml"')
@@ -133,6 +138,7 @@ class _Reader:
             seeds=self._seeds(tree),
             replications=replications,
             series=self._typed(tree, "series", bool, True),
+            file=str(self._path) if self._path else None,
             compare=self._typed(tree, "compare", bool, True),
         )
 
@@ -241,15 +247,19 @@ class _Reader:
     ) -> CampaignError:
         file = str(self._path) if self._path else None
         place = file or "campaign"
-        lines = []
+        said = f"expected {expected}"
+        lines = [f"  = {said}"]
         if at is not None:
             line, column = at
             place = f"{place}:{line}:{column}"
             text = [*self._text.splitlines(), ""][line - 1]
-            lines = [f"{line:5} | {text}", "      | " + " " * (column - 1) + "^"]
-        lines = [f"{place}: {message}" + (f" (key `{key}`)" if key else ""), *lines, f"expected: {expected}"]
+            margin = " " * len(str(line))
+            width = len(key.rsplit(".", 1)[-1]) if key else 1
+            carets = " " * (column - 1) + "^" * width
+            lines = [f"{margin} |", f"{line} | {text}", f"{margin} | {carets} {said}"]
+        lines = [f"{place}: {message}", *lines]
         if suggestion:
-            lines.append(f"did you mean `{suggestion}`?")
+            lines.append(f"  = did you mean `{suggestion}`?")
         return CampaignError(
             "\n".join(lines),
             message=message,

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn, cast
 
 import typer
 
 from ropewalk import _core, api, routes_command
 from ropewalk.benefit import sentence
 from ropewalk.cli import STOPS, begin, exit_code
-from ropewalk.errors import InputError, RopewalkError, ScenarioError
+from ropewalk.errors import InputError, RopewalkError
 from ropewalk.executor import LocalExecutor
+from ropewalk.extras import require
 from ropewalk.plan import MAX_SEEDS
-from ropewalk.progress import Silent, bar_or_silent, for_terminal
-from ropewalk.source import Source, read_text
+from ropewalk.progress import Loudness, Silent, bar_or_silent, choose, for_terminal, is_verbose
+from ropewalk.source import Source, read_scenario
+from ropewalk.store import file_name
 from ropewalk.summary import to_json
+from ropewalk.waiting import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +29,9 @@ if TYPE_CHECKING:
     from ropewalk.comparison import Comparison
     from ropewalk.executor import Executor
     from ropewalk.results import RunResult, SweepResult
+    from ropewalk.store import Table
     from ropewalk.studies.cells import Runner
+    from ropewalk.view import Shown
 
 app = typer.Typer(
     help="Simulate TCP and Multipath TCP; see when several paths pay off, and when they harm.",
@@ -54,6 +61,7 @@ ReplicationsOption = Annotated[
     int, typer.Option(min=1, max=MAX_SEEDS, help="How many seeds, from the first upwards.")
 ]
 DEFAULT_OUT = Path("out")
+MOST_VIEWED = 2
 
 
 def show_version(wanted: bool) -> None:
@@ -65,11 +73,22 @@ def show_version(wanted: bool) -> None:
 
 @app.callback()
 def common(
+    *,
     version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress and no notes: results and errors alone.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Progress in lines, and a traceback behind an error.")
+    ] = False,
 ) -> None:
     """Options before the command."""
+    del version
+    if quiet and verbose:
+        raise typer.BadParameter("--quiet and --verbose exclude each other")
+    choose(Loudness.QUIET if quiet else Loudness.VERBOSE if verbose else Loudness.NORMAL)
 
 
 @contextmanager
@@ -79,6 +98,8 @@ def reporting(resume: str = "") -> Iterator[None]:
     try:
         yield
     except RopewalkError as error:
+        if is_verbose():
+            traceback.print_exc()
         notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", []))
         complain(f"{error}{notes}", error.exit_code)
     except STOPS as stop:
@@ -116,7 +137,7 @@ def source_of(scenario: Path, settings: list[str] | None) -> Source:
             expected = 'KEY=VALUE, as in links.b.loss="3 %"'
             raise InputError(f"--set {setting}: expected {expected}", key=setting, expected=expected)
         pairs.append((key.strip(), value.strip()))
-    return Source(read_text(scenario, ScenarioError), str(scenario), tuple(pairs))
+    return Source(read_scenario(scenario), str(scenario), tuple(pairs))
 
 
 @app.command()
@@ -134,10 +155,25 @@ def run(  # noqa: PLR0913 - one argument per option
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Write pcapng captures too (to --out, or ./out).")
     ] = False,
+    pcap_links: Annotated[
+        list[str] | None,
+        typer.Option("--pcap-links", metavar="LINK", help="Capture this link, and no host. Repeatable."),
+    ] = None,
+    snap_length: Annotated[
+        int,
+        typer.Option(
+            "--snaplen",
+            min=0,
+            max=2**32 - 1,
+            metavar="OCTETS",
+            help="Captures keep so much of each packet; 0: all.",
+        ),
+    ] = 0,
     compare: Annotated[bool, typer.Option(help="Run each path alone too, and say benefit or harm.")] = True,
     workers: WorkersOption = None,
 ) -> None:
     """Run a scenario and show what came of it."""
+    pcap = pcap or bool(pcap_links)
     folder = out if out is not None or not pcap else DEFAULT_OUT
     with reporting("; nothing of the unfinished runs has been written"):
         result = api.run(
@@ -148,6 +184,8 @@ def run(  # noqa: PLR0913 - one argument per option
             compare=compare,
             out=folder,
             capture=pcap,
+            capture_links=pcap_links or (),
+            snap_length=snap_length,
             workers=workers,
             progress=bar_or_silent() if replications > 1 else Silent(),
             drawing=bar_or_silent(),
@@ -177,9 +215,25 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
     summary = result.runs[0] if len(result.runs) == 1 else result.combined
     special = [*of_routes(summary), *of_bonds(result), *of_radios(result), *of_broadcasts(result)]
     special += [*of_commands(summary), *of_lateness(summary)]
-    typer.echo("\n\n".join([heading(result), of_summary(summary), *special, *verdicts]))
+    coloured = [
+        in_colour(verdict, benefit.verdict)
+        for verdict, benefit in zip(verdicts, result.benefit(), strict=True)
+    ]
+    typer.echo("\n\n".join([heading(result), of_summary(summary), *special, *coloured]))
     if result.files:
         typer.echo(f"\nwritten: {len(result.files)} files in {result.files[-1].parent}")
+
+
+COLOURS: Final = {"benefit": "green", "harm": "red"}
+"""Of verdicts on terminals."""
+
+
+def in_colour(text: str, verdict: str) -> str:
+    """A text in the colour of its verdict. Where the output is no terminal, `typer.echo` takes it away again."""
+    if "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb":
+        return text
+    colour = COLOURS.get(verdict.rstrip("?"))
+    return typer.style(text, fg=colour) if colour else text
 
 
 @app.command()
@@ -187,16 +241,29 @@ def sweep(
     campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign's file.")],
     *,
     out: Annotated[Path, typer.Option(help="The store. What it already has is not run again.")] = DEFAULT_OUT,
+    share: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Run the I-th of N shares alone, as a job of an array does."),
+    ] = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
 ) -> None:
     """Run a scenario over a grid of values; stop with Ctrl-C and resume at will."""
     resume = f"; every finished run is in {out}: the same command goes on from there"
     with reporting(resume), executing(workers, dask) as executor:
-        result = api.sweep(campaign, out=out, executor=executor, progress=for_terminal())
+        part = share_of(share) if share is not None else None
+        result = api.sweep(campaign, out=out, share=part, executor=executor, progress=for_terminal())
         show_sweep(result, out)
     if result.failures:
         raise typer.Exit(RopewalkError.exit_code)
+
+
+def share_of(text: str) -> tuple[int, int]:
+    """The two numbers of a share."""
+    part, slash, parts = text.partition("/")
+    if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise InputError(f"--share {text}: expected I/N, with I from 1 to N, as in 3/100", key="share")
+    return int(part), int(parts)
 
 
 def show_sweep(result: SweepResult, out: Path) -> None:
@@ -204,11 +271,17 @@ def show_sweep(result: SweepResult, out: Path) -> None:
     from ropewalk.tables import of_sweep
 
     if not result.connections.is_empty():
-        typer.echo(of_sweep(result))
+        head, rule, *rows = of_sweep(result).splitlines()
+        typer.echo("\n".join([head, rule, *(in_colour(row, verdict_of(row)) for row in rows)]))
     failed = f", {len(result.failures)} failed" if result.failures else ""
-    typer.echo(
-        f"\n{result.computed} runs done, {result.skipped} found in the store{failed}; results in {out}"
-    )
+    left = f", {len(result.left)} left to other shares" if result.left else ""
+    found = f"{result.computed} runs done, {result.skipped} found in the store"
+    typer.echo(f"\n{found}{failed}{left}; results in {out}")
+
+
+def verdict_of(row: str) -> str:
+    """The verdict in the last column of a sweep's table."""
+    return row.rsplit(maxsplit=1)[-1]
 
 
 @app.command()
@@ -232,6 +305,7 @@ def compare(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Run a scenario simulated and on Linux's kernels, and show what differs; stop with Ctrl-C and resume at will."""
     with reporting(f"; every finished run is in {out}: the same command goes on from there"):
+        require("figures", "comparisons and their pages")
         source = source_of(scenario, settings)
         result = api.compare(
             source, worlds=worlds, seed=seed, replications=replications, out=out, progress=for_terminal()
@@ -252,7 +326,7 @@ def show_comparison(result: Comparison, *, as_json: bool) -> None:
 def reproduce(  # noqa: PLR0913 - one argument per option
     study: Annotated[list[str] | None, typer.Argument(metavar="[STUDY…|all]", help="Which studies.")] = None,
     *,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and points: under a minute.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and points, and no verdicts.")] = False,
     out: Annotated[Path, typer.Option(help="Where figures, tables and reports go.")] = DEFAULT_OUT,
     workers: WorkersOption = None,
     dask: DaskOption = None,
@@ -262,10 +336,13 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Make a paper's figures, published and measured side by side; stop with Ctrl-C and resume at will."""
     from ropewalk import studies
+    from ropewalk.studies import claims
     from ropewalk.studies.cells import Runner
+    from ropewalk.studies.names import REGISTRY
 
     resume = f"; every finished run is in {out}: the same command goes on from there"
     with reporting(resume), executing(workers, dask) as executor:
+        require("figures", "the figures and reports of studies")
         chosen = studies.names(study or [])
         progress = for_terminal()
         kept = {name: studies.Kept(out / name, quick) for name in chosen}
@@ -274,6 +351,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
                 if fresh:
                     runs.forget()
                 show_study(name, out / name, quick, Runner(executor, progress, runs.store, workers))
+            claims.collect(out, list(REGISTRY))
             # Not before the last study is done: the same command goes on behind those that are.
             for runs in kept.values():
                 runs.forget()
@@ -315,6 +393,8 @@ def analyse(
     from ropewalk.analysis_tables import text
 
     with reporting():
+        if out is not None:
+            require("figures", "pages with figures")
         analyses = []
         for file in files:
             analyses.append(of_file(file, interval_s=interval, gap_s=gap))
@@ -322,6 +402,105 @@ def analyse(
         if out is not None:
             written = write(analyses, out)
             typer.echo(f"written: {len(written)} files in {out}", err=json)
+
+
+@app.command()
+def examples() -> None:
+    """List the scenarios that the package comes with."""
+    from ropewalk import examples as shipped
+
+    with reporting():
+        known = shipped.names()
+        width = max(map(len, known))
+        typer.echo("\n".join(f"{name.ljust(width)}  {description}" for name, description in known.items()))
+        typer.echo(f"\nropewalk new {shipped.FIRST} writes one to change and run", err=True)
+
+
+@app.command()
+def new(
+    example: Annotated[
+        str | None,
+        typer.Argument(help="Which: `ropewalk examples` lists them.", show_default="degraded-path"),
+    ] = None,
+    *,
+    name: Annotated[str | None, typer.Option(help="What the scenario is called, and its file.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder to write it into.")] = Path(),
+) -> None:
+    """Write a scenario to begin with, and the files that it needs."""
+    from ropewalk import examples as shipped
+
+    with reporting():
+        files = shipped.write(example or shipped.FIRST, out, name)
+        typer.echo("\n".join(f"written: {file}" for file in files))
+        typer.echo(f"\nropewalk run {files[0]}", err=True)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="What `sweep` or `run --out` has filled.")] = DEFAULT_OUT,
+    *,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TABLE", help="Which table. Repeatable.", show_default="all but the series"),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option("--format", metavar="parquet|csv", help="The files' format.")
+    ] = "parquet",
+    out: Annotated[
+        Path | None, typer.Option(help="Where the files go.", show_default="FOLDER/export")
+    ] = None,
+) -> None:
+    """Write each table of a campaign as one file, with a column for each key of its grid."""
+    from ropewalk import opened
+
+    with reporting():
+        files = opened.export(folder, cast("list[Table] | None", table), kind, out)
+        typer.echo("\n".join(f"written: {file}" for file in files))
+
+
+@app.command()
+def view(
+    what: Annotated[
+        list[Path],
+        typer.Argument(metavar="RESULT|SCENARIO.toml…", help="One run, or two to be seen side by side."),
+    ],
+    *,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**64 - 1, help="The seed.", show_default="the scenario's")
+    ] = None,
+    settings: SetOption = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="The page.", show_default="<scenario>.html")
+    ] = None,
+) -> None:
+    """Make a page that shows what happened in a run, and why: one file, which works without a network.
+
+    A scenario is run, with all its events; of a result those are shown that its scenario asked for.
+    """
+    from ropewalk import view as viewing
+
+    with reporting():
+        if len(what) > MOST_VIEWED:
+            raise InputError(f"view shows one run or two side by side, not {len(what)}", key="RESULT")
+        shown = [viewed(one, seed, settings) for one in what]
+        file = out or Path(f"{file_name(shown[0].name)}.html")
+        viewing.write(shown, file)
+        typer.echo(f"page: {file}")
+
+
+def viewed(what: Path, seed: int | None, settings: list[str] | None) -> Shown:
+    """The run to be shown: that of a scenario is carried out, that of a store is read."""
+    from ropewalk import view as viewing
+
+    if what.suffix != ".toml":
+        if settings:
+            raise InputError("--set is for scenarios: a result is what it is", key="set")
+        return viewing.of_store(what, seed)
+    source = source_of(what, settings)
+    # Kernels tell of no events.
+    if not any(key == "scenario.events" for key, _ in source.overrides) and not check(source).emulated:
+        source = source.with_overrides({"scenario.events": ["all"]})
+    return viewing.of_result(api.run(source, seed=seed, compare=False, drawing=bar_or_silent()))
 
 
 @app.command()

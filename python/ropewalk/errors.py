@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Mistake = tuple[str | None, int | None, str]
 
 
 class RopewalkError(Exception):
@@ -25,6 +30,7 @@ class InputError(RopewalkError, ValueError):
         key: The dotted key concerned, if any.
         expected: What would have been accepted, if that can be said.
         suggestion: The nearest accepted spelling, if there is one.
+        mistakes: All that was found in one go: key, line and diagnostic of each. The attributes are the first's.
     """
 
     exit_code = 2
@@ -40,6 +46,7 @@ class InputError(RopewalkError, ValueError):
         key: str | None = None,
         expected: str | None = None,
         suggestion: str | None = None,
+        mistakes: Sequence[Mistake] = (),
     ) -> None:
         """Keep the diagnostic and its parts."""
         super().__init__(diagnostic)
@@ -50,6 +57,7 @@ class InputError(RopewalkError, ValueError):
         self.key = key
         self.expected = expected
         self.suggestion = suggestion
+        self.mistakes = tuple(mistakes) or ((key, line, diagnostic),)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions are rebuilt from `args` alone when unpickled; the attributes follow as state.

@@ -144,7 +144,15 @@ def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
             shutil.rmtree(beside, ignore_errors=True)
             beside.mkdir(parents=True)
         capture = str(beside) if beside else None
-        outcome = _core.run(job.source, job.seed, job.series, capture, interrupt)
+        outcome = _core.run(
+            job.source,
+            job.seed,
+            job.series,
+            capture,
+            interrupt,
+            capture_links=list(job.capture_links),
+            snap_length=job.snap_length,
+        )
         if beside is not None and job.captures is not None:
             shutil.rmtree(job.captures, ignore_errors=True)
             beside.rename(job.captures)

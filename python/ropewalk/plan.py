@@ -53,6 +53,12 @@ class Job:
     emulated: bool = False
     """Whether it runs in real time, on kernels: another run beside it would disturb it."""
 
+    capture_links: tuple[str, ...] = ()
+    """The links to capture, and no host; without any all of both."""
+
+    snap_length: int = 0
+    """How many octets of each packet captures keep; 0 keeps all."""
+
     @property
     def tables(self) -> tuple[Table, ...]:
         """The tables that it writes."""
@@ -74,6 +80,12 @@ class Settings:
 
     capture: bool = False
     """Whether to write pcapng files beside the tables."""
+
+    capture_links: tuple[str, ...] = ()
+    """The links to capture, and no host; without any all of both."""
+
+    snap_length: int = 0
+    """How many octets of each packet captures keep; 0 keeps all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +162,18 @@ class Plan:
         settings, key = self._settings, self._key(info, seed)
         captures = key.folder / f"{key.stem}.captures" if settings.capture and key is not None else None
         name = f"{label}, seed {seed}"
-        job = Job(source, seed, name, settings.series, key, captures, settings.keep, info.emulated)
+        job = Job(
+            source,
+            seed,
+            name,
+            series=settings.series,
+            key=key,
+            captures=captures,
+            capture_links=settings.capture_links,
+            snap_length=settings.snap_length,
+            keep=settings.keep,
+            emulated=info.emulated,
+        )
         return self._once(job)
 
     def _alone(self, source: Source, seeds: Sequence[int], label: str, *, emulated: bool) -> tuple[Job, ...]:

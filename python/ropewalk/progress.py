@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 if TYPE_CHECKING:
@@ -15,6 +16,27 @@ if TYPE_CHECKING:
 
 PLAIN_INTERVAL_S: Final = 5.0
 """How long plain progress stays silent between two lines."""
+
+
+class Loudness(Enum):
+    """How much a command says beside its results and errors."""
+
+    QUIET = auto()
+    NORMAL = auto()
+    VERBOSE = auto()
+
+
+_chosen = [Loudness.NORMAL]
+
+
+def choose(loudness: Loudness) -> None:
+    """Say so much from now on. For the command line: the Python functions are silent unless told otherwise."""
+    _chosen[0] = loudness
+
+
+def is_verbose() -> bool:
+    """Whether as much as possible is to be said."""
+    return _chosen[0] is Loudness.VERBOSE
 
 
 class Progress(Protocol):
@@ -145,16 +167,20 @@ class Finishing:
 
 def for_terminal() -> Progress:
     """A bar if standard error is a terminal that can move its cursor, plain lines if it is not."""
+    if _chosen[0] is Loudness.QUIET:
+        return Silent()
     return Bar() if _draws() else Plain()
 
 
 def bar_or_silent() -> Progress:
-    """A bar if standard error is a terminal that can move its cursor, nothing if it is not."""
-    return Bar() if _draws() else Silent()
+    """A bar if standard error is a terminal that can move its cursor, lines on a dumb one, nothing if it is none."""
+    if _chosen[0] is Loudness.QUIET:
+        return Silent()
+    return Bar() if _draws() else Plain() if is_verbose() or sys.stderr.isatty() else Silent()
 
 
 def _draws() -> bool:
-    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    return not is_verbose() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def remaining(elapsed_s: float, done: int, total: int) -> float:

@@ -10,16 +10,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ropewalk import benefit as comparing
+from ropewalk.flows import of_connections
 from ropewalk.statistics import Interval, mean_interval
 from ropewalk.store import Key, Table, read
 from ropewalk.summary import combine
 
 if TYPE_CHECKING:
     import tempfile
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
+    from matplotlib.figure import Figure
 
     from ropewalk import _core
     from ropewalk.benefit import Benefit
@@ -52,6 +54,16 @@ class Tables(ABC):
         return self._table("series")
 
     @cached_property
+    def link_series(self) -> pl.DataFrame:
+        """Time series of links, one row per sample and direction: queue, drops, throughput, utilisation."""
+        return self._table("link_series")
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """What happened and why, by time: the kinds that `events` of `[scenario]` names."""
+        return self._table("events")
+
+    @cached_property
     def bonds(self) -> pl.DataFrame:
         """One row per seed, bond and direction, and one per path of it: traffic, losses, resequencing."""
         return self._table("bonds")
@@ -65,6 +77,11 @@ class Tables(ABC):
     def radios(self) -> pl.DataFrame:
         """One row per seed, station and channel: frames, retries, collisions, drops by reason, share of time busy."""
         return self._table("radios")
+
+    @cached_property
+    def hops(self) -> pl.DataFrame:
+        """One row per seed, station, channel and station sent to: data frames, retries, signal-to-noise ratio."""
+        return self._table("hops")
 
     @cached_property
     def broadcasts(self) -> pl.DataFrame:
@@ -141,6 +158,35 @@ class RunResult(Tables):
         verdicts = [comparing.as_row(benefit) for benefit in self.benefit()]
         return {**whole, "benefit": verdicts} if verdicts else whole
 
+    def benefit_frame(self) -> pl.DataFrame:
+        """The verdicts of `benefit` as a frame: a row per connection or bond, with the columns of `--json`."""
+        return as_frame(self.benefit())
+
+    def plot(self, column: str, *, connection: str | None = None) -> Figure:
+        """A column of `series` over time, a line per subflow or connection: `"cwnd"`, `"srtt"`, `"throughput"`, ….
+
+        Args:
+            column: The column's name, with or without its unit.
+            connection: Of this one alone.
+
+        Raises:
+            InputError: The series has no such column, or no rows.
+        """
+        from ropewalk.figures.series import over_time
+
+        return over_time(self.series, column, connection)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the connections, and the verdicts."""
+        import html
+
+        heading = f"{self.scenario}, seeds {self.seeds[0]} to {self.seeds[-1]}"
+        hidden = ["scenario", "scenario_hash"]
+        frames = [self.connections.drop(hidden), self.subflows.drop(hidden)]
+        verdicts = "".join(f"<p>{html.escape(comparing.sentence(one))}</p>" for one in self.benefit())
+        tables = "".join(frame._repr_html_() for frame in frames)
+        return f"<h4>{html.escape(heading)}</h4>{tables}{verdicts}"
+
     def benefit(self) -> list[Benefit]:
         """Benefit or harm of each multipath connection and bond against its best single path, paired by seed.
 
@@ -166,9 +212,31 @@ class RunResult(Tables):
         return pl.concat([pl.DataFrame(getattr(outcome, table)) for outcome in self.outcomes])
 
 
+def as_frame(benefits: list[Benefit]) -> pl.DataFrame:
+    """Verdicts as a frame."""
+    import polars as pl
+
+    rows = [dict(_plain_figures(comparing.as_row(benefit).items())) for benefit in benefits]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _plain_figures(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Columns: an interval is three of them, what is by path one (or three) for each."""
+    for key, value in items:
+        if isinstance(value, dict):
+            yield from _plain_figures((f"{key}.{name}", figure) for name, figure in value.items())
+        elif isinstance(value, Interval):
+            yield from ((key, value.mean), (f"{key}_low", value.low), (f"{key}_high", value.high))
+        else:
+            yield key, value
+
+
 def summary_of(outcome: _core.Outcome) -> dict[str, Any]:
-    """A run's summary; of a wireless network with its `routes`, and how stable they were."""
+    """A run's summary; of several connections with their `flows`, of a wireless network with its `routes`."""
     summary: dict[str, Any] = json.loads(outcome.summary())
+    flows = of_connections(summary["connections"])
+    if flows is not None:
+        summary["flows"] = flows
     if len(outcome.routes):
         import polars as pl
 
@@ -219,6 +287,9 @@ class SweepResult(Tables):
     failures: dict[Key, RopewalkError]
     """Runs that failed, and why; they are in no table."""
 
+    left: frozenset[Key] = field(default=frozenset(), repr=False)
+    """Runs that were left to the other shares of the campaign; they are in no table."""
+
     temporary: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
     """The store, if no output folder was given: it lives as long as this object."""
 
@@ -258,11 +329,7 @@ class SweepResult(Tables):
                 path: keys for (connection, path), keys in sample.references.items() if connection == name
             }
             columns = [sample.keys, *paths.values()]
-            whole = [
-                k
-                for k in range(len(sample.seeds))
-                if all(column[k] not in self.failures for column in columns)
-            ]
+            whole = [k for k in range(len(sample.seeds)) if all(self._has(column[k]) for column in columns)]
             if not whole:
                 continue
             yield comparing.judge(
@@ -291,7 +358,7 @@ class SweepResult(Tables):
         )
         found: dict[tuple[Key, str], float] = {}
         for key in keys:
-            if key not in self.failures:
+            if self._has(key):
                 frame = read([key], "connections").select("name", "goodput_mbps")
                 found.update(((key, name), value) for name, value in frame.iter_rows())
         return found
@@ -299,7 +366,7 @@ class SweepResult(Tables):
     def _table(self, table: Table) -> pl.DataFrame:
         import polars as pl
 
-        if table in {"series", "bond_series"} and not self.campaign.series:
+        if table in {"series", "bond_series", "link_series"} and not self.campaign.series:
             return pl.DataFrame()
         frames = [
             self._labelled(sample, frame)
@@ -309,7 +376,11 @@ class SweepResult(Tables):
         return pl.concat(frames) if frames else pl.DataFrame()
 
     def _ran(self, keys: tuple[Key, ...]) -> list[Key]:
-        return [key for key in keys if key not in self.failures]
+        return [key for key in keys if self._has(key)]
+
+    def _has(self, key: Key) -> bool:
+        """Whether a run is in the store."""
+        return key not in self.failures and key not in self.left
 
     def _labelled(self, sample: Sample, frame: pl.DataFrame) -> pl.DataFrame:
         import polars as pl

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,7 +46,38 @@ def resolve(scenario: ScenarioLike, overrides: Overrides | None = None) -> Sourc
     if isinstance(scenario, str) and "\n" in scenario:
         return Source(scenario, None, pairs)
     path = Path(scenario)
-    return Source(read_text(path, ScenarioError), str(path), pairs)
+    return Source(read_scenario(path), str(path), pairs)
+
+
+def refuse_campaign(text: str, path: str | None) -> None:
+    """A campaign where a scenario is wanted.
+
+    Raises:
+        ScenarioError: It is one.
+    """
+    if re.search(r"^\s*(\[\s*grid\s*[].]|scenario\s*=\s*[\"'])", text, re.MULTILINE) and not re.search(
+        r"^\s*\[\s*scenario\s*\]", text, re.MULTILINE
+    ):
+        message = "this is a campaign, no scenario"
+        expected = f"`ropewalk sweep {path or 'CAMPAIGN.toml'}`"
+        raise ScenarioError(
+            f"{path or 'scenario'}: {message}\n  = expected {expected}",
+            message=message,
+            file=path,
+            key="scenario",
+            expected=expected,
+        )
+
+
+def read_scenario(path: Path) -> str:
+    """The text of a scenario's file.
+
+    Raises:
+        ScenarioError: The file cannot be read, or holds a campaign.
+    """
+    text = read_text(path, ScenarioError)
+    refuse_campaign(text, str(path))
+    return text
 
 
 def read_text(path: Path, error: type[InputError]) -> str:

@@ -23,6 +23,8 @@ def combine(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """
     merged = {"scenario": runs[0]["scenario"], "seeds": [run["seed"] for run in runs]}
     merged |= {"version": runs[0]["version"], "duration_s": runs[0]["duration_s"]}
+    if "flows" in runs[0]:
+        merged["flows"] = _combine_items([run["flows"] for run in runs])
     for key in ("connections", "links", "routes"):
         if key in runs[0]:
             merged[key] = _combine_lists([run[key] for run in runs])

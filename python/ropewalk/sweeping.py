@@ -34,6 +34,9 @@ def _case(point: Point, campaign: Campaign, plan: Plan) -> Case:
         label = f"{info.name} ({describe(point.parameters)})" if point.parameters else info.name
         return plan.add(point.source, info, campaign.seeds_from(info.seed), label)
     except ScenarioError as error:
+        # What replaces the scenario's values stands in the campaign here, not behind `--set`.
+        told = str(error).replace("--set ", f"{campaign.file or 'campaign'}: ")
+        error.args = (told,)
         if point.parameters:
             error.add_note(f"at the point {describe(point.parameters)}")
         raise

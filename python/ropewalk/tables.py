@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ropewalk.statistics import Interval, mean_interval
@@ -87,6 +89,15 @@ LINKS: Final = (
     Column("drops_loss", "lost"),
     Column("utilisation", "utilisation %", PERCENT),
 )
+FLOWS: Final = (
+    Column("connections"),
+    Column("completed"),
+    Column("completion_p50_s", "completion s: median"),
+    Column("completion_p95_s", "95 %"),
+    Column("completion_p99_s", "99 %"),
+    Column("completion_max_s", "longest"),
+    Column("fairness", "Jain's fairness"),
+)
 ROUTE_FIGURES: Final = (
     Column("changes"),
     Column("mean_duration_s"),
@@ -126,6 +137,9 @@ BROADCAST_HEAD: Final = (
 MOST_SHOWN: Final = 20
 """Rows of a table that may have one for each station, or for each pair: the frames have them all."""
 
+MOST_PLACES: Final = 9
+"""Digits after the point that a figure has at most: a time of nanoseconds in seconds."""
+
 WHOLE_FROM: Final = 1000
 """From here on a mean is shown without what follows its point."""
 
@@ -164,9 +178,17 @@ def cell(value: Cell) -> str:
 
 
 def number(value: float) -> str:
-    """Whole and large numbers with grouping, others with three digits after the point."""
-    whole = float(value).is_integer() or abs(value) >= WHOLE_FROM
-    return f"{value:,.0f}" if whole else f"{value:,.3f}"
+    """Large numbers with grouping, others with three digits after the point, small ones with three that count."""
+    if float(value).is_integer() or abs(value) >= WHOLE_FROM:
+        return f"{value:,.0f}"
+    places = 2 - math.floor(math.log10(abs(value))) if math.isfinite(value) else 3
+    return f"{value:,.{min(max(places, 3), MOST_PLACES)}f}"
+
+
+def natural(name: str) -> list[tuple[bool, int, str]]:
+    """What names are sorted by: f2 comes before f10."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts]
 
 
 def heading(result: RunResult) -> str:
@@ -179,7 +201,8 @@ def heading(result: RunResult) -> str:
 
 def of_summary(summary: dict[str, Any]) -> str:
     """The tables of one run, or of several combined."""
-    connections = summary["connections"]
+    connections = sorted(summary["connections"], key=lambda row: natural(row["name"]))
+    links = sorted(summary["links"], key=lambda row: natural(row["name"]))
     subflows = [
         [connection["name"], *cells(SUBFLOWS, subflow)]
         for connection in connections
@@ -188,8 +211,10 @@ def of_summary(summary: dict[str, Any]) -> str:
     parts = [
         render(heads(CONNECTIONS), [_connection(connection) for connection in connections]),
         render(["connection", *heads(SUBFLOWS)], subflows),
-        render(heads(LINKS), [cells(LINKS, link) for link in summary["links"]]),
+        render(heads(LINKS), [cells(LINKS, link) for link in links]),
     ]
+    if "flows" in summary:
+        parts.append(render(heads(FLOWS), [cells(FLOWS, summary["flows"])]))
     return "\n\n".join(parts)
 
 
@@ -337,9 +362,19 @@ def of_sweep(result: SweepResult) -> str:
         parameters = [str(found.parameters[axis]) for axis in axes]
         name = found.connection if found.is_bond else f"{found.connection} (all)"
         rows.append([*parameters, name, found.multipath, *_judged(found)])
-    head = [*axes, "connection", "goodput Mbit/s", "best path", "alone on it Mbit/s", "verdict"]
+    head = [
+        *axes,
+        "connection",
+        "goodput Mbit/s",
+        "best path",
+        "alone on it Mbit/s",
+        "difference Mbit/s",
+        "verdict",
+    ]
     return render(head, rows)
 
 
 def _judged(found: Benefit | None) -> list[Cell]:
-    return [found.best_path, found.best, found.verdict] if found else ["-", None, "-"]
+    if found is None:
+        return ["-", None, None, "-"]
+    return [found.best_path, found.best, found.difference, found.verdict]

@@ -109,12 +109,24 @@ class Outcome:
         return self._frame(time_s=[0.1])
 
     @property
+    def link_series(self) -> pl.DataFrame:
+        return self._frame(name=["a"]).clear()
+
+    @property
+    def events(self) -> pl.DataFrame:
+        return self._frame(event=["dropped"]).clear()
+
+    @property
     def bonds(self) -> pl.DataFrame:
         return self._frame(name=["home"]).clear()
 
     @property
     def radios(self) -> pl.DataFrame:
         return self._frame(station=["s"]).clear()
+
+    @property
+    def hops(self) -> pl.DataFrame:
+        return self._frame(**{"from": ["s"]}).clear()
 
     @property
     def broadcasts(self) -> pl.DataFrame:
@@ -234,6 +246,7 @@ class FakeCore:
         series: bool = True,
         capture: str | None = None,
         interrupt: Interrupt | None = None,
+        **_captures: object,
     ) -> Outcome:
         info = self.check(source)
         seed = info.seed if seed is None else seed

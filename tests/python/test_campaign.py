@@ -75,7 +75,7 @@ def test_mistakes_name_file_line_column_and_key(tmp_path: Path) -> None:
     assert error.key == "replicatons"
     assert error.suggestion == "replications"
     assert "did you mean `replications`?" in str(error)
-    assert "    3 | replicatons = 5\n      | ^" in str(error)
+    assert "\n3 | replicatons = 5\n  | ^^^^^^^^^^^ expected one of" in str(error)
 
 
 def test_the_caret_finds_keys_inside_tables(tmp_path: Path) -> None:

@@ -264,3 +264,65 @@ def test_doctor_says_what_is_missing_and_what_mends_it(fake: FakeCore) -> None:
     assert ill.exit_code == 1
     assert "modprobe tun" in ill.stdout
     assert "removed: ropewalk-1-0-client" in ill.stdout
+
+
+def test_a_campaign_given_to_run_is_told_to_be_one(campaign: str) -> None:
+    result = ropewalk("run", campaign)
+    assert result.exit_code == 2
+    assert "this is a campaign, no scenario" in result.stderr
+    assert f"`ropewalk sweep {campaign}`" in result.stderr
+
+
+def test_a_scenario_given_to_sweep_is_told_to_be_one(fake: FakeCore, tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text('[scenario]\nname = "two-paths"\n', encoding="utf-8")
+    result = ropewalk("sweep", str(file), "--out", str(tmp_path / "out"))
+    assert result.exit_code == 2
+    assert "this is a scenario, no campaign" in result.stderr
+    assert f"`ropewalk run {file}`" in result.stderr
+
+
+def test_a_sweep_says_the_paired_difference(campaign: str, tmp_path: Path) -> None:
+    result = ropewalk("sweep", campaign, "--out", str(tmp_path / "out"))
+    assert "difference Mbit/s" in result.stdout.splitlines()[0]
+
+
+def test_quiet_says_nothing_beside_results(campaign: str, tmp_path: Path) -> None:
+    assert ropewalk("sweep", campaign, "--out", str(tmp_path / "one")).stderr != ""
+    assert ropewalk("--quiet", "sweep", campaign, "--out", str(tmp_path / "two")).stderr == ""
+    assert ropewalk("--quiet", "--verbose", "schema").exit_code == 2
+
+
+def test_verbose_shows_where_an_error_came_from(scenario: str) -> None:
+    assert "Traceback" in ropewalk("--verbose", "run", scenario, "--set", "factor").stderr
+    assert "Traceback" not in ropewalk("run", scenario, "--set", "factor").stderr
+
+
+def test_verdicts_are_coloured_on_terminals_alone(scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[32mbulk: benefit?" in CliRunner().invoke(app, ["run", scenario], color=True).stdout
+    assert "\x1b" not in ropewalk("run", scenario).stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in CliRunner().invoke(app, ["run", scenario], color=True).stdout
+
+
+def test_shares_together_are_the_whole(campaign: str, tmp_path: Path) -> None:
+    whole, shares = tmp_path / "whole", tmp_path / "shares"
+    ropewalk("sweep", campaign, "--out", str(whole))
+    first = ropewalk("sweep", campaign, "--out", str(shares), "--share", "1/2")
+    assert "left to other shares" in first.stdout
+    ropewalk("sweep", campaign, "--out", str(shares), "--share", "2/2")
+    assert "0 runs done" in ropewalk("sweep", campaign, "--out", str(shares)).stdout
+    contents = [
+        {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        for folder in (whole, shares)
+    ]
+    assert contents[0] == contents[1]
+
+
+@pytest.mark.parametrize("share", ["0/2", "3/2", "1", "a/b", "1/0"])
+def test_shares_that_cannot_be(campaign: str, share: str) -> None:
+    result = ropewalk("sweep", campaign, "--share", share)
+    assert result.exit_code == 2
+    assert "expected I/N" in result.stderr

@@ -22,7 +22,17 @@ from ropewalk.studies.bonding_cells import friendly_cells
 COMMAND = [sys.executable, "-m", "ropewalk"]
 
 SUMMARY_KEYS = ["scenario", "seed", "version", "duration_s", "connections", "links", "benefit"]
-CONNECTION_KEYS = ["name", "protocol", "bytes", "goodput_mbps", "start_s", "end_s", "completed", "subflows"]
+CONNECTION_KEYS = [
+    "name",
+    "protocol",
+    "bytes",
+    "goodput_mbps",
+    "start_s",
+    "end_s",
+    "completed",
+    "reinjected_bytes",
+    "subflows",
+]
 SUBFLOW_KEYS = [
     "path",
     "bytes",
@@ -266,7 +276,7 @@ def test_one_and_two_workers_write_the_same_bytes(two_paths: Path, tmp_path: Pat
     for workers in (1, 2):
         ropewalk.sweep(campaign(two_paths), out=tmp_path / str(workers), workers=workers)
     one, two = files(tmp_path / "1"), files(tmp_path / "2")
-    assert len(one) == 1 + 4 * 4 + 8 * 3
+    assert len(one) == 1 + 4 * 5 + 8 * 3
     assert one == two
 
 
@@ -289,7 +299,7 @@ def test_provenance_is_in_every_file(two_paths: Path, tmp_path: Path) -> None:
         assert metadata["scenario_hash"] == result.hash
         assert metadata["seed"] == "7"
         assert metadata["engine_version"] == ropewalk.version()
-    assert len(result.files) == 5
+    assert len(result.files) == 6
     assert all(file.is_file() for file in result.files)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 HEAVY = ("rich", "polars", "numpy", "scipy", "matplotlib", "plotly", "jinja2", "ropewalk.campaign")
 
 
@@ -31,3 +33,30 @@ def test_every_public_name_can_be_had() -> None:
     for name in ropewalk.__all__:
         assert getattr(ropewalk, name) is not None
     assert set(ropewalk.__all__) < set(dir(ropewalk))
+
+
+def test_a_light_installation_runs_without_figures() -> None:
+    program = (
+        "import sys\n"
+        "for name in ('matplotlib', 'plotly', 'jinja2', 'scipy', 'numpy'):\n"
+        "    sys.modules[name] = None\n"
+        "import ropewalk\n"
+        "result = ropewalk.run('scenarios/degraded-path.toml', replications=2, "
+        "overrides={'scenario.duration': '1 s'})\n"
+        "from ropewalk.tables import of_summary\n"
+        "print(of_summary(result.combined), result.benefit())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_lacking_says_how_to_add_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    from ropewalk import extras
+    from ropewalk.errors import UnsupportedError
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "plotly" else find(name))
+    with pytest.raises(UnsupportedError, match=r"the pages need plotly: pip install 'ropewalk\[figures\]'"):
+        extras.require("figures", "the pages")

@@ -9,6 +9,14 @@ from ropewalk import statistics
 finite = st.floats(min_value=-1e6, max_value=1e6)
 
 
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 9, 30, 99, 1000, 100_000])
+@pytest.mark.parametrize("probability", [0.001, 0.3, 0.5, 0.6, 0.9, 0.975, 0.995, 0.9999])
+def test_quantiles_of_students_distribution_are_scipys(degrees: int, probability: float) -> None:
+    special = pytest.importorskip("scipy.special")
+    ours = statistics.student_quantile(probability, degrees)
+    assert ours == pytest.approx(float(special.stdtrit(degrees, probability)), rel=1e-10, abs=1e-12)
+
+
 def test_t_interval_of_a_known_sample() -> None:
     # t(0.975, 4) = 2.776445, s = sqrt(2.5): half width 2.776445 * sqrt(2.5 / 5).
     interval = statistics.mean_interval([1, 2, 3, 4, 5])

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
+from plotly.offline import get_plotlyjs_version
 
 import ropewalk
 from ropewalk import routes
 from ropewalk.executor import LocalExecutor
+from ropewalk.figures import Chart, Level, Line, Points
+from ropewalk.figures.interactive import library
 from ropewalk.progress import Silent
+from ropewalk.report import Claim, Verdict
 from ropewalk.routes import GREEDY
 from ropewalk.studies import (
     Kept,
     StudyResult,
+    claims,
     degraded_path,
     diamond,
     diamond_causes,
@@ -29,9 +35,8 @@ from ropewalk.studies import (
     wireless,
 )
 from ropewalk.studies.cells import Results, Runner
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from ropewalk.studies.names import REGISTRY
+from ropewalk.studies.output import Output
 
 
 def test_the_formula_gives_the_paper_s_value_at_one_per_cent() -> None:
@@ -87,6 +92,62 @@ def test_degraded_path_makes_every_figure_and_its_report(
     _look_at(result.report, "goodput-guard", "Published beside measured", "95 %")
 
 
+def test_the_page_of_claims_is_made_of_their_file() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "studies"
+    tree = json.loads((folder / claims.FILE).read_text(encoding="utf-8"))
+    assert (folder / claims.PAGE).read_text(encoding="utf-8") == claims.page(tree)
+    names = [study["study"] for study in tree["studies"]]
+    assert names == [name for name in REGISTRY if name in names]
+    for study in tree["studies"]:
+        assert {"engine", "command"} <= study["provenance"].keys()
+        is_quick = study["provenance"]["command"].endswith("--quick")
+        for claim in study["claims"]:
+            assert claim["verdict"] in set(Verdict)
+            assert not is_quick or claim["verdict"] == Verdict.OPEN
+            assert all(claim[column] for column in ("claim", "published", "papers_rules", "why"))
+
+
+def test_a_reason_is_its_first_sentence_and_the_others() -> None:
+    claim = Claim(
+        "it", "1", "2", Verdict.HOLDS, "It holds at 0.5 Mbit/s, i.e. always. Because it does. And so on."
+    )
+    assert claim.why == "It holds at 0.5 Mbit/s, i.e. always."
+    assert claim.further == "Because it does. And so on."
+
+
+def test_a_report_carries_the_library_that_its_charts_are_written_for() -> None:
+    version = get_plotlyjs_version()
+    assert f"plotly.js (basic - minified) v{version}" in library()[:200]
+
+
+def test_quick_runs_say_so_and_give_no_verdicts(tmp_path: Path) -> None:
+    output = Output(tmp_path, "A study", "A paper", {"seeds": "1…3"})
+    output.is_quick = True
+    output.introduce([Claim("it", "1", "2", Verdict.HOLDS, "Because.")], "What it is about.")
+    output.report.heading("Figures")
+    level = Level("line to beat", 1.5, 1.4, 1.6)
+    marks = Points("published", [1.0], [1.2])
+    output.add(Chart("one", "One", "x", "y", [Line("ours", [0.0, 1.0], [1.0, 2.0])], [level], points=[marks]))
+    output.report.heading("Further")
+    result = output.finish("degraded-path")
+    html = result.report.read_text(encoding="utf-8")
+    assert len(html) < 1_500_000
+    assert "quick run" in html
+    assert html.index("chart-one") < html.index("Published beside measured") < html.index("Further")
+    for text in (
+        "line to beat",
+        "published",
+        "ropewalk reproduce degraded-path --quick",
+        "Made on 2023-11-14",
+    ):
+        assert text in html
+    (study,) = json.loads(claims.collect(tmp_path.parent, [tmp_path.name]).read_text(encoding="utf-8"))[
+        "studies"
+    ]
+    assert study["claims"][0]["verdict"] == "open"
+    assert "1 open" in claims.page({"studies": [study]})
+
+
 def test_equal_runs_make_equal_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = degraded_path.Extent((0.5, 3.0), (1, 2), "2 s", (64,))
     monkeypatch.setattr(degraded_path, "QUICK", tiny)
@@ -108,7 +169,7 @@ def test_reordering_makes_every_figure_and_its_report(
     assert "figure-8-linked-increases-two-paths.png" in names
     assert "figure-9-uncoupled-three-paths.svg" in names
     assert "fixed-series.parquet" in names
-    assert len(result.findings) == 3
+    assert len(result.findings) == 7
     _look_at(result.report, "F-RTO", "Published beside measured")
 
 

@@ -205,7 +205,7 @@ def test_a_panic_of_the_core_is_a_failed_run(fake: FakeCore, monkeypatch: pytest
     class Panic(BaseException):
         pass
 
-    def panic(*_arguments: object) -> None:
+    def panic(*_arguments: object, **_options: object) -> None:
         raise Panic("index out of bounds")
 
     monkeypatch.setattr(ropewalk.executor._core, "run", panic)  # type: ignore[attr-defined]

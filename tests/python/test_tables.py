@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from ropewalk.statistics import Interval, mean_interval
 from ropewalk.summary import combine
-from ropewalk.tables import MOST_SHOWN, cell, number, of_routes, render
+from ropewalk.tables import MOST_SHOWN, cell, natural, number, of_routes, render
 
 
 def test_numbers_keep_what_matters() -> None:
@@ -10,6 +10,26 @@ def test_numbers_keep_what_matters() -> None:
     assert number(3.14159) == "3.142"
     assert number(1234567) == "1,234,567"
     assert number(1234.567) == "1,235"
+
+
+def test_small_times_have_the_digits_they_need() -> None:
+    assert number(0.5) == "0.500"
+    assert number(0.0123) == "0.0123"
+    assert number(0.00001234) == "0.0000123"
+    assert number(-0.002) == "-0.00200"
+    assert number(1e-12) == "0.000000000"
+    assert (number(float("inf")), number(float("nan"))) == ("inf", "nan")
+
+
+def test_names_with_numbers_are_in_the_order_of_the_numbers() -> None:
+    assert sorted(["f10", "f2", "a-10-b", "a-9-b", "f", "10"], key=natural) == [
+        "10",
+        "a-9-b",
+        "a-10-b",
+        "f",
+        "f2",
+        "f10",
+    ]
 
 
 def test_cells() -> None:

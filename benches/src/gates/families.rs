@@ -5,6 +5,7 @@ mod changes;
 mod clocks;
 mod cost;
 mod cross;
+mod marks;
 mod voice;
 
 use crate::case::{Case, Finding, Judge, Run, Scale};
@@ -33,6 +34,7 @@ pub(crate) fn all(setting: &Setting<'_>) -> Vec<Case> {
     clocks::cases(setting, &mut cases);
     changes::cases(setting, &mut cases);
     voice::cases(setting, &mut cases);
+    marks::cases(setting, &mut cases);
     cost::cases(setting, &mut cases);
     cases
 }

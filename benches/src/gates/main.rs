@@ -54,6 +54,9 @@ struct Options {
     /// Prints each case's scenarios and runs nothing
     #[arg(long)]
     show: bool,
+    /// Prints what each bond counted, and keeps nothing
+    #[arg(long)]
+    detail: bool,
 }
 
 fn main() -> ExitCode {
@@ -77,6 +80,10 @@ fn main() -> ExitCode {
         cases.iter().for_each(show);
         return ExitCode::SUCCESS;
     }
+    if options.detail {
+        cases.iter().for_each(detail);
+        return ExitCode::SUCCESS;
+    }
     if options.traces.is_none() {
         eprintln!(
             "the gate \"recorded\" is left out: --traces or ROPEWALK_TRACES names no folder of recorded lines"
@@ -92,6 +99,11 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn detail(case: &case::Case) {
+    println!("# {}/{}: {}", case.gate, case.number, case.what);
+    case.runs.iter().filter(|run| !run.is_bare).for_each(|run| println!("{}", measure::detail(&run.text)));
 }
 
 fn show(case: &case::Case) {

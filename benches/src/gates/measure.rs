@@ -135,6 +135,18 @@ pub(crate) fn measure(text: &str) -> Record {
     }
 }
 
+/// What each direction of a bond counted, and its paths each second.
+pub(crate) fn detail(text: &str) -> String {
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    let Some(outcome) = load(text, None, &[]).ok().and_then(|scenario| run(&scenario, &options).ok()) else {
+        return "failed".into();
+    };
+    let rows = outcome.bonds.iter().map(|row| format!("{row:?}"));
+    let each_second = |sample: &&BondSeriesRow| sample.time.as_nanos().is_multiple_of(1_000_000_000);
+    let samples = outcome.bond_series.iter().filter(each_second).map(|sample| format!("{sample:?}"));
+    rows.chain(samples).collect::<Vec<_>>().join("\n")
+}
+
 fn record(outcome: &Outcome) -> Record {
     let flows = outcome.connections.iter().enumerate();
     let lines = outcome.links.iter().filter(|row| row.name.starts_with("line"));

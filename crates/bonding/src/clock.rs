@@ -1,6 +1,6 @@
 //! The wrapping microsecond clocks of the headers, and delays between two of them.
 
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 
 /// The clock that goes into headers.
 #[inline]
@@ -19,5 +19,82 @@ impl DelayReference {
     pub(crate) fn relative(&mut self, delay: u32) -> i64 {
         let reference = *self.0.get_or_insert(delay);
         i64::from(delay.wrapping_sub(reference) as i32)
+    }
+}
+
+/// An endpoint's own time: the driver's, but that it never goes back and jumps over no gap.
+///
+/// An endpoint asks to be called often. One that hears nothing for much longer cannot tell whether its clock was set forward or its
+/// driver slept. In either case the silence says nothing about the paths, and no time that spans it is a measurement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SteadyClock {
+    /// The driver's time of the last call.
+    told: Instant,
+    /// What this clock showed then.
+    shows: Instant,
+    /// No silence is longer, if the driver calls when it was asked to.
+    longest: Duration,
+}
+
+/// What became of the clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reading {
+    /// Time has passed.
+    Steady(Instant),
+    /// The driver's clock has jumped, or its driver slept: time goes on here.
+    Jumped(Instant),
+}
+
+impl SteadyClock {
+    /// A clock that shows `now`, of a driver that was asked to call each `interval`: two calls in a row may be missing.
+    pub(crate) fn new(now: Instant, interval: Duration) -> Self {
+        Self { told: now, shows: now, longest: interval * 2 }
+    }
+
+    /// The driver says that it is `now`.
+    #[inline]
+    pub(crate) fn read(&mut self, now: Instant) -> Reading {
+        let is_back = now < self.told;
+        let passed = now.saturating_since(self.told);
+        self.told = now;
+        if is_back || passed > self.longest {
+            return Reading::Jumped(self.shows);
+        }
+        self.shows = self.shows.saturating_add(passed);
+        Reading::Steady(self.shows)
+    }
+
+    /// The driver's time at which this clock shows `at`.
+    #[inline]
+    pub(crate) fn drivers(&self, at: Instant) -> Instant {
+        if at == Instant::MAX {
+            return at;
+        }
+        if at >= self.shows {
+            return self.told.saturating_add(at.saturating_since(self.shows));
+        }
+        Instant::ZERO + self.told.saturating_since(Instant::ZERO + self.shows.saturating_since(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_clock_that_is_set_goes_on_where_it_was() {
+        let mut clock = SteadyClock::new(at(1_000), Duration::from_millis(20));
+        assert_eq!(clock.read(at(1_040)), Reading::Steady(at(1_040)));
+        // A second forward, ten back.
+        assert_eq!(clock.read(at(2_041)), Reading::Jumped(at(1_040)));
+        assert_eq!(clock.read(at(2_046)), Reading::Steady(at(1_045)));
+        assert_eq!((clock.drivers(at(1_050)), clock.drivers(at(1_000))), (at(2_051), at(2_001)));
+        assert_eq!(clock.read(at(1_001)), Reading::Jumped(at(1_045)));
+        assert_eq!(clock.drivers(at(1_050)), at(1_006));
+        assert_eq!(clock.drivers(Instant::MAX), Instant::MAX);
     }
 }

@@ -12,16 +12,16 @@ mod tests;
 pub use egress::Refusal;
 pub(crate) use feedback::SOON;
 
-use crate::clock::DelayReference;
+use crate::clock::{DelayReference, Reading, SteadyClock};
 use crate::config::{Config, ConfigError};
 use crate::event::{Event, PathState, TimerKind};
 use crate::id::{FlowSeq, GlobalSeq, PathId, PathSet};
-use crate::path::Path;
+use crate::path::{Path, Quota};
 use crate::queue::{Backlog, Payload};
 use crate::receive::incoming::Incoming;
 use crate::receive::replay::ReplayWindow;
 use crate::receive::resequencer::Resequencer;
-use crate::scheduler::{AnyScheduler, Scheduler};
+use crate::scheduler::{AnyScheduler, Reason, Scheduler};
 use crate::view::{PathView, ResequencerView};
 use crate::wire::control::Control;
 use crate::wire::header::DataHeader;
@@ -48,7 +48,8 @@ pub enum Datagram<P> {
 /// have nothing more.
 pub struct Endpoint<P> {
     config: Config,
-    /// The time of the last input.
+    clock: SteadyClock,
+    /// The time of the last call, by that clock. So are all times within.
     now: Instant,
     // Ingress.
     paths: Vec<Path<P>>,
@@ -57,6 +58,8 @@ pub struct Endpoint<P> {
     copies: Vec<(PathId, Datagram<P>)>,
     /// Octets of the packet bound last: the next one is likely as long.
     last_len: u32,
+    /// Why it took the path that it did.
+    last_reason: Reason,
     scheduler: AnyScheduler,
     usable: PathSet,
     /// Is every path down?
@@ -76,6 +79,11 @@ pub struct Endpoint<P> {
     events: Events,
 }
 
+fn new_path<P>(config: &Config, id: PathId, now: Instant) -> Path<P> {
+    let quota = Quota::new(&config.paths[id.index()], now);
+    Path::new(id, now, AnyScheduler::controller(config, id, now), quota)
+}
+
 impl<P: Payload> Endpoint<P> {
     /// A bond that begins at `now`.
     ///
@@ -89,10 +97,11 @@ impl<P: Payload> Endpoint<P> {
         ids().for_each(|id| usable.insert(id));
         let own = config.resequencer;
         Ok(Self {
-            paths: ids().map(|id| Path::new(id, now, AnyScheduler::controller(&config, id, now))).collect(),
+            paths: ids().map(|id| new_path(&config, id, now)).collect(),
             backlog: Backlog::new(),
             copies: Vec::with_capacity(config.paths.len()),
             last_len: 0,
+            last_reason: Reason::Wait,
             scheduler: AnyScheduler::new(&config, now),
             usable,
             is_dead: false,
@@ -106,6 +115,7 @@ impl<P: Payload> Endpoint<P> {
             feedback: Feedback::new(&config, now),
             repairs: Repairs::default(),
             events: Events::default(),
+            clock: SteadyClock::new(now, config.report_interval),
             now,
             config,
         })
@@ -123,7 +133,8 @@ impl<P: Payload> Endpoint<P> {
         path: PathId,
         datagram: Datagram<P>,
     ) -> Result<(), Refusal> {
-        self.now = now;
+        let now = self.tell(now);
+        self.spend(path, &datagram);
         match datagram {
             Datagram::Data(header, packet) => self.handle_data(now, path, &header, packet),
             Datagram::Control(control) => {
@@ -136,10 +147,47 @@ impl<P: Payload> Endpoint<P> {
     /// The next datagram to send, and by which path: what the gateways tell each other, repairs, then packets.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
+        let now = self.tell(now);
+        loop {
+            let (path, datagram) = self.next_datagram(now)?;
+            // Control packets, and copies, of a path that may carry nothing more.
+            if !self.paths[path.index()].quota.is_spent() {
+                self.spend(path, &datagram);
+                return Some((path, datagram));
+            }
+        }
+    }
+
+    #[inline]
+    fn next_datagram(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
         if let Some((path, control)) = self.next_control(now) {
             return Some((path, Datagram::Control(control)));
         }
         self.next_repair(now).or_else(|| self.next_data(now))
+    }
+
+    /// A datagram goes over a path, or came by it. The one that spends its quota is its last.
+    #[inline]
+    fn spend(&mut self, path: PathId, datagram: &Datagram<P>) {
+        let octets = match datagram {
+            Datagram::Data(_, packet) => packet.wire_len() + self.config.overhead,
+            Datagram::Control(control) => control.wire_len() + feedback::OUTER,
+        };
+        let Some(own) = self.paths.get_mut(path.index()) else { return };
+        let was_spent = own.quota.is_spent();
+        own.quota.note(octets);
+        if own.quota.is_spent() && !was_spent {
+            self.find_usable();
+        }
+    }
+
+    /// Octets that went over a path in the period of its quota that runs, in both directions, headers included.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such path.
+    pub fn quota_spent(&self, id: PathId) -> u64 {
+        self.paths[id.index()].quota.spent()
     }
 
     /// The next packet for the LAN side.
@@ -150,7 +198,8 @@ impl<P: Payload> Endpoint<P> {
 
     /// To be called when the time of [`Self::poll_timeout`] has come; harmless at other times.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.now = now;
+        let now = self.tell(now);
+        self.renew_quotas(now);
         self.check_paths(now);
         self.check_repairs(now);
         self.let_rest(now);
@@ -174,7 +223,26 @@ impl<P: Payload> Endpoint<P> {
             consider(deadline.unwrap_or(Instant::MAX), TimerKind::PathState);
         }
         consider(self.paced_until().unwrap_or(Instant::MAX), TimerKind::Pacing);
-        Some(first)
+        Some((self.clock.drivers(first.0), first.1))
+    }
+
+    /// The driver says that it is `now`: what it is here.
+    #[inline]
+    fn tell(&mut self, now: Instant) -> Instant {
+        self.now = match self.clock.read(now) {
+            Reading::Steady(now) => now,
+            Reading::Jumped(now) => {
+                self.paths.iter_mut().for_each(|path| path.on_gap(now));
+                now
+            }
+        };
+        self.now
+    }
+
+    /// Why the packet bound last took its path: what [`Self::poll_transmit`] has just returned, if that is a packet's first
+    /// transmission.
+    pub fn last_reason(&self) -> Reason {
+        self.last_reason
     }
 
     /// The next event.
@@ -222,6 +290,17 @@ impl<P: Payload> Endpoint<P> {
     pub fn resequencer(&self) -> ResequencerView {
         let fastest = self.incoming.iter().filter_map(|path| path.recent.least()).min();
         self.resequencer.view(egress::patience(&self.config, &self.incoming, self.now, fastest.unwrap_or(0)))
+    }
+
+    fn renew_quotas(&mut self, now: Instant) {
+        for place in 0..self.paths.len() {
+            let quota = &mut self.paths[place].quota;
+            let was_spent = quota.is_spent();
+            quota.renew(now);
+            if was_spent && !quota.is_spent() {
+                self.find_usable();
+            }
+        }
     }
 
     /// Notices silence, and which paths may be used.
@@ -285,7 +364,8 @@ impl<P: Payload> Endpoint<P> {
     fn find_usable(&mut self) {
         let in_state = |state: PathState| {
             let mut set = PathSet::EMPTY;
-            let paths = self.paths.iter().filter(|path| path.liveness.state == state);
+            let may_carry = |path: &&Path<P>| path.liveness.state == state && !path.quota.is_spent();
+            let paths = self.paths.iter().filter(may_carry);
             paths.for_each(|path| set.insert(path.id));
             set
         };
@@ -293,7 +373,8 @@ impl<P: Payload> Endpoint<P> {
         self.usable = if up.is_empty() { in_state(PathState::Suspected) } else { up };
         self.is_dead = self.usable.is_empty();
         if self.is_dead {
-            let last = self.paths.iter().rev().max_by_key(|path| path.liveness.heard_at);
+            let may_carry = self.paths.iter().rev().filter(|path| !path.quota.is_spent());
+            let last = may_carry.max_by_key(|path| path.liveness.heard_at);
             self.usable = last.map_or(PathSet::EMPTY, |path| PathSet::one(path.id));
         }
     }

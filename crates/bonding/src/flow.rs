@@ -16,6 +16,9 @@ pub enum Class {
     /// One copy, delivered in the flow's order.
     #[default]
     Normal,
+    /// One copy, in the flow's order, for a thin flow that must not wait: by the path on which it arrives first, and before its time as far as a
+    /// pacer is concerned. What the flow has waiting beyond two full packets is treated as normal.
+    LowDelay,
     /// One copy, delivered on arrival: the flow does not mind reordering.
     Unordered,
     /// A copy on every usable path, the first one delivered, in the flow's order.
@@ -27,7 +30,7 @@ pub enum Class {
 impl Class {
     /// Is the flow to be kept in order?
     pub const fn is_ordered(self) -> bool {
-        matches!(self, Self::Normal | Self::Duplicated)
+        matches!(self, Self::Normal | Self::LowDelay | Self::Duplicated)
     }
 
     /// Does every usable path get a copy?

@@ -12,6 +12,7 @@
 
 mod clock;
 mod config;
+mod ecn;
 mod endpoint;
 mod event;
 mod flow;
@@ -27,6 +28,7 @@ pub use config::{
     Config, ConfigError, Conflict, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig,
     LossUnit, Order, PathConfig, ResequencerConfig, SchedulerConfig, Turns, WeightArithmetic, WrrConfig,
 };
+pub use ecn::Ecn;
 pub use endpoint::{Datagram, Endpoint, Refusal};
 pub use event::{Event, PathState, TimerKind};
 pub use flow::{Class, FlowKey};

@@ -4,10 +4,12 @@ mod base_rtt;
 mod controller;
 pub(crate) mod liveness;
 mod losses;
+mod quota;
 mod sent_log;
 mod watch;
 
 pub(crate) use controller::{AnyController, FULL_PACKET};
+pub(crate) use quota::Quota;
 pub(crate) use sent_log::Kept;
 
 use crate::clock::micros;
@@ -19,7 +21,7 @@ use crate::scheduler::View;
 use crate::wire::control::{PathReport, TICK};
 use base_rtt::BaseRtt;
 use losses::Losses;
-use ropewalk_congestion::{ControlledPath, PathController};
+use ropewalk_congestion::{ControlledPath, PathController, Spread};
 use ropewalk_units::{Duration, Instant, Rate};
 use sent_log::{Sent, SentLog};
 use std::collections::VecDeque;
@@ -63,11 +65,14 @@ pub(crate) struct Path<P> {
     pub(crate) id: PathId,
     pub(crate) liveness: Liveness,
     watch: Watch,
+    pub(crate) quota: Quota,
     channel: ControlledPath<AnyController>,
     base_rtt: BaseRtt,
     losses: Losses,
     pub(crate) next: PathSeq,
     pub(crate) sent_packets: u64,
+    /// What left before has no round trip: the clock was set since then.
+    measured_from: Instant,
     pub(crate) sent_bytes: u64,
     pub(crate) last_len: u32,
     pub(crate) lost_packets: u64,
@@ -90,16 +95,18 @@ pub(crate) struct Path<P> {
 }
 
 impl<P> Path<P> {
-    pub(crate) fn new(id: PathId, now: Instant, controller: AnyController) -> Self {
+    pub(crate) fn new(id: PathId, now: Instant, controller: AnyController, quota: Quota) -> Self {
         Self {
             id,
             liveness: Liveness::new(now),
             watch: Watch::new(now),
+            quota,
             channel: ControlledPath::new(controller, now),
             base_rtt: BaseRtt::new(now),
             losses: Losses::new(now),
             next: PathSeq::new(0),
             sent_packets: 0,
+            measured_from: Instant::ZERO,
             sent_bytes: 0,
             last_len: 0,
             lost_packets: 0,
@@ -201,6 +208,12 @@ impl<P> Path<P> {
         self.pending.iter().copied().chain((0..fresh).map(|place| self.last.next.plus(place)))
     }
 
+    /// The clock was set, or the driver slept: no time from before until after is a measurement.
+    pub(crate) fn on_gap(&mut self, now: Instant) {
+        self.measured_from = now;
+        self.liveness.on_gap(now);
+    }
+
     /// It goes down or comes back: nothing that was sent before is on its way any more. If a dead line held it and delivers it yet, that is
     /// no measurement.
     pub(crate) fn begin_anew(&mut self, now: Instant) {
@@ -252,6 +265,9 @@ impl<P> Path<P> {
     ) -> Progress {
         let progress = self.progress(report);
         self.losses.note(now, progress.lost_packets);
+        let received = report.received_packets.wrapping_sub(self.last.received_packets);
+        self.losses
+            .note_part(progress.lost_packets.min(u32::from(u16::MAX)), received.min(u32::from(u16::MAX)));
         if report.next != self.last.next {
             let held = Duration::from_micros(u64::from(report.held));
             self.liveness.on_progress(now, held, &self.keepalive(config));
@@ -296,11 +312,15 @@ impl<P> Path<P> {
             };
             let Some(sent) = seq.and_then(|seq| self.log.settle(seq)) else { continue };
             let (len, state) = (sent.len, sent.state);
+            if state.send_time < self.measured_from {
+                self.channel.on_delivered_unmeasured(len);
+                continue;
+            }
             let rtt = way.usual(now.saturating_since(state.send_time).saturating_sub(held));
             self.channel.on_delivered(len, &state, rtt);
         }
         let time = |ticks: u16| Duration::from_micros(u64::from(ticks) * u64::from(TICK));
-        self.channel.on_spread(time(report.excess), time(report.reordering));
+        self.channel.on_spread(Spread { excess: time(report.excess), reordering: time(report.reordering) });
         self.channel.end_report(now);
     }
 
@@ -375,6 +395,12 @@ impl<P> Path<P> {
         packet + self.base_rtt.get().unwrap_or_default() / 4 + repair_time
     }
 
+    /// The round trip until something has got there, by keepalives: what is lost goes again.
+    pub(crate) fn expected_round_trip(&self) -> Option<Duration> {
+        let tries = 1.0 / (1.0 - self.losses.part()).max(0.01);
+        self.liveness.srtt().map(|srtt| Duration::from_secs_f64(srtt.as_secs_f64() * tries))
+    }
+
     /// What a scheduler is to know of it.
     #[inline]
     pub(crate) fn view(&self, now: Instant, size: u32) -> View {
@@ -398,6 +424,7 @@ impl<P> Path<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::PathConfig;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -405,7 +432,8 @@ mod tests {
 
     /// A path that sent `count` full packets, one each ms from 1 ms on.
     fn sent(count: u64) -> Path<()> {
-        let mut path = Path::new(PathId(0), at(0), AnyController::copa(1, at(0)));
+        let quota = Quota::new(&PathConfig::new("dsl", None), at(0));
+        let mut path = Path::new(PathId(0), at(0), AnyController::copa(1, at(0)), quota);
         (1..=count).for_each(|millis| {
             path.on_sent(at(millis), 1500, None);
         });

@@ -1,7 +1,7 @@
 //! Where packets wait before they are bound to a path: one FQ-CoDel (RFC 8290) for all paths, another before it for what
 //! must not wait.
 
-use crate::flow::FlowKey;
+use crate::flow::{Class, FlowKey};
 use ropewalk_aqm::{Callbacks, CodelConfig, Dropped, FqCodel, FqCodelConfig, Load, QueueLimit, Queued};
 use ropewalk_units::{Duration, Instant};
 
@@ -33,6 +33,15 @@ pub(crate) struct Waiting<P> {
     pub(crate) flow: FlowKey,
 }
 
+/// What waits when a packet is asked about. Octets, itself included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Queue {
+    /// Of its flow.
+    pub(crate) own: u64,
+    /// What goes before the last one of its flow.
+    pub(crate) waiting: u64,
+}
+
 /// One queue with what became of its packets.
 struct Level<P> {
     queue: FqCodel<Waiting<P>>,
@@ -43,13 +52,15 @@ struct Level<P> {
 #[derive(Default)]
 struct Counts {
     load: Load,
+    /// Packets of them that must not wait.
+    hurried: u32,
     full: u64,
     codel: u64,
 }
 
 impl<P: Payload> Callbacks<Waiting<P>> for Counts {
     fn discard(&mut self, _at: Instant, queued: Queued<Waiting<P>>, reason: Dropped) {
-        self.remove(queued.bytes);
+        self.remove(queued.bytes, queued.packet.flow);
         match reason {
             Dropped::Full => self.full += 1,
             Dropped::Codel => self.codel += 1,
@@ -66,7 +77,8 @@ impl<P: Payload> Callbacks<Waiting<P>> for Counts {
 }
 
 impl Counts {
-    fn remove(&mut self, bytes: u32) {
+    fn remove(&mut self, bytes: u32, flow: FlowKey) {
+        self.hurried -= u32::from(flow.class == Class::LowDelay);
         self.load.packets -= 1;
         self.load.bytes -= u64::from(bytes);
     }
@@ -113,6 +125,7 @@ impl<P: Payload> Backlog<P> {
         let level = &mut self.levels[usize::from(!flow.class.is_duplicated())];
         let load = level.counts.load;
         level.counts.load.add(bytes);
+        level.counts.hurried += u32::from(flow.class == Class::LowDelay);
         let queued = Queued { packet: Waiting { packet, flow }, bytes, enqueued: now };
         level.queue.enqueue(now, queued, load, &mut level.counts);
     }
@@ -122,17 +135,22 @@ impl<P: Payload> Backlog<P> {
         self.levels.iter().all(|level| level.counts.load.packets == 0)
     }
 
+    /// Does anything wait that must not?
+    #[inline]
+    pub(crate) fn is_hurried(&self) -> bool {
+        self.levels[0].counts.load.packets > 0 || self.levels[1].counts.hurried > 0
+    }
+
     /// Packets dropped, as there was no room, and by CoDel.
     pub(crate) fn dropped(&self) -> u64 {
         self.levels.iter().map(|level| level.counts.full + level.counts.codel).sum()
     }
 
-    /// The next packet that `accept` takes, which is asked with the flow of a packet and the octets that go before the last one of
-    /// that flow, itself included.
+    /// The next packet that `accept` takes, which is asked with the flow of a packet and what waits.
     pub(crate) fn pop(
         &mut self,
         now: Instant,
-        mut accept: impl FnMut(FlowKey, u64) -> bool,
+        mut accept: impl FnMut(FlowKey, Queue) -> bool,
     ) -> Option<(P, FlowKey)> {
         let mut before = 0;
         for level in &mut self.levels {
@@ -143,10 +161,13 @@ impl<P: Payload> Backlog<P> {
             // Flows take turns: as much of every other one goes before.
             let flows = level.queue.active_flows() as u64;
             let ask = |first: &Queued<Waiting<P>>, bytes: u64| {
-                accept(first.packet.flow, before + waiting.bytes.min(bytes * flows))
+                accept(
+                    first.packet.flow,
+                    Queue { own: bytes, waiting: before + waiting.bytes.min(bytes * flows) },
+                )
             };
             if let Some(queued) = level.queue.dequeue_if(now, &mut level.counts, ask) {
-                level.counts.remove(queued.bytes);
+                level.counts.remove(queued.bytes, queued.packet.flow);
                 return Some((queued.packet.packet, queued.packet.flow));
             }
             before += waiting.bytes;
@@ -158,7 +179,6 @@ impl<P: Payload> Backlog<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::Class;
 
     #[derive(Clone, Debug, PartialEq)]
     struct Packet(u32, u32);
@@ -196,8 +216,8 @@ mod tests {
         push(&mut backlog, 20, 2, Class::Normal);
         push(&mut backlog, 30, 3, Class::Duplicated);
         let mut told = Vec::new();
-        backlog.pop(at(1), |flow, waiting| {
-            told.push((flow.hash, waiting));
+        backlog.pop(at(1), |flow, queue| {
+            told.push((flow.hash, queue.waiting));
             false
         });
         // Before the last of the bulk goes all; before the thin flow's, a packet of each.

@@ -10,7 +10,7 @@ mod redundant;
 mod wrr;
 
 use crate::config::{Config, SchedulerConfig};
-use crate::id::{PathId, PathSet};
+use crate::id::{MAX_PATHS, PathId, PathSet};
 use crate::path::{AnyController, Progress};
 use cost_first::CostFirst;
 use earliest::EarliestArrival;
@@ -103,6 +103,16 @@ pub(crate) trait Scheduler {
     fn weight(&self, view: &View) -> u32 {
         view.share_percent
     }
+}
+
+/// The path of a packet that must not wait, of those that may take it before its time: the one by which it arrives first.
+#[inline]
+pub(crate) fn hurried(ask: &Ask, views: &[View]) -> Decision {
+    let mut early = [views[0]; MAX_PATHS];
+    for (early, view) in early.iter_mut().zip(views) {
+        *early = View { may_send: view.may_copy, ..*view };
+    }
+    earliest::earliest(ask, &early[..views.len()], ask.usable)
 }
 
 /// The configured scheduler.

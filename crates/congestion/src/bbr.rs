@@ -7,7 +7,6 @@
 mod algorithm;
 mod control;
 pub(crate) use control::rate;
-mod filter;
 mod loss;
 mod model;
 mod probe_bw;
@@ -20,10 +19,10 @@ mod volume;
 #[cfg(test)]
 mod tests;
 
+use crate::aggregation::AckAggregation;
 use crate::rate_sample::{LostPacket, RateSample};
 use crate::signals::Acknowledgements;
 use crate::window::Window;
-use filter::MaxOfRounds;
 use model::Model;
 use probe_bw::Cycle;
 use probe_rtt::MinRtt;
@@ -100,9 +99,7 @@ pub(crate) struct Bbr {
     cycle: Cycle,
     min_rtt: MinRtt,
     undo: Undo,
-    extra_acked: MaxOfRounds,
-    extra_acked_interval_start: Instant,
-    extra_acked_delivered: u64,
+    extra_acked: AckAggregation,
     /// C.delivered.
     delivered: u64,
     /// A congestion mark came, and the ACK that brought it is not judged yet.
@@ -136,9 +133,7 @@ impl Bbr {
             cycle: Cycle::new(now),
             min_rtt: MinRtt::new(now),
             undo: Undo::default(),
-            extra_acked: MaxOfRounds::default(),
-            extra_acked_interval_start: now,
-            extra_acked_delivered: 0,
+            extra_acked: AckAggregation::new(now),
             delivered: 0,
             marked: false,
             round_count: 0,
@@ -230,23 +225,14 @@ impl Bbr {
 
     /// UpdateACKAggregation: how much more arrives at once than the bandwidth explains.
     fn update_ack_aggregation(&mut self, now: Instant, sample: &RateSample, window: &Window) {
-        let interval = now.saturating_since(self.extra_acked_interval_start);
-        let mut expected = self.model.bw() * interval.as_secs_f64();
-        if self.extra_acked_delivered as f64 <= expected {
-            self.extra_acked_delivered = 0;
-            self.extra_acked_interval_start = now;
-            expected = 0.0;
-        }
-        self.extra_acked_delivered += u64::from(sample.newly_acked);
-        let extra = self.extra_acked_delivered as f64 - expected;
-        let extra = extra.clamp(0.0, f64::from(window.cwnd)) as u32;
-        self.extra_acked.update(self.round_count, extra);
+        let (round, bandwidth) = (self.round_count, self.model.bw());
+        self.extra_acked.update(now, round, sample.newly_acked, bandwidth, window.cwnd);
     }
 
     /// HandleRestartFromIdle: a packet is about to leave while none is on its way.
     pub(crate) fn on_restart_from_idle(&mut self, now: Instant, window: &mut Window) {
         self.idle_restart = true;
-        self.extra_acked_interval_start = now;
+        self.extra_acked.restart(now);
         if self.state.is_probe_bw() {
             self.set_pacing_rate_with_gain(1.0);
         } else if self.state == State::ProbeRtt {

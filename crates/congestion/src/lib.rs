@@ -10,6 +10,7 @@
 mod registry;
 
 mod ack_sample;
+mod aggregation;
 mod algorithm;
 mod bbr;
 mod config;
@@ -34,7 +35,7 @@ pub use controller::{Controller, Snapshot, Timeout};
 pub use coupling::Coupling;
 pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};
-pub use path::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Transparent};
+pub use path::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Spread, Transparent};
 pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
 pub use signals::{Acknowledgements, LimitedBy, LossRange};
 pub use smoothed_rtt::SmoothedRtt;

@@ -9,7 +9,7 @@ mod tests;
 mod transparent;
 
 pub use bbr::PathBbr;
-pub use controlled::ControlledPath;
+pub use controlled::{ControlledPath, Spread};
 pub use copa::PathCopa;
 pub use transparent::Transparent;
 

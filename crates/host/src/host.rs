@@ -47,7 +47,7 @@ pub struct Counters {
     pub received: u64,
     /// Packets that could not be read, or whose checksum did not hold.
     pub malformed: u64,
-    /// Packets for somebody else, fragments, and other protocols than TCP.
+    /// Packets for somebody else or from nobody, fragments, and other protocols than TCP.
     pub ignored: u64,
     /// Segments that nobody expected.
     pub unexpected: u64,
@@ -137,8 +137,23 @@ impl Host {
         remote: SocketAddr,
         protocol: &Protocol,
     ) -> Option<SocketId> {
-        let port = self.free_port(from, remote)?;
-        let tuple = FourTuple { local: SocketAddr::new(from, port), remote };
+        let first = mptcp::Path { local: SocketAddr::new(from, 0), remote };
+        self.connect_over(now, &self.paths(first), protocol)
+    }
+
+    /// Opens a connection over these paths, whose own ports do not matter: the first now, others as the path manager of
+    /// Multipath TCP says.
+    ///
+    /// Returns `None` when every port is taken, or there is no path.
+    pub fn connect_over(
+        &mut self,
+        now: Instant,
+        paths: &[mptcp::Path],
+        protocol: &Protocol,
+    ) -> Option<SocketId> {
+        let mptcp::Path { local, remote } = *paths.first()?;
+        let port = self.free_port(local.ip(), remote)?;
+        let tuple = FourTuple { local: SocketAddr::new(local.ip(), port), remote };
         let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
         let transport = match protocol {
             Protocol::Tcp(config) => {
@@ -147,7 +162,7 @@ impl Host {
             }
             Protocol::Mptcp(config) => {
                 let secret = self.secret();
-                let paths = self.paths(tuple);
+                let paths = [tuple.into()].into_iter().chain(paths[1..].iter().copied()).collect();
                 let connecting = mptcp::Connecting { paths, iss, secret };
                 let connection = mptcp::Connection::connect((**config).clone(), connecting, now);
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
@@ -157,13 +172,13 @@ impl Host {
     }
 
     /// The first path, and one from each other address of the same family.
-    fn paths(&self, first: FourTuple) -> Vec<mptcp::Path> {
+    fn paths(&self, first: mptcp::Path) -> Vec<mptcp::Path> {
         let family =
             |address: &&IpAddr| address.is_ipv4() == first.local.is_ipv4() && **address != first.local.ip();
         let others = self.addresses.iter().filter(family);
         let path =
             |address: &IpAddr| mptcp::Path { local: SocketAddr::new(*address, 0), remote: first.remote };
-        [first.into()].into_iter().chain(others.map(path)).collect()
+        [first].into_iter().chain(others.map(path)).collect()
     }
 
     fn secret(&mut self) -> Secret {
@@ -212,7 +227,7 @@ impl Host {
             return;
         };
         let is_own = self.addresses.contains(&ip.header.destination);
-        if !is_own || !ip.is_whole() || ip.protocol != TCP {
+        if !is_own || !may_send(ip.header.source) || !ip.is_whole() || ip.protocol != TCP {
             self.counters.ignored += 1;
             return;
         }
@@ -557,6 +572,17 @@ impl Host {
         }
     }
 
+    /// The own and the other end of a connection, or of its first subflow.
+    pub fn ends(&self, id: SocketId) -> Option<(SocketAddr, SocketAddr)> {
+        match &self.sockets.get(&id)?.transport {
+            Transport::Tcp(_, tuple) => Some((tuple.local, tuple.remote)),
+            Transport::Mptcp(connection, _) => {
+                let path = connection.subflows().next()?.path();
+                Some((path.local, path.remote))
+            }
+        }
+    }
+
     /// Connections that the host still knows.
     pub fn sockets(&self) -> usize {
         self.sockets.len()
@@ -566,6 +592,12 @@ impl Host {
     pub fn counters(&self) -> Counters {
         self.counters
     }
+}
+
+/// RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
+fn may_send(source: IpAddr) -> bool {
+    let is_broadcast = matches!(source, IpAddr::V4(address) if address.is_broadcast());
+    !source.is_multicast() && !source.is_unspecified() && !is_broadcast
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Applications on the kernel's sockets: the scenario's sources and sinks, with a thread at each end of a connection.
 
 mod datagram;
+mod own;
 mod progress;
 mod socket;
 mod stream;
 
 pub(crate) use datagram::LEAST as LEAST_DATAGRAM;
+pub(crate) use own::OwnEnd;
 pub(crate) use progress::Progress;
 pub(crate) use socket::{control, server_port};
 
@@ -13,12 +15,15 @@ use crate::clock::Clock;
 use crate::error::{Error, Step};
 use crate::site::Site;
 use crate::urgency::{self, Urgency};
+use own::Opening;
 use ropewalk_scenario::application::{Paced, Sink, Source, paced, sources};
-use ropewalk_scenario::plan::{ConnectionPlan, Plan, Protocol};
+use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, PathPlan, Plan, Protocol};
 use ropewalk_sim::Streams;
 use ropewalk_units::Instant;
 use socket::{Client, Server, Sockets, Stream};
+use std::collections::BTreeMap;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -59,8 +64,16 @@ type Work = Box<dyn FnOnce(&Stage) -> io::Result<()> + Send>;
 
 /// The sockets of a connection, and what is done with them.
 enum Sides {
-    Stream { client: Box<(Client, End)>, server: Box<(Server, End)> },
-    Udp { sender: Stream, receiver: Stream, paced: Box<Paced> },
+    /// Ends at hosts of ours are not here.
+    Stream {
+        client: Option<Box<(Client, End)>>,
+        server: Option<Box<(Server, End)>>,
+    },
+    Udp {
+        sender: Stream,
+        receiver: Stream,
+        paced: Box<Paced>,
+    },
 }
 
 /// A connection before it begins.
@@ -71,7 +84,11 @@ struct Ready {
 }
 
 /// All connections with their sockets, before time begins.
-pub(crate) struct Opened(Vec<Ready>);
+pub(crate) struct Opened {
+    ready: Vec<Ready>,
+    /// Ends at hosts of ours.
+    own: BTreeMap<NodeIndex, Vec<OwnEnd>>,
+}
 
 /// All applications of a run. They end with it.
 pub(crate) struct Applications {
@@ -83,39 +100,48 @@ impl Opened {
     /// Opens all sockets.
     pub(crate) fn new(plan: &Plan, site: &Site, seed: u64) -> Result<Self, Error> {
         let streams = Streams::new(seed);
-        let mut ready = Vec::new();
+        let (mut ready, mut own) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());
         for (index, connection) in plan.connections.iter().enumerate() {
             let failed = |source| Error::Kernel { step: Step::Sockets(connection.name.clone()), source };
             let sockets = Sockets::new(plan, connection, index);
-            ready.push(open(plan, connection, site, (&streams, &sockets)).map_err(failed)?);
+            let (opened, ends) = open(plan, index, site, (&streams, &sockets)).map_err(failed)?;
+            ready.push(opened);
+            ends.into_iter().for_each(|(node, end)| own.entry(node).or_default().push(end));
         }
-        Ok(Self(ready))
+        Ok(Self { ready, own })
+    }
+
+    /// The ends at a host of ours.
+    pub(crate) fn take_own(&mut self, node: NodeIndex) -> Vec<OwnEnd> {
+        self.own.remove(&node).unwrap_or_default()
     }
 
     /// What tells how far each connection has come.
     pub(crate) fn progress(&self) -> Vec<Arc<Progress>> {
-        self.0.iter().map(|ready| Arc::clone(&ready.progress)).collect()
+        self.ready.iter().map(|ready| Arc::clone(&ready.progress)).collect()
     }
 
     /// Begins. Connections wait for their time by themselves.
     pub(crate) fn begin(self, clock: Clock) -> Applications {
         let stage = Stage { clock, stop: Arc::new(AtomicBool::new(false)) };
         let mut all = Applications { stop: Arc::clone(&stage.stop), threads: Vec::new() };
-        self.0.into_iter().for_each(|ready| all.threads.extend(ready.begin(&stage)));
+        self.ready.into_iter().for_each(|ready| all.threads.extend(ready.begin(&stage)));
         all
     }
 }
 
-/// The sockets of one connection.
+/// The sockets of the connection with this index, and its ends at hosts of ours.
 fn open(
     plan: &Plan,
-    connection: &ConnectionPlan,
+    index: usize,
     site: &Site,
     (streams, sockets): (&Streams, &Sockets<'_>),
-) -> io::Result<Ready> {
+) -> io::Result<(Ready, Vec<(NodeIndex, OwnEnd)>)> {
+    let connection = &plan.connections[index];
     let progress = Arc::new(Progress::default());
-    let [client, server] = [connection.source, connection.destination].map(|node| &site.namespaces[&node]);
-    let sides = if let Protocol::Udp = connection.protocol {
+    let ends = [connection.source, connection.destination];
+    if let Protocol::Udp = connection.protocol {
+        let [client, server] = ends.map(|node| &site.namespaces[&node]);
         let ends = [client.inside(|| sockets.datagram(true))?, server.inside(|| sockets.datagram(false))?];
         let [mut sender, mut receiver] = ends;
         if connection.server_sends() {
@@ -123,20 +149,60 @@ fn open(
         }
         let paced = paced(plan, connection, streams)
             .ok_or_else(|| io::Error::other("UDP has no such application"))?;
-        Sides::Udp { sender, receiver, paced: Box::new(paced) }
-    } else {
-        let [asking, answering] = sources(plan, connection, streams);
-        let end = |source, sends| {
-            let outgoing = Outgoing::default();
-            End { source, outgoing, sends, progress: Arc::clone(&progress) }
-        };
-        let server_sends = connection.server_sends();
-        Sides::Stream {
-            server: Box::new((server.inside(|| sockets.server())?, end(answering, server_sends))),
-            client: Box::new((client.inside(|| sockets.client())?, end(asking, !server_sends))),
-        }
+        let sides = Sides::Udp { sender, receiver, paced: Box::new(paced) };
+        return Ok((Ready { start: connection.start, sides, progress }, Vec::new()));
+    }
+    let [asking, answering] = sources(plan, connection, streams);
+    let server_sends = connection.server_sends();
+    let end = |source, sends| {
+        let outgoing = Outgoing::default();
+        End { source, outgoing, sends, progress: Arc::clone(&progress) }
     };
-    Ok(Ready { start: connection.start, sides, progress })
+    let (mut own, mut client, mut server) = (Vec::new(), None, None);
+    let mut add_own = |node, opening, source, sends| {
+        own.push((node, OwnEnd::new(index, opening, (source, sends), Arc::clone(&progress))));
+    };
+    match site.namespaces.get(&ends[1]) {
+        Some(kernel) => {
+            let socket = kernel.inside(|| sockets.server())?;
+            server = Some(Box::new((socket, end(answering, server_sends))));
+        }
+        None => {
+            let opening = Opening::Passive { protocol: own_protocol(connection) };
+            add_own(ends[1], opening, answering, server_sends);
+        }
+    }
+    match site.namespaces.get(&ends[0]) {
+        Some(kernel) => {
+            let socket = kernel.inside(|| sockets.client())?;
+            client = Some(Box::new((socket, end(asking, !server_sends))));
+        }
+        None => {
+            let (start, protocol) = (connection.start, own_protocol(connection));
+            let opening = Opening::Active { start, paths: own_paths(plan, index), protocol };
+            add_own(ends[0], opening, asking, !server_sends);
+        }
+    }
+    Ok((Ready { start: connection.start, sides: Sides::Stream { client, server }, progress }, own))
+}
+
+/// What a host of ours speaks on a connection.
+fn own_protocol(connection: &ConnectionPlan) -> ropewalk_host::Protocol {
+    match &connection.protocol {
+        Protocol::Tcp(config) => ropewalk_host::Protocol::Tcp(Arc::clone(config)),
+        Protocol::Mptcp(config) => ropewalk_host::Protocol::Mptcp(Arc::new((**config).clone())),
+        Protocol::Udp => unreachable!("checked: a host of ours beside Linux's has no datagrams"),
+    }
+}
+
+/// The paths of the connection with this index as its client knows them; ports of its own are the host's choice.
+fn own_paths(plan: &Plan, index: usize) -> Vec<ropewalk_mptcp::Path> {
+    let path = |path: &PathPlan| {
+        let [local, remote] = path.addresses().map(|address| plan.address(address));
+        let (local, remote) = (SocketAddr::new(local, 0), SocketAddr::new(remote, server_port(index)));
+        ropewalk_mptcp::Path { local, remote }
+    };
+    plan.connections[index].paths.iter().map(path).collect()
 }
 
 impl Drop for Applications {
@@ -151,7 +217,7 @@ impl Drop for Applications {
 
 impl Ready {
     /// Both ends, each on a thread.
-    fn begin(self, stage: &Stage) -> [JoinHandle<()>; 2] {
+    fn begin(self, stage: &Stage) -> Vec<JoinHandle<()>> {
         let Self { start, sides, progress } = self;
         let spawn = |work: Work| {
             let (stage, progress) = (stage.clone(), Arc::clone(&progress));
@@ -163,23 +229,28 @@ impl Ready {
             })
         };
         match sides {
-            Sides::Stream { client, server } => [
-                spawn(Box::new(move |stage| {
-                    let (client, mut asking) = *client;
-                    if !stage.clock.wait_until(start, &stage.stop) {
-                        return Ok(());
-                    }
-                    asking.begin(stage.clock.now());
-                    follow(stage, client.connect(&stage.stop)?, &mut asking)
-                })),
-                spawn(Box::new(move |stage| {
-                    let (server, mut answering) = *server;
-                    follow(stage, server.accept(&stage.stop)?, &mut answering)
-                })),
-            ],
+            Sides::Stream { client, server } => {
+                let client = client.map(|client| {
+                    spawn(Box::new(move |stage| {
+                        let (client, mut asking) = *client;
+                        if !stage.clock.wait_until(start, &stage.stop) {
+                            return Ok(());
+                        }
+                        asking.begin(stage.clock.now());
+                        follow(stage, client.connect(&stage.stop)?, &mut asking)
+                    }))
+                });
+                let server = server.map(|server| {
+                    spawn(Box::new(move |stage| {
+                        let (server, mut answering) = *server;
+                        follow(stage, server.accept(&stage.stop)?, &mut answering)
+                    }))
+                });
+                client.into_iter().chain(server).collect()
+            }
             Sides::Udp { sender, receiver, mut paced } => {
                 let (sent, received) = (Arc::clone(&progress), Arc::clone(&progress));
-                [
+                vec![
                     spawn(Box::new(move |stage| datagram::send(stage, &mut paced, &sender, &sent))),
                     spawn(Box::new(move |stage| datagram::receive(stage, &receiver, &received))),
                 ]

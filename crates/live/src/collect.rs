@@ -1,7 +1,8 @@
 //! The outcome of an emulation: the rows of a simulation, as far as kernels tell what is in them.
 
 use crate::application::Progress;
-use crate::observer::{Observed, Other, Seen, path};
+use crate::board::Seen;
+use crate::observer::{Observed, Other, path};
 use ropewalk_mptcp::PathManager;
 use ropewalk_scenario::plan::{
     AddressIndex, Application, Bulk, ConnectionPlan, Plan, Protocol, RequestResponse,

@@ -6,12 +6,14 @@
 #![cfg(target_os = "linux")]
 
 mod application;
+mod board;
 mod changes;
 mod clock;
 mod collect;
 mod command;
 mod doctor;
 mod error;
+mod interface;
 mod lease;
 mod links;
 mod machine;

@@ -2,11 +2,13 @@
 
 mod host;
 mod lateness;
+mod own;
 mod packet;
 mod router;
 
-pub(crate) use host::{Host, Interface};
+pub(crate) use host::Host;
 pub(crate) use lateness::Lateness;
+pub(crate) use own::OwnHost;
 
 use crate::clock::{Clock, timespec};
 use packet::Octets;
@@ -27,9 +29,11 @@ use tun_rs::SyncDevice;
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// What stands at the ends of links.
-enum Place {
+pub(crate) enum Place {
     /// A kernel's interfaces.
     Host(Host),
+    /// A host with our stack.
+    Own(Box<OwnHost>),
     Router(Router),
 }
 
@@ -39,13 +43,16 @@ impl Node for Place {
     fn handle_packet(&mut self, context: &mut Context<'_, Octets>, port: Port, id: PacketId) {
         match self {
             Self::Host(host) => host.deliver(context, port, id),
+            Self::Own(host) => host.deliver(context, port, id),
             Self::Router(router) => router.forward(context, id),
         }
     }
 
     fn handle_timer(&mut self, context: &mut Context<'_, Octets>, token: u32) {
-        if let Self::Host(host) = self {
-            host.forward(context, Port(token));
+        match self {
+            Self::Host(host) => host.forward(context, Port(token)),
+            Self::Own(host) => host.wake(context),
+            Self::Router(_) => {}
         }
     }
 }
@@ -69,17 +76,18 @@ pub(crate) struct Links {
 
 impl Links {
     /// The links of a plan between hosts, which stand in the order of their nodes.
-    pub(crate) fn new(plan: &Plan, seed: u64, clock: Clock, hosts: impl IntoIterator<Item = Host>) -> Self {
+    pub(crate) fn new(plan: &Plan, seed: u64, clock: Clock, hosts: impl IntoIterator<Item = Place>) -> Self {
         let mut world = World::new(NoTap);
         let mut hosts = hosts.into_iter();
         let nodes = plan.nodes.iter().map(|node| match node.kind {
-            NodeKind::Host => Place::Host(hosts.next().expect("a host for each node that is one")),
+            NodeKind::Host => hosts.next().expect("a host for each node that is one"),
             NodeKind::Router => Place::Router(Router::default()),
         });
         let nodes = nodes.map(|node| world.add_node(node)).collect::<Vec<_>>();
         let mut all = Self { world, nodes, links: Vec::new(), sources: Vec::new(), clock };
         let ports = all.connect(plan, &Streams::new(seed));
         all.set_routes(plan, &ports);
+        all.wake_own();
         all
     }
 
@@ -109,6 +117,15 @@ impl Links {
         ports
     }
 
+    /// Hosts of ours begin at time zero.
+    fn wake_own(&mut self) {
+        for &node in &self.nodes {
+            if let Place::Own(_) = self.world.node(node) {
+                self.world.set_timer(node, Instant::ZERO, 0);
+            }
+        }
+    }
+
     fn set_routes(&mut self, plan: &Plan, ports: &[[Port; 2]]) {
         for (node, next) in plan.routing.next.iter().enumerate() {
             let port = |link: usize| ports[link][usize::from(plan.links[link].ends[0] != node)];
@@ -130,6 +147,7 @@ impl Links {
             let now = self.clock.now();
             if now >= end || stop.load(Ordering::Relaxed) {
                 self.world.run_until(now.min(end));
+                self.tell();
                 return Ok(());
             }
             for (fd, source) in fds.iter().zip(&self.sources) {
@@ -140,6 +158,15 @@ impl Links {
             self.world.run_until(now);
             let next = self.world.next_event().min(end);
             wait(&mut fds, next.saturating_since(self.clock.now()).min(LONGEST_WAIT))?;
+        }
+    }
+
+    /// Hosts of ours tell what they have counted at the end.
+    fn tell(&self) {
+        for node in self.world.nodes() {
+            if let Place::Own(host) = node {
+                host.tell();
+            }
         }
     }
 
@@ -162,8 +189,10 @@ impl Links {
     pub(crate) fn lateness(&self) -> Lateness {
         let mut all = Lateness::default();
         for node in self.world.nodes() {
-            if let Place::Host(host) = node {
-                all.add(host.lateness());
+            match node {
+                Place::Host(host) => all.add(host.lateness()),
+                Place::Own(host) => all.add(host.lateness()),
+                Place::Router(_) => {}
             }
         }
         all

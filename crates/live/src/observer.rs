@@ -1,8 +1,9 @@
 //! What the kernels tell of their subflows while a run goes on.
 
 use crate::application::{Progress, server_port};
+use crate::board::{Board, Seen};
 use crate::clock::Clock;
-use crate::netlink::{Diag, TcpInfo, TcpSocket};
+use crate::netlink::{Diag, TcpSocket};
 use crate::processes;
 use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, Plan, Protocol};
 use ropewalk_scenario::{SeriesRow, SubflowSample};
@@ -17,17 +18,6 @@ const RARELY: Duration = Duration::from_millis(200);
 
 /// Programs close sockets when they like.
 const OFTEN: Duration = Duration::from_millis(50);
-
-/// A subflow at the sender of the data.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
-    pub(crate) local: SocketAddr,
-    pub(crate) remote: SocketAddr,
-    /// As it was when it was seen last.
-    pub(crate) info: TcpInfo,
-    /// Octets of payload acknowledged.
-    pub(crate) bytes: u64,
-}
 
 /// All that was seen: subflows by connection, in the order in which they came.
 #[derive(Debug, Default)]
@@ -54,6 +44,8 @@ pub(crate) struct Other {
 pub(crate) struct Observer<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) diags: BTreeMap<NodeIndex, Diag>,
+    /// What hosts of ours tell.
+    pub(crate) board: Arc<Board>,
     pub(crate) progress: Vec<Arc<Progress>>,
     pub(crate) clock: Clock,
     /// Is the series wanted?
@@ -99,6 +91,10 @@ impl Observer<'_> {
     fn look(&mut self, observed: &mut Observed) -> Vec<Vec<u64>> {
         let bytes = |seen: &Vec<Seen>| seen.iter().map(|seen| seen.bytes).collect();
         let before = observed.subflows.iter().map(bytes).collect();
+        self.board.read(|connection, told| {
+            told.subflows.iter().for_each(|seen| keep_seen(&mut observed.subflows[connection], *seen));
+            observed.reinjected[connection] = told.reinjected;
+        });
         for (node, diag) in &mut self.diags {
             // What a kernel does not tell is not known.
             let Ok(mut sockets) = diag.tcp() else { continue };
@@ -178,9 +174,11 @@ fn has_multipath(plan: &Plan, node: NodeIndex) -> bool {
 fn keep(subflows: &mut Vec<Seen>, socket: &TcpSocket, opened: bool) {
     let handshake = u64::from(opened) + u64::from(socket.fin_acked);
     let bytes = socket.info.bytes_acked.saturating_sub(handshake);
-    let (local, remote) = (socket.local, socket.remote);
-    let seen = Seen { local, remote, info: socket.info, bytes };
-    match subflows.iter_mut().find(|known| (known.local, known.remote) == (local, remote)) {
+    keep_seen(subflows, Seen { local: socket.local, remote: socket.remote, info: socket.info, bytes });
+}
+
+fn keep_seen(subflows: &mut Vec<Seen>, seen: Seen) {
+    match subflows.iter_mut().find(|known| (known.local, known.remote) == (seen.local, seen.remote)) {
         Some(known) => *known = seen,
         None => subflows.push(seen),
     }

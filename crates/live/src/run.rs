@@ -1,21 +1,25 @@
 //! A scenario with Linux hosts, from nothing to its outcome, and back to nothing.
 
 use crate::application::{Opened, Progress};
+use crate::board::Board;
 use crate::clock::Clock;
 use crate::collect;
 use crate::command;
 use crate::error::{Error, Step};
 use crate::lease::{self, Lease};
-use crate::links::{Host, Links};
+use crate::links::{Host, Links, OwnHost, Place};
 use crate::machine::Machine;
 use crate::observer::{Ending, Observed, Observer};
 use crate::refuse;
+use crate::settings::links_of;
 use crate::site::Site;
 use crate::urgency::{self, Urgency};
-use ropewalk_scenario::plan::Plan;
+use ropewalk_scenario::plan::{NodeIndex, NodeKind, Plan};
 use ropewalk_scenario::{CommandRow, Outcome, Provenance, RunOptions, Scenario, ScenarioError, link_rows};
+use ropewalk_sim::Streams;
 use ropewalk_units::{Duration, Instant};
 use std::io;
+use std::net::IpAddr;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +47,12 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         let message = "the links between Linux hosts write no captures yet";
         return Err(scenario.mistake(key, message, "no captures; tcpdump runs in the namespaces").into());
     }
+    if !scenario.plan().settings.events.is_empty() {
+        let message = "kernels tell of no events";
+        return Err(scenario
+            .mistake("scenario.events", message, "no `events`, or hosts of ropewalk's stack")
+            .into());
+    }
     let plan = scenario.plan();
     let failed = |step| move |source| Error::Kernel { step, source };
     lease::clean().map_err(failed(Step::Clean))?;
@@ -68,7 +78,10 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         series: observed.series,
         bonds: Vec::new(),
         bond_series: Vec::new(),
+        link_series: Vec::new(),
+        happenings: Vec::new(),
         radios: Vec::new(),
+        hops: Vec::new(),
         broadcasts: Vec::new(),
         routes: Vec::new(),
         route_changes: Vec::new(),
@@ -90,19 +103,33 @@ struct Emulated {
 fn emulate(
     plan: &Plan,
     site: &mut Site,
-    opened: Opened,
+    mut opened: Opened,
     (seed, series): (u64, bool),
     stop: &AtomicBool,
 ) -> io::Result<Emulated> {
     let progress = opened.progress();
-    let (diags, interfaces) = (std::mem::take(&mut site.diags), std::mem::take(&mut site.interfaces));
+    let (diags, mut interfaces) = (std::mem::take(&mut site.diags), std::mem::take(&mut site.interfaces));
     let groups = command::groups(plan);
     let clock = Clock::starting_in(AHEAD);
-    let hosts = interfaces.into_values().map(|interfaces| Host::new(clock, interfaces));
-    let mut links = Links::new(plan, seed, clock, hosts);
+    let board = Arc::new(Board::default());
+    let nodes = plan.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Host);
+    let hosts = nodes.map(|(index, _)| match interfaces.remove(&index) {
+        Some(interfaces) => Place::Host(Host::new(clock, interfaces)),
+        None => {
+            let ends = opened.take_own(index);
+            Place::Own(Box::new(OwnHost::new(
+                own_identity(plan, index, seed),
+                ends,
+                Arc::clone(&board),
+                clock,
+            )))
+        }
+    });
+    let mut links = Links::new(plan, seed, clock, hosts.collect::<Vec<_>>());
     let over = &AtomicBool::new(false);
     let applications = opened.begin(clock);
-    let observer = Observer { plan, diags, progress: progress.clone(), clock, series, groups: &groups };
+    let observer =
+        Observer { plan, diags, board, progress: progress.clone(), clock, series, groups: &groups };
     let end = Instant::ZERO + plan.settings.duration;
     let (observed, commands) = thread::scope(|scope| {
         let observer = scope.spawn(|| observer.watch(over));
@@ -126,6 +153,13 @@ fn emulate(
     })?;
     drop(applications);
     Ok(Emulated { links, observed, progress, commands })
+}
+
+/// The addresses of a host of ours, and its secret: the same ones with each run of a seed.
+fn own_identity(plan: &Plan, node: NodeIndex, seed: u64) -> (Vec<IpAddr>, [u64; 4]) {
+    let mut stream = Streams::new(seed).stream(&format!("{}/identity", plan.nodes[node].name));
+    let addresses = links_of(plan, node).map(|(_, link, end)| link.addresses[end]).collect();
+    (addresses, std::array::from_fn(|_| stream.next_u64()))
 }
 
 /// Carries packets, on a thread of its own: what it is allowed beyond others goes with it.

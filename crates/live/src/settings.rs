@@ -8,7 +8,7 @@ mod sysctls;
 use crate::netlink::{Endpoint, RouteMetrics};
 use ropewalk_mptcp::{KernelChange, PathManager};
 use ropewalk_scenario::plan::{
-    AddressIndex, ConnectionPlan, LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol,
+    AddressIndex, ConnectionPlan, LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol, Stack,
 };
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -145,6 +145,9 @@ pub(crate) fn settings(plan: &Plan) -> Result<Vec<Settings>, Conflict> {
             }
         }
         for (end, host) in [connection.source, connection.destination].into_iter().enumerate() {
+            if plan.nodes[host].stack != Stack::Linux {
+                continue;
+            }
             let asking = Asking { connection, host };
             ask(plan, &asking, end, &mut all[host])?;
         }

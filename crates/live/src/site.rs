@@ -2,11 +2,13 @@
 
 use crate::changes::Changes;
 use crate::error::{Error, Step};
-use crate::links::Interface;
+use crate::interface::Interface;
 use crate::namespace::Namespace;
 use crate::netlink::{Diag, MptcpPm, Route, Routing};
 use crate::settings::{Settings, links_of};
-use ropewalk_scenario::plan::{AddressFamily, LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol};
+use ropewalk_scenario::plan::{
+    AddressFamily, LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol, Stack,
+};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -69,7 +71,7 @@ impl Site {
     pub(crate) fn new(plan: &Plan, settings: &[Settings], run: &str) -> Result<Self, Error> {
         let mut site = Self::default();
         for (index, node) in plan.nodes.iter().enumerate() {
-            if node.kind == NodeKind::Host {
+            if node.kind == NodeKind::Host && node.stack == Stack::Linux {
                 let failed = |source| Error::Kernel { step: Step::Host(node.name.clone()), source };
                 let namespace = Namespace::new(run, &node.name).map_err(failed)?;
                 let made = namespace.inside(|| prepare(plan, index, &settings[index]));

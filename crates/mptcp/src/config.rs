@@ -235,10 +235,13 @@ pub enum ScriptedAction {
 /// What others carry after a subflow's timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReinjectAfterTimeout {
-    /// The oldest octets that only it carries, once for each timeout, and all of them when it counts as stale: Linux.
+    /// The oldest octets that only it carries, once for each timeout, and all of them when it counts as stale.
     Head,
     /// All that the subflow carries, at once.
     All,
+    /// When no DATA_ACK has come for as long as the subflows' own timers run: a subflow with nothing on its way carries the
+    /// oldest 32 kB. One that is silent for `stale_loss_cnt` such times becomes stale, and everything is sent again: Linux.
+    Idle,
 }
 
 /// What a connection holds at most, whatever its peer does. `docs/models/mptcp.md` says what happens then.
@@ -285,8 +288,15 @@ macro_rules! mptcp_constants {
                     receive_buffer: u32 [octets] = 6 * 1024 * 1024, 50_000_000;
                     /// DSS mappings that may wait for their data on any subflow, however small the receive buffer is.
                     least_mappings: u32 = 64, 64;
-                    /// Connection-level send buffer, shared by the subflows.
+                    /// Connection-level send buffer, shared by the subflows; with `send_autotuning` what each subflow adds to it at
+                    /// most.
                     send_buffer: u32 [octets] = 4 * 1024 * 1024, 4 * 1024 * 1024;
+                    /// The send buffer is the sum of the subflows', each of them memory for two of its windows, and an application
+                    /// that has filled it hears of room when a third is free. As Linux, unless an application sets SO_SNDBUF.
+                    send_autotuning: bool = true, false;
+                    /// Buffers count memory: of a segment the next power of two above its payload and so many octets, and 256
+                    /// more. 512 are Linux's without wireless and tunnels, 640 with them; 0: buffers count payload.
+                    memory_overhead: u32 = 512, 0;
                     /// Opportunistic retransmission (Raiciu et al., NSDI 2012 §4.2).
                     opportunistic_retransmission: bool = false, false;
                     /// Penalization of the subflow that holds the window back (ibid.).
@@ -294,7 +304,7 @@ macro_rules! mptcp_constants {
                     /// Reinject on another subflow what a timed-out or dead subflow carried.
                     reinjection: bool = true, false;
                     /// What a timeout of a subflow has carried by another one, if `reinjection` is on.
-                    reinject_after_timeout: ReinjectAfterTimeout = ReinjectAfterTimeout::Head, ReinjectAfterTimeout::All;
+                    reinject_after_timeout: ReinjectAfterTimeout = ReinjectAfterTimeout::Idle, ReinjectAfterTimeout::All;
                     /// May the peer open further subflows to the address and port of the initial one? If not, MP_CAPABLE says
                     /// so with C (RFC 8684 §3.1), and such joins are refused (Linux `allow_join_initial_addr_port`).
                     allow_join_initial_addr_port: bool = true, true;
@@ -338,6 +348,10 @@ macro_rules! mptcp_constants {
 }
 
 mptcp_constants!(ropewalk_units::configuration);
+
+/// The octets that a data segment keeps free for a DSS: DATA_ACK of 32 bits, DSN of 64, SSN, length, and
+/// checksum or padding (RFC 8684 §3.3).
+pub(crate) const OPTION_RESERVE: u32 = 24;
 
 /// From so many on, every SYN keeps MP_CAPABLE.
 const ALL_SYNS: u32 = 128;

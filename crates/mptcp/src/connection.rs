@@ -26,6 +26,7 @@ mod places;
 mod planner;
 mod receive;
 mod receiving;
+mod rescue;
 mod schedule;
 mod sending;
 mod subflows;
@@ -39,11 +40,12 @@ pub use handshake::is_join;
 #[cfg(test)]
 mod tests;
 
-use crate::config::Config;
+use crate::config::{Config, OPTION_RESERVE};
 use crate::coupling::Control;
 use crate::event::{Event, FailureReason, FallbackReason, Stats};
 use crate::id::{Path, SubflowId};
 use crate::keys::{self, Secret};
+use crate::memory::{Memory, SendBuffer};
 use crate::path_manager::{self, PathManager};
 use crate::reassembly::Reassembly;
 use crate::role::Role;
@@ -80,10 +82,6 @@ enum End {
     Closed,
     Failed,
 }
-
-/// The octets that a data segment keeps free for a DSS: DATA_ACK of 32 bits, DSN of 64, SSN, length, and
-/// checksum or padding (RFC 8684 §3.3).
-const OPTION_RESERVE: u32 = 24;
 
 /// Where a host opens a connection, and with what numbers of its own.
 #[derive(Clone, Debug)]
@@ -127,6 +125,7 @@ pub struct Connection {
     agreement: Agreement,
     subflows: Subflows,
     sending: Sending,
+    memory: Memory,
     receiving: Receiving,
     addresses: Addresses,
     path_manager: PathManager,
@@ -151,7 +150,7 @@ impl Connection {
         connection.addresses = Addresses::new(first, &local, connection.config.endpoints(Role::Client));
         connection.agreement.checksum = connection.config.checksum;
         let tcp = tcp::Connection::connect(Arc::clone(&connection.tcp_config), iss, now);
-        connection.add_initial(tcp, first, true);
+        connection.add_initial(tcp, first);
         connection
     }
 
@@ -170,7 +169,7 @@ impl Connection {
         let named = connection.config.endpoints(Role::Server);
         connection.addresses = Addresses::new(path, &local_addresses, named);
         let tcp = tcp::Connection::accept(Arc::clone(&connection.tcp_config), syn, iss, now);
-        connection.add_initial(tcp, path, false);
+        connection.add_initial(tcp, path);
         let capable = syn.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Capable { checksum_required, no_more_subflows, sender_key: None, .. } => {
                 Some((*checksum_required, *no_more_subflows))
@@ -192,6 +191,7 @@ impl Connection {
 
     fn new(config: Config, role: Role, path_manager: PathManager, secret: Secret) -> Self {
         let agreement = Agreement::new(secret);
+        let memory = Memory::new(&config);
         let planner = Planner::new(&config);
         let reassembly = Reassembly::new(config.tcp.most_pieces(config.receive_buffer));
         let window = ReceiveWindow::new(&config);
@@ -200,7 +200,8 @@ impl Connection {
             mode: Mode::Opening,
             plain: 0,
             end: None,
-            sending: Sending::new(keys::initial_dsn(agreement.own_key)),
+            sending: Sending::new(keys::initial_dsn(agreement.own_key), SendBuffer::new(&memory)),
+            memory,
             receiving: Receiving::new(reassembly, window),
             agreement,
             subflows: Subflows::default(),
@@ -215,7 +216,7 @@ impl Connection {
         }
     }
 
-    fn add_initial(&mut self, tcp: tcp::Connection, path: Path, active: bool) {
+    fn add_initial(&mut self, tcp: tcp::Connection, path: Path) {
         let id = self.subflows.next_id();
         let new = New {
             id,
@@ -223,7 +224,7 @@ impl Connection {
             path_index: 0,
             tcp,
             place: 0,
-            active,
+            active: self.role == Role::Client,
             join: None,
             local_id: 0,
             remote_id: 0,
@@ -249,9 +250,10 @@ impl Connection {
         self.events.pop_front()
     }
 
-    /// Free octets of the send buffer.
+    /// Octets that may be written: what is free in the send buffer. With [`Config::send_autotuning`] that is 0 from when it was
+    /// full until a third of it is free.
     pub fn send_space(&self) -> u64 {
-        u64::from(self.config.send_buffer).saturating_sub(self.sending.buffered())
+        self.sending.space()
     }
 
     /// Writes the next octets of the stream; the caller respects [`Connection::send_space`]. Ignored after

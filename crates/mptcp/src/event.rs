@@ -88,6 +88,18 @@ pub enum Event {
         /// In the scheduler's words.
         reason: &'static str,
     },
+    /// *trace*: data came that waits behind a hole from now on (head-of-line blocking).
+    Blocked {
+        /// Position of the first octet that is missing in the connection's stream.
+        data: u64,
+    },
+    /// *trace*: nothing waits behind a hole any more.
+    Unblocked {
+        /// Position of the first octet that has not come yet.
+        data: u64,
+        /// How long something had waited.
+        waited: Duration,
+    },
     /// A subflow's own event.
     Subflow {
         /// Which.
@@ -109,6 +121,8 @@ impl Event {
                 | Self::Penalized(_)
                 | Self::ChecksumFailed(_)
                 | Self::Scheduled { .. }
+                | Self::Blocked { .. }
+                | Self::Unblocked { .. }
                 | Self::Subflow { .. }
         )
     }

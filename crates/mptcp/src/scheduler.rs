@@ -58,6 +58,14 @@ macro_rules! scheduler_rules {
                 }
             }
 
+            /// Do reinjections take their turn in this scheduler's order, before everything new?
+            #[inline]
+            pub(crate) fn reinjects_in_turn(&self) -> bool {
+                match self {
+                    $(Self::$name(_) => <$rule>::REINJECTS_IN_TURN,)*
+                }
+            }
+
             /// The choice that stands as long as data and window are ample and the chosen subflow has room; `None`: this
             /// scheduler decides on each segment.
             #[inline(always)]

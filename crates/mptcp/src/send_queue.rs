@@ -226,6 +226,15 @@ impl SendQueue {
         }
     }
 
+    /// Everything that was given to subflows and is not DATA_ACKed is sent once more, in order.
+    pub(crate) fn requeue_everything(&mut self) {
+        self.reinject.clear();
+        for sent in &mut self.sent {
+            sent.queued = true;
+            self.reinject.push_back(sent.start);
+        }
+    }
+
     /// Is there anything to reinject? Forgets what has been DATA_ACKed meanwhile.
     #[inline]
     pub(crate) fn reinjection(&mut self) -> Option<Sent> {
@@ -374,6 +383,20 @@ mod tests {
         queue.skip_reinjection();
         assert_eq!(queue.requeue(0, 0b10), 2000, "only what subflow 1 has not got");
         assert_eq!(queue.requeue(0, 0b10), 0, "nothing twice");
+    }
+
+    #[test]
+    fn everything_can_be_sent_again_in_order() {
+        let mut queue = queue();
+        queue.requeue(0, 0b10);
+        queue.requeue_everything();
+        queue.acknowledge(1500);
+        let mut again = Vec::new();
+        while let Some(sent) = queue.reinjection() {
+            again.push((sent.start, sent.end()));
+            queue.send_again(sent.start, sent.len, to(1, 0));
+        }
+        assert_eq!(again, [(1500, 2000), (2000, 4000)]);
     }
 
     #[test]

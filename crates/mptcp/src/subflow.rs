@@ -5,6 +5,7 @@ use crate::event::Refusal;
 use crate::id::{Path, SubflowId};
 use crate::mapping::Mappings;
 use crate::send_queue::Slots;
+use crate::silence::Silence;
 use crate::upkeep::Upkeep;
 use ropewalk_tcp as tcp;
 use ropewalk_units::{Instant, Ssn};
@@ -101,6 +102,10 @@ pub struct Subflow {
     pub(crate) upkeep: Upkeep,
     /// A timeout fired, and nothing was acknowledged since.
     pub(crate) timed_out: bool,
+    /// Whether anything is heard of it.
+    pub(crate) silence: Silence,
+    /// What it adds to the connection's send buffer: memory for its queue.
+    pub(crate) send_buffer: u64,
     /// Redundant scheduling: next octet of the connection that it carries.
     pub(crate) pointer: u64,
     /// Closed by us at the latest then: we withdrew its address and the peer should have closed it.
@@ -160,6 +165,8 @@ impl Subflow {
             peer_reset: None,
             upkeep: Upkeep::ALL,
             timed_out: false,
+            silence: Silence::NONE,
+            send_buffer: 0,
             pointer: 0,
             close_by: None,
             finished: false,
@@ -235,6 +242,12 @@ impl Subflow {
     #[inline]
     pub(crate) fn is_healthy(&self) -> bool {
         matches!(self.phase, Phase::Open | Phase::Closing) && self.tcp.consecutive_timeouts() == 0
+    }
+
+    /// Does it carry data that TCP has not acknowledged, sent or not?
+    #[inline]
+    pub(crate) fn has_queue(&self) -> bool {
+        self.tcp.flight_size() > 0 || self.tcp.unsent() > 0
     }
 
     /// A join that the peer has begun and not finished?

@@ -32,6 +32,9 @@ pub(crate) struct SubflowView {
     pub(crate) unsent: u64,
     /// Free octets of the subflow's send buffer.
     pub(crate) send_space: u64,
+    /// For schedulers that look at rates: the memory that its send queue takes, and what it may take, as Linux counts it.
+    pub(crate) memory_queued: u64,
+    pub(crate) memory_limit: u64,
     /// Redundant scheduling only: octets of the connection's queue at or after this subflow's own pointer (never
     /// before DATA_UNA) that the connection-level window lets out and this subflow has not carried.
     pub(crate) own_backlog: u64,
@@ -144,6 +147,8 @@ pub(crate) mod samples {
             cwnd_space: cwnd * 1000,
             unsent: 0,
             send_space: 1_000_000,
+            memory_queued: 0,
+            memory_limit: 2 * u64::from(cwnd.max(10)) * 1000,
             own_backlog: 0,
             smss: 1000,
             srtt: Some(rtt),
@@ -165,6 +170,7 @@ pub(crate) mod samples {
     /// `octets` handed to `view` and transmitted.
     pub(crate) fn carry(view: &mut SubflowView, octets: u32) {
         view.flight += octets;
+        view.memory_queued += u64::from(octets);
         view.pipe += octets;
         view.cwnd_space = view.cwnd.saturating_sub(view.pipe);
         view.send_space = view.send_space.saturating_sub(u64::from(octets));
@@ -175,6 +181,7 @@ pub(crate) mod samples {
     pub(crate) fn acknowledge(view: &mut SubflowView) {
         view.bytes_acked += u64::from(view.flight);
         view.send_space += u64::from(view.flight);
+        view.memory_queued = 0;
         view.flight = 0;
         view.pipe = 0;
         view.cwnd_space = view.cwnd;

@@ -2,9 +2,9 @@
 
 use crate::errors::{input_error, interrupted};
 use crate::interrupt::Interrupt;
+use crate::table::Table;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use pyo3::prelude::*;
-use pyo3_arrow::PyTable;
 use ropewalk_analyse::{CaptureError, Connection, Direction, Flow, Report, Settings, Stream, Subflow};
 use ropewalk_units::{Duration, Instant};
 use std::fs::File;
@@ -67,12 +67,11 @@ fn of_file(py: Python<'_>, path: &Path, error: &CaptureError) -> PyErr {
     input_error(py, &format!("{file}: {error}"), None, Some(&file), None)
 }
 
-fn table(columns: Vec<(&str, ArrayRef)>) -> PyResult<PyTable> {
+fn table(columns: Vec<(&str, ArrayRef)>) -> PyResult<Table> {
     let columns = columns.into_iter().map(|(name, array)| (name, array, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns)
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
-    let schema = batch.schema();
-    PyTable::try_new(vec![batch], schema)
+    Ok(Table(batch))
 }
 
 fn counts<R>(rows: &[R], of: impl Fn(&R) -> u64) -> ArrayRef {
@@ -180,7 +179,7 @@ impl Analysis {
 
     /// One row per connection.
     #[getter]
-    fn connections(&self) -> PyResult<PyTable> {
+    fn connections(&self) -> PyResult<Table> {
         let rows: Vec<_> = self.numbered().collect();
         let tokens: UInt32Array = rows.iter().map(|(_, row)| row.token).collect();
         table(vec![
@@ -197,7 +196,7 @@ impl Analysis {
 
     /// One row per connection and direction.
     #[getter]
-    fn streams(&self) -> PyResult<PyTable> {
+    fn streams(&self) -> PyResult<Table> {
         let rows = self.stream_rows();
         let seconds = |time: Option<Instant>| time.map(Instant::as_secs_f64);
         table(vec![
@@ -218,7 +217,7 @@ impl Analysis {
 
     /// One row per subflow and direction.
     #[getter]
-    fn subflows(&self) -> PyResult<PyTable> {
+    fn subflows(&self) -> PyResult<Table> {
         let rows = self.subflow_rows();
         let share = |row: &SubflowRow<'_>| {
             (row.stream.octets > 0).then(|| row.flow.fresh_octets as f64 / row.stream.octets as f64)
@@ -247,7 +246,7 @@ impl Analysis {
 
     /// One row per time without new data.
     #[getter]
-    fn gaps(&self) -> PyResult<PyTable> {
+    fn gaps(&self) -> PyResult<Table> {
         let rows: Vec<_> = self
             .stream_rows()
             .into_iter()
@@ -266,7 +265,7 @@ impl Analysis {
 
     /// One row per thing that happened.
     #[getter]
-    fn events(&self) -> PyResult<PyTable> {
+    fn events(&self) -> PyResult<Table> {
         let rows: Vec<_> = self
             .numbered()
             .flat_map(|(number, of)| of.events.iter().map(move |event| (number, event)))
@@ -282,7 +281,7 @@ impl Analysis {
 
     /// New data over time: one row per subflow, direction and interval that has some.
     #[getter]
-    fn series(&self) -> PyResult<PyTable> {
+    fn series(&self) -> PyResult<Table> {
         let rows: Vec<_> = self
             .subflow_rows()
             .into_iter()

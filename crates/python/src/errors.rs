@@ -34,6 +34,8 @@ pub(crate) fn scenario_error(py: Python<'_>, error: &ScenarioError) -> PyErr {
         parts.set_item("key", said(&error.key))?;
         parts.set_item("expected", said(&error.expected))?;
         parts.set_item("suggestion", &error.suggestion)?;
+        let mistakes = error.mistakes().iter().map(|one| (said(&one.key), one.line, one.to_string()));
+        parts.set_item("mistakes", mistakes.collect::<Vec<_>>())?;
         scenario_error_type(py)?.call((error.to_string(),), Some(&parts))
     };
     build().map_or_else(|failed| failed, PyErr::from_value)
@@ -48,7 +50,7 @@ fn said(text: &str) -> Option<&str> {
 pub(crate) fn run_error(py: Python<'_>, error: RunError) -> PyErr {
     match error {
         RunError::Interrupted { .. } => interrupted(py, &error.to_string()),
-        RunError::Wifi { .. } | RunError::Emulated => {
+        RunError::Wifi { .. } | RunError::Emulated | RunError::NoLink { .. } => {
             raised(RUN_ERROR.import(py, "ropewalk.errors", "RunError"), &error.to_string())
         }
         RunError::Capture { source, .. } => os_error(&source),

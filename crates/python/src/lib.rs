@@ -4,12 +4,12 @@
 
 mod analysis;
 mod errors;
+mod examples;
 mod interrupt;
-mod nameless;
 mod outcome;
-mod parquet;
 mod routing;
 mod scenario;
+mod table;
 
 use pyo3::prelude::*;
 
@@ -21,6 +21,8 @@ mod _core {
     #[pymodule_export]
     use crate::analysis::{Analysis, analyse};
     #[pymodule_export]
+    use crate::examples::examples;
+    #[pymodule_export]
     use crate::interrupt::Interrupt;
     #[pymodule_export]
     use crate::outcome::Outcome;
@@ -30,6 +32,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::scenario::{Info, check, doctor, explain, references, run, schema, version};
+    #[pymodule_export]
+    use crate::table::Table;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

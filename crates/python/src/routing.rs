@@ -2,11 +2,11 @@
 
 use crate::errors::routing_error;
 use crate::interrupt::Interrupt;
+use crate::table::Table;
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use pyo3_arrow::PyTable;
 use ropewalk_routing::{
     Condition, Deployment, Effort, End, Format, Found, Layout, Method, Metric, Position, Progress, Radio,
     Record, Report, RoutingError, Search, Sets, TieRule,
@@ -210,7 +210,7 @@ impl RouteStatistics {
 
     /// One row per deployment and algorithm.
     #[getter]
-    fn table(&self) -> PyResult<PyTable> {
+    fn table(&self) -> PyResult<Table> {
         let rows = || self.0.items.iter().flat_map(|record| record.sets.iter().map(move |set| (record, set)));
         let draws: UInt64Array = rows().map(|(record, _)| Some(record.draw)).collect();
         let number = |pick: fn(&Record) -> u32| -> ArrayRef {
@@ -231,8 +231,7 @@ impl RouteStatistics {
             ("total_hops", length(|set| Some(set.total)), false),
         ])
         .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
-        let schema = batch.schema();
-        PyTable::try_new(vec![batch], schema)
+        Ok(Table(batch))
     }
 }
 

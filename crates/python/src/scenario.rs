@@ -146,7 +146,8 @@ pub(crate) fn references(
 
 /// Runs a scenario to its end, without Python's lock; with a `stack` on that one, whatever the file says.
 #[pyfunction]
-#[pyo3(signature = (source, seed=None, series=true, capture=None, interrupt=None))]
+#[pyo3(signature = (source, seed=None, series=true, capture=None, interrupt=None, capture_links=Vec::new(), snap_length=0))]
+#[expect(clippy::too_many_arguments, reason = "one per keyword of the Python function")]
 pub(crate) fn run(
     py: Python<'_>,
     source: Source,
@@ -154,9 +155,12 @@ pub(crate) fn run(
     series: bool,
     capture: Option<PathBuf>,
     interrupt: Option<&Bound<'_, Interrupt>>,
+    capture_links: Vec<String>,
+    snap_length: u32,
 ) -> PyResult<Outcome> {
     let scenario = load(py, &source, source.stack.as_deref(), watch(interrupt, None))?;
-    let options = RunOptions { seed, series, capture, stop: interrupt.map(|flag| flag.get().flag()) };
+    let stop = interrupt.map(|flag| flag.get().flag());
+    let options = RunOptions { seed, series, capture, capture_links: &capture_links, snap_length, stop };
     if scenario.plan().is_emulation() {
         return emulate(py, &scenario, &options);
     }

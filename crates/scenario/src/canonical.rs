@@ -117,6 +117,7 @@ impl Scenario {
             scenario: ScenarioTable::show(&plan.settings)?,
             tcp: TcpTable::default(),
             mptcp: MptcpTable::default(),
+            topology: None,
             hosts: hosts.filter_map(|node| Some((name(node), host(node)?))).collect(),
             routers: routers.filter_map(|node| Some((name(node), router(node)?))).collect(),
             links: plan.links.iter().filter_map(|link| self.link(link)).collect(),
@@ -203,11 +204,13 @@ fn router(node: &NodePlan) -> Option<RouterTable> {
     let table = RouterTable::show(&RouterKeys {
         strips: node.strips.options,
         strips_from: node.strips.from,
+        ecmp: node.ecmp,
         clock: node.clock.said(),
         jitter: node.jitter.said(),
     })?;
     let strips_from = table.strips_from.filter(|_| !node.strips.is_idle());
-    Some(RouterTable { strips_from, ..table })
+    let ecmp = table.ecmp.filter(|on| *on);
+    Some(RouterTable { strips_from, ecmp, ..table })
 }
 
 /// Without nulls, with the keys of every object in order.

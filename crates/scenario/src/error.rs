@@ -12,8 +12,11 @@ use std::ops::Deref;
 ///    | ^^^ expected one of `rate`, `delay`, …
 ///    = did you mean `loss`?
 /// ```
+///
+/// All mistakes that were found in one go are in it, in the order of the file: [`ScenarioError::mistakes`]. It dereferences
+/// to the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScenarioError(Box<Diagnostic>);
+pub struct ScenarioError(Vec<Diagnostic>);
 
 /// The parts of a [`ScenarioError`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -42,7 +45,28 @@ pub struct Diagnostic {
 
 impl ScenarioError {
     pub(crate) fn new(diagnostic: Diagnostic) -> Self {
-        Self(Box::new(diagnostic))
+        Self(vec![diagnostic])
+    }
+
+    /// Several as one, in the order of the file, none twice. Those of overrides come first.
+    ///
+    /// # Panics
+    /// There is none.
+    pub(crate) fn all(errors: Vec<Self>) -> Self {
+        let mut all: Vec<Diagnostic> = Vec::new();
+        for mistake in errors.into_iter().flat_map(|error| error.0) {
+            if !all.iter().any(|other| other.says_the_same(&mistake)) {
+                all.push(mistake);
+            }
+        }
+        all.sort_by_key(|mistake| (mistake.line, mistake.column));
+        assert!(!all.is_empty(), "an error says what is wrong");
+        Self(all)
+    }
+
+    /// All mistakes, in the order of the file; at least one.
+    pub fn mistakes(&self) -> &[Diagnostic] {
+        &self.0
     }
 }
 
@@ -50,7 +74,7 @@ impl Deref for ScenarioError {
     type Target = Diagnostic;
 
     fn deref(&self) -> &Diagnostic {
-        &self.0
+        &self.0[0]
     }
 }
 
@@ -58,7 +82,11 @@ impl std::error::Error for ScenarioError {}
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        for (index, mistake) in self.0.iter().enumerate() {
+            f.write_str(if index == 0 { "" } else { "\n\n" })?;
+            fmt::Display::fmt(mistake, f)?;
+        }
+        if self.0.len() > 1 { write!(f, "\n\n{} mistakes", self.0.len()) } else { Ok(()) }
     }
 }
 
@@ -79,6 +107,12 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
+    /// The same place, and the same key or the same words: copies of one table, or both directions of one link.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let place = |one: &Self| (one.file.clone(), one.line, one.column, one.set.clone());
+        place(self) == place(other) && (self.key == other.key || self.message == other.message)
+    }
+
     fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(set) = &self.set {
             return write!(f, "--set {set}: ");

@@ -16,6 +16,7 @@ mod references;
 mod scenario;
 mod schema;
 mod suggest;
+mod unfold;
 mod watch;
 mod world;
 
@@ -23,8 +24,9 @@ pub use error::{Diagnostic, ScenarioError};
 pub use load::{load, load_as};
 pub use outcome::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
-    DatagramCounts, ENGINE_VERSION, LatenessRow, LinkRow, Outcome, Provenance, RadioRow, RouteChangeRow,
-    RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample, columns_reference,
+    DatagramCounts, ENGINE_VERSION, EventPlace, EventRow, HopRow, LatenessRow, LinkRow, LinkSeriesRow,
+    Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample,
+    columns_reference,
 };
 pub use plan::Plan;
 pub use references::{Multipath, Reference};

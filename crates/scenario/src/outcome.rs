@@ -1,14 +1,16 @@
 //! What a run returns: a summary and tables, each with its provenance.
 
 mod columns;
+mod events;
 mod rows;
 mod summary;
 mod tables;
 
+pub use events::{EventPlace, EventRow};
 pub use rows::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
-    DatagramCounts, LatenessRow, LinkRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow,
-    SubflowRow, SubflowSample,
+    DatagramCounts, HopRow, LatenessRow, LinkRow, LinkSeriesRow, RadioRow, RouteChangeRow, RouteRow,
+    SeriesRow, SocketRow, SubflowRow, SubflowSample,
 };
 pub use tables::columns_reference;
 
@@ -49,6 +51,8 @@ pub struct Outcome {
     pub bond_series: Vec<BondSeriesRow>,
     /// One row per station and channel of the wireless network.
     pub radios: Vec<RadioRow>,
+    /// What became of the data frames between stations.
+    pub hops: Vec<HopRow>,
     /// One row per broadcast, sending station and station that hears it.
     pub broadcasts: Vec<BroadcastRow>,
     /// One row per wireless route.
@@ -59,6 +63,10 @@ pub struct Outcome {
     pub commands: Vec<CommandRow>,
     /// Their TCP sockets, and all others that are of no connection, by host.
     pub sockets: Vec<SocketRow>,
+    /// The links' time series, by time; empty unless asked for.
+    pub link_series: Vec<LinkSeriesRow>,
+    /// What happened and why, by time: the kinds that the scenario asks for.
+    pub happenings: Vec<EventRow>,
     /// Events the engine has processed: a measure of the work, the same on every machine.
     pub events: u64,
     /// Of an emulation: how late its packets were. `None` for a simulation, which is never late.

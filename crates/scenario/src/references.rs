@@ -88,6 +88,7 @@ impl Scenario {
         let name = |&(link, _): &(LinkIndex, usize)| self.plan.links[link].name.as_str();
         let links: Vec<&str> = path.forward.iter().map(name).collect();
         document.keep_only(&base, &["between", "run_up"]);
+        document.remove("scenario", "events");
         document.put_text(&base, "scheduler", "redundant");
         document.put_text(&base, "order", "off");
         document.put_flag(&base, "repair", false);
@@ -102,5 +103,6 @@ fn single_path(document: &Document, connection: &str, path: &str) -> String {
     document.put_text(&base, "protocol", "tcp");
     document.put_list(&base, "paths", &[path]);
     document.remove(&base, "mptcp");
+    document.remove("scenario", "events");
     document.to_toml()
 }

@@ -85,10 +85,45 @@ fn edit_distance(a: &str, b: &str) -> usize {
     rows[rows.len() - 1]
 }
 
-/// A quantity whose unit is only misspelt ("10 mbit/s", "5 msec"), put right.
-pub(crate) fn unit(text: &str) -> Option<String> {
+/// What is between an expectation and a suggestion, on the way through serde, which has no place for both.
+const HINT: char = '\u{1f}';
+
+/// An expectation with the first suggestion that can be right.
+pub(crate) fn with_hint(expected: &str, text: &str, is_right: impl Fn(&str) -> bool) -> String {
+    match units(text).into_iter().find(|suggestion| is_right(suggestion)) {
+        Some(suggestion) => format!("{expected}{HINT}{suggestion}"),
+        None => expected.to_owned(),
+    }
+}
+
+/// The two again.
+pub(crate) fn without_hint(text: String) -> (String, Option<String>) {
+    match text.split_once(HINT) {
+        Some((expected, suggestion)) => (expected.to_owned(), Some(suggestion.to_owned())),
+        None => (text, None),
+    }
+}
+
+/// A number and what stands behind it.
+pub(crate) fn number_and_unit(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-');
+    let mut end = text.find(|c: char| !is_number(c))?;
+    // "1e30 Mbit/s": an exponent, unless a unit begins with its letter.
+    let behind = &text[end..];
+    if let Some(exponent) = behind.strip_prefix(['e', 'E'])
+        && exponent.starts_with(|c: char| is_number(c))
+    {
+        end += 1 + exponent.find(|c: char| !is_number(c))?;
+    }
+    (end > 0).then(|| (&text[..end], text[end..].trim()))
+}
+
+/// A quantity whose unit is only misspelt ("10 mbit/s", "5 msec"), put right in each way that could be meant.
+fn units(text: &str) -> Vec<String> {
     const UNITS: &[(&str, &str)] = &[
         ("mbit", "Mbit/s"),
+        ("mib/s", "Mbit/s"),
         ("mbps", "Mbit/s"),
         ("mbit/s", "Mbit/s"),
         ("mb/s", "Mbit/s"),
@@ -106,10 +141,15 @@ pub(crate) fn unit(text: &str) -> Option<String> {
         ("usec", "us"),
         ("minutes", "min"),
         ("m", "min"),
+        ("m", "ms"),
         ("kb", "kB"),
+        ("kb", "kbit/s"),
         ("k", "kB"),
+        ("k", "kbit/s"),
         ("mb", "MB"),
+        ("mb", "Mbit/s"),
         ("gb", "GB"),
+        ("gb", "Gbit/s"),
         ("kib", "KiB"),
         ("mib", "MiB"),
         ("bytes", "B"),
@@ -119,12 +159,10 @@ pub(crate) fn unit(text: &str) -> Option<String> {
         ("pkts", "packets"),
         ("p", "packets"),
     ];
-    let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
-    let (number, unit) = (&text[..end], text[end..].trim());
+    let Some((number, unit)) = number_and_unit(text) else { return Vec::new() };
     let folded = unit.to_lowercase();
-    let (_, ours) = UNITS.iter().find(|(other, ours)| *other == folded && *ours != unit)?;
-    (!number.is_empty()).then(|| format!("{number} {ours}"))
+    let meant = UNITS.iter().filter(|(other, ours)| *other == folded && *ours != unit);
+    meant.map(|(_, ours)| format!("{number} {ours}")).collect()
 }
 
 #[cfg(test)]
@@ -167,7 +205,20 @@ mod tests {
             ("ms", None),
             ("10", None),
         ] {
-            assert_eq!(unit(text).as_deref(), meant, "{text}");
+            assert_eq!(units(text).first().map(String::as_str), meant, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_end_where_units_begin() {
+        for (text, parts) in [
+            ("1e30 Mbit/s", Some(("1e30", "Mbit/s"))),
+            ("-1.5 km", Some(("-1.5", "km"))),
+            ("10", None),
+            ("ms", None),
+            ("3 errors", Some(("3", "errors"))),
+        ] {
+            assert_eq!(number_and_unit(text), parts, "{text}");
         }
     }
 }

@@ -12,9 +12,11 @@ mod collect;
 mod datagrams;
 mod doors;
 mod endpoint;
+mod events;
 mod gateway;
 mod host;
 mod late;
+mod listen;
 mod node;
 mod packet;
 mod period;
@@ -23,6 +25,7 @@ mod router;
 mod run_up;
 mod sample;
 mod simulation;
+mod trace;
 mod transport;
 mod view;
 mod wireless;
@@ -35,16 +38,18 @@ use crate::plan::wifi::{Stage, WifiError, WifiPlan};
 use crate::scenario::Scenario;
 use crate::watch::Watch;
 use build::build;
-use capture::CaptureTap;
+use capture::{CaptureTap, Choice};
+use events::EventLog;
+use listen::{EventTap, Listeners, PausingTap};
 use packet::Packet;
 use ropewalk_sim::{Medium, NoMedium, NoTap, Tap};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wifi::Network;
 use run_up::RunUp;
-use sample::Sampler;
+use sample::{Sampler, Samples};
 use simulation::{Radio, Simulation};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use wireless::{MediumDriver, Wired, WirelessDriver};
 
@@ -57,6 +62,10 @@ pub struct RunOptions<'a> {
     pub series: bool,
     /// Write captures of all hosts and links into this folder.
     pub capture: Option<PathBuf>,
+    /// Of these links alone, and of no host; all if there are none.
+    pub capture_links: &'a [String],
+    /// Octets of each packet that captures keep; 0 keeps all.
+    pub snap_length: u32,
     /// Stops the run when it becomes true.
     pub stop: Option<&'a AtomicBool>,
 }
@@ -80,6 +89,14 @@ pub enum RunError {
         seed: u64,
         /// Why.
         source: WifiError,
+    },
+    /// A capture is wanted of a link that there is not.
+    #[error("there is no link `{name}` to capture; the links are {links}")]
+    NoLink {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        links: String,
     },
     /// A capture could not be written.
     #[error("cannot write the captures into {}: {source}", folder.display())]
@@ -125,7 +142,7 @@ pub fn run_plan(plan: &Plan, scenario_hash: &str, options: &RunOptions<'_>) -> R
         false => None,
     };
     let mut stage = staged(wifi, seed, &watch)?;
-    let driver = WirelessDriver::new(wifi, seed, &mut stage);
+    let driver = WirelessDriver::new(wifi, seed, &mut stage, plan.settings.events);
     run.captured(radio(stage), driver, run_up)
 }
 
@@ -155,20 +172,6 @@ fn staged(wifi: &WifiPlan, seed: u64, watch: &Watch<'_>) -> Result<Stage, RunErr
 /// Simulated time between two looks at [`RunOptions::stop`], at most.
 const LONGEST_STRETCH: Duration = Duration::from_secs(1);
 
-/// A tap that is told when the world pauses: everything up to now has been heard.
-trait PausingTap: Tap<Packet> {
-    /// The world has reached the end of a stretch.
-    fn pause(&mut self) {}
-}
-
-impl PausingTap for NoTap {}
-
-impl PausingTap for CaptureTap {
-    fn pause(&mut self) {
-        self.write_pending();
-    }
-}
-
 /// One run.
 struct Run<'a> {
     plan: &'a Plan,
@@ -177,23 +180,44 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// With captures, if they are asked for.
+    /// With captures and events, if they are asked for.
     fn captured<M: Medium<Packet>>(
         self,
         radio: Radio<M>,
         driver: impl MediumDriver<M>,
         run_up: Option<RunUp<M>>,
     ) -> Result<Outcome, RunError> {
-        let Some(folder) = &self.options.capture else {
+        let wants_events = !self.plan.settings.events.is_empty();
+        if self.options.capture.is_none() && !wants_events {
             let mut simulation = self.begin(NoTap, radio, run_up);
             return self.simulate(&mut simulation, driver);
-        };
-        let failed = |source| RunError::Capture { folder: folder.clone(), source };
-        let tap = CaptureTap::create(self.plan, &radio.ports, folder).map_err(failed)?;
-        let mut simulation = self.begin(tap, radio, run_up);
+        }
+        let folder = self.options.capture.as_deref();
+        let failed =
+            |source| RunError::Capture { folder: folder.unwrap_or(Path::new("")).to_owned(), source };
+        let choice = self.chosen()?;
+        let capture = folder.map(|folder| CaptureTap::create(self.plan, &radio.ports, folder, choice));
+        let capture = capture.transpose().map_err(failed)?;
+        let events = wants_events.then(|| EventTap::new(self.plan));
+        let mut simulation = self.begin(Listeners { capture, events }, radio, run_up);
         let outcome = self.simulate(&mut simulation, driver)?;
-        simulation.world.into_tap().finish().map_err(failed)?;
+        if let Some(capture) = simulation.world.into_tap().capture {
+            capture.finish().map_err(failed)?;
+        }
         Ok(outcome)
+    }
+
+    /// What captures keep.
+    fn chosen(&self) -> Result<Choice<'_>, RunError> {
+        let RunOptions { capture_links: links, snap_length, .. } = *self.options;
+        let names = || self.plan.links.iter().filter(|link| link.bond().is_none()).map(|link| &link.name);
+        match links.iter().find(|name| !names().any(|link| link == *name)) {
+            None => Ok(Choice { links, snap_length }),
+            Some(name) => Err(RunError::NoLink {
+                name: name.clone(),
+                links: names().cloned().collect::<Vec<_>>().join(", "),
+            }),
+        }
     }
 
     /// The world at its beginning, with its bonds as they have come up.
@@ -218,6 +242,10 @@ impl Run<'_> {
         let Self { plan, provenance, options } = self;
         let end = Instant::ZERO + plan.settings.duration;
         let mut sampler = options.series.then(|| Sampler::new(plan));
+        let mut log = (!plan.settings.events.is_empty()).then(|| EventLog::begin(plan, simulation));
+        if log.is_some() {
+            driver.watch(simulation);
+        }
         let mut now = Instant::ZERO;
         let mut next_sample = Instant::ZERO;
         while now < end {
@@ -230,7 +258,16 @@ impl Run<'_> {
             if now < end {
                 driver.step(simulation);
             }
-            simulation.world.tap_mut().pause();
+            let mut comments = Vec::new();
+            if let Some(log) = &mut log {
+                let heard = simulation.world.tap_mut().take_heard();
+                let others = driver.events(simulation);
+                log.collect(plan, simulation, heard, others);
+                if simulation.world.tap().has_capture() {
+                    comments = log.comments(plan, simulation);
+                }
+            }
+            simulation.world.tap_mut().pause(comments);
             if let Some(sampler) = &mut sampler
                 && now == next_sample
             {
@@ -240,10 +277,11 @@ impl Run<'_> {
                 return Err(RunError::Interrupted { at: now });
             }
         }
-        let (series, bond_series) = sampler.map(Sampler::finish).unwrap_or_default();
+        let Samples { series, bond_series, link_series } = sampler.map(Sampler::finish).unwrap_or_default();
         let (routes, route_changes) = driver.routes(end);
         let connections = collect::connections(plan, simulation);
         let subflows = collect::subflow_rows(plan, simulation, &connections);
+        let happenings = log.map(|log| log.finish(end, plan, &subflows)).unwrap_or_default();
         Ok(Outcome {
             provenance,
             duration: plan.settings.duration,
@@ -251,6 +289,7 @@ impl Run<'_> {
             links: collect::links(plan, simulation),
             bonds: bonds::rows(plan, simulation),
             radios: driver.radios(simulation),
+            hops: driver.hops(simulation),
             broadcasts: driver.broadcasts(simulation),
             routes,
             route_changes,
@@ -258,6 +297,8 @@ impl Run<'_> {
             sockets: Vec::new(),
             series,
             bond_series,
+            link_series,
+            happenings,
             events: simulation.world.events_processed(),
             lateness: None,
             connections,

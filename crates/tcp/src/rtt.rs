@@ -50,13 +50,15 @@ impl RttEstimator {
         }
     }
 
-    /// A measurement `rtt`, taken at `now`.
+    /// A measurement `rtt`, taken at `now`. It ends the back-off (RFC 6298 §5.7's note): until there is one, no RTO that was too
+    /// short comes back (Karn and Partridge, and Linux).
     #[inline(always)]
     pub(crate) fn on_sample(&mut self, now: Instant, rtt: Duration) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |least| least.min(rtt)));
         self.recent.update(now, rtt);
         self.smoothed.on_sample(rtt);
+        self.backoff = 0;
         self.renew_base();
     }
 
@@ -89,14 +91,10 @@ impl RttEstimator {
         }
     }
 
-    /// New data was acknowledged: the RTO is what SRTT and RTTVAR say again (RFC 6298 §5.7's note, and every
-    /// stack).
-    #[inline]
+    /// The connection is established: the SYN's back-off is over.
     pub(crate) fn reset_backoff(&mut self) {
-        if self.backoff > 0 {
-            self.backoff = 0;
-            self.renew_rto();
-        }
+        self.backoff = 0;
+        self.renew_rto();
     }
 
     /// RFC 6298 §5.7: the SYN was sent again; without a measurement data starts with an RTO of 3 s.

@@ -53,6 +53,13 @@ impl Timers {
         self.retransmission.min(self.early).min(self.persist).min(self.pacing)
     }
 
+    /// When data on its way is looked at next: by a probe or by RACK if one of them waits, else by the retransmission timer.
+    #[inline]
+    pub(crate) fn repair(&self) -> Option<Instant> {
+        let at = if self.early == Instant::MAX { self.retransmission } else { self.early };
+        (at != Instant::MAX).then_some(at)
+    }
+
     /// Everything about data on its way stops (RFC 6298 §5.2).
     #[inline]
     pub(crate) fn stop_sending(&mut self) {
@@ -194,8 +201,11 @@ mod tests {
         assert_eq!(timers.next(), (NOW + ms(200), TimerKind::Retransmission));
         timers.set_reordering(NOW, Some(ms(5)));
         assert_eq!(timers.next(), (NOW + ms(5), TimerKind::Reordering));
+        assert_eq!(timers.repair(), Some(NOW + ms(5)));
         timers.start_pacing(NOW + ms(1));
         assert_eq!(timers.next(), (NOW + ms(1), TimerKind::Pacing));
+        timers.stop_early();
+        assert_eq!(timers.repair(), Some(NOW + ms(200)));
         assert_eq!(timers.first(), NOW + ms(1));
     }
 

@@ -727,6 +727,15 @@ mod recovering {
         assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh(), s.tcp.consecutive_timeouts()), (1000, 5000, 3));
         s.run("+20 < . 1:1 ack 1001\n > . 1001:2001\n > . 2001:3001");
         assert!(s.tcp.in_timeout_recovery());
+        assert_eq!(s.tcp.rto(), Duration::from_millis(1600), "Karn: until something is measured");
+        s.run(
+            "
+            +20 < . 1:1 ack 10001
+            push 1000
+            > . 10001:11001
+            +20 < . 1:1 ack 11001
+        ",
+        );
         assert_eq!(s.tcp.rto(), Duration::from_millis(200));
     }
 

@@ -67,7 +67,7 @@ fn config(positions: &[Position], range: f64, carrier_sense: f64) -> NetworkConf
     let station = |(n, position): (usize, &Position)| StationConfig {
         name: format!("s{n}"),
         position: *position,
-        radios: vec![RadioConfig { channel: 1, mac: mac.clone() }],
+        radios: vec![RadioConfig { channel: 1, mac: mac.clone(), power_dbm: None }],
     };
     NetworkConfig {
         propagation: Propagation::Disk(Disk {

@@ -47,6 +47,9 @@ pub struct RadioConfig {
     pub channel: u8,
     /// Its physical layer and its MAC.
     pub mac: MacConfig,
+    /// Its transmitted power, antenna gains included, in dBm; `None`: that of [`crate::propagation::LogDistance`]. Without
+    /// meaning on [`crate::propagation::Disk`].
+    pub power_dbm: Option<f64>,
 }
 
 /// Hands the settings of a MAC that scenario files have as keys to the macro `$declare`: for each its documentation, its
@@ -70,6 +73,8 @@ macro_rules! mac_keys {
             /// How long after the end of its frame a sender gives up on an ACK or CTS (default: SIFS, a slot and the
             /// preamble, IEEE 802.11-2020 §10.3.2.11). From then on backoff slots count.
             response_timeout: Option<Duration> as Time = None;
+            /// Whether a frame that is queued in the very instant in which a reception ends takes a backoff.
+            access_after_reception: AccessAfterReception as AccessName = AccessAfterReception::Backoff;
             /// How many frames wait, the one in service not among them.
             queue: Option<u32> as Limit = Some(1_000);
             /// How long a frame may wait, its service included (default: for ever). Looked at when its service begins
@@ -125,6 +130,16 @@ pub enum RateControl {
         /// The rates it chooses from.
         rates: RateSet,
     },
+}
+
+/// Whether a frame that is queued in the very instant in which a reception ends takes a backoff, as the answer of TCP to
+/// a segment is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessAfterReception {
+    /// It does: the medium was busy until then (IEEE 802.11-2020 §10.3.4.2).
+    Backoff,
+    /// It does not, and is sent as soon as the medium has been idle for DIFS: ns-3.
+    Immediate,
 }
 
 /// Where the MAC of ns-2 departs from the standard, rule by rule, for comparison with what was measured with it; see

@@ -27,11 +27,11 @@ pub mod position;
 pub mod propagation;
 
 pub use config::{
-    ConfigError, MacConfig, NetworkConfig, Ns2Rules, RadioConfig, RateControl, RouteConfig, StationConfig,
-    StationId, check_propagation,
+    AccessAfterReception, ConfigError, MacConfig, NetworkConfig, Ns2Rules, RadioConfig, RateControl,
+    RouteConfig, StationConfig, StationId, check_propagation,
 };
 pub use frame::{FrameKind, MAX_PACKET};
-pub use monitor::FrameRecord;
+pub use monitor::{Collision, FrameRecord};
 pub use network::Network;
 pub use route::RouteId;
-pub use stats::{RadioStats, RouteStats};
+pub use stats::{HopStats, RadioStats, RouteStats};

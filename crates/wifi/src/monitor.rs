@@ -31,3 +31,21 @@ pub struct FrameRecord {
     /// The stations that decoded it, its receiver or not.
     pub decoded_by: Vec<StationId>,
 }
+
+/// A frame that a radio had locked on to and did not decode, as others were on the air meanwhile. As
+/// [`crate::Network::watch_collisions`] writes it down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Collision {
+    /// When it was lost.
+    pub at: Instant,
+    /// The station that lost it.
+    pub station: StationId,
+    /// The channel.
+    pub channel: u8,
+    /// Whose frame it was.
+    pub from: StationId,
+    /// What it was.
+    pub kind: FrameKind,
+    /// Was it for this station?
+    pub is_addressed: bool,
+}

@@ -15,13 +15,13 @@ use crate::config::{
 };
 use crate::engine::Engine;
 use crate::errors::FrameErrorProcess;
-use crate::monitor::FrameRecord;
+use crate::monitor::{Collision, FrameRecord};
 use crate::phy::Rate;
 use crate::position::Position;
-use crate::propagation::{Channel, Propagation};
+use crate::propagation::{Channel, Curves, Fading, Propagation};
 use crate::radio::Radio;
 use crate::route::{Entry, RouteId};
-use crate::stats::{RadioStats, RouteStats};
+use crate::stats::{HopStats, RadioStats, RouteStats};
 use crate::token::Token;
 use crate::topology::{Site, Topology};
 use ropewalk_sim::{LinkStats, Medium, MediumContext, Packet, PacketId, Streams, Tap};
@@ -45,8 +45,13 @@ pub struct Network {
     /// The two entries of each route.
     routes: Vec<[u32; 2]>,
     errors: Vec<FrameErrorProcess>,
+    fading: Fading,
+    /// Which frames survive noise, if that is random.
+    curves: Option<Curves>,
     /// What was on the air, if anybody wants to know.
     frames: Option<Vec<FrameRecord>>,
+    /// What was lost to others' signals, if anybody wants to know.
+    collisions: Option<Vec<Collision>>,
     ns2: Ns2Rules,
     streams: Streams,
 }
@@ -76,7 +81,10 @@ impl Network {
             entries: Vec::new(),
             routes: Vec::new(),
             errors: Vec::new(),
+            fading: config.propagation.fading(),
+            curves: config.propagation.curves(),
             frames: None,
+            collisions: None,
             ns2: Ns2Rules::default(),
             streams: *streams,
         };
@@ -93,7 +101,15 @@ impl Network {
             let channel = Channel::new(radio.mac.standard, radio.channel)
                 .map_err(|unknown| ConfigError::new("channel", unknown.to_string()))?;
             let stream = streams.stream(&format!("wifi/{}/{}/backoff", station.name, radio.channel));
-            self.radios.push(Radio::new(self.stations.len() as u32, channel, radio.mac.clone(), stream));
+            let mut made = Radio::new(self.stations.len() as u32, channel, radio.mac.clone(), stream);
+            if let (Some(power), Propagation::LogDistance(model)) = (radio.power_dbm, &self.propagation) {
+                made.gain_db = power - model.power_dbm;
+            }
+            if self.fading != Fading::None || self.curves.is_some() {
+                let name = format!("wifi/{}/{}/reception", station.name, radio.channel);
+                made.luck = Some(Box::new(streams.stream(&name)));
+            }
+            self.radios.push(made);
         }
         self.stations.push(Station { name: station.name.clone(), radios: first..self.radios.len() as u32 });
         self.positions.push(station.position);
@@ -147,8 +163,11 @@ impl Network {
     }
 
     fn rebuild(&mut self) {
-        let sites: Vec<Site> =
-            self.radios.iter().map(|radio| Site { station: radio.station, channel: radio.channel }).collect();
+        let sites: Vec<Site> = self
+            .radios
+            .iter()
+            .map(|radio| Site { station: radio.station, channel: radio.channel, gain_db: radio.gain_db })
+            .collect();
         self.topology.rebuild(&self.propagation, &self.positions, &sites, self.has_delay);
     }
 
@@ -208,6 +227,16 @@ impl Network {
         let radio = &self.radios[self.radio_on(station.0, channel)? as usize];
         let queued = radio.queue.len() as u32 + u32::from(radio.current.is_some());
         Some(RadioStats { busy: radio.carrier.busy(now), queued, ..radio.stats })
+    }
+
+    /// What became of the frames of a station on a channel, by the station they were for, in the order of the first ones.
+    ///
+    /// # Panics
+    /// When there is no such station.
+    pub fn hop_stats(&self, from: StationId, channel: u8) -> Vec<(StationId, HopStats)> {
+        let Some(radio) = self.radio_on(from.0, channel) else { return Vec::new() };
+        let hops = &self.radios[radio as usize].hops;
+        hops.iter().map(|&(to, stats)| (StationId(self.radios[to as usize].station), stats)).collect()
     }
 
     /// The channels a station has radios on, in the order of its configuration.

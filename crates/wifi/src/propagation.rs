@@ -4,9 +4,14 @@
 //! [`Signal`] once, as long as no station moves, and asks [`Propagation::receives`] at the end of a frame.
 
 mod decibels;
+mod error_rates;
+mod fading;
 mod overlap;
 mod receiver;
 
+pub(crate) use error_rates::Curves;
+pub use error_rates::Reception;
+pub use fading::Fading;
 pub use overlap::{Channel, UnknownChannel};
 pub use receiver::Receiver;
 
@@ -56,10 +61,33 @@ pub struct LogDistance {
     pub reference_distance: f64,
     /// n: 2 in the open, 3 to 4 in buildings and towns.
     pub exponent: f64,
+    /// From some distance on power falls faster; `None`: nowhere.
+    pub breakpoint: Option<Breakpoint>,
     /// Standard deviation of the shadowing, in dB; 0 for none.
     pub shadowing_db: f64,
+    /// How the power of single frames differs from the mean.
+    pub fading: Fading,
     /// What a radio makes of a power.
     pub receiver: Receiver,
+}
+
+/// Where power begins to fall by another exponent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Breakpoint {
+    /// The distance, in metres; not below the reference distance.
+    pub distance: f64,
+    /// The exponent beyond.
+    pub exponent: f64,
+}
+
+impl Breakpoint {
+    /// Two-ray ground: beyond 4π h² / λ the reflection from the ground takes as much as it gives, and power falls as d⁻⁴
+    /// (Rappaport, "Wireless Communications", §4.6). Below it free space is left.
+    pub fn two_ray(antenna_height: f64, frequency_mhz: f64) -> Self {
+        let wavelength = METRES_PER_MICROSECOND / frequency_mhz;
+        let distance = 4.0 * std::f64::consts::PI * antenna_height * antenna_height / wavelength;
+        Self { distance, exponent: 4.0 }
+    }
 }
 
 /// What one station hears when another sends. The same in both directions.
@@ -138,6 +166,40 @@ impl Propagation {
         }
     }
 
+    /// How the power of single frames differs from the mean; on [`Disk`] not at all.
+    pub(crate) fn fading(&self) -> Fading {
+        match self {
+            Self::Disk(_) => Fading::None,
+            Self::LogDistance(model) => model.fading,
+        }
+    }
+
+    /// The curves of frames that survive, if that is how reception is decided.
+    pub(crate) fn curves(&self) -> Option<Curves> {
+        match self {
+            Self::LogDistance(model) if model.receiver.reception != Reception::Threshold => {
+                Some(Curves::new(model.receiver.reception))
+            }
+            _ => None,
+        }
+    }
+
+    /// The ratio of a signal to noise and interference, in dB; none on [`Disk`].
+    pub(crate) fn sinr_db(&self, signal_mw: f64, interference_mw: f64) -> Option<f64> {
+        match self {
+            Self::Disk(_) => None,
+            Self::LogDistance(model) => Some(model.receiver.sinr_db(signal_mw, interference_mw)),
+        }
+    }
+
+    /// A signal of this radio's channel after fading: its preamble can be locked on to, it is sensed.
+    pub(crate) fn heard_at(&self, power_mw: f64) -> (bool, bool) {
+        match self {
+            Self::Disk(_) => (true, true),
+            Self::LogDistance(model) => (model.receiver.locks_on(power_mw), model.receiver.senses(power_mw)),
+        }
+    }
+
     /// The distance up to which frames at `rate` are received, without shadowing and interference, in metres.
     pub fn reception_range(&self, rate: Rate) -> f64 {
         match self {
@@ -158,8 +220,11 @@ impl Propagation {
 impl LogDistance {
     /// The power received over a distance (metres), in dBm.
     pub fn received_dbm(&self, distance: f64, shadowing_db: f64) -> f64 {
-        let decades = libm::log10(distance.max(self.reference_distance) / self.reference_distance);
-        self.power_dbm - self.reference_loss_db - 10.0 * self.exponent * decades - shadowing_db
+        let decades = |from: f64, to: f64| libm::log10(to.max(from) / from);
+        let bend = self.breakpoint.map_or(f64::INFINITY, |point| point.distance);
+        let near = 10.0 * self.exponent * decades(self.reference_distance, distance.min(bend));
+        let far = self.breakpoint.map_or(0.0, |point| 10.0 * point.exponent * decades(bend, distance));
+        self.power_dbm - self.reference_loss_db - near - far - shadowing_db
     }
 
     /// The distance at which so much is received without shadowing, in metres; 0 when not even at the reference
@@ -169,13 +234,21 @@ impl LogDistance {
         if budget_db < 0.0 {
             return 0.0;
         }
-        self.reference_distance * libm::exp10(budget_db / (10.0 * self.exponent))
+        let near = self.reference_distance * libm::exp10(budget_db / (10.0 * self.exponent));
+        match self.breakpoint.filter(|point| point.distance < near) {
+            Some(point) => {
+                let left_db = self.received_dbm(point.distance, 0.0) - received_dbm;
+                point.distance * libm::exp10(left_db / (10.0 * point.exponent))
+            }
+            None => near,
+        }
     }
 }
 
+const METRES_PER_MICROSECOND: f64 = 299.792_458;
+
 /// Path loss over one metre of free space, in dB: 20 lg(4π d f / c) (Friis 1946). 40 dB at 2.4 GHz, 47 dB at 5 GHz.
 pub fn free_space_loss_db(frequency_mhz: f64) -> f64 {
-    const METRES_PER_MICROSECOND: f64 = 299.792_458;
     20.0 * libm::log10(4.0 * std::f64::consts::PI * frequency_mhz / METRES_PER_MICROSECOND)
 }
 

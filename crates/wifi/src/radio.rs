@@ -2,13 +2,13 @@
 
 use crate::backoff::Backoff;
 use crate::carrier::Carrier;
-use crate::config::MacConfig;
+use crate::config::{AccessAfterReception, MacConfig};
 use crate::engine::Engine;
 use crate::minstrel::{Minstrel, RetryChain};
 use crate::phy::{self, Rate, Timing};
 use crate::propagation::Channel;
 use crate::queue::{InterfaceQueue, Queued};
-use crate::stats::RadioStats;
+use crate::stats::{HopStats, RadioStats};
 use crate::token::Token;
 use ropewalk_sim::{PacketId, Stream};
 use ropewalk_units::{Duration, Instant};
@@ -61,6 +61,7 @@ pub(crate) struct Locked {
 pub(crate) struct Heard {
     pub(crate) transmission: u32,
     pub(crate) power_mw: f64,
+    pub(crate) is_sensed: bool,
 }
 
 /// What a radio will send a SIFS after a frame.
@@ -94,6 +95,10 @@ pub(crate) struct Radio {
     pub(crate) received: Vec<(u32, u16)>,
     /// Frame errors of what comes in: radio it comes from, index of the process.
     pub(crate) incoming_errors: Vec<(u32, u32)>,
+    /// When the last reception ended.
+    pub(crate) received_at: Instant,
+    /// The frame in service takes no backoff for its first attempt, see [`AccessAfterReception::Immediate`].
+    waives_backoff: bool,
     /// When the last reception began: a NAV is not reset after it.
     pub(crate) last_preamble: Instant,
     /// The end of the last RTS that reserved the medium, until when, what held before, and when that is looked at again.
@@ -109,6 +114,12 @@ pub(crate) struct Radio {
     pub(crate) eifs: Duration,
     pub(crate) mac: MacConfig,
     pub(crate) stats: RadioStats,
+    /// What became of the frames to each radio that frames were sent to.
+    pub(crate) hops: Vec<(u32, HopStats)>,
+    /// By how much it sends stronger than the model of propagation says, in dB.
+    pub(crate) gain_db: f64,
+    /// Draws fading and reception, if these are random.
+    pub(crate) luck: Option<Box<Stream>>,
     /// Rate control for each neighbour that frames were sent to.
     pub(crate) planners: Vec<(u32, Minstrel)>,
     /// The rates of the frame in service, under rate control.
@@ -137,6 +148,8 @@ impl Radio {
             sequence: 0,
             received: Vec::new(),
             incoming_errors: Vec::new(),
+            received_at: Instant::MAX,
+            waives_backoff: false,
             last_preamble: Instant::ZERO,
             rts_heard_at: Instant::ZERO,
             rts_nav: Instant::ZERO,
@@ -149,6 +162,9 @@ impl Radio {
             eifs: phy::eifs(mac.standard),
             mac,
             stats: RadioStats::default(),
+            hops: Vec::new(),
+            gain_db: 0.0,
+            luck: None,
             planners: Vec::new(),
             plan: None,
             stream: Box::new(stream),
@@ -166,7 +182,7 @@ impl Radio {
         if self.phase == Phase::Contending {
             if self.backoff.is_under_way() {
                 self.backoff.freeze(now);
-            } else {
+            } else if !self.waives_backoff {
                 // IEEE 802.11-2020 §10.3.4.2: busy before DIFS was over, so it takes a backoff.
                 self.draw(now);
             }
@@ -183,6 +199,8 @@ impl Radio {
         if self.backoff.is_under_way() {
             self.backoff.resume(self.free_from(cx.now()));
             self.schedule(index, cx);
+        } else if self.waives_backoff {
+            self.schedule(index, cx);
         }
     }
 
@@ -195,8 +213,12 @@ impl Radio {
         if !is_taken && self.backoff.has_run_out(now) {
             self.backoff.finish();
         }
-        if is_taken && !self.backoff.is_under_way() {
-            self.draw(now);
+        if !self.backoff.is_under_way() {
+            self.waives_backoff =
+                self.mac.access_after_reception == AccessAfterReception::Immediate && self.received_at == now;
+            if is_taken && !self.waives_backoff {
+                self.draw(now);
+            }
         }
         self.schedule(index, cx);
     }
@@ -265,6 +287,7 @@ impl Radio {
         }
         debug_assert!(self.carrier.may_send(now, self.timing.difs), "a station sends although it must defer");
         self.access_at = Instant::MAX;
+        self.waives_backoff = false;
         self.backoff.finish();
         true
     }
@@ -282,6 +305,16 @@ impl Radio {
     #[inline]
     pub(crate) fn interference_beside(&self, transmission: u32) -> f64 {
         self.heard.iter().filter(|heard| heard.transmission != transmission).map(|heard| heard.power_mw).sum()
+    }
+
+    /// What became of the frames to another radio.
+    #[inline]
+    pub(crate) fn hop(&mut self, to: u32) -> &mut HopStats {
+        let place = self.hops.iter().position(|(other, _)| *other == to).unwrap_or_else(|| {
+            self.hops.push((to, HopStats::default()));
+            self.hops.len() - 1
+        });
+        &mut self.hops[place].1
     }
 
     /// Takes a frame from another radio's hand; `false`: it was received before.

@@ -62,6 +62,8 @@ pub struct RadioStats {
     pub duplicates: u64,
     /// Frames whose preamble was received and which were then spoiled by interference.
     pub collisions: u64,
+    /// Frames whose preamble was received and which noise alone spoiled.
+    pub noise: u64,
     /// Data frames for this radio spoiled by the channel's frame errors.
     pub frame_errors: u64,
     /// Frames in reception when the radio itself began to send.
@@ -78,4 +80,39 @@ pub struct RadioStats {
     pub busy: Duration,
     /// Packets waiting or in service now.
     pub queued: u32,
+}
+
+/// What became of the data frames from one radio to another, broadcasts not among them.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct HopStats {
+    /// Times one was sent.
+    pub sent: u64,
+    /// Those that were repetitions.
+    pub retries: u64,
+    /// Those answered by an ACK.
+    pub acknowledged: u64,
+    /// Packets given up after the retry limit.
+    pub given_up: u64,
+    /// Frames whose preamble the other one locked on to.
+    pub heard: u64,
+    /// Those it decoded, duplicates included.
+    pub received: u64,
+    /// The sum of the signal-to-noise ratios of those heard, in dB; none on disks.
+    snr_sum_db: Option<f64>,
+}
+
+impl HopStats {
+    /// The other one has locked on to a frame, at this signal-to-noise ratio in dB.
+    pub(crate) fn note(&mut self, snr_db: Option<f64>, is_received: bool) {
+        self.heard += 1;
+        self.received += u64::from(is_received);
+        if let Some(snr_db) = snr_db {
+            self.snr_sum_db = Some(self.snr_sum_db.unwrap_or(0.0) + snr_db);
+        }
+    }
+
+    /// The mean signal-to-noise ratio of the frames heard, in dB; `None` on disks, and when none was heard.
+    pub fn mean_snr_db(&self) -> Option<f64> {
+        self.snr_sum_db.map(|sum| sum / self.heard as f64)
+    }
 }

@@ -10,6 +10,8 @@ use ropewalk_units::Duration;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neighbour {
     pub(crate) radio: u32,
+    /// Does it listen to the sender's channel?
+    pub(crate) is_own: bool,
     pub(crate) is_decodable: bool,
     pub(crate) is_sensed: bool,
     pub(crate) power_mw: f64,
@@ -29,6 +31,8 @@ impl Neighbour {
 pub(crate) struct Site {
     pub(crate) station: u32,
     pub(crate) channel: Channel,
+    /// By how much it sends stronger than the model says, in dB.
+    pub(crate) gain_db: f64,
 }
 
 /// For each radio, the radios that hear it.
@@ -86,20 +90,21 @@ impl Topology {
         has_delay: bool,
     ) {
         let distance = positions[from.station as usize].distance(positions[to.station as usize]);
-        let shadowing = self.shadowing_db(from.station, to.station);
+        let shadowing = self.shadowing_db(from.station, to.station) - from.gain_db;
         let overlap = self.overlap(from.channel, to.channel);
         let is_own = from.channel == to.channel;
         let signal = propagation.signal_through(overlap, is_own, distance, shadowing);
         // Not sensed and not decoded, a signal is still noise to others' frames.
         let matters = signal.is_decodable || signal.is_sensed || signal.power_mw > negligible_mw(propagation);
         if matters {
-            let nanos = if has_delay { distance / METRES_PER_NANOSECOND } else { 0.0 };
+            let delay = if has_delay { travel_time(distance) } else { Duration::ZERO };
             self.neighbours.push(Neighbour {
                 radio,
+                is_own,
                 is_decodable: signal.is_decodable,
                 is_sensed: signal.is_sensed || signal.is_decodable,
                 power_mw: signal.power_mw,
-                delay: Duration::from_nanos(nanos as u64),
+                delay,
             });
         }
     }
@@ -141,11 +146,31 @@ impl Topology {
     }
 }
 
+/// How long a signal takes over a distance in metres, in whole nanoseconds, rounded up. Rounded down it would arrive
+/// before it can: a slot boundary worked out from it would lie before the sender's own, and stations that have to
+/// collide would not.
+fn travel_time(distance: f64) -> Duration {
+    Duration::from_nanos((distance / METRES_PER_NANOSECOND).ceil() as u64)
+}
+
 /// Signals up to this power are ignored. On disks these are the signals that do not interfere. With path loss the
 /// bound is 10 dB below the receiver's noise, which costs a frame at most 0.4 dB.
 fn negligible_mw(propagation: &Propagation) -> f64 {
     match propagation {
         Propagation::Disk(_) => 0.0,
         Propagation::LogDistance(model) => mw_from_dbm(model.receiver.noise_dbm) * 0.1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_signal_arrives_before_it_can() {
+        assert_eq!(travel_time(0.0), Duration::ZERO);
+        assert_eq!(travel_time(5.0).as_nanos(), 17, "16.68 ns");
+        assert_eq!(travel_time(25.0).as_nanos(), 84, "83.39 ns");
+        assert_eq!(travel_time(METRES_PER_NANOSECOND * 100.0).as_nanos(), 100, "a whole number stays");
     }
 }

@@ -37,6 +37,8 @@ pub struct Writer<W> {
     /// The block being built: its length stands before and after its body.
     block: Vec<u8>,
     interfaces: u32,
+    /// Octets of a packet that are kept at most; 0: all.
+    snap_length: u32,
 }
 
 impl<W: Write> Writer<W> {
@@ -45,7 +47,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of `out`.
     pub fn new(out: W, application: &str) -> io::Result<Self> {
-        let mut writer = Self { out, block: Vec::with_capacity(2048), interfaces: 0 };
+        let mut writer = Self { out, block: Vec::with_capacity(2048), interfaces: 0, snap_length: 0 };
         writer.block.extend(0x1a2b_3c4d_u32.to_le_bytes()); // byte-order magic
         writer.block.extend([1, 0, 0, 0]); // version 1.0
         writer.block.extend(u64::MAX.to_le_bytes()); // section length: not given
@@ -55,13 +57,20 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
+    /// From now on keeps the first `octets` of each packet; 0 keeps all. To be called before interfaces are added, which
+    /// say it.
+    pub fn set_snap_length(&mut self, octets: u32) {
+        self.snap_length = octets;
+    }
+
     /// Adds an interface; `name` appears as its name in Wireshark, `description` beside it unless empty.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceId> {
         self.block.extend(LINKTYPE_RAW.to_le_bytes());
-        self.block.extend([0; 6]); // reserved; snapshot length: unlimited
+        self.block.extend([0; 2]); // reserved
+        self.block.extend(self.snap_length.to_le_bytes());
         self.option(code::IF_NAME, name.as_bytes());
         if !description.is_empty() {
             self.option(code::IF_DESCRIPTION, description.as_bytes());
@@ -86,13 +95,14 @@ impl<W: Write> Writer<W> {
         comment: &str,
     ) -> io::Result<()> {
         let nanos = at.as_nanos();
-        let len = (packet.len() as u32).to_le_bytes();
+        let len = packet.len() as u32;
+        let kept = if self.snap_length == 0 { len } else { len.min(self.snap_length) };
         self.block.extend(interface.0.to_le_bytes());
         self.block.extend(((nanos >> 32) as u32).to_le_bytes());
         self.block.extend((nanos as u32).to_le_bytes());
-        self.block.extend(len); // captured
-        self.block.extend(len); // on the link
-        self.padded(packet);
+        self.block.extend(kept.to_le_bytes()); // captured
+        self.block.extend(len.to_le_bytes()); // on the link
+        self.padded(&packet[..kept as usize]);
         if !comment.is_empty() {
             self.option(code::COMMENT, comment.as_bytes());
             self.end_options();

@@ -291,6 +291,15 @@ fn short_numbers_are_the_nearest() {
     assert_eq!((dss.data_ack(), dss.data_fin()), (Some(DataAck::Short(9)), true));
 }
 
+/// RFC 9293, MUST-6 and MUST-64: what is unknown is stepped over, and nothing need begin on a word boundary.
+#[test]
+fn options_are_found_behind_unknown_ones_wherever_they_begin() {
+    let area = [253, 5, 1, 2, 3, 2, 4, 5, 0xb4, 34, 2, 3, 3, 7, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 4, 4, 2];
+    let options = Options::read(&area, Dsn::new(0));
+    assert_eq!((options.mss, options.window_scale, options.sack_permitted), (Some(1460), Some(7), true));
+    assert_eq!(options.timestamps.map(|stamps| (stamps.value, stamps.echo)), Some((9, 4)));
+}
+
 #[test]
 fn a_broken_list_ends_where_it_breaks() {
     let broken: [&[u8]; 4] = [&[1, 3, 0], &[1, 3, 1, 7], &[1, 3], &[1, 8, 10, 0, 0]];

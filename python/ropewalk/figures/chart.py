@@ -68,6 +68,15 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
+class Points:
+    """Values from elsewhere, such as published ones, drawn as marks without a line."""
+
+    label: str
+    x: list[float]
+    y: list[float]
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """Axes, with their units, and what is drawn on them."""
 
@@ -81,6 +90,9 @@ class Chart:
     levels: list[Level] = field(default_factory=list)
     caption: str = ""
     """A sentence below it in the report."""
+
+    points: list[Points] = field(default_factory=list)
+    """What was published, or what the authors' simulator gave when it was run again."""
 
     log_x: bool = False
     from_zero: bool = True

@@ -78,15 +78,20 @@ def _panel(axes: Axes, deployment: Deployment, algorithm: str) -> None:
             zorder=2,
             label=f"route {index + 1}: {hops} hop{'s' if hops > 1 else ''}",
         )
-    ends = {deployment.source: "s", deployment.destination: "d"}
+    ends = {
+        deployment.source: ("s", "#ffe08a", "source"),
+        deployment.destination: ("D", "#a8dcc5", "destination"),
+    }
     for node, (x, y) in enumerate(at):
-        end = node in ends
+        marker, colour, label = ends.get(node, ("o", NODE_COLOUR, None))
         axes.plot(
             x,
             y,
-            marker="s" if end else "o",
-            markersize=11 if end else 9,
-            markerfacecolor="#ffe08a" if end else NODE_COLOUR,
+            marker=marker,
+            linestyle="",
+            label=label,
+            markersize=11 if label else 9,
+            markerfacecolor=colour,
             markeredgecolor="black",
             markeredgewidth=0.7,
             zorder=3,
@@ -98,5 +103,4 @@ def _panel(axes: Axes, deployment: Deployment, algorithm: str) -> None:
     axes.set_title(NAMES.get(algorithm, "links"))
     axes.set_xlabel(f"x (m); from {source} to {destination}")
     axes.set_aspect("equal")
-    if routes:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
 
 from ropewalk.figures.chart import COLOURS
-from ropewalk.figures.paper import MOST_BANDS
+from ropewalk.figures.paper import MOST_BANDS, MOST_WITHIN
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ropewalk.figures.chart import Chart, Line
+    from ropewalk.figures.chart import Chart, Level, Line, Points
 
 
 def fragment(chart: Chart, *, with_library: bool) -> str:
@@ -19,55 +21,122 @@ def fragment(chart: Chart, *, with_library: bool) -> str:
     import plotly.io as pio
 
     figure = go.Figure()
+    named = len(chart.lines) + len(chart.levels) + len(chart.points)
     for index, line in enumerate(chart.lines):
         banded = len(chart.lines) <= MOST_BANDS
         _add_line(figure, line, COLOURS[index % len(COLOURS)], banded=banded)
     for index, level in enumerate(chart.levels):
-        colour = COLOURS[(len(chart.lines) + index) % len(COLOURS)]
-        figure.add_hline(y=level.y, line_dash="dot", line_color=colour, annotation_text=level.label)
-        if level.low is not None and level.high is not None:
-            figure.add_hrect(y0=level.low, y1=level.high, fillcolor=colour, opacity=0.1, line_width=0)
+        _add_level(figure, chart, level, COLOURS[(len(chart.lines) + index) % len(COLOURS)])
+    for index, points in enumerate(chart.points):
+        _add_points(figure, points, SYMBOLS[index % len(SYMBOLS)])
     figure.update_layout(
         template="simple_white",
-        title=chart.title,
         xaxis_title=chart.x_label,
         yaxis_title=chart.y_label,
-        height=460,
-        margin={"l": 60, "r": 20, "t": 50, "b": 50},
+        height=460 + ROW_PX * max(0, named - MOST_WITHIN),
+        margin={"l": 60, "r": 20, "t": 30, "b": 50},
         hovermode="x unified",
+        # Below the axes: beside them it leaves a telephone no room for curves, and within it covers them.
+        legend={"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
+        showlegend=named > 1,
     )
+    figure.update_xaxes(title_standoff=6)
     if chart.log_x:
         figure.update_xaxes(type="log")
     if chart.from_zero:
         figure.update_yaxes(rangemode="tozero")
     text: str = pio.to_html(
         figure,
-        include_plotlyjs=with_library,
+        include_plotlyjs=False,
         full_html=False,
         div_id=f"chart-{chart.stem}",
-        config={"displaylogo": False},
+        config={"displaylogo": False, "displayModeBar": False, "responsive": True},
     )
-    return text
+    return f"<script>{library()}</script>\n{text}" if with_library else text
+
+
+SYMBOLS: Final = ("x", "star", "triangle-up", "cross")
+ROW_PX: Final = 20
+"""Of a legend's entry."""
+
+
+def library() -> str:
+    """Plotly's basic build, which draws lines, points and bars."""
+    return files("ropewalk.figures").joinpath("vendor/plotly-basic.min.js").read_text(encoding="utf-8")
+
+
+def _add_level(figure: go.Figure, chart: Chart, level: Level, colour: str) -> None:
+    """As a curve, so that it stands in the legend and can be read: the template gives shapes no width."""
+    import plotly.graph_objects as go
+
+    places = [x for line in chart.lines for x in line.x] or [0.0, 1.0]
+    ends = [min(places), max(places)]
+    if level.low is not None and level.high is not None:
+        figure.add_trace(Band(level.label, ends, [level.low] * 2, [level.high] * 2).trace(colour, 0.1))
+    figure.add_trace(
+        go.Scatter(
+            x=ends,
+            y=[level.y, level.y],
+            name=level.label,
+            legendgroup=level.label,
+            mode="lines",
+            line={"color": colour, "dash": "dot", "width": 2},
+        )
+    )
+
+
+def _add_points(figure: go.Figure, points: Points, symbol: str) -> None:
+    """Values from elsewhere: large marks without a line."""
+    import plotly.graph_objects as go
+
+    figure.add_trace(
+        go.Scatter(
+            x=points.x,
+            y=points.y,
+            name=points.label,
+            mode="markers",
+            marker={
+                "symbol": symbol,
+                "size": 11,
+                "color": "#000000",
+                "line": {"width": 1, "color": "#ffffff"},
+            },
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Between which values a curve's mean may lie."""
+
+    label: str
+    x: list[float]
+    low: list[float]
+    high: list[float]
+
+    def trace(self, colour: str, opacity: float) -> go.Scatter:
+        """It as a coloured area, which goes with its curve when that is switched off."""
+        import plotly.graph_objects as go
+
+        red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+        return go.Scatter(
+            x=[*self.x, *reversed(self.x)],
+            y=[*self.high, *reversed(self.low)],
+            mode="lines",
+            fill="toself",
+            fillcolor=f"rgba({red},{green},{blue},{opacity})",
+            line={"width": 0},
+            legendgroup=self.label,
+            showlegend=False,
+            hoverinfo="skip",
+        )
 
 
 def _add_line(figure: go.Figure, line: Line, colour: str, *, banded: bool) -> None:
     import plotly.graph_objects as go
 
     if line.low is not None and line.high is not None and banded:
-        red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-        figure.add_trace(
-            go.Scatter(
-                x=[*line.x, *reversed(line.x)],
-                y=[*line.high, *reversed(line.low)],
-                mode="lines",
-                fill="toself",
-                fillcolor=f"rgba({red},{green},{blue},0.15)",
-                line={"width": 0},
-                legendgroup=line.label,
-                showlegend=False,
-                hoverinfo="skip",
-            )
-        )
+        figure.add_trace(Band(line.label, line.x, line.low, line.high).trace(colour, 0.15))
     figure.add_trace(
         go.Scatter(
             x=line.x,

@@ -34,8 +34,9 @@ STYLE: Final[Any] = {
 MARKERS: Final = "osD^vP*Xh"
 MOST_BANDS: Final = 3
 """More curves than this would hide each other's bands: their intervals are drawn as bars."""
-MOST_WITHIN: Final = 7
-"""A legend of more entries hides curves: it stands beside them."""
+MOST_WITHIN: Final = 4
+"""A legend of more entries is set in columns."""
+POINT_MARKS: Final = "x*^+"
 
 
 def save(chart: Chart, folder: Path, endings: Sequence[str] = (".png", ".svg")) -> list[Path]:
@@ -65,9 +66,8 @@ def write(figure: Figure, paths: Sequence[Path], **options: Any) -> None:
             figure.savefig(beside, format=path.suffix[1:], metadata=metadata, **options)
 
 
-def _draw(chart: Chart, axes: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator
-
+def draw_lines(chart: Chart, axes: Axes) -> None:
+    """Draw the curves of a chart, and their intervals."""
     for index, line in enumerate(chart.lines):
         colour = COLOURS[index % len(COLOURS)]
         axes.plot(
@@ -83,11 +83,22 @@ def _draw(chart: Chart, axes: Axes) -> None:
                 axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.18, linewidth=0)
             else:
                 axes.vlines(line.x, line.low, line.high, color=colour, alpha=0.45, linewidth=0.9)
+
+
+def _draw(chart: Chart, axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    draw_lines(chart, axes)
     for index, level in enumerate(chart.levels):
         colour = COLOURS[(len(chart.lines) + index) % len(COLOURS)]
         axes.axhline(level.y, label=level.label, color=colour, linestyle=":")
         if level.low is not None and level.high is not None:
             axes.axhspan(level.low, level.high, color=colour, alpha=0.1, linewidth=0)
+    for index, points in enumerate(chart.points):
+        mark = POINT_MARKS[index % len(POINT_MARKS)]
+        axes.plot(
+            points.x, points.y, label=points.label, color="black", linestyle="", marker=mark, markersize=7
+        )
     if chart.log_x:
         axes.set_xscale("log")
     elif all(float(x).is_integer() for line in chart.lines for x in line.x):
@@ -97,11 +108,11 @@ def _draw(chart: Chart, axes: Axes) -> None:
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     axes.set_title(chart.title)
-    _legend(len(chart.lines) + len(chart.levels), axes)
+    _legend(len(chart.lines) + len(chart.levels) + len(chart.points), axes)
 
 
 def _legend(named: int, axes: Axes) -> None:
-    if named > MOST_WITHIN:
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    elif named > 1:
-        axes.legend()
+    """Below the axes: within them it would cover curves."""
+    if named > 1:
+        columns = 1 if named <= MOST_WITHIN // 2 else 2
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=columns)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import base64
+import os
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
 
 from ropewalk.figures import fragment
 from ropewalk.store import write_text
@@ -16,6 +20,25 @@ if TYPE_CHECKING:
     from ropewalk.figures import Chart
 
 
+class Verdict(StrEnum):
+    """What came of a claim."""
+
+    HOLDS = "holds"
+    """With correct protocols under what the paper says of its settings."""
+
+    DEFECT = "holds with their defect"
+    """Only with a rule of the paper's simulator that no standard has."""
+
+    CONTRADICTED = "contradicted"
+    """Whatever the text leaves open, it comes out otherwise."""
+
+    UNDECIDABLE = "not decidable from the text"
+    """It comes out either way, by a setting that the text does not give."""
+
+    OPEN = "open"
+    """Not settled: too few runs, or a cause that is not found."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """Something the paper says, and what came of it."""
@@ -23,11 +46,39 @@ class Claim:
     claim: str
     published: str
     measured: str
-    verdict: str
-    """`holds`, `depends on a setting`, `artefact` or `does not hold`."""
+    """Here, with correct protocols under the paper's settings."""
 
+    verdict: Verdict
     reason: str
-    """One or two sentences: why it differs, or what it depends on."""
+    """Why. The first sentence is shown, the others unfold."""
+
+    rerun: str = ""
+    """What the authors' own simulator gave when it was run again."""
+
+    correct: str = ""
+    """Here, with what a sender of today does, where that is something else."""
+
+    @property
+    def why(self) -> str:
+        """The first sentence of the reason."""
+        return SENTENCE.split(self.reason, maxsplit=1)[0]
+
+    @property
+    def further(self) -> str:
+        """The others."""
+        parts = SENTENCE.split(self.reason, maxsplit=1)
+        return parts[1] if len(parts) > 1 else ""
+
+
+SENTENCE: Final = re.compile(r"(?<=[a-z0-9)`%]\.)\s+(?=[A-Z])")
+"""Between two sentences."""
+
+
+def today() -> str:
+    """The date in UTC, or that of `SOURCE_DATE_EPOCH`, by which equal results become equal files on any day."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    return f"{moment:%Y-%m-%d}"
 
 
 @dataclass(slots=True)
@@ -38,6 +89,9 @@ class Report:
     paper: str
     provenance: dict[str, str] = field(default_factory=dict)
     """What the results came from: engine version, seeds, durations."""
+
+    notice: str = ""
+    """What a reader has to know before anything else, such as that there are few seeds."""
 
     parts: list[dict[str, object]] = field(default_factory=list)
     _charts: int = 0
@@ -54,7 +108,15 @@ class Report:
         """Add an interactive chart; its caption says what to see."""
         html = fragment(chart, with_library=self._charts == 0)
         self._charts += 1
-        self.parts.append({"kind": "chart", "html": html, "caption": chart.caption, "stem": chart.stem})
+        self.parts.append(
+            {
+                "kind": "chart",
+                "html": html,
+                "caption": chart.caption,
+                "stem": chart.stem,
+                "title": chart.title,
+            }
+        )
 
     def picture(self, svg: Path, caption: str) -> None:
         """Add a picture from an SVG file; its caption says what to see."""
@@ -77,6 +139,6 @@ class Report:
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("ropewalk.report", "."), autoescape=True, trim_blocks=True
         )
-        html = environment.get_template("page.html.j2").render(report=self)
+        html = environment.get_template("page.html.j2").render(report=self, date=today())
         write_text(path, html)
         return path

@@ -1,6 +1,6 @@
 """The papers' studies: one module per paper, imported only when asked for.
 
-A study module has `TITLE`, `PAPER` and `run` (see `Study`). A new one is a module and its name in `REGISTRY`.
+A study module has `TITLE`, `PAPER` and `run` (see `Study`). A new one is a module and its name in `names.py`.
 """
 
 from __future__ import annotations
@@ -16,22 +16,13 @@ from ropewalk import _core, holding
 from ropewalk.build import build
 from ropewalk.errors import InputError
 from ropewalk.store import Store, store_error
+from ropewalk.studies.names import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ropewalk.studies.cells import Runner
-
-REGISTRY: Final[dict[str, str]] = {
-    "degraded-path": "ropewalk.studies.degraded_path",
-    "reordering": "ropewalk.studies.reordering",
-    "mesh-routing": "ropewalk.studies.mesh_routing",
-    "diamond": "ropewalk.studies.diamond",
-    "mesh-transport": "ropewalk.studies.mesh_transport",
-    "bonding": "ropewalk.studies.bonding",
-}
-"""Name on the command line to module, in the order in which `all` runs them."""
 
 BY_NAME: Final[dict[str, str]] = {"linux": "ropewalk.studies.linux"}
 """Those that need root and the time that they last: `all` leaves them out."""

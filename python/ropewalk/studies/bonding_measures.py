@@ -7,6 +7,7 @@ from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.benefit import verdict
+from ropewalk.report import Verdict
 from ropewalk.statistics import Interval, mean_interval, paired_difference
 from ropewalk.studies import bonding_cells as made
 
@@ -32,11 +33,11 @@ def clearly_above(values: Sequence[float], others: Sequence[float]) -> bool:
     return verdict(paired_difference(values, others), abs(fmean(others))).startswith("benefit")
 
 
-def over_readings(held: Mapping[str, bool]) -> str:
+def over_readings(held: Mapping[str, bool]) -> Verdict:
     """The verdict on what holds in some readings of the paper, or settings that it leaves open, and not in others."""
     if all(held.values()):
-        return "holds"
-    return "depends on a setting" if any(held.values()) else "does not hold"
+        return Verdict.HOLDS
+    return Verdict.UNDECIDABLE if any(held.values()) else Verdict.CONTRADICTED
 
 
 @dataclass(frozen=True, slots=True)

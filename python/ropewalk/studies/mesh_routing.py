@@ -15,7 +15,7 @@ from ropewalk import routes
 from ropewalk.errors import InputError
 from ropewalk.figures import Chart, Level, Line
 from ropewalk.figures.chart import step
-from ropewalk.report import Claim
+from ropewalk.report import Claim, Verdict
 from ropewalk.routes import GREEDY, TIES, Deployment, Layout, Statistics, cdf
 from ropewalk.statistics import Interval, mean_interval, paired_difference, proportion_interval
 from ropewalk.studies import mesh_mobility
@@ -79,7 +79,9 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Draw everything and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
     moving = Moving(mesh_mobility.QUICK if quick else mesh_mobility.FULL, runner)
-    return _Study(extent, out, runner, moving).write()
+    study = _Study(extent, out, runner, moving)
+    study.is_quick = quick
+    return study.write()
 
 
 def percent(interval: Interval, digits: int = 1) -> str:
@@ -198,7 +200,7 @@ class _Study(Output):
             + f"; the order holds for {'every' if ordered else 'not every'} N, ZD is below half of ND for "
             + f"{'every' if far else 'not every'} N; ND is nearer to LD than to ZD for N = "
             + (", ".join(map(str, close)) or "none"),
-            verdict="holds" if ordered and far and len(close) == len(curves) else "depends on a setting",
+            verdict=Verdict.HOLDS if ordered and far and len(close) == len(curves) else Verdict.UNDECIDABLE,
             reason=(
                 "The order must hold in every deployment: all three find the same first route, and what ND "
                 "prunes ZD prunes too, and LD less than either. How close ND comes depends on N: in a "
@@ -217,7 +219,7 @@ class _Study(Output):
             claim=f"ZD finds two routes in 4.2 % of the deployments of {NODES} nodes",
             published=f"4.2 % of 1000 runs: interval [{100 * published.low:.1f}, {100 * published.high:.1f}]",
             measured=f"{percent(ours, 2)} of {ours.n}",
-            verdict="holds" if inside else "does not hold",
+            verdict=Verdict.HOLDS if inside else Verdict.CONTRADICTED,
             reason=(
                 "Ours lies within the interval that 1000 runs leave. The rule for ties moves it by less "
                 "than that: " + ", ".join(f"{rule} {100 * mean:.2f} %" for rule, mean in rules.items()) + "."
@@ -245,7 +247,7 @@ class _Study(Output):
             published="as said",
             measured="three routes or more: "
             + ", ".join(f"{SHORT[name]} {percent(three[name])}, at most {most[name]}" for name in GREEDY),
-            verdict="holds" if holds else "does not hold",
+            verdict=Verdict.HOLDS if holds else Verdict.CONTRADICTED,
             reason=(
                 "Three zone-disjoint routes need a source with three neighbours that do not hear one "
                 "another, and three separate corridors 60 m long within 100 m: possible, but so rare among "
@@ -271,7 +273,7 @@ class _Study(Output):
                 f"{SHORT[name]} {second[name].mean:.2f} ± {second[name].half_width:.2f}" for name in GREEDY
             )
             + f"; in order in {'every' if ordered else 'not every'} deployment",
-            verdict="holds" if same and ordered else "does not hold",
+            verdict=Verdict.HOLDS if same and ordered else Verdict.CONTRADICTED,
             reason=(
                 "No chance is in this: under one rule for ties the first routes are the same, and each "
                 "algorithm prunes what the one before it prunes, and more."
@@ -292,7 +294,7 @@ class _Study(Output):
             f"of {wanted} hops (000 Fig. 2, 003 Fig. 6)",
             published="8-13-15-3 and 8-11-10-12-3",
             measured=said,
-            verdict="holds" if found is not None else "does not hold",
+            verdict=Verdict.HOLDS if found is not None else Verdict.CONTRADICTED,
             reason=(
                 "The papers do not print positions, so this is another deployment of the same kind, the "
                 "first among the draws of 16 nodes."

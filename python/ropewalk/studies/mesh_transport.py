@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from ropewalk.figures import Chart, Line
-from ropewalk.report import Claim
+from ropewalk.report import Claim, Verdict
 from ropewalk.routes import GREEDY, Deployment
 from ropewalk.statistics import Interval, mean_interval
 from ropewalk.studies import StudyResult
@@ -50,7 +50,9 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
         "air": runner.run(cells.air_cells(fewer, extent.transfer), (SEED,), "meshes, settings"),
         "modern": runner.run(cells.modern_cells(fewer, extent.transfer), (SEED,), "meshes, modern stacks"),
     }
-    return _Study(out, extent, chosen, results).write()
+    study = _Study(out, extent, chosen, results)
+    study.is_quick = quick
+    return study.write()
 
 
 def _deployments(extent: Extent, count: int) -> str:
@@ -154,12 +156,13 @@ class _Study(Output):
             published="about +50 %",
             measured=f"{signed(ours)} at {at} hops ({ours.n} deployments); by hops: "
             + ", ".join(f"{hops}: {value.mean:+.0f}" for hops, value in by.items()),
-            verdict="holds" if near else "depends on a setting",
+            verdict=Verdict.HOLDS if near else Verdict.UNDECIDABLE,
             reason=(
                 "Second routes are longer than first ones, so that less than in the diamond is to be had. "
                 "Multipath TCP pays an ACK per packet where TCP delays its own: with delayed ACKs for both it "
                 f"gains {signed(correct)} here."
             ),
+            correct=f"{signed(correct)} at {at} hops, with delayed ACKs for both",
         )
 
     def _below(self) -> Claim:
@@ -181,11 +184,11 @@ class _Study(Output):
                 if below.height
                 else f"; second routes are {high.mean:.1f} hops longer"
             ),
-            verdict="holds"
+            verdict=Verdict.HOLDS
             if few and longer
-            else "does not hold"
+            else Verdict.CONTRADICTED
             if not below.height
-            else "depends on a setting",
+            else Verdict.UNDECIDABLE,
             reason=(
                 "In the papers' simulator the ACKs of one subflow wait for data of the other, so that a slow route "
                 "stalls a fast one. Here each subflow has its own clock, and the receive buffer holds what comes "
@@ -213,7 +216,7 @@ class _Study(Output):
             measured=", ".join(f"{SHORT[name]} {signed(value)}" for name, value in ours.items())
             + f"; LD is below TCP in {below} of {len(tcp)}; by hops: "
             + ", ".join(f"{hops}: {value.mean:+.0f}" for hops, value in by.items()),
-            verdict="holds" if holds else "depends on a setting" if turned else "does not hold",
+            verdict=Verdict.HOLDS if holds else Verdict.UNDECIDABLE if turned else Verdict.CONTRADICTED,
             reason=(
                 "Two routes of two hops share all their air: there it holds, by the ACK per packet. A long "
                 "route is held up in its middle, where its own hops compete, and two long routes have two "
@@ -249,7 +252,11 @@ class _Study(Output):
             claim="LD's routes give the highest throughput of the three algorithms",
             published="said, not shown: only LD is printed",
             measured="; ".join(said),
-            verdict="holds" if all(best) else "depends on a setting" if any(best) else "does not hold",
+            verdict=Verdict.HOLDS
+            if all(best)
+            else Verdict.UNDECIDABLE
+            if any(best)
+            else Verdict.CONTRADICTED,
             reason=(
                 "LD's second route is the shortest, ZD's the longest: that counts where each route has a "
                 "channel of its own, but little. On one channel it counts more that "

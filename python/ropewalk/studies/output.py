@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from ropewalk import _core
-from ropewalk.figures import save
+from ropewalk.figures import save, save_grid
 from ropewalk.figures.deployment import save_deployment
-from ropewalk.report import Report
+from ropewalk.report import Report, Verdict
 from ropewalk.store import write_parquet
-from ropewalk.studies import StudyResult
+from ropewalk.studies import StudyResult, claims
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from ropewalk.routes import Deployment
 
 
+HASTY: Final = (
+    "A quick run: few seeds, short runs. It shows that everything works, and gives no verdicts. Without --quick "
+    "the study runs in full."
+)
+
+
 class Output:
     """The folder and the report of a study. A study derives from it and fills it."""
 
@@ -31,19 +38,28 @@ class Output:
         self.out = out
         self.files: list[Path] = []
         self.report = Report(title, paper, {"engine": f"ropewalk {_core.version()}", **provenance})
+        self.is_quick = False
+        """Whether there are too few runs for verdicts."""
+
         self._claims: Sequence[Claim] = ()
 
     def introduce(self, claims: Sequence[Claim], *paragraphs: str) -> None:
-        """Begin the report: what the study is about, and the table of claims."""
-        self._claims = claims
+        """Begin the report with what the study is about. The claims follow its first figures."""
+        self._claims = claims if not self.is_quick else [_hasty(claim) for claim in claims]
+        self.report.notice = HASTY if self.is_quick else ""
         self.report.text(*paragraphs)
-        self.report.heading("Published beside measured")
-        self.report.claims(claims)
 
     def add(self, chart: Chart) -> None:
         """Draw a chart into files, and into the report."""
         self.files += save(chart, self.out)
         self.report.chart(chart)
+
+    def grid(self, stem: str, rows: Sequence[Sequence[Chart]], caption: str) -> None:
+        """Draw several charts as one picture into files, and into the report."""
+        paths = [self.out / f"{stem}{ending}" for ending in (".png", ".svg")]
+        save_grid(rows, paths)
+        self.files += paths
+        self.report.picture(paths[1], caption)
 
     def picture(self, stem: str, deployment: Deployment, algorithms: Sequence[str], caption: str) -> None:
         """Draw a deployment into files, and into the report."""
@@ -62,6 +78,27 @@ class Output:
 
     def finish(self, name: str) -> StudyResult:
         """Write the report under the study's name."""
+        self._show_claims()
+        self.report.provenance["command"] = f"ropewalk reproduce {name}{' --quick' if self.is_quick else ''}"
         page = self.report.write(self.out / f"{name}.html")
+        of_study = claims.of_study(name, self.report.paper, self.report.provenance, self._claims)
+        self.files.append(claims.write(self.out / claims.FILE, of_study))
         findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in self._claims)
         return StudyResult(report=page, files=tuple(self.files), findings=findings)
+
+    def _show_claims(self) -> None:
+        """Put the claims behind the first section with figures, where a reader has seen what they are about."""
+        if not self._claims:
+            return
+        kinds = [part["kind"] for part in self.report.parts]
+        drawn = next((place for place, kind in enumerate(kinds) if kind in {"chart", "picture"}), len(kinds))
+        behind = next((place for place in range(drawn, len(kinds)) if kinds[place] == "heading"), len(kinds))
+        rest = self.report.parts[behind:]
+        del self.report.parts[behind:]
+        self.report.heading("Published beside measured")
+        self.report.claims(self._claims)
+        self.report.parts += rest
+
+
+def _hasty(claim: Claim) -> Claim:
+    return replace(claim, verdict=Verdict.OPEN, reason=f"{claims.HASTY} {claim.reason}")

@@ -40,6 +40,13 @@ macro_rules! path_keys {
             /// Its greatest weight, at most 10000: with weighted-round-robin w_mobilemax of a costlier path (default 50);
             /// with cost-first the greatest share of the packets in per cent (default 100). Not with other schedulers.
             max_weight: Option<u32> as u32 = None;
+            /// What may go over it in each `quota_period`, all headers, reports and keepalives included, in both directions as its
+            /// gateway counts them; at least 1 MB (default: no bound). Once it is spent nothing goes by it, whatever the other paths do.
+            quota: Option<u64> as Size = None;
+            /// How long a quota lasts, 1 s to 1 year, from the beginning of the bond (default 30 days).
+            quota_period: Option<Duration> as Time = None;
+            /// What of the first period's quota was spent when the bond began (default: nothing).
+            quota_spent: Option<u64> as Size = None;
         }
     };
 }

@@ -1,11 +1,13 @@
 //! The bounds of every key.
 
-use super::{Config, ConfigError, KeepaliveConfig, ResequencerConfig, SchedulerConfig};
+use super::{Config, ConfigError, KeepaliveConfig, PathConfig, ResequencerConfig, SchedulerConfig};
 use crate::id::MAX_PATHS;
 use ropewalk_units::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
+const YEAR: Duration = Duration::from_secs(366 * 24 * 3600);
+const MEGABYTE: u64 = 1_000_000;
 const WEIGHT_MOST: u32 = 10_000;
 
 fn check(holds: bool, key: &str, expected: &str) -> Result<(), ConfigError> {
@@ -40,6 +42,7 @@ impl Config {
             let most = path.max_weight.unwrap_or(WEIGHT_MOST);
             check(most <= WEIGHT_MOST, &key("max_weight"), "at most 10000")?;
             check(path.weight.unwrap_or(0) <= most, &key("weight"), "at most max_weight (and 10000)")?;
+            path.validate_quota(&key)?;
         }
         Ok(())
     }
@@ -109,6 +112,17 @@ impl Config {
                 within(flow_aware.idle_after, Duration::ZERO, MINUTE, "scheduler.idle_after")
             }
         }
+    }
+}
+
+impl PathConfig {
+    fn validate_quota(&self, key: &impl Fn(&str) -> String) -> Result<(), ConfigError> {
+        check(self.quota.is_none_or(|octets| octets >= MEGABYTE), &key("quota"), "1 MB or more")?;
+        let is_good = |period| (SECOND..=YEAR).contains(&period);
+        check(self.quota_period.is_none_or(is_good), &key("quota_period"), "1 s to 1 year")?;
+        let expected = "none: without `quota` there is nothing to last or to be spent";
+        check(self.quota.is_some() || self.quota_period.is_none(), &key("quota_period"), expected)?;
+        check(self.quota.is_some() || self.quota_spent.is_none(), &key("quota_spent"), expected)
     }
 }
 

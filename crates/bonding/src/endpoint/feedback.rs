@@ -19,7 +19,7 @@ pub(crate) const SOON: Duration = Duration::from_millis(5);
 const APART: Duration = Duration::from_millis(3);
 
 /// Octets of UDP's and IPv4's headers.
-const OUTER: u32 = 28;
+pub(super) const OUTER: u32 = 28;
 /// Packets of a train, as an initial window (RFC 6928).
 const TRAIN: u8 = 10;
 

@@ -3,13 +3,16 @@
 use super::{Datagram, Endpoint};
 use crate::clock::micros;
 use crate::event::Event;
-use crate::flow::FlowKey;
+use crate::flow::{Class, FlowKey};
 use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
-use crate::path::{Kept, Path};
-use crate::queue::Payload;
-use crate::scheduler::{Ask, Decision, Reason, Scheduler, View};
+use crate::path::{FULL_PACKET, Kept, Path};
+use crate::queue::{Payload, Queue};
+use crate::scheduler::{self, Ask, Decision, Reason, Scheduler, View};
 use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
+
+/// A flow with more waiting is none that may hurry: as many as may leave before their time.
+const THIN: u64 = 2 * FULL_PACKET as u64;
 
 /// Packets of the bond that went on one path alone, up to now.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +39,7 @@ impl<P: Payload> Endpoint<P> {
     /// A packet from the LAN side. It waits until [`Self::poll_transmit`] hands it out.
     #[inline]
     pub fn handle_packet(&mut self, now: Instant, packet: P, flow: FlowKey) {
-        self.now = now;
+        let now = self.tell(now);
         let before = self.backlog.dropped();
         self.backlog.push(now, packet, flow);
         self.note_dropped(before);
@@ -76,7 +79,7 @@ impl<P: Payload> Endpoint<P> {
             return None;
         }
         let may_send = self.usable.filter(|id| views[id.index()].may_send);
-        if may_send.is_empty() {
+        if may_send.is_empty() && !self.backlog.is_hurried() {
             return None;
         }
         let bound = self.bind(now, views);
@@ -86,6 +89,7 @@ impl<P: Payload> Endpoint<P> {
         }
         let (packet, flow, decision) = bound?;
         self.last_len = packet.wire_len();
+        self.last_reason = decision.reason;
         self.dispatch(now, packet, flow, decision.paths)
     }
 
@@ -95,14 +99,16 @@ impl<P: Payload> Endpoint<P> {
         let usable = self.usable;
         let for_copies = usable.filter(|id| views[id.index()].may_copy);
         let buckets = self.config.resequencer.flow_buckets - 1;
-        let scheduler = &mut self.scheduler;
+        let chosen = &mut self.scheduler;
         let mut decision = Decision::WAIT;
-        let taken = self.backlog.pop(now, |flow, waiting| {
+        let taken = self.backlog.pop(now, |flow, Queue { own, waiting }| {
             decision = if flow.class.is_duplicated() {
                 Decision { paths: for_copies, reason: Reason::Copies }
+            } else if flow.class == Class::LowDelay && own <= THIN {
+                scheduler::hurried(&Ask { now, bucket: 0, waiting: own, usable }, views)
             } else {
                 let bucket = (flow.hash & buckets) as u16;
-                scheduler.pick(&Ask { now, bucket, waiting, usable }, views)
+                chosen.pick(&Ask { now, bucket, waiting, usable }, views)
             };
             !decision.paths.is_empty()
         });

@@ -92,9 +92,10 @@ impl<P: Payload> Endpoint<P> {
         Some(round_trip + round_trip / 4 + SLACK)
     }
 
-    /// The path that a request or a repair takes: the shortest of those that do not rest.
+    /// The path that a request or a repair takes: the one by which it gets there first, of those that do not rest.
     pub(super) fn quickest(&self) -> Option<PathId> {
-        let round_trip = |path: &Path<P>| (path.is_resting(), path.liveness.srtt().unwrap_or(Duration::MAX));
+        let round_trip =
+            |path: &Path<P>| (path.is_resting(), path.expected_round_trip().unwrap_or(Duration::MAX));
         self.usable.iter().min_by_key(|id| round_trip(&self.paths[id.index()]))
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Liveness {
     answers: u32,
     /// When the first answer came after it was down. What left before has waited in a dead line.
     answers_since: Option<Instant>,
+    /// The clock was set: what left before has no round trip.
+    gap_at: Option<Instant>,
     last_answered: Option<u32>,
     rtt: SmoothedRtt,
 }
@@ -38,6 +40,7 @@ impl Liveness {
             heard_at: now,
             answers: 0,
             answers_since: None,
+            gap_at: None,
             last_answered: None,
             rtt: SmoothedRtt::default(),
         }
@@ -76,7 +79,13 @@ impl Liveness {
         if self.state == PathState::Down {
             self.answers_since.get_or_insert(now);
         }
-        self.answers_since.is_some_and(|since| now.saturating_since(since) < rtt)
+        let since = self.answers_since.max(self.gap_at);
+        since.is_some_and(|since| now.saturating_since(since) < rtt)
+    }
+
+    /// No time from before `now` until after is a measurement.
+    pub(crate) fn on_gap(&mut self, now: Instant) {
+        self.gap_at = Some(now);
     }
 
     /// The smoothed round-trip time of its keepalives.

@@ -13,11 +13,13 @@ pub(super) struct Losses {
     current: u32,
     before: u32,
     since: Instant,
+    /// The part of the packets, smoothed as round-trip times are (RFC 6298 §2).
+    part: f64,
 }
 
 impl Losses {
     pub(super) fn new(now: Instant) -> Self {
-        Self { current: 0, before: 0, since: now }
+        Self { current: 0, before: 0, since: now, part: 0.0 }
     }
 
     /// A report tells of so many more.
@@ -27,6 +29,19 @@ impl Losses {
             self.since = now;
         }
         self.current = self.current.saturating_add(packets);
+    }
+
+    /// A report tells of so many lost and so many delivered.
+    pub(super) fn note_part(&mut self, lost: u32, delivered: u32) {
+        if lost + delivered > 0 {
+            let part = f64::from(lost) / f64::from(lost + delivered);
+            self.part += (part - self.part) / 8.0;
+        }
+    }
+
+    /// The part of the packets that is lost.
+    pub(super) fn part(&self) -> f64 {
+        self.part
     }
 
     /// Is there more than chance?

@@ -1,7 +1,7 @@
 //! Fill the paths in the order of their costs: a dearer one takes a packet only when the cheaper ones will not send it within its
 //! patience.
 
-use super::earliest::HYSTERESIS;
+use super::earliest::{HYSTERESIS, delivery};
 use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::config::{Config, CostFirstConfig};
 use crate::id::{MAX_PATHS, PathId, PathSet};
@@ -41,9 +41,9 @@ impl Scheduler for CostFirst {
         let mut shortest = i64::MAX;
         for &id in self.order.iter().filter(|&&id| usable.contains(id)) {
             let view = &views[id.index()];
-            let one_way = view.one_way.unwrap_or(0);
-            // Nothing is gained by a path by which the packet arrives later than by waiting.
-            let patience = self.patience.max(one_way.saturating_sub(shortest));
+            let arrival = delivery(view);
+            // Nothing is gained by a path by which the packet arrives later than by waiting; by as much as its delay varies it may be late.
+            let patience = self.patience.max(arrival.saturating_add(view.deviation).saturating_sub(shortest));
             let wait = if rate > 0.0 { ask.waiting as f64 / rate * 1e9 } else { f64::INFINITY };
             // What waits before a path in use is enough to fill the cheaper ones.
             let share = if view.is_in_use { HYSTERESIS } else { 1.0 };
@@ -57,7 +57,7 @@ impl Scheduler for CostFirst {
                 return Decision::one(id, reason);
             }
             rate += view.rate;
-            shortest = shortest.min(one_way);
+            shortest = shortest.min(arrival);
         }
         Decision::WAIT
     }

@@ -21,7 +21,7 @@ const PACKET: f64 = FULL_PACKET as f64;
 
 /// When a packet sent now would be there, without the time that the sender's pacer gives it.
 #[inline]
-fn delivery(view: &View) -> i64 {
+pub(super) fn delivery(view: &View) -> i64 {
     let own_time = (PACKET / view.rate.max(1.0) * 1e9) as i64;
     // A path that has not answered yet comes after those that have.
     view.one_way.unwrap_or(i64::MAX / 4) + view.queue + own_time

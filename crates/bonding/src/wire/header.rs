@@ -157,7 +157,8 @@ const fn class_code(class: Class, transmission: Transmission) -> u8 {
         Transmission::Repair => 2,
     };
     let class = match class {
-        Class::Normal => 0,
+        // How it is sent is the ingress's own business.
+        Class::Normal | Class::LowDelay => 0,
         Class::Unordered => 1,
         Class::Duplicated => 2,
         Class::DuplicatedUnordered => 3,

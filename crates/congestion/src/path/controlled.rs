@@ -15,8 +15,16 @@ struct Report {
     octets: u32,
     /// The packet sent last, with its round-trip time.
     newest: Option<(PacketState, Duration)>,
-    excess: Duration,
-    reordering: Duration,
+    spread: Spread,
+}
+
+/// By how much times differ that a report tells of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spread {
+    /// The report's newest packet took longer than its quickest.
+    pub excess: Duration,
+    /// Packets were late that others overtook.
+    pub reordering: Duration,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -160,10 +168,16 @@ impl<C: PathController> ControlledPath<C> {
         }
     }
 
-    /// The report tells by how much its newest packet took longer than its quickest, and by how much packets were late that others
-    /// overtook.
-    pub fn on_spread(&mut self, excess: Duration, reordering: Duration) {
-        (self.report.excess, self.report.reordering) = (excess, reordering);
+    /// The same for a packet of which no round-trip time is known.
+    pub fn on_delivered_unmeasured(&mut self, size: u32) {
+        self.loss_goes_on = false;
+        self.inflight = self.inflight.saturating_sub(size);
+        self.report.octets = self.report.octets.saturating_add(size);
+    }
+
+    /// By how much the times of the report's packets differ.
+    pub fn on_spread(&mut self, spread: Spread) {
+        self.report.spread = spread;
     }
 
     /// The report tells the rate at which a packet train came.
@@ -174,8 +188,14 @@ impl<C: PathController> ControlledPath<C> {
     /// The report ends.
     pub fn end_report(&mut self, now: Instant) {
         let report = std::mem::take(&mut self.report);
-        let Some((newest, rtt)) = report.newest else { return };
-        let least = rtt.saturating_sub(report.excess);
+        let Some((newest, rtt)) = report.newest else {
+            if report.octets > 0 {
+                self.sampler.on_acked(self.acked_at, report.octets, None, self.min_rtt);
+            }
+            return;
+        };
+        let Spread { excess, reordering } = report.spread;
+        let least = rtt.saturating_sub(excess);
         self.min_rtt = self.min_rtt.min(least);
         let error = self.srtt.map_or(Duration::ZERO, |srtt| srtt.max(rtt) - srtt.min(rtt));
         self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
@@ -186,10 +206,7 @@ impl<C: PathController> ControlledPath<C> {
         rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.controller.on_report(
-            now,
-            &PathSample { rate, least_rtt: Some(least), srtt, reordering: report.reordering },
-        );
+        self.controller.on_report(now, &PathSample { rate, least_rtt: Some(least), srtt, reordering });
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }

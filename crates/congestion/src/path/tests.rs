@@ -1,6 +1,6 @@
 //! Controlled paths over one bottleneck, with reports that come in lumps.
 
-use super::{ControlledPath, PathBbr, PathController, PathCopa, Transparent};
+use super::{ControlledPath, PathBbr, PathController, PathCopa, Spread, Transparent};
 use crate::rate_sample::PacketState;
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -84,7 +84,7 @@ impl<C: PathController> Line<C> {
             (least, newest) = (least.min(rtt), rtt);
             self.path.on_delivered(SIZE, &state, rtt);
         }
-        self.path.on_spread(newest.saturating_sub(least), Duration::ZERO);
+        self.path.on_spread(Spread { excess: newest.saturating_sub(least), ..Spread::default() });
         self.path.end_report(self.now);
     }
 

@@ -139,6 +139,74 @@ fn a_port_where_nobody_listens_answers_with_a_reset() {
     }
 }
 
+/// A SYN to the server's port, as it leaves the client.
+fn syn(protocol: &Protocol) -> (Pair, Vec<u8>) {
+    let mut pair = Pair::new(1, protocol, Vec::new());
+    pair.connect(protocol);
+    let mut syn = Vec::new();
+    pair.hosts[0].poll_transmit(pair.now, &mut syn).expect("a SYN");
+    (pair, syn)
+}
+
+/// Puts a source into an IPv4 packet without options, and leaves both checksums right.
+fn set_source(packet: &mut [u8], source: [u8; 4]) {
+    let word = |packet: &[u8], at: usize| u32::from(u16::from_be_bytes([packet[at], packet[at + 1]]));
+    let before = word(packet, 12) + word(packet, 14);
+    packet[12..16].copy_from_slice(&source);
+    let after = word(packet, 12) + word(packet, 14);
+    // RFC 1624: the IP header's checksum, and TCP's by its pseudo header.
+    for at in [10, 20 + 16] {
+        let mut sum = (!word(packet, at) & 0xffff) + 2 * 0xffff - before + after;
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        packet[at..at + 2].copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    }
+}
+
+/// RFC 9293, MUST-63 and MUST-57: no answer goes to many, and none comes from an address of many.
+#[test]
+fn a_syn_from_or_to_an_address_of_no_host_is_dropped_in_silence() {
+    for protocol in protocols() {
+        let (mut pair, syn) = syn(&protocol);
+        for source in [[255; 4], [224, 0, 0, 1], [239, 255, 255, 250], [0; 4]] {
+            let mut packet = syn.clone();
+            set_source(&mut packet, source);
+            pair.hosts[1].handle_packet(pair.now, &packet);
+        }
+        for destination in [[255; 4], [224, 0, 0, 1]] {
+            let mut packet = syn.clone();
+            packet[16..20].copy_from_slice(&destination);
+            pair.hosts[1].handle_packet(pair.now, &packet);
+        }
+        let server = &mut pair.hosts[1];
+        assert_eq!((server.sockets(), server.counters().ignored, server.counters().malformed), (0, 6, 0));
+        assert_eq!(server.poll_transmit(pair.now, &mut Vec::new()), None);
+        let mut honest = syn;
+        set_source(&mut honest, [10, 0, 0, 77]);
+        server.handle_packet(pair.now, &honest);
+        assert_eq!((server.sockets(), server.counters().malformed), (1, 0), "the checksums are right");
+    }
+}
+
+/// RFC 9293, MUST-3.
+#[test]
+fn a_segment_with_a_flipped_bit_is_dropped() {
+    for protocol in protocols() {
+        let (mut pair, syn) = syn(&protocol);
+        let server = &mut pair.hosts[1];
+        for at in 20..syn.len() {
+            let mut packet = syn.clone();
+            packet[at] ^= 1 << (at % 8);
+            server.handle_packet(pair.now, &packet);
+        }
+        let flipped = (syn.len() - 20) as u64;
+        assert_eq!((server.sockets(), server.counters().malformed), (0, flipped));
+        server.handle_packet(pair.now, &syn);
+        assert_eq!(server.sockets(), 1);
+    }
+}
+
 #[test]
 fn nothing_is_left_of_a_connection_that_is_over() {
     for protocol in protocols() {

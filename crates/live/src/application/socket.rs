@@ -125,11 +125,12 @@ impl<'a> Sockets<'a> {
     }
 }
 
-/// Waits for a moment. Is there something?
-fn look(socket: &Socket, flags: PollFlags, most: Duration) -> io::Result<bool> {
-    match poll(&mut [PollFd::new(socket, flags)], Some(&timespec(most.min(LOOK)))) {
-        Ok(ready) => Ok(ready > 0),
-        Err(rustix::io::Errno::INTR) => Ok(false),
+/// Waits for a moment. What is there?
+fn look(socket: &Socket, flags: PollFlags, most: Duration) -> io::Result<PollFlags> {
+    let mut asked = [PollFd::new(socket, flags)];
+    match poll(&mut asked, Some(&timespec(most.min(LOOK)))) {
+        Ok(_) => Ok(asked[0].revents()),
+        Err(rustix::io::Errno::INTR) => Ok(PollFlags::empty()),
         Err(error) => Err(error.into()),
     }
 }
@@ -141,7 +142,7 @@ impl Server {
     /// The first connection; nothing if the run is over before.
     pub(super) fn accept(self, stop: &AtomicBool) -> io::Result<Option<Stream>> {
         while !stop.load(Ordering::Relaxed) {
-            if look(&self.0, PollFlags::IN, LOOK)? {
+            if !look(&self.0, PollFlags::IN, LOOK)?.is_empty() {
                 let (socket, _) = self.0.accept()?;
                 return Stream::new(socket, Some(self.0)).map(Some);
             }
@@ -164,7 +165,7 @@ impl Client {
             done => done?,
         }
         while !stop.load(Ordering::Relaxed) {
-            if look(&self.socket, PollFlags::OUT, LOOK)? {
+            if !look(&self.socket, PollFlags::OUT, LOOK)?.is_empty() {
                 return match self.socket.take_error()? {
                     Some(error) => Err(error),
                     None => Stream::new(self.socket, None).map(Some),
@@ -188,9 +189,10 @@ impl Stream {
         Ok(Self { socket, _listener: listener })
     }
 
-    /// Waits until a call has something to do, or for `most`, or until it is time to look whether the run is over.
-    pub(super) fn wait(&self, flags: PollFlags, most: Duration) -> io::Result<()> {
-        look(&self.socket, flags, most).map(drop)
+    /// Waits until a call has something to do, or for `most`, or until it is time to look whether the run is over. What can be
+    /// done is returned, errors included.
+    pub(super) fn wait(&self, flags: PollFlags, most: Duration) -> io::Result<PollFlags> {
+        look(&self.socket, flags, most)
     }
 
     pub(super) fn write(&self, octets: &[u8]) -> io::Result<usize> {

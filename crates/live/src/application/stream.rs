@@ -1,15 +1,15 @@
 //! One end of a stream connection: the scenario's source and sink on a socket.
 
 use super::socket::{Stream, again};
-use super::{End, Stage};
+use super::{End, Progress, Stage};
 use ropewalk_scenario::application::{Sink, Source, Writer};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{Payload, fill_stream};
 use rustix::event::PollFlags;
 use std::io;
 
 /// Octets written or read at once; as much waits for the kernel at most.
-const CHUNK: usize = 1 << 16;
+pub(super) const CHUNK: usize = 1 << 16;
 
 /// What the source has written and the kernel has not taken: positions in the generated stream.
 #[derive(Debug, Default)]
@@ -17,6 +17,28 @@ pub(super) struct Outgoing {
     written: u64,
     sent: u64,
     finished: bool,
+}
+
+impl Outgoing {
+    /// Octets that wait.
+    pub(super) fn unsent(&self) -> usize {
+        (self.written - self.sent) as usize
+    }
+
+    /// Where the first of them is in the stream.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// So many of them are on their way.
+    pub(super) fn take(&mut self, octets: u64) {
+        self.sent += octets;
+    }
+
+    /// Is nothing more written?
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
+    }
 }
 
 impl Writer for Outgoing {
@@ -40,29 +62,38 @@ pub(super) struct Running<'a> {
     stream: &'a Stream,
     sink: Sink,
     is_shut: bool,
-    buffers: [Vec<u8>; 2],
+    octets: Vec<u8>,
 }
 
 impl<'a> Running<'a> {
     pub(super) fn new(stage: &'a Stage, end: &'a mut End, stream: &'a Stream) -> Self {
-        let buffers = [vec![0; CHUNK], vec![0; CHUNK]];
-        Self { stage, end, stream, sink: Sink::default(), is_shut: false, buffers }
+        Self { stage, end, stream, sink: Sink::default(), is_shut: false, octets: vec![0; CHUNK] }
     }
 
     /// Goes on until the run is over.
     pub(super) fn run(mut self) -> io::Result<()> {
+        // As every program that waits for room: it does not write before the kernel says that there is enough of it.
+        let mut is_full = false;
         while !self.stage.is_over() {
             // What has come may ask for an answer: it is written before anything is waited for.
             self.receive()?;
-            let wants_out = self.send()?;
+            if !is_full {
+                is_full = self.send()?;
+            }
             self.tell();
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, self.sink.finished_at.is_none());
-            flags.set(PollFlags::OUT, wants_out);
-            let deadline = self.end.source.deadline().unwrap_or(Instant::MAX);
-            self.stream.wait(flags, deadline.saturating_since(self.stage.clock.now()))?;
+            flags.set(PollFlags::OUT, is_full);
+            let ready = self.stream.wait(flags, self.patience(is_full))?;
+            is_full &= ready.difference(PollFlags::IN).is_empty();
         }
         Ok(())
+    }
+
+    /// How long until the source has something to say; for ever if the kernel has no room.
+    fn patience(&self, is_full: bool) -> Duration {
+        let deadline = self.end.source.deadline().filter(|_| !is_full);
+        deadline.unwrap_or(Instant::MAX).saturating_since(self.stage.clock.now())
     }
 
     /// Writes what is due, as far as the kernel takes it. Is there more?
@@ -70,14 +101,14 @@ impl<'a> Running<'a> {
         let End { source, outgoing, .. } = &mut *self.end;
         loop {
             source.pump(self.stage.clock.now(), &self.sink, outgoing);
-            let unsent = (outgoing.written - outgoing.sent) as usize;
+            let unsent = outgoing.unsent();
             if unsent == 0 {
                 break;
             }
-            let octets = &mut self.buffers[0][..unsent];
+            let octets = &mut self.octets[..unsent];
             fill_stream(outgoing.sent, octets);
             let Some(len) = again(self.stream.write(octets))? else { return Ok(true) };
-            outgoing.sent += len as u64;
+            outgoing.take(len as u64);
         }
         // An end that only follows its peer stays open: the kernel tells nothing of a connection that is closed.
         let follows = matches!(source, Source::None | Source::Responder(_));
@@ -90,7 +121,7 @@ impl<'a> Running<'a> {
 
     /// Reads what has come, and compares every octet with the one that was sent.
     fn receive(&mut self) -> io::Result<()> {
-        let [octets, expected] = &mut self.buffers;
+        let octets = &mut self.octets;
         while self.sink.finished_at.is_none() {
             let Some(len) = again(self.stream.read(octets))? else { break };
             let (now, offset) = (self.stage.clock.now(), self.sink.bytes);
@@ -98,9 +129,7 @@ impl<'a> Running<'a> {
                 self.sink.finish(now);
                 break;
             }
-            fill_stream(offset, &mut expected[..len]);
-            if let Some(wrong) = octets[..len].iter().zip(expected.iter()).position(|(a, b)| a != b) {
-                let at = offset + wrong as u64;
+            if let Some(at) = wrong_at(offset, &octets[..len]) {
                 return Err(io::Error::other(format!(
                     "octet {at} of the stream was not the one that was sent"
                 )));
@@ -115,19 +144,53 @@ impl<'a> Running<'a> {
     }
 
     fn tell(&self) {
-        let progress = &self.end.progress;
-        if self.end.sends {
-            if self.end.source.is_finished() {
-                progress.finish_sending();
-            }
-            return;
+        tell(&self.end.progress, self.end.sends, &self.end.source, &self.sink);
+    }
+}
+
+/// Where the first octet is that is not the one of the generated stream, whose octets from `offset` on these should be.
+pub(super) fn wrong_at(offset: u64, octets: &[u8]) -> Option<u64> {
+    let mut expected = [0; 4096];
+    for (index, part) in octets.chunks(expected.len()).enumerate() {
+        let at = offset + (index * expected.len()) as u64;
+        let expected = &mut expected[..part.len()];
+        fill_stream(at, expected);
+        if let Some(wrong) = part.iter().zip(&*expected).position(|(a, b)| a != b) {
+            return Some(at + wrong as u64);
         }
-        progress.deliver(self.sink.bytes, self.sink.last_at);
-        if self.sink.finished_at.is_some() {
-            progress.end();
+    }
+    None
+}
+
+/// Tells how far one end has come; `sends`: it sends the octets that count.
+pub(super) fn tell(progress: &Progress, sends: bool, source: &Source, sink: &Sink) {
+    if sends {
+        if source.is_finished() {
+            progress.finish_sending();
         }
-        if let Source::Requester(requester) = &self.end.source {
-            progress.count_exchanges(requester.completed, requester.response_time);
-        }
+        return;
+    }
+    progress.deliver(sink.bytes, sink.last_at);
+    if sink.finished_at.is_some() {
+        progress.end();
+    }
+    if let Source::Requester(requester) = source {
+        progress.count_exchanges(requester.completed, requester.response_time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_octet_is_found_wherever_it_is() {
+        let mut octets = vec![0; 10_000];
+        fill_stream(77, &mut octets);
+        assert_eq!(wrong_at(77, &octets), None);
+        octets[9_000] ^= 1;
+        assert_eq!(wrong_at(77, &octets), Some(9_077));
+        octets[0] ^= 1;
+        assert_eq!(wrong_at(77, &octets), Some(77));
     }
 }

@@ -3,23 +3,13 @@
 use super::lateness::Lateness;
 use super::packet::Octets;
 use crate::clock::Clock;
+use crate::interface::Interface;
 use ropewalk_sim::{Context, PacketId, Port};
-use std::net::IpAddr;
 use std::sync::Arc;
 use tun_rs::SyncDevice;
 
 /// Packets taken from one interface before the next one is looked at.
 const BATCH: usize = 64;
-
-/// One interface.
-pub(crate) struct Interface {
-    /// The kernel's address there.
-    pub(crate) address: IpAddr,
-    /// Octets of its longest packet.
-    pub(crate) mtu: usize,
-    /// What it sends and receives.
-    pub(crate) device: Arc<SyncDevice>,
-}
 
 /// A host of the scenario that a kernel is.
 pub(crate) struct Host {

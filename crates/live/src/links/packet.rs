@@ -29,7 +29,7 @@ const fn ecn_bits(destination: IpAddr) -> u8 {
 
 /// An IP packet in octets. Its buffer stays when the packet is gone, and the next one is written over it.
 #[derive(Clone, Debug)]
-pub(super) struct Octets {
+pub(crate) struct Octets {
     /// As long as the longest packet so far; the packet is in front.
     buffer: Vec<u8>,
     len: usize,

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 /// Forwards by destination address.
 #[derive(Debug, Default)]
-pub(super) struct Router {
+pub(crate) struct Router {
     routes: BTreeMap<IpAddr, Port>,
 }
 

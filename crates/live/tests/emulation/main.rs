@@ -3,6 +3,7 @@
 
 mod foreign;
 mod machine;
+mod mixed;
 mod scenarios;
 mod traces;
 #[path = "../witness/mod.rs"]
@@ -26,6 +27,12 @@ fn goodput(outcome: &Outcome) -> f64 {
 /// Is it close to what it should be?
 fn close(measured: f64, expected: f64, part: f64) -> bool {
     (measured / expected - 1.0).abs() < part
+}
+
+/// The goodput of both comes close.
+fn agreeing_with(outcome: &Outcome, simulated: &Outcome, part: f64) {
+    let measured = [outcome, simulated].map(goodput);
+    assert!(close(measured[0], measured[1], part), "{measured:.3?} Mbit/s, {:?}", outcome.lateness);
 }
 
 /// Both runs of a scenario, the emulated one first, if their measures come close.
@@ -128,7 +135,7 @@ fn both_worlds_speak_ipv6() {
 #[test]
 fn what_was_on_a_path_that_goes_dark_is_sent_again_by_the_other() {
     judged(|| {
-        let outcome = dark_path().run();
+        let [outcome, _] = agreeing(&dark_path(), 0.1, goodput);
         let row = &outcome.connections[0];
         let reinjected = row.reinjected_bytes.expect("kernels with CONFIG_INET_MPTCP_DIAG tell it");
         println!("{reinjected} octets reinjected of {}", row.bytes);

@@ -1,7 +1,7 @@
 //! The scenarios of the tests.
 
 use ropewalk_scenario::plan::Stack;
-use ropewalk_scenario::{Outcome, RunOptions, Scenario, Watch, load_as};
+use ropewalk_scenario::{Outcome, RunOptions, Scenario, Watch, load, load_as};
 use std::path::Path;
 
 /// A scenario of a client and a server, whose text leaves open what they run.
@@ -36,6 +36,13 @@ application = { kind = "request-response", request = "400 B", response = "20 kB"
     let connections =
         [("call", call), ("feed", feed), ("web", web)].map(|(name, more)| connection(name, more));
     Emulated::new("talk", "3 s", &[vec![dsl(100), losses], connections.to_vec()].concat())
+}
+
+/// Requests with answers, alone.
+pub(crate) fn web() -> Emulated {
+    let web = r#"start = "500 ms"
+application = { kind = "request-response", request = "400 B", response = "20 kB", think = "50 ms", count = 10 }"#;
+    Emulated::new("web", "3 s", &[dsl(100), connection("web", web)])
 }
 
 /// Two links from end to end: the server has two addresses.
@@ -197,6 +204,15 @@ impl Emulated {
     /// On kernels, in real time.
     pub(crate) fn run(&self) -> Outcome {
         let result = ropewalk_live::run(&self.load(&[]), &RunOptions::default());
+        result.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// With a kernel at the host of this name alone, in real time.
+    pub(crate) fn run_with(&self, linux: &str) -> Outcome {
+        let head = format!("[hosts.{linux}]\n");
+        let text = self.0.replacen(&head, &format!("{head}stack = \"linux\"\n"), 1);
+        let scenario = load(&text, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let result = ropewalk_live::run(&scenario, &RunOptions::default());
         result.unwrap_or_else(|error| panic!("{error}"))
     }
 

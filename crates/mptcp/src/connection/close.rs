@@ -79,6 +79,8 @@ impl Connection {
         }
         let was_initial_opening = subflow.phase == Phase::Opening && subflow.join.is_none();
         subflow.phase = Phase::Closed;
+        self.subflows.sum_stale = true;
+        let subflow = &mut self.subflows[at];
         subflow.close_by = None;
         let refused = reason == SubflowCloseReason::Refused && subflow.join.is_some();
         if let Some(join) = &mut subflow.join {

@@ -318,7 +318,9 @@ impl Connection {
         }
         let (id, path_index, path) = (subflow.id, subflow.path_index, subflow.path);
         subflow.pointer = self.sending.queue.una();
+        self.subflows.sum_stale = true;
         self.subflows.joined = true;
+        self.tend_send_buffer();
         self.timers.stop_closing();
         self.emit(Event::SubflowEstablished(id));
         self.planner.due.request_schedule();
@@ -342,6 +344,8 @@ impl Connection {
         subflow.was_established = true;
         subflow.touch();
         let id = subflow.id;
+        self.subflows.sum_stale = true;
+        self.tend_send_buffer();
         self.planner.due.request_schedule();
         self.emit(Event::SubflowEstablished(id));
         self.established(now);

@@ -4,9 +4,10 @@
 use super::sending::Sending;
 use super::subflows::Subflows;
 use super::views::{Sources, Views};
-use crate::config::Config;
+use crate::config::{Config, ReinjectAfterTimeout};
 use crate::coupling::{Control, CoupledControl, WindowUpdate};
 use crate::id::SubflowId;
+use crate::memory::Memory;
 use crate::scheduler::{Decision, Needs, Scheduler, Standing};
 use crate::upkeep::Due;
 use crate::view::{QueueView, SubflowView};
@@ -22,6 +23,7 @@ pub(super) struct Planner {
     pub(super) due: Due,
     /// Timeouts in a row after which a subflow is not usable.
     stale_loss_cnt: u32,
+    memory: Memory,
 }
 
 impl Planner {
@@ -31,7 +33,13 @@ impl Planner {
             coupled: CoupledControl::new(config.coupling, config.tcp.ssthresh_from_cwnd),
             views: Views::default(),
             due: Due::FIRST,
-            stale_loss_cnt: config.stale_loss_cnt,
+            stale_loss_cnt: if config.reinject_after_timeout == ReinjectAfterTimeout::Idle {
+                // Silence is told by DATA_ACKs that do not come.
+                u32::MAX
+            } else {
+                config.stale_loss_cnt
+            },
+            memory: Memory::new(config),
         }
     }
 
@@ -50,6 +58,12 @@ impl Planner {
     #[inline]
     pub(super) fn own_pointers(&self) -> bool {
         self.scheduler.own_pointers()
+    }
+
+    /// Do reinjections take their turn in the scheduler's order, before everything new?
+    #[inline]
+    pub(super) fn reinjects_in_turn(&self) -> bool {
+        self.scheduler.reinjects_in_turn()
     }
 
     /// The snapshots by place, as the last renewal left them.
@@ -173,6 +187,7 @@ impl Planner {
             subflows: &mut subflows.all,
             scheduler: &self.scheduler,
             stale_loss_cnt: self.stale_loss_cnt,
+            memory: &self.memory,
         };
         (&mut self.views, sources)
     }

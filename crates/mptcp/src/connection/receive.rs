@@ -111,6 +111,7 @@ impl Connection {
     /// A segment that the subflow's TCP has accepted.
     #[inline(always)]
     fn process_accepted(&mut self, now: Instant, at: usize, segment: &Segment, mut acceptance: Acceptance) {
+        self.subflows[at].silence.on_heard(now);
         if self.subflows[at].doubted {
             self.trust(at);
         }
@@ -483,6 +484,9 @@ impl Connection {
     #[inline(always)]
     pub(super) fn after_input(&mut self, now: Instant, at: usize) {
         self.planner.due.request_schedule_if(self.sending.is_busy());
+        if self.sending.awaits_writer() {
+            self.tend_send_buffer();
+        }
         let subflow = &mut self.subflows[at];
         if subflow.timed_out || subflow.tcp.has_events() {
             self.on_rare_event(now, at);
@@ -522,6 +526,16 @@ impl Connection {
             }
         }
         self.tune_window(now);
+        if self.config.trace {
+            self.trace_blocking(now);
+        }
+    }
+
+    #[cold]
+    fn trace_blocking(&mut self, now: Instant) {
+        if let Some(event) = self.receiving.trace_blocking(now) {
+            self.emit(event);
+        }
     }
 
     #[inline(never)]

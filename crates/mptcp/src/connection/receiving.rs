@@ -2,10 +2,11 @@
 
 use super::order::{Held, Place, Waiting};
 use super::window::ReceiveWindow;
+use crate::event::Event;
 use crate::id::SubflowId;
 use crate::reassembly::Reassembly;
 use crate::subflow::Subflow;
-use ropewalk_units::Dsn;
+use ropewalk_units::{Dsn, Instant};
 use ropewalk_wire::{DataAck, Segment};
 
 /// What the peer has sent, until the application reads it.
@@ -21,6 +22,8 @@ pub(super) struct Receiving {
     finished: bool,
     /// Segments that wait for the order of data.
     held: Held,
+    /// Since when the trace says that data waits behind a hole.
+    blocked_since: Option<Instant>,
 }
 
 impl Receiving {
@@ -34,6 +37,23 @@ impl Receiving {
             fin: None,
             finished: false,
             held: Held::default(),
+            blocked_since: None,
+        }
+    }
+
+    /// What the trace has to say of data behind a hole, if that has changed.
+    pub(super) fn trace_blocking(&mut self, now: Instant) -> Option<Event> {
+        let data = self.reassembly.next();
+        match (self.reassembly.pieces() > 0, self.blocked_since) {
+            (true, None) => {
+                self.blocked_since = Some(now);
+                Some(Event::Blocked { data })
+            }
+            (false, Some(since)) => {
+                self.blocked_since = None;
+                Some(Event::Unblocked { data, waited: now.saturating_since(since) })
+            }
+            _ => None,
         }
     }
 
@@ -113,12 +133,18 @@ impl Receiving {
     /// The window field of a segment that is not a SYN; `segment` octets are what the edge moves by at least.
     #[inline]
     pub(super) fn window_field(&mut self, scale: u8, segment: u64) -> u16 {
-        self.window.field(self.reassembly.read_position(), self.reassembly.next(), scale, segment)
+        self.window.field(self.window_base(), self.reassembly.next(), scale, segment)
     }
 
     /// Has reading made so much room that the peer should hear of it at once?
     #[inline]
     pub(super) fn wants_window_update(&self, segment: u64) -> bool {
-        self.window.wants_update(self.reassembly.read_position(), self.reassembly.next(), segment)
+        self.window.wants_update(self.window_base(), self.reassembly.next(), segment)
+    }
+
+    /// Where the window begins.
+    #[inline]
+    fn window_base(&self) -> u64 {
+        self.window.base(self.reassembly.read_position(), self.reassembly.waiting().0)
     }
 }

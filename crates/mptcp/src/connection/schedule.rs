@@ -4,7 +4,8 @@ use super::Connection;
 use crate::event::Event;
 use crate::scheduler::{Decision, Standing};
 use crate::send_queue::{Placement, Sent};
-use crate::view::SubflowView;
+use crate::subflow::Phase;
+use crate::view::{QueueView, SubflowView};
 use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
 
@@ -19,9 +20,18 @@ impl Connection {
         let outstanding = self.sending.queue.una() < self.sending.queue.next();
         if waiting || (outstanding && self.planner.own_pointers()) {
             self.planner.renew_for_scheduler(&mut self.subflows);
-            self.reinject();
-            self.schedule_new(now);
+            if self.planner.reinjects_in_turn() {
+                if self.reinject_in_turn(now) {
+                    self.schedule_new(now);
+                }
+            } else {
+                self.reinject();
+                self.schedule_new(now);
+            }
             self.relieve_window(now);
+        }
+        if self.subflows.sum_stale || self.sending.buffer.is_full() {
+            self.tend_send_buffer();
         }
         if waiting || outstanding {
             self.arm_data_timer(now);
@@ -193,6 +203,56 @@ impl Connection {
                 self.sending.queue.skip_reinjection();
             }
         }
+    }
+
+    /// As the scheduler says, to whoever is next, before everything new. Is nothing left to be reinjected?
+    fn reinject_in_turn(&mut self, now: Instant) -> bool {
+        while let Some(sent) = self.sending.queue.reinjection() {
+            let queue = QueueView {
+                unsent: u64::from(sent.len),
+                window_left: u64::MAX,
+                data_acked: sent.start,
+                ..QueueView::default()
+            };
+            let Decision::Send { subflow, octets, .. } = self.planner.pick(now, &queue) else { return false };
+            self.place_again(subflow.0 as usize, &sent, octets as u32, false);
+        }
+        true
+    }
+
+    /// Subflows whose windows have grown add to the send buffer, if that holds the application back.
+    #[inline(never)]
+    pub(super) fn tend_send_buffer(&mut self) {
+        let full = self.sending.buffer.is_full();
+        let mut changed = self.subflows.sum_stale;
+        for index in 0..self.subflows.live.len() {
+            let at = self.subflows.live[index] as usize;
+            changed |= self.grow_send_buffer(at, full);
+        }
+        if changed {
+            self.subflows.sum_stale = false;
+            let sum =
+                self.subflows.live().filter(|subflow| !subflow.is_closed()).map(|s| s.send_buffer).sum();
+            self.sending.buffer.resize(self.memory.over(sum));
+        }
+    }
+
+    /// While the application waits it follows the window, if that is not used up (Linux `tcp_should_expand_sndbuf`). Has it
+    /// grown?
+    fn grow_send_buffer(&mut self, at: usize, full: bool) -> bool {
+        let subflow = &mut self.subflows[at];
+        let fresh = subflow.send_buffer == 0;
+        if !matches!(subflow.phase, Phase::Open | Phase::Closing) || !(fresh || full) {
+            return false;
+        }
+        let wanted = self.memory.of_subflow(subflow.tcp.cwnd(), subflow.tcp.smss());
+        let has_room = || subflow.tcp.cwnd_space() >= subflow.tcp.smss();
+        let grows = wanted > subflow.send_buffer && (fresh || has_room());
+        if grows {
+            subflow.send_buffer = wanted;
+            subflow.upkeep.on_numbers();
+        }
+        grows
     }
 
     /// The fastest usable subflow with room that has not carried the range; backups if there is no other.

@@ -1,5 +1,6 @@
 //! The sending half: what was written, how far the peer's window lets it out, and how far our DATA_FIN has come.
 
+use crate::memory::SendBuffer;
 use crate::send_queue::SendQueue;
 use crate::view::QueueView;
 use ropewalk_units::Dsn;
@@ -20,6 +21,7 @@ pub(super) enum Finish {
 pub(super) struct Sending {
     pub(super) queue: SendQueue,
     pub(super) finish: Finish,
+    pub(super) buffer: SendBuffer,
     /// The peer's window lets out everything before this octet.
     edge: u64,
     /// Something other than one subflow's contiguous stream was sent: no silent fallback any more.
@@ -28,8 +30,8 @@ pub(super) struct Sending {
 
 impl Sending {
     /// Nothing yet; the stream begins one after `initial` (RFC 8684 §3.1).
-    pub(super) fn new(initial: Dsn) -> Self {
-        Self { queue: SendQueue::new(initial), finish: Finish::No, edge: 0, split: false }
+    pub(super) fn new(initial: Dsn, buffer: SendBuffer) -> Self {
+        Self { queue: SendQueue::new(initial), finish: Finish::No, buffer, edge: 0, split: false }
     }
 
     /// The application writes; ignored after it has finished. Was it taken?
@@ -37,6 +39,7 @@ impl Sending {
     pub(super) fn write(&mut self, octets: u64) -> bool {
         if self.finish == Finish::No {
             self.queue.write(octets);
+            self.buffer.on_written(self.buffered());
         }
         self.finish == Finish::No
     }
@@ -45,6 +48,18 @@ impl Sending {
     #[inline]
     pub(super) fn buffered(&self) -> u64 {
         self.queue.written() - self.queue.una()
+    }
+
+    /// Octets that may be written.
+    #[inline]
+    pub(super) fn space(&self) -> u64 {
+        self.buffer.space(self.buffered(), self.queue.written())
+    }
+
+    /// Does the application wait for room, everything that it has written being given to subflows?
+    #[inline]
+    pub(super) fn awaits_writer(&self) -> bool {
+        self.buffer.is_full() && self.queue.unscheduled() == 0
     }
 
     /// Does anything wait for a subflow: data, the peer's DATA_ACK, or the DATA_FIN?

@@ -16,6 +16,8 @@ pub(super) struct Subflows {
     created: u32,
     /// A second subflow has come up at some time.
     pub(super) joined: bool,
+    /// One is gone, and its send buffer with it.
+    pub(super) sum_stale: bool,
 }
 
 impl Deref for Subflows {

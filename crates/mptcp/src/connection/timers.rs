@@ -27,6 +27,9 @@ pub(super) struct Timers {
     data: Instant,
     backoff: u32,
     progress: Instant,
+    /// Until when a DATA_ACK is waited for, where idle subflows rescue others; to be reckoned anew if it is out of date.
+    patience: Instant,
+    patience_stale: bool,
     /// The scheduler wants to be asked again.
     scheduler: Instant,
     /// When the connection is over, unless another subflow comes up before.
@@ -42,6 +45,8 @@ impl Default for Timers {
             data: Instant::MAX,
             backoff: 0,
             progress: Instant::ZERO,
+            patience: Instant::ZERO,
+            patience_stale: true,
             scheduler: Instant::MAX,
             closing: None,
             slow: (Instant::MAX, TimerKind::Data),
@@ -56,6 +61,7 @@ impl Timers {
     pub(super) fn progress(&mut self, now: Instant) {
         self.progress = now;
         self.backoff = 0;
+        self.patience_stale = true;
     }
 
     /// A timer that seldom changes may have: that of a subflow, of an announced address, of the path manager, or of the
@@ -250,7 +256,19 @@ impl Connection {
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
         if self.timers.data == Instant::MAX && self.sending.waits_for_peer() {
             self.timers.restart_data(now, self.data_period());
+            self.timers.patience_stale = true;
         }
+        let outstanding = self.sending.queue.una() < self.sending.queue.next();
+        if self.timers.patience_stale && outstanding && self.idle_subflows_rescue() {
+            self.renew_patience(now);
+        }
+    }
+
+    /// A DATA_ACK has come, or the wait for one begins.
+    fn renew_patience(&mut self, now: Instant) {
+        self.timers.patience_stale = false;
+        self.timers.patience = self.patience(now);
+        self.timers.data = self.timers.data.min(self.timers.patience);
     }
 
     fn data_timeout(&mut self, now: Instant) {
@@ -258,10 +276,21 @@ impl Connection {
         if !self.sending.waits_for_peer() {
             return;
         }
-        let due = self.timers.progress.saturating_add(self.data_period());
+        let rescues = self.idle_subflows_rescue() && self.head_is_on_its_way();
+        let due = if rescues {
+            self.timers.patience
+        } else {
+            self.timers.progress.saturating_add(self.data_period())
+        };
         if due > now {
             self.timers.data = due;
             return;
+        }
+        if rescues {
+            self.rescue();
+            self.renew_patience(now);
+            self.timers.data = self.timers.patience;
+            return self.planner.due.request_schedule();
         }
         self.timers.backoff += 1;
         if self.sending.queue.una() < self.sending.queue.next() {
@@ -277,17 +306,13 @@ impl Connection {
 
     /// RFC 8684 §3.3.6: a subflow acknowledged the oldest data, or is gone, but no DATA_ACK came.
     fn repair_head(&mut self, now: Instant) {
-        if self.mode == Mode::Tcp {
+        if self.mode == Mode::Tcp || self.head_is_on_its_way() {
             return;
         }
         let Some(head) = self.sending.queue.head() else { return };
         let carrier = &self.subflows[head.latest as usize];
         // Of a carrier that is gone, only its place is left, perhaps with another subflow in it.
         let carries = carrier.phase != Phase::Closed && head.carriers & carrier.bit() != 0;
-        let on_its_way = carries && carrier.tcp.stats().bytes_acked < head.position_end;
-        if on_its_way {
-            return;
-        }
         // Perhaps only the DATA_ACK was lost: ask for it. A second copy on the same subflow would also look like new
         // data to a peer to whom the options do not come through any more.
         let at = head.latest as usize;
@@ -317,9 +342,15 @@ impl Connection {
     /// A timeout on a subflow: others may carry what it carried.
     pub(super) fn subflow_timed_out(&mut self, at: usize) {
         self.subflows[at].timed_out = true;
-        if self.config.reinjection && self.mode == Mode::Multipath {
+        if self.rescues_at_timeouts() {
             self.reinject_from(at);
         }
+    }
+
+    /// Is a timeout itself a reason to reinject?
+    fn rescues_at_timeouts(&self) -> bool {
+        let idle = self.config.reinject_after_timeout == ReinjectAfterTimeout::Idle;
+        self.config.reinjection && self.mode == Mode::Multipath && !idle
     }
 
     /// A subflow that had timed out is heard of again: it may rescue what others are stuck with.
@@ -333,7 +364,7 @@ impl Connection {
 
     /// A subflow has become able to carry data: what timed-out ones carry is reinjected there.
     pub(super) fn reinject_timed_out(&mut self) {
-        if !self.config.reinjection || self.mode != Mode::Multipath {
+        if !self.rescues_at_timeouts() {
             return;
         }
         for index in 0..self.subflows.live.len() {

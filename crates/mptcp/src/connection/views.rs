@@ -1,6 +1,7 @@
 //! The snapshots of subflows that decisions are made from. Each decision has brought up to date what it looks at.
 
 use crate::id::SubflowId;
+use crate::memory::Memory;
 use crate::scheduler::{Needs, Scheduler};
 use crate::subflow::{Phase, Subflow};
 use crate::view::SubflowView;
@@ -19,6 +20,7 @@ pub(super) struct Sources<'a> {
     pub(super) scheduler: &'a Scheduler,
     /// Timeouts in a row after which a subflow is not usable.
     pub(super) stale_loss_cnt: u32,
+    pub(super) memory: &'a Memory,
 }
 
 impl Deref for Views {
@@ -77,7 +79,7 @@ impl Views {
                 continue;
             }
             let tcp = &subflow.tcp;
-            view.usable = subflow.phase == Phase::Open && tcp.consecutive_timeouts() < sources.stale_loss_cnt;
+            view.usable = is_usable(subflow, sources.stale_loss_cnt);
             view.backup = subflow.backup_own || subflow.backup_peer;
             let room = tcp.room();
             view.pipe = room.pipe;
@@ -95,7 +97,10 @@ impl Views {
         let coupled = sources.scheduler.participates(SubflowId(at as u32));
         let mut view = view_of(&sources.subflows[at], sources.stale_loss_cnt, coupled);
         if sources.scheduler.needs() == Needs::Rates {
-            view.pacing_rate = sources.subflows[at].tcp.pacing_rate();
+            let subflow = &sources.subflows[at];
+            view.memory_queued = sources.memory.queued(view.flight, view.unsent, view.smss);
+            view.memory_limit = subflow.send_buffer;
+            view.pacing_rate = subflow.tcp.pacing_rate();
             view.delivery_rate = sources.subflows[at].tcp.delivery_rate();
         }
         sources.subflows[at].upkeep.on_viewed();
@@ -111,6 +116,7 @@ impl Views {
     pub(super) fn on_given(&mut self, at: usize, octets: u32) {
         let view = &mut self.0[at];
         view.unsent += u64::from(octets);
+        view.memory_queued += u64::from(octets);
         view.cwnd_space = view.cwnd_space.saturating_sub(octets);
         view.send_space = view.send_space.saturating_sub(u64::from(octets));
     }
@@ -119,6 +125,13 @@ impl Views {
     pub(super) fn set_own_backlog(&mut self, at: usize, octets: u64) {
         self.0[at].own_backlog = octets;
     }
+}
+
+/// May it carry new data? `stale_loss_cnt` are timeouts in a row after which it may not.
+#[inline]
+fn is_usable(subflow: &Subflow, stale_loss_cnt: u32) -> bool {
+    let silent = subflow.silence.is_stale() || subflow.tcp.consecutive_timeouts() >= stale_loss_cnt;
+    subflow.phase == Phase::Open && !silent
 }
 
 #[inline]
@@ -130,7 +143,7 @@ fn view_of(subflow: &Subflow, stale_loss_cnt: u32, participates: bool) -> Subflo
         id: SubflowId(u32::from(subflow.place)),
         path_index: subflow.path_index,
         backup: subflow.backup(),
-        usable: open && tcp.consecutive_timeouts() < stale_loss_cnt,
+        usable: is_usable(subflow, stale_loss_cnt),
         coupled: open && participates,
         cwnd: tcp.cwnd(),
         ssthresh: tcp.ssthresh(),
@@ -139,6 +152,8 @@ fn view_of(subflow: &Subflow, stale_loss_cnt: u32, participates: bool) -> Subflo
         cwnd_space: tcp.cwnd_space(),
         unsent: tcp.unsent(),
         send_space: tcp.send_space(),
+        memory_queued: 0,
+        memory_limit: 0,
         own_backlog: 0,
         smss: tcp.smss(),
         srtt: tcp.srtt(),

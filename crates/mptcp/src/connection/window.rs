@@ -2,6 +2,7 @@
 
 use super::{Connection, Mode};
 use crate::config::Config;
+use crate::memory::Memory;
 use crate::subflow::Phase;
 use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
@@ -17,6 +18,8 @@ pub(super) struct ReceiveWindow {
     /// Octets the buffer holds now, and at most.
     limit: u64,
     max: u64,
+    /// What waits behind a hole is taken from what is offered.
+    charges_waiting: bool,
     autotuned: bool,
     /// Largest that was read in one round-trip time.
     space: u64,
@@ -29,12 +32,14 @@ pub(super) struct ReceiveWindow {
 impl ReceiveWindow {
     /// What `config` says of the connection's buffer.
     pub(super) fn new(config: &Config) -> Self {
-        let (max, autotuned) = (u64::from(config.receive_buffer), config.tcp.receive_autotuning);
+        let (memory, autotuned) = (Memory::new(config), config.tcp.receive_autotuning);
+        let max = memory.window_of(u64::from(config.receive_buffer));
         let limit = if autotuned { max.min(INITIAL_AUTOTUNED) } else { max };
         Self {
             edge: 0,
             limit,
             max,
+            charges_waiting: memory.charges_waiting(),
             autotuned,
             space: 0,
             copied: 0,
@@ -54,6 +59,12 @@ impl ReceiveWindow {
         let window = self.limit.min(65_535);
         self.edge = self.edge.max(window);
         window as u16
+    }
+
+    /// Where the window begins as it is offered, with `waiting` octets behind a hole: memory that is taken.
+    #[inline]
+    pub(super) fn base(&self, read: u64, waiting: u64) -> u64 {
+        if self.charges_waiting { read.saturating_sub(waiting) } else { read }
     }
 
     /// RFC 9293 §3.8.6.2.2: the edge moves by a segment or half the buffer at least; it never moves back.
@@ -165,7 +176,11 @@ mod tests {
     use super::*;
 
     fn fixed(receive_buffer: u32) -> ReceiveWindow {
-        let mut config = Config { receive_buffer, ..Config::linux() };
+        counted(receive_buffer, 0)
+    }
+
+    fn counted(receive_buffer: u32, memory_overhead: u32) -> ReceiveWindow {
+        let mut config = Config { receive_buffer, memory_overhead, ..Config::linux() };
         config.tcp.receive_autotuning = false;
         ReceiveWindow::new(&config)
     }
@@ -182,6 +197,17 @@ mod tests {
         assert_eq!(window.field(0, 0, 0, 1000), 10_000);
         assert_eq!(window.field(999, 999, 0, 1000), 9001, "not for less");
         assert_eq!(window.field(1000, 1000, 0, 1000), 10_000);
+    }
+
+    #[test]
+    fn a_buffer_in_memory_offers_what_it_holds_less_what_waits() {
+        let mut window = counted(65_536, 512);
+        let held = 65_536 * 158 / 256;
+        assert_eq!(u64::from(window.field(window.base(0, 0), 0, 0, 1460)), held);
+        // 20 000 octets wait behind a hole: only when as much was read does the edge move on.
+        assert_eq!(u64::from(window.field(window.base(20_000, 20_000), 20_000, 0, 1460)), held - 20_000);
+        assert_eq!(u64::from(window.field(window.base(24_000, 20_000), 24_000, 0, 1460)), held - 20_000);
+        assert_eq!(window.field(fixed(65_536).base(24_000, 20_000), 24_000, 0, 1460) as u64, held);
     }
 
     #[test]

@@ -86,6 +86,10 @@ pub(crate) trait SchedulingRule {
     /// [`Self::standing`] says what [`Self::pick`] would, while data and window are ample.
     const STANDS: bool = false;
 
+    /// It gives subflows more than their windows let out, so that reinjections have to take their turn: before all that is
+    /// new, to whom the rule says.
+    const REINJECTS_IN_TURN: bool = false;
+
     /// As the configuration says.
     fn of(config: &Config) -> Self;
 

@@ -93,6 +93,32 @@ fn what_a_subflow_carries_goes_to_others_bit_by_bit_and_all_of_it_when_it_is_sta
 }
 
 #[test]
+fn an_idle_subflow_carries_the_oldest_piece_when_no_data_ack_comes() {
+    let config = Config {
+        scheduler: Scheduler::RoundRobin,
+        reinject_after_timeout: ReinjectAfterTimeout::Idle,
+        ..config()
+    };
+    let mut server = Script::server(config);
+    server.join();
+    server.run("push 20000");
+    let (mut peer, mut octets, mut waited) = (Peer::default(), 0, 0);
+    while !peer.arrived.iter().all(|arrived| *arrived) {
+        peer.answer(&mut server);
+        for event in server.events() {
+            octets += if let Event::Reinjected { octets, .. } = event { octets } else { 0 };
+        }
+        server.run("+1");
+        waited += 1;
+        assert!(waited < 3000, "{:?}", peer.arrived);
+    }
+    let silent = server.connection.subflow(SubflowId(0)).unwrap();
+    assert!(silent.tcp().consecutive_timeouts() <= 2, "it is not waited for timeouts in a row");
+    assert!((100..1000).contains(&waited), "{waited} ms");
+    assert_eq!(octets, 20_000, "all that was sent is one piece");
+}
+
+#[test]
 fn when_a_join_is_refused_the_open_subflows_ask_whether_the_peer_knows_the_connection() {
     let paths = vec![
         Path { local: address(0, 1, 40_000), remote: address(0, 2, 5001) },

@@ -41,13 +41,13 @@ impl Fault {
         self
     }
 
-    fn within(mut self, key: &str) -> Self {
+    pub(crate) fn within(mut self, key: &str) -> Self {
         self.path.push(key.to_owned());
         self
     }
 
     /// The dotted path.
-    pub(super) fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         let mut key = String::new();
         for segment in self.path.iter().rev() {
             if !key.is_empty() && !segment.starts_with('[') {
@@ -77,11 +77,8 @@ impl de::Error for Fault {
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        let suggestion = match found {
-            Unexpected::Str(text) => suggest::unit(text),
-            _ => None,
-        };
-        Self::new("", format!("{} does not fit here", describe(&found)), plain(expected)).suggest(suggestion)
+        let (expected, suggestion) = suggest::without_hint(plain(expected));
+        Self::new("", format!("{} does not fit here", describe(&found)), expected).suggest(suggestion)
     }
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {

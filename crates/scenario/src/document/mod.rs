@@ -2,6 +2,7 @@
 
 mod decode;
 mod edit;
+mod forget;
 mod overrides;
 mod parse;
 mod words;
@@ -198,6 +199,11 @@ impl Document {
 pub(crate) struct Found<'a> {
     pub(crate) key: &'a Origin,
     pub(crate) node: &'a Node,
+}
+
+/// A path with its indices as `.0`, not `[0]`.
+pub(crate) fn plain_path(path: &str) -> String {
+    segments(path).collect::<Vec<_>>().join(".")
 }
 
 /// Line and column from 1, and the text of the line.

@@ -56,13 +56,20 @@ fn check_instance(root: &Node, steps: &[&str], origin: &Origin, path: &str) -> R
         Some(_) => return Ok(()),
         None => &empty,
     };
-    if table.contains_key(*name) {
+    if table.contains_key(*name) || is_member(top, table, name) {
         return Ok(());
     }
     let names: Vec<&str> = table.keys().map(String::as_str).collect();
     Err(Fault::new(path, format!("there is no `{kind}.{name}`"), super::one_of(names.iter().copied()))
         .at(origin.clone())
         .suggest(suggest::nearest(name, names)))
+}
+
+/// Can it be a member of a counted table or of a template?
+fn is_member(top: &Table, table: &Table, name: &str) -> bool {
+    let Some((stem, number)) = name.rsplit_once('-') else { return top.contains_key("topology") };
+    let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    top.contains_key("topology") || (is_number && table.contains_key(stem))
 }
 
 fn enter<'a>(node: &'a mut Node, step: &str, origin: &Origin) -> Option<&'a mut Node> {

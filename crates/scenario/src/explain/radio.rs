@@ -6,7 +6,7 @@ use ropewalk_units::Duration;
 use ropewalk_units::Rate as Bits;
 use ropewalk_wifi::phy::{self, Rate, Standard};
 use ropewalk_wifi::position::Position;
-use ropewalk_wifi::propagation::{Overlap, Propagation};
+use ropewalk_wifi::propagation::{Breakpoint, Fading, Overlap, Propagation};
 use ropewalk_wifi::{RateControl, StationConfig};
 use std::fmt::Write;
 
@@ -69,12 +69,20 @@ fn ranges(wifi: &WifiPlan, text: &mut String) {
         Propagation::LogDistance(model) => {
             let _ = writeln!(
                 text,
-                "  path loss with exponent {}: received at {rate} up to {reception:.1} m, sensed up to {sense:.1} m{}",
+                "  path loss with exponent {}{}: received at {rate} up to {reception:.1} m, sensed up to {sense:.1} m{}{}",
                 model.exponent,
-                if model.shadowing_db > 0.0 { ", give or take the shadowing" } else { "" }
+                beyond(model.breakpoint),
+                if model.shadowing_db > 0.0 { ", give or take the shadowing" } else { "" },
+                if model.fading == Fading::None { "" } else { ", each frame faded by itself" }
             );
         }
     }
+}
+
+fn beyond(breakpoint: Option<Breakpoint>) -> String {
+    breakpoint.map_or_else(String::new, |Breakpoint { distance, exponent }| {
+        format!(", and {exponent} beyond {distance:.0} m")
+    })
 }
 
 fn movement(wifi: &WifiPlan) -> &'static str {

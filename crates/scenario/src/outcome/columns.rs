@@ -21,12 +21,18 @@ macro_rules! table {
     };
     (
         $doc_name:ident: $(#[doc = $doc:literal])+
-        $function:ident of $rows:ident, $outcome:ident, $row:ident {
+        $function:ident of $rows:ident, $outcome:ident, $row:ident { $($columns:tt)+ }
+    ) => {
+        table! { $doc_name: $(#[doc = $doc])+ $function of $rows as $rows, $outcome, $row { $($columns)+ } }
+    };
+    (
+        $doc_name:ident: $(#[doc = $doc:literal])+
+        $function:ident of $rows:ident as $name_of_table:ident, $outcome:ident, $row:ident {
             $($(#[doc = $meaning:literal])+ $name:ident: $kind:ident $([$unit:literal])? $(, $mark:ident)? = $value:expr;)+
         }
     ) => {
         const $doc_name: TableDoc = TableDoc {
-            name: stringify!($rows),
+            name: stringify!($name_of_table),
             meaning: concat!($($doc),+),
             columns: &[$(
                 $crate::outcome::columns::ColumnDoc {

@@ -2,8 +2,8 @@
 
 use crate::application::Datagrams;
 use ropewalk_units::Instant;
-use ropewalk_wifi::RadioStats;
 use ropewalk_wifi::position::Position;
+use ropewalk_wifi::{HopStats, RadioStats};
 
 /// A connection.
 #[derive(Clone, PartialEq, Debug)]
@@ -166,6 +166,27 @@ pub struct SeriesRow {
     pub hol_blocked_ms: Option<f64>,
 }
 
+/// A sample of one direction of a link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LinkSeriesRow {
+    /// When; counts and rates are over the interval that ends here.
+    pub time: Instant,
+    /// Index into [`super::Outcome::links`].
+    pub link: u32,
+    /// Packets waiting or in transmission at its end.
+    pub queue_packets: u64,
+    /// Their octets.
+    pub queue_bytes: u64,
+    /// Transmitted, headers included, in Mbit/s.
+    pub throughput_mbps: f64,
+    /// Packets that the queue dropped.
+    pub drops_queue: u64,
+    /// Packets lost on the medium, or because the link was down.
+    pub drops_loss: u64,
+    /// Octets transmitted, of those that it could have transmitted while it was up. None of a wireless route.
+    pub utilisation: Option<f64>,
+}
+
 /// The sender's state of a subflow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SubflowSample {
@@ -275,6 +296,19 @@ pub struct RadioRow {
     pub position: Position,
     /// What it has done.
     pub stats: RadioStats,
+}
+
+/// What became of the data frames from one station to another on a channel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HopRow {
+    /// The station that sends.
+    pub from: String,
+    /// The station that they are for.
+    pub to: String,
+    /// The channel.
+    pub channel: u8,
+    /// What became of them.
+    pub stats: HopStats,
 }
 
 /// A broadcast of a station, as another hears it.

@@ -33,7 +33,7 @@ table! {
         /// most that waited so
         reorder_buffer_max_bytes: optional_u64 ["octets"] = row.reorder_buffer_max;
         /// sent again on another subflow
-        reinjected_bytes: optional_u64 ["octets"] = row.reinjected_bytes;
+        reinjected_bytes: optional_u64 ["octets"], summary = row.reinjected_bytes;
         /// arrived more than once at connection level
         duplicate_bytes: optional_u64 ["octets"] = row.duplicate_bytes;
         /// request/response exchanges completed
@@ -148,6 +148,72 @@ table! {
 }
 
 table! {
+    LINK_SERIES:
+    /// Links over time, sampled every `sample_interval`: a row per link and direction.
+    link_series_table of link_series, outcome, row {
+        /// end of the interval
+        time_s: f64 ["s"] = row.time.as_secs_f64();
+        /// the link's name
+        name: text = &outcome.links[row.link as usize].name;
+        /// `from->to`
+        direction: text = &outcome.links[row.link as usize].direction;
+        /// waiting or in transmission
+        queue_packets: u64 ["packets"] = row.queue_packets;
+        /// their octets
+        queue_bytes: u64 ["octets"] = row.queue_bytes;
+        /// transmitted in the interval, headers included
+        throughput_mbps: f64 ["Mbit/s"] = row.throughput_mbps;
+        /// dropped by the queue in the interval
+        drops_queue: u64 ["packets"] = row.drops_queue;
+        /// lost in the interval on the medium, or because the link was down
+        drops_loss: u64 ["packets"] = row.drops_loss;
+        /// octets transmitted in the interval, of those that it could have transmitted while it was up; none of wireless routes
+        utilisation: optional_f64 ["0 … 1"] = row.utilisation;
+    }
+}
+
+table! {
+    EVENTS:
+    /// What happened and why: the kinds that `events` of `[scenario]` names, by time.
+    events_table of happenings as events, outcome, row {
+        /// when
+        time_s: f64 ["s"] = row.time.as_secs_f64();
+        /// as `events` names it
+        kind: text = row.kind.name();
+        /// what
+        event: text = row.event;
+        /// whose connection it is
+        connection: optional_text = row.connection.map(|index| &outcome.connections[index as usize].name);
+        /// the subflow's number
+        subflow: optional_u32 = row.subflow;
+        /// the path of the subflow, or of the bond
+        path: optional_text = outcome.path_of(row);
+        /// the host or station where it happened
+        node: optional_text = outcome.node_of(row);
+        /// the link or bond where it happened
+        link: optional_text = outcome.link_of(row).map(|(name, _)| name);
+        /// its direction, `from->to`
+        direction: optional_text = outcome.link_of(row).map(|(_, direction)| direction);
+        /// position of the first octet in the connection's stream
+        data: optional_u64 = row.data;
+        /// of data; of drops and marks the whole packet
+        bytes: optional_u64 ["octets"] = row.octets.map(u64::from);
+        /// congestion window
+        cwnd_bytes: optional_u32 ["octets"] = row.window.map(|[cwnd, _]| cwnd);
+        /// slow-start threshold; empty until a loss sets it
+        ssthresh_bytes: optional_u32 ["octets"] = row.window.map(|[_, ssthresh]| ssthresh).filter(|&octets| octets < u32::MAX);
+        /// `rtt`: the sample; `timeout`: the timer after its back-off; `unblocked`: how long data waited
+        duration_ms: optional_f64 ["ms"] = row.duration.map(|duration| duration.as_secs_f64() * 1e3);
+        /// where the station is
+        x_m: optional_f64 ["m"] = row.position.map(|position| position.x);
+        /// where the station is
+        y_m: optional_f64 ["m"] = row.position.map(|position| position.y);
+        /// why, in words
+        reason: optional_text = (!row.reason.is_empty()).then_some(&*row.reason);
+    }
+}
+
+table! {
     BONDS:
     /// For each direction of a bond a row of the whole, without a path, and one per path.
     bonds_table of bonds, outcome, row {
@@ -249,6 +315,8 @@ table! {
         duplicates: u64 ["frames"] = row.stats.duplicates;
         /// begun to be received and spoiled by another signal, whomever they were for
         collisions: u64 ["frames"] = row.stats.collisions;
+        /// begun to be received and spoiled by noise alone, whomever they were for
+        noise: u64 ["frames"] = row.stats.noise;
         /// spoiled by configured errors
         frame_errors: u64 ["frames"] = row.stats.frame_errors;
         /// in reception when the radio itself began to send
@@ -265,6 +333,33 @@ table! {
         sending: f64 ["0 … 1"] = outcome.share(row.stats.sending);
         /// part of the time in which the medium was busy here, own frames included
         busy: f64 ["0 … 1"] = outcome.share(row.stats.busy);
+    }
+}
+
+table! {
+    HOPS:
+    /// One row per station, channel and station that it has sent data frames to; broadcasts are not among them.
+    hops_table of hops, outcome, row {
+        /// the station that sends
+        from: text = &row.from;
+        /// the station that they are for
+        to: text = &row.to;
+        /// the channel
+        channel: u32 = u32::from(row.channel);
+        /// data frames sent, retries among them
+        sent: u64 ["frames"] = row.stats.sent;
+        /// the retries
+        retries: u64 ["frames"] = row.stats.retries;
+        /// of those sent: acknowledged
+        acknowledged: u64 ["frames"] = row.stats.acknowledged;
+        /// of those sent: their preamble was recognised
+        heard: u64 ["frames"] = row.stats.heard;
+        /// of those heard: decoded, duplicates among them
+        received: u64 ["frames"] = row.stats.received;
+        /// given up after the last retry
+        given_up: u64 ["packets"] = row.stats.given_up;
+        /// mean ratio of signal to noise of those heard; empty on disks, which know no powers
+        mean_snr_db: optional_f64 ["dB"] = row.stats.mean_snr_db();
     }
 }
 
@@ -383,9 +478,12 @@ impl Outcome {
     /// The tables that only some scenarios have, by name: those with rows.
     pub fn special_tables(&self) -> Vec<(&'static str, RecordBatch)> {
         let tables = [
+            ("link_series", self.link_series_table()),
+            ("events", self.events_table()),
             ("bonds", self.bonds_table()),
             ("bond_series", self.bond_series_table()),
             ("radios", self.radios_table()),
+            ("hops", self.hops_table()),
             ("broadcasts", self.broadcasts_table()),
             ("routes", self.routes_table()),
             ("route_changes", self.route_changes_table()),
@@ -417,8 +515,8 @@ columns that may be empty: there was nothing to count, or a Linux host's kernel 
 /// All columns of all tables as a Markdown page.
 pub fn columns_reference() -> String {
     let mut page = HEAD.to_owned();
-    let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES];
-    let special = [BONDS, BOND_SERIES, RADIOS, BROADCASTS, ROUTES, ROUTE_CHANGES, COMMANDS, SOCKETS];
+    let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES, LINK_SERIES, EVENTS];
+    let special = [BONDS, BOND_SERIES, RADIOS, HOPS, BROADCASTS, ROUTES, ROUTE_CHANGES, COMMANDS, SOCKETS];
     general.iter().chain(&special).for_each(|table| table.write(&mut page));
     page
 }

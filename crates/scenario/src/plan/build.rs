@@ -11,21 +11,31 @@ const MOST_SAMPLES: u64 = 1_000_000;
 /// Checks everything and makes the plan.
 pub(crate) fn plan(context: &Context<'_>) -> Result<Plan, ScenarioError> {
     let settings = context.file.scenario.read();
-    check_times(context, &settings)?;
-    let nodes = node::nodes(context)?;
-    let mut links = link::links(context, &nodes)?;
-    let (wifi, routes) = wifi::wifi(context, &nodes, links.len(), settings.seed)?;
+    context.needed(check_times(context, &settings))?;
+    let nodes = node::nodes(context);
+    let Some(mut links) = link::links(context, &nodes) else {
+        // Without the whole topology, only names can be looked at.
+        connection::check_ends(context, &Topology::new(nodes, Vec::new()));
+        context.settled()?;
+        unreachable!("a link without its ends is a mistake");
+    };
+    let (wifi, routes) = context.needed(wifi::wifi(context, &nodes, links.len(), settings.seed))?;
     links.extend(routes);
     let mut topology = Topology::new(nodes, links);
-    let bonds = bond::bonds(context, &topology, wifi.as_ref())?;
+    let bonds = context.needed(bond::bonds(context, &topology, wifi.as_ref()))?;
     if !bonds.is_empty() {
         let Topology { nodes, mut links, .. } = topology;
         links.extend(bonds);
         topology = Topology::new(nodes, links);
-        bond::routes::lay(context, &mut topology)?;
+        context.needed(bond::routes::lay(context, &mut topology))?;
     }
-    route::static_routes(context, &mut topology)?;
-    let connections = connection::connections(context, &topology, settings.duration)?;
+    if context.note(route::static_routes(context, &mut topology)).is_none() {
+        // Whether a connection has a way may hang on the routes.
+        connection::check_ends(context, &topology);
+        context.settled()?;
+    }
+    let connections = connection::connections(context, &topology, settings.duration);
+    context.settled()?;
     let Topology { nodes, links, routing, .. } = topology;
     Ok(Plan { settings, nodes, links, wifi: wifi.map(Box::new), routing, connections })
 }

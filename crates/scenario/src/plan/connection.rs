@@ -29,27 +29,40 @@ struct Draft<'a> {
     place: Place<'a>,
 }
 
-/// All connections, by name, with their copies written out.
+/// All connections, by name, with their copies written out; those that cannot be are noted and left out.
 pub(super) fn connections(
     context: &Context<'_>,
     topology: &Topology,
     duration: Duration,
-) -> Result<Vec<ConnectionPlan>, ScenarioError> {
+) -> Vec<ConnectionPlan> {
     let broadcasts = context.file.wifi.as_ref().is_some_and(|wifi| !wifi.broadcasts.is_empty());
     let commands = context.file.hosts.values().any(|host| host.commands.is_some());
     if context.file.connections.is_empty() && !broadcasts && !commands {
         let message = "the scenario has no connection: nothing would happen";
-        return Err(context.wrong("connections", message, "a table such as [connections.bulk]"));
+        context.note::<()>(Err(context.wrong("connections", message, "a table such as [connections.bulk]")));
     }
     let mut all = Vec::new();
-    for (name, table) in &context.file.connections {
-        let place = Place::new(context, format!("connections.{}", name.as_str()));
-        let draft = Draft { context, topology, table, keys: table.read(), name: name.as_str(), place };
+    for draft in drafts(context, topology) {
         let before = all.len();
-        draft.build(duration, &mut all)?;
-        draft.check_ports(&all, before)?;
+        if context.note(draft.build(duration, &mut all)).is_some() {
+            context.note(draft.check_ports(&all, before));
+        }
     }
-    Ok(all)
+    all
+}
+
+/// Notes connections whose ends cannot be, whatever the links are.
+pub(super) fn check_ends(context: &Context<'_>, topology: &Topology) {
+    for draft in drafts(context, topology) {
+        context.note(draft.ends());
+    }
+}
+
+fn drafts<'a>(context: &'a Context<'_>, topology: &'a Topology) -> impl Iterator<Item = Draft<'a>> {
+    context.file.connections.iter().map(move |(name, table)| {
+        let place = Place::new(context, format!("connections.{}", name.as_str()));
+        Draft { context, topology, table, keys: table.read(), name: name.as_str(), place }
+    })
 }
 
 impl Draft<'_> {
@@ -108,6 +121,10 @@ impl Draft<'_> {
     }
 
     fn ends(&self) -> Result<(NodeIndex, NodeIndex), ScenarioError> {
+        if self.table.stride.is_some() {
+            let message = "`from` and `to` are no group, of which each member opens to another";
+            return Err(self.place.misplaced("stride", message, "the same group at both ends"));
+        }
         let find =
             |key: &str, name: &str| self.topology.named(self.context, &self.key(key), name, NodeKind::Host);
         let source = find("from", self.table.from.as_str())?;
@@ -284,7 +301,8 @@ impl Draft<'_> {
     /// Least MTU on the way of any path, there and back.
     fn mtu(&self, paths: &[PathPlan]) -> u32 {
         let ways = paths.iter().flat_map(|path| path.forward.iter().chain(&path.backward));
-        ways.map(|&(link, _)| self.topology.links[link].mtu).min().unwrap_or(u32::from(u16::MAX))
+        let on_ways = ways.map(|&(link, _)| self.topology.links[link].mtu);
+        on_ways.chain(self.topology.shared_mtu()).min().unwrap_or(u32::from(u16::MAX))
     }
 }
 

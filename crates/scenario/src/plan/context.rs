@@ -8,6 +8,7 @@ use crate::schema::address_family::AddressFamily;
 use crate::schema::connection::Stack;
 use crate::watch::Watch;
 use ropewalk_sim::Trace;
+use std::cell::RefCell;
 
 /// What every step may read.
 pub(crate) struct Context<'a> {
@@ -19,9 +20,40 @@ pub(crate) struct Context<'a> {
     pub(crate) stack: Option<Stack>,
     /// Who waits for it.
     pub(crate) watch: Watch<'a>,
+    /// What was wrong so far, where the planning could go on.
+    mistakes: RefCell<Vec<ScenarioError>>,
+}
+
+impl<'a> Context<'a> {
+    /// Of a document and what it says.
+    pub(crate) fn new(
+        document: &'a Document,
+        file: &'a ScenarioFile,
+        files: Files,
+        stack: Option<Stack>,
+        watch: Watch<'a>,
+    ) -> Self {
+        Self { document, file, files, stack, watch, mistakes: RefCell::default() }
+    }
 }
 
 impl Context<'_> {
+    /// Keeps a mistake, for what can go on without the value.
+    pub(super) fn note<T>(&self, result: Result<T, ScenarioError>) -> Option<T> {
+        result.map_err(|mistake| self.mistakes.borrow_mut().push(mistake)).ok()
+    }
+
+    /// The value, or all mistakes so far: nothing can go on without it.
+    pub(super) fn needed<T>(&self, result: Result<T, ScenarioError>) -> Result<T, ScenarioError> {
+        self.note(result).ok_or_else(|| ScenarioError::all(self.mistakes.take()))
+    }
+
+    /// All mistakes so far, if there are any.
+    pub(super) fn settled(&self) -> Result<(), ScenarioError> {
+        let mistakes = self.mistakes.take();
+        if mistakes.is_empty() { Ok(()) } else { Err(ScenarioError::all(mistakes)) }
+    }
+
     /// Which version of IP the hosts speak.
     pub(super) fn address_family(&self) -> AddressFamily {
         self.file.scenario.address_family.unwrap_or_default()

@@ -23,7 +23,7 @@ pub(crate) fn departures(context: &Context<'_>, plan: &Plan) -> Result<Vec<Scena
     let mut found = Vec::new();
     match plan.nodes.iter().find(|node| node.stack == Stack::Linux) {
         Some(linux) => of_kernel(context, plan, linux, &mut found)?,
-        None => of_simulation(context, &plan.nodes, &mut found),
+        None => of_simulation(context, plan.nodes.iter(), &mut found),
     }
     // Connections share the tables of the file.
     let mut once: Vec<ScenarioError> = Vec::new();
@@ -39,12 +39,16 @@ pub(crate) fn departures(context: &Context<'_>, plan: &Plan) -> Result<Vec<Scena
 }
 
 /// A simulation runs no programs.
-fn of_simulation(context: &Context<'_>, nodes: &[NodePlan], found: &mut Vec<ScenarioError>) {
+fn of_simulation<'a>(
+    context: &Context<'_>,
+    nodes: impl Iterator<Item = &'a NodePlan>,
+    found: &mut Vec<ScenarioError>,
+) {
     for node in nodes {
         let place = Place::new(context, format!("hosts.{}", node.name));
         found.extend(node.commands.iter().map(|command| {
             let key = format!("commands.{}", command.name);
-            place.misplaced(&key, "a simulated host runs no programs", "stack = \"linux\" at all hosts")
+            place.misplaced(&key, "a simulated host runs no programs", "stack = \"linux\" at this host")
         }));
     }
 }
@@ -55,31 +59,25 @@ fn of_kernel(
     linux: &NodePlan,
     found: &mut Vec<ScenarioError>,
 ) -> Result<(), ScenarioError> {
-    check_worlds(context, linux, &plan.nodes)?;
+    check_worlds(context, linux)?;
     if plan.connections.len() > MOST_CONNECTIONS {
         let message = format!("{} connections in real time are too many", plan.connections.len());
         let expected = format!("at most {MOST_CONNECTIONS} with Linux hosts");
         return Err(context.wrong("connections", message, expected));
     }
+    plan.connections.iter().try_for_each(|connection| check_datagrams(context, plan, connection))?;
     of_nodes(context, &plan.nodes, found);
-    for connection in &plan.connections {
+    of_simulation(context, plan.nodes.iter().filter(|node| node.stack == Stack::Ropewalk), found);
+    for connection in plan.connections.iter().filter(|connection| connection.meets_linux(plan)) {
         let base = format!("connections.{}", connection.group);
         Emulated { place: Place::new(context, base), connection }.departures(found);
     }
     Ok(())
 }
 
-/// Only wires lead to a kernel, and only kernels are at their ends.
-fn check_worlds(context: &Context<'_>, linux: &NodePlan, nodes: &[NodePlan]) -> Result<(), ScenarioError> {
+/// Only wires lead to a kernel.
+fn check_worlds(context: &Context<'_>, linux: &NodePlan) -> Result<(), ScenarioError> {
     let key = format!("hosts.{}.stack", linux.name);
-    let other = nodes.iter().find(|node| node.kind == NodeKind::Host && node.stack != Stack::Linux);
-    if let Some(other) = other {
-        let message = format!(
-            "`{}` is a Linux host and `{}` is simulated: both in one scenario are not supported yet",
-            linux.name, other.name
-        );
-        return Err(context.wrong(&key, message, "the same `stack` at all hosts"));
-    }
     if context.file.wifi.is_some() {
         let message = format!("`{}` is a Linux host, and no radio of `wifi` is in its kernel", linux.name);
         return Err(context.wrong(&key, message, "`ropewalk` here, or `links` instead of `wifi`"));
@@ -89,6 +87,21 @@ fn check_worlds(context: &Context<'_>, linux: &NodePlan, nodes: &[NodePlan]) -> 
         return Err(context.wrong(&key, message, "`ropewalk` here, or no `bonds`"));
     }
     Ok(())
+}
+
+/// A simulated host beside Linux's has TCP and Multipath TCP.
+fn check_datagrams(
+    context: &Context<'_>,
+    plan: &Plan,
+    connection: &ConnectionPlan,
+) -> Result<(), ScenarioError> {
+    let mut ends = [connection.source, connection.destination].into_iter();
+    let own = ends.find(|node| plan.nodes[*node].stack == Stack::Ropewalk);
+    let (Protocol::Udp, Some(own)) = (&connection.protocol, own) else { return Ok(()) };
+    let key = format!("connections.{}.protocol", connection.group);
+    let name = &plan.nodes[own].name;
+    let message = format!("`{name}` is simulated beside Linux hosts, and has no datagrams there");
+    Err(context.wrong(&key, message, "`tcp` or `mptcp`, or stack = \"linux\" at both hosts"))
 }
 
 /// What simulated nodes do and emulated ones do not.
@@ -101,6 +114,10 @@ fn of_nodes(context: &Context<'_>, nodes: &[NodePlan], found: &mut Vec<ScenarioE
         let place = Place::new(context, format!("{table}.{}", node.name));
         if !node.jitter.is_idle() {
             found.push(place.misplaced("jitter", what, "`jitter` of a link"));
+        }
+        if node.ecmp {
+            let message = "between Linux hosts a router sends all flows the same way";
+            found.push(place.misplaced("ecmp", message, "no `ecmp` between Linux hosts"));
         }
         if !node.strips.is_idle() {
             let message = "options of Linux's own segments are not taken out yet";

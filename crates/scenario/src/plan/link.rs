@@ -2,10 +2,11 @@
 
 use super::context::Context;
 use super::{Carrier, ChangePlan, LinkPlan, NodePlan, WirePlan};
+use crate::document::Origin;
 use crate::error::ScenarioError;
 use crate::schema::address_family::AddressFamily;
 use crate::schema::jitter::JitterTable;
-use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkState, LinkTable};
+use crate::schema::link::{ChangeTable, DEFAULT_MTU, Direction, DirectionTable, LinkState, LinkTable};
 use crate::schema::loss::LossTable;
 use crate::schema::quantity::{Chance, Time};
 use crate::schema::table::Value;
@@ -23,16 +24,21 @@ const MOST_LINKS: usize = 65_536;
 /// The file's keys of the two directions.
 pub(crate) const DIRECTION_KEYS: [&str; 2] = ["forward", "backward"];
 
-/// All links, sorted by name.
-pub(super) fn links(context: &Context<'_>, nodes: &[NodePlan]) -> Result<Vec<LinkPlan>, ScenarioError> {
+/// What a link has whose own rate is a mistake.
+const ANY_RATE: Rate = Rate::from_bits_per_sec(1_000_000);
+
+/// All links, sorted by name; `None` if it is unknown what one of them joins.
+pub(super) fn links(context: &Context<'_>, nodes: &[NodePlan]) -> Option<Vec<LinkPlan>> {
     let file = context.file;
     if file.links.len() > MOST_LINKS {
         let message = format!("{} links are more than there are subnets", file.links.len());
-        return Err(context.misplaced("links", message, format!("at most {MOST_LINKS} links")));
+        context.note::<()>(Err(context.misplaced("links", message, format!("at most {MOST_LINKS} links"))));
+        return None;
     }
-    let build = |(index, (name, table)): (usize, (_, _))| link(context, nodes, index, name, table);
     let names = file.links.iter().map(|(name, table)| (name.as_str(), table));
-    names.enumerate().map(build).collect()
+    let all: Vec<Option<LinkPlan>> =
+        names.enumerate().map(|(index, (name, table))| link(context, nodes, index, name, table)).collect();
+    all.into_iter().collect()
 }
 
 fn link(
@@ -41,32 +47,57 @@ fn link(
     index: usize,
     name: &str,
     table: &LinkTable,
-) -> Result<LinkPlan, ScenarioError> {
+) -> Option<LinkPlan> {
     let base = format!("links.{name}");
     let keys = table.read();
-    let ends = ends(context, nodes, &base, &keys.between)?;
-    let mtu = checked_mtu(context, &base, keys.mtu)?;
-    let directions = |direction: usize| {
+    let ends = context.note(ends(context, nodes, &base, &keys.between));
+    let mtu = context.note(checked_mtu(context, &base, keys.mtu)).unwrap_or(DEFAULT_MTU);
+    let directions = [0, 1].map(|direction| {
         let merged =
             Merged { context, base: &base, direction, own: table.only(direction), both: table.both(), mtu };
-        self::direction(&merged, capacity(&merged)?)
-    };
-    let directions = [directions(0)?, directions(1)?];
-    let traced = directions.iter().any(|direction| direction.trace.is_some())
-        || table.changes.iter().any(|change| change.trace.is_some());
-    let mut changes = Vec::new();
-    for (number, change) in table.changes.iter().enumerate() {
-        let key = format!("{base}.changes[{number}]");
-        changes.extend(changes_of(&At { context, key, mtu }, change, traced)?);
-    }
-    changes.sort_by_key(|change: &ChangePlan| change.at);
-    Ok(LinkPlan {
+        let config = capacity(&merged).and_then(|capacity| self::direction(&merged, capacity));
+        context.note(config).unwrap_or_else(|| DirectionConfig::new(ANY_RATE))
+    });
+    let changes = changes(context, &base, mtu, table, &directions);
+    Some(LinkPlan {
         name: name.to_owned(),
-        ends,
+        ends: ends?,
         addresses: context.address_family().of_link(index),
         mtu,
         carrier: Carrier::Wire(WirePlan { directions, changes }),
     })
+}
+
+/// All changes of a link, in order of time.
+fn changes(
+    context: &Context<'_>,
+    base: &str,
+    mtu: u32,
+    table: &LinkTable,
+    directions: &[DirectionConfig; 2],
+) -> Vec<ChangePlan> {
+    let traced = directions.iter().any(|direction| direction.trace.is_some())
+        || table.changes.iter().any(|change| change.trace.is_some());
+    let mut changes = Vec::new();
+    for (number, change) in table.changes.iter().enumerate() {
+        let at = At { context, key: format!("{base}.changes[{number}]"), mtu };
+        context.note(in_time(&at, change));
+        changes.extend(context.note(changes_of(&at, change, traced)).into_iter().flatten());
+    }
+    changes.sort_by_key(|change: &ChangePlan| change.at);
+    changes
+}
+
+/// A change after the end is a mistake, unless somebody asked for a shorter run than the file's.
+fn in_time(at: &At<'_>, change: &ChangeTable) -> Result<(), ScenarioError> {
+    let duration = at.context.file.scenario.read().duration;
+    let written = at.context.document.find("scenario.duration");
+    let is_shortened = written.is_some_and(|found| matches!(found.node.origin, Origin::Override(_)));
+    if change.at.0 < duration || is_shortened {
+        return Ok(());
+    }
+    let message = format!("this changes at {}, but the simulation ends at {duration}", change.at.0);
+    Err(at.context.wrong(&format!("{}.at", at.key), message, "a time before the end"))
 }
 
 fn ends(

@@ -22,12 +22,14 @@ pub use crate::schema::address_family::AddressFamily;
 pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
 pub use crate::schema::bond::ClassPlan;
 pub use crate::schema::connection::{CommandPlan, DataDirection, Stack};
+pub use crate::schema::events::{EventKind, EventKinds};
 pub use crate::schema::interval::Interval;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::Instant;
 pub use router::{StripPlan, StrippedOptions};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 pub use wifi::WifiPlan;
@@ -119,6 +121,8 @@ pub struct NodePlan {
     pub stack: Stack,
     /// TCP options that a router takes out of what it forwards.
     pub strips: StripPlan,
+    /// Does a router share flows out among equally short ways?
+    pub ecmp: bool,
     /// The clock that a gateway's bonds read.
     pub clock: ClockPlan,
     /// How late it is with its work.
@@ -207,6 +211,8 @@ pub struct Routing {
     /// `next[node][address]`: the link by which a packet to the address leaves the node. `None` where the
     /// address is the node's own, or cannot be reached.
     pub next: Vec<Vec<Option<LinkIndex>>>,
+    /// The links of equally short ways, two or more and ascending, where a router shares flows out among them.
+    pub equal: BTreeMap<(NodeIndex, AddressIndex), Vec<LinkIndex>>,
 }
 
 impl Routing {
@@ -231,6 +237,21 @@ impl Protocol {
     /// Multipath TCP?
     pub(crate) const fn is_multipath(&self) -> bool {
         matches!(self, Self::Mptcp(_))
+    }
+
+    /// The same, telling of every decision.
+    pub(crate) fn traced(&self) -> Self {
+        match self {
+            Self::Tcp(config) => {
+                Self::Tcp(Arc::new(ropewalk_tcp::Config { trace: true, ..(**config).clone() }))
+            }
+            Self::Mptcp(config) => {
+                let mut config = config.clone();
+                (config.trace, config.tcp.trace) = (true, true);
+                Self::Mptcp(config)
+            }
+            Self::Udp => Self::Udp,
+        }
     }
 
     /// `tcp`, `mptcp` or `udp`, as scenario files spell it.
@@ -269,6 +290,11 @@ pub struct ConnectionPlan {
 }
 
 impl ConnectionPlan {
+    /// Is a Linux host at one of its ends?
+    pub fn meets_linux(&self, plan: &Plan) -> bool {
+        [self.source, self.destination].into_iter().any(|node| plan.nodes[node].stack == Stack::Linux)
+    }
+
     /// Does the server send the octets that count? Of requests and responses these are the responses.
     pub fn server_sends(&self) -> bool {
         matches!(self.application, Application::RequestResponse(_)) || self.data == DataDirection::Backward

@@ -1,7 +1,7 @@
 //! Hosts and routers.
 
 use super::context::{Context, Place};
-use super::{ClockPlan, CommandPlan, NodeKind, NodePlan, Stack, StripPlan, clock};
+use super::{ClockPlan, CommandPlan, JitterPlan, NodeKind, NodePlan, Stack, StripPlan, clock};
 use crate::error::ScenarioError;
 use crate::schema::connection::CommandTable;
 use crate::schema::quantity::Name;
@@ -9,27 +9,41 @@ use crate::schema::router::RouterTable;
 use ropewalk_units::Instant;
 
 /// All nodes, sorted by name.
-pub(super) fn nodes(context: &Context<'_>) -> Result<Vec<NodePlan>, ScenarioError> {
+pub(super) fn nodes(context: &Context<'_>) -> Vec<NodePlan> {
     let mut nodes = Vec::new();
-    for (name, host) in &context.file.hosts {
+    for (name, table) in &context.file.hosts {
         let place = Place::new(context, format!("hosts.{}", name.as_str()));
-        let jitter = clock::jitter(&place, host.jitter.as_ref())?;
-        let (strips, clock) = (StripPlan::default(), ClockPlan::default());
-        let stack = context.stack.or(host.stack).unwrap_or_default();
-        let (name, kind, commands) =
-            (name.0.clone(), NodeKind::Host, commands(&place, host.commands.iter().flatten())?);
-        nodes.push(NodePlan { name, kind, stack, strips, clock, jitter, commands });
+        let jitter = context.note(clock::jitter(&place, table.jitter.as_ref())).unwrap_or_default();
+        let commands = context.note(commands(&place, table.commands.iter().flatten())).unwrap_or_default();
+        let stack = context.stack.or(table.stack).unwrap_or_default();
+        nodes.push(NodePlan { stack, jitter, commands, ..plain(name.as_str(), NodeKind::Host) });
     }
     for (name, table) in &context.file.routers {
         let place = Place::new(context, format!("routers.{}", name.as_str()));
         if context.file.hosts.contains_key(name) {
             let message = format!("there is a host `{}` already", name.as_str());
-            return Err(context.misplaced(&place.base, message, "a name of its own"));
+            context.note::<()>(Err(context.misplaced(&place.base, message, "a name of its own")));
+            continue;
         }
-        nodes.push(router(&place, name.as_str(), table)?);
+        let router = context.note(router(&place, name.as_str(), table));
+        nodes.push(router.unwrap_or_else(|| plain(name.as_str(), NodeKind::Router)));
     }
     nodes.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(nodes)
+    nodes
+}
+
+/// A node of which nothing is said but its name.
+fn plain(name: &str, kind: NodeKind) -> NodePlan {
+    NodePlan {
+        name: name.to_owned(),
+        kind,
+        stack: Stack::Ropewalk,
+        strips: StripPlan::default(),
+        ecmp: false,
+        clock: ClockPlan::default(),
+        jitter: JitterPlan::default(),
+        commands: Vec::new(),
+    }
 }
 
 fn router(place: &Place<'_>, name: &str, table: &RouterTable) -> Result<NodePlan, ScenarioError> {
@@ -37,13 +51,11 @@ fn router(place: &Place<'_>, name: &str, table: &RouterTable) -> Result<NodePlan
         return Err(place.misplaced("strips_from", "nothing is stripped", "a key `strips` beside it"));
     }
     Ok(NodePlan {
-        name: name.to_owned(),
-        kind: NodeKind::Router,
-        stack: Stack::Ropewalk,
         strips: StripPlan::new(table),
+        ecmp: table.read().ecmp,
         clock: clock::clock(place, name, table.clock.as_ref())?,
         jitter: clock::jitter(place, table.jitter.as_ref())?,
-        commands: Vec::new(),
+        ..plain(name, NodeKind::Router)
     })
 }
 

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::{AddressIndex, LinkIndex, LinkPlan, NodeIndex, NodeKind, NodePlan, Routing};
 use crate::error::ScenarioError;
 use crate::schema::connection::RouteTable;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Nodes, links, and what follows from them.
 pub(crate) struct Topology {
@@ -34,7 +34,8 @@ impl Topology {
             at[link.ends[0]].push(index);
             at[link.ends[1]].push(index);
         }
-        let routing = Routing { next: vec![vec![None; 2 * links.len()]; nodes.len()] };
+        let routing =
+            Routing { next: vec![vec![None; 2 * links.len()]; nodes.len()], equal: BTreeMap::new() };
         let mut topology = Self { nodes, links, routing, at };
         for address in 0..2 * topology.links.len() {
             topology.shortest(AddressIndex(address));
@@ -69,6 +70,24 @@ impl Topology {
                     let rank = |link: LinkIndex| (self.links[link].bond().is_none(), link);
                     *best = best.map(|known| if rank(link) < rank(known) { link } else { known });
                 }
+            }
+        }
+        self.share(address, &distance);
+    }
+
+    /// The equally short ways of the routers that share flows out among them.
+    fn share(&mut self, address: AddressIndex, distance: &[usize]) {
+        let routers = self.nodes.iter().enumerate().filter(|(_, node)| node.ecmp);
+        for (router, _) in routers.filter(|(router, _)| distance[*router] < usize::MAX) {
+            let is_shortest = |link: &LinkIndex| {
+                let other = self.other(*link, router);
+                let is_way = self.nodes[other].kind == NodeKind::Router || *link == address.link();
+                is_way && distance[other].saturating_add(1) == distance[router]
+            };
+            let ways: Vec<LinkIndex> = self.at[router].iter().copied().filter(is_shortest).collect();
+            let is_wired = |link: &LinkIndex| self.links[*link].wire().is_some();
+            if ways.len() > 1 && ways.iter().all(is_wired) {
+                self.routing.equal.insert((router, address), ways);
             }
         }
     }
@@ -132,6 +151,11 @@ impl Topology {
         }
     }
 
+    /// The least MTU of the links among which routers share flows out: nobody knows a flow's way before it is there.
+    pub(super) fn shared_mtu(&self) -> Option<u32> {
+        self.routing.equal.values().flatten().map(|&link| self.links[link].mtu).min()
+    }
+
     pub(crate) fn find(&self, name: &str) -> Option<NodeIndex> {
         self.nodes.iter().position(|node| node.name == name)
     }
@@ -192,6 +216,7 @@ pub(super) fn static_routes(context: &Context<'_>, topology: &mut Topology) -> R
         let (at, via, addresses) = static_route(context, topology, &base, route)?;
         for address in addresses {
             topology.routing.next[at][address.0] = Some(via);
+            topology.routing.equal.remove(&(at, address));
             targets.push((base.clone(), at, via, address));
         }
     }

@@ -24,10 +24,11 @@ use super::context::Context;
 use super::{Carrier, LinkPlan, NodeIndex, NodePlan, link};
 use crate::error::ScenarioError;
 use crate::schema::quantity::Name;
-use crate::schema::wifi::{StandardName, WifiKeys, WifiTable};
+use crate::schema::wifi::{PropagationTable, StandardName, WifiKeys, WifiTable};
 use ropewalk_units::Duration;
-use ropewalk_wifi::MacConfig;
+use ropewalk_wifi::phy::Standard;
 use ropewalk_wifi::propagation::Propagation;
+use ropewalk_wifi::{MacConfig, RateControl};
 
 /// A wireless network.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,6 +37,8 @@ pub struct WifiPlan {
     pub(crate) keys: WifiKeys,
     /// Physical layer and MAC of every radio.
     pub mac: MacConfig,
+    /// Who chooses the rate of data frames of the stations that say so themselves.
+    pub rates: Vec<(String, RateControl)>,
     /// How signals fade, and what becomes of frames that overlap.
     pub propagation: Propagation,
     /// Stations by name, those of the deployment not among them.
@@ -92,6 +95,7 @@ pub(super) fn wifi(
         deployment: deployment::deployment(context, table, nodes, &propagation, &mac)?,
         movement: mobility::movement(context, table)?,
         stations: stations(context, table, &keys)?,
+        rates: own_rates(context, table, mac.standard)?,
         routes: Vec::new(),
         errors: Vec::new(),
         broadcasts: Vec::new(),
@@ -150,6 +154,10 @@ fn stations(
             let message = "the key `position` is missing: the station does not move";
             return Err(context.misplaced(&key("position"), message, "a key `position`"));
         }
+        if plan.power.is_some() && matches!(table.propagation, PropagationTable::Disk(_)) {
+            let message = "on disks powers play no part";
+            return Err(context.misplaced(&key("power"), message, "another propagation, or no key `power`"));
+        }
         if plan.position.is_some() && is_scripted(name) {
             let message = "the movement file says where it begins";
             return Err(context.misplaced(&key("position"), message, "no key `position` here"));
@@ -157,6 +165,22 @@ fn stations(
         stations.push(StationPlan { name: name.0.clone(), ..plan });
     }
     Ok(stations)
+}
+
+/// The rates that stations have of their own.
+fn own_rates(
+    context: &Context<'_>,
+    table: &WifiTable,
+    standard: Standard,
+) -> Result<Vec<(String, RateControl)>, ScenarioError> {
+    let mut rates = Vec::new();
+    for (name, station) in &table.stations {
+        if let Some(given) = station.data_rate {
+            let key = format!("wifi.stations.{}.data_rate", name.as_str());
+            rates.push((name.0.clone(), config::rate_control(context, &key, standard, given)?));
+        }
+    }
+    Ok(rates)
 }
 
 fn links(

@@ -1,7 +1,7 @@
 //! Bonds: `[bonds.NAME]`.
 
 use super::loss::NoKeys;
-use super::quantity::{Name, Time};
+use super::quantity::{Name, Size, Time};
 use super::table::{Value, form, named_value, plain_value, table};
 use super::tagged::tagged;
 use ropewalk_bonding::{
@@ -396,6 +396,8 @@ table! {
 pub(crate) enum Treatment {
     /// Kept in order.
     Normal,
+    /// Kept in order, and sent first, by the path on which it arrives first, as long as the flow is thin.
+    LowDelay,
     /// Delivered as they come.
     Unordered,
     /// A copy on every path; kept in order.
@@ -404,4 +406,4 @@ pub(crate) enum Treatment {
     DuplicatedUnordered,
 }
 
-named_value!(Class as Treatment { Normal, Unordered, Duplicated, DuplicatedUnordered });
+named_value!(Class as Treatment { Normal, LowDelay, Unordered, Duplicated, DuplicatedUnordered });

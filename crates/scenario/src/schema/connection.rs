@@ -57,6 +57,8 @@ table! {
             paths: Vec<Name>;
             /// When it opens (default 0 s).
             start: Time;
+            /// Between the members of one group: each opens to the one so many places behind it (default: half of all).
+            stride: u32;
             /// Several transfers, each a connection of its own, opened at these times; instead of `start`.
             starts: Vec<Time>;
             /// What is transferred (default bulk until the end; constant-rate must be given for udp).
@@ -135,6 +137,8 @@ table! {
         own {
             /// Programs that run there by name; of Linux hosts alone.
             commands: BTreeMap<Name, CommandTable>;
+            /// So many of them, called NAME-1, NAME-2, …; NAME stands for all of them in links and connections.
+            count: u32;
         }
         keys {
             /// Which stack it runs.

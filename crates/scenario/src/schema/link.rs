@@ -27,6 +27,8 @@ macro_rules! link_tables {
             #[derive(Clone, PartialEq, Debug)]
             pub(crate) struct LinkKeys {
                 own {
+                    /// So many of them, called NAME-1, NAME-2, …. Without it, as many as the groups that it joins have members.
+                    count: u32;
                     /// Keys that differ from the first node to the second.
                     forward: DirectionTable;
                     /// Keys that differ from the second node to the first.

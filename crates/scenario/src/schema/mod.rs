@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod connection;
 pub(crate) mod constants;
 pub(crate) mod endpoints;
+pub(crate) mod events;
 pub(crate) mod interval;
 pub(crate) mod jitter;
 mod json_schema;
@@ -22,11 +23,13 @@ pub(crate) mod table;
 pub(crate) mod tagged;
 pub(crate) mod tcp;
 pub(crate) mod tcp_values;
+pub(crate) mod topology;
 pub(crate) mod wifi;
 
 use address_family::AddressFamily;
 use bond::BondTable;
 use connection::{ConnectionTable, HostTable, RouteTable};
+use events::{EventKind, EventKinds};
 pub use json_schema::schema;
 use link::LinkTable;
 use mptcp::MptcpTable;
@@ -39,6 +42,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use table::table;
 use tcp::TcpTable;
+use topology::TopologyTable;
 use wifi::WifiTable;
 
 /// A Ropewalk scenario.
@@ -53,6 +57,8 @@ pub(crate) struct ScenarioFile {
     /// Multipath TCP keys of every connection.
     #[serde(default)]
     pub(crate) mptcp: MptcpTable,
+    /// Hosts, routers and links from a template.
+    pub(crate) topology: Option<TopologyTable>,
     /// Hosts by name.
     #[serde(default)]
     pub(crate) hosts: BTreeMap<Name, HostTable>,
@@ -97,6 +103,9 @@ table! {
             seed: u64 = 1;
             /// Distance of the points of the time series.
             sample_interval: Duration as Time = Duration::from_millis(100);
+            /// The kinds of events that are written down, with their reasons, in the table `events`; none by default. They change
+            /// nothing else.
+            events: EventKinds as Vec<EventKind> = EventKinds::NONE;
         }
     }
 }

@@ -101,10 +101,12 @@ ropewalk_mptcp::couplings!(coupling_names);
 named_constant! {
     /// What others carry after a subflow's timeout.
     ReinjectName of ReinjectAfterTimeout {
-        /// The oldest octets, once for each timeout, and all when the subflow counts as stale: Linux.
+        /// The oldest octets, once for each timeout, and all when the subflow counts as stale.
         Head = Head,
         /// All that the subflow carries.
         All = All,
+        /// Nothing at once: an idle subflow carries the oldest 32 kB when no DATA_ACK comes, as in Linux.
+        Idle = Idle,
     }
 }
 

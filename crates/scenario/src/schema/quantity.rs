@@ -1,5 +1,6 @@
 //! Quantities as scenario files write them: `"10 ms"`, `"10 Mbit/s"`, `"64 kB"`, `"0.5 %"`, `"50 packets"`.
 
+use crate::suggest;
 use ropewalk_sim::QueueLimit;
 use ropewalk_units::{Bytes, Duration, Probability, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -19,6 +20,8 @@ pub(crate) trait Quantity: Sized {
     const UNIT: &'static str;
     /// A good value.
     const EXAMPLE: &'static str;
+    /// The largest value, in words, if that is a limit that a file could reach.
+    const MOST: Option<&'static str> = None;
     /// May it be negative?
     const SIGNED: bool = false;
     /// What would have been right.
@@ -29,6 +32,14 @@ pub(crate) trait Quantity: Sized {
     fn from_number(_number: f64) -> Option<Self> {
         None
     }
+}
+
+/// "at most …", if all that is wrong with a text is that it is too much.
+fn too_much<Q: Quantity>(text: &str) -> Option<String> {
+    let (number, unit) = suggest::number_and_unit(text)?;
+    let number: f64 = number.replace('_', "").parse().ok()?;
+    let is_unit = || Q::from_text(&format!("1 {unit}")).is_some();
+    Q::MOST.filter(|_| number > 1.0 && is_unit()).map(|most| format!("at most {most}"))
 }
 
 struct QuantityVisitor<Q>(std::marker::PhantomData<Q>);
@@ -47,7 +58,11 @@ impl<Q: Quantity> Visitor<'_> for QuantityVisitor<Q> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Q, E> {
-        Q::from_text(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+        Q::from_text(text).ok_or_else(|| {
+            let expected = too_much::<Q>(text).map_or_else(Q::expected, Cow::Owned);
+            let hint = suggest::with_hint(&expected, text, |other| Q::from_text(other).is_some());
+            E::invalid_value(Unexpected::Str(text), &hint.as_str())
+        })
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Q, E> {
@@ -80,7 +95,7 @@ macro_rules! serde_quantity {
 }
 
 macro_rules! text_quantity {
-    ($(#[$meta:meta])* $name:ident($inner:ty), $unit:literal, $example:literal) => {
+    ($(#[$meta:meta])* $name:ident($inner:ty), $unit:literal, $example:literal, at most $most:literal) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub(crate) struct $name(pub(crate) $inner);
@@ -89,6 +104,7 @@ macro_rules! text_quantity {
             const NAME: &'static str = stringify!($name);
             const UNIT: &'static str = $unit;
             const EXAMPLE: &'static str = $example;
+            const MOST: Option<&'static str> = Some($most);
 
             fn expected() -> Cow<'static, str> {
                 // The empty text is no quantity, and the error of `units` says what is one.
@@ -118,6 +134,7 @@ impl Quantity for Time {
     const NAME: &'static str = "Time";
     const UNIT: &'static str = r"(ns|us|µs|ms|s|min|h)";
     const EXAMPLE: &'static str = "10 ms";
+    const MOST: Option<&'static str> = Some("a year: 8784 h");
 
     fn expected() -> Cow<'static, str> {
         let units = "".parse::<Duration>().err().map_or("a time", |error| error.expected());
@@ -170,11 +187,12 @@ serde_quantity!(TimeShift);
 
 text_quantity!(
     /// A bit rate.
-    BitRate(Rate), r"(bit/s|bps|kbit/s|kbps|Mbit/s|Mbps|Gbit/s|Gbps)", "10 Mbit/s"
+    BitRate(Rate), r"(bit/s|bps|kbit/s|kbps|Mbit/s|Mbps|Gbit/s|Gbps)", "10 Mbit/s",
+    at most "18446744073 Gbit/s"
 );
 text_quantity!(
     /// An amount of data.
-    Size(Bytes), r"(B|kB|MB|GB|KiB|MiB|GiB)", "64 kB"
+    Size(Bytes), r"(B|kB|MB|GB|KiB|MiB|GiB)", "64 kB", at most "18446744073 GB"
 );
 
 /// A probability: a number from 0 to 1, or a text in per cent.

@@ -9,7 +9,7 @@ const HEAD: &str = "\
 # Keys of scenario files
 
 Every table and key, from their declarations. `ROPEWALK_BLESS=1 cargo test -p ropewalk-scenario --test scenarios` writes this
-page again. The [guide](../guide.md#scenario-files) shows how the tables fit together. A key without a default may be left
+page again. The [guide](../guide.md#the-scenario-file) shows how the tables fit together. A key without a default may be left
 out, unless it is required.
 ";
 

@@ -12,7 +12,13 @@ table! {
     /// What a router does beside forwarding.
     #[derive(Clone, PartialEq, Debug)]
     pub(crate) struct RouterKeys {
+        own {
+            /// So many of them, called NAME-1, NAME-2, …; NAME stands for all of them in links and connections.
+            count: u32;
+        }
         keys {
+            /// Of several shortest ways to a host, each flow takes one, by a hash of its addresses and ports (RFC 2992).
+            ecmp: bool = false;
             /// TCP options that it takes out of the segments it forwards, as some middleboxes do.
             strips: StrippedOptions as Vec<OptionName> = StrippedOptions::default();
             /// Out of which segments.

@@ -1,5 +1,6 @@
 //! Tables whose meaning one key chooses: `{ kind = "bulk", bytes = "20 MB" }`, with short forms.
 
+use crate::suggest;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{EnumAccess, Error, Unexpected, Visitor};
 use serde_json::{Value, json};
@@ -33,7 +34,10 @@ impl<'de, T: Tagged<'de>> Visitor<'de> for TaggedVisitor<T> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-        T::from_text(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+        T::from_text(text).ok_or_else(|| {
+            let hint = suggest::with_hint(T::EXPECTED, text, |other| T::from_text(other).is_some());
+            E::invalid_value(Unexpected::Str(text), &hint.as_str())
+        })
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {

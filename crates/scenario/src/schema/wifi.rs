@@ -12,18 +12,20 @@ pub(crate) use deployment::{DeploymentKeys, DeploymentTable, EndTable, GridKeys,
 pub(crate) use errors::{
     BurstKeys, BurstTable, ErrorKeys, ErrorsTable, FrameLossTable, PerName, StatesKeys, StatesTable,
 };
-pub(crate) use propagation::{DiskTable, LogDistanceTable, PropagationTable};
+pub(crate) use propagation::{DiskTable, LogDistanceTable, PropagationTable, TwoRayTable};
 
 use super::link::DEFAULT_MTU;
 use super::loss::NoKeys;
-use super::quantity::{Angle, BitRate, BufferSize, Limit, Name, Point, Quantity, Rectangle, Speed, Time};
-use super::table::{Value, plain_value, table};
+use super::quantity::{
+    Angle, BitRate, BufferSize, Limit, Name, Point, Power, Quantity, Rectangle, Speed, Time,
+};
+use super::table::{Value, named_value, plain_value, table};
 use super::tagged::tagged;
 use ropewalk_routing::TieRule;
 use ropewalk_units::{Duration, Rate};
-use ropewalk_wifi::MacConfig;
 use ropewalk_wifi::mobility::{GaussMarkov, RandomWaypoint, Start};
 use ropewalk_wifi::position::{Area, Position};
+use ropewalk_wifi::{AccessAfterReception, MacConfig};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -136,11 +138,23 @@ pub(crate) enum PreambleName {
     Short,
 }
 
+named_value!(AccessAfterReception as AccessName { Backoff, Immediate });
+
+/// Whether a frame that is queued in the very instant in which a reception ends takes a backoff.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AccessName {
+    /// It does: the medium was busy until then (IEEE 802.11-2020 §10.3.4.2).
+    Backoff,
+    /// It does not, and is sent as soon as the medium has been idle for DIFS, as in ns-3. For comparisons.
+    Immediate,
+}
+
 /// The rate of data frames.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum DataRate {
+pub enum DataRate {
     /// Always this.
-    Fixed(BitRate),
+    Fixed(Rate),
     /// The rate that delivers most, found by trying.
     Minstrel,
 }
@@ -150,7 +164,7 @@ const MINSTREL: &str = "minstrel";
 impl Serialize for DataRate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Fixed(rate) => rate.serialize(serializer),
+            Self::Fixed(rate) => BitRate(*rate).serialize(serializer),
             Self::Minstrel => serializer.serialize_str(MINSTREL),
         }
     }
@@ -171,7 +185,7 @@ impl<'de> Deserialize<'de> for DataRate {
                 if text == MINSTREL {
                     return Ok(DataRate::Minstrel);
                 }
-                let rate = BitRate::from_text(text).map(DataRate::Fixed);
+                let rate = BitRate::from_text(text).map(|rate| DataRate::Fixed(rate.0));
                 rate.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
             }
         }
@@ -210,6 +224,10 @@ table! {
         keys {
             /// Where it is, or where its movement begins. Required unless it moves: then it is drawn.
             position: Option<Position> as Point = None;
+            /// Transmitted power, antenna gains included (default: that of the propagation). Not on disks.
+            power: Option<f64> as Power = None;
+            /// The rate of data frames, or "minstrel" (default: that of the network).
+            data_rate: Option<DataRate> as DataRate = None;
         }
         fixed {
             /// Its name: that of a host or router, if it is one.

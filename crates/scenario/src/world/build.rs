@@ -17,7 +17,7 @@ use super::transport::{FourTuple, Transport};
 use crate::application::{Datagrams, Sink, paced, sources};
 use crate::plan::{AddressIndex, Carrier, ConnectionPlan, DataDirection, NodeKind, NodePlan, Plan, Protocol};
 use ropewalk_mptcp::PathManager;
-use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Streams, Tap, World};
+use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Port, Streams, Tap, World};
 use std::sync::Arc;
 
 /// First port that servers listen on: connection k of the plan has the k-th from here, or the next that is free.
@@ -75,7 +75,7 @@ pub(super) fn build_lines<T: Tap<Packet>, M: Medium<Packet>>(
         .collect();
     let (links, ports) = connect_links(&mut world, plan, &nodes, streams, entries, period);
     let bonds = bonds::connect(&mut world, plan, &nodes, &ports, period);
-    set_routes(&mut world, plan, &nodes, &ports);
+    set_routes(&mut world, plan, &nodes, &ports, streams);
     (Simulation { world, ends: Vec::new(), links, bonds, announcers: Vec::new() }, nodes)
 }
 
@@ -132,19 +132,39 @@ fn set_routes<T: Tap<Packet>, M: Medium<Packet>>(
     plan: &Plan,
     nodes: &[NodeId],
     ports: &LinkPorts,
+    streams: &Streams,
 ) {
     for (node, next) in plan.routing.next.iter().enumerate() {
         if let Some(router) = world.node_mut(nodes[node]).router_mut() {
+            let port = |link: usize| ports[link][usize::from(plan.links[link].ends[0] != node)];
             let hop = |link: usize| match &plan.links[link].carrier {
-                Carrier::Wire(_) | Carrier::Wireless(_) => {
-                    NextHop::Port(ports[link][usize::from(plan.links[link].ends[0] != node)])
-                }
+                Carrier::Wire(_) | Carrier::Wireless(_) => NextHop::Port(port(link)),
                 Carrier::Bond(_) => NextHop::Bond(bonds::index_at(plan, link, node)),
             };
-            let routes = next.iter().map(|link| link.map_or(NextHop::None, hop)).collect();
+            let mut routes: Vec<NextHop> = next.iter().map(|link| link.map_or(NextHop::None, hop)).collect();
+            if plan.nodes[node].ecmp {
+                let groups = share(plan, node, &mut routes, port);
+                let salt = streams.stream(&format!("router/{}/ecmp", plan.nodes[node].name)).next_u64();
+                router.share(groups, salt);
+            }
             router.set_routes(routes, plan.nodes[node].strips);
         }
     }
+}
+
+/// Puts a router's groups of equally short ways into its routes; each group once.
+fn share(plan: &Plan, node: usize, routes: &mut [NextHop], port: impl Fn(usize) -> Port) -> Vec<Box<[Port]>> {
+    let mut groups: Vec<Box<[Port]>> = Vec::new();
+    let own = (node, AddressIndex(0))..(node + 1, AddressIndex(0));
+    for (&(_, address), links) in plan.routing.equal.range(own) {
+        let ports: Box<[Port]> = links.iter().map(|&link| port(link)).collect();
+        let known = groups.iter().position(|group| *group == ports);
+        routes[address.0] = NextHop::Shared(known.unwrap_or(groups.len()) as u32);
+        if known.is_none() {
+            groups.push(ports);
+        }
+    }
+    groups
 }
 
 /// The ports of `ip mptcp endpoint` are nobody's else.
@@ -209,6 +229,7 @@ fn add_connection<T: Tap<Packet>, M: Medium<Packet>>(
                     dscp: connection.dscp,
                     error: None,
                     randomness: stream(part),
+                    trace: None,
                 })
             };
             [

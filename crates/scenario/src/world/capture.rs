@@ -1,13 +1,15 @@
 //! Captures: what passes each link and each host, as pcapng files that Wireshark reads.
 
 use super::addresses;
-use super::packet::{Body, Packet};
+use super::packet::{Body, Packet, Socket};
 use crate::plan::wifi::BroadcastPort;
-use crate::plan::{NodeKind, Plan};
+use crate::plan::{NodeIndex, NodeKind, Plan};
 use ropewalk_sim::{DropReason, LinkId, Tap};
 use ropewalk_units::Instant;
 use ropewalk_wire::pcapng::{InterfaceId, Writer};
 use ropewalk_wire::{Datagram, Ecn, EmitError, PacketHeader};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::net::IpAddr;
@@ -21,15 +23,26 @@ struct Capture {
 }
 
 impl Capture {
-    fn create(folder: &Path, name: &str) -> io::Result<Self> {
+    fn create(folder: &Path, name: &str, snap_length: u32) -> io::Result<Self> {
         let path = folder.join(format!("{name}.pcapng"));
         let file = BufWriter::new(File::create(partial(&path))?);
-        Ok(Self { path, writer: Writer::new(file, concat!("ropewalk ", env!("CARGO_PKG_VERSION")))? })
+        let mut writer = Writer::new(file, concat!("ropewalk ", env!("CARGO_PKG_VERSION")))?;
+        writer.set_snap_length(snap_length);
+        Ok(Self { path, writer })
     }
 }
 
 fn partial(path: &Path) -> PathBuf {
     path.with_extension("pcapng.partial")
+}
+
+/// What captures keep.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice<'a> {
+    /// Of these links alone, and of no host; everything if there are none.
+    pub(super) links: &'a [String],
+    /// Octets of each packet; 0: all.
+    pub(super) snap_length: u32,
 }
 
 /// A capture, by index, and one of its interfaces.
@@ -41,7 +54,20 @@ struct Record {
     at: Instant,
     place: Place,
     octets: Vec<u8>,
-    comment: &'static str,
+    comment: Cow<'static, str>,
+    /// In the sender's file: from where to where.
+    flow: Option<(Socket, Socket)>,
+}
+
+/// Words about what happened at a host. They go with the next packet that it sends on this flow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Comment {
+    pub(super) at: Instant,
+    /// Index of the host in the plan.
+    pub(super) host: NodeIndex,
+    /// From where to where.
+    pub(super) flow: (Socket, Socket),
+    pub(super) text: String,
 }
 
 /// Where packets of one link direction are written.
@@ -64,20 +90,31 @@ pub(crate) struct CaptureTap {
     addresses: Vec<IpAddr>,
     /// Heard since the last pause: links tell of their packets late, each in its own order.
     pending: Vec<Record>,
+    /// By node of the plan: a host's file.
+    host_files: Vec<Option<usize>>,
+    /// Those whose packet has not come yet.
+    comments: Vec<Comment>,
     identification: u16,
     error: Option<io::Error>,
 }
 
 impl CaptureTap {
     /// Opens all files in `folder`.
-    pub(crate) fn create(plan: &Plan, ports: &[BroadcastPort], folder: &Path) -> io::Result<Self> {
+    pub(crate) fn create(
+        plan: &Plan,
+        ports: &[BroadcastPort],
+        folder: &Path,
+        choice: Choice<'_>,
+    ) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
+        let Choice { links, snap_length } = choice;
         let mut captures = Vec::new();
         let mut host_file = Vec::new();
         for node in &plan.nodes {
-            host_file.push((node.kind == NodeKind::Host).then_some(captures.len()));
-            if node.kind == NodeKind::Host {
-                captures.push(Capture::create(folder, &format!("host-{}", node.name))?);
+            let is_captured = node.kind == NodeKind::Host && links.is_empty();
+            host_file.push(is_captured.then_some(captures.len()));
+            if is_captured {
+                captures.push(Capture::create(folder, &format!("host-{}", node.name), snap_length)?);
             }
         }
         let mut directions = Vec::new();
@@ -89,14 +126,18 @@ impl CaptureTap {
                     *slot = Some((file, captures[file].writer.add_interface(&link.name, &address)?));
                 }
             }
-            let file = captures.len();
-            captures.push(Capture::create(folder, &format!("link-{}", link.name))?);
+            let is_captured = links.is_empty() || links.contains(&link.name);
+            let file = is_captured.then_some(captures.len());
+            if is_captured {
+                captures.push(Capture::create(folder, &format!("link-{}", link.name), snap_length)?);
+            }
             for direction in 0..2 {
                 let name = |end: usize| plan.nodes[link.ends[end]].name.as_str();
                 let label = format!("{}->{}", name(direction), name(1 - direction));
-                let interface = captures[file].writer.add_interface(&label, "")?;
+                let place =
+                    |file: usize| io::Result::Ok((file, captures[file].writer.add_interface(&label, "")?));
                 directions.push(Direction {
-                    link: Some((file, interface)),
+                    link: file.map(place).transpose()?,
                     sender: host_interface[direction],
                     receiver: host_interface[1 - direction],
                 });
@@ -114,7 +155,16 @@ impl CaptureTap {
             directions.push(Direction { link: None, sender: place, receiver: place });
         }
         let addresses = addresses::all(plan);
-        Ok(Self { captures, directions, addresses, pending: Vec::new(), identification: 0, error: None })
+        Ok(Self {
+            captures,
+            directions,
+            addresses,
+            pending: Vec::new(),
+            host_files: host_file,
+            comments: Vec::new(),
+            identification: 0,
+            error: None,
+        })
     }
 
     /// Completes all files and gives them their names.
@@ -173,8 +223,36 @@ impl CaptureTap {
         }
     }
 
-    fn record(&mut self, at: Instant, place: Place, octets: Vec<u8>, comment: &'static str) {
-        self.pending.push(Record { at, place, octets, comment });
+    fn record(&mut self, at: Instant, place: Place, octets: Vec<u8>, flow: Option<(Socket, Socket)>) {
+        self.pending.push(Record { at, place, octets, comment: Cow::Borrowed(""), flow });
+    }
+
+    /// Puts these comments, and those that wait, beside the packets that they go with.
+    pub(super) fn comment(&mut self, new: Vec<Comment>) {
+        self.comments.extend(new);
+        if self.comments.is_empty() {
+            return;
+        }
+        self.pending.sort_by_key(|record| record.at);
+        let mut flows: BTreeMap<(usize, (Socket, Socket)), Vec<usize>> = BTreeMap::new();
+        for (index, record) in self.pending.iter().enumerate() {
+            if let Some(flow) = record.flow {
+                flows.entry((record.place.0, flow)).or_default().push(index);
+            }
+        }
+        let Self { comments, pending, host_files, .. } = self;
+        comments.retain(|comment| {
+            let Some(file) = host_files[comment.host] else { return false };
+            let records = flows.get(&(file, comment.flow)).map_or(&[][..], Vec::as_slice);
+            let first = records.partition_point(|&index| pending[index].at < comment.at);
+            let Some(&index) = records.get(first) else { return true };
+            let said = pending[index].comment.to_mut();
+            if !said.is_empty() {
+                said.push('\n');
+            }
+            said.push_str(&comment.text);
+            false
+        });
     }
 
     /// Writes what was heard, in order of time.
@@ -184,7 +262,7 @@ impl CaptureTap {
         for record in self.pending.drain(..) {
             let (file, interface) = record.place;
             let writer = &mut self.captures[file].writer;
-            if let Err(error) = writer.packet(interface, record.at, &record.octets, record.comment) {
+            if let Err(error) = writer.packet(interface, record.at, &record.octets, &record.comment) {
                 self.error.get_or_insert(error);
             }
         }
@@ -208,10 +286,12 @@ impl Tap<Packet> for CaptureTap {
             return;
         }
         let direction = self.directions[link.0 as usize];
-        let places = direction.sender.into_iter().chain(direction.link);
         let octets = self.emit(packet);
-        for place in places {
-            self.record(now, place, octets.clone(), "");
+        if let Some(place) = direction.sender {
+            self.record(now, place, octets.clone(), Some((packet.source, packet.destination)));
+        }
+        if let Some(place) = direction.link {
+            self.record(now, place, octets, None);
         }
     }
 
@@ -221,7 +301,7 @@ impl Tap<Packet> for CaptureTap {
         }
         if let Some(place) = self.directions[link.0 as usize].receiver {
             let octets = self.emit(packet);
-            self.record(now, place, octets, "");
+            self.record(now, place, octets, None);
         }
     }
 
@@ -234,7 +314,8 @@ impl Tap<Packet> for CaptureTap {
             && let Some(place) = self.directions[link.0 as usize].sender
         {
             let octets = self.emit(packet);
-            self.record(now, place, octets, "dropped by the queue");
+            let comment = Cow::Borrowed("dropped by the queue");
+            self.pending.push(Record { at: now, place, octets, comment, flow: None });
         }
     }
 

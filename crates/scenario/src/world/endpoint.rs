@@ -3,9 +3,10 @@
 use super::addresses::{AddressBook, EndPath};
 use super::blackhole::Blackhole;
 use super::packet::Packet;
+use super::trace::{MaybeTrace, Trace};
 use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
 use crate::application::{Sink, Source, Writer};
-use crate::plan::{AddressIndex, Protocol};
+use crate::plan::{AddressIndex, EventKinds, Protocol};
 use ropewalk_host::Identity;
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::{Context, Port, Stream};
@@ -36,6 +37,8 @@ pub(crate) struct StreamEndpoint {
     pub(crate) error: Option<String>,
     /// Keys.
     pub(crate) randomness: Stream,
+    /// What happens, if anybody wants to know.
+    pub(crate) trace: MaybeTrace,
 }
 
 /// What the endpoint knows of the host it lives on.
@@ -82,6 +85,12 @@ impl Interfaces {
 }
 
 impl StreamEndpoint {
+    /// Notes these kinds of events from now on. To be called before the connection is there.
+    pub(crate) fn trace(&mut self, kinds: EventKinds) {
+        self.protocol = Arc::new(self.protocol.traced());
+        self.trace = Some(Trace::new(kinds));
+    }
+
     /// Opens the connection from the client's side.
     #[cold]
     pub(crate) fn open(&mut self, now: Instant, host: &mut Interfaces, blackhole: Blackhole) {
@@ -219,7 +228,7 @@ impl StreamEndpoint {
             });
             stream.connection.open_subflow(now, wanted, from);
             // Its 4-tuple is taken before the next one looks for a port.
-            stream.process_events(now, &mut self.error, host);
+            stream.process_events(now, &mut Notes { error: &mut self.error, trace: &mut self.trace }, host);
         }
     }
 
@@ -234,8 +243,8 @@ impl StreamEndpoint {
     /// Everything that follows an input: events, reading, writing, sending. Returns whether the host is wanted.
     #[inline(always)]
     pub(crate) fn drive(&mut self, context: &mut Context<'_, Packet>, host: &Interfaces) -> Wants {
-        let Self { transport, source, sink, error, dscp, .. } = self;
-        let mut driver = Driver { source, sink, error, dscp: *dscp, host };
+        let Self { transport, source, sink, error, dscp, trace, .. } = self;
+        let mut driver = Driver { source, sink, notes: Notes { error, trace }, dscp: *dscp, host };
         match transport {
             Transport::Waiting | Transport::Listening => Wants(false),
             Transport::Tcp(stream) => driver.drive(context, stream),
@@ -264,11 +273,17 @@ impl StreamEndpoint {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wants(pub(crate) bool);
 
+/// Where it is noted what happens.
+struct Notes<'a> {
+    error: &'a mut Option<String>,
+    trace: &'a mut MaybeTrace,
+}
+
 /// Drives a transport: what its endpoint reads, writes and sends.
 struct Driver<'a> {
     source: &'a mut Source,
     sink: &'a mut Sink,
-    error: &'a mut Option<String>,
+    notes: Notes<'a>,
     dscp: u8,
     host: &'a Interfaces,
 }
@@ -277,7 +292,7 @@ impl Driver<'_> {
     #[inline(always)]
     fn drive<F: Flow>(&mut self, context: &mut Context<'_, Packet>, flow: &mut F) -> Wants {
         let now = context.now();
-        let mut wants = Wants(flow.has_events() && flow.process_events(now, self.error, self.host).0);
+        let mut wants = Wants(flow.has_events() && flow.process_events(now, &mut self.notes, self.host).0);
         while let Some(payload) = flow.read() {
             self.sink.process(now, payload);
         }
@@ -292,7 +307,7 @@ impl Driver<'_> {
             let port = tuple.port;
             context.send_placed(port);
         }
-        wants.0 |= flow.has_events() && flow.process_events(now, self.error, self.host).0;
+        wants.0 |= flow.has_events() && flow.process_events(now, &mut self.notes, self.host).0;
         wants
     }
 }
@@ -302,7 +317,7 @@ trait Flow: Writer {
     /// Did something happen?
     fn has_events(&self) -> bool;
     /// Takes note of what happened.
-    fn process_events(&mut self, now: Instant, error: &mut Option<String>, host: &Interfaces) -> Wants;
+    fn process_events(&mut self, now: Instant, notes: &mut Notes<'_>, host: &Interfaces) -> Wants;
     /// The next octets in order.
     fn read(&mut self) -> Option<Payload>;
     /// Has the end of the stream been read?
@@ -320,9 +335,12 @@ impl Flow for TcpStream {
     }
 
     #[cold]
-    fn process_events(&mut self, _: Instant, error: &mut Option<String>, _: &Interfaces) -> Wants {
+    fn process_events(&mut self, now: Instant, notes: &mut Notes<'_>, _: &Interfaces) -> Wants {
         while let Some(event) = self.connection.poll_event() {
-            process_tcp_event(error, event);
+            if let Some(trace) = notes.trace {
+                trace.tcp(now, event);
+            }
+            process_tcp_event(notes.error, event);
         }
         Wants(false)
     }
@@ -372,8 +390,11 @@ impl Flow for MptcpStream {
     }
 
     #[cold]
-    fn process_events(&mut self, now: Instant, error: &mut Option<String>, host: &Interfaces) -> Wants {
+    fn process_events(&mut self, now: Instant, notes: &mut Notes<'_>, host: &Interfaces) -> Wants {
         while let Some(event) = self.connection.poll_event() {
+            if let Some(trace) = notes.trace {
+                trace.mptcp(now, &event);
+            }
             match event {
                 mptcp::Event::SubflowWanted(wanted) => self.wanted.push_back(wanted),
                 mptcp::Event::Established if self.active && !self.connection.is_fallen_back() => {
@@ -385,7 +406,7 @@ impl Flow for MptcpStream {
                 }
                 mptcp::Event::SubflowGone(id) => self.subflow_gone(now, id),
                 mptcp::Event::Failed(reason) => {
-                    error.get_or_insert_with(|| reason.to_string());
+                    notes.error.get_or_insert_with(|| reason.to_string());
                 }
                 _ => {}
             }

@@ -4,8 +4,9 @@
 use super::clock::Clock;
 use super::packet::{Body, Bonded, Packet, Socket};
 use super::router::{NextHop, Router};
+use super::trace::{Bound, MaybeTrace};
 use crate::plan::ClockStep;
-use ropewalk_bonding::{Class, Datagram, Endpoint, FlowKey, PathId, Payload as BondPayload};
+use ropewalk_bonding::{Class, Datagram, Endpoint, FlowKey, PathId, Payload as BondPayload, Transmission};
 use ropewalk_sim::{self as sim, Context, Packet as _, PacketId, Port};
 use ropewalk_units::{Duration, Instant};
 use std::fmt;
@@ -57,6 +58,8 @@ pub(crate) struct BondEnd {
     pub(crate) delivered: Count,
     /// By path: what is not of this world.
     pub(crate) baseline: Vec<Baseline>,
+    /// What happens, if anybody wants to know.
+    pub(crate) trace: MaybeTrace,
     clock: Clock,
     /// The world's time of the earliest pending timer, as in `Host`.
     armed: Instant,
@@ -80,12 +83,35 @@ impl BondEnd {
         Self {
             endpoint,
             baseline: vec![Baseline::default(); members.len()],
+            trace: None,
             clock,
             members,
             classes,
             offered: none,
             delivered: none,
             armed: Instant::MAX,
+        }
+    }
+
+    /// Notes why a packet goes by a path. Its sequence of events is emptied often enough to lose none.
+    #[cold]
+    fn note_sent(&mut self, now: Instant, path: PathId, datagram: &Datagram<Packet>) {
+        let reason = self.endpoint.last_reason();
+        if let (Some(trace), Datagram::Data(header, packet)) = (&mut self.trace, datagram) {
+            let why = match header.transmission {
+                Transmission::Repair => Bound::Repair,
+                Transmission::First | Transmission::Only => Bound::First(reason),
+            };
+            trace.bound(now, path, sim::Packet::wire_len(packet), why);
+        }
+        self.note_events(now);
+    }
+
+    fn note_events(&mut self, now: Instant) {
+        while let Some(event) = self.endpoint.poll_event() {
+            if let Some(trace) = &mut self.trace {
+                trace.bond(now, event);
+            }
         }
     }
 
@@ -152,6 +178,10 @@ impl Gateway {
         match self.router.next_hop(context.packet_mut(id)) {
             NextHop::None => context.drop_packet(id),
             NextHop::Port(port) => context.forward(port, id),
+            NextHop::Shared(group) => {
+                let port = self.router.choose(group, context.packet_mut(id));
+                context.forward(port, id);
+            }
             NextHop::Bond(bond) => {
                 let packet = context.take(id);
                 self.send(context, bond, packet);
@@ -164,6 +194,10 @@ impl Gateway {
         match self.router.next_hop(&mut packet) {
             NextHop::None => {}
             NextHop::Port(port) => context.send(port, packet),
+            NextHop::Shared(group) => {
+                let port = self.router.choose(group, &packet);
+                context.send(port, packet);
+            }
             NextHop::Bond(bond) => self.send(context, bond, packet),
         }
     }
@@ -202,10 +236,13 @@ impl Gateway {
         }
         let end = &mut self.bonds[index];
         while let Some((path, datagram)) = end.endpoint.poll_transmit(now) {
+            if end.trace.is_some() {
+                end.note_sent(context.now(), path, &datagram);
+            }
             let member = end.members[path.index()];
             context.send(member.port, member.wrap(datagram));
         }
-        while end.endpoint.poll_event().is_some() {}
+        end.note_events(context.now());
         let Some((at, _)) = end.endpoint.poll_timeout() else { return };
         let fires = end.clock.fires(context.now(), at);
         if at != Instant::MAX && fires < end.armed {

@@ -112,6 +112,17 @@ impl Host {
         &self.slots[index as usize].endpoint
     }
 
+    /// The same, to change it.
+    pub(crate) fn endpoint_mut(&mut self, index: u32) -> &mut Endpoint {
+        &mut self.slots[index as usize].endpoint
+    }
+
+    /// The endpoint that has a local port for itself.
+    pub(crate) fn endpoint_at(&self, port: u16) -> Option<u32> {
+        let index = self.by_port.get(port);
+        ((index as usize) < self.slots.len()).then_some(index)
+    }
+
     /// The first local port from `first` on that nobody has; `None` when all are taken.
     pub(crate) fn free_port(&self, first: u16) -> Option<u16> {
         self.by_port.free_from(first)

@@ -156,12 +156,28 @@ impl Packet {
         self.source.ip_header() + payload
     }
 
+    /// A hash of its addresses, ports and protocol with a router's salt: all packets of a flow have the same there.
+    #[inline]
+    pub(crate) fn way_hash(&self, salt: u64) -> u64 {
+        let protocol = u64::from(!matches!(self.body, Body::Tcp(_)));
+        // The finisher of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), once for each end.
+        finish(finish((self.source.0 << 1) ^ protocol ^ salt) ^ self.destination.0)
+    }
+
     /// With a code point.
     #[inline]
     pub(crate) fn with_dscp(mut self, dscp: u8) -> Self {
         self.dscp = dscp;
         self
     }
+}
+
+/// Spreads every bit over all.
+#[inline]
+const fn finish(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
 }
 
 impl sim::Packet for Packet {

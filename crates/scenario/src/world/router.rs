@@ -16,6 +16,8 @@ pub(crate) enum NextHop {
     Port(Port),
     /// Into a bond, by its index at this gateway.
     Bond(u32),
+    /// Out of one of several interfaces, by the index of the group: each flow by the same.
+    Shared(u32),
 }
 
 /// Forwards by destination address.
@@ -23,6 +25,10 @@ pub(crate) enum NextHop {
 pub(crate) struct Router {
     /// By destination address index.
     routes: Vec<NextHop>,
+    /// Interfaces of equally short ways.
+    shared: Vec<Box<[Port]>>,
+    /// What this router mixes into the hash of a flow: the choices of one say nothing of the next one's.
+    salt: u64,
     /// TCP options that it takes out.
     strips: Option<StripPlan>,
     /// Packets without a route, or whose TTL ran out.
@@ -34,6 +40,12 @@ impl Router {
     pub(crate) fn set_routes(&mut self, routes: Vec<NextHop>, strips: StripPlan) {
         self.routes = routes;
         self.strips = (!strips.is_idle()).then_some(strips);
+    }
+
+    /// Shares flows out among the interfaces of these groups, by a hash with this salt.
+    pub(crate) fn share(&mut self, shared: Vec<Box<[Port]>>, salt: u64) {
+        self.shared = shared;
+        self.salt = salt;
     }
 
     /// One hop less to live, and where the packet goes; nowhere when it has none left.
@@ -52,11 +64,23 @@ impl Router {
         hop
     }
 
+    /// The interface of a flow: the hash picks evenly (RFC 2992 §2, hash-threshold).
+    #[inline]
+    pub(crate) fn choose(&self, group: u32, packet: &Packet) -> Port {
+        let ports = &self.shared[group as usize];
+        let hash = packet.way_hash(self.salt) >> 32;
+        ports[((hash * ports.len() as u64) >> 32) as usize]
+    }
+
     /// Forwards a packet.
     #[inline]
     pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, id: PacketId) {
         match self.next_hop(context.packet_mut(id)) {
             NextHop::Port(port) => context.forward(port, id),
+            NextHop::Shared(group) => {
+                let port = self.choose(group, context.packet_mut(id));
+                context.forward(port, id);
+            }
             NextHop::None => context.drop_packet(id),
             NextHop::Bond(_) => unreachable!("bonds begin and end at gateways"),
         }

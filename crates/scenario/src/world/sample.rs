@@ -4,9 +4,9 @@ use super::bonds::BondSampler;
 use super::packet::Packet;
 use super::simulation::Simulation;
 use super::view::{DataEnds, mptcp_stats, subflows};
-use crate::outcome::{BondSeriesRow, SeriesRow, SubflowSample};
+use crate::outcome::{BondSeriesRow, LinkSeriesRow, SeriesRow, SubflowSample};
 use crate::plan::Plan;
-use ropewalk_sim::{Medium, Tap};
+use ropewalk_sim::{LinkStats, Medium, Tap};
 use ropewalk_units::{Duration, Instant};
 
 /// What was seen of a connection at the last sample.
@@ -25,6 +25,54 @@ pub(crate) struct Sampler {
     seen: Vec<Seen>,
     rows: Vec<SeriesRow>,
     bonds: BondSampler,
+    links: LinkSampler,
+}
+
+/// All rows of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Samples {
+    pub(crate) series: Vec<SeriesRow>,
+    pub(crate) bond_series: Vec<BondSeriesRow>,
+    pub(crate) link_series: Vec<LinkSeriesRow>,
+}
+
+/// Takes samples of the links.
+#[derive(Debug, Default)]
+struct LinkSampler {
+    /// By direction.
+    seen: Vec<LinkStats>,
+    rows: Vec<LinkSeriesRow>,
+}
+
+impl LinkSampler {
+    /// Adds the rows of this time; `elapsed` has passed since the last.
+    fn sample<T: Tap<Packet>, M: Medium<Packet>>(
+        &mut self,
+        plan: &Plan,
+        simulation: &mut Simulation<T, M>,
+        elapsed: Duration,
+    ) {
+        let (world, links) = (&mut simulation.world, &simulation.links);
+        let time = world.now();
+        self.seen.resize(links.len() * 2, LinkStats::default());
+        for (place, &id) in links.iter().flatten().enumerate() {
+            let stats = world.link(id);
+            let before = std::mem::replace(&mut self.seen[place], stats);
+            let bytes = stats.transmitted_bytes - before.transmitted_bytes;
+            let capacity = stats.capacity_bytes - before.capacity_bytes;
+            let share = || if capacity == 0 { 0.0 } else { (bytes as f64 / capacity as f64).min(1.0) };
+            self.rows.push(LinkSeriesRow {
+                time,
+                link: place as u32,
+                queue_packets: stats.queued,
+                queue_bytes: stats.queued_bytes,
+                throughput_mbps: bytes as f64 * 8e-6 / elapsed.as_secs_f64(),
+                drops_queue: stats.drops_queue - before.drops_queue,
+                drops_loss: stats.drops_loss - before.drops_loss,
+                utilisation: plan.links[place / 2].wireless().is_none().then(share),
+            });
+        }
+    }
 }
 
 impl Sampler {
@@ -35,6 +83,7 @@ impl Sampler {
             seen: vec![Seen::default(); plan.connections.len()],
             rows: Vec::new(),
             bonds: BondSampler::default(),
+            links: LinkSampler::default(),
         }
     }
 
@@ -42,7 +91,7 @@ impl Sampler {
     pub(crate) fn sample<T: Tap<Packet>, M: Medium<Packet>>(
         &mut self,
         plan: &Plan,
-        simulation: &Simulation<T, M>,
+        simulation: &mut Simulation<T, M>,
     ) {
         let now = simulation.world.now();
         let elapsed = now.saturating_since(self.last_at);
@@ -57,6 +106,7 @@ impl Sampler {
             self.sample_connection(now, elapsed, index, ends);
         }
         self.bonds.sample(plan, simulation, elapsed);
+        self.links.sample(plan, simulation, elapsed);
         self.last_at = now;
     }
 
@@ -108,8 +158,8 @@ impl Sampler {
         seen.hol_blocked = blocked.unwrap_or_default();
     }
 
-    /// All rows: the connections', and the bonds'.
-    pub(crate) fn finish(self) -> (Vec<SeriesRow>, Vec<BondSeriesRow>) {
-        (self.rows, self.bonds.finish())
+    /// All rows.
+    pub(crate) fn finish(self) -> Samples {
+        Samples { series: self.rows, bond_series: self.bonds.finish(), link_series: self.links.rows }
     }
 }

@@ -3,14 +3,14 @@
 use super::broadcasts;
 use super::packet::Packet;
 use super::simulation::Simulation;
-use crate::outcome::{BroadcastRow, RadioRow, RouteChangeRow, RouteRow};
-use crate::plan::WifiPlan;
+use crate::outcome::{BroadcastRow, EventPlace, EventRow, HopRow, RadioRow, RouteChangeRow, RouteRow};
 use crate::plan::wifi::{Scene, Stage, WayPlan};
+use crate::plan::{EventKind, EventKinds, WifiPlan};
 use ropewalk_sim::{Medium, NoMedium, Tap};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wifi::mobility::Trajectory;
 use ropewalk_wifi::position::Position;
-use ropewalk_wifi::{Network, RouteConfig, RouteId, StationId};
+use ropewalk_wifi::{Collision, FrameKind, Network, RouteConfig, RouteId, StationId};
 
 /// What a run does to its medium while time passes, and what it tells of it.
 pub(super) trait MediumDriver<M: Medium<Packet>> {
@@ -21,6 +21,19 @@ pub(super) trait MediumDriver<M: Medium<Packet>> {
 
     /// That time has come.
     fn step<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) {}
+
+    /// Rows of the frames between stations, at the end.
+    fn hops<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<HopRow> {
+        Vec::new()
+    }
+
+    /// From now on notes what [`Self::events`] tells.
+    fn watch<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) {}
+
+    /// Collisions and moves since the last call, as far as they are wanted.
+    fn events<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) -> Vec<EventRow> {
+        Vec::new()
+    }
 
     /// Rows of the radios at the end.
     fn radios<T: Tap<Packet>>(&self, _simulation: &Simulation<T, M>) -> Vec<RadioRow> {
@@ -53,6 +66,9 @@ pub(super) struct WirelessDriver<'a> {
     changes: Vec<RouteChangeRow>,
     next_move: Option<Instant>,
     next_search: Option<Instant>,
+    /// What is noted.
+    kinds: EventKinds,
+    moves: Vec<EventRow>,
 }
 
 /// A route under observation.
@@ -70,7 +86,7 @@ struct Watched {
 
 impl<'a> WirelessDriver<'a> {
     /// Of a stage, whose network is in the world already.
-    pub(super) fn new(plan: &'a WifiPlan, seed: u64, stage: &mut Stage) -> Self {
+    pub(super) fn new(plan: &'a WifiPlan, seed: u64, stage: &mut Stage, kinds: EventKinds) -> Self {
         let Scene { stations, routes, .. } = std::mem::take(&mut stage.scene);
         let watch = |(way, &id): (RouteConfig, &RouteId)| Watched {
             id,
@@ -92,6 +108,8 @@ impl<'a> WirelessDriver<'a> {
             routes: routes.into_iter().zip(&stage.routes).map(watch).collect(),
             changes: Vec::new(),
             next_move: is_mobile.then(|| after(plan.keys.update_interval)),
+            kinds,
+            moves: Vec::new(),
             next_search: plan.keys.route_interval.filter(|_| is_mobile && is_found).map(after),
         }
     }
@@ -102,6 +120,10 @@ impl<'a> WirelessDriver<'a> {
             if !trajectory.is_fixed() {
                 moved.push((station, trajectory.position(now)));
             }
+        }
+        if self.kinds.contains(EventKind::Movement) {
+            let network = simulation.world.medium();
+            self.moves.extend(moved.iter().map(|&(station, at)| movement(network, now, station, at)));
         }
         simulation.world.touch_medium(|network, _| network.set_positions(&moved));
         let network = simulation.world.medium();
@@ -164,6 +186,40 @@ impl Watched {
     }
 }
 
+/// A station's first row among the radios, or that of one channel.
+fn radio_row(network: &Network, station: StationId, channel: Option<u8>) -> u32 {
+    let before = (0..station.0).map(|other| network.channels(StationId(other)).count()).sum::<usize>();
+    let own = network.channels(station).position(|own| channel.is_none_or(|channel| channel == own));
+    (before + own.unwrap_or_default()) as u32
+}
+
+fn movement(network: &Network, now: Instant, station: StationId, position: Position) -> EventRow {
+    EventRow {
+        place: EventPlace::Station(radio_row(network, station, None)),
+        position: Some(position),
+        ..EventRow::new(now, EventKind::Movement, "moved")
+    }
+}
+
+fn lost(network: &Network, collision: &Collision) -> EventRow {
+    let Collision { at, station, channel, from, kind, is_addressed } = *collision;
+    let frame = match kind {
+        FrameKind::Rts => "an RTS",
+        FrameKind::Cts => "a CTS",
+        FrameKind::Data => "a data frame",
+        FrameKind::Ack => "an ACK",
+    };
+    let whose = if is_addressed { "for it" } else { "for another" };
+    let why =
+        format!("{frame} of {} on channel {channel}, {whose}: others were on the air", network.name(from));
+    EventRow {
+        place: EventPlace::Station(radio_row(network, station, Some(channel))),
+        position: Some(network.position(station)),
+        ..EventRow::new(at, EventKind::Collision, "collision")
+    }
+    .because(why)
+}
+
 /// Do all neighbours on a way reach each other, in both directions?
 fn holds(network: &Network, way: &RouteConfig) -> bool {
     way.stations.windows(2).enumerate().all(|(hop, pair)| {
@@ -189,6 +245,39 @@ impl MediumDriver<Network> for WirelessDriver<'_> {
             self.find_routes(now, simulation);
             self.next_search = Some(now + interval);
         }
+    }
+
+    fn hops<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<HopRow> {
+        let network = simulation.world.medium();
+        let stations = (0..network.stations()).map(StationId);
+        let radios = stations.flat_map(|from| network.channels(from).map(move |channel| (from, channel)));
+        let name = |station| network.name(station).to_owned();
+        radios
+            .flat_map(|(from, channel)| {
+                let hops = network.hop_stats(from, channel).into_iter();
+                hops.map(move |(to, stats)| HopRow { from: name(from), to: name(to), channel, stats })
+            })
+            .collect()
+    }
+
+    fn watch<T: Tap<Packet>>(&mut self, simulation: &mut Simulation<T, Network>) {
+        if self.kinds.contains(EventKind::Collision) {
+            simulation.world.touch_medium(|network, _| network.watch_collisions());
+        }
+        if self.kinds.contains(EventKind::Movement) {
+            let network = simulation.world.medium();
+            let all = (0..network.stations()).map(StationId);
+            self.moves.extend(all.map(|one| movement(network, Instant::ZERO, one, network.position(one))));
+        }
+    }
+
+    fn events<T: Tap<Packet>>(&mut self, simulation: &mut Simulation<T, Network>) -> Vec<EventRow> {
+        let collisions: Vec<Collision> =
+            simulation.world.touch_medium(|network, _| network.drain_collisions().collect());
+        let network = simulation.world.medium();
+        let mut rows = std::mem::take(&mut self.moves);
+        rows.extend(collisions.iter().map(|collision| lost(network, collision)));
+        rows
     }
 
     fn radios<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<RadioRow> {

@@ -48,7 +48,6 @@ fn a_good_scenario_is_taken_and_not_simulated() {
 fn what_no_kernel_does_is_refused_at_its_key() {
     // Lines to add at the end, the key at fault, and what the message says and expects.
     let cases = [
-        ("[hosts.other]\n", "hosts.client.stack", "`other` is simulated", "same `stack`"),
         (
             "mptcp.scheduler = \"blest\"\n",
             "connections.bulk.mptcp.scheduler",

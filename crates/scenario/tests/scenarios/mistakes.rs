@@ -145,15 +145,16 @@ fn unknown_keys_and_values() {
             "mptcp",
             Some("udp"),
         ),
-        (
-            "[hosts.client]",
-            "[hosts.client]\nstack = \"linux\"",
-            "hosts.client.stack",
-            "\"linux\"",
-            "not supported yet",
-            None,
-        ),
     ]);
+}
+
+#[test]
+fn datagrams_between_a_kernel_and_a_simulated_host_are_refused_at_their_protocol() {
+    let (text, _) = with("[hosts.client]", "[hosts.client]\nstack = \"linux\"");
+    let error = mistake(&text, &[]);
+    assert_eq!(error.key, "connections.call.protocol");
+    assert_eq!(error.source_line.as_deref(), Some("protocol = \"udp\""));
+    assert!(error.message.contains("`server` is simulated") && error.message.contains("no datagrams there"));
 }
 
 #[test]
@@ -566,8 +567,8 @@ fn the_picture_of_a_mistake() {
 test.toml:17:1: unknown key `los`
    |
 17 | los = \"1 %\"
-   | ^^^ expected one of `between`, `forward`, `backward`, `rate`, `trace`, `mtu`, `delay`, `jitter`, \
-`reorder`, `duplicate`, `loss`, `queue`, `changes`
+   | ^^^ expected one of `between`, `count`, `forward`, `backward`, `rate`, `trace`, `mtu`, `delay`, \
+`jitter`, `reorder`, `duplicate`, `loss`, `queue`, `changes`
   = did you mean `loss`?";
     assert_eq!(mistake(&text, &[]).to_string(), expected);
 }

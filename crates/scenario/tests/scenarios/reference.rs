@@ -70,8 +70,17 @@ fn the_summary_has_its_columns_in_order() {
     let keys: Vec<&str> =
         summary.lines().filter_map(|line| line.trim().strip_prefix('"')?.split('"').next()).collect();
     let head = ["scenario", "seed", "version", "duration_s", "connections"];
-    let connection =
-        ["name", "protocol", "bytes", "goodput_mbps", "start_s", "end_s", "completed", "subflows"];
+    let connection = [
+        "name",
+        "protocol",
+        "bytes",
+        "goodput_mbps",
+        "start_s",
+        "end_s",
+        "completed",
+        "reinjected_bytes",
+        "subflows",
+    ];
     let subflow = [
         "path",
         "bytes",

@@ -20,7 +20,10 @@ fn every_scenario_loads_and_is_drawn_in_its_head_comment() {
         let head = head.join("\n");
         for node in &scenario.plan().nodes {
             let drawn =
-                head.contains(&format!("[{}]", node.name)) || head.contains(&format!("({})", node.name));
+                |name: &str| head.contains(&format!("[{name}]")) || head.contains(&format!("({name})"));
+            // The members of a group are drawn once.
+            let group = node.name.rsplit_once('-').map(|(group, _)| format!("{group}-I"));
+            let drawn = drawn(&node.name) || group.is_some_and(|group| drawn(&group));
             assert!(drawn, "{path:?} does not draw {}", node.name);
         }
     }
@@ -187,7 +190,8 @@ fn warnings_name_what_surprises() {
     warned(&[("tcp.ecn", "true")], "no queue on its way marks");
     warned(&[("links.a.queue", "4 packets")], "is small for a bandwidth-delay product");
     warned(&[("links.a.queue", "1000 packets"), ("links.a.loss", "0")], "bufferbloat");
-    warned(&[("links.a.changes", "[{ at = \"70 s\", state = \"down\" }]")], "after the end");
+    let late = ("links.a.changes", "[{ at = \"70 s\", state = \"down\" }]");
+    warned(&[("scenario.duration", "60 s"), late], "after the end");
     warned(&[("hosts.lonely", "{}")], "no link leads there");
     let shared = shipped("shared-bottleneck.toml", &[]).warnings();
     assert!(shared.iter().any(|text| text.contains("meet in the link core")), "{shared:?}");

@@ -136,8 +136,8 @@ fn datagrams_fit_their_path() {
 fn a_change_comes_before_the_end() {
     let change = |at: &str| format!("[{{ at = \"{at}\", state = \"down\" }}]");
     between(
-        &[("links.l.changes", &change("9999 ms"))],
-        &[("links.l.changes", &change("10 s"))],
+        &[("scenario.duration", "10 s"), ("links.l.changes", &change("9999 ms"))],
+        &[("scenario.duration", "10 s"), ("links.l.changes", &change("10 s"))],
         "links.l: some of its changes come after the end",
     );
 }

@@ -143,6 +143,59 @@ application = { kind = "bulk" }
     );
 }
 
+/// s and d hear each other over two-ray ground with fading; d sends weaker and slower than s.
+const FADED: &str = r#"
+[scenario]
+name = "faded"
+duration = "2 s"
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = { model = "two-ray-ground", antenna_height = "1 m", fading = "rayleigh", reception = "nist" }
+[wifi.stations]
+s = { position = ["0 m", "0 m"] }
+d = { position = ["300 m", "0 m"], power = "10 dBm", data_rate = "2 Mbit/s" }
+[wifi.routes.a]
+from = "s"
+to = "d"
+[connections.bulk]
+from = "s"
+to = "d"
+application = { kind = "bulk" }
+"#;
+
+#[test]
+fn hops_tell_frames_and_ratios_from_station_to_station() {
+    let scenario = load(FADED, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_tells(&scenario.explain(), &["exponent 2, and 4 beyond 101 m", "each frame faded by itself"]);
+    let outcome = run(&scenario, &RunOptions::default()).expect("it runs");
+    let [back, forward] = &outcome.hops[..] else { panic!("there and back: {:?}", outcome.hops) };
+    assert_eq!((forward.from.as_str(), forward.to.as_str(), forward.channel), ("s", "d", 1));
+    assert_eq!((back.from.as_str(), back.to.as_str()), ("d", "s"));
+    for row in [forward, back] {
+        let stats = &row.stats;
+        assert!(stats.sent >= stats.heard && stats.heard >= stats.received && stats.received > 0, "{row:?}");
+        assert!(stats.acknowledged <= stats.received && stats.retries < stats.sent, "{row:?}");
+        assert!(stats.retries > 0, "frames fade: {row:?}");
+    }
+    // 16 against 10 dBm over the same way. Only frames that were heard count, which lifts the weaker mean a little.
+    let gap = forward.stats.mean_snr_db().expect("powers") - back.stats.mean_snr_db().expect("powers");
+    assert!((4.0..8.0).contains(&gap), "{gap} dB");
+    let noise: u64 = outcome.radios.iter().map(|row| row.stats.noise).sum();
+    assert!(noise > 0, "{:?}", outcome.radios);
+}
+
+#[test]
+fn on_disks_no_station_has_a_power() {
+    let text = FADED.replace(
+        "{ model = \"two-ray-ground\", antenna_height = \"1 m\", fading = \"rayleigh\", reception = \"nist\" }",
+        "{ model = \"disk\", reception = \"70 m\" }",
+    );
+    let error = load(&text, None, &[]).expect_err("a power on disks");
+    assert_eq!(error.key, "wifi.stations.d.power");
+    assert!(error.to_string().contains("on disks powers play no part"), "{error}");
+}
+
 /// A square with a relay in each of two corners: over r1 all stations share channel 1 alone, over r2 the second hop may
 /// use channel 6.
 const SQUARE: &str = concat!(

@@ -290,6 +290,10 @@ fn path_losses_that_cannot_be() {
         let by = format!("propagation = {{ model = \"log-distance\", {key} = {value} }}");
         check(propagation, &by, &format!("wifi.propagation.{key}"), &[words]);
     }
+    let nakagami = "propagation = { model = \"log-distance\", fading = { model = \"nakagami\", m = 0.2 } }";
+    check(propagation, nakagami, "wifi.propagation.fading.m", &["0.5 to 1000"]);
+    let low = "propagation = { model = \"two-ray-ground\", antenna_height = \"0.05 m\" }";
+    check(propagation, low, "wifi.propagation.antenna_height", &["higher"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::recovery::Phase;
 use crate::sender::Room;
 use crate::state::State;
 use crate::stats::Stats;
-use ropewalk_units::{Duration, Rate, Seq};
+use ropewalk_units::{Duration, Instant, Rate, Seq};
 
 impl Connection {
     /// The state of RFC 9293 §3.3.2.
@@ -109,6 +109,13 @@ impl Connection {
     #[inline]
     pub fn in_timeout_recovery(&self) -> bool {
         self.sender.phase() == Phase::Timeout
+    }
+
+    /// When data on its way is looked at next, by a tail loss probe, RACK or the retransmission timer; `None`: nothing is on
+    /// its way.
+    #[inline]
+    pub fn repair_deadline(&self) -> Option<Instant> {
+        self.sender.timers().repair()
     }
 
     /// Timeouts since the last progress.

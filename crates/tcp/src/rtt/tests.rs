@@ -42,7 +42,7 @@ fn the_floor_is_on_the_rto_or_on_its_variance() {
 }
 
 #[test]
-fn back_off_doubles_up_to_the_limit_and_ends_with_progress() {
+fn back_off_doubles_up_to_the_limit_and_ends_with_a_measurement() {
     let mut rtt = RttEstimator::new(&Config { rto_max: Duration::from_secs(60), ..plain() });
     rtt.on_sample(Instant::ZERO, ms(1_000));
     let mut seen = Vec::new();
@@ -51,8 +51,8 @@ fn back_off_doubles_up_to_the_limit_and_ends_with_progress() {
         rtt.back_off();
     }
     assert_eq!(seen, [3_000, 6_000, 12_000, 24_000, 48_000, 60_000, 60_000, 60_000]);
-    rtt.reset_backoff();
-    assert_eq!(rtt.rto(), ms(3_000));
+    rtt.on_sample(Instant::ZERO, ms(1_000));
+    assert_eq!(rtt.rto(), ms(2_500));
 }
 
 #[test]

@@ -120,7 +120,6 @@ impl Sender {
     fn advance_to(&mut self, cx: &mut Context, una: Seq, acked: u32) {
         self.una = una;
         self.timeouts.on_progress();
-        self.rtt.reset_backoff();
         cx.stats.bytes_acked += u64::from(acked);
     }
 

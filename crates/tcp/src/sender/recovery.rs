@@ -2,13 +2,13 @@
 
 use super::Sender;
 use super::ack::Ack;
-use super::spurious::Cause;
 use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::Phase;
 use crate::recovery::prr::{Prr, PrrAck};
 use crate::recovery::rack::Circumstances;
+use crate::recovery::spurious::Cause;
 use ropewalk_units::Duration;
 
 impl Sender {

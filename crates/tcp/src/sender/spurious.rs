@@ -6,16 +6,8 @@ use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::Phase;
-use crate::recovery::spurious::{EifelAck, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use crate::recovery::spurious::{Cause, EifelAck, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
 use ropewalk_units::Seq;
-
-/// What began a recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Cause {
-    /// Duplicate ACKs, SACK blocks or RACK.
-    Loss,
-    Timeout,
-}
 
 impl Sender {
     fn detects(&self, cx: &Context) -> bool {
@@ -34,22 +26,21 @@ impl Sender {
         let granularity = cx.config.clock_granularity;
         let (srtt, rttvar) = (self.rtt.srtt(), self.rtt.rttvar());
         let (now, sent) = (cx.timestamp(), self.sent_mark());
-        let by_timeout = cause == Cause::Timeout;
         let detectors = &mut self.recovery.detectors;
         match &mut detectors.snapshot {
             Some(kept) => **kept = snapshot,
             kept => *kept = Some(Box::new(snapshot)),
         }
         detectors.repaired.clear();
-        detectors.timeout =
-            by_timeout.then(|| TimeoutMemory::new(flight, ssthresh, srtt, rttvar, granularity));
+        let memory = || TimeoutMemory::new(flight, ssthresh, srtt, rttvar, granularity);
+        detectors.timeout = (cause == Cause::Timeout).then(memory);
         if cx.config.spurious.eifel && cx.agreed.timestamps {
-            detectors.eifel.begin(now, by_timeout);
+            detectors.eifel.begin(now, cause);
         }
         if cx.config.spurious.dsack && cx.agreed.sack {
-            detectors.dsack.begin(by_timeout);
+            detectors.dsack.begin(cause);
         }
-        if !by_timeout {
+        if cause == Cause::Loss {
             detectors.frto.on_fast_recovery(sent);
         }
     }
@@ -99,8 +90,8 @@ impl Sender {
                 verdict = action.verdict();
             }
         }
-        if let Verdict::Spurious { by_timeout } = verdict {
-            self.undo(cx, by_timeout, ack);
+        if let Verdict::Spurious { cause } = verdict {
+            self.undo(cx, cause, ack);
         }
         limit
     }
@@ -140,7 +131,7 @@ impl Sender {
     }
 
     /// Takes the reduction back.
-    fn undo(&mut self, cx: &mut Context, by_timeout: bool, ack: &Ack) {
+    fn undo(&mut self, cx: &mut Context, cause: Cause, ack: &Ack) {
         let Some(snapshot) = self.recovery.detectors.snapshot.take() else { return };
         // RFC 4015 §3.2 (9): a path that marks congestion gets no window back.
         if !ack.ece {
@@ -152,9 +143,10 @@ impl Sender {
                 self.controller.set_ssthresh(ssthresh);
             }
         }
-        self.recovery.detectors.late = self.recovery.detectors.timeout.take().filter(|_| by_timeout);
+        let memory = self.recovery.detectors.timeout.take();
+        self.recovery.detectors.late = memory.filter(|_| cause == Cause::Timeout);
         self.recovery.late = self.recovery.detectors.late.is_some();
-        if !by_timeout {
+        if cause == Cause::Loss {
             // The hint of RFC 3522 §3.2 (6).
             self.recovery.raise_threshold(self.recovery.overtaken + 1);
         }

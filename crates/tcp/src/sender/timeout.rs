@@ -1,12 +1,12 @@
 //! Timers about what was sent: retransmission, RACK's reordering window, persist.
 
 use super::Sender;
-use super::spurious::Cause;
 use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
 use crate::outbox::Outbox;
 use crate::recovery::Phase;
+use crate::recovery::spurious::Cause;
 use crate::send::queue::Marks;
 use crate::state::{CloseReason, TimerKind};
 use ropewalk_congestion::Timeout;

@@ -76,6 +76,13 @@ fn one_seed() {
     life(number("ROPEWALK_SEED").unwrap_or(3));
 }
 
+/// A found one. The peer's delayed ACKs make round trips exactly as long as the least RTO, and the attacker causes the first
+/// timeout. It must not be followed by one for every segment.
+#[test]
+fn one_timeout_does_not_lead_to_the_next() {
+    life(7_788_115_771_804_099_970);
+}
+
 /// RFC 7323 §5.3 R3 with RFC 5961 §5: a segment whose acknowledgement is not acceptable does not move TS.Recent, or
 /// one guessed SEQ would make every honest segment look old.
 #[test]

@@ -41,7 +41,7 @@ fn a_retransmitted_segment_tells_no_round_trip_time() {
     s.run("push 1000\n > . 1:1001\n +200 > . 1:1001\n +150 < . 1:1 ack 1001");
     assert_eq!((s.tcp.srtt(), s.tcp.latest_rtt()), (Some(Duration::from_millis(20)), s.tcp.srtt()));
     // Nor does one that arrived before, and is acknowledged with it.
-    s.run("push 2000\n > . 1001:2001\n > . 2001:3001\n +200 > . 1001:2001\n +150 < . 1:1 ack 3001");
+    s.run("push 2000\n > . 1001:2001\n > . 2001:3001\n +400 > . 1001:2001\n +150 < . 1:1 ack 3001");
     assert_eq!(s.tcp.latest_rtt(), s.tcp.srtt());
     // The next one, sent once, does.
     s.run("push 1000\n > . 3001:4001\n +150 < . 1:1 ack 4001");

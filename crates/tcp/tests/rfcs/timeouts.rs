@@ -63,6 +63,46 @@ fn after_a_lost_syn_data_starts_with_three_seconds() {
     assert_eq!(s.tcp.srtt(), None, "Karn");
 }
 
+/// RFC 6298 §5.7's note, and Karn and Partridge: what acknowledges a retransmission says nothing of the round trip, so the RTO
+/// that was too short does not come back.
+#[test]
+fn the_back_off_stays_until_a_measurement() {
+    let mut s = Script::established(plain());
+    s.run(
+        "
+        push 1000
+        > . 1:1001
+        +200 > . 1:1001
+        +50 < . 1:1 ack 1001
+        push 1000
+        > . 1001:2001
+        +399 > nothing
+        +1 > . 1001:2001
+        +50 < . 1:1 ack 2001
+        push 1000
+        > . 2001:3001
+        +50 < . 1:1 ack 3001
+        push 1000
+        > . 3001:4001
+        +200 > . 3001:4001
+    ",
+    );
+}
+
+/// Delayed ACKs make round trips of 210 ms, the least RTO is 200 ms, and an early round trip was short. With the back-off the
+/// next segment is measured, and no further one is sent twice.
+#[test]
+fn a_round_trip_as_long_as_the_least_timeout_is_measured_in_the_end() {
+    let mut s = Script::established(plain());
+    s.run("push 1000\n > . 1:1001\n +20 < . 1:1 ack 1001");
+    s.run("push 1000\n > . 1001:2001\n +200 > . 1001:2001\n +10 < . 1:1 ack 2001");
+    for n in 2..20 {
+        let (from, to) = (1000 * n + 1, 1000 * n + 1001);
+        s.run(&format!("push 1000\n > . {from}:{to}\n +210 < . 1:1 ack {to}"));
+    }
+    assert_eq!(s.tcp.stats().timeouts, 1);
+}
+
 #[test]
 fn every_round_trip_is_measured() {
     let mut s = Script::established(plain());

@@ -2,7 +2,7 @@
 
 use super::{ConfigError, MacConfig, NetworkConfig, RadioConfig, RateControl, StationConfig};
 use crate::phy::{Rate, RateSet};
-use crate::propagation::{Channel, Disk, LogDistance, Propagation};
+use crate::propagation::{Breakpoint, Channel, Disk, Fading, LogDistance, Propagation};
 
 type Checked = Result<(), ConfigError>;
 
@@ -59,7 +59,17 @@ fn disk(disk: &Disk) -> Checked {
 /// An exponent beyond any that was measured (2 in the open, up to 6 through walls).
 const STEEPEST: f64 = 20.0;
 
+/// Beyond this a frame's power hardly differs from its mean.
+const MOST_SHAPE: f64 = 1_000.0;
+
 fn log_distance(model: &LogDistance) -> Checked {
+    let Breakpoint { distance, exponent } = model
+        .breakpoint
+        .unwrap_or(Breakpoint { distance: model.reference_distance, exponent: model.exponent });
+    let shape = match model.fading {
+        Fading::Nakagami { m } => m,
+        Fading::None | Fading::Rayleigh => 1.0,
+    };
     let values = [
         ("power", model.power_dbm, f64::MIN..=f64::MAX, "a number of dBm"),
         ("exponent", model.exponent, f64::MIN_POSITIVE..=STEEPEST, "a number above 0, at most 20"),
@@ -71,6 +81,14 @@ fn log_distance(model: &LogDistance) -> Checked {
             "a distance above zero",
         ),
         ("shadowing", model.shadowing_db, 0.0..=f64::MAX, "a standard deviation of 0 dB or more"),
+        (
+            "breakpoint",
+            distance,
+            model.reference_distance..=f64::MAX,
+            "a distance not below the reference distance",
+        ),
+        ("breakpoint.exponent", exponent, f64::MIN_POSITIVE..=STEEPEST, "a number above 0, at most 20"),
+        ("fading.m", shape, 0.5..=MOST_SHAPE, "a number from 0.5 to 1000"),
         ("noise", model.receiver.noise_dbm, f64::MIN..=f64::MAX, "a number of dBm"),
         ("carrier_sense", model.receiver.carrier_sense_dbm, f64::MIN..=f64::MAX, "a number of dBm"),
     ];
@@ -122,6 +140,11 @@ fn radio(radio: &RadioConfig) -> Result<(), Refused> {
     let mac = &radio.mac;
     Channel::new(mac.standard, radio.channel).map_err(|unknown| ("channel", unknown.to_string()))?;
     rates(mac)?;
+    if let Some(power) = radio.power_dbm
+        && !power.is_finite()
+    {
+        return Err(("power", format!("{power} does not fit here; expected a number of dBm")));
+    }
     for (name, limit) in
         [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)]
     {

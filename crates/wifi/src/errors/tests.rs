@@ -179,3 +179,31 @@ fn what_is_no_model_is_refused_with_its_state() {
     assert!(of(&[&[1.0, 0.0], &[0.5, 0.5]], &[0.1, 0.2]).contains("state 2 cannot be reached from state 1"));
     assert_eq!(HiddenMarkov::new(&[vec![1.0]], &[0.25]).unwrap().mean_loss().to_bits(), 0.25f64.to_bits());
 }
+
+/// The channels that the papers' authors measured: state, its frame error probability, transitions per frame. Numbers from
+/// their public simulator.
+const MEASURED: &str = include_str!("measured.csv");
+
+fn recorded(name: &str) -> HiddenMarkov {
+    let rows = MEASURED.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    let states: Vec<Vec<f64>> = rows
+        .filter(|row| row[0] == name)
+        .map(|row| row[2..].iter().map(|text| text.parse().expect("a number")).collect())
+        .collect();
+    let loss: Vec<f64> = states.iter().map(|state| state[0]).collect();
+    // Their rows are rounded, and some add up to 1 only in five digits.
+    let whole = |row: &[f64]| row.iter().map(|part| part / row.iter().sum::<f64>()).collect();
+    let transitions: Vec<Vec<f64>> = states.iter().map(|state| whole(&state[1..])).collect();
+    HiddenMarkov::new(&transitions, &loss).expect("a chain")
+}
+
+#[test]
+fn the_authors_channels_lose_as_much_as_they_say() {
+    for (name, frame_errors) in [("12", 0.150), ("09", 0.287), ("05", 0.515)] {
+        let chain = recorded(name);
+        assert_eq!(chain.states(), 4);
+        assert!((chain.mean_loss() - frame_errors).abs() < 0.000_6, "{name}: {}", chain.mean_loss());
+        // Attempts fail in runs: independent ones would do so 1 / (1 - p) times in a row.
+        assert!(chain.mean_burst() > 1.5 / (1.0 - frame_errors), "{name}: {}", chain.mean_burst());
+    }
+}

@@ -28,6 +28,9 @@ impl Network {
         let radio = &mut self.radios[index as usize];
         radio.stop_waiting();
         radio.stats.acknowledged += 1;
+        if let Some(to) = radio.current.map(|current| current.to) {
+            radio.hop(to).acknowledged += 1;
+        }
         self.report(index, TxStatus::Acknowledged);
         self.finish_service(cx, index);
     }
@@ -84,6 +87,7 @@ impl Network {
         {
             radio.stats.drops_retries += 1;
             let given_up = *current;
+            radio.hop(given_up.to).given_up += 1;
             self.report(index, TxStatus::GivenUp);
             self.discard(cx, given_up, Lost::Retries);
             self.finish_service(cx, index);

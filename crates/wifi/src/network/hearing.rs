@@ -2,6 +2,8 @@
 
 use super::Network;
 use crate::engine::Engine;
+use crate::frame::FrameKind;
+use crate::propagation::Fading;
 use crate::radio::{Heard, Locked};
 use crate::topology::Neighbour;
 use ropewalk_units::Instant;
@@ -11,6 +13,7 @@ impl Network {
     #[inline]
     pub(super) fn begin_hearing(&mut self, cx: &mut impl Engine, slot: u32, neighbour: Neighbour) {
         let now = cx.now();
+        let neighbour = self.faded(neighbour);
         if neighbour.is_signal() {
             self.begin_signal(now, slot, neighbour);
         }
@@ -25,7 +28,11 @@ impl Network {
     fn begin_signal(&mut self, now: Instant, slot: u32, neighbour: Neighbour) {
         let radio = &mut self.radios[neighbour.radio as usize];
         let interference_mw = radio.interference();
-        radio.heard.push(Heard { transmission: slot, power_mw: neighbour.power_mw });
+        radio.heard.push(Heard {
+            transmission: slot,
+            power_mw: neighbour.power_mw,
+            is_sensed: neighbour.is_sensed,
+        });
         let may_lock = neighbour.is_decodable
             && radio.sending.is_none()
             && (radio.locked.is_none() || self.recapture)
@@ -36,13 +43,17 @@ impl Network {
             && (interference_mw == 0.0
                 || self.propagation.receives(lowest, neighbour.power_mw, interference_mw))
         {
-            if radio.locked.is_some() {
+            let spoilt = radio.locked.map(|locked| locked.transmission);
+            if spoilt.is_some() {
                 radio.stats.collisions += 1;
                 radio.carrier.garble();
             }
             radio.last_preamble = now;
             let power_mw = neighbour.power_mw;
             radio.locked = Some(Locked { transmission: slot, power_mw, interference_mw, since: now });
+            if let Some(spoilt) = spoilt {
+                self.note_collision(now, spoilt, neighbour.radio);
+            }
         } else if let Some(locked) = radio.locked {
             let interference_mw = radio.interference_beside(locked.transmission);
             if interference_mw > locked.interference_mw {
@@ -53,13 +64,14 @@ impl Network {
 
     /// A transmission is over at a radio.
     #[inline]
-    pub(super) fn end_hearing(&mut self, cx: &mut impl Engine, slot: u32, neighbour: Neighbour) {
+    pub(super) fn end_hearing(&mut self, cx: &mut impl Engine, slot: u32, mut neighbour: Neighbour) {
         let index = neighbour.radio;
         let mut is_decoded = false;
         if neighbour.is_signal() {
             let radio = &mut self.radios[index as usize];
             if let Some(place) = radio.heard.iter().position(|heard| heard.transmission == slot) {
-                radio.heard.swap_remove(place);
+                // What was drawn when it began holds until its end.
+                neighbour.is_sensed = radio.heard.swap_remove(place).is_sensed;
             }
             if radio.locked.is_some_and(|locked| locked.transmission == slot) {
                 is_decoded = self.end_reception(cx, slot, index);
@@ -74,18 +86,64 @@ impl Network {
         }
     }
 
+    /// The neighbour with the power of this one frame.
+    #[inline]
+    fn faded(&mut self, neighbour: Neighbour) -> Neighbour {
+        if self.fading == Fading::None {
+            return neighbour;
+        }
+        let Some(luck) = &mut self.radios[neighbour.radio as usize].luck else { return neighbour };
+        let power_mw = neighbour.power_mw * self.fading.gain(luck);
+        let (locks_on, is_sensed) = self.propagation.heard_at(power_mw);
+        let is_decodable = neighbour.is_own && locks_on;
+        Neighbour { power_mw, is_decodable, is_sensed: is_sensed || is_decodable, ..neighbour }
+    }
+
+    /// Does a frame survive noise and interference?
+    #[inline]
+    fn survives(&mut self, slot: u32, index: u32, power_mw: f64, interference_mw: f64) -> bool {
+        let frame = self.air.get(slot).frame;
+        let Some(curves) = &self.curves else {
+            return self.propagation.receives(frame.rate, power_mw, interference_mw);
+        };
+        let Some(sinr_db) = self.propagation.sinr_db(power_mw, interference_mw) else { return true };
+        let part = curves.survives(frame.rate, frame.octets, sinr_db);
+        self.radios[index as usize].luck.as_mut().is_none_or(|luck| luck.bernoulli(part))
+    }
+
+    /// A frame was lost by interference, or by noise alone.
+    fn note_spoiled(&mut self, now: Instant, slot: u32, index: u32, interference_mw: f64) {
+        let radio = &mut self.radios[index as usize];
+        radio.carrier.garble();
+        if interference_mw > 0.0 {
+            radio.stats.collisions += 1;
+            self.note_collision(now, slot, index);
+        } else {
+            radio.stats.noise += 1;
+        }
+    }
+
+    /// Counts a data frame for its sender, if it was for the radio that has locked on to it.
+    #[inline]
+    fn note_hop(&mut self, slot: u32, index: u32, power_mw: f64, is_decoded: bool) {
+        let transmission = self.air.get(slot);
+        if transmission.frame.kind == FrameKind::Data && transmission.frame.to == index {
+            let snr_db = self.propagation.sinr_db(power_mw, 0.0);
+            self.radios[transmission.radio as usize].hop(index).note(snr_db, is_decoded);
+        }
+    }
+
     /// Returns whether the frame was decoded.
     fn end_reception(&mut self, cx: &mut impl Engine, slot: u32, index: u32) -> bool {
         let radio = &mut self.radios[index as usize];
         let Some(Locked { power_mw, interference_mw, .. }) = radio.locked.take() else { return false };
-        let is_decoded =
-            if self.propagation.receives(self.air.get(slot).frame.rate, power_mw, interference_mw) {
-                self.receive(cx, slot, index)
-            } else {
-                radio.stats.collisions += 1;
-                radio.carrier.garble();
-                false
-            };
+        radio.received_at = cx.now();
+        let survives = self.survives(slot, index, power_mw, interference_mw);
+        let is_decoded = survives && self.receive(cx, slot, index);
+        if !survives {
+            self.note_spoiled(cx.now(), slot, index, interference_mw);
+        }
+        self.note_hop(slot, index, power_mw, is_decoded);
         self.give_up_if_deferred(cx, index);
         is_decoded
     }

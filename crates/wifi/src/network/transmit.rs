@@ -68,6 +68,11 @@ impl Network {
         radio.phase = Phase::SendingData;
         radio.stats.data_sent += 1;
         radio.stats.retries += u64::from(frame.is_retry);
+        if !is_broadcast {
+            let hop = radio.hop(frame.to);
+            hop.sent += 1;
+            hop.retries += u64::from(frame.is_retry);
+        }
         let airtime = self.transmit(cx, index, frame, entry, broadcast);
         let stats = &mut self.entries[entry as usize].stats;
         stats.attempts += 1;

@@ -3,7 +3,7 @@
 use super::Network;
 use crate::config::StationId;
 use crate::frame::{BROADCAST, Frame};
-use crate::monitor::FrameRecord;
+use crate::monitor::{Collision, FrameRecord};
 use ropewalk_units::{Duration, Instant};
 
 impl Network {
@@ -16,6 +16,32 @@ impl Network {
     /// them; who will have decoded those is not known.
     pub fn take_frames(&mut self) -> Vec<FrameRecord> {
         self.frames.take().unwrap_or_default()
+    }
+
+    /// From now on writes collisions down, for [`Self::drain_collisions`].
+    pub fn watch_collisions(&mut self) {
+        self.collisions.get_or_insert_default();
+    }
+
+    /// The collisions since the last call, by time.
+    pub fn drain_collisions(&mut self) -> impl Iterator<Item = Collision> {
+        self.collisions.iter_mut().flat_map(|collisions| collisions.drain(..))
+    }
+
+    /// A radio has lost the frame of this transmission to others.
+    #[inline]
+    pub(super) fn note_collision(&mut self, at: Instant, slot: u32, index: u32) {
+        let Some(collisions) = &mut self.collisions else { return };
+        let transmission = self.air.get(slot);
+        let radio = &self.radios[index as usize];
+        collisions.push(Collision {
+            at,
+            station: StationId(radio.station),
+            channel: radio.channel.number(),
+            from: StationId(self.radios[transmission.radio as usize].station),
+            kind: transmission.frame.kind,
+            is_addressed: transmission.frame.to == index,
+        });
     }
 
     /// A frame begins. Returns its place in the record.

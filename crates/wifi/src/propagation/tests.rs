@@ -13,6 +13,8 @@ fn log_distance(shadowing_db: f64) -> LogDistance {
         reference_loss_db: free_space_loss_db(2437.0),
         reference_distance: 1.0,
         exponent: 3.0,
+        breakpoint: None,
+        fading: Fading::None,
         shadowing_db,
         receiver: Receiver::typical(B),
     }
@@ -167,4 +169,32 @@ fn channels_that_do_not_exist_are_refused() {
     }
     assert_eq!(channel(14).centre_mhz(), 2484);
     assert_eq!(Channel::new(Standard::OfdmA, 149).unwrap().centre_mhz(), 5745);
+}
+
+/// Friis near by; far away Pt h⁴ / d⁴, whatever the frequency (Rappaport, §4.6).
+#[test]
+fn two_ray_ground_has_both_its_laws() {
+    const HEIGHT: f64 = 1.5;
+    for frequency in [2_412.0, 5_180.0] {
+        let model = LogDistance {
+            reference_loss_db: free_space_loss_db(frequency),
+            exponent: 2.0,
+            breakpoint: Some(Breakpoint::two_ray(HEIGHT, frequency)),
+            ..log_distance(0.0)
+        };
+        let bend = model.breakpoint.unwrap().distance;
+        let friis =
+            |distance: f64| model.power_dbm - free_space_loss_db(frequency) - 20.0 * libm::log10(distance);
+        for distance in [10.0, 0.9 * bend] {
+            assert!((model.received_dbm(distance, 0.0) - friis(distance)).abs() < 1e-9);
+        }
+        for distance in [1.1 * bend, 2_000.0] {
+            let expected = model.power_dbm + 40.0 * libm::log10(HEIGHT / distance);
+            assert!((model.received_dbm(distance, 0.0) - expected).abs() < 1e-9, "{distance} m");
+        }
+        for distance in [20.0, 0.99 * bend, 1.5 * bend, 900.0] {
+            let range = model.range(model.received_dbm(distance, 0.0));
+            assert!((range / distance - 1.0).abs() < 1e-9, "{distance} m, {range} m");
+        }
+    }
 }

@@ -88,7 +88,7 @@ pub(crate) fn station(index: usize, position: (f64, f64), mac: &MacConfig) -> St
     StationConfig {
         name: format!("s{index}"),
         position: Position::new(position.0, position.1),
-        radios: vec![RadioConfig { channel: 1, mac: mac.clone() }],
+        radios: vec![RadioConfig { channel: 1, mac: mac.clone(), power_dbm: None }],
     }
 }
 

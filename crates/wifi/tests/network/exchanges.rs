@@ -7,7 +7,9 @@ use ropewalk_wifi::errors::{ErrorModel, FrameErrors};
 use ropewalk_wifi::phy::Rate;
 use ropewalk_wifi::position::Position;
 use ropewalk_wifi::propagation::{Disk, Overlap, Propagation};
-use ropewalk_wifi::{FrameKind, FrameRecord, MacConfig, Network, NetworkConfig, RouteStats, StationId};
+use ropewalk_wifi::{
+    AccessAfterReception, FrameKind, FrameRecord, MacConfig, Network, NetworkConfig, RouteStats, StationId,
+};
 
 /// The medium must have been idle for DIFS before the first frame: these stories begin a millisecond after the world.
 const BEGIN: u64 = 1_000;
@@ -403,8 +405,8 @@ fn light_takes_its_time_when_asked_to() {
     scene.send(0, port, us(0), 1_428, 1);
     scene.run_until(0.01);
     let sent = frames(&mut scene);
-    // 300 m: 1000 ns.
-    assert_eq!(sent[1].begin.saturating_since(sent[0].end), Duration::from_nanos(10_000 + 1_000));
+    // 300 m: 1000.7 ns, in whole ones.
+    assert_eq!(sent[1].begin.saturating_since(sent[0].end), Duration::from_nanos(10_000 + 1_001));
     assert_eq!(scene.world.node(scene.nodes[1]).count, 1);
     assert_eq!(sent.len(), 2, "the ACK came in time");
 }
@@ -432,4 +434,34 @@ fn a_world_without_relays_as_nodes_forwards_inside() {
     assert_eq!((link.offered, link.delivered, link.transmitted_packets), (20, 20, stats.attempts));
     assert!(stats.attempts >= 60, "each packet on three hops");
     assert_eq!(world.link(links[1]).offered, 0);
+}
+
+/// The answer of TCP to a segment is queued in the instant in which the segment has come.
+#[test]
+fn what_is_queued_when_a_reception_ends_takes_a_backoff_unless_it_is_ns3() {
+    let begins = |access_after_reception| {
+        let mac = MacConfig { cw_min: Some(7), cw_max: Some(7), access_after_reception, ..mac() };
+        let mut begins = Vec::new();
+        for seed in 0..20 {
+            let config = network(disk(20.0, 40.0), &mac, &[(0.0, 0.0), (10.0, 0.0)]);
+            let mut scene = Scene::new(&config, seed);
+            scene.world.touch_medium(|network, _| network.watch());
+            let (_, port) = scene.route(&[0, 1]);
+            let (_, back) = scene.route(&[1, 0]);
+            scene.send(0, port, us(1_000), 1_428, 1);
+            // Behind the frame's own end in the same instant.
+            let received = us(1_000 + 1_257);
+            scene.world.run_until(us(1_500));
+            scene.send(1, back, received, 40, 1);
+            scene.run_until(0.1);
+            let all = timeline(&frames(&mut scene));
+            let answer = all.iter().find(|frame| frame.0 == Data && frame.1 == 1).expect("an answer");
+            begins.push(answer.2 - (1_000 + 1_257 + 10 + 203 + 50));
+        }
+        begins
+    };
+    assert!(begins(AccessAfterReception::Immediate).iter().all(|&after| after == 0));
+    let standard = begins(AccessAfterReception::Backoff);
+    assert!(standard.iter().all(|after| after % 20 == 0 && *after <= 140), "{standard:?}");
+    assert!(standard.iter().any(|&after| after > 0), "{standard:?}");
 }

@@ -1,7 +1,7 @@
 //! Two senders that do not hear each other, and a receiver between them.
 
 use crate::common::{LONG, Scene, disk, mac, network};
-use crate::models::{Times, freezing};
+use crate::models::{NO_LIMIT, Times, freezing};
 use ropewalk_units::Instant;
 use ropewalk_wifi::phy::{self, Rate};
 use ropewalk_wifi::{MacConfig, StationId};
@@ -73,6 +73,7 @@ fn who_senses_twice_as_far_is_not_hidden() {
             payload: 11_200.0,
             window: f64::from(window),
             stages: 0,
+            attempts: NO_LIMIT,
         };
         // What is left are those that begin in the same slot.
         let expected = freezing(2, times).collisions;

@@ -2,6 +2,7 @@
 
 mod common;
 mod exchanges;
+mod fading;
 mod hidden;
 mod models;
 mod properties;

@@ -23,6 +23,29 @@ pub(crate) struct Times {
     pub(crate) payload: f64,
     pub(crate) window: f64,
     pub(crate) stages: i32,
+    /// How often a frame is sent at most.
+    pub(crate) attempts: i32,
+}
+
+/// More attempts than any frame needs: as good as no limit.
+pub(crate) const NO_LIMIT: i32 = 100;
+
+impl Times {
+    /// How likely a station transmits in a slot, if each attempt collides with `p` and takes so many slots at its stage. A
+    /// frame is given up after its last attempt (Wu, Peng, Long, Cheng and Ma, INFOCOM 2002).
+    fn tau(&self, p: f64, slots: impl Fn(i32) -> f64) -> f64 {
+        let (mut attempts, mut waited, mut reached) = (0.0, 0.0, 1.0);
+        for attempt in 0..self.attempts {
+            attempts += reached;
+            waited += reached * slots(attempt.min(self.stages));
+            reached *= p;
+        }
+        attempts / waited
+    }
+
+    fn window_at(&self, stage: i32) -> f64 {
+        self.window * libm::pow(2.0, f64::from(stage))
+    }
 }
 
 /// The probability p of a collision at which each of `n` stations transmits in a slot with `tau(p)`.
@@ -42,11 +65,7 @@ fn fixed_point(n: f64, tau: impl Fn(f64) -> f64) -> f64 {
 /// Bianchi, JSAC 2000: every slot, busy or idle, takes one off every counter.
 pub(crate) fn bianchi(n: u32, times: Times) -> Saturation {
     let n = f64::from(n);
-    let tau = |p: f64| {
-        // The closed form divided by 1 - 2p, so that p = 1/2 is no exception.
-        let sum: f64 = (0..times.stages).map(|stage| libm::pow(2.0 * p, f64::from(stage))).sum();
-        2.0 / (times.window + 1.0 + p * times.window * sum)
-    };
+    let tau = |p: f64| times.tau(p, |stage| (times.window_at(stage) + 1.0) / 2.0);
     let p = fixed_point(n, tau);
     let tau = tau(p);
     let idle = libm::pow(1.0 - tau, n);
@@ -60,15 +79,14 @@ pub(crate) fn bianchi(n: u32, times: Times) -> Saturation {
 /// that have collided begin to count a slot after the others' EIFS, when their timeout is over.
 pub(crate) fn freezing(n: u32, times: Times) -> Saturation {
     let n = f64::from(n);
-    let window = |stage: i32| times.window * libm::pow(2.0, f64::from(stage));
     let tau = |p: f64| {
-        let share = |stage: i32| {
-            let reached = libm::pow(p, f64::from(stage));
-            if stage < times.stages { (1.0 - p) * reached } else { reached }
-        };
+        let given_up = libm::pow(p, f64::from(times.attempts));
         // After a success 1 to W - 1 slots of the model, for a 0 never reaches one; after a collision 1 to W.
-        let slots = |stage: i32| if stage == 0 { window(0) / 2.0 } else { (window(stage) + 1.0) / 2.0 };
-        1.0 / (0..=times.stages).map(|stage| share(stage) * slots(stage)).sum::<f64>()
+        let slots = |stage: i32| {
+            let all = (times.window_at(stage) + 1.0) / 2.0;
+            if stage == 0 { all - (1.0 - given_up) / 2.0 } else { all }
+        };
+        times.tau(p, slots)
     };
     let p = fixed_point(n, tau);
     let tau = tau(p);

@@ -8,7 +8,9 @@ use ropewalk_units::{Duration, Instant, Probability};
 use ropewalk_wifi::errors::{ErrorModel, FrameErrors};
 use ropewalk_wifi::phy::{Rate, Standard};
 use ropewalk_wifi::position::Position;
-use ropewalk_wifi::propagation::{Disk, LogDistance, Overlap, Propagation, Receiver, free_space_loss_db};
+use ropewalk_wifi::propagation::{
+    Disk, Fading, LogDistance, Overlap, Propagation, Receiver, free_space_loss_db,
+};
 use ropewalk_wifi::{
     MacConfig, Network, NetworkConfig, RadioConfig, RateControl, RouteConfig, RouteId, StationConfig,
     StationId,
@@ -108,6 +110,8 @@ fn propagation() -> impl Strategy<Value = Propagation> {
             reference_loss_db: free_space_loss_db(2437.0),
             reference_distance: 1.0,
             exponent: 3.5,
+            breakpoint: None,
+            fading: Fading::None,
             shadowing_db,
             receiver: Receiver::typical(Standard::Dsss { short_preamble: false }),
         })
@@ -136,7 +140,7 @@ fn world() -> impl Strategy<Value = World> {
                     position: Position::new(x, y),
                     radios: channels
                         .into_iter()
-                        .map(|channel| RadioConfig { channel, mac: mac.clone() })
+                        .map(|channel| RadioConfig { channel, mac: mac.clone(), power_dbm: None })
                         .collect(),
                 };
                 let config = NetworkConfig {

@@ -70,7 +70,7 @@ impl<'a> Listener<'a> {
         let signal = self.config.propagation.signal(distance, loss, channel(frame.channel), channel(on));
         // 299 792 458 m/s.
         let nanos = if self.config.propagation_delay { distance / 0.299_792_458 } else { 0.0 };
-        let delay = Duration::from_nanos(nanos as u64);
+        let delay = Duration::from_nanos(nanos.ceil() as u64);
         Heard {
             frame,
             begin: frame.begin + delay,

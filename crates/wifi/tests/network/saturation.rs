@@ -2,7 +2,7 @@
 
 use crate::common::{LONG, Scene, disk, jain, mac, network};
 use crate::models::{
-    Saturation, Times, bianchi, collisions_of_two_exactly, collisions_slot_by_slot, freezing,
+    NO_LIMIT, Saturation, Times, bianchi, collisions_of_two_exactly, collisions_slot_by_slot, freezing,
 };
 use ropewalk_sim::Streams;
 use ropewalk_units::{Duration, Instant};
@@ -67,7 +67,15 @@ fn times(has_rts: bool) -> Times {
     } else {
         (exchange, data + EIFS)
     };
-    Times { slot: 20.0, success, collision, payload: f64::from(PAYLOAD) * 8.0, window: 32.0, stages: 5 }
+    Times {
+        slot: 20.0,
+        success,
+        collision,
+        payload: f64::from(PAYLOAD) * 8.0,
+        window: 32.0,
+        stages: 5,
+        attempts: NO_LIMIT,
+    }
 }
 
 fn off(measured: f64, expected: f64) -> f64 {
@@ -198,6 +206,26 @@ fn the_slot_after_a_success_separates_the_models() {
     }
     let alone = (bianchi(1, times(false)), freezing(1, times(false)));
     assert!(off(alone.0.throughput, alone.1.throughput) < 1e-9);
+}
+
+/// A frame is sent four times at most, as in the papers' simulator and the comparison with ns-3: windows stay smaller than
+/// without a limit, and more collides.
+#[test]
+fn few_attempts_collide_as_the_models_with_a_limit_say() {
+    for n in [5, 10, 20] {
+        let limited = Times { attempts: 4, ..times(false) };
+        let (plain, refined) = (bianchi(n, limited), freezing(n, limited));
+        let mac = MacConfig { short_retry_limit: 4, ..late() };
+        let (measured, _) = run(n, &mac, 5, 60.0);
+        println!(
+            "{n} stations, four attempts: {measured:?}, Bianchi {plain:?}, with frozen counters {refined:?}"
+        );
+        assert!(off(measured.throughput, refined.throughput) < 0.02, "{n}: {measured:?} {refined:?}");
+        assert!(off(measured.collisions, refined.collisions) < 0.03, "{n}: {measured:?} {refined:?}");
+        assert!(off(measured.throughput, plain.throughput) < 0.05, "{n}: {measured:?} {plain:?}");
+        let unlimited = freezing(n, times(false));
+        assert!(refined.collisions > unlimited.collisions && refined.throughput < unlimited.throughput);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use ropewalk_units::Instant;
 use ropewalk_wifi::phy::{Rate, RateSet, Standard};
 use ropewalk_wifi::position::Position;
 use ropewalk_wifi::propagation::{
-    Disk, LogDistance, Overlap, Propagation, Receiver, free_space_loss_db, mw_from_dbm,
+    Disk, Fading, LogDistance, Overlap, Propagation, Receiver, Reception, free_space_loss_db, mw_from_dbm,
 };
 use ropewalk_wifi::{
     ConfigError, MacConfig, Network, NetworkConfig, Ns2Rules, RadioConfig, RateControl, RouteConfig,
@@ -59,7 +59,8 @@ fn a_station_with_two_radios_forwards_from_one_to_the_other() {
     let two = |numbers: [u8; 2]| {
         let mut config = network(disk(20.0, 40.0), &mac(), &[(0.0, 0.0), (15.0, 0.0), (30.0, 0.0)]);
         for station in &mut config.stations {
-            station.radios = numbers.iter().map(|&channel| RadioConfig { channel, mac: mac() }).collect();
+            station.radios =
+                numbers.iter().map(|&channel| RadioConfig { channel, mac: mac(), power_dbm: None }).collect();
         }
         let mut scene = Scene::new(&config, 3);
         let stations = (0..3).map(StationId).collect();
@@ -104,8 +105,15 @@ fn path_loss() -> LogDistance {
         reference_loss_db: free_space_loss_db(2437.0),
         reference_distance: 1.0,
         exponent: 3.0,
+        breakpoint: None,
+        fading: Fading::None,
         shadowing_db: 0.0,
-        receiver: Receiver { noise_dbm: -98.0, carrier_sense_dbm: -69.0, sinr_db: [10.0; Rate::ALL.len()] },
+        receiver: Receiver {
+            noise_dbm: -98.0,
+            carrier_sense_dbm: -69.0,
+            sinr_db: [10.0; Rate::ALL.len()],
+            reception: Reception::Threshold,
+        },
     }
 }
 
@@ -274,12 +282,19 @@ fn ranges_of_li() -> Propagation {
 /// The same ranges by powers, falling with the fourth one of the distance as theirs did: what is sent at 400 m disturbs a
 /// reception over 200 m only if the receiver is kept from locking on. With noise 8 dB stand for their 10 without.
 fn powers_of_li() -> Propagation {
-    let receiver = Receiver { noise_dbm: 0.0, carrier_sense_dbm: 0.0, sinr_db: [8.0; Rate::ALL.len()] };
+    let receiver = Receiver {
+        noise_dbm: 0.0,
+        carrier_sense_dbm: 0.0,
+        sinr_db: [8.0; Rate::ALL.len()],
+        reception: Reception::Threshold,
+    };
     let mut model = LogDistance {
         power_dbm: 0.0,
         reference_loss_db: 0.0,
         reference_distance: 1.0,
         exponent: 4.0,
+        breakpoint: None,
+        fading: Fading::None,
         shadowing_db: 0.0,
         receiver,
     };

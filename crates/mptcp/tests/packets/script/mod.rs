@@ -85,9 +85,10 @@ fn iss(at: usize) -> Seq {
     Seq::new(0xffff_f000) + 200_000 * at as u32
 }
 
-/// Easy to read: no timestamps, segments of 1000 octets, no subflow of its own accord.
+/// Easy to read: no timestamps, segments of 1000 octets, no subflow of its own accord, windows that count payload.
 pub(crate) fn config() -> Config {
-    let mut config = Config { path_manager: PathManager::Scripted { steps: Vec::new() }, ..Config::linux() };
+    let path_manager = PathManager::Scripted { steps: Vec::new() };
+    let mut config = Config { path_manager, memory_overhead: 0, ..Config::linux() };
     config.tcp.timestamps = false;
     config.tcp.mss = 1024;
     config

@@ -2,14 +2,17 @@
 
 use crate::error::ScenarioError;
 use crate::plan::context::Context;
-use crate::schema::quantity::{BitRate, Limit};
+use crate::schema::quantity::Limit;
 use crate::schema::wifi::{
-    DataRate, DiskTable, LogDistanceTable, PreambleName, PropagationTable, StandardName, WifiKeys, WifiTable,
+    DataRate, DiskTable, LogDistanceTable, PreambleName, PropagationTable, StandardName, TwoRayTable,
+    WifiKeys, WifiTable,
 };
 use ropewalk_sim::QueueLimit;
 use ropewalk_units::Rate as Bits;
 use ropewalk_wifi::phy::{Rate, RateSet, Standard};
-use ropewalk_wifi::propagation::{Channel, LogDistance, Propagation, Receiver, free_space_loss_db};
+use ropewalk_wifi::propagation::{
+    Breakpoint, Channel, LogDistance, Propagation, Receiver, free_space_loss_db,
+};
 use ropewalk_wifi::{MacConfig, RateControl, check_propagation};
 
 fn standard(context: &Context<'_>, keys: &mut WifiKeys) -> Result<Standard, ScenarioError> {
@@ -58,12 +61,8 @@ pub(super) fn mac(
     let highest = rates.iter().last().unwrap_or(standard.lowest_rate());
     let mut mac = MacConfig::new(standard, highest);
     keys.put(&mut mac);
-    match keys.data_rate.get_or_insert(DataRate::Fixed(BitRate(bits(highest)))) {
-        DataRate::Fixed(given) => {
-            mac.rate = RateControl::Fixed(rate(context, "wifi.data_rate", standard, given.0)?);
-        }
-        DataRate::Minstrel => mac.rate = RateControl::Minstrel { rates },
-    }
+    let chosen = *keys.data_rate.get_or_insert(DataRate::Fixed(bits(highest)));
+    mac.rate = rate_control(context, "wifi.data_rate", standard, chosen)?;
     if let Some(given) = &keys.basic_rates {
         let each = given.iter().enumerate();
         let each = each.map(|(n, &given)| rate(context, &format!("wifi.basic_rates[{n}]"), standard, given));
@@ -76,6 +75,19 @@ pub(super) fn mac(
     mac.control_rate = one("ack_rate", keys.ack_rate)?;
     mac.broadcast_rate = one("broadcast_rate", keys.broadcast_rate)?;
     Ok(mac)
+}
+
+/// Who chooses the rate of data frames, by a key of the network or of a station.
+pub(super) fn rate_control(
+    context: &Context<'_>,
+    key: &str,
+    standard: Standard,
+    given: DataRate,
+) -> Result<RateControl, ScenarioError> {
+    Ok(match given {
+        DataRate::Fixed(given) => RateControl::Fixed(rate(context, key, standard, given)?),
+        DataRate::Minstrel => RateControl::Minstrel { rates: standard.rates() },
+    })
 }
 
 fn check_queue(context: &Context<'_>, table: &WifiTable) -> Result<(), ScenarioError> {
@@ -103,10 +115,18 @@ pub(super) fn propagation(
             let (full, model) = log_distance(table, mac, &keys.channels);
             (full.map(PropagationTable::LogDistance), Propagation::LogDistance(model))
         }
+        PropagationTable::TwoRayGround(table) => {
+            let (full, model) = two_ray(table, mac, &keys.channels);
+            (full.map(PropagationTable::TwoRayGround), Propagation::LogDistance(model))
+        }
     };
     keys.propagation = full.unwrap_or_else(|| keys.propagation.clone());
     // Before anything is placed by the ranges that come of it.
     check_propagation(&propagation).map_err(|error| {
+        if error.key == "propagation.breakpoint" {
+            let message = "the reflection from the ground takes as much as it gives within a metre";
+            return context.wrong("wifi.propagation.antenna_height", message, "antennas that stand higher");
+        }
         let (message, expected) = split(&error.problem);
         context.wrong(&format!("wifi.{}", error.key), message, expected)
     })?;
@@ -127,17 +147,42 @@ fn log_distance(
     channels: &[u8],
 ) -> (Option<LogDistanceTable>, LogDistance) {
     let typical = Receiver::typical(mac.standard);
-    // A channel that does not exist is refused with the stations.
-    let first = channels.first().and_then(|&number| Channel::new(mac.standard, number).ok());
-    let free_space = free_space_loss_db(first.map_or(2_412.0, |channel| f64::from(channel.centre_mhz())));
+    let free_space = free_space_loss_db(centre_mhz(mac, channels));
     let keys = table.read(free_space, typical.noise_dbm, typical.carrier_sense_dbm);
     let model = LogDistance {
         power_dbm: keys.power,
         reference_loss_db: keys.reference_loss,
         reference_distance: keys.reference_distance,
         exponent: keys.exponent,
+        breakpoint: None,
         shadowing_db: keys.shadowing,
-        receiver: Receiver { noise_dbm: keys.noise, carrier_sense_dbm: keys.carrier_sense, ..typical },
+        fading: keys.fading,
+        receiver: Receiver { noise_dbm: keys.noise, carrier_sense_dbm: keys.carrier_sense, ..typical }
+            .with(keys.reception),
     };
     (LogDistanceTable::show(&keys), model)
+}
+
+fn two_ray(table: &TwoRayTable, mac: &MacConfig, channels: &[u8]) -> (Option<TwoRayTable>, LogDistance) {
+    let typical = Receiver::typical(mac.standard);
+    let frequency = centre_mhz(mac, channels);
+    let keys = table.read(typical.noise_dbm, typical.carrier_sense_dbm);
+    let model = LogDistance {
+        power_dbm: keys.power,
+        reference_loss_db: free_space_loss_db(frequency),
+        reference_distance: 1.0,
+        exponent: 2.0,
+        breakpoint: Some(Breakpoint::two_ray(keys.antenna_height, frequency)),
+        shadowing_db: keys.shadowing,
+        fading: keys.fading,
+        receiver: Receiver { noise_dbm: keys.noise, carrier_sense_dbm: keys.carrier_sense, ..typical }
+            .with(keys.reception),
+    };
+    (TwoRayTable::show(&keys), model)
+}
+
+/// Of the first channel. One that does not exist is refused with the stations.
+fn centre_mhz(mac: &MacConfig, channels: &[u8]) -> f64 {
+    let first = channels.first().and_then(|&number| Channel::new(mac.standard, number).ok());
+    first.map_or(2_412.0, |channel| f64::from(channel.centre_mhz()))
 }

@@ -11,7 +11,8 @@ use ropewalk_wifi::mobility::{
 };
 use ropewalk_wifi::position::Position;
 use ropewalk_wifi::{
-    ConfigError, Network, NetworkConfig, RadioConfig, RouteConfig, RouteId, StationConfig, StationId,
+    ConfigError, MacConfig, Network, NetworkConfig, RadioConfig, RouteConfig, RouteId, StationConfig,
+    StationId,
 };
 use std::collections::BTreeSet;
 
@@ -70,7 +71,8 @@ impl WifiPlan {
         let mut configs = Vec::new();
         for station in &stations {
             let mut trajectory = self.trajectory(station, &streams)?;
-            let radio = |&channel: &u8| RadioConfig { channel, mac: self.mac.clone() };
+            let mac = self.mac_of(station);
+            let radio = |&channel: &u8| RadioConfig { channel, mac: mac.clone(), power_dbm: station.power };
             configs.push(StationConfig {
                 name: station.name.clone(),
                 position: trajectory.position(Instant::ZERO),
@@ -101,6 +103,13 @@ impl WifiPlan {
         self.check_errors(&network)?;
         let ports = self.broadcast_ports(&mut network)?;
         Ok(Stage { network, routes, entries, ports, trajectories, scene })
+    }
+
+    /// The MAC of a station's radios: the network's, but for what it says itself.
+    fn mac_of(&self, station: &StationPlan) -> MacConfig {
+        let own = self.rates.iter().find(|(name, _)| *name == station.name);
+        let rate = own.map_or(&self.mac.rate, |(_, rate)| rate);
+        MacConfig { rate: rate.clone(), ..self.mac.clone() }
     }
 
     /// A port for each radio on a channel with broadcasts: all that can hear them.

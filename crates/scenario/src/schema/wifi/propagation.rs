@@ -1,9 +1,10 @@
 //! How signals fade.
 
+use super::super::loss::NoKeys;
 use super::super::quantity::{Decibels, Length, Power};
-use super::super::table::{named_value, table};
+use super::super::table::{Value, named_value, table};
 use super::super::tagged::tagged;
-use ropewalk_wifi::propagation::{Disk, Overlap};
+use ropewalk_wifi::propagation::{Disk, Fading, Overlap, Reception};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,8 @@ tagged! {
     "disk" => Disk(DiskTable),
     /// Path loss by the logarithm of the distance, with shadowing; frames survive a signal-to-interference ratio.
     "log-distance" => LogDistance(LogDistanceTable),
+    /// Free space up to where the reflection from the ground takes as much as it gives, the fourth power of the distance beyond.
+    "two-ray-ground" => TwoRayGround(TwoRayTable),
 }
 
 fn no_short(_: Result<&str, f64>) -> Option<PropagationTable> {
@@ -81,6 +84,99 @@ table! {
             reference_distance: f64 as Length = 1.0;
             /// Standard deviation of X, drawn for each pair of stations.
             shadowing: f64 as Decibels = 0.0;
+            /// How the power of single frames differs from the mean.
+            fading: Fading as FadingTable = Fading::None;
+            /// What decides whether a frame survives noise and interference.
+            reception: Reception as ReceptionName = Reception::Threshold;
         }
+    }
+}
+
+table! {
+    /// Keys of two-ray ground: free space up to 4π h² / λ, d⁻⁴ beyond.
+    TwoRayTable =>
+    /// Two-ray ground, and what a receiver makes of a power.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct TwoRayKeys {
+        computed {
+            /// Thermal noise and the receiver's own (default: a typical card's).
+            noise: f64 as Power;
+            /// From here on the medium is busy (default: a typical card's).
+            carrier_sense: f64 as Power;
+        }
+        keys {
+            /// Transmitted power, antenna gains included.
+            power: f64 as Power = 16.0;
+            /// h, of all antennas above the ground.
+            antenna_height: f64 as Length = 1.5;
+            /// Standard deviation of the shadowing, drawn for each pair of stations.
+            shadowing: f64 as Decibels = 0.0;
+            /// How the power of single frames differs from the mean.
+            fading: Fading as FadingTable = Fading::None;
+            /// What decides whether a frame survives noise and interference.
+            reception: Reception as ReceptionName = Reception::Threshold;
+        }
+    }
+}
+
+named_value!(Reception as ReceptionName { Threshold, Nist, Yans });
+
+/// What decides whether a frame survives noise and interference.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReceptionName {
+    /// A ratio for each rate: above it every frame is received, below it none.
+    Threshold,
+    /// Error rates by ratio and length, for OFDM as in Pei and Henderson 2010.
+    Nist,
+    /// Error rates by ratio and length, for OFDM as in Lacage and Henderson 2006.
+    Yans,
+}
+
+tagged! {
+    /// How the power of single frames differs from the mean.
+    enum FadingTable by "model",
+    expected "a fading such as \"rayleigh\" or { model = \"nakagami\", m = 2.0 }",
+    short no_fading as no_schema;
+    /// Not at all.
+    "none" => None(NoKeys),
+    /// The power is exponential: many paths, none without obstacles.
+    "rayleigh" => Rayleigh(NoKeys),
+    /// The power has a gamma distribution.
+    "nakagami" => Nakagami(NakagamiTable),
+}
+
+fn no_fading(_: Result<&str, f64>) -> Option<FadingTable> {
+    None
+}
+
+table! {
+    /// Keys of Nakagami's fading.
+    NakagamiTable =>
+    /// Nakagami's fading.
+    #[derive(Clone, PartialEq, Debug)]
+    pub(crate) struct NakagamiKeys {
+        keys {
+            /// From 0.5 on; 1 is Rayleigh's. The larger, the less fading.
+            m: f64 = 1.0;
+        }
+    }
+}
+
+impl Value<FadingTable> for Fading {
+    fn read(form: &FadingTable) -> Self {
+        match form {
+            FadingTable::None(_) => Self::None,
+            FadingTable::Rayleigh(_) => Self::Rayleigh,
+            FadingTable::Nakagami(table) => Self::Nakagami { m: table.read().m },
+        }
+    }
+
+    fn show(&self) -> Option<FadingTable> {
+        Some(match *self {
+            Self::None => FadingTable::None(NoKeys {}),
+            Self::Rayleigh => FadingTable::Rayleigh(NoKeys {}),
+            Self::Nakagami { m } => FadingTable::Nakagami(NakagamiTable::show(&NakagamiKeys { m })?),
+        })
     }
 }

@@ -28,6 +28,7 @@ fn listener(protocol: Protocol) -> StreamEndpoint {
         source: Source::None,
         transport: Transport::Listening,
         protocol: Arc::new(protocol),
+        trace: None,
         paths: vec![PATH],
         start: Instant::ZERO,
         error: None,
@@ -77,7 +78,10 @@ fn a_second_syn_from_elsewhere_is_refused_with_a_reason_only_if_it_is_a_join() {
     let (mut server, mut host) = (listener(multipath()), host());
     assert!(server.handle_segment(Instant::ZERO, PATH, &syn(None), &mut host).is_ok());
     let _ = match &mut server.transport {
-        Transport::Mptcp(stream) => stream.process_events(Instant::ZERO, &mut None, &host),
+        Transport::Mptcp(stream) => {
+            let mut notes = Notes { error: &mut None, trace: &mut None };
+            stream.process_events(Instant::ZERO, &mut notes, &host)
+        }
         _ => panic!("no connection"),
     };
     let elsewhere = EndPath { remote: Socket::new(AddressFamily::Ipv4, AddressIndex(0), 40_000), ..PATH };

@@ -1,6 +1,6 @@
 //! Detection by DSACK (RFC 2883, RFC 3708): every retransmission was reported as a duplicate.
 
-use super::Verdict;
+use super::{Cause, Verdict};
 
 /// The detector of one connection: the retransmissions of the last recovery that are not yet known to be
 /// duplicates. It outlives the recovery, since the reports come a round-trip time after the retransmissions.
@@ -11,7 +11,7 @@ pub(crate) struct Dsack {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Episode {
-    by_timeout: bool,
+    cause: Cause,
     /// Segments retransmitted, not reported.
     outstanding: u32,
     /// Any at all.
@@ -20,8 +20,8 @@ struct Episode {
 
 impl Dsack {
     /// A recovery begins.
-    pub(crate) fn begin(&mut self, by_timeout: bool) {
-        self.episode = Some(Episode { by_timeout, outstanding: 0, retransmitted: false });
+    pub(crate) fn begin(&mut self, cause: Cause) {
+        self.episode = Some(Episode { cause, outstanding: 0, retransmitted: false });
     }
 
     /// `segments` were sent again in it.
@@ -46,9 +46,9 @@ impl Dsack {
         if episode.outstanding > 0 || !episode.retransmitted {
             return Verdict::Undecided;
         }
-        let by_timeout = episode.by_timeout;
+        let cause = episode.cause;
         self.episode = None;
-        Verdict::Spurious { by_timeout }
+        Verdict::Spurious { cause }
     }
 
     /// Another detector decided first.

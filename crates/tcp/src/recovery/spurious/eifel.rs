@@ -1,6 +1,6 @@
 //! Eifel detection (RFC 3522): the timestamp echoed tells which transmission the ACK answers.
 
-use super::Verdict;
+use super::{Cause, Verdict};
 
 /// One acceptable ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,16 +26,16 @@ pub(crate) struct Eifel {
 struct Armed {
     /// RFC 3522 §3.2 (2): RetransmitTS.
     retransmit_ts: u32,
-    by_timeout: bool,
+    cause: Cause,
 }
 
 impl Eifel {
     /// RFC 3522 §3.2 (1) and (2): recovery begins with a retransmission of the oldest outstanding segment that
     /// carries TSval `retransmit_ts`. Nothing while a recovery is in progress: it must not be started over.
-    pub(crate) fn begin(&mut self, retransmit_ts: u32, by_timeout: bool) {
+    pub(crate) fn begin(&mut self, retransmit_ts: u32, cause: Cause) {
         if !self.in_recovery {
             self.in_recovery = true;
-            self.armed = Some(Armed { retransmit_ts, by_timeout });
+            self.armed = Some(Armed { retransmit_ts, cause });
         }
     }
 
@@ -64,6 +64,6 @@ impl Eifel {
         if ack.dsack || (ack.covers_all && !self.dsack_seen) {
             return Verdict::Undecided;
         }
-        Verdict::Spurious { by_timeout: armed.by_timeout }
+        Verdict::Spurious { cause: armed.cause }
     }
 }

@@ -1,6 +1,6 @@
 //! F-RTO (RFC 5682 §3.1, the version with SACK): after a timeout, send something new and see what comes back.
 
-use super::Verdict;
+use super::{Cause, Verdict};
 use ropewalk_units::Mark;
 
 /// One ACK after the timeout.
@@ -127,7 +127,7 @@ impl FrtoAction {
         match self {
             Self::Wait | Self::SendNew => Verdict::Undecided,
             Self::Recover { .. } => Verdict::Genuine,
-            Self::Spurious => Verdict::Spurious { by_timeout: true },
+            Self::Spurious => Verdict::Spurious { cause: Cause::Timeout },
         }
     }
 }

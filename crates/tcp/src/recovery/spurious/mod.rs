@@ -18,6 +18,15 @@ pub(crate) use eifel::{Eifel, EifelAck};
 pub(crate) use frto::{Frto, FrtoAck, FrtoAction};
 pub(crate) use response::TimeoutMemory;
 
+/// What began a recovery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    /// Duplicate ACKs, SACK blocks or RACK.
+    Loss,
+    /// The retransmission timer.
+    Timeout,
+}
+
 /// What is known about the retransmissions of one recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
@@ -27,7 +36,7 @@ pub(crate) enum Verdict {
     Genuine,
     /// Nothing was lost.
     Spurious {
-        /// The recovery began with a timeout, not with duplicate ACKs.
-        by_timeout: bool,
+        /// What had begun the recovery.
+        cause: Cause,
     },
 }

@@ -1,10 +1,10 @@
 //! The RFCs' rules as scripts.
 
-use super::{Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use super::{Cause, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
 use ropewalk_units::{Duration, Mark};
 
-const BY_TIMEOUT: Verdict = Verdict::Spurious { by_timeout: true };
-const BY_DUPACKS: Verdict = Verdict::Spurious { by_timeout: false };
+const BY_TIMEOUT: Verdict = Verdict::Spurious { cause: Cause::Timeout };
+const BY_DUPACKS: Verdict = Verdict::Spurious { cause: Cause::Loss };
 
 fn eifel_ack(ts_ecr: u32) -> EifelAck {
     EifelAck { ts_ecr: Some(ts_ecr), dsack: false, covers_all: false }
@@ -22,7 +22,7 @@ fn eifel_compares_the_echo_with_the_retransmission() {
     ];
     for (retransmit_ts, ts_ecr, verdict) in cases {
         let mut eifel = Eifel::default();
-        eifel.begin(retransmit_ts, true);
+        eifel.begin(retransmit_ts, Cause::Timeout);
         assert_eq!(eifel.on_ack(&eifel_ack(ts_ecr)), verdict, "{retransmit_ts} {ts_ecr}");
     }
 }
@@ -30,22 +30,22 @@ fn eifel_compares_the_echo_with_the_retransmission() {
 #[test]
 fn eifel_judges_the_first_acceptable_ack_only() {
     let mut eifel = Eifel::default();
-    eifel.begin(100, false);
+    eifel.begin(100, Cause::Loss);
     assert_eq!(eifel.on_ack(&eifel_ack(100)), Verdict::Genuine);
     assert_eq!(eifel.on_ack(&eifel_ack(50)), Verdict::Undecided);
     // Not started over while this recovery goes on.
-    eifel.begin(200, false);
+    eifel.begin(200, Cause::Loss);
     assert_eq!(eifel.on_ack(&eifel_ack(150)), Verdict::Undecided);
     eifel.end();
-    eifel.begin(200, false);
+    eifel.begin(200, Cause::Loss);
     assert_eq!(eifel.on_ack(&eifel_ack(150)), BY_DUPACKS);
 }
 
 #[test]
 fn eifel_keeps_the_first_retransmissions_timestamp() {
     let mut eifel = Eifel::default();
-    eifel.begin(100, true);
-    eifel.begin(300, true);
+    eifel.begin(100, Cause::Timeout);
+    eifel.begin(300, Cause::Timeout);
     assert_eq!(eifel.on_ack(&eifel_ack(200)), Verdict::Genuine, "answers the first retransmission");
 }
 
@@ -56,13 +56,13 @@ fn eifel_gives_no_verdict_where_acks_may_have_been_lost() {
     let without = EifelAck { ts_ecr: None, ..eifel_ack(0) };
     for ack in [covering, with_dsack, without] {
         let mut eifel = Eifel::default();
-        eifel.begin(100, true);
+        eifel.begin(100, Cause::Timeout);
         assert_eq!(eifel.on_ack(&ack), Verdict::Undecided, "{ack:?}");
     }
     // From a peer known to report duplicates, an ACK of everything without a report is proof.
     let mut eifel = Eifel::default();
     eifel.on_dsack();
-    eifel.begin(100, true);
+    eifel.begin(100, Cause::Timeout);
     assert_eq!(eifel.on_ack(&covering), BY_TIMEOUT);
 }
 
@@ -159,7 +159,7 @@ fn frto_examines_the_last_timeout_of_a_series() {
 fn dsack_needs_a_report_for_every_retransmission() {
     let mut dsack = Dsack::default();
     assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "no recovery");
-    dsack.begin(false);
+    dsack.begin(Cause::Loss);
     dsack.on_retransmit(1);
     dsack.on_retransmit(1);
     assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "RFC 3708 §3 (B.2)");
@@ -170,11 +170,11 @@ fn dsack_needs_a_report_for_every_retransmission() {
 #[test]
 fn dsack_draws_no_conclusion_from_network_duplicates() {
     let mut dsack = Dsack::default();
-    dsack.begin(true);
+    dsack.begin(Cause::Timeout);
     dsack.on_retransmit(1);
     assert_eq!(dsack.on_dsack(1, false), Verdict::Undecided, "RFC 3708 §3 (A)");
     assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided);
-    dsack.begin(true);
+    dsack.begin(Cause::Timeout);
     dsack.on_retransmit(2);
     assert_eq!(dsack.on_dsack(2, true), BY_TIMEOUT);
 }
@@ -182,7 +182,7 @@ fn dsack_draws_no_conclusion_from_network_duplicates() {
 #[test]
 fn a_report_before_any_retransmission_says_nothing() {
     let mut dsack = Dsack::default();
-    dsack.begin(true);
+    dsack.begin(Cause::Timeout);
     assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided);
 }
 

@@ -1,0 +1,25 @@
+//! What a site and a hub do with packets and datagrams, without sockets, clocks or randomness of their own.
+//!
+//! A driver hands in what comes, calls `handle_timeout` at the time that `poll_timeout` names, and after each polls deliveries,
+//! datagrams and notices until there are none.
+
+mod drops;
+mod hub;
+mod notice;
+mod pending;
+mod prefixes;
+mod site;
+mod tunnel;
+
+#[cfg(test)]
+mod tests;
+
+pub use drops::{Drops, Reason};
+pub use hub::{Hub, HubConfig, Member};
+pub use notice::{Notice, Subject};
+pub use prefixes::Prefixes;
+pub use site::{Path, Site, SiteConfig};
+pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};
+
+/// Fills a slice with random octets that nobody can foresee.
+pub type Entropy = Box<dyn FnMut(&mut [u8])>;

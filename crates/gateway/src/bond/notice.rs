@@ -1,0 +1,104 @@
+//! What an operator may want to know, and why it happened.
+
+use crate::session::offer::Refused;
+use ropewalk_bonding::PathState;
+use std::fmt;
+use std::net::SocketAddr;
+
+/// Whom it is about: at a hub one of its sites; at a site `None`.
+pub type Subject = Option<usize>;
+
+/// Something that happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// A session has begun, with a new bond or going on with the one before.
+    Begun {
+        /// The bond is new.
+        is_fresh: bool,
+    },
+    /// New keys are in use.
+    Rekeyed,
+    /// The other end has said that it ends.
+    Closed,
+    /// The session's keys are too old, and nobody has asked for new ones.
+    Expired,
+    /// Nothing came from the other end for a while: new keys are asked for.
+    Silent,
+    /// The hub refuses.
+    Refused(Refused),
+    /// Another gateway with this key has taken over.
+    Displaced,
+    /// A site's key is used by another process now.
+    TakenOver {
+        /// Was the one before alive until then?
+        was_alive: bool,
+    },
+    /// A path's packets come from, and go to, another address now.
+    Roamed {
+        /// Its name.
+        path: String,
+        /// From where.
+        from: Option<SocketAddr>,
+        /// The new one.
+        to: SocketAddr,
+    },
+    /// A path is used, watched or left.
+    Path {
+        /// Its name.
+        path: String,
+        /// As it was.
+        from: PathState,
+        /// As it is.
+        to: PathState,
+    },
+    /// Every path is down.
+    NoPath,
+}
+
+impl Notice {
+    /// Is it something to be looked after?
+    pub const fn is_warning(&self) -> bool {
+        match self {
+            Self::Expired | Self::Silent | Self::Refused(_) | Self::Displaced | Self::NoPath => true,
+            Self::TakenOver { was_alive } => *was_alive,
+            Self::Path { to, .. } => matches!(to, PathState::Down),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Begun { is_fresh: true } => f.write_str("a session has begun, with a new bond"),
+            Self::Begun { is_fresh: false } => f.write_str("a session has begun; the bond goes on"),
+            Self::Rekeyed => f.write_str("new keys are in use"),
+            Self::Closed => f.write_str("the other end has ended the session"),
+            Self::Expired => f.write_str("the session has ended: its keys are too old, and the site asked for no new ones"),
+            Self::Silent => f.write_str("nothing came from the hub for a while: asking for a new session"),
+            Self::Refused(reason) => write!(f, "the hub refuses: {reason}"),
+            Self::Displaced => f.write_str(
+                "another gateway with this key has taken over; this one waits until that is silent. Each site needs a key of its own",
+            ),
+            Self::TakenOver { was_alive: true } => f.write_str(
+                "another process took the site's place while it was alive: it was restarted, or two gateways have one key",
+            ),
+            Self::TakenOver { was_alive: false } => f.write_str("the site was restarted"),
+            Self::Roamed { path, from: None, to } => write!(f, "path {path}: the other end is at {to}"),
+            Self::Roamed { path, from: Some(from), to } => {
+                write!(f, "path {path}: the other end was at {from} and sends from {to} now")
+            }
+            Self::Path { path, to: PathState::Up, from: PathState::Down } => {
+                write!(f, "path {path} is used again: keepalives were answered in a row")
+            }
+            Self::Path { path, to: PathState::Up, .. } => write!(f, "path {path} is used again: it shows signs of life"),
+            Self::Path { path, to: PathState::Suspected, .. } => {
+                write!(f, "path {path} is suspected: no sign of life for too long; it is used only if no other is up")
+            }
+            Self::Path { path, to: PathState::Down, .. } => {
+                write!(f, "path {path} is down: no sign of life; only keepalives go by it")
+            }
+            Self::NoPath => f.write_str("every path is down"),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Handshakes that the hub has answered, and that no packet has confirmed yet.
+
+use crate::session::message::KEY;
+use crate::session::offer::Generation;
+use crate::session::transport::Transport;
+use ropewalk_bonding::Config;
+use ropewalk_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// So long an answer may stay without a packet that confirms it.
+const LIFE: Duration = Duration::from_secs(10);
+/// Answers of one site that wait for their packets. The oldest gives way.
+const OF_ONE: usize = 4;
+/// Questions that are remembered, so that one that comes by several paths is answered once.
+const REMEMBERED: usize = 64;
+
+/// A session that begins with its first packet.
+pub(super) struct Pending {
+    pub(super) transport: Transport,
+    pub(super) generation: Generation,
+    pub(super) is_fresh: bool,
+    pub(super) bond: Config,
+    pub(super) at: Instant,
+}
+
+/// Those of one site, the oldest first.
+#[derive(Default)]
+pub(super) struct PendingSessions(VecDeque<Pending>);
+
+impl PendingSessions {
+    /// Adds one. Gives the name of the one that gave way.
+    pub(super) fn push(&mut self, pending: Pending) -> Option<u32> {
+        self.0.push_back(pending);
+        if self.0.len() <= OF_ONE {
+            return None;
+        }
+        self.0.pop_front().map(|pending| pending.transport.local)
+    }
+
+    pub(super) fn get_mut(&mut self, name: u32) -> Option<&mut Pending> {
+        self.0.iter_mut().find(|pending| pending.transport.local == name)
+    }
+
+    /// Takes one out, with the names of all older ones, which nobody will confirm.
+    pub(super) fn take(&mut self, name: u32) -> Option<(Pending, Vec<u32>)> {
+        let place = self.0.iter().position(|pending| pending.transport.local == name)?;
+        let older = self.0.drain(..place).map(|pending| pending.transport.local).collect();
+        self.0.pop_front().map(|pending| (pending, older))
+    }
+
+    /// The names of those that nobody has confirmed in time.
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<u32> {
+        let is_old = |pending: &Pending| now.saturating_since(pending.at) >= LIFE;
+        let count = self.0.iter().take_while(|pending| is_old(pending)).count();
+        self.0.drain(..count).map(|pending| pending.transport.local).collect()
+    }
+
+    pub(super) fn expires_at(&self) -> Instant {
+        self.0.front().map_or(Instant::MAX, |pending| pending.at + LIFE)
+    }
+}
+
+/// Answers to the questions of late, by their ephemeral keys.
+#[derive(Default)]
+pub(super) struct Answered(VecDeque<([u8; KEY], Vec<u8>)>);
+
+impl Answered {
+    pub(super) fn get(&self, ephemeral: &[u8; KEY]) -> Option<&[u8]> {
+        let known = self.0.iter().find(|(known, _)| known == ephemeral);
+        known.map(|(_, answer)| answer.as_slice())
+    }
+
+    pub(super) fn push(&mut self, ephemeral: [u8; KEY], answer: Vec<u8>) {
+        if self.0.len() == REMEMBERED {
+            self.0.pop_front();
+        }
+        self.0.push_back((ephemeral, answer));
+    }
+}

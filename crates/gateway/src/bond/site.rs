@@ -1,0 +1,398 @@
+//! A site: it asks its hub for sessions, over all of its paths at once.
+
+use super::Entropy;
+use super::drops::{Drops, Reason};
+use super::notice::Notice;
+use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
+use crate::key::{PublicKey, SecretKey};
+use crate::packet::{Header, Packet};
+use crate::session::cookie::{COOKIE_LIFE, MacKeys};
+use crate::session::message::{self, COOKIE_LEN, Cookie, MAC, Message, Response};
+use crate::session::noise::{Asked, Parties, Split, ask};
+use crate::session::offer::{Answer, Generation, Offer, Refused};
+use crate::session::transport::{Cipher, End, Names, Transport};
+use ropewalk_bonding::{Config, ConfigError, MAX_PATHS};
+use ropewalk_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// The hub answers keepalives several times in this: silence means that it does not know the session.
+const SILENCE: Duration = Duration::from_secs(2);
+/// The first question is repeated after so long, then after twice that each time.
+const FIRST_RETRY: Duration = Duration::from_millis(250);
+/// The longest time between two: WireGuard's Rekey-Timeout (its paper, §6.1).
+const LAST_RETRY: Duration = Duration::from_secs(5);
+/// A site that yields, or is refused, asks so often.
+const REFUSED_RETRY: Duration = Duration::from_secs(20);
+
+/// A path of a site.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Path {
+    /// Where it leads until the hub's packets say otherwise.
+    pub way: Way,
+}
+
+/// What a site is.
+pub struct SiteConfig {
+    /// Its private key.
+    pub secret: SecretKey,
+    /// The hub's public key.
+    pub hub: PublicKey,
+    /// What it shares with the hub.
+    pub psk: SecretKey,
+    /// The bond.
+    pub bond: Config,
+    /// Its paths, in the order of the bond's.
+    pub paths: Vec<Path>,
+    /// How packets of the inside are treated.
+    pub inside: Inside,
+    /// Its CPU has instructions for AES.
+    pub has_aes: bool,
+}
+
+/// A question that waits for its answer.
+struct Question {
+    asked: Asked,
+    unsigned: Vec<u8>,
+    name: u32,
+    /// The first authenticator of what was sent: a cookie is for it.
+    mac: Option<[u8; MAC]>,
+    generation: Generation,
+    /// Paths that it still has to be sent by.
+    unsent: Vec<usize>,
+}
+
+/// A site of a bond.
+pub struct Site {
+    config: SiteConfig,
+    entropy: Entropy,
+    macs: MacKeys,
+    generation: Generation,
+    /// The generation that the tunnel has.
+    tunnel: Option<(Generation, Tunnel)>,
+    question: Option<Question>,
+    cookies: [Option<([u8; COOKIE_LEN], Instant)>; MAX_PATHS],
+    /// When a question may be asked next.
+    ask_at: Instant,
+    retry: Duration,
+    yields: bool,
+    is_over: bool,
+    /// What came out of a bond that has ended.
+    rest: VecDeque<Packet>,
+    /// Last words.
+    farewell: Vec<(Way, Vec<u8>)>,
+    notices: VecDeque<Notice>,
+    drops: Drops,
+}
+
+fn draw<const N: usize>(entropy: &mut Entropy) -> [u8; N] {
+    let mut octets = [0; N];
+    entropy(&mut octets);
+    octets
+}
+
+impl Site {
+    /// A site that begins at `now`.
+    ///
+    /// # Errors
+    /// What is wrong with the bond.
+    pub fn new(config: SiteConfig, mut entropy: Entropy, now: Instant) -> Result<Self, ConfigError> {
+        config.bond.validate()?;
+        let instance = u64::from_be_bytes(draw(&mut entropy));
+        Ok(Self {
+            macs: MacKeys::new(&config.hub.0),
+            config,
+            entropy,
+            generation: Generation { instance, number: 0 },
+            tunnel: None,
+            question: None,
+            cookies: [None; MAX_PATHS],
+            ask_at: now,
+            retry: FIRST_RETRY,
+            yields: false,
+            is_over: false,
+            rest: VecDeque::new(),
+            farewell: Vec::new(),
+            notices: VecDeque::new(),
+            drops: Drops::default(),
+        })
+    }
+
+    /// Other paths from now on: the hub is asked for a new bond, and the old one goes on until it answers.
+    ///
+    /// # Errors
+    /// What is wrong with them; then all is as before.
+    pub fn set_paths(&mut self, now: Instant, bond: Config, paths: Vec<Path>) -> Result<(), ConfigError> {
+        bond.validate()?;
+        self.config.bond = bond;
+        self.config.paths = paths;
+        self.cookies = [None; MAX_PATHS];
+        self.generation.number += 1;
+        self.question = None;
+        self.ask_at = now;
+        self.retry = FIRST_RETRY;
+        Ok(())
+    }
+
+    /// The bond as it is configured.
+    pub const fn bond(&self) -> &Config {
+        &self.config.bond
+    }
+
+    /// Its paths.
+    pub fn paths(&self) -> &[Path] {
+        &self.config.paths
+    }
+
+    /// Something cheap to tell about the paths' next datagrams: the longest inner packet.
+    pub const fn set_mtu(&mut self, mtu: u16) {
+        self.config.inside.mtu = mtu;
+    }
+
+    /// A packet of the inside.
+    pub fn handle_packet(&mut self, now: Instant, octets: &mut [u8]) {
+        let Some(header) = Header::read(octets) else { return self.drops.count(Reason::NotIp) };
+        match &mut self.tunnel {
+            Some((_, tunnel)) => tunnel.handle_packet(now, &header, octets, &self.config.inside),
+            None => self.drops.count(Reason::NoSession),
+        }
+    }
+
+    /// A datagram of the outside.
+    pub fn handle_datagram(&mut self, now: Instant, way: Way, datagram: &mut [u8]) {
+        match Message::read(datagram) {
+            Err(malformed) => self.drops.count(malformed.into()),
+            Ok(Message::Initiation(_)) => self.drops.count(Reason::Handshake),
+            Ok(Message::Cookie(cookie)) => self.handle_cookie(now, way, &cookie),
+            Ok(Message::Response(response)) => self.handle_response(now, &response),
+            Ok(Message::Transport(header)) => {
+                let said = match &mut self.tunnel {
+                    Some((_, tunnel)) => tunnel.handle_sealed(now, header, datagram, way),
+                    None => return self.drops.count(Reason::NoSession),
+                };
+                self.handle_ending(now, said);
+            }
+        }
+    }
+
+    fn handle_ending(&mut self, now: Instant, said: Option<Ending>) {
+        match said {
+            None => {}
+            Some(Ending::Over) => {
+                self.notices.push_back(Notice::Closed);
+                self.leave(now, FIRST_RETRY);
+            }
+            Some(Ending::Displaced) => {
+                self.notices.push_back(Notice::Displaced);
+                self.yields = true;
+                self.leave(now, REFUSED_RETRY);
+            }
+        }
+    }
+
+    /// The session is over; another is asked for after `retry`.
+    fn leave(&mut self, now: Instant, retry: Duration) {
+        self.replace(now, None);
+        self.ask_at = now + retry;
+    }
+
+    /// Another tunnel, or none. What has come out of the one before is delivered.
+    fn replace(&mut self, now: Instant, tunnel: Option<(Generation, Tunnel)>) {
+        if let Some((_, mut old)) = std::mem::replace(&mut self.tunnel, tunnel) {
+            self.rest.extend(std::iter::from_fn(|| old.poll_deliver(now)));
+            self.notices.extend(std::iter::from_fn(|| old.poll_notice()));
+        }
+    }
+
+    fn handle_cookie(&mut self, now: Instant, way: Way, cookie: &Cookie<'_>) {
+        let Some(question) = self.question.as_mut().filter(|question| question.name == cookie.receiver)
+        else {
+            return self.drops.count(Reason::Handshake);
+        };
+        let place = self.config.paths.iter().position(|path| path.way.socket == way.socket);
+        let opened = question.mac.and_then(|mac| self.macs.open_cookie(cookie.nonce, cookie.sealed, &mac));
+        let (Some(place), Some(opened)) = (place, opened) else { return self.drops.count(Reason::Handshake) };
+        let is_first = self.cookies[place].is_none_or(|(known, _)| known != opened);
+        self.cookies[place] = Some((opened, now));
+        if is_first {
+            question.unsent.push(place);
+        }
+    }
+
+    fn handle_response(&mut self, now: Instant, response: &Response<'_>) {
+        let Some(question) = self.question.as_mut().filter(|question| question.name == response.receiver)
+        else {
+            return self.drops.count(Reason::Handshake);
+        };
+        let Ok((payload, split)) = question.asked.finish(response.noise) else {
+            return self.drops.count(Reason::Handshake);
+        };
+        let names = Names { local: question.name, remote: response.sender };
+        let generation = question.generation;
+        self.question = None;
+        match Answer::decode(&payload) {
+            Ok(Answer::Accepted { is_aes, is_fresh }) => {
+                let cipher = if is_aes { Cipher::Aes } else { Cipher::ChaCha };
+                let transport = Transport::new(&split, End::Site, cipher, names, now);
+                self.begin(now, transport, generation, is_fresh);
+            }
+            Ok(Answer::Refused(refused)) => self.handle_refusal(now, refused),
+            Err(_) => self.drops.count(Reason::NotUnderstood),
+        }
+        drop::<Split>(split);
+    }
+
+    fn begin(&mut self, now: Instant, transport: Transport, generation: Generation, is_fresh: bool) {
+        self.retry = FIRST_RETRY;
+        self.ask_at = now;
+        self.yields = false;
+        match &mut self.tunnel {
+            Some((known, tunnel)) if *known == generation && !is_fresh => {
+                tunnel.rekey(transport);
+                tunnel.heard_at = now;
+                self.notices.push_back(Notice::Rekeyed);
+            }
+            _ => {
+                let Ok(mut tunnel) = Tunnel::new(self.config.bond.clone(), transport, now) else { return };
+                let paths = self.config.paths.iter().enumerate();
+                paths.for_each(|(place, path)| tunnel.set_way(place, path.way));
+                self.replace(now, Some((generation, tunnel)));
+                self.notices.push_back(Notice::Begun { is_fresh: true });
+            }
+        }
+    }
+
+    fn handle_refusal(&mut self, now: Instant, refused: Refused) {
+        self.notices.push_back(Notice::Refused(refused));
+        self.ask_at = now + REFUSED_RETRY;
+    }
+
+    /// Is there a reason to ask for a session?
+    fn wants(&self, now: Instant) -> bool {
+        match &self.tunnel {
+            None => true,
+            Some((generation, tunnel)) => {
+                *generation != self.generation
+                    || tunnel.transport().is_due(now)
+                    || now >= tunnel.heard_at + SILENCE
+            }
+        }
+    }
+
+    /// When there will be one.
+    fn wants_at(&self, now: Instant) -> Instant {
+        let at = match &self.tunnel {
+            Some((_, tunnel)) if !self.wants(now) => {
+                tunnel.transport().due_at().min(tunnel.heard_at + SILENCE)
+            }
+            _ => now,
+        };
+        at.max(self.ask_at)
+    }
+
+    /// To be called when the time of [`Self::poll_timeout`] has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if let Some((_, tunnel)) = &mut self.tunnel {
+            tunnel.handle_timeout(now);
+        }
+        if !self.is_over && self.wants(now) && now >= self.ask_at {
+            self.ask(now);
+        }
+    }
+
+    fn ask(&mut self, now: Instant) {
+        let is_silent = self.tunnel.as_ref().is_some_and(|(_, tunnel)| now >= tunnel.heard_at + SILENCE);
+        if is_silent && self.retry == FIRST_RETRY {
+            self.notices.push_back(Notice::Silent);
+        }
+        let offer = Offer {
+            generation: self.generation,
+            has_aes: self.config.has_aes,
+            yields: self.yields,
+            paths: self.config.bond.paths.clone(),
+        };
+        let (secret, hub, psk) = (&self.config.secret.0, &self.config.hub.0, &self.config.psk.0);
+        let parties = Parties { site: secret, hub, psk };
+        let (asked, noise) = ask(parties, draw(&mut self.entropy), &offer.encode());
+        let name = u32::from_be_bytes(draw(&mut self.entropy));
+        self.question = Some(Question {
+            asked,
+            unsigned: message::initiation(name, &noise),
+            name,
+            mac: None,
+            generation: self.generation,
+            unsent: (0..self.config.paths.len()).collect(),
+        });
+        let jitter = Duration::from_millis(u64::from(draw::<1>(&mut self.entropy)[0]) / 4);
+        self.ask_at = now + self.retry + jitter;
+        self.retry = (self.retry * 2).min(LAST_RETRY);
+        if self.yields {
+            self.ask_at = now + REFUSED_RETRY;
+        }
+    }
+
+    /// When [`Self::handle_timeout`] is to be called next.
+    pub fn poll_timeout(&self, now: Instant) -> Instant {
+        let tunnel = self.tunnel.as_ref().map_or(Instant::MAX, |(_, tunnel)| tunnel.poll_timeout());
+        if self.is_over { tunnel } else { tunnel.min(self.wants_at(now)) }
+    }
+
+    /// The next datagram, into `out`.
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {
+        if let Some((way, datagram)) = self.farewell.pop() {
+            out.clear();
+            out.extend_from_slice(&datagram);
+            return Some(way);
+        }
+        if let Some(way) = self.poll_question(now, out) {
+            return Some(way);
+        }
+        self.tunnel.as_mut()?.1.poll_transmit(now, out)
+    }
+
+    fn poll_question(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {
+        let question = self.question.as_mut()?;
+        let place = question.unsent.pop()?;
+        let way = self.config.paths.get(place)?.way;
+        let cookie = self.cookies[place].filter(|(_, at)| now.saturating_since(*at) < COOKIE_LIFE);
+        out.clear();
+        out.extend_from_slice(&question.unsigned);
+        question.mac = Some(self.macs.sign(out, cookie.as_ref().map(|(cookie, _)| cookie)));
+        Some(way)
+    }
+
+    /// The next packet for the inside.
+    pub fn poll_deliver(&mut self, now: Instant) -> Option<Packet> {
+        self.rest.pop_front().or_else(|| self.tunnel.as_mut()?.1.poll_deliver(now))
+    }
+
+    /// What has happened.
+    pub fn poll_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front().or_else(|| self.tunnel.as_mut()?.1.poll_notice())
+    }
+
+    /// The process ends: the hub is told.
+    pub fn end(&mut self) {
+        self.is_over = true;
+        self.question = None;
+        self.farewell = self.tunnel.as_mut().map(|(_, tunnel)| tunnel.end(Ending::Over)).unwrap_or_default();
+    }
+
+    /// The bond, if there is a session.
+    pub fn status(&self, now: Instant) -> Option<TunnelStatus> {
+        self.tunnel.as_ref().map(|(_, tunnel)| tunnel.status(now))
+    }
+
+    /// What was dropped.
+    pub fn drops(&self) -> Drops {
+        let mut all = self.drops.clone();
+        if let Some((_, tunnel)) = &self.tunnel {
+            all.add(&tunnel.drops);
+        }
+        all
+    }
+
+    /// Something was not sent.
+    pub fn note_drop(&mut self, reason: Reason) {
+        self.drops.count(reason);
+    }
+}

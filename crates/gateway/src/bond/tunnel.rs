@@ -1,0 +1,439 @@
+//! One end of a bond under the keys of its sessions.
+
+use super::drops::{Drops, Reason};
+use super::notice::Notice;
+use crate::packet::{FlowHasher, Header, Packet, clamp_mss};
+use crate::session::message::Transport as TransportHeader;
+use crate::session::message::{OVERHEAD, TRANSPORT_HEADER};
+use crate::session::transport::{Opened, Transport};
+use ropewalk_bonding::{
+    Class, Config, ConfigError, Control, DataHeader, Datagram, Endpoint, Event, FlowKey, MAX_PATHS, PathId,
+    PathState,
+};
+use ropewalk_units::Instant;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// Of the first octet: the upper half of what is the session's own, and of what is the bond's.
+const SESSION: u8 = 0;
+/// Of the first octet's lower half: a packet behind its header.
+const DATA: u8 = 0;
+/// A session's own message: it ends.
+const CLOSE: u8 = 1;
+/// Octets of UDP's header.
+const UDP: usize = 8;
+/// Octets of a train's packet that say something.
+const TRAIN_SAYS: usize = 12;
+
+/// Where datagrams of a path go: by which of the driver's sockets, and to whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// The socket's number.
+    pub socket: usize,
+    /// The other end's address there.
+    pub to: SocketAddr,
+}
+
+/// Why a session ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    /// The other end's process ends.
+    Over,
+    /// Another process with the same key has begun.
+    Displaced,
+}
+
+/// How packets of the inside are treated.
+#[derive(Clone, Debug)]
+pub struct Inside {
+    /// By code point.
+    pub classes: [Class; 64],
+    /// Names flows.
+    pub hasher: FlowHasher,
+    /// The longest packet that fits.
+    pub mtu: u16,
+}
+
+/// A bond's end, its keys, and where its paths lead.
+pub(super) struct Tunnel {
+    endpoint: Endpoint<Packet>,
+    names: Vec<String>,
+    transport: Transport,
+    last: Option<Transport>,
+    ways: [Option<Way>; MAX_PATHS],
+    /// When something authentic came last.
+    pub(super) heard_at: Instant,
+    began_at: Instant,
+    notices: VecDeque<Notice>,
+    pub(super) drops: Drops,
+}
+
+/// One path, for observers. Octets are those of datagrams with all headers.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct PathStatus {
+    /// Its name.
+    pub name: String,
+    /// `up`, `suspected` or `down`.
+    pub state: &'static str,
+    /// The other end.
+    pub remote: Option<SocketAddr>,
+    /// Data sent.
+    pub sent_packets: u64,
+    /// Their octets.
+    pub sent_bytes: u64,
+    /// Data received.
+    pub received_packets: u64,
+    /// Their octets.
+    pub received_bytes: u64,
+    /// Sent by the other end and lost.
+    pub lost_received: u64,
+    /// Sent by this end and lost, as the other says.
+    pub lost_sent: u64,
+    /// Lost and sent again.
+    pub repaired: u64,
+    /// Smoothed round-trip time in ms.
+    pub rtt_ms: Option<f64>,
+    /// What a packet waits in queues on the way, in ms.
+    pub queueing_ms: f64,
+    /// What the path carries, in Mbit/s.
+    pub rate_mbps: f64,
+}
+
+/// A bond, for observers.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TunnelStatus {
+    /// Its paths.
+    pub paths: Vec<PathStatus>,
+    /// Packets that came out of it here.
+    pub delivered: u64,
+    /// Packets dropped while they waited for a path.
+    pub dropped_waiting: u64,
+    /// Packets held back for order.
+    pub held_back: u32,
+    /// The most that were.
+    pub held_back_most: u32,
+    /// Mean time that a packet was held back, in ms.
+    pub held_back_ms: f64,
+    /// Copies that came.
+    pub duplicates: u64,
+    /// Packets that came too late.
+    pub late: u64,
+    /// Packets no longer waited for.
+    pub given_up: u64,
+    /// Seconds since the bond began.
+    pub age_s: f64,
+    /// Seconds since something came.
+    pub silent_s: f64,
+}
+
+const fn state_name(state: PathState) -> &'static str {
+    match state {
+        PathState::Up => "up",
+        PathState::Suspected => "suspected",
+        PathState::Down => "down",
+    }
+}
+
+impl Tunnel {
+    pub(super) fn new(config: Config, transport: Transport, now: Instant) -> Result<Self, ConfigError> {
+        Ok(Self {
+            names: config.paths.iter().map(|path| path.name.clone()).collect(),
+            endpoint: Endpoint::new(config, now)?,
+            transport,
+            last: None,
+            ways: [None; MAX_PATHS],
+            heard_at: now,
+            began_at: now,
+            notices: VecDeque::new(),
+            drops: Drops::default(),
+        })
+    }
+
+    /// Where a path leads until its packets say otherwise.
+    pub(super) fn set_way(&mut self, path: usize, way: Way) {
+        self.ways[path] = Some(way);
+    }
+
+    /// New keys; the old ones open what is still on its way.
+    pub(super) fn rekey(&mut self, transport: Transport) {
+        self.last = Some(std::mem::replace(&mut self.transport, transport));
+    }
+
+    /// The keys in use.
+    pub(super) const fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// Both names by which the other end may call it.
+    pub(super) fn locals(&self) -> impl Iterator<Item = u32> + use<> {
+        [Some(self.transport.local), self.last.as_ref().map(|last| last.local)].into_iter().flatten()
+    }
+
+    /// A packet of the inside.
+    pub(super) fn handle_packet(
+        &mut self,
+        now: Instant,
+        header: &Header,
+        octets: &mut [u8],
+        inside: &Inside,
+    ) {
+        clamp_mss(octets, usize::from(inside.mtu));
+        let class = inside.classes[usize::from(header.dscp & 63)];
+        let flow = FlowKey { hash: inside.hasher.hash(header, octets), class };
+        self.endpoint.handle_packet(now, Packet::new(octets), flow);
+    }
+
+    /// A sealed datagram of one of its sessions. What the other end says of the session itself.
+    pub(super) fn handle_sealed(
+        &mut self,
+        now: Instant,
+        header: TransportHeader,
+        datagram: &mut [u8],
+        way: Way,
+    ) -> Option<Ending> {
+        let transport = if header.receiver == self.transport.local {
+            &mut self.transport
+        } else {
+            match &mut self.last {
+                Some(last) if last.local == header.receiver => last,
+                _ => {
+                    self.drops.count(Reason::UnknownSession);
+                    return None;
+                }
+            }
+        };
+        match transport.open(now, header, datagram) {
+            Ok(opened) => self.handle_opened(now, &opened, way),
+            Err(unopened) => {
+                self.drops.count(unopened.into());
+                None
+            }
+        }
+    }
+
+    /// What a datagram held.
+    pub(super) fn handle_opened(&mut self, now: Instant, opened: &Opened<'_>, way: Way) -> Option<Ending> {
+        self.heard_at = now;
+        if opened.is_newest {
+            self.follow(opened.path, way);
+        }
+        let first = opened.plain.first().copied().unwrap_or(0);
+        if first >> 4 == SESSION {
+            return self.hear_ending(opened.plain);
+        }
+        let taken = self.take(now, opened.path, opened.plain);
+        if let Err(reason) = taken {
+            self.drops.count(reason);
+        }
+        None
+    }
+
+    fn take(&mut self, now: Instant, path: PathId, plain: &[u8]) -> Result<(), Reason> {
+        let datagram = read(plain).ok_or(Reason::NotUnderstood)?;
+        let named = match &datagram {
+            Datagram::Data(..) => None,
+            Datagram::Control(control) => control.path(),
+        };
+        if path.index() >= self.names.len() || named.is_some_and(|named| named != path) {
+            return Err(Reason::NotUnderstood);
+        }
+        self.endpoint.handle_datagram(now, path, datagram).map_err(Reason::from)
+    }
+
+    fn hear_ending(&mut self, plain: &[u8]) -> Option<Ending> {
+        match plain {
+            [CLOSE, 0, ..] => Some(Ending::Over),
+            [CLOSE, 1, ..] => Some(Ending::Displaced),
+            _ => {
+                self.drops.count(Reason::NotUnderstood);
+                None
+            }
+        }
+    }
+
+    /// A path's packets go where its newest authentic one came from.
+    fn follow(&mut self, path: PathId, way: Way) {
+        let Some(name) = self.names.get(path.index()) else { return };
+        let known = &mut self.ways[path.index()];
+        if *known != Some(way) {
+            let from = known.map(|known| known.to);
+            self.notices.push_back(Notice::Roamed { path: name.clone(), from, to: way.to });
+            *known = Some(way);
+        }
+    }
+
+    /// Says that the session ends, by every path.
+    pub(super) fn end(&mut self, ending: Ending) -> Vec<(Way, Vec<u8>)> {
+        let code = match ending {
+            Ending::Over => 0,
+            Ending::Displaced => 1,
+        };
+        let ways = self.ways.iter().zip(0..).filter_map(|(way, path)| Some((PathId(path), (*way)?)));
+        let ways = ways.collect::<Vec<_>>();
+        let seal = |(path, way)| {
+            let mut datagram = vec![0; TRANSPORT_HEADER];
+            datagram.extend_from_slice(&[CLOSE, code]);
+            self.transport.seal(path, &mut datagram);
+            (way, datagram)
+        };
+        ways.into_iter().map(seal).collect()
+    }
+
+    /// The next datagram, into `out`.
+    pub(super) fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {
+        if !self.transport.is_alive(now) {
+            return None;
+        }
+        loop {
+            let (path, datagram) = self.endpoint.poll_transmit(now)?;
+            let Some(way) = self.ways[path.index()] else {
+                self.drops.count(Reason::NoWay);
+                continue;
+            };
+            out.clear();
+            out.resize(TRANSPORT_HEADER, 0);
+            write(&datagram, way.to, out);
+            self.transport.seal(path, out);
+            return Some(way);
+        }
+    }
+
+    /// The next packet for the inside.
+    pub(super) fn poll_deliver(&mut self, now: Instant) -> Option<Packet> {
+        self.endpoint.poll_deliver(now)
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if self.endpoint.poll_timeout().is_some_and(|(at, _)| at <= now) {
+            self.endpoint.handle_timeout(now);
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Instant {
+        self.endpoint.poll_timeout().map_or(Instant::MAX, |(at, _)| at)
+    }
+
+    pub(super) fn poll_notice(&mut self) -> Option<Notice> {
+        while let Some(event) = self.endpoint.poll_event() {
+            let notice = match event {
+                Event::PathStateChanged { path, from, to } => {
+                    Notice::Path { path: self.names[path.index()].clone(), from, to }
+                }
+                Event::NoPath => Notice::NoPath,
+                Event::WeightChanged { .. }
+                | Event::GaveUp { .. }
+                | Event::Dropped { .. }
+                | Event::Overrun { .. } => continue,
+            };
+            self.notices.push_back(notice);
+        }
+        self.notices.pop_front()
+    }
+
+    pub(super) fn status(&self, now: Instant) -> TunnelStatus {
+        let resequencer = self.endpoint.resequencer();
+        let paths = self.endpoint.paths().zip(&self.names).zip(&self.ways);
+        let paths = paths.map(|((view, name), way)| PathStatus {
+            name: name.clone(),
+            state: state_name(view.state),
+            remote: way.map(|way| way.to),
+            sent_packets: view.sent_packets,
+            sent_bytes: view.sent_bytes,
+            received_packets: view.received_packets,
+            received_bytes: view.received_bytes,
+            lost_received: view.lost_received,
+            lost_sent: view.lost_reported,
+            repaired: view.repaired,
+            rtt_ms: view.srtt.map(|rtt| rtt.as_secs_f64() * 1e3),
+            queueing_ms: view.queueing_delay.as_secs_f64() * 1e3,
+            rate_mbps: view.delivery_rate.as_mbps(),
+        });
+        TunnelStatus {
+            paths: paths.collect(),
+            delivered: resequencer.delivered,
+            dropped_waiting: self.endpoint.dropped(),
+            held_back: resequencer.depth_packets,
+            held_back_most: resequencer.max_depth_packets,
+            held_back_ms: resequencer.mean_added_delay.as_secs_f64() * 1e3,
+            duplicates: resequencer.duplicates,
+            late: resequencer.late,
+            given_up: resequencer.given_up,
+            age_s: now.saturating_since(self.began_at).as_secs_f64(),
+            silent_s: now.saturating_since(self.heard_at).as_secs_f64(),
+        }
+    }
+}
+
+/// Octets of the headers outside of what is sealed.
+pub(super) const fn outer(to: SocketAddr) -> usize {
+    UDP + if to.is_ipv4() { 20 } else { 40 }
+}
+
+/// A train's packets stand for full ones. Sealed they are longer, so they are cut to what they stand for.
+fn write(datagram: &Datagram<Packet>, to: SocketAddr, out: &mut Vec<u8>) {
+    match datagram {
+        Datagram::Data(header, packet) => {
+            out.extend_from_slice(&header.encode());
+            out.extend_from_slice(packet.octets());
+        }
+        Datagram::Control(control) => {
+            let start = out.len();
+            control.encode(out);
+            if let Control::Train(_) = control {
+                let full = control.wire_len() as usize + outer(SocketAddr::from(([0, 0, 0, 0], 0)));
+                out.truncate(start + (full - outer(to) - OVERHEAD).max(TRAIN_SAYS));
+            }
+        }
+    }
+}
+
+/// What was sealed, if the bond knows it. Never panics.
+fn read(plain: &[u8]) -> Option<Datagram<Packet>> {
+    if plain.first()? & 0xf == DATA {
+        let header = DataHeader::decode(plain).ok()?;
+        return Some(Datagram::Data(header, Packet::new(&plain[DataHeader::LEN as usize..])));
+    }
+    match Control::decode(plain) {
+        Ok(control) => Some(Datagram::Control(control)),
+        // A train's packet that was cut.
+        Err(_) if plain.len() >= TRAIN_SAYS => {
+            let mut full = [0; 1500];
+            let len = plain.len().min(full.len());
+            full[..len].copy_from_slice(&plain[..len]);
+            match Control::decode(&full) {
+                Ok(control @ Control::Train(_)) => Some(Datagram::Control(control)),
+                _ => None,
+            }
+        }
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_octets_make_it_panic(kind in 0u8..8, mut plain in prop::collection::vec(any::<u8>(), 0..1600)) {
+            if let Some(first) = plain.first_mut() {
+                *first = 0x10 | kind;
+            }
+            let _ = read(&plain);
+        }
+    }
+
+    #[test]
+    fn a_train_is_as_long_on_the_line_as_what_it_stands_for() {
+        use ropewalk_bonding::TrainPacket;
+        let control = Control::Train(TrainPacket { path: PathId(1), number: 3, timestamp: 4 });
+        for to in ["192.0.2.1:1", "[2001:db8::1]:1"] {
+            let to = to.parse().expect("an address");
+            let mut out = Vec::new();
+            write(&Datagram::Control(control), to, &mut out);
+            assert_eq!(out.len() + OVERHEAD + outer(to), 1500);
+            assert!(matches!(read(&out), Some(Datagram::Control(read)) if read == control));
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! The configuration: TOML with units, checked before anything begins.
+
+mod error;
+mod schema;
+
+pub use error::Mistake;
+pub use schema::{HubTable, PathTable, Role, SiteTable};
+
+use crate::bond::{HubConfig, Inside, Member, Path as SitePath, SiteConfig, Way};
+use crate::key::SecretKey;
+use crate::packet::FlowHasher;
+use crate::session::message::OVERHEAD;
+use error::Place;
+use ipnet::IpNet;
+use ropewalk_bonding::{
+    Class, Config as Bond, CostFirstConfig, DataHeader, FlowAwareConfig, MAX_PATHS, PathConfig,
+    SchedulerConfig,
+};
+use schema::{ClassName, File, SchedulerName};
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// The least that a tunnel has to carry: IPv6 needs it (RFC 8200 §5).
+const LEAST_MTU: u16 = 1280;
+/// Octets of UDP's header.
+const UDP: usize = 8;
+
+/// A path's socket: where it is bound, and where it leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// Its name.
+    pub name: String,
+    /// The interface that it is bound to.
+    pub interface: Option<String>,
+    /// The address that it is bound to; of port 0 if any will do.
+    pub local: SocketAddr,
+    /// The hub's address on it.
+    pub remote: SocketAddr,
+    /// Its rank of cost.
+    pub cost: Option<u32>,
+}
+
+/// What a gateway is.
+pub enum Part {
+    /// A site.
+    Site {
+        /// The session and the bond.
+        config: Box<SiteConfig>,
+        /// Its paths' sockets.
+        lines: Vec<Line>,
+    },
+    /// A hub.
+    Hub {
+        /// The sessions and the bonds.
+        config: Box<HubConfig>,
+        /// Where it listens.
+        listen: Vec<SocketAddr>,
+    },
+}
+
+/// The TUN interface, and what routes lead there.
+#[derive(Clone, Debug)]
+pub struct Tun {
+    /// Its name.
+    pub name: String,
+    /// Its addresses.
+    pub addresses: Vec<IpNet>,
+    /// What is routed into it.
+    pub routes: Vec<IpNet>,
+    /// The longest packet.
+    pub mtu: u16,
+}
+
+/// All of it.
+pub struct Config {
+    /// The inside.
+    pub tun: Tun,
+    /// Site or hub.
+    pub part: Part,
+    /// Where the status is told on this machine.
+    pub control: PathBuf,
+    /// Where metrics and the status page are served beside.
+    pub http: Option<SocketAddr>,
+    /// The mark of the tunnel's own packets, and its table of routes.
+    pub mark: u32,
+}
+
+impl Config {
+    /// From a file.
+    ///
+    /// # Errors
+    /// [`Mistake`]: file, line, column, key and what is expected there.
+    pub fn read(path: &Path, flow_key: [u64; 2]) -> Result<Self, Mistake> {
+        let text = std::fs::read_to_string(path).map_err(|error| Mistake::unreadable(path, &error))?;
+        Self::parse(path, &text, flow_key)
+    }
+
+    /// From the text of a file.
+    ///
+    /// # Errors
+    /// [`Mistake`]
+    pub fn parse(path: &Path, text: &str, flow_key: [u64; 2]) -> Result<Self, Mistake> {
+        let place = Place { path, text };
+        let file: File = toml::from_str(text).map_err(|error| place.toml(&error))?;
+        let bond = bond(&place, &file)?;
+        let hasher = FlowHasher::new(flow_key);
+        let part = match file.gateway.role.get_ref() {
+            Role::Site => site(&place, &file, bond, hasher)?,
+            Role::Hub => hub(&place, &file, bond, hasher)?,
+        };
+        let mtu = match &part {
+            Part::Site { config, .. } => config.inside.mtu,
+            Part::Hub { config, .. } => config.inside.mtu,
+        };
+        Ok(Self {
+            tun: tun(&place, &file, mtu)?,
+            part,
+            control: control(&file),
+            http: file.gateway.http,
+            mark: file.gateway.mark,
+        })
+    }
+}
+
+fn control(file: &File) -> PathBuf {
+    let own = file.gateway.control.clone();
+    own.unwrap_or_else(|| PathBuf::from(format!("/run/ropewalk-gateway/{}.sock", file.gateway.tun.get_ref())))
+}
+
+fn tun(place: &Place<'_>, file: &File, mtu: u16) -> Result<Tun, Mistake> {
+    let name = &file.gateway.tun;
+    let is_good = |name: &str| {
+        (1..=15).contains(&name.len()) && name.chars().all(|sign| sign.is_ascii_graphic() && sign != '/')
+    };
+    if !is_good(name.get_ref()) {
+        return Err(
+            place.at(name.span(), "a name of an interface: 1 to 15 characters without spaces and slashes")
+        );
+    }
+    let (addresses, routes) = (file.gateway.addresses.clone(), file.gateway.routes.clone());
+    Ok(Tun { name: name.get_ref().clone(), addresses, routes, mtu })
+}
+
+/// The longest inner packet that fits into one of `mtu` octets to an address.
+fn inner(mtu: u16, is_v6: bool) -> u16 {
+    let outer = UDP + if is_v6 { 40 } else { 20 } + OVERHEAD + DataHeader::LEN as usize;
+    mtu.saturating_sub(outer as u16)
+}
+
+fn bond(place: &Place<'_>, file: &File) -> Result<Bond, Mistake> {
+    let table = &file.bond;
+    let scheduler = match table.scheduler {
+        SchedulerName::RateAware => SchedulerConfig::RateAware,
+        SchedulerName::CostFirst => SchedulerConfig::CostFirst(CostFirstConfig::default()),
+        SchedulerName::Redundant => SchedulerConfig::Redundant,
+        SchedulerName::FlowAware => SchedulerConfig::FlowAware(FlowAwareConfig::default()),
+    };
+    let mut bond = Bond::new(Vec::new(), scheduler);
+    let keep = &table.keepalive;
+    let time = |text: &Option<Spanned<String>>, value: &mut ropewalk_units::Duration| {
+        let Some(text) = text else { return Ok(()) };
+        *value = text
+            .get_ref()
+            .parse()
+            .map_err(|_| place.at(text.span(), "a time with its unit, as \"50 ms\""))?;
+        Ok::<(), Mistake>(())
+    };
+    time(&keep.interval, &mut bond.keepalive.interval)?;
+    time(&keep.suspect_after, &mut bond.keepalive.suspect_after)?;
+    time(&keep.down_after, &mut bond.keepalive.down_after)?;
+    bond.repair = table.repair.unwrap_or(bond.repair);
+    let names =
+        file.paths.iter().map(|path| PathConfig::new(path.get_ref().name.get_ref(), path.get_ref().cost));
+    bond.paths = names.collect();
+    Ok(bond)
+}
+
+fn classes(file: &File) -> [Class; 64] {
+    let mut classes = [Class::Normal; 64];
+    for rule in &file.bond.classes {
+        classes[usize::from(rule.dscp.get()) & 63] = match rule.class {
+            ClassName::Normal => Class::Normal,
+            ClassName::Unordered => Class::Unordered,
+            ClassName::Duplicated => Class::Duplicated,
+            ClassName::DuplicatedUnordered => Class::DuplicatedUnordered,
+        };
+    }
+    classes
+}
+
+fn secret(place: &Place<'_>, path: &Spanned<PathBuf>) -> Result<SecretKey, Mistake> {
+    let whole = place.path.parent().unwrap_or(Path::new(".")).join(path.get_ref());
+    SecretKey::read(&whole).map_err(|error| place.at(path.span(), error.to_string()))
+}
+
+fn mtu(place: &Place<'_>, file: &File, inner: u16) -> Result<u16, Mistake> {
+    match &file.gateway.mtu {
+        Some(mtu) if *mtu.get_ref() > inner || *mtu.get_ref() < LEAST_MTU => {
+            Err(place.at(mtu.span(), format!("{LEAST_MTU} to {inner}: what fits through all paths")))
+        }
+        Some(mtu) => Ok(*mtu.get_ref()),
+        None => Ok(inner),
+    }
+}
+
+fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Result<Part, Mistake> {
+    let hub = file
+        .hub
+        .as_ref()
+        .ok_or_else(|| place.missing("hub", "a table [hub] with its key, psk and address"))?;
+    if file.paths.is_empty() {
+        return Err(place.missing("paths", "one table [[paths]] at least"));
+    }
+    let lines = lines(place, file, hub)?;
+    let is_v6 = lines.iter().any(|line| line.remote.is_ipv6());
+    bond.overhead = overhead(is_v6);
+    check(place, file, &bond)?;
+    let fits =
+        file.paths.iter().zip(&lines).map(|(path, line)| inner(path.get_ref().mtu, line.remote.is_ipv6()));
+    let inside =
+        Inside { classes: classes(file), hasher, mtu: mtu(place, file, fits.min().unwrap_or(LEAST_MTU))? };
+    let paths =
+        lines.iter().enumerate().map(|(socket, line)| SitePath { way: Way { socket, to: line.remote } });
+    let config = SiteConfig {
+        secret: secret(place, &file.gateway.key)?,
+        hub: hub
+            .key
+            .get_ref()
+            .parse()
+            .map_err(|_| place.at(hub.key.span(), "a public key: 44 characters of base64"))?,
+        psk: secret(place, &hub.psk)?,
+        bond,
+        paths: paths.collect(),
+        inside,
+        has_aes: has_aes(),
+    };
+    Ok(Part::Site { config: Box::new(config), lines })
+}
+
+fn lines(place: &Place<'_>, file: &File, hub: &HubTable) -> Result<Vec<Line>, Mistake> {
+    let mut lines = Vec::new();
+    for spanned in &file.paths {
+        let path = spanned.get_ref();
+        let remote = path.remote.or(hub.address);
+        let remote =
+            remote.ok_or_else(|| place.at(spanned.span(), "`remote` here, or `address` in [hub]"))?;
+        let any = if remote.is_ipv4() { "0.0.0.0" } else { "::" };
+        let address = path.address.unwrap_or_else(|| any.parse().expect("an address"));
+        if address.is_ipv4() != remote.is_ipv4() {
+            return Err(place.at(spanned.span(), "`address` and the hub's of the same family"));
+        }
+        lines.push(line(path, address, remote));
+    }
+    Ok(lines)
+}
+
+fn line(path: &PathTable, address: IpAddr, remote: SocketAddr) -> Line {
+    Line {
+        name: path.name.get_ref().clone(),
+        interface: path.interface.clone(),
+        local: SocketAddr::new(address, path.port),
+        remote,
+        cost: path.cost,
+    }
+}
+
+/// What a packet costs beside its own octets.
+const fn overhead(is_v6: bool) -> u32 {
+    (UDP + OVERHEAD) as u32 + DataHeader::LEN + if is_v6 { 40 } else { 20 }
+}
+
+/// A bond's mistake, at the key that is to blame.
+fn check(place: &Place<'_>, file: &File, bond: &Bond) -> Result<(), Mistake> {
+    let Err(error) = bond.validate() else { return Ok(()) };
+    let path =
+        file.paths.iter().find(|path| error.to_string().contains(path.get_ref().name.get_ref().as_str()));
+    match path {
+        Some(path) => Err(place.at(path.span(), error.to_string())),
+        None => Err(place.missing("bond", error.to_string())),
+    }
+}
+
+fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Result<Part, Mistake> {
+    if let Some(path) = file.paths.first() {
+        return Err(place.at(path.span(), "no paths: a hub takes those of its sites"));
+    }
+    let listen = file.gateway.listen.clone();
+    if listen.is_empty() {
+        return Err(
+            place.missing("gateway.listen", "addresses with ports where it listens, as [\"0.0.0.0:4500\"]")
+        );
+    }
+    let is_v6 = listen.iter().any(SocketAddr::is_ipv6);
+    bond.overhead = overhead(is_v6);
+    let (mut keys, mut names, mut sites) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    for spanned in &file.sites {
+        let member = member(place, spanned)?;
+        if !keys.insert(member.key) || !names.insert(member.name.clone()) {
+            return Err(place.at(spanned.span(), "a name and a key that no other site has"));
+        }
+        sites.push(member);
+    }
+    if sites.is_empty() {
+        return Err(place.missing("sites", "one table [[sites]] at least"));
+    }
+    let inside = Inside { classes: classes(file), hasher, mtu: mtu(place, file, inner(1500, is_v6))? };
+    let secret = secret(place, &file.gateway.key)?;
+    let config = HubConfig { secret, sites, bond, inside, has_aes: has_aes() };
+    Ok(Part::Hub { config: Box::new(config), listen })
+}
+
+fn member(place: &Place<'_>, spanned: &Spanned<SiteTable>) -> Result<Member, Mistake> {
+    let site = spanned.get_ref();
+    let key = site.key.get_ref().parse();
+    if site.prefixes.is_empty() {
+        return Err(place.at(spanned.span(), "`prefixes`: the inner addresses of the site"));
+    }
+    Ok(Member {
+        name: site.name.clone(),
+        key: key.map_err(|_| place.at(site.key.span(), "a public key: 44 characters of base64"))?,
+        psk: secret(place, &site.psk)?,
+        prefixes: site.prefixes.clone(),
+    })
+}
+
+/// Has this CPU instructions for AES?
+pub fn has_aes() -> bool {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    return std::arch::is_x86_feature_detected!("aes") && std::arch::is_x86_feature_detected!("pclmulqdq");
+    #[cfg(target_arch = "aarch64")]
+    return std::arch::is_aarch64_feature_detected!("aes");
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+    return false;
+}
+
+const _: () = assert!(MAX_PATHS == 8, "the nonce has eight bits for the path");
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Answers HTTP: on the Unix socket all, on an address of the network only what changes nothing.
+
+use super::metrics;
+use crate::driver::{PathChange, Report, Request, Start};
+use std::fs;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+use tiny_http::{Header, Method, Response, Server};
+
+/// The page that shows a gateway at work.
+const PAGE: &str = include_str!("page.html");
+/// Longer than the loop ever takes to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest change that is read.
+const LONGEST: u64 = 4096;
+
+/// What may be asked where.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum May {
+    Look,
+    Change,
+}
+
+type Answer = Response<io::Cursor<Vec<u8>>>;
+
+fn text(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Answer {
+    let header = |name: &str, value: &str| Header::from_bytes(name, value).expect("a header");
+    Response::from_data(body)
+        .with_status_code(code)
+        .with_header(header("Content-Type", kind))
+        .with_header(header("Cache-Control", "no-store"))
+        .with_header(header(
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'",
+        ))
+}
+
+/// Serves on a Unix socket, which its owner alone may use.
+///
+/// # Errors
+/// It cannot be made.
+pub fn serve_unix(path: &Path, start: Start) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // A killed process has left it.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let server = Server::http_unix(path).map_err(io::Error::other)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    spawn(server, start, May::Change)
+}
+
+/// Serves on an address of the network.
+///
+/// # Errors
+/// It cannot be had.
+pub fn serve_tcp(address: SocketAddr, start: Start) -> io::Result<()> {
+    spawn(Server::http(address).map_err(io::Error::other)?, start, May::Look)
+}
+
+fn spawn(server: Server, start: Start, may: May) -> io::Result<()> {
+    let serve = move || {
+        for mut request in server.incoming_requests() {
+            let answer = answer(&start, may, &mut request);
+            // Who has gone does not miss the answer.
+            let _ = request.respond(answer);
+        }
+    };
+    thread::Builder::new().name("control".into()).spawn(serve).map(drop)
+}
+
+fn report(start: &Start) -> Option<Report> {
+    let (sender, receiver) = channel();
+    start.ask(Request::Status(sender));
+    receiver.recv_timeout(PATIENCE).ok()
+}
+
+fn answer(start: &Start, may: May, request: &mut tiny_http::Request) -> Answer {
+    const JSON: &str = "application/json";
+    const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
+    let unavailable = || text(503, PLAIN, "the gateway does not answer\n");
+    let path = request.url().split('?').next().unwrap_or_default().to_owned();
+    match (request.method(), path.as_str()) {
+        (Method::Get, "/") => text(200, "text/html; charset=utf-8", PAGE),
+        (Method::Get, "/status") => report(start).map_or_else(unavailable, |report| {
+            text(200, JSON, serde_json::to_vec(&report).expect("a report is JSON"))
+        }),
+        (Method::Get, "/metrics") => {
+            report(start).map_or_else(unavailable, |report| text(200, PLAIN, metrics::render(&report)))
+        }
+        (Method::Get, "/healthz") => report(start).map_or_else(unavailable, |report| {
+            let is_well = report.peers.iter().any(|peer| peer.bond.is_some());
+            if is_well { text(200, PLAIN, "ok\n") } else { text(503, PLAIN, "no session\n") }
+        }),
+        (Method::Post, "/paths") if may == May::Change => change(start, request),
+        (Method::Post, "/paths") => text(403, PLAIN, "only over the Unix socket\n"),
+        _ => text(404, PLAIN, "there are /, /status, /metrics, /healthz\n"),
+    }
+}
+
+fn change(start: &Start, request: &mut tiny_http::Request) -> Answer {
+    const PLAIN: &str = "text/plain; charset=utf-8";
+    let mut body = Vec::new();
+    let read = request.as_reader().take(LONGEST).read_to_end(&mut body);
+    let Ok(change) = read.and_then(|_| serde_json::from_slice::<PathChange>(&body).map_err(io::Error::other))
+    else {
+        return text(400, PLAIN, "expected a change of paths as JSON\n");
+    };
+    let (sender, receiver) = channel();
+    start.ask(Request::Change(change, sender));
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(Ok(())) => text(200, PLAIN, "done\n"),
+        Ok(Err(reason)) => text(409, PLAIN, format!("{reason}\n")),
+        Err(_) => text(503, PLAIN, "the gateway does not answer\n"),
+    }
+}

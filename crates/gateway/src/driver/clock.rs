@@ -1,0 +1,17 @@
+//! The real time, by the clock that nobody sets and that goes on while the machine sleeps.
+
+use ropewalk_units::{Duration, Instant};
+use rustix::event::Timespec;
+use rustix::time::{ClockId, clock_gettime};
+
+/// The time.
+pub(super) fn now() -> Instant {
+    let time = clock_gettime(ClockId::Boottime);
+    Instant::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// As system calls want it.
+pub(super) fn timespec(time: Duration) -> Timespec {
+    let nanos = time.as_nanos();
+    Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 }
+}

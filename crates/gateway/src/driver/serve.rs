@@ -1,0 +1,310 @@
+//! The loop: waits for the first of TUN, sockets, timers, requests and signals, and hands it on.
+
+use super::clock::{now, timespec};
+use super::core::Core;
+use super::inside::Inside;
+use super::outside::{Outlet, Sent};
+use super::request::{Happened, PathChange, Peer, Report, Request};
+use crate::bond::{Hub, Path, Reason, Site, Way};
+use crate::config::{Config, Line, Part};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use ropewalk_bonding::PathConfig;
+use ropewalk_units::{Duration, Instant};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Packets taken from one source before the next one is looked at, and what came of them is sent.
+const BATCH: usize = 32;
+/// The longest IP packet.
+const LONGEST: usize = 65_535;
+/// Events that the status tells.
+const EVENTS: usize = 200;
+/// Longest time that the loop sleeps.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// Why it cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The TUN interface, its addresses or routes.
+    #[error("the interface {name}: {source}")]
+    Inside {
+        /// Its name.
+        name: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something of the operating system.
+    #[error("{what}: {source}")]
+    System {
+        /// What it was for.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Where requests go; wakes the loop.
+#[derive(Clone)]
+pub struct Start {
+    sender: Sender<Request>,
+    wake: Arc<OwnedFd>,
+}
+
+impl Start {
+    /// Hands a request to the loop.
+    pub fn ask(&self, request: Request) {
+        // A loop that has ended answers nobody: who waits sees that its sender is gone.
+        let _ = self.sender.send(request);
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+}
+
+fn system(what: &'static str) -> impl Fn(io::Error) -> Error {
+    move |source| Error::System { what, source }
+}
+
+fn entropy() -> crate::bond::Entropy {
+    Box::new(|octets| getrandom::fill(octets).expect("the kernel has random octets"))
+}
+
+struct Loop {
+    core: Core,
+    inside: Inside,
+    outlets: Vec<Outlet>,
+    lines: Vec<Line>,
+    requests: Receiver<Request>,
+    wake: Arc<OwnedFd>,
+    signals: SignalFd,
+    events: VecDeque<Happened>,
+    began_at: Instant,
+    tun: String,
+    mtu: u16,
+    mark: u32,
+    is_site: bool,
+    buffer: Vec<u8>,
+}
+
+/// Runs until a signal ends it. `ready` is called when all is there, with what takes requests.
+///
+/// # Errors
+/// [`Error`]: what cannot be had. What was made is gone then.
+pub fn run(config: Config, ready: impl FnOnce(Start)) -> Result<(), Error> {
+    let mut set = SigSet::empty();
+    set.add(Signal::SIGINT);
+    set.add(Signal::SIGTERM);
+    set.thread_block().map_err(|errno| system("signals")(errno.into()))?;
+    let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC);
+    let signals = signals.map_err(|errno| system("signals")(errno.into()))?;
+    let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
+    let wake = Arc::new(wake.map_err(|errno| system("an event")(errno.into()))?);
+    let (sender, requests) = channel();
+    let mut own = Loop::new(config, requests, Arc::clone(&wake), signals)?;
+    ready(Start { sender, wake });
+    own.run().map_err(system("waiting for packets"))
+}
+
+impl Loop {
+    fn new(
+        config: Config,
+        requests: Receiver<Request>,
+        wake: Arc<OwnedFd>,
+        signals: SignalFd,
+    ) -> Result<Self, Error> {
+        let (now, mark, mut tun) = (now(), config.mark, config.tun);
+        if let Part::Hub { config, .. } = &config.part {
+            tun.routes.extend(config.sites.iter().flat_map(|site| site.prefixes.iter().copied()));
+            tun.routes.sort_unstable();
+            tun.routes.dedup();
+        }
+        let inside =
+            Inside::open(&tun, mark).map_err(|source| Error::Inside { name: tun.name.clone(), source })?;
+        let (core, outlets, lines, is_site) = match config.part {
+            Part::Site { config, lines } => {
+                let site = Site::new(*config, entropy(), now).expect("the bond was checked");
+                let outlets = lines.iter().map(|line| Outlet::of_line(line, mark, now)).collect::<Vec<_>>();
+                (Core::Site(site), outlets, lines, true)
+            }
+            Part::Hub { config, listen } => {
+                let outlets =
+                    listen.iter().map(|local| Outlet::new(None, *local, mark, now)).collect::<Vec<_>>();
+                (Core::Hub(Hub::new(*config, entropy(), now)), outlets, Vec::new(), false)
+            }
+        };
+        Ok(Self {
+            core,
+            inside,
+            outlets,
+            lines,
+            requests,
+            wake,
+            signals,
+            events: VecDeque::new(),
+            began_at: now,
+            tun: tun.name,
+            mtu: tun.mtu,
+            mark,
+            is_site,
+            buffer: vec![0; LONGEST],
+        })
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        loop {
+            self.flush();
+            self.wait()?;
+            if self.signals.read_signal()?.is_some() {
+                self.core.end();
+                self.flush();
+                return Ok(());
+            }
+            let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
+            while let Ok(request) = self.requests.try_recv() {
+                self.answer(request);
+            }
+            self.receive_outside();
+            self.receive_inside()?;
+            let now = now();
+            self.outlets.iter_mut().for_each(|outlet| outlet.retry(now));
+            if self.core.poll_timeout(now) <= now {
+                self.core.handle_timeout(now);
+            }
+        }
+    }
+
+    fn wait(&self) -> io::Result<()> {
+        let now = now();
+        let retry = self.outlets.iter().map(Outlet::retry_at).min().unwrap_or(Instant::MAX);
+        let until = self.core.poll_timeout(now).min(retry).saturating_since(now).min(LONGEST_WAIT);
+        let sockets = self.outlets.iter().filter_map(Outlet::socket).map(AsFd::as_fd);
+        let fds = sockets.chain([self.inside.fd(), self.wake.as_fd(), self.signals.as_fd()]);
+        let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
+        match poll(&mut fds, Some(&timespec(until))) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn receive_outside(&mut self) {
+        for socket in 0..self.outlets.len() {
+            for _ in 0..BATCH {
+                let now = now();
+                let Some((len, to)) = self.outlets[socket].receive(now, &mut self.buffer) else { break };
+                self.core.handle_datagram(now, Way { socket, to }, &mut self.buffer[..len]);
+            }
+            self.flush();
+        }
+    }
+
+    fn receive_inside(&mut self) -> io::Result<()> {
+        for _ in 0..BATCH {
+            let Some(len) = self.inside.receive(&mut self.buffer)? else { break };
+            self.core.handle_packet(now(), &mut self.buffer[..len]);
+        }
+        Ok(())
+    }
+
+    /// Everything that follows an input.
+    fn flush(&mut self) {
+        let mut out = Vec::with_capacity(2048);
+        loop {
+            let now = now();
+            let Some(way) = self.core.poll_transmit(now, &mut out) else { break };
+            let outlet = self.outlets.get_mut(way.socket);
+            match outlet.map_or(Sent::No, |outlet| outlet.send(now, &out, way.to)) {
+                Sent::Yes => {}
+                Sent::No => self.core.note_drop(Reason::NotSent),
+                Sent::TooLong => self.core.note_drop(Reason::TooLong),
+            }
+        }
+        while let Some(packet) = self.core.poll_deliver(now()) {
+            if self.inside.send(packet.octets()).is_err() {
+                self.core.note_drop(Reason::NotSent);
+            }
+        }
+        while let Some((peer, notice)) = self.core.poll_notice() {
+            self.tell(peer, notice.to_string(), notice.is_warning());
+        }
+    }
+
+    fn tell(&mut self, peer: String, what: String, is_warning: bool) {
+        if is_warning {
+            tracing::warn!(peer, "{what}");
+        } else {
+            tracing::info!(peer, "{what}");
+        }
+        if self.events.len() == EVENTS {
+            self.events.pop_front();
+        }
+        let at_s = now().saturating_since(self.began_at).as_secs_f64();
+        self.events.push_back(Happened { at_s, peer, what, is_warning });
+    }
+
+    fn answer(&mut self, request: Request) {
+        match request {
+            // Who does not wait for the answer any more does not need it.
+            Request::Status(reply) => drop(reply.send(self.report())),
+            Request::Change(change, reply) => drop(reply.send(self.change(change))),
+        }
+    }
+
+    fn report(&self) -> Report {
+        let now = now();
+        let peers = self.core.status(now).into_iter().map(|(name, bond)| Peer { name, bond });
+        Report {
+            role: if self.is_site { "site" } else { "hub" },
+            tun: self.tun.clone(),
+            mtu: self.mtu,
+            uptime_s: now.saturating_since(self.began_at).as_secs_f64(),
+            peers: peers.collect(),
+            drops: self.core.drops().iter().map(|(reason, count)| (reason.label(), count)).collect(),
+            events: self.events.iter().cloned().collect(),
+        }
+    }
+
+    /// Other paths for a site.
+    fn change(&mut self, change: PathChange) -> Result<(), String> {
+        let Core::Site(site) = &mut self.core else {
+            return Err("a hub takes the paths of its sites".into());
+        };
+        let now = now();
+        let (mut bond, mut paths) = (site.bond().clone(), site.paths().to_vec());
+        let place = |name: &str| bond.paths.iter().position(|path| path.name == name);
+        let unknown = |name: &str| format!("there is no path {name}");
+        match change {
+            PathChange::Add { name, interface, address, remote, cost } => {
+                let remote = remote.or_else(|| self.lines.first().map(|line| line.remote));
+                let remote = remote.ok_or("the hub's address is not known")?;
+                let any = if remote.is_ipv4() {
+                    IpAddr::V4(Ipv4Addr::UNSPECIFIED)
+                } else {
+                    Ipv6Addr::UNSPECIFIED.into()
+                };
+                let local = SocketAddr::new(address.unwrap_or(any), 0);
+                let line = Line { name: name.clone(), interface, local, remote, cost };
+                bond.paths.push(PathConfig::new(name, cost));
+                paths.push(Path { way: Way { socket: self.outlets.len(), to: remote } });
+                bond.validate().map_err(|error| error.to_string())?;
+                self.outlets.push(Outlet::of_line(&line, self.mark, now));
+                self.lines.push(line);
+            }
+            PathChange::Remove { name } => {
+                let place = place(&name).ok_or_else(|| unknown(&name))?;
+                bond.paths.remove(place);
+                paths.remove(place);
+            }
+            PathChange::Set { name, cost } => {
+                let place = place(&name).ok_or_else(|| unknown(&name))?;
+                bond.paths[place].cost = Some(cost);
+            }
+        }
+        site.set_paths(now, bond, paths).map_err(|error| error.to_string())?;
+        self.tell("hub".into(), "the paths were changed by hand".into(), false);
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! `ropewalk-gateway`: several lines laid into one, by two daemons.
+
+use clap::{Parser, Subcommand};
+use ropewalk_gateway::config::{Config, Part};
+use ropewalk_gateway::control::{call, serve_tcp, serve_unix};
+use ropewalk_gateway::driver::{self, PathChange};
+use ropewalk_gateway::key::SecretKey;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Bonds several lines between two gateways into one tunnel.
+#[derive(Parser)]
+#[command(name = "ropewalk-gateway", version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// Logs as JSON, one object a line.
+    #[arg(long, global = true)]
+    json_logs: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Draw a private key, write it to a new file of mode 600, and print the public one.
+    Keygen {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Print the public key of a private one.
+    Pubkey {
+        /// The private key's file.
+        file: PathBuf,
+    },
+    /// Say whether a configuration can run, and what of this machine would not do.
+    Check {
+        /// The configuration.
+        config: PathBuf,
+    },
+    /// Run a gateway until it is told to end.
+    Run {
+        /// The configuration.
+        config: PathBuf,
+    },
+    /// Print the status of a running gateway as JSON.
+    Status {
+        #[command(flatten)]
+        control: Control,
+    },
+    /// Change a running site's paths.
+    Path {
+        #[command(flatten)]
+        control: Control,
+        #[command(subcommand)]
+        change: Change,
+    },
+    /// Show a bond on this machine: a hub and a site in namespaces, two shaped lines, traffic. Needs root, `ip` and `ropewalk-links`.
+    Demo {
+        /// Seconds of each measurement.
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+    },
+    /// Print the manual page.
+    #[command(hide = true)]
+    Man,
+    /// Print completions for a shell.
+    Completions {
+        /// Which.
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(clap::Args)]
+struct Control {
+    /// The socket of the running gateway: `control` of its configuration.
+    #[arg(long, default_value = "/run/ropewalk-gateway/bond0.sock", env = "ROPEWALK_GATEWAY_CONTROL")]
+    control: PathBuf,
+}
+
+#[derive(Subcommand)]
+enum Change {
+    /// Use another path.
+    Add {
+        /// Its name.
+        name: String,
+        /// The interface that it leaves by.
+        #[arg(long)]
+        interface: Option<String>,
+        /// The address that it leaves from.
+        #[arg(long)]
+        address: Option<IpAddr>,
+        /// The hub's address on it.
+        #[arg(long)]
+        remote: Option<SocketAddr>,
+        /// Its rank of cost.
+        #[arg(long)]
+        cost: Option<u32>,
+    },
+    /// Do without a path.
+    Remove {
+        /// Its name.
+        name: String,
+    },
+    /// Change a path's rank of cost.
+    Set {
+        /// Its name.
+        name: String,
+        /// The rank, the cheapest lowest.
+        #[arg(long)]
+        cost: u32,
+    },
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    start_logs(arguments.json_logs);
+    match perform(arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            let is_mistake = failure.is::<ropewalk_gateway::config::Mistake>();
+            ExitCode::from(if is_mistake { 2 } else { 1 })
+        }
+    }
+}
+
+fn start_logs(json: bool) {
+    let logs = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
+    if json {
+        logs.json().init();
+    } else {
+        logs.with_ansi(false).init();
+    }
+}
+
+fn perform(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Keygen { file } => {
+            let mut octets = [0; 32];
+            getrandom::fill(&mut octets)?;
+            let key = SecretKey(octets);
+            key.write(&file)?;
+            println!("{}", key.public());
+        }
+        Command::Pubkey { file } => println!("{}", SecretKey::read(&file)?.public()),
+        Command::Check { config } => check(&config)?,
+        Command::Run { config } => run(&config)?,
+        Command::Status { control } => println!("{}", call(&control.control, "GET", "/status", "")?),
+        Command::Path { control, change } => {
+            let change = serde_json::to_string(&change.into_change())?;
+            print!("{}", call(&control.control, "POST", "/paths", &change)?);
+        }
+        Command::Demo { seconds } => ropewalk_gateway::demo::show(std::time::Duration::from_secs(seconds))?,
+        Command::Man => {
+            let command = <Arguments as clap::CommandFactory>::command();
+            clap_mangen::Man::new(command).render(&mut std::io::stdout())?;
+        }
+        Command::Completions { shell } => {
+            let mut command = <Arguments as clap::CommandFactory>::command();
+            clap_complete::generate(shell, &mut command, "ropewalk-gateway", &mut std::io::stdout());
+        }
+    }
+    Ok(())
+}
+
+impl Change {
+    fn into_change(self) -> PathChange {
+        match self {
+            Self::Add { name, interface, address, remote, cost } => {
+                PathChange::Add { name, interface, address, remote, cost }
+            }
+            Self::Remove { name } => PathChange::Remove { name },
+            Self::Set { name, cost } => PathChange::Set { name, cost },
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Config, Failure> {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key)?;
+    let half = |octets: &[u8]| octets.iter().fold(0, |sum, octet| sum << 8 | u64::from(*octet));
+    Ok(Config::read(path, [half(&key[..8]), half(&key[8..])])?)
+}
+
+fn check(path: &Path) -> Result<(), Failure> {
+    let config = read(path)?;
+    match &config.part {
+        Part::Site { lines, .. } => {
+            println!("a site with {} paths, inner MTU {}", lines.len(), config.tun.mtu);
+        }
+        Part::Hub { config: hub, .. } => {
+            println!("a hub with {} sites, inner MTU {}", hub.sites.len(), config.tun.mtu);
+            for (file, family) in [("ipv4/ip_forward", "IPv4"), ("ipv6/conf/all/forwarding", "IPv6")] {
+                let forwards = std::fs::read_to_string(Path::new("/proc/sys/net").join(file));
+                if forwards.is_ok_and(|text| text.trim() == "0") {
+                    println!("warning: this machine does not forward {family}: sysctl -w net/{file}=1");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run(path: &Path) -> Result<(), Failure> {
+    let config = read(path)?;
+    let (control, http, name) = (config.control.clone(), config.http, config.tun.name.clone());
+    let socket = control.clone();
+    let result = driver::run(config, move |start| {
+        if let Err(error) = serve_unix(&control, start.clone()) {
+            tracing::warn!(path = %control.display(), reason = %error, "no status socket");
+        }
+        if let Some(address) = http
+            && let Err(error) = serve_tcp(address, start)
+        {
+            tracing::warn!(%address, reason = %error, "no status page");
+        }
+        tracing::info!(interface = name, "running");
+    });
+    // Gone with the process, whoever made it.
+    let _ = std::fs::remove_file(socket);
+    Ok(result?)
+}

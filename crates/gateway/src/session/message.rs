@@ -1,0 +1,240 @@
+//! The four datagrams of the protocol, as octets: `docs/gateway-protocol.md` draws them.
+
+/// Version of the outer format: upper half of the first octet.
+pub const VERSION: u8 = 1;
+
+const INITIATION: u8 = 1;
+const RESPONSE: u8 = 2;
+const COOKIE: u8 = 3;
+const TRANSPORT: u8 = 4;
+
+/// Octets of an authenticator.
+pub const MAC: usize = 16;
+/// Octets of a public key.
+pub const KEY: usize = 32;
+/// Octets before what is sealed.
+pub const TRANSPORT_HEADER: usize = 16;
+/// Octets that sealing adds behind.
+pub const TAG: usize = 16;
+/// What a session costs a datagram.
+pub const OVERHEAD: usize = TRANSPORT_HEADER + TAG;
+/// Octets of an initiation beside its Noise message.
+pub const INITIATION_FIXED: usize = 8 + 2 * MAC;
+/// The shortest Noise message of an initiation: keys, and an empty payload.
+const INITIATION_NOISE: usize = KEY + KEY + TAG + TAG;
+/// Octets of a response before its Noise message.
+pub const RESPONSE_HEADER: usize = 12;
+/// Octets of a cookie.
+pub const COOKIE_LEN: usize = 16;
+/// Octets of a cookie's nonce.
+pub const COOKIE_NONCE: usize = 24;
+const COOKIE_TOTAL: usize = 8 + COOKIE_NONCE + COOKIE_LEN + TAG;
+/// The longest handshake datagram.
+pub const LONGEST_HANDSHAKE: usize = 1200;
+
+/// A datagram by its kind. Nothing of it is authenticated yet.
+#[derive(Debug)]
+pub enum Message<'a> {
+    /// A site asks for a session.
+    Initiation(Initiation<'a>),
+    /// The hub's answer.
+    Response(Response<'a>),
+    /// The hub is busy: the site has to show that it receives at its address.
+    Cookie(Cookie<'a>),
+    /// Something sealed.
+    Transport(Transport),
+}
+
+/// A site's first message.
+#[derive(Clone, Copy, Debug)]
+pub struct Initiation<'a> {
+    /// All of it.
+    pub whole: &'a [u8],
+    /// How the site names the session.
+    pub sender: u32,
+    /// The Noise message.
+    pub noise: &'a [u8],
+}
+
+/// The hub's answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Response<'a> {
+    /// How the hub names the session.
+    pub sender: u32,
+    /// How the site does.
+    pub receiver: u32,
+    /// The Noise message.
+    pub noise: &'a [u8],
+}
+
+/// A sealed cookie.
+#[derive(Clone, Copy, Debug)]
+pub struct Cookie<'a> {
+    /// How the site names the session that it asked for.
+    pub receiver: u32,
+    /// What the key is made of.
+    pub nonce: &'a [u8; COOKIE_NONCE],
+    /// The cookie and its tag.
+    pub sealed: &'a [u8],
+}
+
+/// What stands before something sealed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Transport {
+    /// The path it was sent on.
+    pub path: u8,
+    /// How the receiver names the session.
+    pub receiver: u32,
+    /// Counts what was sent on the path with these keys.
+    pub counter: u64,
+}
+
+/// Why octets are none of the four.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Malformed {
+    /// Fewer octets than the kind has, or more.
+    Length,
+    /// A version that is not spoken here.
+    Version(u8),
+    /// No kind that is known.
+    Kind(u8),
+}
+
+fn u32_at(octets: &[u8], place: usize) -> u32 {
+    octets[place..].first_chunk().map_or(0, |chunk| u32::from_be_bytes(*chunk))
+}
+
+impl<'a> Message<'a> {
+    /// From a datagram. Never panics.
+    pub fn read(octets: &'a [u8]) -> Result<Self, Malformed> {
+        let first = *octets.first().ok_or(Malformed::Length)?;
+        if first >> 4 != VERSION {
+            return Err(Malformed::Version(first >> 4));
+        }
+        let holds = |least: usize, most: usize| {
+            if (least..=most).contains(&octets.len()) { Ok(()) } else { Err(Malformed::Length) }
+        };
+        match first & 0xf {
+            INITIATION => {
+                holds(INITIATION_FIXED + INITIATION_NOISE, LONGEST_HANDSHAKE)?;
+                let noise = &octets[8..octets.len() - 2 * MAC];
+                Ok(Self::Initiation(Initiation { whole: octets, sender: u32_at(octets, 4), noise }))
+            }
+            RESPONSE => {
+                holds(RESPONSE_HEADER + KEY + TAG, LONGEST_HANDSHAKE)?;
+                let (sender, receiver) = (u32_at(octets, 4), u32_at(octets, 8));
+                Ok(Self::Response(Response { sender, receiver, noise: &octets[RESPONSE_HEADER..] }))
+            }
+            COOKIE => {
+                holds(COOKIE_TOTAL, COOKIE_TOTAL)?;
+                let (nonce, sealed) = octets[8..].split_first_chunk().ok_or(Malformed::Length)?;
+                Ok(Self::Cookie(Cookie { receiver: u32_at(octets, 4), nonce, sealed }))
+            }
+            TRANSPORT => {
+                holds(OVERHEAD, usize::MAX)?;
+                Ok(Self::Transport(Transport::decode(octets)))
+            }
+            kind => Err(Malformed::Kind(kind)),
+        }
+    }
+}
+
+impl Initiation<'_> {
+    /// What the first authenticator covers, and the authenticator.
+    pub fn first_mac(&self) -> (&[u8], &[u8]) {
+        let at = self.whole.len() - 2 * MAC;
+        (&self.whole[..at], &self.whole[at..at + MAC])
+    }
+
+    /// What the second authenticator covers, and the authenticator.
+    pub fn second_mac(&self) -> (&[u8], &[u8]) {
+        self.whole.split_at(self.whole.len() - MAC)
+    }
+
+    /// The site's ephemeral key: it begins the Noise message.
+    pub fn ephemeral(&self) -> [u8; KEY] {
+        *self.noise.first_chunk().expect("a Noise message begins with a key")
+    }
+}
+
+impl Transport {
+    fn decode(octets: &[u8]) -> Self {
+        let counter = octets[8..].first_chunk().map_or(0, |chunk| u64::from_be_bytes(*chunk));
+        Self { path: octets[1], receiver: u32_at(octets, 4), counter }
+    }
+
+    /// As octets.
+    pub fn encode(&self) -> [u8; TRANSPORT_HEADER] {
+        let mut octets = [0; TRANSPORT_HEADER];
+        octets[..2].copy_from_slice(&[VERSION << 4 | TRANSPORT, self.path]);
+        octets[4..8].copy_from_slice(&self.receiver.to_be_bytes());
+        octets[8..].copy_from_slice(&self.counter.to_be_bytes());
+        octets
+    }
+}
+
+/// An initiation without its authenticators.
+pub fn initiation(sender: u32, noise: &[u8]) -> Vec<u8> {
+    let mut octets = vec![VERSION << 4 | INITIATION, 0, 0, 0];
+    octets.extend_from_slice(&sender.to_be_bytes());
+    octets.extend_from_slice(noise);
+    octets
+}
+
+/// A response.
+pub fn response(sender: u32, receiver: u32, noise: &[u8]) -> Vec<u8> {
+    let mut octets = vec![VERSION << 4 | RESPONSE, 0, 0, 0];
+    octets.extend_from_slice(&sender.to_be_bytes());
+    octets.extend_from_slice(&receiver.to_be_bytes());
+    octets.extend_from_slice(noise);
+    octets
+}
+
+/// A sealed cookie, appended.
+pub fn cookie(receiver: u32, nonce: &[u8; COOKIE_NONCE], sealed: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&[VERSION << 4 | COOKIE, 0, 0, 0]);
+    out.extend_from_slice(&receiver.to_be_bytes());
+    out.extend_from_slice(nonce);
+    out.extend_from_slice(sealed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_header_is_these_octets() {
+        let header = Transport { path: 2, receiver: 0x0102_0304, counter: 0x0a0b_0c0d };
+        let octets = [0x14, 2, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 0x0a, 0x0b, 0x0c, 0x0d];
+        assert_eq!(header.encode(), octets);
+        let mut datagram = octets.to_vec();
+        datagram.resize(OVERHEAD, 0);
+        assert!(matches!(Message::read(&datagram), Ok(Message::Transport(read)) if read == header));
+    }
+
+    #[test]
+    fn other_versions_kinds_and_lengths_are_refused() {
+        assert_eq!(Message::read(&[]).unwrap_err(), Malformed::Length);
+        assert_eq!(Message::read(&[0x24; 64]).unwrap_err(), Malformed::Version(2));
+        assert_eq!(Message::read(&[0x19; 64]).unwrap_err(), Malformed::Kind(9));
+        assert_eq!(Message::read(&[0x14; OVERHEAD - 1]).unwrap_err(), Malformed::Length);
+        assert_eq!(Message::read(&[0x13; COOKIE_TOTAL + 1]).unwrap_err(), Malformed::Length);
+        assert_eq!(Message::read(&[0x11; LONGEST_HANDSHAKE + 1]).unwrap_err(), Malformed::Length);
+    }
+
+    proptest! {
+        #[test]
+        fn no_octets_make_it_panic(kind in 0u8..8, mut octets in prop::collection::vec(any::<u8>(), 0..1300)) {
+            if let Some(first) = octets.first_mut() {
+                *first = VERSION << 4 | kind;
+            }
+            if let Ok(Message::Initiation(initiation)) = Message::read(&octets) {
+                let ((covered, first), (all, second)) = (initiation.first_mac(), initiation.second_mac());
+                prop_assert_eq!(covered.len() + 2 * MAC, octets.len());
+                prop_assert_eq!((first.len(), second.len(), all.len() + MAC), (MAC, MAC, octets.len()));
+                let _ = initiation.ephemeral();
+            }
+        }
+    }
+}

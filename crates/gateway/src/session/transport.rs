@@ -1,0 +1,293 @@
+//! A session's keys in use: every datagram is sealed, with a counter for each path.
+
+use super::message::{self, OVERHEAD, TAG, TRANSPORT_HEADER};
+use super::noise::Split;
+use super::replay::ReplayWindow;
+use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
+use ropewalk_bonding::{MAX_PATHS, PathId};
+use ropewalk_units::{Duration, Instant};
+
+/// A site asks for new keys when it has these for so long: as WireGuard's Rekey-After-Time (its paper, §6.1).
+pub const REKEY_AFTER: Duration = Duration::from_secs(120);
+/// Keys older than this open and seal nothing: its Reject-After-Time.
+pub const REJECT_AFTER: Duration = Duration::from_secs(180);
+/// A site asks for new keys when it has sealed so many datagrams: RFC 9001 §6.6, the limit of AES-GCM.
+pub const REKEY_AFTER_DATAGRAMS: u64 = 1 << 23;
+/// So many are sealed at the most.
+pub const REJECT_AFTER_DATAGRAMS: u64 = 1 << 24;
+
+/// The path stands in the nonce's highest octet, so a counter has the seven others.
+const COUNTER_BITS: u32 = 56;
+
+/// Which end this is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// It asked.
+    Site,
+    /// It answered.
+    Hub,
+}
+
+/// What seals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cipher {
+    /// AES-256-GCM.
+    Aes,
+    /// ChaCha20-Poly1305.
+    ChaCha,
+}
+
+impl Cipher {
+    fn algorithm(self) -> &'static Algorithm {
+        match self {
+            Self::Aes => &AES_256_GCM,
+            Self::ChaCha => &CHACHA20_POLY1305,
+        }
+    }
+}
+
+/// Why a sealed datagram is not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unopened {
+    /// It is not authentic.
+    Forged,
+    /// It came before, or is too old to tell.
+    Replayed,
+    /// No bond has so many paths.
+    Path,
+    /// The keys are too old.
+    Expired,
+}
+
+/// What was opened.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Opened<'a> {
+    /// The path it came by.
+    pub path: PathId,
+    /// Nothing that was sent later on this path has come before it.
+    pub is_newest: bool,
+    /// What was sealed.
+    pub plain: &'a [u8],
+}
+
+/// Two keys, and what was sealed and opened with them.
+pub struct Transport {
+    seal: LessSafeKey,
+    open: LessSafeKey,
+    /// How this end names it.
+    pub local: u32,
+    /// How the other end does.
+    remote: u32,
+    born: Instant,
+    sent: [u64; MAX_PATHS],
+    sealed: u64,
+    seen: [ReplayWindow; MAX_PATHS],
+}
+
+/// How both ends name a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Names {
+    /// This end.
+    pub local: u32,
+    /// The other.
+    pub remote: u32,
+}
+
+fn nonce(path: u8, counter: u64) -> Nonce {
+    let number = u64::from(path) << COUNTER_BITS | counter;
+    let mut octets = [0; 12];
+    octets[4..].copy_from_slice(&number.to_be_bytes());
+    Nonce::assume_unique_for_key(octets)
+}
+
+impl Transport {
+    /// From a handshake's keys.
+    pub fn new(split: &Split, end: End, cipher: Cipher, names: Names, now: Instant) -> Self {
+        let key = |octets: &[u8; 32]| {
+            LessSafeKey::new(UnboundKey::new(cipher.algorithm(), octets).expect("32 octets"))
+        };
+        let (to_hub, to_site) = (key(&split.to_hub), key(&split.to_site));
+        let (seal, open) = match end {
+            End::Site => (to_hub, to_site),
+            End::Hub => (to_site, to_hub),
+        };
+        Self {
+            seal,
+            open,
+            local: names.local,
+            remote: names.remote,
+            born: now,
+            sent: [0; MAX_PATHS],
+            sealed: 0,
+            seen: Default::default(),
+        }
+    }
+
+    /// Is it time for new ones?
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.sealed >= REKEY_AFTER_DATAGRAMS || now >= self.due_at()
+    }
+
+    /// When it is, if not sooner.
+    pub fn due_at(&self) -> Instant {
+        self.born + REKEY_AFTER
+    }
+
+    /// When it opens and seals nothing any more.
+    pub fn ends_at(&self) -> Instant {
+        self.born + REJECT_AFTER
+    }
+
+    /// May it still be used?
+    pub fn is_alive(&self, now: Instant) -> bool {
+        now < self.ends_at() && self.sealed < REJECT_AFTER_DATAGRAMS
+    }
+
+    /// Seals `datagram`, whose first [`TRANSPORT_HEADER`] octets are left free for the header.
+    pub fn seal(&mut self, path: PathId, datagram: &mut Vec<u8>) {
+        let counter = self.sent[path.index()];
+        self.sent[path.index()] += 1;
+        self.sealed += 1;
+        let header = message::Transport { path: path.0, receiver: self.remote, counter }.encode();
+        let (head, plain) = datagram.split_at_mut(TRANSPORT_HEADER);
+        head.copy_from_slice(&header);
+        let tag = self.seal.seal_in_place_separate_tag(nonce(path.0, counter), Aad::from(header), plain);
+        datagram.extend_from_slice(tag.expect("no datagram is too long").as_ref());
+    }
+
+    /// Opens a datagram with this header, in place.
+    ///
+    /// # Errors
+    /// [`Unopened`]; nothing has changed then but `datagram`.
+    pub fn open<'a>(
+        &mut self,
+        now: Instant,
+        header: message::Transport,
+        datagram: &'a mut [u8],
+    ) -> Result<Opened<'a>, Unopened> {
+        let path = usize::from(header.path);
+        let seen = self.seen.get_mut(path).ok_or(Unopened::Path)?;
+        if now >= self.born + REJECT_AFTER {
+            return Err(Unopened::Expired);
+        }
+        if header.counter >> COUNTER_BITS != 0 || datagram.len() < OVERHEAD {
+            return Err(Unopened::Forged);
+        }
+        if !seen.is_new(header.counter) {
+            return Err(Unopened::Replayed);
+        }
+        let (head, sealed) = datagram.split_at_mut(TRANSPORT_HEADER);
+        let head = Aad::from(&*head);
+        let plain = self.open.open_in_place(nonce(header.path, header.counter), head, sealed);
+        let plain = plain.map_err(|_| Unopened::Forged)?;
+        debug_assert_eq!(plain.len() + OVERHEAD, TRANSPORT_HEADER + TAG + plain.len());
+        Ok(Opened { path: PathId(header.path), is_newest: seen.note(header.counter), plain })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::Message;
+    use super::*;
+    use proptest::prelude::*;
+    use zeroize::Zeroizing;
+
+    fn pair(cipher: Cipher) -> (Transport, Transport) {
+        let split = Split { to_hub: Zeroizing::new([1; 32]), to_site: Zeroizing::new([2; 32]) };
+        let names = |local, remote| Names { local, remote };
+        let site = Transport::new(&split, End::Site, cipher, names(10, 20), Instant::ZERO);
+        let hub = Transport::new(&split, End::Hub, cipher, names(20, 10), Instant::ZERO);
+        (site, hub)
+    }
+
+    fn sealed(transport: &mut Transport, path: u8, plain: &[u8]) -> Vec<u8> {
+        let mut datagram = vec![0; TRANSPORT_HEADER];
+        datagram.extend_from_slice(plain);
+        transport.seal(PathId(path), &mut datagram);
+        datagram
+    }
+
+    fn open(transport: &mut Transport, datagram: &[u8]) -> Result<(PathId, bool, Vec<u8>), Unopened> {
+        let Ok(Message::Transport(header)) = Message::read(datagram) else { return Err(Unopened::Forged) };
+        let mut datagram = datagram.to_vec();
+        let opened = transport.open(Instant::ZERO, header, &mut datagram)?;
+        Ok((opened.path, opened.is_newest, opened.plain.to_vec()))
+    }
+
+    #[test]
+    fn what_one_end_seals_the_other_opens_once() {
+        for cipher in [Cipher::Aes, Cipher::ChaCha] {
+            let (mut site, mut hub) = pair(cipher);
+            let first = sealed(&mut site, 1, b"first");
+            let second = sealed(&mut site, 1, b"second");
+            assert_eq!(open(&mut hub, &second), Ok((PathId(1), true, b"second".to_vec())));
+            assert_eq!(open(&mut hub, &first), Ok((PathId(1), false, b"first".to_vec())));
+            assert_eq!(open(&mut hub, &first), Err(Unopened::Replayed));
+            let back = sealed(&mut hub, 1, b"back");
+            assert_eq!(open(&mut site, &back), Ok((PathId(1), true, b"back".to_vec())));
+            assert!(open(&mut hub, &back).is_err(), "nobody opens its own");
+        }
+    }
+
+    #[test]
+    fn paths_do_not_share_nonces() {
+        let (mut site, _) = pair(Cipher::ChaCha);
+        let (one, two) = (sealed(&mut site, 0, &[0; 64]), sealed(&mut site, 1, &[0; 64]));
+        assert_ne!(one[TRANSPORT_HEADER..], two[TRANSPORT_HEADER..]);
+    }
+
+    #[test]
+    fn any_changed_octet_is_noticed_and_changes_nothing() {
+        let (mut site, mut hub) = pair(Cipher::Aes);
+        let datagram = sealed(&mut site, 0, b"something");
+        for place in 0..datagram.len() {
+            let mut changed = datagram.clone();
+            changed[place] ^= 0x80;
+            // Who names another session is sent elsewhere before; the rest is covered by the tag.
+            assert!(open(&mut hub, &changed).is_err(), "octet {place}");
+        }
+        assert!(open(&mut hub, &datagram).is_ok());
+    }
+
+    #[test]
+    fn old_keys_open_nothing() {
+        let (mut site, mut hub) = pair(Cipher::Aes);
+        let mut datagram = sealed(&mut site, 0, b"late");
+        let Ok(Message::Transport(header)) = Message::read(&datagram) else { panic!("it is sealed") };
+        let late = Instant::ZERO + REJECT_AFTER;
+        assert_eq!(hub.open(late, header, &mut datagram), Err(Unopened::Expired));
+    }
+
+    proptest! {
+        /// Loss, reordering, replay, truncation and noise: what is opened was sealed, and is opened once.
+        #[test]
+        fn nothing_is_invented_and_nothing_comes_twice(
+            operations in prop::collection::vec((0u8..6, any::<u8>(), any::<u16>()), 1..200)
+        ) {
+            let (mut site, mut hub) = pair(Cipher::ChaCha);
+            let (mut wire, mut number, mut taken) = (Vec::new(), 0u32, std::collections::BTreeSet::new());
+            for (operation, path, choice) in operations {
+                let path = path % MAX_PATHS as u8;
+                if operation < 2 || wire.is_empty() {
+                    wire.push(sealed(&mut site, path, &number.to_be_bytes()));
+                    number += 1;
+                    continue;
+                }
+                let mut datagram: Vec<u8> = wire[usize::from(choice) % wire.len()].clone();
+                match operation {
+                    3 => datagram.truncate(usize::from(path) * 5),
+                    4 => {
+                        let place = usize::from(choice) % datagram.len();
+                        datagram[place] ^= path + 1;
+                    }
+                    _ => {}
+                }
+                if let Ok((_, _, plain)) = open(&mut hub, &datagram) {
+                    let number = u32::from_be_bytes(plain.as_slice().try_into().expect("four octets"));
+                    prop_assert!(operation == 2 || operation == 5, "a changed datagram was taken");
+                    prop_assert!(taken.insert(number), "{number} came twice");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The test vectors of `docs/gateway-vectors.txt`. `ROPEWALK_BLESS=1` writes them again.
+
+use super::cookie::MacKeys;
+use super::message;
+use super::noise::{Parties, ask, hear, public};
+use super::transport::{Cipher, End, Names, Transport};
+use ropewalk_bonding::PathId;
+use ropewalk_units::Instant;
+use std::fmt::Write;
+use std::path::Path;
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().fold(String::new(), |mut text, octet| {
+        let _ = write!(text, "{octet:02x}");
+        text
+    })
+}
+
+/// Private keys: site 32 × 01, hub 32 × 02, shared 32 × 03; ephemeral keys: site 32 × 04, hub 32 × 05.
+fn vectors() -> String {
+    let (site, hub, psk) = ([1; 32], [2; 32], [3; 32]);
+    let hub_public = public(&hub);
+    let parties = Parties { site: &site, hub: &hub_public, psk: &psk };
+    let (_, noise) = ask(parties, [4; 32], b"offer");
+    let mut initiation = message::initiation(0x0102_0304, &noise);
+    MacKeys::new(&hub_public).sign(&mut initiation, Some(&[6; 16]));
+    let heard = hear(&hub, [5; 32], &noise).expect("it is authentic");
+    let (noise, split) = heard.answer(&psk, b"answer");
+    let mut all = vec![
+        ("hub-public", hub_public.to_vec()),
+        ("site-public", public(&site).to_vec()),
+        ("initiation: payload `offer`, name 01020304, cookie 16 × 06", initiation),
+        (
+            "response: payload `answer`, names 05060708 and 01020304",
+            message::response(0x0506_0708, 0x0102_0304, &noise),
+        ),
+        ("key-to-hub", split.to_hub.to_vec()),
+        ("key-to-site", split.to_site.to_vec()),
+    ];
+    for (name, cipher) in [
+        ("transport: `ropewalk` from the site on path 1, counter 0, AES-256-GCM", Cipher::Aes),
+        ("transport: `ropewalk` from the site on path 1, counter 0, ChaCha20-Poly1305", Cipher::ChaCha),
+    ] {
+        let names = Names { local: 0x0102_0304, remote: 0x0506_0708 };
+        let mut transport = Transport::new(&split, End::Site, cipher, names, Instant::ZERO);
+        let mut datagram = vec![0; message::TRANSPORT_HEADER];
+        datagram.extend_from_slice(b"ropewalk");
+        transport.seal(PathId(1), &mut datagram);
+        all.push((name, datagram));
+    }
+    all.iter().fold(String::new(), |text, (name, octets)| text + name + "\n" + &hex(octets) + "\n\n")
+}
+
+#[test]
+fn the_vectors_are_those_of_the_documents() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway-vectors.txt");
+    let vectors = vectors();
+    if std::env::var("ROPEWALK_BLESS").is_ok() {
+        std::fs::write(&path, &vectors).expect("a file that can be written");
+    }
+    assert_eq!(std::fs::read_to_string(&path).expect("the vectors"), vectors);
+}

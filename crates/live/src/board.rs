@@ -1,0 +1,46 @@
+//! Where hosts of ours tell of their subflows, for the observer.
+
+use crate::netlink::TcpInfo;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A subflow at the sender of the data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    /// As it was when it was seen last.
+    pub(crate) info: TcpInfo,
+    /// Octets of payload acknowledged.
+    pub(crate) bytes: u64,
+}
+
+/// What a host of ours tells of the subflows of a connection whose data it sends.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) subflows: Vec<Seen>,
+    /// Octets sent once more on another subflow.
+    pub(crate) reinjected: Option<u64>,
+}
+
+/// Where hosts of ours tell it, by connection.
+#[derive(Debug, Default)]
+pub(crate) struct Board(Mutex<BTreeMap<usize, Told>>);
+
+impl Board {
+    /// A thread that has panicked has left what it had.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Told>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is told now.
+    pub(crate) fn write(&self, connection: usize, told: Told) {
+        self.lock().insert(connection, told);
+    }
+
+    /// What was told last of each connection.
+    pub(crate) fn read(&self, mut each: impl FnMut(usize, &Told)) {
+        self.lock().iter().for_each(|(&connection, told)| each(connection, told));
+    }
+}

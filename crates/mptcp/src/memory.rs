@@ -1,0 +1,239 @@
+//! Buffers in memory, as Linux counts them: a packet takes more than its payload.
+//!
+//! The memory of a segment is the next power of two that holds its payload and [`Config::memory_overhead`], and the packet's
+//! own record. With an overhead of 0 memory is payload.
+
+use crate::config::{Config, Coupling, OPTION_RESERVE};
+
+/// Octets of the timestamps option, padded (RFC 7323 appendix A).
+const TIMESTAMPS: u64 = 12;
+/// Octets of a packet's own record (Linux `sk_buff`, aligned).
+const RECORD: u64 = 256;
+/// Segments in one packet of the send queue: a delayed ACK lets out two at once.
+const SEGMENTS_PER_PACKET: u64 = 2;
+/// Windows that a subflow's send buffer holds (Linux `tcp_sndbuf_expand`); BBR asks for three.
+const SEND_WINDOWS: u64 = 2;
+const SEND_WINDOWS_OF_BBR: u64 = 3;
+/// Least window counted for it, in segments (Linux `TCP_INIT_CWND`).
+const LEAST_WINDOW: u64 = 10;
+/// What a send buffer begins with, and the least of any (Linux `tcp_wmem`).
+const FIRST_SEND: u64 = 16_384;
+const LEAST_SEND: u64 = 4_096;
+
+/// Octets of the stream that are kept together (Linux: pages of 32 kB, less a record of 40 octets).
+const PIECE: u64 = 32 * 1024 - 40;
+
+/// The end of the piece that an octet of the stream is in.
+#[inline]
+pub(crate) const fn piece_end(data: u64) -> u64 {
+    (data / PIECE + 1) * PIECE
+}
+
+/// How buffers of one connection are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Memory {
+    overhead: u64,
+    /// Octets of data in a full segment.
+    payload: u64,
+    /// Least window counted, and memory of a segment: what a send buffer grows by.
+    segment: u64,
+    windows: u64,
+    autotuned: bool,
+    most: u64,
+}
+
+impl Memory {
+    /// What `config` says.
+    pub(crate) fn new(config: &Config) -> Self {
+        let overhead = u64::from(config.memory_overhead);
+        Self {
+            overhead,
+            payload: payload(config),
+            segment: segment_memory(u64::from(config.tcp.mss), overhead),
+            windows: if config.coupling == Coupling::Bbr { SEND_WINDOWS_OF_BBR } else { SEND_WINDOWS },
+            autotuned: config.send_autotuning,
+            most: u64::from(config.send_buffer),
+        }
+    }
+
+    /// A receive buffer's window: the octets of data that `buffer` holds in full segments, in 256ths as Linux reckons
+    /// (`scaling_ratio`).
+    pub(crate) fn window_of(&self, buffer: u64) -> u64 {
+        if self.overhead == 0 { buffer } else { buffer * (self.payload * 256 / self.segment) / 256 }
+    }
+
+    /// Does what waits behind a hole take from the window?
+    pub(crate) fn charges_waiting(&self) -> bool {
+        self.overhead > 0
+    }
+
+    /// The send buffer of a subflow with this window.
+    #[inline]
+    pub(crate) fn of_subflow(&self, cwnd: u32, smss: u32) -> u64 {
+        if !self.autotuned {
+            return self.most;
+        }
+        let segments = u64::from(cwnd.checked_div(smss).unwrap_or(0)).max(LEAST_WINDOW);
+        (self.windows * segments * self.segment).max(FIRST_SEND).min(self.most)
+    }
+
+    /// The connection's send buffer before any subflow is established.
+    pub(crate) fn first(&self) -> u64 {
+        if self.autotuned { FIRST_SEND.min(self.most) } else { self.most }
+    }
+
+    /// The connection's send buffer over subflows whose buffers sum up to `sum` (Linux `__mptcp_sync_sndbuf`).
+    #[inline]
+    pub(crate) fn over(&self, sum: u64) -> u64 {
+        if sum == 0 || !self.autotuned { self.first() } else { LEAST_SEND + sum }
+    }
+
+    /// What a subflow's send queue takes: packets on their way of two segments each, and the rest in large ones.
+    #[inline]
+    pub(crate) fn queued(&self, flight: u32, unsent: u64, smss: u32) -> u64 {
+        let packets = u64::from(flight).div_ceil(SEGMENTS_PER_PACKET * u64::from(smss).max(1));
+        let beside = if self.overhead == 0 { 0 } else { self.overhead + RECORD };
+        u64::from(flight) + unsent + packets * beside
+    }
+}
+
+/// Octets of data in a full segment, behind the options that all of them carry.
+fn payload(config: &Config) -> u64 {
+    let timestamps = if config.tcp.timestamps { TIMESTAMPS } else { 0 };
+    u64::from(config.tcp.mss).saturating_sub(u64::from(OPTION_RESERVE) + timestamps)
+}
+
+/// The memory of one full segment.
+fn segment_memory(mss: u64, overhead: u64) -> u64 {
+    if overhead == 0 { mss.max(1) } else { (mss + overhead).next_power_of_two() + RECORD }
+}
+
+/// A connection's send buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct SendBuffer {
+    limit: u64,
+    unit: Unit,
+    state: Filling,
+}
+
+/// What an application writes at least while there is any room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unit {
+    Octets,
+    /// Pieces of the stream, as Linux copies them.
+    Pieces,
+}
+
+/// Whether the application waits for room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Filling {
+    /// It may write.
+    Open,
+    /// It has filled the buffer, and hears of room when a third of it is free (Linux `sk_stream_is_writeable`).
+    Full,
+}
+
+impl SendBuffer {
+    /// Of so many octets.
+    pub(crate) fn new(memory: &Memory) -> Self {
+        let unit = if memory.autotuned { Unit::Pieces } else { Unit::Octets };
+        Self::of(memory.first(), unit)
+    }
+
+    const fn of(limit: u64, unit: Unit) -> Self {
+        Self { limit, unit, state: Filling::Open }
+    }
+
+    /// Octets that may be written when `written` were in all and `held` of them are taken: up to the end of the piece in which
+    /// the buffer becomes full, if pieces are written.
+    #[inline]
+    pub(crate) fn space(&self, held: u64, written: u64) -> u64 {
+        let free = self.limit.saturating_sub(held);
+        if free == 0 || (self.state == Filling::Full && free < held / 2) {
+            return 0;
+        }
+        match self.unit {
+            Unit::Octets => free,
+            Unit::Pieces => piece_end(written + free - 1) - written,
+        }
+    }
+
+    /// The application has written, so that `held` octets are taken.
+    #[inline]
+    pub(crate) fn on_written(&mut self, held: u64) {
+        self.state = if held >= self.limit { Filling::Full } else { Filling::Open };
+    }
+
+    /// Does the application wait for room?
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.state == Filling::Full
+    }
+
+    /// It holds so many octets from now on.
+    #[inline]
+    pub(crate) fn resize(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> Memory {
+        Memory::new(&Config::linux())
+    }
+
+    #[test]
+    fn a_segment_takes_what_linux_says() {
+        // `ss --memory` on Linux 6.18 without wireless: 2 304 octets with an MTU of 1 400 and of 1 500 octets.
+        assert_eq!((segment_memory(1360, 512), segment_memory(1460, 512)), (2304, 2304));
+        // With the larger headers of a kernel that has wireless and tunnels.
+        assert_eq!((segment_memory(1360, 640), segment_memory(1460, 640)), (2304, 4352));
+        assert_eq!(segment_memory(1460, 0), 1460);
+    }
+
+    #[test]
+    fn a_new_subflow_has_memory_for_two_initial_windows() {
+        assert_eq!(memory().of_subflow(14_600, 1460), 2 * 10 * 2304);
+        assert_eq!(memory().of_subflow(146_000, 1460), 2 * 100 * 2304);
+        assert_eq!(memory().of_subflow(u32::MAX, 1460), 4 << 20, "no more than the file allows");
+        assert_eq!(memory().over(46_080), 50_176);
+    }
+
+    #[test]
+    fn a_window_is_payload_and_a_buffer_memory() {
+        // The windows that Linux 6.18 has offered with buffers of 64 and 256 kB: 158/256, as there are 1 424 octets in 2 304.
+        assert_eq!((memory().window_of(64_000), memory().window_of(256_000)), (39_500, 158_000));
+        let payload = Memory::new(&Config { memory_overhead: 0, ..Config::linux() });
+        assert_eq!(payload.window_of(65_536), 65_536);
+    }
+
+    #[test]
+    fn a_queue_takes_a_record_for_each_packet() {
+        assert_eq!(memory().queued(2 * 1448, 10_000, 1448), 2 * 1448 + 10_000 + 768);
+        assert_eq!(memory().queued(0, 10_000, 1448), 10_000);
+    }
+
+    #[test]
+    fn an_application_that_filled_the_buffer_hears_of_room_when_a_third_is_free() {
+        let mut buffer = SendBuffer::of(30_000, Unit::Octets);
+        buffer.on_written(29_000);
+        assert_eq!((buffer.space(29_000, 29_000), buffer.is_full()), (1000, false));
+        buffer.on_written(30_000);
+        assert_eq!(buffer.space(20_001, 30_000), 0);
+        assert_eq!(buffer.space(20_000, 30_000), 10_000);
+        buffer.resize(60_000);
+        assert_eq!(buffer.space(30_000, 30_000), 30_000);
+    }
+
+    #[test]
+    fn the_last_piece_is_written_as_a_whole() {
+        let mut buffer = SendBuffer::of(40_000, Unit::Pieces);
+        assert_eq!(buffer.space(0, 0), 2 * 32_728);
+        assert_eq!(buffer.space(39_999, 39_999), 2 * 32_728 - 39_999);
+        buffer.on_written(2 * 32_728);
+        assert_eq!(buffer.space(2 * 32_728, 2 * 32_728), 0);
+    }
+}

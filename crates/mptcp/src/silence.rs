@@ -1,0 +1,96 @@
+//! Whether a subflow's peer is silent, as Linux tells (`mptcp_pm_subflow_chk_stale`): looked at each time that the connection
+//! has waited in vain for a DATA_ACK while the subflow had data on its way.
+
+use ropewalk_units::Instant;
+
+/// What is remembered of one subflow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Silence {
+    /// When an acceptable segment came last.
+    heard: Instant,
+    /// … as it was when the silence began.
+    since: Instant,
+    /// Waits in vain since then.
+    periods: u32,
+    stale: bool,
+}
+
+impl Silence {
+    /// Nothing was asked of it yet.
+    pub(crate) const NONE: Self =
+        Self { heard: Instant::ZERO, since: Instant::ZERO, periods: 0, stale: false };
+
+    /// An acceptable segment has come.
+    #[inline]
+    pub(crate) fn on_heard(&mut self, now: Instant) {
+        self.heard = now;
+        if self.stale && self.since != now {
+            self.stale = false;
+        }
+    }
+
+    /// The connection has waited in vain once more.
+    pub(crate) fn on_wait(&mut self) {
+        if self.periods == 0 {
+            self.since = self.heard;
+            self.periods = 1;
+        } else if self.since == self.heard {
+            self.periods += 1;
+        } else {
+            self.periods = 0;
+        }
+    }
+
+    /// Waits in vain in this silence; 0: it is heard of.
+    #[inline]
+    pub(crate) fn periods(&self) -> u32 {
+        self.periods
+    }
+
+    /// It gets no data until it is heard of.
+    pub(crate) fn make_stale(&mut self) {
+        self.stale = true;
+    }
+
+    /// Does it get no data?
+    #[inline]
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_units::Duration;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn waits_count_while_nothing_is_heard() {
+        let mut silence = Silence::NONE;
+        silence.on_heard(at(1));
+        for expected in 1..4 {
+            silence.on_wait();
+            assert_eq!(silence.periods(), expected);
+        }
+        silence.on_heard(at(2));
+        silence.on_wait();
+        assert_eq!(silence.periods(), 0, "the first wait after it ends the silence");
+        silence.on_wait();
+        assert_eq!(silence.periods(), 1);
+    }
+
+    #[test]
+    fn a_stale_subflow_is_heard_of_again() {
+        let mut silence = Silence::NONE;
+        silence.on_heard(at(1));
+        silence.on_wait();
+        silence.make_stale();
+        assert!(silence.is_stale());
+        silence.on_heard(at(9));
+        assert!(!silence.is_stale());
+    }
+}

@@ -1,0 +1,157 @@
+//! Listening to links: captures, and events of packets.
+
+use super::capture::{CaptureTap, Comment};
+use super::packet::{Body, Packet, Socket};
+use crate::plan::{EventKind, EventKinds, NodeKind, Plan};
+use ropewalk_sim::{DropReason, LinkId, NoTap, Packet as _, Tap};
+use ropewalk_units::Instant;
+use ropewalk_wire::Payload;
+
+/// A tap that is told when the world pauses: everything up to now has been heard.
+pub(super) trait PausingTap: Tap<Packet> {
+    /// What happened to packets since the last call.
+    fn take_heard(&mut self) -> Vec<Heard> {
+        Vec::new()
+    }
+
+    /// Are comments wanted?
+    fn has_capture(&self) -> bool {
+        false
+    }
+
+    /// The world has reached the end of a stretch; these comments tell of events in it.
+    fn pause(&mut self, _comments: Vec<Comment>) {}
+}
+
+impl PausingTap for NoTap {}
+
+/// What happened to a packet on a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard {
+    pub(super) at: Instant,
+    pub(super) link: LinkId,
+    pub(super) what: Happened,
+    /// Its ends; of a packet in a bond's tunnel those of the packet inside.
+    pub(super) source: Socket,
+    pub(super) destination: Socket,
+    /// Octets of the whole packet.
+    pub(super) len: u32,
+    /// What it carries of the connection's stream.
+    pub(super) payload: Option<Payload>,
+}
+
+/// What can happen to a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Happened {
+    Sent,
+    Marked,
+    Dropped(DropReason),
+}
+
+/// Hears what the scenario asks for.
+#[derive(Debug)]
+pub(super) struct EventTap {
+    kinds: EventKinds,
+    /// By link id: does a host send into it?
+    from_host: Vec<bool>,
+    heard: Vec<Heard>,
+}
+
+impl EventTap {
+    /// Nothing heard yet.
+    pub(super) fn new(plan: &Plan) -> Self {
+        let is_host = |node: usize| plan.nodes[node].kind == NodeKind::Host;
+        let wires = plan.links.iter().filter(|link| link.bond().is_none());
+        Self {
+            kinds: plan.settings.events,
+            from_host: wires.flat_map(|link| link.ends.map(is_host)).collect(),
+            heard: Vec::new(),
+        }
+    }
+
+    fn hear(&mut self, at: Instant, link: LinkId, packet: &Packet, what: Happened) {
+        let inner = innermost(packet);
+        let payload = match &inner.body {
+            Body::Tcp(segment) => Some(segment.payload),
+            Body::Udp(datagram) => Some(datagram.payload),
+            Body::Bonded(_) | Body::BondControl(_) => None,
+        };
+        let payload = payload.filter(|payload| payload.len > 0);
+        let (source, destination, len) = (inner.source, inner.destination, packet.wire_len());
+        self.heard.push(Heard { at, link, what, source, destination, len, payload });
+    }
+}
+
+/// The packet within all tunnels.
+fn innermost(packet: &Packet) -> &Packet {
+    match &packet.body {
+        Body::Bonded(bonded) => innermost(&bonded.inner),
+        _ => packet,
+    }
+}
+
+/// A capture, events, or both.
+#[derive(Debug)]
+pub(super) struct Listeners {
+    pub(super) capture: Option<CaptureTap>,
+    pub(super) events: Option<EventTap>,
+}
+
+impl PausingTap for Listeners {
+    fn take_heard(&mut self) -> Vec<Heard> {
+        self.events.as_mut().map(|events| std::mem::take(&mut events.heard)).unwrap_or_default()
+    }
+
+    fn has_capture(&self) -> bool {
+        self.capture.is_some()
+    }
+
+    fn pause(&mut self, comments: Vec<Comment>) {
+        if let Some(capture) = &mut self.capture {
+            capture.comment(comments);
+            capture.write_pending();
+        }
+    }
+}
+
+impl Tap<Packet> for Listeners {
+    const ACTIVE: bool = true;
+
+    fn transmitted(&mut self, at: Instant, link: LinkId, packet: &Packet) {
+        if let Some(capture) = &mut self.capture {
+            capture.transmitted(at, link, packet);
+        }
+        if let Some(events) = &mut self.events
+            && events.kinds.contains(EventKind::Segment)
+            && packet.is_data()
+            && events.from_host.get(link.0 as usize).is_some_and(|is_host| *is_host)
+        {
+            events.hear(at, link, packet, Happened::Sent);
+        }
+    }
+
+    fn delivered(&mut self, at: Instant, link: LinkId, packet: &Packet) {
+        if let Some(capture) = &mut self.capture {
+            capture.delivered(at, link, packet);
+        }
+    }
+
+    fn dropped(&mut self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
+        if let Some(capture) = &mut self.capture {
+            capture.dropped(at, link, packet, reason);
+        }
+        if let Some(events) = &mut self.events
+            && events.kinds.contains(EventKind::Drop)
+        {
+            events.hear(at, link, packet, Happened::Dropped(reason));
+        }
+    }
+
+    fn marked(&mut self, at: Instant, link: LinkId, packet: &Packet) {
+        if let Some(events) = &mut self.events
+            && events.kinds.contains(EventKind::Mark)
+        {
+            events.hear(at, link, packet, Happened::Marked);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+"""Tables as Parquet files: written where nobody sees them, then put in their place, so that none is half there."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ropewalk import _core
+
+_READABLE_BY_UMASK: Final = 0o666
+"""What a file may be at most; the umask takes away what the user does not want, as for files made by others."""
+
+
+def write(outcome: _core.Outcome, folder: str, stem: str) -> list[str]:
+    """Write `<stem>.<table>.parquet` for each table that has rows; the connections always, and last.
+
+    The file of the connections says that the run is complete. The folder must exist.
+
+    Raises:
+        OSError: What the file system says; nothing of this run is left behind then.
+    """
+    import polars as pl
+
+    tables = [("subflows", outcome.subflows), ("links", outcome.links)]
+    if len(outcome.series):
+        tables.append(("series", outcome.series))
+    tables += [*outcome.special(), ("connections", outcome.connections)]
+    provenance = dict(outcome.provenance())
+    written: list[Path] = []
+    try:
+        for name, table in tables:
+            file = Path(folder) / f"{stem}.{name}.parquet"
+            place(octets(pl.DataFrame(table), provenance), file)
+            written.append(file)
+    except BaseException:
+        for file in written:
+            with suppress(OSError):
+                file.unlink()
+        raise
+    return [str(file) for file in written]
+
+
+def octets(table: pl.DataFrame, metadata: dict[str, str] | None = None) -> bytes:
+    """A table as the content of a Parquet file: the same for the same table, on any machine."""
+    content = io.BytesIO()
+    table.write_parquet(content, compression="snappy", metadata=metadata)
+    return content.getvalue()
+
+
+def place(content: bytes, file: Path) -> None:
+    """Put a file in its place, whole.
+
+    A process that is killed meanwhile leaves nothing, where the file system has files without names.
+
+    Raises:
+        OSError: What the file system says.
+    """
+    beside = file.with_name(f".{file.name}.{os.getpid()}-{threading.get_ident()}.partial")
+    descriptor, is_nameless = _open(file.parent, beside)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(descriptor)
+            if is_nameless:
+                # With a descriptor `os.link` follows the symbolic link; the path is absolute.
+                own = f"/proc/self/fd/{descriptor}"
+                os.link(own, beside, src_dir_fd=descriptor, follow_symlinks=True)
+        beside.replace(file)
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def _open(folder: Path, beside: Path) -> tuple[int, bool]:
+    """A file to write into, and whether it has no name yet."""
+    nameless = getattr(os, "O_TMPFILE", None)
+    if nameless is not None:
+        with suppress(OSError):
+            return os.open(folder, nameless | os.O_RDWR | os.O_CLOEXEC, _READABLE_BY_UMASK), True
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+    return os.open(beside, flags, _READABLE_BY_UMASK), False

@@ -1,0 +1,116 @@
+"""Claims as data: what each study judged, in one file and as one table.
+
+`ropewalk reproduce` writes `claims.json` beside the studies' folders. `python -m ropewalk.studies.claims FILE FOLDER`
+keeps it in a folder of documents, and writes the page `claims.md` from it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ropewalk.report import Verdict
+from ropewalk.store import write_text
+from ropewalk.studies.names import REGISTRY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ropewalk.report import Claim
+
+FILE: Final = "claims.json"
+PAGE: Final = "claims.md"
+HASTY: Final = "Too few runs for a verdict."
+"""What a quick run says of every claim."""
+
+
+def of_study(name: str, paper: str, provenance: Mapping[str, str], claims: Sequence[Claim]) -> dict[str, Any]:
+    """A study's claims with what they rest on."""
+    return {
+        "study": name,
+        "paper": paper,
+        "provenance": dict(provenance),
+        "claims": [
+            {
+                "claim": claim.claim,
+                "published": claim.published,
+                "rerun": claim.rerun,
+                "papers_rules": claim.measured,
+                "correct": claim.correct,
+                "verdict": str(claim.verdict),
+                "why": claim.why,
+            }
+            for claim in claims
+        ],
+    }
+
+
+def write(path: Path, tree: Mapping[str, Any]) -> Path:
+    """Write a file of claims, whole or not at all."""
+    write_text(path, json.dumps(tree, ensure_ascii=False, indent=1) + "\n")
+    return path
+
+
+def collect(out: Path, studies: Sequence[str]) -> Path:
+    """Put the claims of all studies below a folder, this command's and earlier ones', into one file."""
+    found = [path for name in studies if (path := out / name / FILE).exists()]
+    trees = [json.loads(path.read_text(encoding="utf-8")) for path in found]
+    return write(out / FILE, {"studies": trees})
+
+
+def page(tree: Mapping[str, Any]) -> str:
+    """The claims as one table in Markdown, with counts on top."""
+    rows = [(study, claim) for study in tree["studies"] for claim in study["claims"]]
+    counts = Counter(claim["verdict"] for _, claim in rows)
+    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    lines = [
+        "# All claims",
+        "",
+        "What the five papers claim, and what came of it. This page is written from [claims.json](claims.json) by",
+        "`python -m ropewalk.studies.claims`; `ropewalk reproduce` writes that file. [Studies](../studies.md) says",
+        "what the verdicts mean.",
+        "",
+        f"**{len(rows)} claims**" + (f": {listed}." if rows else "."),
+    ]
+    missing = [name for name in REGISTRY if name not in {study["study"] for study in tree["studies"]}]
+    if missing:
+        lines += [
+            "",
+            f"Not in the file yet: {', '.join(missing)}. `ropewalk reproduce {' '.join(missing)}` adds them.",
+        ]
+    for study in tree["studies"]:
+        lines += ["", f"## {study['study']}", "", f"{study['paper']}", ""]
+        lines += [f"- {key}: {value}" for key, value in study["provenance"].items()]
+        lines += ["", f"| {' | '.join(HEAD)} |", "|" + "---|" * len(HEAD)]
+        lines += [_row(claim) for claim in study["claims"]]
+    return "\n".join(lines) + "\n"
+
+
+HEAD: Final = (
+    "claim",
+    "published",
+    "authors' simulator, run again",
+    "here under the paper's rules",
+    "here, as senders do today",
+    "verdict",
+)
+
+
+def _row(claim: Mapping[str, str]) -> str:
+    columns = ("claim", "published", "rerun", "papers_rules", "correct")
+    cells = [claim[column] for column in columns] + [f"**{claim['verdict']}**. {claim['why']}"]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def main(source: Path, folder: Path) -> None:
+    """Keep a file of claims in a folder, with its page."""
+    tree = json.loads(source.read_text(encoding="utf-8"))
+    write(folder / FILE, tree)
+    write_text(folder / PAGE, page(tree))
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
