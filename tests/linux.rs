@@ -42,6 +42,29 @@ fn transfer_times_without_loss_agree_within_two_per_cent() {
     }
 }
 
+/// 1 MB over 8 Mbit/s and 10 ms, without SACK; the kernel's times are of docs/linux.md. Every tenth of fifty takes the kernel
+/// 1.162 s in some runs, 1.093 s in others.
+#[test]
+fn chosen_losses_without_sack_agree_within_two_per_cent() {
+    let link = ("a", "rate = \"8 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"1000 packets\"");
+    let tcp = "preset = \"linux\"\ncongestion_control = \"newreno\"\nsack = false";
+    let bulk = "protocol = \"tcp\"\napplication = { kind = \"bulk\", bytes = \"1 MB\" }";
+    let source = two_hosts(5, tcp, &[link], bulk);
+    let tenths: Vec<_> = (0..5).map(|index| 200 + 10 * index).collect();
+    for (what, packets, milliseconds) in [
+        ("one segment", vec![200], 1075.0),
+        ("three in a row", vec![200, 201, 202], 1119.0),
+        ("every tenth of fifty", tenths, 1093.0),
+        ("two of the last ten", vec![685, 688], 1113.0),
+    ] {
+        let loss = format!("{{ model = \"exact\", packets = {packets:?} }}");
+        let outcome = simulate(&source, &[("links.a.forward.loss", &loss)], 1);
+        let connection = &outcome.connections[0];
+        let time = connection.end.expect("the transfer completes") - connection.start;
+        assert_near(what, time.as_secs_f64() * 1e3, milliseconds, 0.02);
+    }
+}
+
 fn mean_goodput(what: &str, source: &str, overrides: &[(&str, &str)], seeds: u64) -> f64 {
     let values: Vec<f64> =
         (1..=seeds).map(|seed| goodput(&simulate(source, overrides, seed), "bulk")).collect();
@@ -61,10 +84,12 @@ fn reno_and_cubic_at_half_a_per_cent_of_loss_agree_within_five_per_cent() {
     }
 }
 
+/// The kernel's figures are means of twenty runs of `ropewalk compare --replications 20`, each of a minute: 8.97 ± 0.18 and
+/// 8.46 ± 0.30 Mbit/s. Its application wrote when the kernel said that there was room.
 #[test]
 fn multipath_at_one_and_three_per_cent_agrees_within_five_per_cent() {
     let source = source(Some(&PATH_A.1.replace("10 Mbit/s", "2 Mbit/s")));
-    for (loss, theirs) in [("1 %", 9.23), ("3 %", 8.97)] {
+    for (loss, theirs) in [("1 %", 8.97), ("3 %", 8.46)] {
         let overrides = [
             LOSS_A,
             ("links.b.forward.loss", loss),

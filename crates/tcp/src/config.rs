@@ -162,6 +162,9 @@ macro_rules! tcp_constants {
                     /// A timeout leaves half of the window instead of one segment (RFC 5681 §3.1): for imitating simulators that
                     /// did so.
                     timeout_halves_window: bool = false, false;
+                    /// Without SACK, fast recovery ends when something above its recovery point is acknowledged, as in Linux. Otherwise
+                    /// it ends with the point itself (RFC 6582 §3.2 step 3).
+                    recovery_ends_above: bool = true, false;
                     /// Proportional rate reduction (RFC 9937) instead of RFC 6675's or RFC 6582's window during recovery.
                     prr: bool = true, false;
                     /// Tail loss probes (RFC 8985 §7).

@@ -31,6 +31,8 @@ pub(crate) struct ReceiveWindow {
     limit: u32,
     /// … and at most.
     max: u32,
+    /// How much of the buffer is offered (Linux `rcv_ssthresh`). A buffer that is tuned is not offered all at once.
+    offered: u32,
     /// The window is filled in by the owner: offer the most that the field can say.
     shared: bool,
     tuning: Option<Autotuning>,
@@ -38,6 +40,8 @@ pub(crate) struct ReceiveWindow {
 
 /// The window that Linux offers at first.
 const INITIAL_AUTOTUNED: u32 = 65_535;
+/// What Linux takes to be read in the first round-trip time: TCP_INIT_CWND.
+const INITIAL_SEGMENTS: u64 = 10;
 
 impl ReceiveWindow {
     /// What `config` says of the buffer, and of who owns the window.
@@ -47,12 +51,14 @@ impl ReceiveWindow {
         let shared = config.window_owner == WindowOwner::Shared;
         // With a window of the owner's above, only the round-trip time is of interest.
         let tuned = measured && !shared;
+        let limit = if tuned { INITIAL_AUTOTUNED } else { max };
         Self {
             next: Seq::new(0),
             edge: Seq::new(0),
             scale: 0,
-            limit: if tuned { INITIAL_AUTOTUNED } else { max },
+            limit,
             max,
+            offered: limit,
             shared,
             tuning: measured.then_some(Autotuning {
                 rtt: None,
@@ -73,6 +79,7 @@ impl ReceiveWindow {
         let most = 65_535u32 << scale;
         self.max = if self.shared { most } else { self.max.min(most) };
         self.limit = if self.shared { most } else { self.limit.min(most) };
+        self.offered = self.limit;
         // A SYN can tell of 65 535 octets only (RFC 7323 §2.2); the first ACK tells the rest.
         self.edge = next + self.limit;
         if let Some(tuning) = &mut self.tuning {
@@ -117,7 +124,7 @@ impl ReceiveWindow {
     #[inline]
     fn growth(&self, unread: u64) -> u32 {
         let unread = if self.shared { 0 } else { unread };
-        let free = u64::from(self.limit).saturating_sub(unread) as u32;
+        let free = u64::from(self.offered).saturating_sub(unread) as u32;
         free.saturating_sub(self.size())
     }
 
@@ -125,6 +132,15 @@ impl ReceiveWindow {
     #[inline]
     fn least_growth(&self, segment_size: u32) -> u32 {
         (self.limit / 2).min(segment_size).max(1)
+    }
+
+    /// A segment arrived. The offer grows by two of them up to the buffer, as Linux's (`tcp_grow_window`). Returns whether it
+    /// did.
+    #[inline]
+    pub(crate) fn grow_offer(&mut self, segment_size: u32) -> bool {
+        let room = self.limit - self.offered;
+        self.offered += room.min(2 * segment_size);
+        room > 0
     }
 
     /// Moves the right edge if that is worth it and returns the window field. The edge never moves back.
@@ -203,17 +219,17 @@ impl Autotuning {
         if now.saturating_since(self.since) < self.rtt? {
             return None;
         }
-        let (copied, before) = (self.copied, self.space);
+        let (copied, before) = (self.copied, self.space.max(INITIAL_SEGMENTS * u64::from(segment_size)));
         self.copied = 0;
         self.since = now;
         if copied <= before {
             return None;
         }
         self.space = copied;
-        let window = 2 * copied + 16 * u64::from(segment_size);
+        let window = 2 * copied;
         // While the sender is in slow start it doubles: keep ahead of it.
-        let grown = window.saturating_mul(copied - before).checked_div(before).unwrap_or(0);
-        Some(window.saturating_add(grown.min(window).saturating_mul(2)))
+        let grown = window.saturating_mul(copied - before) / before;
+        Some(window.saturating_add(grown.saturating_mul(2)))
     }
 }
 
@@ -267,6 +283,9 @@ mod tests {
             assert!(w.size() >= octets, "round {round}: window {} for {octets}", w.size());
             w.advance(next);
             w.read(octets);
+            for _ in 0..octets / 1400 {
+                w.grow_offer(1400);
+            }
             w.tune(now, 0, Some(timestamp::value(now) - 100), 1400);
             w.advertise(0, 1400);
             octets *= 2;

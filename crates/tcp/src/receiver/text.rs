@@ -36,6 +36,15 @@ impl Receiver {
         let next = self.reassembly.append(segment.seq, segment.payload);
         self.received_up_to(cx, next);
         self.acks.in_order(cx.now, segment.payload.len, &cx.config.delayed_ack, idle);
+        self.grow_offer();
+    }
+
+    /// The peer hears at once of a window that grows (Linux: `icsk_ack.quick`).
+    #[inline]
+    fn grow_offer(&mut self) {
+        if self.window.grow_offer(self.acks.segment_size(1)) {
+            self.acks.at_once();
+        }
     }
 
     /// RCV.NXT moves to `next`.
@@ -89,6 +98,7 @@ impl Receiver {
         self.received_up_to(cx, next);
         self.sacks.advanced(next);
         self.acks.in_order(cx.now, payload.len, &cx.config.delayed_ack, idle);
+        self.grow_offer();
         if had_hole {
             self.acks.at_once();
         }
@@ -114,6 +124,10 @@ impl Receiver {
         {
             let fin = u32::from(self.fin == Some(right));
             self.sacks.received((left, right + fin));
+        }
+        if cx.agreed.sack {
+            // Without SACK the window stands still: a duplicate ACK repeats it (RFC 5681 §2).
+            self.grow_offer();
         }
         self.acks.at_once();
     }

@@ -10,6 +10,7 @@ use crate::recovery::prr::{Prr, PrrAck};
 use crate::recovery::rack::Circumstances;
 use crate::recovery::spurious::Cause;
 use ropewalk_units::Duration;
+use std::cmp::Ordering;
 
 impl Sender {
     /// Any ACK that is not plain.
@@ -120,12 +121,16 @@ impl Sender {
     }
 
     /// RFC 9937 §5: without SACK a duplicate ACK counts as one segment, and what those counted is taken off
-    /// the next advance.
+    /// the next advance. An advance delivers something, though duplicates of ACKs may have told of all of it (as Linux,
+    /// `tcp_remove_reno_sacks`).
     fn delivered_for_prr(&self, delivered: u32, credit_before: i64) -> u32 {
         if self.recovery.method != LossRecovery::NewReno {
             return delivered;
         }
-        if delivered == 0 { self.smss } else { (i64::from(delivered) - credit_before).max(0) as u32 }
+        if delivered == 0 {
+            return self.smss;
+        }
+        (i64::from(delivered) - credit_before).max(i64::from(self.smss.min(delivered))) as u32
     }
 
     fn reduce_proportionally(&mut self, delivered: u32, safe: bool) {
@@ -138,7 +143,7 @@ impl Sender {
     }
 
     fn in_fast_recovery(&mut self, cx: &mut Context, ack: &Ack, lost: bool) {
-        if ack.advanced && self.queue.una() >= self.recovery.recover {
+        if ack.advanced && self.has_recovered(cx) {
             return self.leave_fast_recovery(cx);
         }
         let credit_before = self.recovery.credit;
@@ -151,6 +156,17 @@ impl Sender {
         }
     }
 
+    /// RFC 6582 §3.2 step 3, full ACK. Linux without SACK waits for one more: duplicate ACKs of what was sent before the
+    /// recovery cannot begin another then (`tcp_is_non_sack_preventing_reopen`).
+    fn has_recovered(&self, cx: &Context) -> bool {
+        let waits = self.recovery.method == LossRecovery::NewReno && cx.config.recovery_ends_above;
+        match self.queue.una().cmp(&self.recovery.recover) {
+            Ordering::Less => false,
+            Ordering::Equal => !waits,
+            Ordering::Greater => true,
+        }
+    }
+
     /// RFC 6582 §3.2 step 3.
     fn newreno_in_recovery(&mut self, ack: &Ack) {
         let smss = i64::from(self.smss);
@@ -158,17 +174,21 @@ impl Sender {
             // RFC 5681 §3.2 step 4: inflate.
             self.recovery.credit += smss;
         } else if ack.advanced {
-            // A partial ACK: the next hole, and deflate by what was acknowledged, less one segment.
-            let acked = i64::from(ack.delivery.acked);
-            self.recovery.credit -= acked;
-            if acked >= smss {
-                self.recovery.credit += smss;
+            let partial = self.queue.una() < self.recovery.recover;
+            self.deflate(ack.delivery.acked, partial);
+            if partial {
+                self.queue.mark_lost(0);
+                self.recovery.fast_retransmit = true;
             }
-            if self.recovery.prr.is_some() {
-                self.recovery.credit = self.recovery.credit.max(0);
-            }
-            self.queue.mark_lost(0);
-            self.recovery.fast_retransmit = true;
+        }
+    }
+
+    /// By what was acknowledged, less one segment, which filled the hole.
+    fn deflate(&mut self, acked: u32, partial: bool) {
+        let filled = if acked >= self.smss { self.smss } else { 0 };
+        self.recovery.credit -= i64::from(acked) - i64::from(filled);
+        if self.recovery.prr.is_some() || !partial {
+            self.recovery.credit = self.recovery.credit.max(0);
         }
     }
 
