@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ropewalk.source import Source
+from ropewalk.studies.authors import channels
 from ropewalk.studies.cells import Cell
 from ropewalk.studies.wireless import (
     MODERN,
@@ -90,8 +91,8 @@ KNOWN: Final[dict[str, dict[str, object]]] = {
     RECOVERY: {"connections.bulk.tcp.fast_recovery": False},
     FIRST_TIMEOUT: {"connections.bulk.tcp.rto_initial": "200 ms"},
     WAITING: WAITING_ACKS,
-    HALVING: {"connections.bulk.tcp.timeout_halves_window": True},
-    NO_BACKOFF: {"connections.bulk.tcp.rto_backoff": False},
+    HALVING: {"connections.bulk.tcp.quirks.timeout_halves_window": True},
+    NO_BACKOFF: {"connections.bulk.tcp.quirks.no_rto_backoff": True},
 }
 """What sets the paper's Multipath TCP apart from a correct one, as far as the stack has keys for it."""
 
@@ -179,16 +180,23 @@ def source(size: str, *overrides: dict[str, object]) -> Source:
 
 def lossy(first: float, second: float, channel: str = BERNOULLI) -> dict[str, object]:
     """Frames from s that carry more than 300 octets of TCP fail: so much to r1, so much to r2."""
+    return failing(*(_loss(mean, channel) for mean in (first, second)))
+
+
+def failing(first: object, second: object) -> dict[str, object]:
+    """Frames from s to r1 and to r2 that carry more than 300 octets of TCP fail by these models, if there are any."""
     return {
         "wifi.errors": [
-            {"from": "s", "to": relay, "above": "340 B", "loss": _loss(mean, channel)}
-            for relay, mean in (("r1", first), ("r2", second))
-            if mean
+            {"from": "s", "to": relay, "above": "340 B", "loss": loss}
+            for relay, loss in (("r1", first), ("r2", second))
+            if loss
         ]
     }
 
 
 def _loss(mean: float, channel: str) -> object:
+    if not mean:
+        return None
     if channel == BURSTS:
         return {"model": "bursts", "mean_loss": mean, "mean_burst": 8.0}
     if channel == FADES:
@@ -325,6 +333,26 @@ def channel_cells(extent: Extent) -> list[Cell]:
         for channel in CHANNELS
         for setup in SETUPS
         for error in extent.burst_errors
+    ]
+
+
+MEASURED: Final = "as measured"
+INDEPENDENT: Final = "independent, the same mean"
+MEANS: Final = {"12": 0.150, "09": 0.287, "05": 0.515}
+"""Of the authors' measured channels, by name: the frame error rate over long."""
+
+
+def measured_cells(extent: Extent) -> list[Cell]:
+    """Both links from s as the authors measured a channel, and with independent errors of the same mean."""
+    chains = channels()
+    return [
+        Cell(
+            {"channel": name, "kind": kind, "setup": setup},
+            source(extent.size, papers(setup), failing(loss, loss)),
+        )
+        for name, mean in MEANS.items()
+        for kind, loss in ((MEASURED, chains[name]), (INDEPENDENT, mean))
+        for setup in SETUPS
     ]
 
 
