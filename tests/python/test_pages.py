@@ -48,7 +48,12 @@ def _results(folder: Path, verdict: str) -> Path:
     table = {"caption": "Goodput in Mbit/s", "head": ["", "rate"], "rows": [["a|b", "2.5"]]}
     (study / pages.TABLES).write_text(json.dumps([table]), encoding="utf-8")
     claim = dict.fromkeys(("claim", "published", "rerun", "papers_rules", "correct", "why"), "x")
-    found = {"study": "diamond", "paper": "A paper", "provenance": {}, "claims": [{**claim, "verdict": verdict}]}
+    found = {
+        "study": "diamond",
+        "paper": "A paper",
+        "provenance": {},
+        "claims": [{**claim, "verdict": verdict}],
+    }
     return claims.write(folder / claims.FILE, {"studies": [found]})
 
 
@@ -86,5 +91,5 @@ def test_a_table_that_is_not_there_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "diamond.md").write_text(PAGE.replace("Goodput", "Nothing"), encoding="utf-8")
-    with pytest.raises(LookupError, match="0 tables of .* begin with `Nothing`"):
+    with pytest.raises(LookupError, match=r"0 tables of .* begin with `Nothing`"):
         claims.main(_results(tmp_path / "first", "holds"), folder)

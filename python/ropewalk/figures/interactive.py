@@ -47,7 +47,10 @@ def fragment(chart: Chart, *, with_library: bool) -> str:
     if chart.log_x:
         figure.update_xaxes(type="log")
     if chart.categories:
-        figure.update_xaxes(tickvals=list(range(len(chart.categories))), ticktext=chart.categories)
+        figure.update_xaxes(
+            tickvals=list(range(len(chart.categories))),
+            ticktext=[name.replace("\n", "<br>") for name in chart.categories],
+        )
     if chart.from_zero:
         figure.update_yaxes(rangemode="tozero")
     text: str = pio.to_html(

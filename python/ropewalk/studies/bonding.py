@@ -298,7 +298,9 @@ class _Study(Output):
         whole, dsl, lte = (self._samples("flows", path, where) for path in (None, "dsl", "lte"))
         time = whole["time_s"].to_list()
         arrived = (dsl["received_mbps"] + lte["received_mbps"]).to_list()
-        longest = max(self.measured.of_bond("flows", None, "added_delay_max_ms", reading=PAPERS, demand=made.TAKEN))
+        longest = max(
+            self.measured.of_bond("flows", None, "added_delay_max_ms", reading=PAPERS, demand=made.TAKEN)
+        )
         self.add(
             Chart(
                 "figure-5-order",
@@ -349,7 +351,9 @@ class _Study(Output):
         lines = [
             Line(
                 label,
-                (rows := self._samples("flows", "lte", {"reading": reading, "demand": made.TAKEN}))["time_s"].to_list(),
+                (rows := self._samples("flows", "lte", {"reading": reading, "demand": made.TAKEN}))[
+                    "time_s"
+                ].to_list(),
                 rows["weight"].to_list(),
                 dashed=reading != PAPERS,
                 markers=False,
@@ -444,7 +448,8 @@ class _Study(Output):
                 "before DSL",
                 "TCP together (Mbit/s)",
                 [],
-                caption="k = 1, T_dwd = 500 ms, the weight falls by one per T_dwd. The late sender is so by half a millisecond on "
+                caption="k = 1, T_dwd = 500 ms, the weight falls by one per T_dwd. "
+                "The late sender is so by half a millisecond on "
                 "average.",
                 categories=list(settings),
                 bars=[

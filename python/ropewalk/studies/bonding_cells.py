@@ -327,7 +327,8 @@ CROSSED_QUEUES: Final[dict[str, dict[str, object]]] = {
     },
     JITTERY: {"hosts.server.jitter": {"timers": "0.5 ms"}},
 }
-"""What the paper does not tell: the shaper of the DSL line may drop early, RED around the 100 packets of elsewhere, and the
+"""What the paper does not tell: the shaper of the DSL line may drop early, RED around the 100 packets of
+elsewhere, and the
 program that sends UDP may be late, by half a millisecond on average."""
 
 

@@ -47,7 +47,8 @@ PUBLISHED_TCP: Final = {1: 7.79, 2: 14.30}
 """§5.4: Mbit/s of one and two flows."""
 
 SHARING: Final = (
-    "It depends on how TCP's losses spread over time, and the text tells neither the shaper nor how even the UDP sender is. "
+    "It depends on how TCP's losses spread over time, and the text tells neither the shaper nor how "
+    "even the UDP sender is. "
     "The line has 2 Mbit/s to spare; the rest of what TCP gets, the bond must have moved to LTE. A "
     "weight falls only after T_dwd without loss, so it counts how TCP's losses are spread over time. "
     "Tail drop loses a few packets at once and then none for a second or more; "

@@ -1,7 +1,7 @@
 """Claims as data: what each study judged, in one file and as one table.
 
 `ropewalk reproduce` writes `claims.json` beside the studies' folders. `python -m ropewalk.studies.claims FILE FOLDER`
-keeps it in a folder of documents, writes the page `claims.md` from it, and fills the pages of the studies: see `pages`.
+keeps it in a folder of documents, writes the page `claims.md` from it, and fills the pages of the studies (`pages`).
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _row(claim: Mapping[str, str]) -> str:
 
 
 def main(source: Path, folder: Path) -> None:
-    """Keep a file of claims in a folder with its page, and what the pages of studies show of the results beside it."""
+    """Keep a file of claims in a folder with its page, and what other pages show of the results beside it."""
     tree = json.loads(source.read_text(encoding="utf-8"))
     write(folder / FILE, tree)
     write_text(folder / PAGE, page(tree))

@@ -223,7 +223,8 @@ def buffer_cells(extent: Extent) -> list[Cell]:
 
 
 ONE_WAY: Final = "as on Linux"
-"""Loss towards the receiver alone, packets of 1400 octets: the links under the kernel's stack, when it was measured."""
+"""Loss towards the receiver alone, packets of 1400 octets: the links under the kernel's stack, when "
+"it was measured."""
 WIRELESS: Final = """
 [scenario]
 name = "wifi-and-3g"
@@ -489,7 +490,8 @@ class _Study(Output):
                 "lets TCP delay its ACKs and MPTCP acknowledge every packet, so that its TCP grows half "
                 "as fast per round trip. Run again, without the runs whose path B never came up, that "
                 "simulator nearly crosses at 7 % against delayed ACKs. Linux 6.18 itself, with CUBIC over links that "
-                "lose towards the receiver, crosses between 5 and 6 %: its send buffer grows per subflow, and one that is "
+                "lose towards the receiver, crosses between 5 and 6 %: its send buffer grows per "
+                "subflow, and one that is "
                 "stuck soon stops the other."
             ),
         )
@@ -758,7 +760,8 @@ class _Study(Output):
         ]
         alone = text_of(self._single("kernel", LINUX_TCP))
         self.report.table(
-            "Preset linux, CUBIC, loss towards the receiver alone, packets of 1400 octets: Multipath TCP's goodput in Mbit/s",
+            "Preset linux, CUBIC, loss towards the receiver alone, packets of 1400 octets: Multipath "
+            "TCP's goodput in Mbit/s",
             ["P (%)", "here", "Linux 6.18 (Reno, from 10 runs)"],
             [*rows, ["TCP on A", alone, "7.53 ± 0.07 (CUBIC)"]],
         )
@@ -770,7 +773,8 @@ class _Study(Output):
         report = self.report
         report.heading("Wi-Fi and a recorded line")
         report.text(
-            "What the paper has in mind: path A is a hop of 802.11b, a fifth of whose frames fail, path B a recorded cellular "
+            "What the paper has in mind: path A is a hop of 802.11b, a fifth of whose frames fail, "
+            "path B a recorded cellular "
             "line. A download of "
             f"{self.extent.duration}. The last column is the difference to the best line alone, paired by seed.",
         )

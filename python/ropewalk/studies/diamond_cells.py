@@ -9,6 +9,8 @@ from ropewalk.source import Source
 from ropewalk.studies.authors import channels
 from ropewalk.studies.cells import Cell
 from ropewalk.studies.wireless import (
+    BLAMED,
+    EXTRA_ACKS,
     MODERN,
     PAPERS_MPTCP,
     SETUPS,
@@ -74,15 +76,15 @@ HEADERS: Final = "payload of 1412 octets"
 THRESHOLD: Final = "ssthresh two segments, at first and after every loss"
 RECOVERY: Final = "no fast recovery"
 FIRST_TIMEOUT: Final = "first RTO 0.2 s"
-WAITING: Final = "subflow ACKs wait for the order of data"
+EXTRA: Final = "data ahead of the order get an extra ACK, and their own later"
+BLAME: Final = "duplicate ACKs cut the window of the subflow that blocks, until it is undone"
 NONE: Final = "none: correct protocols, delayed ACKs"
 PAPERS: Final = "the first two: the paper's settings"
-HALVING: Final = "a timeout halves the window"
-NO_BACKOFF: Final = "no back-off of the RTO"
-ALL: Final = "all eight"
-MILD: Final = "all but the two of timeouts"
-EARLY: Final = "all eight, and no RTO above 0.2 s"
-"""More than that simulator did, whose RTO follows the round trip: how much timeouts could do at most."""
+ALL: Final = "all seven"
+NOBODY: Final = "all seven, but duplicate ACKs count for nobody"
+KEPT: Final = "all seven, and windows stay cut"
+LATE: Final = "all seven, but ACKs wait without an extra one"
+"""What that simulator does without DSACK; the paper used it with DSACK."""
 
 KNOWN: Final[dict[str, dict[str, object]]] = {
     EVERY_PACKET: {"connections.bulk.tcp.delayed_ack.segments": 1},
@@ -90,9 +92,8 @@ KNOWN: Final[dict[str, dict[str, object]]] = {
     THRESHOLD: STUCK_THRESHOLD,
     RECOVERY: {"connections.bulk.tcp.fast_recovery": False},
     FIRST_TIMEOUT: {"connections.bulk.tcp.rto_initial": "200 ms"},
-    WAITING: WAITING_ACKS,
-    HALVING: {"connections.bulk.tcp.quirks.timeout_halves_window": True},
-    NO_BACKOFF: {"connections.bulk.tcp.quirks.no_rto_backoff": True},
+    EXTRA: EXTRA_ACKS,
+    BLAME: {BLAMED: "blocking-undone"},
 }
 """What sets the paper's Multipath TCP apart from a correct one, as far as the stack has keys for it."""
 
@@ -103,23 +104,22 @@ def _together(*left_out: str) -> dict[str, object]:
     }
 
 
-WITHOUT: Final = {cause: f"all eight but: {cause}" for cause in KNOWN}
-"""What all eight are called when one of them is left out."""
-
-PROMPT: Final = WITHOUT[WAITING]
+WITHOUT: Final = {cause: f"all seven but: {cause}" for cause in KNOWN}
+"""What all seven are called when one of them is left out."""
 
 CAUSES: Final[dict[str, dict[str, object]]] = {
     NONE: {},
     **KNOWN,
     PAPERS: PAPERS_MPTCP,
     **{name: _together(cause) for cause, name in WITHOUT.items()},
-    MILD: _together(HALVING, NO_BACKOFF),
     ALL: _together(),
-    EARLY: {**_together(), "connections.bulk.tcp.rto_max": "200 ms"},
+    NOBODY: {**_together(), BLAMED: "nobody"},
+    KEPT: {**_together(), BLAMED: "blocking"},
+    LATE: {**_together(EXTRA, BLAME), **WAITING_ACKS},
 }
 """One at a time, all but one, and together."""
 
-TOGETHERS: Final = (PROMPT, MILD, ALL, EARLY)
+TOGETHERS: Final = (ALL, NOBODY, KEPT, LATE)
 """What all couplings and the lossy figures are run with once more."""
 
 COUPLED: Final = (NONE, PAPERS, *TOGETHERS)

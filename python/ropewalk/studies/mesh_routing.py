@@ -18,8 +18,8 @@ from ropewalk.figures.chart import step
 from ropewalk.report import Claim, Verdict
 from ropewalk.routes import GREEDY, TIES, Deployment, Layout, Statistics, cdf
 from ropewalk.statistics import Interval, mean_interval, paired_difference, proportion_interval
-from ropewalk.studies.authors import PICTURE, deployments
 from ropewalk.studies import mesh_mobility
+from ropewalk.studies.authors import PICTURE, deployments
 from ropewalk.studies.mesh_mobility import Moving
 from ropewalk.studies.output import Output
 
@@ -317,14 +317,16 @@ class _Study(Output):
             "figure-2-authors",
             next(each for each in deployments() if each.name == PICTURE),
             GREEDY,
-            "Figure 2 (003: Figure 6): the authors' own 16 nodes and the routes that their tool found, links of up to 25 m.",
+            "Figure 2 (003: Figure 6): the authors' own 16 nodes and the routes that their tool "
+            "found, links of up to 25 m.",
         )
         if self.example is not None:
             self.picture(
                 "figure-2-example",
                 self.example,
                 GREEDY,
-                f"{EXAMPLE_NODES} nodes of our own that hear each other up to 20 m; all three algorithms find the same two "
+                f"{EXAMPLE_NODES} nodes of our own that hear each other up to 20 m; all three "
+                "algorithms find the same two "
                 "routes.",
             )
         published = Points(

@@ -138,7 +138,8 @@ class _Study(Output):
             "diamond: 11 Mbit/s, ACKs at 1 Mbit/s, four transmissions, an ACK per packet for Multipath TCP "
             "and delayed ACKs for TCP. Frames are lost by collision only, and a station two hops away is "
             "hidden; a frame that overlaps with an earlier one is lost, the earlier one is not, as in the "
-            "papers' simulator. There stations receive up to 25 m, where routes are computed for 20 m, and signals take "
+            "papers' simulator. There stations receive up to 25 m, where routes are computed for 20 "
+            "m, and signals take "
             "their time: so here.",
             f"{self.extent.transfer} go over each of {len(self.chosen)} deployments (published: 20 MB, 1000). Most "
             "first routes have four to six hops, and hardly one in a hundred has two.",
@@ -366,7 +367,8 @@ class _Study(Output):
 
     def _authors_figure(self) -> None:
         bars = [
-            _extremes(setup, [self._of_authors(setup, hops) for hops in self._authors_hops()]) for setup in SETUPS
+            _extremes(setup, [self._of_authors(setup, hops) for hops in self._authors_hops()])
+            for setup in SETUPS
         ]
         self.add(
             Chart(
@@ -397,7 +399,8 @@ class _Study(Output):
         results, report = self.results["moving"], self.report
         report.heading("Meshes that move")
         report.text(
-            "The last question of 003 is what happens when stations move. 32 of them walk by random waypoint, routes are "
+            "The last question of 003 is what happens when stations move. 32 of them walk by random "
+            "waypoint, routes are "
             "looked for every second, the stacks are those of today. A route that breaks loses what is on its way."
         )
         rows = []
@@ -409,7 +412,8 @@ class _Study(Output):
                 row += [mbps(mean_interval(values)), text_of(paired_difference(values, tcp))]
             rows.append(row)
         report.table(
-            f"Goodput in Mbit/s over 60 s and {self.extent.moving_seeds} deployments, and over TCP, paired by deployment",
+            f"Goodput in Mbit/s over 60 s and {self.extent.moving_seeds} deployments, and over TCP, "
+            "paired by deployment",
             ["greatest speed (m/s)", TCP, ONE, "over TCP", TWO, "over TCP"],
             rows,
         )

@@ -13,14 +13,13 @@ from ropewalk.studies.authors import PICTURE, Theirs
 from ropewalk.studies.authors import deployments as deployments_of_authors
 from ropewalk.studies.cells import Cell
 from ropewalk.studies.wireless import (
+    ALL_DEFECTS,
     MODERN,
     ONE,
-    RECOVERY_DEFECTS,
     SETUPS,
     TCP,
     TRANSPORT,
     TWO,
-    WAITING_ACKS,
     papers,
     transport,
 )
@@ -93,7 +92,7 @@ DELAYED: Final = "MPTCP has delayed ACKs and full packets too"
 NARROW: Final = "stations receive up to 20 m, as routes have it"
 AIRS: Final[dict[str, dict[str, object]]] = {
     PAPERS: {},
-    DEFECTS: {**RECOVERY_DEFECTS, **WAITING_ACKS},
+    DEFECTS: ALL_DEFECTS,
     DELAYED: {
         "connections.bulk.tcp.delayed_ack.segments": 2,
         "connections.bulk.tcp.mss": 1460,

@@ -1,8 +1,8 @@
 """The pages of the studies among the documents: what is written by hand stays, what results say is put in.
 
-A page names what it shows: a figure as `![…](figures/STUDY/STEM.svg)`, a table by a comment `<!-- table STUDY: CAPTION -->` with the
-beginning of its caption, the claims of a study by `<!-- claims STUDY -->`. What stands between such a comment and the next
-`<!-- end -->` is written anew.
+A page names what it shows: a figure as `![…](figures/STUDY/STEM.svg)`, a table by a comment
+`<!-- table STUDY: CAPTION -->` with the beginning of its caption, the claims of a study by `<!-- claims STUDY -->`.
+What stands between such a comment and the next `<!-- end -->` is written anew.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def _table(file: Path, caption: str) -> dict[str, Any] | None:
     if not file.exists():
         return None
     found = [
-        table for table in json.loads(file.read_text(encoding="utf-8")) if table["caption"].startswith(caption)
+        table
+        for table in json.loads(file.read_text(encoding="utf-8"))
+        if table["caption"].startswith(caption)
     ]
     if len(found) != 1:
         raise LookupError(f"{len(found)} tables of {file} begin with `{caption}`, not one")
@@ -80,7 +82,9 @@ def filled(text: str, folder: Path) -> str:
     def block(match: re.Match[str]) -> str:
         kind, study, caption = match.groups()
         head = match.group(0).partition("\n")[0]
-        body = _claims(studies.get(study, [])) if kind == "claims" else _markdown(tables[f"{study}: {caption}"])
+        body = (
+            _claims(studies.get(study, [])) if kind == "claims" else _markdown(tables[f"{study}: {caption}"])
+        )
         return f"{head}\n{body}\n<!-- end -->"
 
     return BLOCK.sub(block, text)
@@ -88,7 +92,8 @@ def filled(text: str, folder: Path) -> str:
 
 def _claims(claims: list[dict[str, str]]) -> str:
     rows = [
-        _row([claim["claim"], claim["published"], f"**{claim['verdict']}**. {claim['why']}"]) for claim in claims
+        _row([claim["claim"], claim["published"], f"**{claim['verdict']}**. {claim['why']}"])
+        for claim in claims
     ]
     return "\n".join([_row(["the paper says", "published", "verdict"]), "|---|---|---|", *rows])
 

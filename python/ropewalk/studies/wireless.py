@@ -68,6 +68,9 @@ RECOVERY_DEFECTS: Final[dict[str, object]] = {
     "connections.bulk.tcp.rto_initial": "200 ms",
 }
 WAITING_ACKS: Final[dict[str, object]] = {"connections.bulk.tcp.quirks.subflow_acks": "in-data-order"}
+EXTRA_ACKS: Final[dict[str, object]] = {"connections.bulk.tcp.quirks.subflow_acks": "twice"}
+BLAMED: Final = "connections.bulk.tcp.quirks.duplicates_blame"
+ALL_DEFECTS: Final[dict[str, object]] = {**RECOVERY_DEFECTS, **EXTRA_ACKS, BLAMED: "blocking-undone"}
 """What is wrong with the Multipath TCP of the papers' simulator, as far as the stack can be made to do it."""
 
 MODERN: Final[dict[str, object]] = {
@@ -115,6 +118,9 @@ def mbps(interval: Interval) -> str:
 
 
 __all__ = [
+    "ALL_DEFECTS",
+    "BLAMED",
+    "EXTRA_ACKS",
     "MODERN",
     "ONE",
     "PAPERS_MPTCP",
