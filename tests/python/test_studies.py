@@ -258,7 +258,7 @@ def _causes(rates: dict[tuple[str, str, str], float], spread: float = 0.05) -> d
     ]
     frame = pl.DataFrame(rows)
     results = Results(frame.filter(control="uncoupled"), frame.clear(), None)
-    extent = diamond_cells.Extent((1, 2, 3), (1, 2, 3), (0.0,), (0.1,), "1 MB", "1 MB", "1 MB")
+    extent = diamond_cells.Extent((1, 2, 3), (1, 2, 3), (1, 2, 3), (0.0,), (0.1,), "1 MB", "1 MB", "1 MB")
     return diamond_causes.Causes(results, Results(frame, frame.clear(), None), results, results, extent)
 
 
@@ -303,7 +303,9 @@ def test_all_but_one_of_the_causes_is_all_without_its_keys() -> None:
 
 def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        diamond, "QUICK", diamond_cells.Extent((1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "400 kB", "300 kB")
+        diamond,
+        "QUICK",
+        diamond_cells.Extent((1, 2), (1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "400 kB", "300 kB"),
     )
     result = _run("diamond", tmp_path)
     names = {path.name for path in result.files}

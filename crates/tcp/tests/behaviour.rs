@@ -566,15 +566,13 @@ mod recovering {
         ] {
             let mut s = ten(quirky(Quirks { duplicates_blame: blame, ..Quirks::classic() }));
             let before = s.tcp.cwnd();
-            for _ in 0..2 {
-                s.tcp.blame(s.now());
-            }
-            assert!(!s.tcp.in_fast_recovery());
-            s.tcp.blame(s.now());
+            s.blame(2);
+            assert!(!s.tcp.in_recovery());
+            s.blame(1);
             s.run("> . 1:1001");
-            assert!(s.tcp.in_fast_recovery() && s.tcp.cwnd() < before);
+            assert!(s.tcp.in_recovery() && s.tcp.cwnd() < before);
             s.run(&format!("{wait} < . 1:1 ack 1001"));
-            assert_eq!((s.tcp.stats().undone, !s.tcp.in_fast_recovery()), (u64::from(undone), undone));
+            assert_eq!((s.tcp.stats().undone, !s.tcp.in_recovery()), (u64::from(undone), undone));
             assert_eq!(s.tcp.cwnd() >= before, undone, "{blame:?} {wait}");
         }
     }

@@ -223,6 +223,7 @@ def buffer_cells(extent: Extent) -> list[Cell]:
 
 
 ONE_WAY: Final = "as on Linux"
+ONE_WAY_RENO: Final = "as on Linux, Reno"
 """Loss towards the receiver alone, packets of 1400 octets: the links under the kernel's stack, when "
 "it was measured."""
 WIRELESS: Final = """
@@ -327,8 +328,10 @@ def kernel_cells(extent: Extent) -> list[Cell]:
         lossy = {"links__a__forward": {"loss": "0.5 %"}, "links__b__forward": {"loss": _percent(loss)}}
         return {"links__a__loss": "0 %", "links__a__mtu": 1400, "links__b__mtu": 1400, **lossy}
 
+    reno = {"mptcp__congestion_control": "uncoupled"}
     sweep = [
-        Cell({"variant": ONE_WAY, "loss": loss}, _source(extent, **LINUX, **links(loss)))
+        Cell({"variant": variant, "loss": loss}, _source(extent, **LINUX, **keys, **links(loss)))
+        for variant, keys in ((ONE_WAY, {}), (ONE_WAY_RENO, reno))
         for loss in extent.losses
     ]
     return [*sweep, _alone(extent, LINUX_TCP, **LINUX, **links(0.0))]
@@ -753,17 +756,17 @@ class _Study(Output):
         )
 
     def _kernel_table(self) -> None:
-        curve = self._curve("kernel", ONE_WAY)
+        curves = [self._curve("kernel", variant) for variant in (ONE_WAY, ONE_WAY_RENO)]
         rows = [
-            [f"{loss:g}", text_of(ours), MEASURED_LINUX.get(loss, "")]
-            for loss, ours in zip(self.extent.losses, curve, strict=True)
+            [f"{loss:g}", text_of(cubic), text_of(reno), MEASURED_LINUX.get(loss, "")]
+            for loss, cubic, reno in zip(self.extent.losses, *curves, strict=True)
         ]
         alone = text_of(self._single("kernel", LINUX_TCP))
         self.report.table(
-            "Preset linux, CUBIC, loss towards the receiver alone, packets of 1400 octets: Multipath "
+            "Preset linux, uncoupled, loss towards the receiver alone, packets of 1400 octets: Multipath "
             "TCP's goodput in Mbit/s",
-            ["P (%)", "here", "Linux 6.18 (Reno, from 10 runs)"],
-            [*rows, ["TCP on A", alone, "7.53 ± 0.07 (CUBIC)"]],
+            ["P (%)", "CUBIC", "Reno", "Linux 6.18, Reno"],
+            [*rows, ["TCP CUBIC on A", alone, "", "CUBIC 7.53 ± 0.07"]],
         )
 
     def _wireless_table(self) -> None:

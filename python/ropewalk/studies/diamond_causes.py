@@ -154,12 +154,12 @@ class Causes:
 
     def starved(self, cause: str, control: str) -> Interval:
         """Per cent of the time in which one of two subflows over two channels starves."""
-        return starved(self.couplings, self.extent.lossy_seeds, cause=cause, setup=TWO, control=control)
+        return starved(self.couplings, self.extent.coupling_seeds, cause=cause, setup=TWO, control=control)
 
     def timeouts(self, cause: str, control: str) -> float:
         """Per run, over two channels."""
         subflows = self.couplings.subflows.filter(cause=cause, setup=TWO, control=control)
-        return float(subflows["timeouts"].sum()) / len(self.extent.lossy_seeds)
+        return float(subflows["timeouts"].sum()) / len(self.extent.coupling_seeds)
 
     def explaining(self, setup: str, control: str) -> list[str]:
         """The causes under which the stack has what the published simulator had, and without which it has not.

@@ -119,7 +119,7 @@ CAUSES: Final[dict[str, dict[str, object]]] = {
 }
 """One at a time, all but one, and together."""
 
-TOGETHERS: Final = (ALL, NOBODY, KEPT, LATE)
+TOGETHERS: Final = (ALL, NOBODY, KEPT)
 """What all couplings and the lossy figures are run with once more."""
 
 COUPLED: Final = (NONE, PAPERS, *TOGETHERS)
@@ -137,10 +137,13 @@ class Extent:
     """How much is run."""
 
     seeds: tuple[int, ...]
-    """Of everything but the paper's lossy figures."""
+    """Of everything else."""
 
     lossy_seeds: tuple[int, ...]
-    """Of the paper's lossy figures, and of the couplings under the causes, which vary much."""
+    """Of the paper's lossy figures: as many as in the paper."""
+
+    coupling_seeds: tuple[int, ...]
+    """Of the couplings under the causes, which vary much."""
 
     frame_errors: tuple[float, ...]
     """Of the paper's lossy figures."""
@@ -161,13 +164,16 @@ class Extent:
 FULL: Final = Extent(
     tuple(range(1, 11)),
     tuple(range(1, 51)),
+    tuple(range(1, 21)),
     (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
     (0.05, 0.1, 0.2, 0.3),
     "20 MB",
     "20 MB",
     "20 MB",
 )
-QUICK: Final = Extent((1, 2, 3), (1, 2, 3), (0.0, 0.1, 0.3, 0.5), (0.1, 0.3), "20 MB", "20 MB", "3 MB")
+QUICK: Final = Extent(
+    (1, 2, 3), (1, 2, 3), (1, 2, 3), (0.0, 0.1, 0.3, 0.5), (0.1, 0.3), "20 MB", "20 MB", "3 MB"
+)
 
 
 def source(size: str, *overrides: dict[str, object]) -> Source:
