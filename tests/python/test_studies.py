@@ -258,7 +258,7 @@ def _causes(rates: dict[tuple[str, str, str], float], spread: float = 0.05) -> d
     ]
     frame = pl.DataFrame(rows)
     results = Results(frame.filter(control="uncoupled"), frame.clear(), None)
-    extent = diamond_cells.Extent((1, 2, 3), (1, 2, 3), (0.0,), (0.1,), "1 MB", "1 MB", "1 MB")
+    extent = diamond_cells.Extent((1, 2, 3), (1, 2, 3), (1, 2, 3), (0.0,), (0.1,), "1 MB", "1 MB", "1 MB")
     return diamond_causes.Causes(results, Results(frame, frame.clear(), None), results, results, extent)
 
 
@@ -284,11 +284,11 @@ def test_a_cause_is_named_only_if_it_has_what_was_published() -> None:
     assert both.explaining(two, uncoupled) == [diamond_cells.NONE]
 
 
-def test_what_timeouts_add_is_said() -> None:
+def test_what_blamed_duplicates_add_is_said() -> None:
     alike = _causes({})
-    assert "for none by more than its interval" in alike.of_timeouts()
+    assert "for none by more than its interval" in alike.of_blame()
     less = _causes({(diamond_cells.ALL, wireless.TWO, "fully-coupled"): 2.9})
-    assert "-41 ± 1 % (fully-coupled): clear for fully-coupled." in less.of_timeouts()
+    assert "-41 ± 1 % (fully-coupled): clear for fully-coupled." in less.of_blame()
     # 32 octets over two hops at 11 Mbit/s, of 1412 at 4.9.
     assert alike.untested() == pytest.approx(100 * 64 / 11 / (1412 / 4.9))
 
@@ -303,7 +303,9 @@ def test_all_but_one_of_the_causes_is_all_without_its_keys() -> None:
 
 def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        diamond, "QUICK", diamond_cells.Extent((1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "400 kB", "300 kB")
+        diamond,
+        "QUICK",
+        diamond_cells.Extent((1, 2), (1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "400 kB", "300 kB"),
     )
     result = _run("diamond", tmp_path)
     names = {path.name for path in result.files}
@@ -327,7 +329,7 @@ def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: 
 def test_mesh_transport_makes_every_figure_and_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mesh_transport, "QUICK", mesh_transport_cells.Extent(5, 1, 1, "200 kB"))
+    monkeypatch.setattr(mesh_transport, "QUICK", mesh_transport_cells.Extent(5, 1, 1, "200 kB", 2, (5.0,), 1))
     written = []
     for workers in (1, 2):
         folder = tmp_path / str(workers)

@@ -308,9 +308,6 @@ macro_rules! mptcp_constants {
                     /// May the peer open further subflows to the address and port of the initial one? If not, MP_CAPABLE says
                     /// so with C (RFC 8684 §3.1), and such joins are refused (Linux `allow_join_initial_addr_port`).
                     allow_join_initial_addr_port: bool = true, true;
-                    /// A subflow hears of data that arrive before those of other subflows only when its turn has come, so that a
-                    /// slow path stalls a fast one. No stack should; receivers of early simulators did.
-                    acks_wait_for_data_order: bool = false, false;
                     /// How long an unanswered ADD_ADDR waits at most before it is sent again, after an RTO else, three times;
                     /// 0 s: it never is (Linux `add_addr_timeout`).
                     add_addr_timeout: Duration = Duration::from_secs(120), Duration::from_secs(120);

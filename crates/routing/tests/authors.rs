@@ -3,8 +3,8 @@
 use ropewalk_routing::{Deployment, Disjoint, End, Position, TieRule, Topology};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-const NODES: &str = include_str!("authors/nodes.csv");
-const ROUTES: &str = include_str!("authors/routes.csv");
+const NODES: &str = include_str!("../../../python/ropewalk/studies/authors/nodes.csv");
+const ROUTES: &str = include_str!("../../../python/ropewalk/studies/authors/routes.csv");
 
 /// Their range of 20 m includes its end, ours does not; positions are whole metres.
 const RANGE: f64 = 20.000_001;

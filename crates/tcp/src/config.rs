@@ -1,5 +1,6 @@
 //! Every constant that a paper or a real stack chooses, with two presets.
 
+use crate::quirks::Quirks;
 use ropewalk_congestion::{CongestionControl, HyStart};
 use ropewalk_units::{Duration, Seq};
 
@@ -140,9 +141,6 @@ macro_rules! tcp_constants {
                     /// first data segment is acknowledged, as in ns-3 up to 3.19. There the initial window is one segment, whose
                     /// ACK is delayed by as much as `rto_min`: a measured timeout would expire in vain.
                     handshake_rtt: bool = true, false;
-                    /// Each timeout doubles the retransmission timeout (RFC 6298 §5.5). Without it that only follows the round
-                    /// trip: for imitating simulators that forgot.
-                    rto_backoff: bool = true, true;
                     /// Greatest retransmission timeout (RFC 6298 §2.5: at least 60 s; Linux: 120 s).
                     rto_max: Duration = Duration::from_secs(120), Duration::from_secs(60);
                     /// Successive timeouts of one segment after which the connection ends with an error (RFC 9293 §3.8.3).
@@ -156,12 +154,6 @@ macro_rules! tcp_constants {
                     /// Fast recovery after a fast retransmit (RFC 5681 §3.2). Without it the connection begins again with one
                     /// segment, as after a timeout (Jacobson 1988, "Tahoe").
                     fast_recovery: bool = true, true;
-                    /// After every loss ssthresh is this, whatever the algorithm says: for imitating simulators that mixed octets
-                    /// and segments up. Default: what the algorithm says.
-                    ssthresh_after_loss: Option<u32> [segments] = None, None;
-                    /// A timeout leaves half of the window instead of one segment (RFC 5681 §3.1): for imitating simulators that
-                    /// did so.
-                    timeout_halves_window: bool = false, false;
                     /// Without SACK, fast recovery ends when something above its recovery point is acknowledged, as in Linux. Otherwise
                     /// it ends with the point itself (RFC 6582 §3.2 step 3).
                     recovery_ends_above: bool = true, false;
@@ -188,6 +180,8 @@ macro_rules! tcp_constants {
                     /// After an idle time of one RTO or more, halve cwnd for each RTO of it, down to the initial window. Keep 3/4 of
                     /// the old one as ssthresh (RFC 2861, as Linux). RFC 5681 §4.1 restarts from the initial window.
                     idle_restart: bool = true, false;
+                    /// What other simulators do and no standard has.
+                    quirks: Quirks = Quirks::linux(), Quirks::classic();
                     /// How long TIME-WAIT lasts (2 MSL, RFC 9293 §3.4.2; Linux: 60 s).
                     time_wait: Duration = Duration::from_secs(60), Duration::from_secs(60);
                 }
@@ -227,7 +221,7 @@ impl Config {
             initial_ssthresh: self.initial_ssthresh,
             cubic_catches_up: self.cubic_catches_up,
             ssthresh_from_cwnd: self.ssthresh_from_cwnd,
-            ssthresh_after_loss: self.ssthresh_after_loss,
+            ssthresh_after_loss: self.quirks.ssthresh_after_loss,
             slow_start_limit: self.slow_start_limit,
         }
     }

@@ -27,7 +27,6 @@ pub(crate) struct RttEstimator {
     granularity: Duration,
     rto_min: Duration,
     rto_max: Duration,
-    backs_off: bool,
     floor_on_variance: bool,
 }
 
@@ -45,7 +44,6 @@ impl RttEstimator {
             granularity: config.clock_granularity,
             rto_min: config.rto_min,
             rto_max: config.rto_max,
-            backs_off: config.rto_backoff,
             floor_on_variance: config.rto_floor_on_variance,
         }
     }
@@ -83,9 +81,9 @@ impl RttEstimator {
         self.renew_rto();
     }
 
-    /// RFC 6298 §5.5: twice the RTO, within its limit; unless the configuration says that nothing is backed off.
+    /// RFC 6298 §5.5: twice the RTO, within its limit.
     pub(crate) fn back_off(&mut self) {
-        if self.backs_off && self.rto() < self.rto_max {
+        if self.rto() < self.rto_max {
             self.backoff += 1;
             self.renew_rto();
         }

@@ -2,10 +2,15 @@
 
 mod script;
 
-use ropewalk_tcp::{CloseReason, Config, Event, SpuriousResponse, State};
+use ropewalk_tcp::{Blame, CloseReason, Config, Event, Quirks, SpuriousResponse, State};
 use ropewalk_units::{Duration, Instant};
 use script::Script;
 use script::configs::{plain, rack, sack};
+
+/// With what another simulator does.
+fn quirky(quirks: Quirks) -> Config {
+    Config { quirks, ..plain() }
+}
 
 mod opening {
     use super::*;
@@ -545,11 +550,31 @@ mod recovering {
 
     #[test]
     fn ssthresh_after_a_loss_can_be_nailed_down() {
-        let mut s = ten(Config { ssthresh_after_loss: Some(2), ..plain() });
+        let mut s = ten(quirky(Quirks { ssthresh_after_loss: Some(2), ..Quirks::classic() }));
         s.run("+20 < . 1:1 ack 1\n < . 1:1 ack 1\n < . 1:1 ack 1\n > . 1:1001");
         assert_eq!(s.tcp.ssthresh(), 2000);
         s.run("+20 < . 1:1 ack 10001");
         assert_eq!(s.tcp.cwnd(), 2000);
+    }
+
+    #[test]
+    fn a_reduction_that_others_caused_is_taken_back_by_an_early_ack() {
+        for (blame, wait, undone) in [
+            (Blame::BlockingUndone, "+5", true),
+            (Blame::BlockingUndone, "+80", false),
+            (Blame::Blocking, "+5", false),
+        ] {
+            let mut s = ten(quirky(Quirks { duplicates_blame: blame, ..Quirks::classic() }));
+            let before = s.tcp.cwnd();
+            s.blame(2);
+            assert!(!s.tcp.in_recovery());
+            s.blame(1);
+            s.run("> . 1:1001");
+            assert!(s.tcp.in_recovery() && s.tcp.cwnd() < before);
+            s.run(&format!("{wait} < . 1:1 ack 1001"));
+            assert_eq!((s.tcp.stats().undone, !s.tcp.in_recovery()), (u64::from(undone), undone));
+            assert_eq!(s.tcp.cwnd() >= before, undone, "{blame:?} {wait}");
+        }
     }
 
     #[test]
@@ -697,21 +722,6 @@ mod recovering {
             > . 13001:14001
         ",
         );
-    }
-
-    #[test]
-    fn a_timeout_can_be_made_to_halve_the_window_and_to_back_off_never() {
-        let imitated = Config { timeout_halves_window: true, rto_backoff: false, ..plain() };
-        let mut s = ten(imitated);
-        let rto = s.tcp.rto();
-        for (timeouts, cwnd) in [(1, 5000), (2, 2500), (3, 1250), (4, 1000), (5, 1000)] {
-            let (at, _) = s.tcp.poll_timeout().expect("segments are outstanding");
-            s.tcp.handle_timeout(at);
-            while s.tcp.poll_transmit(at).is_some() {}
-            assert_eq!((s.tcp.stats().timeouts, s.tcp.cwnd()), (timeouts, cwnd));
-            assert_eq!((s.tcp.ssthresh(), s.tcp.rto()), (5000, rto), "after timeout {timeouts}");
-            assert!(s.tcp.in_timeout_recovery());
-        }
     }
 
     #[test]

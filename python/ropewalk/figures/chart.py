@@ -77,6 +77,24 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
+class Bars:
+    """A value for each of the chart's categories, such as a mean, perhaps with the ends of an interval."""
+
+    label: str
+    y: list[float]
+    low: list[float] | None = None
+    high: list[float] | None = None
+
+    @classmethod
+    def of(cls, label: str, y: Sequence[Interval]) -> Bars:
+        """Means with their intervals, where those are known."""
+        means = [interval.mean for interval in y]
+        if not all(interval.known for interval in y):
+            return cls(label, means)
+        return cls(label, means, [interval.low for interval in y], [interval.high for interval in y])
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """Axes, with their units, and what is drawn on them."""
 
@@ -93,6 +111,12 @@ class Chart:
 
     points: list[Points] = field(default_factory=list)
     """What was published, or what the authors' simulator gave when it was run again."""
+
+    categories: list[str] = field(default_factory=list)
+    """What the bars stand for; x of points is then a place in this list."""
+
+    bars: list[Bars] = field(default_factory=list)
+    """Values by category, which no line may join."""
 
     log_x: bool = False
     from_zero: bool = True

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ropewalk.errors import InputError
 from ropewalk.figures.chart import COLOURS
 from ropewalk.figures.paper import STYLE, write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
-
-    from ropewalk.routes import Deployment
 
 NAMES: Final = {
     "link": "link-disjoint (LD)",
@@ -31,7 +29,41 @@ ROUTE_STYLES: Final = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), "-.")
 """Colours alone would not do in print."""
 
 
-def save_deployment(deployment: Deployment, paths: Sequence[Path], algorithms: Sequence[str]) -> None:
+class Drawn(Protocol):
+    """What can be drawn: a `ropewalk.routes.Deployment`, or another that has as much."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the nodes."""
+        ...
+
+    @property
+    def positions(self) -> Sequence[tuple[float, float]]:
+        """In metres, in the order of the names."""
+        ...
+
+    @property
+    def links(self) -> Sequence[tuple[int, int]]:
+        """Pairs of places in `names`."""
+        ...
+
+    @property
+    def source(self) -> int:
+        """Its place."""
+        ...
+
+    @property
+    def destination(self) -> int:
+        """Its place."""
+        ...
+
+    @property
+    def routes(self) -> Mapping[str, Sequence[Sequence[int]]]:
+        """By algorithm: lists of places."""
+        ...
+
+
+def save_deployment(deployment: Drawn, paths: Sequence[Path], algorithms: Sequence[str]) -> None:
     """Write the picture to each path, PNG or SVG by its ending.
 
     Raises:
@@ -63,7 +95,7 @@ def save_deployment(deployment: Deployment, paths: Sequence[Path], algorithms: S
         plt.close(figure)
 
 
-def _panel(axes: Axes, deployment: Deployment, algorithm: str) -> None:
+def _panel(axes: Axes, deployment: Drawn, algorithm: str) -> None:
     at = deployment.positions
     for a, b in deployment.links:
         axes.plot(*zip(at[a], at[b], strict=True), color=LINK_COLOUR, linewidth=0.7, zorder=1)

@@ -7,12 +7,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.figures.chart import COLOURS
-from ropewalk.figures.paper import MOST_BANDS, MOST_WITHIN
+from ropewalk.figures.paper import BAR_GROUP, MOST_BANDS, MOST_WITHIN, bar_places
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ropewalk.figures.chart import Chart, Level, Line, Points
+    from ropewalk.figures.chart import Bars, Chart, Level, Line, Points
 
 
 def fragment(chart: Chart, *, with_library: bool) -> str:
@@ -21,12 +21,15 @@ def fragment(chart: Chart, *, with_library: bool) -> str:
     import plotly.io as pio
 
     figure = go.Figure()
-    named = len(chart.lines) + len(chart.levels) + len(chart.points)
+    curves = len(chart.lines) + len(chart.bars)
+    named = curves + len(chart.levels) + len(chart.points)
     for index, line in enumerate(chart.lines):
         banded = len(chart.lines) <= MOST_BANDS
         _add_line(figure, line, COLOURS[index % len(COLOURS)], banded=banded)
+    for index, bars in enumerate(chart.bars):
+        _add_bars(figure, chart, bars, index)
     for index, level in enumerate(chart.levels):
-        _add_level(figure, chart, level, COLOURS[(len(chart.lines) + index) % len(COLOURS)])
+        _add_level(figure, chart, level, COLOURS[(curves + index) % len(COLOURS)])
     for index, points in enumerate(chart.points):
         _add_points(figure, points, SYMBOLS[index % len(SYMBOLS)])
     figure.update_layout(
@@ -43,6 +46,11 @@ def fragment(chart: Chart, *, with_library: bool) -> str:
     figure.update_xaxes(title_standoff=6)
     if chart.log_x:
         figure.update_xaxes(type="log")
+    if chart.categories:
+        figure.update_xaxes(
+            tickvals=list(range(len(chart.categories))),
+            ticktext=[name.replace("\n", "<br>") for name in chart.categories],
+        )
     if chart.from_zero:
         figure.update_yaxes(rangemode="tozero")
     text: str = pio.to_html(
@@ -69,7 +77,7 @@ def _add_level(figure: go.Figure, chart: Chart, level: Level, colour: str) -> No
     """As a curve, so that it stands in the legend and can be read: the template gives shapes no width."""
     import plotly.graph_objects as go
 
-    places = [x for line in chart.lines for x in line.x] or [0.0, 1.0]
+    places = [x for line in chart.lines for x in line.x] or [-0.5, max(len(chart.categories), 2) - 0.5]
     ends = [min(places), max(places)]
     if level.low is not None and level.high is not None:
         figure.add_trace(Band(level.label, ends, [level.low] * 2, [level.high] * 2).trace(colour, 0.1))
@@ -81,6 +89,22 @@ def _add_level(figure: go.Figure, chart: Chart, level: Level, colour: str) -> No
             legendgroup=level.label,
             mode="lines",
             line={"color": colour, "dash": "dot", "width": 2},
+        )
+    )
+
+
+def _add_bars(figure: go.Figure, chart: Chart, bars: Bars, index: int) -> None:
+    """Side by side around the place of their category."""
+    import plotly.graph_objects as go
+
+    figure.add_trace(
+        go.Bar(
+            x=bar_places(chart, index),
+            y=bars.y,
+            width=BAR_GROUP / len(chart.bars),
+            name=bars.label,
+            marker={"color": COLOURS[index % len(COLOURS)]},
+            error_y=_ends(bars.y, bars.low, bars.high, "#000000"),
         )
     )
 
@@ -145,20 +169,22 @@ def _add_line(figure: go.Figure, line: Line, colour: str, *, banded: bool) -> No
             legendgroup=line.label,
             mode="lines+markers" if line.markers else "lines",
             line={"color": colour, "dash": "dash" if line.dashed else "solid"},
-            error_y=None if banded else _bars(line, colour),
+            error_y=None if banded else _ends(line.y, line.low, line.high, colour),
         )
     )
 
 
-def _bars(line: Line, colour: str) -> dict[str, object] | None:
-    """The intervals as bars, where bands would hide each other."""
-    if line.low is None or line.high is None:
+def _ends(
+    means: list[float], lows: list[float] | None, highs: list[float] | None, colour: str
+) -> dict[str, object] | None:
+    """The intervals as strokes, where bands would hide each other."""
+    if lows is None or highs is None:
         return None
     return {
         "type": "data",
         "symmetric": False,
-        "array": [high - y for high, y in zip(line.high, line.y, strict=True)],
-        "arrayminus": [y - low for low, y in zip(line.low, line.y, strict=True)],
+        "array": [high - y for high, y in zip(highs, means, strict=True)],
+        "arrayminus": [y - low for low, y in zip(lows, means, strict=True)],
         "color": colour,
         "thickness": 0.8,
         "width": 2,

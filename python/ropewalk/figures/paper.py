@@ -89,8 +89,10 @@ def _draw(chart: Chart, axes: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
     draw_lines(chart, axes)
+    _draw_bars(chart, axes)
+    curves = len(chart.lines) + len(chart.bars)
     for index, level in enumerate(chart.levels):
-        colour = COLOURS[(len(chart.lines) + index) % len(COLOURS)]
+        colour = COLOURS[(curves + index) % len(COLOURS)]
         axes.axhline(level.y, label=level.label, color=colour, linestyle=":")
         if level.low is not None and level.high is not None:
             axes.axhspan(level.low, level.high, color=colour, alpha=0.1, linewidth=0)
@@ -99,7 +101,10 @@ def _draw(chart: Chart, axes: Axes) -> None:
         axes.plot(
             points.x, points.y, label=points.label, color="black", linestyle="", marker=mark, markersize=7
         )
-    if chart.log_x:
+    if chart.categories:
+        axes.set_xticks(range(len(chart.categories)), chart.categories)
+        axes.grid(visible=False, axis="x")
+    elif chart.log_x:
         axes.set_xscale("log")
     elif all(float(x).is_integer() for line in chart.lines for x in line.x):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -108,7 +113,26 @@ def _draw(chart: Chart, axes: Axes) -> None:
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
     axes.set_title(chart.title)
-    _legend(len(chart.lines) + len(chart.levels) + len(chart.points), axes)
+    _legend(curves + len(chart.levels) + len(chart.points), axes)
+
+
+BAR_GROUP: Final = 0.8
+"""Of the width of a category, what its bars take."""
+
+
+def bar_places(chart: Chart, index: int) -> list[float]:
+    """Where the bars of one kind stand: side by side around the place of their category."""
+    width = BAR_GROUP / len(chart.bars)
+    return [place + (index - (len(chart.bars) - 1) / 2) * width for place in range(len(chart.categories))]
+
+
+def _draw_bars(chart: Chart, axes: Axes) -> None:
+    for index, bars in enumerate(chart.bars):
+        places = bar_places(chart, index)
+        colour = COLOURS[index % len(COLOURS)]
+        axes.bar(places, bars.y, BAR_GROUP / len(chart.bars), label=bars.label, color=colour, alpha=0.85)
+        if bars.low is not None and bars.high is not None:
+            axes.vlines(places, bars.low, bars.high, color="black", linewidth=1.0)
 
 
 def _legend(named: int, axes: Axes) -> None:

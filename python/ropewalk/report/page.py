@@ -128,6 +128,14 @@ class Report:
         body = [[str(cell) for cell in row] for row in rows]
         self.parts.append({"kind": "table", "caption": caption, "head": list(head), "rows": body})
 
+    def tables(self) -> list[dict[str, object]]:
+        """All tables as plain data: caption, head, rows."""
+        return [
+            {key: part[key] for key in ("caption", "head", "rows")}
+            for part in self.parts
+            if part["kind"] == "table"
+        ]
+
     def claims(self, claims: Sequence[Claim]) -> None:
         """Add the table of what was published beside what was measured."""
         self.parts.append({"kind": "claims", "claims": list(claims)})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ropewalk.figures import Chart, Line
+from ropewalk.figures import Bars, Chart, Level, Line, Points
 from ropewalk.figures.chart import step
 from ropewalk.statistics import mean_interval
 from ropewalk.studies import bonding_beyond_cells as wider
@@ -129,6 +129,7 @@ class _Study(Output):
             "would leave on DSL: all of it up to 64 Mbit/s.",
         )
         measured = self.measured
+        self._losses_of_ramp()
 
         def lost_in(part: str) -> Callable[[float, int], str]:
             return lambda gain, delay: text_of(measured.loss(part, gain=gain, decrement_ms=delay))
@@ -150,6 +151,35 @@ class _Study(Output):
         )
         for reading in stated.PACES:
             self._swings(reading)
+
+    def _losses_of_ramp(self) -> None:
+        """The numbers of figure 3, published ones as marks."""
+        corners = [(gain, delay) for gain in made.GAINS for delay in made.DECREMENT_DELAYS_MS]
+        self.add(
+            Chart(
+                "figure-3-loss",
+                "Figure 3: loss by k and T_dwd",
+                "k, T_dwd (ms)",
+                "loss (%)",
+                [],
+                caption="The two readings of the hand-back. Marks are the published percentages.",
+                categories=[f"{gain:g}, {delay}" for gain, delay in corners],
+                bars=[
+                    Bars.of(
+                        stated.words(reading),
+                        [stated.ramp_loss(self.measured, reading, gain, delay) for gain, delay in corners],
+                    )
+                    for reading in (PAPERS, made.AS_PRINTED)
+                ],
+                points=[
+                    Points(
+                        "published",
+                        [float(place) for place in range(len(corners))],
+                        [made.PUBLISHED_LOSS[corner] for corner in corners],
+                    )
+                ],
+            )
+        )
 
     def _course(self, gain: float, delay: int) -> Chart:
         """A panel of figure 3, with its loss and the published one."""
@@ -226,7 +256,7 @@ class _Study(Output):
                 "figure-5-throughput",
                 "Throughput of each line, several flows, each 100 ms",
                 "flows",
-                {"reading": PAPERS},
+                {"reading": PAPERS, "demand": made.TAKEN},
                 f"LTE carries nine tenths of the excess after {took} s, and none {back} s after the first flow's end "
                 "(means over the seeds).",
             )
@@ -264,11 +294,13 @@ class _Study(Output):
         )
 
     def _order(self) -> None:
-        where: Where = {"reading": PAPERS}
+        where: Where = {"reading": PAPERS, "demand": made.TAKEN}
         whole, dsl, lte = (self._samples("flows", path, where) for path in (None, "dsl", "lte"))
         time = whole["time_s"].to_list()
         arrived = (dsl["received_mbps"] + lte["received_mbps"]).to_list()
-        longest = max(self.measured.of_bond("flows", None, "added_delay_max_ms", reading=PAPERS))
+        longest = max(
+            self.measured.of_bond("flows", None, "added_delay_max_ms", reading=PAPERS, demand=made.TAKEN)
+        )
         self.add(
             Chart(
                 "figure-5-order",
@@ -290,7 +322,7 @@ class _Study(Output):
         )
 
     def _losses(self) -> None:
-        where: Where = {"reading": PAPERS}
+        where: Where = {"reading": PAPERS, "demand": made.TAKEN}
         lines = [
             Line(
                 label,
@@ -319,7 +351,9 @@ class _Study(Output):
         lines = [
             Line(
                 label,
-                (rows := self._samples("flows", "lte", {"reading": reading}))["time_s"].to_list(),
+                (rows := self._samples("flows", "lte", {"reading": reading, "demand": made.TAKEN}))[
+                    "time_s"
+                ].to_list(),
                 rows["weight"].to_list(),
                 dashed=reading != PAPERS,
                 markers=False,
@@ -402,6 +436,34 @@ class _Study(Output):
             for gain in (0.5, 1.0)
             for flows in stated.PUBLISHED_TCP
         ]
+        settings = {
+            "tail drop": made.TAIL_DROP,
+            "tail drop, late UDP sender": made.JITTERY,
+            "early drop": made.EARLY_DROP,
+        }
+        self.add(
+            Chart(
+                "crossing",
+                "One and two TCP flows beside 62 Mbit/s of UDP (§5.4)",
+                "before DSL",
+                "TCP together (Mbit/s)",
+                [],
+                caption="k = 1, T_dwd = 500 ms, the weight falls by one per T_dwd. "
+                "The late sender is so by half a millisecond on "
+                "average.",
+                categories=list(settings),
+                bars=[
+                    Bars.of(
+                        f"{flows} TCP flow{'s' if flows > 1 else ''}",
+                        [stated.tcp_sum(measured, flows, 1.0, PAPERS, queue) for queue in settings.values()],
+                    )
+                    for flows in stated.PUBLISHED_TCP
+                ],
+                levels=[
+                    Level(f"{flows} TCP, published", rate) for flows, rate in stated.PUBLISHED_TCP.items()
+                ],
+            )
+        )
         self.report.table(
             f"{measured.extent.cross_s} s, T_dwd 500 ms (the published runs lasted 88 s)",
             ["k", "TCP flows", "TCP together (Mbit/s)", "as printed (Mbit/s)", "published", "UDP loss (%)"],

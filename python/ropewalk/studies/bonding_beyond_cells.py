@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ropewalk.store import write_text
 from ropewalk.studies import bonding_cells as made
+from ropewalk.studies import traces
 from ropewalk.studies.bonding_cells import DIRECT, LINES, PLUS_PLUS, Extent, papers_bond, source, udp
 from ropewalk.studies.cells import Cell
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCHEDULERS: Final[dict[str, dict[str, object]]] = {
     "weighted round robin, as printed": papers_bond(0.5, 250, 50, reading=made.AS_PRINTED),
@@ -50,13 +52,9 @@ class Recorded:
 
 def recorded() -> dict[str, Recorded]:
     """Recorded LTE lines, if they are at hand: where `ROPEWALK_TRACES` says, or in `../shared/traces`."""
-    folder = Path(os.environ.get("ROPEWALK_TRACES", "../shared/traces")).resolve()
     names = {"T-Mobile": "TMobile-LTE-short", "Verizon": "Verizon-LTE-short", "AT&T": "ATT-LTE-driving-2016"}
-    pairs = {
-        f"LTE trace, {label}": Recorded(folder / f"{name}.down", folder / f"{name}.up")
-        for label, name in names.items()
-    }
-    return {label: pair for label, pair in pairs.items() if pair.down.is_file() and pair.up.is_file()}
+    pairs = {f"LTE trace, {label}": traces.pair(name) for label, name in names.items()}
+    return {label: Recorded(*pair) for label, pair in pairs.items() if pair is not None}
 
 
 def _lte(pair: Recorded) -> dict[str, object]:

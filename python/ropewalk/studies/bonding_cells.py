@@ -210,6 +210,13 @@ DEMAND: Final = ((60, 0, 75), (15, 5, 12), (30, 20, 40), (45, 50, 65))
 """Flows of figure 4: Mbit/s, start and end in s. The figure is lost; the text has the starts and the first excess."""
 
 
+LESS_DEMAND: Final = ((40, 0, 75), (48, 5, 12), (50, 20, 40), (65, 50, 65))
+"""The same excess of the second and third flow, but 40 Mbit/s in all when a flow has ended."""
+DEMANDS: Final = {"60 Mbit/s throughout": DEMAND, "40 Mbit/s throughout": LESS_DEMAND}
+"""What the lost figure 4 may have been."""
+TAKEN, LESS = DEMANDS
+
+
 def papers_bond(
     gain: float, decrement_ms: int, max_weight: int, name: str = "home", reading: str = AS_PRINTED
 ) -> dict[str, object]:
@@ -256,14 +263,19 @@ def ramp_cells(reading: str, queue_packets: int = QUEUE_PACKETS) -> list[Cell]:
 
 def flows_cells() -> list[Cell]:
     """Figures 4 and 5: flows that start and stop, with the hand-back as printed and as slow as it was measured."""
-    flows = {f"connections.flow{k}": udp(*flow) for k, flow in enumerate(DEMAND, 1)}
     return [
         Cell(
-            {"reading": reading},
+            {"reading": reading, "demand": name},
             source(
-                LINES, {**papers_bond(0.5, 250, 45, reading=reading), **flows, "scenario.duration": "76 s"}
+                LINES,
+                {
+                    **papers_bond(0.5, 250, 45, reading=reading),
+                    **{f"connections.flow{k}": udp(*flow) for k, flow in enumerate(demand, 1)},
+                    "scenario.duration": "76 s",
+                },
             ),
         )
+        for name, demand in DEMANDS.items()
         for reading in (AS_PRINTED, LIKELIEST)
     ]
 
@@ -301,6 +313,7 @@ def friendly_cells() -> list[Cell]:
 
 TAIL_DROP: Final = "tail drop"
 EARLY_DROP: Final = "early drop"
+JITTERY: Final = "tail drop, a UDP sender that jitters"
 CROSSED_QUEUES: Final[dict[str, dict[str, object]]] = {
     TAIL_DROP: {},
     EARLY_DROP: {
@@ -312,8 +325,11 @@ CROSSED_QUEUES: Final[dict[str, dict[str, object]]] = {
             "max_probability": "10 %",
         }
     },
+    JITTERY: {"hosts.server.jitter": {"timers": "0.5 ms"}},
 }
-"""What the shaper of the DSL line may do, which the paper does not tell: RED around the 100 packets of elsewhere."""
+"""What the paper does not tell: the shaper of the DSL line may drop early, RED around the 100 packets of
+elsewhere, and the
+program that sends UDP may be late, by half a millisecond on average."""
 
 
 def _crossing(extent: Extent, flows: int, gain: float, reading: str, queue: str) -> Cell:
@@ -340,4 +356,10 @@ def crossing_cells(extent: Extent) -> list[Cell]:
         for gain in (0.5, 1.0)
         for flows in (1, 2)
     ]
-    return [*tail, *(_crossing(extent, flows, 1.0, LIKELIEST, EARLY_DROP) for flows in (1, 2))]
+    others = [
+        _crossing(extent, flows, gain, LIKELIEST, queue)
+        for queue, gains in ((EARLY_DROP, (1.0,)), (JITTERY, (0.5, 1.0)))
+        for gain in gains
+        for flows in (1, 2)
+    ]
+    return [*tail, *others]

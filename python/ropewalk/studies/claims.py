@@ -1,7 +1,7 @@
 """Claims as data: what each study judged, in one file and as one table.
 
 `ropewalk reproduce` writes `claims.json` beside the studies' folders. `python -m ropewalk.studies.claims FILE FOLDER`
-keeps it in a folder of documents, and writes the page `claims.md` from it.
+keeps it in a folder of documents, writes the page `claims.md` from it, and fills the pages of the studies (`pages`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ropewalk.report import Verdict
 from ropewalk.store import write_text
+from ropewalk.studies import pages
 from ropewalk.studies.names import REGISTRY
 
 if TYPE_CHECKING:
@@ -106,10 +107,12 @@ def _row(claim: Mapping[str, str]) -> str:
 
 
 def main(source: Path, folder: Path) -> None:
-    """Keep a file of claims in a folder, with its page."""
+    """Keep a file of claims in a folder with its page, and what other pages show of the results beside it."""
     tree = json.loads(source.read_text(encoding="utf-8"))
     write(folder / FILE, tree)
     write_text(folder / PAGE, page(tree))
+    pages.take_over(source.parent, folder)
+    pages.fill(folder)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from ropewalk.figures import Chart, Level, Line, Points
+from ropewalk.figures import Bars, Chart, Level, Line, Points
 from ropewalk.report import Claim, Verdict
 from ropewalk.statistics import Interval, mean_interval
 from ropewalk.studies import StudyResult
 from ropewalk.studies import diamond_cells as cells
 from ropewalk.studies.diamond_causes import (
     LITTLE_LOSS,
+    PUBLISHED,
     RERUN_COUPLED,
     WINDOW_S,
     Causes,
@@ -26,6 +27,7 @@ from ropewalk.studies.diamond_causes import (
     percents,
     starved,
 )
+from ropewalk.studies.diamond_causes import RERUN as RERUN_RATES
 from ropewalk.studies.diamond_cells import FULL, QUICK, Extent
 from ropewalk.studies.output import Output
 from ropewalk.studies.wireless import ONE, PAPER_003, SETUPS, TCP, TWO, gain, mbps, signed
@@ -50,6 +52,15 @@ RERUN: Final = {TCP: 2.62, ONE: 2.02, TWO: 3.89}
 """Goodput without frame errors, uncoupled, in the authors' simulator run again, Mbit/s."""
 
 
+LABELS: Final = {
+    (TCP, "newreno"): "TCP",
+    (ONE, "uncoupled"): "one channel",
+    (TWO, "uncoupled"): "two channels,\nuncoupled",
+    (TWO, "rtt-compensator"): "two, RTT\ncompensator",
+    (TWO, "fully-coupled"): "two, fully\ncoupled",
+}
+
+
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     extent = QUICK if quick else FULL
@@ -60,7 +71,10 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
         "asymmetric": runner.run(cells.asymmetric_cells(extent), lossy, "diamond, one link lossy"),
         "causes": runner.run(cells.cause_cells(extent), seeds, "diamond, causes"),
         "couplings": runner.run(
-            cells.coupling_cells(extent), lossy, "diamond, couplings under the causes", series=True
+            cells.coupling_cells(extent),
+            extent.coupling_seeds,
+            "diamond, couplings under the causes",
+            series=True,
         ),
         "caused-lossy": runner.run(
             cells.caused_lossy_cells(extent), seeds, "diamond, both links lossy under the causes"
@@ -70,6 +84,7 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
         ),
         "air": runner.run(cells.air_cells(extent), seeds, "diamond, preambles and ACK rates"),
         "channels": runner.run(cells.channel_cells(extent), seeds, "diamond, bursts"),
+        "measured": runner.run(cells.measured_cells(extent), seeds, "diamond, measured channels"),
         "modern": runner.run(cells.modern_cells(extent), seeds, "diamond, modern stacks"),
     }
     study = _Study(out, extent, results)
@@ -96,8 +111,8 @@ class _Study(Output):
             TITLE,
             PAPER,
             {
-                "seeds": f"{seeds[0]}…{seeds[-1]}; lossy figures and couplings under the causes "
-                f"{lossy[0]}…{lossy[-1]}",
+                "seeds": f"{seeds[0]}…{seeds[-1]}; the paper's lossy figures {lossy[0]}…{lossy[-1]}; couplings under "
+                f"the causes {extent.coupling_seeds[0]}…{extent.coupling_seeds[-1]}",
                 "transfer": f"{extent.ideal_size} in the figures over time, {extent.causes_size} under the causes, "
                 f"{extent.size} elsewhere",
                 "intervals": "95 % of the mean over the seeds",
@@ -127,6 +142,7 @@ class _Study(Output):
         self._lossy_figures()
         self._causes()
         self._bursts()
+        self._measured_channels()
         self._today()
         self._data()
         return self.finish("diamond")
@@ -390,6 +406,7 @@ class _Study(Output):
         self.add(Chart(stem, title, "time (s)", RATE_LABEL, lines, levels, caption))
 
     def _ideal_figures(self) -> None:
+        self._summary()
         self.report.heading("Figure 3: no frame errors, one run each")
         what = "Acknowledged payload, mean of 2 s."
         for stem, title, setup, control in (
@@ -424,6 +441,38 @@ class _Study(Output):
             f"has less than a tenth (stretches of {WINDOW_S:g} s)",
             ["setup", "congestion control", "goodput (Mbit/s)", "over TCP", "starving (%)"],
             [self._ideal_row(setup, control) for setup, control in self._ideal_keys()],
+        )
+
+    def _summary(self) -> None:
+        """Figure 3 in one picture: what was published, what the authors' simulator gave, and what there is here."""
+        keys = list(RERUN_RATES)
+        shown = {
+            "correct, delayed ACKs": cells.NONE,
+            "the paper's settings": cells.PAPERS,
+            "its simulator's defects too": cells.ALL,
+        }
+        places = {key: float(place) for place, key in enumerate(keys)}
+        self.report.heading("Figure 3 in one picture")
+        self.add(
+            Chart(
+                "figure-3-summary",
+                "Goodput without frame errors, published, run again and here",
+                "",
+                RATE_LABEL,
+                [],
+                caption="The paper says that one channel is not above TCP; so it has no mark there.",
+                categories=[LABELS[key] for key in keys],
+                bars=[
+                    Bars.of(label, [self.causes.rate(cause, *key) for key in keys])
+                    for label, cause in shown.items()
+                ],
+                points=[
+                    Points("published", [places[key] for key in PUBLISHED], list(PUBLISHED.values())),
+                    Points(
+                        "the authors' simulator, run again", list(places.values()), list(RERUN_RATES.values())
+                    ),
+                ],
+            )
         )
 
     def _ideal_keys(self) -> list[tuple[str, str]]:
@@ -578,6 +627,34 @@ class _Study(Output):
         self.report.table(
             "Goodput in Mbit/s",
             ["channel", "mean loss (%)", *SETUPS, "two channels over TCP", "timeouts per run, two channels"],
+            rows,
+        )
+
+    def _measured_channels(self) -> None:
+        results = self.results["measured"]
+        self.report.heading("The authors' measured channels")
+        self.report.text(
+            "The future work of the paper: Figure 4 over realistic channels. Both links from s are as the authors "
+            "measured a channel, a chain of four states that changes with each attempt, and then "
+            "fail independently with "
+            "the same mean. The measured channels stay bad for longer than four transmissions."
+        )
+        rows = []
+        for name, mean in cells.MEANS.items():
+            for kind in (cells.MEASURED, cells.INDEPENDENT):
+                where: dict[str, str | float] = {"channel": name, "kind": kind}
+                rows.append(
+                    [
+                        name,
+                        f"{100 * mean:g}",
+                        kind,
+                        *(mbps(results.goodput(setup=setup, **where)) for setup in SETUPS),
+                        *(signed(self._gain("measured", setup, where, **where)) for setup in (ONE, TWO)),
+                    ]
+                )
+        self.report.table(
+            "Goodput in Mbit/s and gain over TCP",
+            ["channel", "mean loss (%)", "errors", *SETUPS, "one channel over TCP", "two over TCP"],
             rows,
         )
 

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from ropewalk.source import Source
+from ropewalk.studies.authors import channels
 from ropewalk.studies.cells import Cell
 from ropewalk.studies.wireless import (
+    BLAMED,
+    EXTRA_ACKS,
     MODERN,
     PAPERS_MPTCP,
     SETUPS,
@@ -73,15 +76,15 @@ HEADERS: Final = "payload of 1412 octets"
 THRESHOLD: Final = "ssthresh two segments, at first and after every loss"
 RECOVERY: Final = "no fast recovery"
 FIRST_TIMEOUT: Final = "first RTO 0.2 s"
-WAITING: Final = "subflow ACKs wait for the order of data"
+EXTRA: Final = "data ahead of the order get an extra ACK, and their own later"
+BLAME: Final = "duplicate ACKs cut the window of the subflow that blocks, until it is undone"
 NONE: Final = "none: correct protocols, delayed ACKs"
 PAPERS: Final = "the first two: the paper's settings"
-HALVING: Final = "a timeout halves the window"
-NO_BACKOFF: Final = "no back-off of the RTO"
-ALL: Final = "all eight"
-MILD: Final = "all but the two of timeouts"
-EARLY: Final = "all eight, and no RTO above 0.2 s"
-"""More than that simulator did, whose RTO follows the round trip: how much timeouts could do at most."""
+ALL: Final = "all seven"
+NOBODY: Final = "all seven, but duplicate ACKs count for nobody"
+KEPT: Final = "all seven, and windows stay cut"
+LATE: Final = "all seven, but ACKs wait without an extra one"
+"""What that simulator does without DSACK; the paper used it with DSACK."""
 
 KNOWN: Final[dict[str, dict[str, object]]] = {
     EVERY_PACKET: {"connections.bulk.tcp.delayed_ack.segments": 1},
@@ -89,9 +92,8 @@ KNOWN: Final[dict[str, dict[str, object]]] = {
     THRESHOLD: STUCK_THRESHOLD,
     RECOVERY: {"connections.bulk.tcp.fast_recovery": False},
     FIRST_TIMEOUT: {"connections.bulk.tcp.rto_initial": "200 ms"},
-    WAITING: WAITING_ACKS,
-    HALVING: {"connections.bulk.tcp.timeout_halves_window": True},
-    NO_BACKOFF: {"connections.bulk.tcp.rto_backoff": False},
+    EXTRA: EXTRA_ACKS,
+    BLAME: {BLAMED: "blocking-undone"},
 }
 """What sets the paper's Multipath TCP apart from a correct one, as far as the stack has keys for it."""
 
@@ -102,23 +104,22 @@ def _together(*left_out: str) -> dict[str, object]:
     }
 
 
-WITHOUT: Final = {cause: f"all eight but: {cause}" for cause in KNOWN}
-"""What all eight are called when one of them is left out."""
-
-PROMPT: Final = WITHOUT[WAITING]
+WITHOUT: Final = {cause: f"all seven but: {cause}" for cause in KNOWN}
+"""What all seven are called when one of them is left out."""
 
 CAUSES: Final[dict[str, dict[str, object]]] = {
     NONE: {},
     **KNOWN,
     PAPERS: PAPERS_MPTCP,
     **{name: _together(cause) for cause, name in WITHOUT.items()},
-    MILD: _together(HALVING, NO_BACKOFF),
     ALL: _together(),
-    EARLY: {**_together(), "connections.bulk.tcp.rto_max": "200 ms"},
+    NOBODY: {**_together(), BLAMED: "nobody"},
+    KEPT: {**_together(), BLAMED: "blocking"},
+    LATE: {**_together(EXTRA, BLAME), **WAITING_ACKS},
 }
 """One at a time, all but one, and together."""
 
-TOGETHERS: Final = (PROMPT, MILD, ALL, EARLY)
+TOGETHERS: Final = (ALL, NOBODY, KEPT)
 """What all couplings and the lossy figures are run with once more."""
 
 COUPLED: Final = (NONE, PAPERS, *TOGETHERS)
@@ -136,10 +137,13 @@ class Extent:
     """How much is run."""
 
     seeds: tuple[int, ...]
-    """Of everything but the paper's lossy figures."""
+    """Of everything else."""
 
     lossy_seeds: tuple[int, ...]
-    """Of the paper's lossy figures, and of the couplings under the causes, which vary much."""
+    """Of the paper's lossy figures: as many as in the paper."""
+
+    coupling_seeds: tuple[int, ...]
+    """Of the couplings under the causes, which vary much."""
 
     frame_errors: tuple[float, ...]
     """Of the paper's lossy figures."""
@@ -160,13 +164,16 @@ class Extent:
 FULL: Final = Extent(
     tuple(range(1, 11)),
     tuple(range(1, 51)),
+    tuple(range(1, 21)),
     (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
     (0.05, 0.1, 0.2, 0.3),
     "20 MB",
     "20 MB",
     "20 MB",
 )
-QUICK: Final = Extent((1, 2, 3), (1, 2, 3), (0.0, 0.1, 0.3, 0.5), (0.1, 0.3), "20 MB", "20 MB", "3 MB")
+QUICK: Final = Extent(
+    (1, 2, 3), (1, 2, 3), (1, 2, 3), (0.0, 0.1, 0.3, 0.5), (0.1, 0.3), "20 MB", "20 MB", "3 MB"
+)
 
 
 def source(size: str, *overrides: dict[str, object]) -> Source:
@@ -179,16 +186,23 @@ def source(size: str, *overrides: dict[str, object]) -> Source:
 
 def lossy(first: float, second: float, channel: str = BERNOULLI) -> dict[str, object]:
     """Frames from s that carry more than 300 octets of TCP fail: so much to r1, so much to r2."""
+    return failing(*(_loss(mean, channel) for mean in (first, second)))
+
+
+def failing(first: object, second: object) -> dict[str, object]:
+    """Frames from s to r1 and to r2 that carry more than 300 octets of TCP fail by these models, if there are any."""
     return {
         "wifi.errors": [
-            {"from": "s", "to": relay, "above": "340 B", "loss": _loss(mean, channel)}
-            for relay, mean in (("r1", first), ("r2", second))
-            if mean
+            {"from": "s", "to": relay, "above": "340 B", "loss": loss}
+            for relay, loss in (("r1", first), ("r2", second))
+            if loss
         ]
     }
 
 
 def _loss(mean: float, channel: str) -> object:
+    if not mean:
+        return None
     if channel == BURSTS:
         return {"model": "bursts", "mean_loss": mean, "mean_burst": 8.0}
     if channel == FADES:
@@ -325,6 +339,26 @@ def channel_cells(extent: Extent) -> list[Cell]:
         for channel in CHANNELS
         for setup in SETUPS
         for error in extent.burst_errors
+    ]
+
+
+MEASURED: Final = "as measured"
+INDEPENDENT: Final = "independent, the same mean"
+MEANS: Final = {"12": 0.150, "09": 0.287, "05": 0.515}
+"""Of the authors' measured channels, by name: the frame error rate over long."""
+
+
+def measured_cells(extent: Extent) -> list[Cell]:
+    """Both links from s as the authors measured a channel, and with independent errors of the same mean."""
+    chains = channels()
+    return [
+        Cell(
+            {"channel": name, "kind": kind, "setup": setup},
+            source(extent.size, papers(setup), failing(loss, loss)),
+        )
+        for name, mean in MEANS.items()
+        for kind, loss in ((MEASURED, chains[name]), (INDEPENDENT, mean))
+        for setup in SETUPS
     ]
 
 

@@ -9,16 +9,17 @@ from typing import Final
 from ropewalk import routes
 from ropewalk.routes import GREEDY, Deployment
 from ropewalk.source import Source
+from ropewalk.studies.authors import PICTURE, Theirs
+from ropewalk.studies.authors import deployments as deployments_of_authors
 from ropewalk.studies.cells import Cell
 from ropewalk.studies.wireless import (
+    ALL_DEFECTS,
     MODERN,
     ONE,
-    RECOVERY_DEFECTS,
     SETUPS,
     TCP,
     TRANSPORT,
     TWO,
-    WAITING_ACKS,
     papers,
     transport,
 )
@@ -30,12 +31,54 @@ name = "mesh"
 """
     + TRANSPORT
     + """
+# Routes are computed for 20 m.
 [wifi.propagation]
 model = "disk"
-reception = "20 m"
+reception = "25 m"
 overlap = "first-wins"
 """
 )
+
+MOVING: Final = """
+[scenario]
+name = "moving-mesh"
+duration = "60 s"
+
+[tcp]
+preset = "linux"
+
+[hosts.s]
+[hosts.d]
+
+[connections.bulk]
+from = "s"
+to = "d"
+application = { kind = "bulk" }
+
+[wifi]
+standard = "802.11b"
+preamble = "short"
+data_rate = "11 Mbit/s"
+ack_rate = "11 Mbit/s"
+short_retry_limit = 4
+queue = "100 packets"
+channels = [1, 6]
+propagation_delay = true
+propagation = { model = "disk", reception = "20 m", overlap = "first-wins" }
+update_interval = "100 ms"
+route_interval = "1 s"
+
+[wifi.deployment]
+layout = { kind = "uniform", stations = 32, area = ["100 m", "100 m"] }
+source = { node = "s", near = ["20 m", "50 m"] }
+destination = { node = "d", near = ["80 m", "50 m"] }
+until = "all-multipath"
+
+[wifi.routes]
+a = { from = "s", to = "d", channel = 1, find = { algorithm = "link-disjoint", number = 1 } }
+b = { from = "s", to = "d", channel = 1, find = { algorithm = "link-disjoint", number = 2 } }
+"""
+"""Stations that walk about; routes are looked for every second."""
 
 CONTROL: Final = "linked-increases"
 """The papers' choice for the meshes (000 §5.2)."""
@@ -46,13 +89,15 @@ SCHEDULERS: Final = ("round-robin", "lowest-rtt", "linux", "blest", "ecf", "good
 PAPERS: Final = "the papers' settings"
 DEFECTS: Final = "MPTCP has the defects of the papers' simulator"
 DELAYED: Final = "MPTCP has delayed ACKs and full packets too"
+NARROW: Final = "stations receive up to 20 m, as routes have it"
 AIRS: Final[dict[str, dict[str, object]]] = {
     PAPERS: {},
-    DEFECTS: {**RECOVERY_DEFECTS, **WAITING_ACKS},
+    DEFECTS: ALL_DEFECTS,
     DELAYED: {
         "connections.bulk.tcp.delayed_ack.segments": 2,
         "connections.bulk.tcp.mss": 1460,
     },
+    NARROW: {"wifi.propagation.reception": "20 m"},
     "frames that overlap destroy each other": {"wifi.propagation.overlap": "destroys-all"},
     "they do, with RTS/CTS for data": {
         "wifi.propagation.overlap": "destroys-all",
@@ -60,7 +105,7 @@ AIRS: Final[dict[str, dict[str, object]]] = {
         "wifi.long_retry_limit": 4,
         "wifi.short_retry_limit": 7,
     },
-    "the carrier is sensed up to 40 m": {"wifi.propagation.carrier_sense": "40 m"},
+    "the carrier is sensed up to 50 m": {"wifi.propagation.carrier_sense": "50 m"},
     "preambles are short, ACKs at 11 Mbit/s": {"wifi.preamble": "short", "wifi.ack_rate": "11 Mbit/s"},
     "the preset is linux, queues of 100 packets, LIA": {
         "tcp": {"preset": "linux"},
@@ -87,9 +132,18 @@ class Extent:
     transfer: str
     """What each run transfers."""
 
+    authors: int
+    """How many of the authors' deployments are run."""
 
-FULL: Final = Extent(1000, None, 5, "20 MB")
-QUICK: Final = Extent(100, 3, 1, "3 MB")
+    speeds: tuple[float, ...]
+    """Greatest speeds of moving stations in m/s."""
+
+    moving_seeds: int
+    """Deployments at each of them."""
+
+
+FULL: Final = Extent(1000, None, 5, "20 MB", 101, (1.0, 5.0, 20.0), 30)
+QUICK: Final = Extent(100, 3, 1, "3 MB", 6, (2.0,), 3)
 
 LONGEST: Final = "3600 s"
 """Simulated time by which every transfer is long over."""
@@ -118,11 +172,11 @@ def first_hops(deployment: Deployment) -> int:
     return len(deployment.routes["link"][0]) - 1
 
 
-def network(deployment: Deployment, algorithm: str, transfer: str) -> dict[str, object]:
+def network(deployment: Deployment | Theirs, algorithm: str, transfer: str) -> dict[str, object]:
     """Overrides with the stations that take part and the first two routes. Silent stations are left out."""
     ends = {deployment.source: "s", deployment.destination: "d"}
     pair = deployment.routes[algorithm][:2]
-    named = {node: ends.get(node, f"n{deployment.names[node]}") for route in pair for node in route}
+    named = {node: ends.get(node, f"n{node}") for route in pair for node in route}
     stations: dict[str, object] = {}
     for node in sorted(named):
         x, y = deployment.positions[node]
@@ -168,6 +222,41 @@ def papers_cells(chosen: list[Deployment], transfer: str) -> list[Cell]:
             for setup in SETUPS[1:]
         ]
     return cells
+
+
+def authors_cells(extent: Extent) -> list[Cell]:
+    """The same over the authors' own deployments, with the link-disjoint routes that their tool found."""
+    theirs = [each for each in deployments_of_authors() if each.name != PICTURE][: extent.authors]
+    return [
+        Cell(
+            {"draw": each.name, "setup": setup, "hops": float(len(each.routes["link"][0]) - 1)},
+            Source(NETWORK).with_overrides(network(each, "link", extent.transfer) | papers(setup, CONTROL)),
+        )
+        for each in theirs
+        for setup in SETUPS
+    ]
+
+
+def moving_cells(extent: Extent) -> list[Cell]:
+    """Today's stacks over stations that walk by random waypoint."""
+    return [
+        Cell(
+            {"speed": speed, "setup": setup},
+            Source(MOVING).with_overrides(
+                {
+                    **transport(setup, None if setup == TCP else "lia"),
+                    "wifi.mobility": {
+                        "model": "random-waypoint",
+                        "area": ["100 m", "100 m"],
+                        "speed_min": "0.5 m/s",
+                        "speed_max": f"{speed!r} m/s",
+                    },
+                }
+            ),
+        )
+        for speed in extent.speeds
+        for setup in SETUPS
+    ]
 
 
 def air_cells(chosen: list[Deployment], transfer: str) -> list[Cell]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -9,8 +10,8 @@ from ropewalk import _core
 from ropewalk.figures import save, save_grid
 from ropewalk.figures.deployment import save_deployment
 from ropewalk.report import Report, Verdict
-from ropewalk.store import write_parquet
-from ropewalk.studies import StudyResult, claims
+from ropewalk.store import write_parquet, write_text
+from ropewalk.studies import StudyResult, claims, pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ropewalk.figures import Chart
+    from ropewalk.figures.deployment import Drawn
     from ropewalk.report import Claim
-    from ropewalk.routes import Deployment
 
 
 HASTY: Final = (
@@ -61,7 +62,7 @@ class Output:
         self.files += paths
         self.report.picture(paths[1], caption)
 
-    def picture(self, stem: str, deployment: Deployment, algorithms: Sequence[str], caption: str) -> None:
+    def picture(self, stem: str, deployment: Drawn, algorithms: Sequence[str], caption: str) -> None:
         """Draw a deployment into files, and into the report."""
         paths = [self.out / f"{stem}{ending}" for ending in (".png", ".svg")]
         save_deployment(deployment, paths, algorithms)
@@ -83,6 +84,7 @@ class Output:
         page = self.report.write(self.out / f"{name}.html")
         of_study = claims.of_study(name, self.report.paper, self.report.provenance, self._claims)
         self.files.append(claims.write(self.out / claims.FILE, of_study))
+        self.files.append(write_json(self.out / pages.TABLES, self.report.tables()))
         findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in self._claims)
         return StudyResult(report=page, files=tuple(self.files), findings=findings)
 
@@ -98,6 +100,12 @@ class Output:
         self.report.heading("Published beside measured")
         self.report.claims(self._claims)
         self.report.parts += rest
+
+
+def write_json(path: Path, tree: object) -> Path:
+    """Write plain data, whole or not at all."""
+    write_text(path, json.dumps(tree, ensure_ascii=False, indent=1) + "\n")
+    return path
 
 
 def _hasty(claim: Claim) -> Claim:

@@ -44,6 +44,7 @@ ack_rate = "1 Mbit/s"
 short_retry_limit = 4             # no RTS: every data frame is a short one
 queue = "100000 packets"          # practically without a limit
 channels = [1, 6]
+propagation_delay = true
 """
 
 TCP: Final = "TCP"
@@ -59,14 +60,17 @@ PAPERS_MPTCP: Final[dict[str, object]] = {
 
 STUCK_THRESHOLD: Final[dict[str, object]] = {
     "connections.bulk.tcp.initial_ssthresh": "2824 B",
-    "connections.bulk.tcp.ssthresh_after_loss": 2,
+    "connections.bulk.tcp.quirks.ssthresh_after_loss": 2,
 }
 RECOVERY_DEFECTS: Final[dict[str, object]] = {
     **STUCK_THRESHOLD,
     "connections.bulk.tcp.fast_recovery": False,
     "connections.bulk.tcp.rto_initial": "200 ms",
 }
-WAITING_ACKS: Final[dict[str, object]] = {"connections.bulk.mptcp.acks_wait_for_data_order": True}
+WAITING_ACKS: Final[dict[str, object]] = {"connections.bulk.tcp.quirks.subflow_acks": "in-data-order"}
+EXTRA_ACKS: Final[dict[str, object]] = {"connections.bulk.tcp.quirks.subflow_acks": "twice"}
+BLAMED: Final = "connections.bulk.tcp.quirks.duplicates_blame"
+ALL_DEFECTS: Final[dict[str, object]] = {**RECOVERY_DEFECTS, **EXTRA_ACKS, BLAMED: "blocking-undone"}
 """What is wrong with the Multipath TCP of the papers' simulator, as far as the stack can be made to do it."""
 
 MODERN: Final[dict[str, object]] = {
@@ -114,6 +118,9 @@ def mbps(interval: Interval) -> str:
 
 
 __all__ = [
+    "ALL_DEFECTS",
+    "BLAMED",
+    "EXTRA_ACKS",
     "MODERN",
     "ONE",
     "PAPERS_MPTCP",

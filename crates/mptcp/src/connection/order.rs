@@ -1,9 +1,9 @@
 //! Subflows that acknowledge in the order of the connection's data. This is a defect of some simulators.
-//! [`crate::Config::acks_wait_for_data_order`] switches it on, to show its effect on their results.
+//! [`ropewalk_tcp::Quirks::subflow_acks`] switches it on, to show its effect on their results.
 
 use crate::id::SubflowId;
 use crate::subflow::Subflow;
-use ropewalk_units::Dsn;
+use ropewalk_units::{Dsn, Seq};
 use ropewalk_wire::Segment;
 
 /// Segments that arrived before their turn, so that their subflows have not heard of them yet.
@@ -46,6 +46,11 @@ impl Held {
     /// What does not wait for other data, since `next` is expected.
     pub(super) fn release_before(&mut self, next: u64) -> Vec<Waiting> {
         self.release(|waiting| waiting.data <= next)
+    }
+
+    /// Where what waits on one subflow ends.
+    pub(super) fn end_of(&self, subflow: SubflowId) -> Option<Seq> {
+        self.0.iter().rfind(|held| held.subflow == subflow).map(|held| held.segment.end())
     }
 
     fn release(&mut self, may_go: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {

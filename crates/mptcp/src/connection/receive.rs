@@ -12,7 +12,7 @@ use crate::id::SubflowId;
 use crate::mapping::{Mapped, Refused};
 use crate::role::Role;
 use crate::subflow::{Phase, Subflow};
-use ropewalk_tcp::{self as tcp, Acceptance, State};
+use ropewalk_tcp::{self as tcp, Acceptance, Blame, State, SubflowAcks};
 use ropewalk_units::{Instant, Ssn};
 use ropewalk_wire::{
     DataAck, Dss, FastClose, Flags, Generated, Mapping, MptcpOption, Octets, Payload, ResetReason, Segment,
@@ -47,7 +47,7 @@ impl Connection {
         subflow: SubflowId,
         segment: &Segment,
     ) {
-        if self.config.acks_wait_for_data_order {
+        if self.config.tcp.quirks.subflow_acks != SubflowAcks::Own {
             return self.handle_in_data_order(octets, now, subflow, segment);
         }
         self.process_segment(octets, now, subflow, segment);
@@ -66,10 +66,13 @@ impl Connection {
             && let Some(at) = self.subflows.place_of(subflow)
             && self.receiving.hold(&self.subflows[at], segment)
         {
+            return self.acknowledge_held(at);
+        }
+        if self.config.tcp.quirks.subflow_acks == SubflowAcks::Twice && self.is_held(subflow, segment) {
             return;
         }
         // What is missing may come behind what waits for it, reinjected on the same subflow: then nothing waits any more.
-        if segment.payload.len > 0 {
+        if segment.payload.len > 0 && !self.is_old(subflow, segment) {
             let released = self.receiving.release_of(subflow);
             self.process_released(octets, now, &released);
         }
@@ -83,9 +86,67 @@ impl Connection {
         }
     }
 
+    /// Is it a copy of what waits already? Then the extra ACK is all that follows.
+    fn is_held(&mut self, subflow: SubflowId, segment: &Segment) -> bool {
+        let (Some(end), Some(at)) = (self.receiving.held_end(subflow), self.subflows.place_of(subflow))
+        else {
+            return false;
+        };
+        let waits = segment.payload.len > 0
+            && segment.seq.before(end)
+            && segment.seq.after_eq(self.subflows[at].tcp.rcv_nxt());
+        if waits {
+            self.acknowledge_held(at);
+        }
+        waits
+    }
+
+    /// Was all of it acknowledged on its subflow?
+    fn is_old(&self, subflow: SubflowId, segment: &Segment) -> bool {
+        let at = self.subflows.place_of(subflow);
+        at.is_some_and(|at| segment.end().before_eq(self.subflows[at].tcp.rcv_nxt()))
+    }
+
+    /// The extra ACK for a segment that waits.
+    fn acknowledge_held(&mut self, at: usize) {
+        if self.config.tcp.quirks.subflow_acks == SubflowAcks::Twice {
+            self.receiving.owe(self.subflows[at].id, self.subflows[at].tcp.rcv_nxt());
+            self.subflows[at].request_ack();
+            self.planner.due.request_poll();
+        }
+    }
+
+    /// An ACK that advances nothing counts for the subflow that [`Blame`] names.
+    #[cold]
+    fn blame(&mut self, now: Instant, at: usize, segment: &Segment) -> Acceptance {
+        let subflow = &self.subflows[at];
+        let duplicate = segment.payload.len == 0
+            && segment.flags == Flags::ACK
+            && subflow.phase == Phase::Open
+            && segment.ack == subflow.tcp.snd_una()
+            && subflow.tcp.flight_size() > 0;
+        if !duplicate {
+            return Acceptance::Current;
+        }
+        if self.config.tcp.quirks.duplicates_blame != Blame::Nobody
+            && let Some(head) = self.sending.queue.head()
+        {
+            let blocking = head.latest as usize;
+            self.subflows[blocking].tcp.blame(now);
+            self.subflows[blocking].upkeep.on_numbers();
+            self.subflows[blocking].upkeep.on_request();
+        }
+        Acceptance::Signal
+    }
+
     fn process_released(&mut self, octets: &impl Octets, now: Instant, released: &[Waiting]) {
         for waiting in released {
             self.process_segment(octets, now, waiting.subflow, &waiting.segment);
+            let at = self.subflows.place_of(waiting.subflow);
+            if let (SubflowAcks::Twice, Some(at)) = (self.config.tcp.quirks.subflow_acks, at) {
+                self.receiving.owe(waiting.subflow, self.subflows[at].tcp.rcv_nxt());
+                self.subflows[at].request_ack();
+            }
         }
     }
 
@@ -132,6 +193,8 @@ impl Connection {
         }
         if self.only_signals(at, segment) {
             acceptance = Acceptance::Signal;
+        } else if self.config.tcp.quirks.duplicates_blame != Blame::Own && acceptance == Acceptance::Current {
+            acceptance = self.blame(now, at, segment);
         }
         self.hand_to_tcp(at, segment, acceptance);
         if admission == Admission::Joined {

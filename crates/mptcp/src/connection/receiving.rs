@@ -6,8 +6,9 @@ use crate::event::Event;
 use crate::id::SubflowId;
 use crate::reassembly::Reassembly;
 use crate::subflow::Subflow;
-use ropewalk_units::{Dsn, Instant};
+use ropewalk_units::{Dsn, Instant, Seq};
 use ropewalk_wire::{DataAck, Segment};
+use std::collections::VecDeque;
 
 /// What the peer has sent, until the application reads it.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub(super) struct Receiving {
     finished: bool,
     /// Segments that wait for the order of data.
     held: Held,
+    /// ACKs that subflows owe one by one.
+    owed: VecDeque<(SubflowId, Seq)>,
     /// Since when the trace says that data waits behind a hole.
     blocked_since: Option<Instant>,
 }
@@ -37,6 +40,7 @@ impl Receiving {
             fin: None,
             finished: false,
             held: Held::default(),
+            owed: VecDeque::new(),
             blocked_since: None,
         }
     }
@@ -113,6 +117,29 @@ impl Receiving {
     /// The segments kept whose turn has come.
     pub(super) fn release_next(&mut self) -> Vec<Waiting> {
         self.held.release_before(self.reassembly.next())
+    }
+
+    /// Where what waits on one subflow ends.
+    pub(super) fn held_end(&self, subflow: SubflowId) -> Option<Seq> {
+        self.held.end_of(subflow)
+    }
+
+    /// A subflow owes an ACK of its own, with this number.
+    pub(super) fn owe(&mut self, subflow: SubflowId, ack: Seq) {
+        self.owed.push_back((subflow, ack));
+    }
+
+    /// Are there ACKs that are owed one by one?
+    #[inline]
+    pub(super) fn owes(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
+    /// The oldest ACK that a subflow owes, and whether there are more.
+    pub(super) fn pay(&mut self, subflow: SubflowId) -> (Option<Seq>, bool) {
+        let first = self.owed.iter().position(|owed| owed.0 == subflow);
+        let oldest = first.and_then(|first| self.owed.remove(first));
+        (oldest.map(|owed| owed.1), self.owed.iter().any(|owed| owed.0 == subflow))
     }
 
     /// The octet that is expected next.

@@ -47,6 +47,9 @@ impl Connection {
                     subflow.upkeep.on_numbers();
                     let id = subflow.id;
                     self.attach(octets, at as usize, segment);
+                    if self.receiving.owes() {
+                        self.pay(at as usize, segment);
+                    }
                     self.look_ahead(index);
                     return Some(id);
                 }
@@ -71,6 +74,19 @@ impl Connection {
     #[inline]
     pub fn wants_to_transmit(&self) -> bool {
         self.planner.due.is_anything()
+    }
+
+    /// An ACK leaves: the oldest one that is owed, and the next one after it.
+    #[cold]
+    fn pay(&mut self, at: usize, segment: &mut Segment) {
+        if segment.payload.len > 0 || segment.flags != Flags::ACK {
+            return;
+        }
+        let (ack, more) = self.receiving.pay(self.subflows[at].id);
+        segment.ack = ack.unwrap_or(segment.ack);
+        if more {
+            self.subflows[at].request_ack();
+        }
     }
 
     /// A segment of the subflow at `index` of the living leaves. Often it was the last one, and all others are at rest.

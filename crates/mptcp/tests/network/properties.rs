@@ -6,6 +6,7 @@ use super::{COUPLINGS, at, impaired, line, received, schedulers};
 use proptest::prelude::*;
 use ropewalk_adversary::{Random, Source};
 use ropewalk_mptcp::{Config, Connection, Coupling, Event, PathManager, Scheduler};
+use ropewalk_tcp::{Blame, SubflowAcks};
 use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, Seen, Stack, both_ways, mptcp_network};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Flags;
@@ -37,21 +38,26 @@ fn buffer() -> impl Strategy<Value = u32> {
 
 fn config() -> impl Strategy<Value = Config> {
     let switches = prop::array::uniform6(any::<bool>());
-    let waits = prop::bool::weighted(0.1);
+    let quirks = prop_oneof![
+        8 => Just((SubflowAcks::Own, Blame::Own)),
+        1 => Just((SubflowAcks::InDataOrder, Blame::Own)),
+        1 => (Just(SubflowAcks::Twice), prop::sample::select(&[Blame::Nobody, Blame::BlockingUndone][..])),
+    ];
     (
         prop::sample::select(schedulers()),
         prop::sample::select(&COUPLINGS[..]),
         path_manager(),
         buffer(),
         buffer(),
-        (switches, waits),
+        (switches, quirks),
     )
         .prop_map(
-            |(scheduler, coupling, path_manager, receive_buffer, send_buffer, (switches, waits))| {
+            |(scheduler, coupling, path_manager, receive_buffer, send_buffer, (switches, quirks))| {
                 let [linux, checksum, opportunistic_retransmission, penalization, reinjection, nagle] =
                     switches;
                 let mut config = if linux { Config::linux() } else { Config::classic() };
                 config.tcp.nagle = nagle;
+                (config.tcp.quirks.subflow_acks, config.tcp.quirks.duplicates_blame) = quirks;
                 config.tcp.time_wait = Duration::from_secs(1);
                 config.tcp.rto_max = Duration::from_secs(20);
                 Config {
@@ -64,7 +70,6 @@ fn config() -> impl Strategy<Value = Config> {
                     opportunistic_retransmission,
                     penalization,
                     reinjection,
-                    acks_wait_for_data_order: waits,
                     add_addr_timeout: Duration::from_secs(2),
                     ..config
                 }

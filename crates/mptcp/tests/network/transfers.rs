@@ -2,6 +2,7 @@
 
 use super::{COUPLINGS, at, impaired, line, received, run, schedulers};
 use ropewalk_mptcp::{Config, Coupling, Event, PathManager, Scheduler, SubflowId};
+use ropewalk_tcp::{Blame, Quirks, Stats, SubflowAcks};
 use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, both_ways, mptcp_network};
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -56,9 +57,9 @@ fn every_scheduler_and_coupling_finishes() {
 
 #[test]
 fn acks_that_wait_for_the_order_of_data_stall_a_fast_path_for_a_slow_one() {
-    let after_two_seconds = |acks_wait_for_data_order| {
-        let config =
-            Config { scheduler: Scheduler::RoundRobin, acks_wait_for_data_order, ..Config::classic() };
+    let after_two_seconds = |subflow_acks| {
+        let mut config = Config { scheduler: Scheduler::RoundRobin, ..Config::classic() };
+        config.tcp.quirks.subflow_acks = subflow_acks;
         let lines = vec![both_ways(line(5, 10)), both_ways(line(100, 1))];
         let mut network = mptcp_network([config.clone(), config], [5_000_000, 0], lines, 1);
         run(&mut network, Duration::from_secs(2));
@@ -68,8 +69,51 @@ fn acks_that_wait_for_the_order_of_data_stall_a_fast_path_for_a_slow_one() {
         assert_eq!(received(&network, 1).0, 5_000_000);
         carried.expect("the first subflow")
     };
-    let (free, waiting) = (after_two_seconds(false), after_two_seconds(true));
+    let (free, waiting) = (after_two_seconds(SubflowAcks::Own), after_two_seconds(SubflowAcks::InDataOrder));
     assert!(waiting + 100_000 < free, "{free} octets, {waiting} octets");
+}
+
+/// 2 MB in turns over a slow path and a fast one that lose nothing: what the two subflows counted, at the sender and at the
+/// receiver.
+fn in_turns(subflow_acks: SubflowAcks, duplicates_blame: Blame) -> [[Stats; 2]; 2] {
+    let mut config = Config { scheduler: Scheduler::RoundRobin, ..Config::classic() };
+    config.tcp.quirks = Quirks { subflow_acks, duplicates_blame, ..Quirks::classic() };
+    config.tcp.delayed_ack.segments = 1;
+    let lines = vec![both_ways(line(5, 10)), both_ways(line(60, 3))];
+    let mut network = mptcp_network([config.clone(), config], [2_000_000, 0], lines, 1);
+    run(&mut network, Duration::from_secs(300));
+    assert_eq!(received(&network, 1), (2_000_000, true));
+    [0, 1].map(|side| {
+        [0, 1].map(|id| {
+            let subflow = network.host(side).mptcp().subflow(SubflowId(id)).expect("both subflows are open");
+            subflow.tcp().stats().clone()
+        })
+    })
+}
+
+#[test]
+fn an_extra_ack_goes_out_for_data_ahead_of_the_order() {
+    let acks = |subflow_acks| {
+        let [sender, receiver] = in_turns(subflow_acks, Blame::Nobody);
+        (receiver[0].segments_sent, sender[0].segments_sent)
+    };
+    let (own, data) = acks(SubflowAcks::Own);
+    assert!(own <= data, "{own} ACKs for {data} segments");
+    let (twice, data) = acks(SubflowAcks::Twice);
+    // Hardly a segment of the fast path is in order when it comes.
+    assert!(10 * twice > 18 * data, "{twice} ACKs for {data} segments");
+    let (late, data) = acks(SubflowAcks::InDataOrder);
+    assert!(late < data, "{late} ACKs for {data} segments");
+}
+
+#[test]
+fn duplicates_can_be_made_to_cut_the_window_of_the_subflow_that_blocks() {
+    let [sender, _] = in_turns(SubflowAcks::Twice, Blame::Nobody);
+    assert_eq!(sender.map(|stats| (stats.fast_recoveries, stats.retransmissions)), [(0, 0); 2]);
+    let [[_, kept], _] = in_turns(SubflowAcks::Twice, Blame::Blocking);
+    assert!(kept.fast_recoveries > 0 && kept.undone == 0, "{kept:?}");
+    let [[_, undone], _] = in_turns(SubflowAcks::Twice, Blame::BlockingUndone);
+    assert!(undone.undone > 0, "{undone:?}");
 }
 
 #[test]

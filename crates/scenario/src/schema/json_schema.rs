@@ -25,8 +25,9 @@ pub(super) fn annotated() -> Value {
     let tcp = presets.map(|preset| json!(TcpTable::explicit(&preset.tcp())));
     let mptcp = presets.map(|preset| json!(MptcpTable::explicit(&preset.mptcp(), &Names::default())));
     let delayed_ack = tcp.each_ref().map(|table| table["delayed_ack"].clone());
+    let quirks = tcp.each_ref().map(|table| table["quirks"].clone());
     for (table, [linux, classic]) in
-        [("TcpTable", tcp), ("MptcpTable", mptcp), ("DelayedAckTable", delayed_ack)]
+        [("TcpTable", tcp), ("MptcpTable", mptcp), ("DelayedAckTable", delayed_ack), ("QuirksTable", quirks)]
     {
         let properties = value["$defs"][table]["properties"].as_object_mut();
         for (key, property) in properties.into_iter().flatten() {

@@ -2,7 +2,10 @@
 
 use super::constants::{Constant, constants_table, named_constant};
 use super::tcp_values::HyStartName;
-use ropewalk_tcp::{Config, CongestionControl, DelayedAck, HyStart, LossRecovery, SpuriousResponse};
+use ropewalk_tcp::{
+    Blame, Config, CongestionControl, DelayedAck, HyStart, LossRecovery, Quirks, SpuriousResponse,
+    SubflowAcks,
+};
 use ropewalk_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,7 +75,18 @@ macro_rules! delayed_ack_table {
     };
 }
 
+macro_rules! quirks_table {
+    ($($constants:tt)*) => {
+        constants_table! {
+            /// What other simulators do and no standard has.
+            QuirksTable {}
+            $($constants)*
+        }
+    };
+}
+
 ropewalk_tcp::tcp_constants!(tcp_table);
+ropewalk_tcp::quirk_constants!(quirks_table);
 ropewalk_tcp::delayed_ack_constants!(delayed_ack_table);
 
 impl Constant<()> for DelayedAck {
@@ -84,6 +98,45 @@ impl Constant<()> for DelayedAck {
 
     fn show(&self) -> Option<DelayedAckTable> {
         Some(DelayedAckTable::show(self))
+    }
+}
+
+impl Constant<()> for Quirks {
+    type Form = QuirksTable;
+
+    fn put(&mut self, form: &QuirksTable) {
+        form.put(self);
+    }
+
+    fn show(&self) -> Option<QuirksTable> {
+        Some(QuirksTable::show(self))
+    }
+}
+
+named_constant! {
+    /// When a subflow acknowledges data that arrive before those of other subflows.
+    SubflowAcksName of SubflowAcks {
+        /// As they arrive on the subflow (RFC 8684 §3.3).
+        Own = Own,
+        /// Once the data before them have come on whatever subflow: a slow path stalls a fast one.
+        InDataOrder = InDataOrder,
+        /// Likewise, and an extra ACK, which advances nothing, as they arrive.
+        Twice = Twice,
+    }
+}
+
+named_constant! {
+    /// Whom a duplicate ACK of a subflow counts for.
+    BlameName of Blame {
+        /// The subflow that got it (RFC 5681 §2).
+        Own = Own,
+        /// Nobody.
+        Nobody = Nobody,
+        /// The subflow that carries the oldest data without a DATA_ACK. Three cut its window; it comes back with an ACK within a
+        /// round trip, which is too early for the segment that was sent again.
+        BlockingUndone = BlockingUndone,
+        /// The same, and the window stays cut.
+        Blocking = Blocking,
     }
 }
 

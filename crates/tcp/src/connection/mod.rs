@@ -101,6 +101,13 @@ impl Connection {
         }
     }
 
+    /// A duplicate ACK that another subflow got counts here ([`crate::Quirks::duplicates_blame`]).
+    #[cold]
+    pub fn blame(&mut self, now: Instant) {
+        self.cx.now = now;
+        self.sender.blame(&mut self.cx);
+    }
+
     /// An old sequence number without data leaves at the next [`Self::poll_transmit`]: the peer answers with an ACK,
     /// which tells the owner's window (RFC 9293 §3.8.6.1). Nothing before the handshake is complete.
     pub fn probe(&mut self) {

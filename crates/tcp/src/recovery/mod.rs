@@ -1,9 +1,12 @@
 //! Loss recovery's variables and algorithms: RFC 5681 and 6582, RFC 6675, RFC 8985, RFC 9937, and what finds that a
 //! recovery was not needed.
 
+mod blamed;
 pub(crate) mod prr;
 pub(crate) mod rack;
 pub(crate) mod spurious;
+
+pub(crate) use blamed::Blamed;
 
 use crate::config::LossRecovery;
 use prr::Prr;
@@ -62,6 +65,8 @@ pub(crate) struct Recovery {
     pub(crate) detectors: Detectors,
     pub(crate) rack: Rack,
     pub(crate) prr: Option<Prr>,
+    /// Another subflow's ACKs began the recovery.
+    pub(crate) blamed: Option<Box<Blamed>>,
 }
 
 impl Recovery {
@@ -84,6 +89,7 @@ impl Recovery {
             detectors: Detectors::default(),
             rack: Rack::default(),
             prr: None,
+            blamed: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The sending half: what was sent, what may be sent, and what is known of the path.
 
 mod ack;
+mod blame;
 mod open;
 mod pace;
 mod probe;

@@ -17,6 +17,7 @@ impl Sender {
     pub(super) fn recover(&mut self, cx: &mut Context, ack: &Ack) {
         self.recovery.duplicates =
             if ack.advanced { 0 } else { self.recovery.duplicates + u32::from(ack.duplicate) };
+        self.judge_blame(cx, ack);
         self.on_ack_of_probe(ack);
         self.react_to_ecn(cx, ack);
         let limit = self.judge_recovery(cx, ack);

@@ -69,9 +69,8 @@ impl Sender {
         Continue(())
     }
 
-    /// RFC 5681 §3.1: everything unacknowledged may be lost; begin again with one segment (but see
-    /// [`crate::Config::timeout_halves_window`]). So after a timeout, and after
-    /// a fast retransmit where there is no fast recovery.
+    /// RFC 5681 §3.1: everything unacknowledged may be lost; begin again with one segment. So after a timeout, and after a
+    /// fast retransmit where there is no fast recovery.
     pub(super) fn begin_again(&mut self, cx: &Context, cause: Cause) {
         let in_series = self.timeouts.consecutive() > 1;
         // Linux does not reduce twice for one window; RFC 5681 §3.1 only looks at further timeouts of a segment.
@@ -82,13 +81,9 @@ impl Sender {
             self.begin_frto(cx);
         }
         self.mark_losses_of_timeout(cx);
-        let half = self.controller.cwnd() / 2;
         let flight = if self.controller.models_path() { self.pipe() } else { flight };
         let timeout = if in_series || reduced { Timeout::Repeated } else { Timeout::First };
         self.controller.on_timeout(flight, timeout);
-        if cause == Cause::Timeout && cx.config.timeout_halves_window {
-            self.controller.set_cwnd(half.max(self.controller.cwnd()));
-        }
         self.recovery.enter_timeout(self.sent_mark());
         self.ecn.recover = self.sent_mark();
         self.ecn.reduced = cx.agreed.ecn;

@@ -78,6 +78,11 @@ impl Script {
         std::iter::from_fn(|| self.tcp.poll_event()).collect()
     }
 
+    /// What another subflow's duplicate ACKs do, so many of them.
+    pub(crate) fn blame(&mut self, times: u32) {
+        (0..times).for_each(|_| self.tcp.blame(self.now));
+    }
+
     #[track_caller]
     pub(crate) fn assert_state(&self, state: State) {
         assert_eq!(self.tcp.state(), state);

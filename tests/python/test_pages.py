@@ -1,0 +1,95 @@
+"""The pages of the studies: what they show is what the kept results say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ropewalk.studies import claims, pages
+from ropewalk.studies.names import REGISTRY
+
+FOLDER = Path(__file__).parents[2] / "docs" / "studies"
+
+
+@pytest.mark.parametrize("page", [page.name for page in pages.named(FOLDER)])
+def test_a_page_shows_what_the_kept_results_say(page: str) -> None:
+    text = (FOLDER / page).read_text(encoding="utf-8")
+    assert pages.filled(text, FOLDER) == text
+    for file, study, _ in pages.FIGURE.findall(text):
+        assert study in REGISTRY
+        assert 0 < (FOLDER / file).stat().st_size < 400_000
+
+
+def test_every_study_has_claims_and_a_page_that_lists_them() -> None:
+    tree = json.loads((FOLDER / claims.FILE).read_text(encoding="utf-8"))
+    assert [study["study"] for study in tree["studies"]] == list(REGISTRY)
+    for study in tree["studies"]:
+        assert f"<!-- claims {study['study']} -->" in (FOLDER / f"{study['study']}.md").read_text("utf-8")
+        assert "--quick" not in study["provenance"]["command"]
+
+
+def test_no_figure_is_kept_that_no_page_shows() -> None:
+    shown = {
+        file
+        for page in FOLDER.glob("*.md")
+        for file, *_ in pages.FIGURE.findall(page.read_text(encoding="utf-8"))
+    }
+    kept = {str(path.relative_to(FOLDER)) for path in FOLDER.glob("figures/*/*")}
+    assert kept == shown
+
+
+def _results(folder: Path, verdict: str) -> Path:
+    """A study's results as `reproduce` leaves them."""
+    study = folder / "diamond"
+    study.mkdir(parents=True)
+    (study / "one.svg").write_text("<svg/>", encoding="utf-8")
+    table = {"caption": "Goodput in Mbit/s", "head": ["", "rate"], "rows": [["a|b", "2.5"]]}
+    (study / pages.TABLES).write_text(json.dumps([table]), encoding="utf-8")
+    claim = dict.fromkeys(("claim", "published", "rerun", "papers_rules", "correct", "why"), "x")
+    found = {
+        "study": "diamond",
+        "paper": "A paper",
+        "provenance": {},
+        "claims": [{**claim, "verdict": verdict}],
+    }
+    return claims.write(folder / claims.FILE, {"studies": [found]})
+
+
+PAGE = """# A page
+
+![One](figures/diamond/one.svg)
+
+<!-- claims diamond -->
+<!-- end -->
+
+<!-- table diamond: Goodput -->
+old
+<!-- end -->
+"""
+
+
+def test_a_page_is_filled_and_filled_again(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "diamond.md").write_text(PAGE, encoding="utf-8")
+    claims.main(_results(tmp_path / "first", "holds"), folder)
+    text = (folder / "diamond.md").read_text(encoding="utf-8")
+    assert "| x | x | **holds**. x |" in text
+    assert "| a\\|b | 2.5 |" in text
+    assert "old" not in text
+    assert (folder / "figures/diamond/one.svg").read_text(encoding="utf-8") == "<svg/>"
+    claims.main(_results(tmp_path / "second", "open"), folder)
+    again = (folder / "diamond.md").read_text(encoding="utf-8")
+    assert again == text.replace("**holds**", "**open**")
+    # A table of a study that was not run this time stays; a page that disagrees with the files is found out.
+    assert pages.filled(text, folder) == again != text
+
+
+def test_a_table_that_is_not_there_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "diamond.md").write_text(PAGE.replace("Goodput", "Nothing"), encoding="utf-8")
+    with pytest.raises(LookupError, match=r"0 tables of .* begin with `Nothing`"):
+        claims.main(_results(tmp_path / "first", "holds"), folder)
