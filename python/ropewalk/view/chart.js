@@ -57,6 +57,9 @@ function short(value) {
 
 const LEFT = 62, RIGHT = 10, TOP = 6, BOTTOM = 24;
 
+// Shapes of points that stand close together.
+const DENSE = new Set(["tick", "dash"]);
+
 class Chart {
   // lines: {name, colour, x, y, step?, dash?, hidden?}; stacks: {name, colour, x, y} on one another;
   // points: {name, colour, shape, x, y, event?} with event(index) giving what a click shows; bands: [{from, to}].
@@ -296,9 +299,9 @@ class Chart {
   }
 
   drawPoints(g, { x, y, colour, shape, size = 3 }) {
-    const { first, last, stride } = this.visible(x, shape === "tick" ? 5000 : 3000);
+    const { first, last, stride } = this.visible(x, DENSE.has(shape) ? 5000 : 3000);
     // Many stand close together: smaller, so that they do not hide what is below.
-    if (shape !== "tick") size *= Math.min(1, Math.max(.4, 60 / (last - first)));
+    if (!DENSE.has(shape)) size *= Math.min(1, Math.max(.4, 60 / (last - first)));
     g.fillStyle = g.strokeStyle = colour;
     g.lineWidth = 1.5;
     g.beginPath();
@@ -306,6 +309,7 @@ class Chart {
       if (y[k] === null) continue;
       const px = this.X(x[k]), py = this.Y(y[k]);
       if (shape === "tick") { g.rect(px - 1, py - 1, 2, 2); continue; }
+      if (shape === "dash") { g.rect(px - 3, py - .75, 6, 1.5); continue; }
       if (shape === "cross") { g.moveTo(px - size, py - size); g.lineTo(px + size, py + size); g.moveTo(px + size, py - size); g.lineTo(px - size, py + size); continue; }
       if (shape === "ring") { g.moveTo(px + size, py); g.arc(px, py, size, 0, 7); continue; }
       if (shape === "triangle") { g.moveTo(px, py - size * 1.4); g.lineTo(px + size * 1.3, py + size); g.lineTo(px - size * 1.3, py + size); g.closePath(); continue; }
@@ -324,7 +328,7 @@ class Chart {
       const first = lowerBound(points.x, t - around), last = lowerBound(points.x, t + around);
       const stride = Math.max(1, Math.ceil((last - first) / 20000));
       // Rare events win over the ticks below them.
-      const handicap = points.shape === "tick" ? 16 : 0;
+      const handicap = DENSE.has(points.shape) ? 16 : 0;
       for (let k = first; k < last; k += stride) {
         if (points.y[k] === null) continue;
         const far = (this.X(points.x[k]) - px) ** 2 + (this.Y(points.y[k]) - py) ** 2 + handicap;

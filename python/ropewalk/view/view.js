@@ -325,6 +325,8 @@ function sequencePanel(run, holder, { name, paths, called, colour, own, points }
     }
     all.push(points(fresh, position, { name: called(number), colour: paths.has(number) ? colour(number) : "#546e7a", shape: "tick" }));
   }
+  const sacks = own("sack");
+  if (sacks.length) all.push(points(sacks, position, { name: "selectively acknowledged", colour: "#2e8b57", shape: "dash" }));
   again.sort((a, b) => a - b);
   if (again.length) all.push(points(again, position, { name: "sent again, or out of order, on its subflow", colour: "#d81b9a", shape: "dot", size: 2.5 }));
   const reinjected = own("reinjection").filter(k => events.at("data", k) !== null);
@@ -405,7 +407,7 @@ function bondPanels(run, box) {
   }
 }
 
-const FREQUENT = new Set(["segment", "scheduling", "window", "rtt", "collision", "movement", "mark"]);
+const FREQUENT = new Set(["segment", "scheduling", "sack", "window", "rtt", "collision", "movement", "mark"]);
 
 function eventPanel(run, box) {
   const events = run.events;
