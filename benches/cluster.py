@@ -2,9 +2,9 @@
 
     .venv/bin/python benches/cluster.py [RUNS]
 
-Processor time, not wall-clock time: other work on the machine does not count. From it follow the number of workers that one
-command can feed, and what a million runs would take. The runs are the smallest that there are, so that nothing hides
-behind them; a worker that dies is killed midway in a second pass, and its results have to be the same octets.
+Processor time, not wall-clock time: other work on the machine does not count. From it follow the number of workers
+that one command can feed, and what a million runs would take. The runs are the smallest that there are, so that nothing
+hides behind them. A second pass has a worker killed midway; its results have to be the same octets.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ropewalk.cluster import DaskExecutor
 
 RUNS = 1000
 MILLION = 1_000_000
+BEFORE_IT_DIES = 20
 SCENARIO = """
 [scenario]
 name = "bench"
@@ -75,7 +76,9 @@ def here(runs: int, folder: Path) -> None:
     assert again.computed == 0
     size = sum(file.stat().st_size for file in (folder / "here").rglob("*.parquet"))
     files = len(list((folder / "here").rglob("*.parquet")))
-    print(f"here: {1e3 * first / runs:.2f} ms for a run with its files, {1e3 * found / runs:.2f} ms to find it again")
+    print(
+        f"here: {1e3 * first / runs:.2f} ms for a run with its files, {1e3 * found / runs:.2f} ms to find it again"
+    )
     print(f"      {size / runs / 1e3:.1f} kB in {files / runs:.0f} files for a run")
 
 
@@ -89,7 +92,8 @@ def there(runs: int, folder: Path) -> float:
             began, before = cpu_seconds(), sum(map(cpu_of, workers))
             ropewalk.sweep(campaign(runs), out=folder / "there", executor=executor)
             mine, theirs = cpu_seconds() - began, sum(map(cpu_of, workers)) - before
-    print(f"Dask: {1e3 * mine / runs:.2f} ms of the command and its scheduler for a run, {1e3 * theirs / runs:.2f} ms of a worker")
+    ours = f"{1e3 * mine / runs:.2f} ms of the command and its scheduler for a run"
+    print(f"Dask: {ours}, {1e3 * theirs / runs:.2f} ms of a worker")
     same = octets_of(folder / "here") == octets_of(folder / "there")
     print(f"      the same octets: {same}")
     return mine / runs
@@ -98,13 +102,16 @@ def there(runs: int, folder: Path) -> float:
 def with_a_death(folder: Path) -> None:
     """A worker dies midway."""
     asked = campaign(60, "200 s")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as cluster, closing(DaskExecutor(cluster.scheduler_address)) as executor:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        closing(DaskExecutor(cluster.scheduler_address)) as executor,
+    ):
         victim = next(iter(cluster.workers.values())).pid
 
         def kill() -> None:
-            while len(list((folder / "died").rglob("*.connections.parquet"))) < 20:
+            while len(list((folder / "died").rglob("*.connections.parquet"))) < BEFORE_IT_DIES:
                 time.sleep(0.01)
             os.kill(victim, signal.SIGKILL)
 
@@ -114,7 +121,9 @@ def with_a_death(folder: Path) -> None:
         killer.join()
     ropewalk.sweep(asked, out=folder / "lived")
     same = octets_of(folder / "died") == octets_of(folder / "lived")
-    print(f"a worker killed after 20 of 60 runs: {len(swept.failures)} failed, the same octets: {same}")
+    print(
+        f"a worker killed after {BEFORE_IT_DIES} of 60 runs: {len(swept.failures)} failed, the same octets: {same}"
+    )
 
 
 def main() -> None:
@@ -124,10 +133,14 @@ def main() -> None:
         here(runs, folder)
         each = there(runs, folder)
         with_a_death(folder)
-    print(f"a command feeds {1 / each:.0f} runs a second; a million runs take it {MILLION * each / 3600:.1f} h")
+    print(
+        f"a command feeds {1 / each:.0f} runs a second; a million runs take it {MILLION * each / 3600:.1f} h"
+    )
     for seconds in (1, 10, 60):
         workers = seconds / each
-        print(f"  runs of {seconds:>2} s: {workers:,.0f} workers are busy, {MILLION * seconds / workers / 3600:.1f} h")
+        print(
+            f"  runs of {seconds:>2} s: {workers:,.0f} workers are busy, {MILLION * seconds / workers / 3600:.1f} h"
+        )
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     .venv/bin/python benches/stops.py [TRIES]
 
-A command that is done before its stop comes has to end with 0. Moments are counted from when the process is made, up to half
-as long again as the command takes, so that some come while the interpreter starts or ends.
+A command that is done before its stop comes has to end with 0. Moments are counted from when the process is made, up to
+half as long again as the command takes, so that some come while the interpreter starts or ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,17 @@ LONGEST_S = 4.0
 
 COMMANDS = [
     ["run", f"{SCENARIO}.toml"],
-    ["run", f"{SCENARIO}.toml", "--out", "runs", "--replications", "2", "--pcap", "--set", "scenario.duration=2 s"],
+    [
+        "run",
+        f"{SCENARIO}.toml",
+        "--out",
+        "runs",
+        "--replications",
+        "2",
+        "--pcap",
+        "--set",
+        "scenario.duration=2 s",
+    ],
     ["run", f"{SCENARIO}.toml", "--max-memory", "1GB"],
     ["sweep", "c.toml", "--out", "sweep"],
     ["explain", f"{SCENARIO}.toml"],

@@ -129,7 +129,9 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     said = progress or Silent()
     clock = SimulatedTime(said, info.name, info.duration_s, len(plan.jobs))
     local = executor or local_executor(workers, max_memory, clock)
-    memory.warn([(info.name, memory.needed(info, series=series))], beside(local, len(plan.jobs)), max_memory, said)
+    memory.warn(
+        [(info.name, memory.needed(info, series=series))], beside(local, len(plan.jobs)), max_memory, said
+    )
     with Finishing(said):
         ended = carry_out(plan.jobs, local, said if executor else Silent(), info.name)
     result = _result(case, ended)

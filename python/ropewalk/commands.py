@@ -67,7 +67,9 @@ MemoryOption = Annotated[
 ]
 SlurmOption = Annotated[
     int | None,
-    typer.Option("--slurm", min=1, metavar="JOBS", help="Run in so many jobs of Slurm, which are submitted now."),
+    typer.Option(
+        "--slurm", min=1, metavar="JOBS", help="Run in so many jobs of Slurm, which are submitted now."
+    ),
 ]
 SlurmOptions = Annotated[
     list[str] | None,

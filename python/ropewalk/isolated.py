@@ -1,4 +1,4 @@
-"""Runs in processes of their own, each with a bound on its memory: one that needs too much, or breaks, fails alone."""
+"""Runs in processes of their own, each with a bound on its memory: one that needs too much or breaks fails alone."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ class Answer:
 class IsolatedExecutor(LocalExecutor):
     """As many processes as there are workers, each with so much memory."""
 
-    def __init__(self, max_memory: int, workers: int | None = None, clock: SimulatedTime | None = None) -> None:
+    def __init__(
+        self, max_memory: int, workers: int | None = None, clock: SimulatedTime | None = None
+    ) -> None:
         """Use so many processes of so many octets.
 
         Raises:
@@ -127,19 +129,18 @@ class Child:
     def perform(self, job: Job, interrupt: _core.Interrupt, reached: Reached | None = None) -> Finished:
         """Carry out one job; failures are returned, not raised."""
         process = self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
+        requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         with suppress(BrokenPipeError):
-            send(process.stdin, job)
+            send(requests, job)
         while True:
-            readable, _, _ = select.select([process.stdout], [], [], POLL_S)
-            if interrupt.is_set() and not process.stdin.closed:
+            readable, _, _ = select.select([answers], [], [], POLL_S)
+            if interrupt.is_set() and not requests.closed:
                 # The child stops what it does when nobody can ask for more.
                 with suppress(BrokenPipeError):
-                    process.stdin.close()
+                    requests.close()
             if not readable:
                 continue
-            answer = receive(process.stdout)
+            answer = receive(answers)
             if answer is None:
                 return Finished(job, error=RunError(f"{job.label}: {self._reason()}"))
             if isinstance(answer, Answer):
@@ -150,7 +151,7 @@ class Child:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._said = tempfile.TemporaryFile()
+            self._said = tempfile.TemporaryFile()  # noqa: SIM115 - `close` closes it
             # In a group of its own: Ctrl-C is answered here, and the child hears of it from here.
             self._process = subprocess.Popen(  # noqa: S603 - this program
                 [sys.executable, "-m", "ropewalk.worker", str(self._max_memory)],

@@ -42,7 +42,9 @@ def octets(text: str) -> int:
     size = int(float(match[1]) * UNITS[match[2]])
     if size < LEAST:
         raise InputError(
-            f"--max-memory {text}: a run needs {words(LEAST)} at least", key="max-memory", expected=words(LEAST)
+            f"--max-memory {text}: a run needs {words(LEAST)} at least",
+            key="max-memory",
+            expected=words(LEAST),
         )
     return size
 
@@ -62,9 +64,7 @@ def needed(info: _core.Info, *, series: bool) -> int:
 
 def available(root: Path = Path("/")) -> int | None:
     """What processes can still have, in octets; None where the system does not say."""
-    found = [
-        free for free in (_of_machine(root), _of_group(root)) if free is not None
-    ]
+    found = [free for free in (_of_machine(root), _of_group(root)) if free is not None]
     return min(found) if found else None
 
 

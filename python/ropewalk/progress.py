@@ -181,7 +181,7 @@ def for_terminal() -> Progress:
 
 
 def bar_or_silent() -> Progress:
-    """A bar if standard error is a terminal that can move its cursor, lines on a dumb one, notes alone if it is none."""
+    """A bar on a terminal that can move its cursor, lines on a dumb one, notes alone where there is none."""
     if _chosen[0] is Loudness.QUIET:
         return Silent()
     return Bar() if _draws() else Plain() if is_verbose() or sys.stderr.isatty() else Notes()

@@ -1,7 +1,7 @@
 """Workers as jobs of Slurm: dask-jobqueue submits them, and they serve one command.
 
-What a site needs (account, partition, time, memory) comes from its `jobqueue.yaml`, which dask-jobqueue reads, or from
-options of the command.
+What a site needs (account, partition, time, memory) comes from its `jobqueue.yaml`, which dask-jobqueue reads, or
+from options of the command.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ def settings(options: dict[str, str]) -> dict[str, Any]:
     import dask_jobqueue  # noqa: F401 - reads the site's file
 
     site = dask.config.get("jobqueue.slurm", default={})
-    chosen: dict[str, Any] = {
-        key: value for key, value in DEFAULTS.items() if site.get(key) is None
-    }
+    chosen: dict[str, Any] = {key: value for key, value in DEFAULTS.items() if site.get(key) is None}
     chosen["python"] = sys.executable
     for key, value in options.items():
         chosen[key] = int(value) if value.isdecimal() else value

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk import _core
 from ropewalk.errors import CampaignError, ScenarioError
 from ropewalk.memory import needed
+from ropewalk.pointing import pointed
 from ropewalk.results import Sample
 from ropewalk.store import Key, file_name, write_text
 from ropewalk.waiting import check
@@ -40,8 +41,7 @@ def _case(point: Point, campaign: Campaign, plan: Plan) -> Case:
         return plan.add(point.source, info, campaign.seeds_from(info.seed), _label(info.name, point))
     except ScenarioError as error:
         # What replaces the scenario's values stands in the campaign here, not behind `--set`.
-        told = str(error).replace("--set ", f"{campaign.file or 'campaign'}: ")
-        error.args = (told,)
+        error.args = (pointed(str(error), point.source.overrides, campaign.as_text()),)
         if point.parameters:
             error.add_note(f"at the point {describe(point.parameters)}")
         raise

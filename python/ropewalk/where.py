@@ -61,9 +61,13 @@ class Where:
         if self.slurm_options and self.slurm is None:
             raise InputError("--slurm-option is for the jobs of --slurm", key="slurm-option")
         if self.dask is not None and self.slurm is not None:
-            raise InputError("--dask and --slurm exclude each other: a cluster runs already, or is made", key="dask")
+            raise InputError(
+                "--dask and --slurm exclude each other: a cluster runs already, or is made", key="dask"
+            )
         if self.dask is None and self.slurm is None:
             return
         for name, value in (("--workers", self.workers), ("--max-memory", self.max_memory)):
             if value is not None:
-                raise InputError(f"{name} is for runs on this machine: a Dask cluster has its own", key=name[2:])
+                raise InputError(
+                    f"{name} is for runs on this machine: a Dask cluster has its own", key=name[2:]
+                )

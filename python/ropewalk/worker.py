@@ -45,7 +45,9 @@ def answer_of(end: Finished, max_memory: int) -> Answer:
 
     error = end.error
     if error is not None and "MemoryError" in f"{error!r}{error.__cause__!r}":
-        error = RunError(f"{end.job.label}: it needs more memory than the {words(max_memory)} of --max-memory")
+        error = RunError(
+            f"{end.job.label}: it needs more memory than the {words(max_memory)} of --max-memory"
+        )
     carried = None
     if end.outcome is not None:
         tables = {table: pl.DataFrame(getattr(end.outcome, table)) for table in get_args(Table)}

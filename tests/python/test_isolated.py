@@ -49,7 +49,9 @@ def test_a_point_that_needs_too_much_fails_alone_and_is_named(tmp_path: Path) ->
     swept = ropewalk.sweep(campaign, out=tmp_path, workers=2, max_memory=128 * 2**20)
     (error,) = swept.failures.values()
     assert swept.computed == 1
-    assert "sample_interval = 10 us), seed 7: it needs more memory than the 134 MB of --max-memory" in str(error)
+    assert "sample_interval = 10 us), seed 7: it needs more memory than the 134 MB of --max-memory" in str(
+        error
+    )
     assert swept.connections["scenario.sample_interval"].to_list() == ["100 ms"]
     assert not list(tmp_path.rglob("*.partial"))
 

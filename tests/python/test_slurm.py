@@ -34,7 +34,9 @@ def has_slurm() -> bool:
 
 
 def test_the_script_of_a_job_asks_for_what_it_needs() -> None:
-    script = slurm.job_script({"account": "physics", "queue": "short", "walltime": "02:00:00", "memory": "2GB"})
+    script = slurm.job_script(
+        {"account": "physics", "queue": "short", "walltime": "02:00:00", "memory": "2GB"}
+    )
     lines = script.splitlines()
     assert lines[0].startswith("#!")
     for expected in (

@@ -85,9 +85,14 @@ def chart(series: pl.DataFrame, column: str, connection: str | None = None) -> a
     name = pl.concat_str("connection", "path", pl.format("seed {}", "seed"), separator=" ", ignore_nulls=True)
     # Lines of its own: a chart of Vega-Lite in a notebook refuses more than 5000 rows unless they are a file.
     data = rows.select("time_s", found, line=name)
-    axes = {
-        "x": altair.X("time_s", title="time [s]"),
-        "y": altair.Y(found, title=said(found)),
-        "color": altair.Color("line", title=None),
-    }
-    return altair.Chart(data).mark_line(interpolate="linear").encode(**axes).interactive()
+    lines = (
+        altair.Chart(data)
+        .mark_line()
+        .encode(
+            x=altair.X("time_s", title="time [s]"),
+            y=altair.Y(found, title=said(found)),
+            color=altair.Color("line", title=None),
+        )
+    )
+    zoomed: altair.Chart = lines.interactive()
+    return zoomed

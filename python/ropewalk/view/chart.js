@@ -55,6 +55,17 @@ function short(value) {
   return "" + +value.toPrecision(4);
 }
 
+// The k-th point of a line, of those from first to last. The first and the last may lie far outside of the view: there the line is
+// cut at the view's edge, for a dashed line of many thousand screens takes a second.
+function atEdge(x, y, k, first, last, step) {
+  const isBefore = k === first && x[k] < view.from, isBehind = k === last - 1 && x[k] > view.to;
+  const other = isBefore ? k + 1 : k - 1;
+  if (!(isBefore || isBehind) || other < first || other >= last || y[other] === null || y[other] === undefined) return [x[k], y[k]];
+  const t = isBefore ? view.from : view.to;
+  if (step) return [t, y[isBefore ? k : other]];
+  return [t, y[k] + (y[other] - y[k]) * (t - x[k]) / (x[other] - x[k] || 1)];
+}
+
 const LEFT = 62, RIGHT = 10, TOP = 6, BOTTOM = 24;
 
 // Shapes of points that stand close together.
@@ -96,7 +107,7 @@ class Chart {
       else if (style === "point") {
         swatch.className = "glyph";
         swatch.style.color = colour;
-        swatch.textContent = { cross: "×", ring: "○", triangle: "▲", diamond: "◆", tick: "▪" }[toggle.shape] || "●";
+        swatch.textContent = { cross: "×", ring: "○", triangle: "▲", diamond: "◆", tick: "▪", dash: "–" }[toggle.shape] || "●";
       }
       else swatch.style.background = colour;
       button.append(swatch, name);
@@ -256,7 +267,8 @@ class Chart {
     };
     for (let k = first; k < last; k++) {
       if (y[k] === null || y[k] === undefined) { flush(); open = false; column = null; continue; }
-      const px = Math.round(this.X(x[k]) * 2) / 2, py = this.Y(y[k]);
+      const [t, value] = atEdge(x, y, k, first, last, step);
+      const px = Math.round(this.X(t) * 2) / 2, py = this.Y(value);
       if (!open) { g.moveTo(px, py); open = true; column = px; least = most = lastY = py; continue; }
       if (px === column) { least = Math.min(least, py); most = Math.max(most, py); lastY = py; continue; }
       flush();
@@ -281,15 +293,16 @@ class Chart {
       g.fillStyle = colour + "b0";
       g.beginPath();
       // A value stands for the interval that ends at its time.
-      const left = k => this.X(k > 0 ? x[k - 1] : 2 * x[0] - (x[1] ?? 0));
+      const within = px => Math.min(Math.max(px, this.plot.x0 - 9), this.plot.x1 + 9);
+      const left = k => within(this.X(k > 0 ? x[k - 1] : 2 * x[0] - (x[1] ?? 0)));
       for (let k = first; k < last; k += columns) {
         const py = this.Y(above[k - first]);
         if (k === first) g.moveTo(left(k), py); else g.lineTo(left(k), py);
-        g.lineTo(this.X(x[Math.min(k + columns - 1, last - 1)]), py);
+        g.lineTo(within(this.X(x[Math.min(k + columns - 1, last - 1)])), py);
       }
       for (let k = last - 1; k >= first; k -= columns) {
         const from = Math.max(first, k - columns + 1), py = this.Y(below[from - first]);
-        g.lineTo(this.X(x[k]), py);
+        g.lineTo(within(this.X(x[k])), py);
         g.lineTo(left(from), py);
       }
       g.closePath();

@@ -241,7 +241,6 @@ function connectionPanels(run, holder, name) {
   sequencePanel(run, holder, { name, paths, called, colour, own, points });
 
   const subflows = grouped(series, k => series.at("connection", k) === name ? series.at("subflow", k) ?? null : null);
-  const windows = grouped({ length: own("window").length }, i => events.at("subflow", own("window")[i]));
   const lines = [], rtts = [], stacks = [];
   const windowEvents = own("window");
   const bySubflow = new Map();
@@ -257,13 +256,12 @@ function connectionPanels(run, holder, name) {
     rtts.push({ name: `SRTT ${called(number)}`, colour: c, x, y: pickColumn(series, indices, "srtt_ms") });
     stacks.push({ name: called(number), colour: c, x, y: pickColumn(series, indices, "throughput_mbps") });
   }
-  const level = indices => indices.map(k => events.at("cwnd_bytes", k) ?? 0);
   const cwndPoints = [];
   const timeouts = own("timeout"), recoveries = own("recovery");
-  const sampled = number => subflows.get(number) || [];
+  const sampled = new Map([...subflows].map(([number, rows]) => [number, { rows, time: pickTime(series, rows) }]));
   const at = (indices, column) => indices.map(k => {
-    const rows = sampled(events.at("subflow", k));
-    const place = Math.min(lowerBound(Float64Array.from(rows, r => series.time[r]), events.time[k]), rows.length - 1);
+    const { rows, time } = sampled.get(events.at("subflow", k)) || { rows: [], time: [] };
+    const place = Math.min(lowerBound(time, events.time[k]), rows.length - 1);
     return place < 0 ? 0 : series.at(column, rows[place]);
   });
   if (timeouts.length) cwndPoints.push(points(timeouts, one => at(one, "cwnd_bytes"), { name: "timeout", colour: "#b00020", shape: "triangle", size: 4 }));
