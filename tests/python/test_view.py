@@ -52,8 +52,13 @@ def many_events(count: int) -> view.Shown:
         half.with_columns(
             kind=pl.lit("segment"), event=pl.lit("segment"), reason=pl.lit(None, dtype=pl.String)
         ),
-        half.with_columns(
+        half.filter(pl.col("k") % 10 != 0).with_columns(
             kind=pl.lit("scheduling"), event=pl.lit("scheduled"), reason=pl.lit("lowest round-trip time")
+        ),
+        half.filter(pl.col("k") % 10 == 0).with_columns(
+            kind=pl.lit("window"),
+            event=pl.lit("window"),
+            cwnd_bytes=(pl.col("k") % 90 * 1000).cast(pl.UInt32),
         ),
         half.filter(pl.col("k") % 1000 == 0).with_columns(
             kind=pl.lit("drop"), event=pl.lit("dropped"), reason=pl.lit("loss: on the medium")
@@ -63,7 +68,7 @@ def many_events(count: int) -> view.Shown:
         ),
     ]
     tables = {table: pl.DataFrame() for table in get_args(Table)}
-    tables["events"] = pl.concat(kinds).drop("k").sort("time_s", maintain_order=True)
+    tables["events"] = pl.concat(kinds, how="diagonal").drop("k").sort("time_s", maintain_order=True)
     tables["series"] = pl.DataFrame(
         [
             {"time_s": k / 10, "connection": "bulk", "subflow": subflow, "ssthresh_bytes": 50_000 + 9 * k}
@@ -213,11 +218,11 @@ def test_a_million_events_are_small_and_answer_at_once(tmp_path: Path) -> None:
         # What the page needs, not what the machine does meanwhile: the best of three medians.
         medians = [browser.evaluate(script)[15] for _ in range(3)]
         assert min(medians) < 100, medians
-        # Every chart, from the whole run down to a thousandth of it and back.
+        # Every chart, from the whole run down to less than a millisecond and back.
         deep = """(() => {
             const times = [];
             window.drawHidden = true;
-            for (const factor of [...Array(10).fill(.5), ...Array(10).fill(2)]) {
+            for (const factor of [...Array(18).fill(.5), ...Array(18).fill(2)]) {
                 zoom(factor, view.end * .4);
                 drawAll();
                 times.push(lastDraw);
@@ -226,4 +231,4 @@ def test_a_million_events_are_small_and_answer_at_once(tmp_path: Path) -> None:
         })()"""
         deepest = [browser.evaluate(deep) for _ in range(3)]
         assert min(times[-1] for times in deepest) < 500, deepest
-        assert min(times[10] for times in deepest) < 100, deepest
+        assert min(times[18] for times in deepest) < 100, deepest
