@@ -3,6 +3,9 @@
 #   make run     build, run the degraded-path scenario, write its report
 #   make test    every Rust and Python test, with the same random cases each time
 #   make fuzz    the Rust tests with new random cases, ROUNDS times, 100 000 attacked connections in all
+#   make gates   bonds on random cases, both drawings (hours); what has run is kept
+#   make interop our stack and Linux's against each other, 50 MB each way (root, half an hour)
+#   make stops   200 stops at random moments of every command
 #   make lint    formatters and linters, warnings as errors
 #   make bench   the benchmarks
 #   make docs    the documentation as a site, in the folder site; a broken link is an error
@@ -28,7 +31,7 @@ RUFF = $(BIN)/ruff
 export PYO3_PYTHON := $(abspath $(BIN))/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-rust test-python fuzz lint lint-rust lint-python bench docs release clean
+.PHONY: run test test-rust test-python fuzz gates interop stops lint lint-rust lint-python bench docs release clean
 
 run: $(VENV)/.package
 	$(BIN)/ropewalk run scenarios/degraded-path.toml
@@ -49,6 +52,16 @@ fuzz: $(VENV)/pyvenv.cfg
 		PROPTEST_RNG_SEED=$$seed ROPEWALK_CONNECTIONS=$$(( ($(CONNECTIONS) + $(ROUNDS) - 1) / $(ROUNDS) )) \
 			cargo test --locked $(TESTED) --quiet || exit 1; \
 	done
+
+gates:
+	cargo run --locked --release -p ropewalk-benches --bin gates -- first
+	cargo run --locked --release -p ropewalk-benches --bin gates -- second
+
+interop: $(VENV)/pyvenv.cfg
+	ROPEWALK_MEGABYTES=50 cargo test --locked --release -p ropewalk-live --test interop -- --nocapture
+
+stops: $(VENV)/.tools
+	$(BIN)/python benches/stops.py
 
 lint: lint-rust lint-python
 

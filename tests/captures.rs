@@ -97,7 +97,20 @@ fn tshark_reads_a_multipath_capture_of_every_host_and_link() {
 }
 
 /// Layers that packets of a simulation have; what tshark names beside them, it has guessed.
-const LAYERS: [&str; 8] = ["raw", "ip", "ipv6", "tcp", "udp", "mptcp", "data", "ropewalk_bond"];
+const LAYERS: [&str; 12] = [
+    "raw",
+    "ip",
+    "ipv6",
+    "tcp",
+    "udp",
+    "mptcp",
+    "data",
+    "ropewalk_bond",
+    "radiotap",
+    "wlan_radio",
+    "wlan",
+    "llc",
+];
 
 /// For each file of a folder what tshark says of its packets: layers that none has, and frames that are malformed.
 fn guessed(folder: &Path, script: &[&str]) -> Option<Vec<String>> {
@@ -209,4 +222,51 @@ fn a_capture_of_one_link_is_short_and_has_events_as_comments() {
     let comments = tshark(&all.0.join("host-client.pcapng"), "tcp", &["frame.comment"]).expect("installed");
     let said = comments.iter().filter(|comment| comment.contains("scheduled")).count();
     assert!(said > 50, "{said} of {} packets say why they go where they go", comments.len());
+}
+
+/// Types and subtypes of frames, as tshark numbers them.
+const DATA: &str = "0x0020";
+const ACK: &str = "0x001d";
+
+#[test]
+fn the_air_is_captured_frame_by_frame() {
+    let path = root().join("scenarios/chain.toml");
+    let source = std::fs::read_to_string(&path).expect("the scenario is there");
+    let overrides = [("scenario.duration".to_owned(), "2 s".to_owned())];
+    let scenario = load(&source, Some(&path), &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let folder = Folder::new("captures-air");
+    let options = RunOptions { capture: Some(folder.0.clone()), ..RunOptions::default() };
+    let outcome = run(&scenario, &options).expect("it runs");
+    let file = folder.0.join("air-channel-1.pcapng");
+    let fields = [
+        "wlan.fc.type_subtype",
+        "wlan.fc.retry",
+        "radiotap.datarate",
+        "radiotap.channel.freq",
+        "wlan.ta",
+        "frame.len",
+        "tcp.srcport",
+        "_ws.malformed",
+        "wlan.duration",
+    ];
+    let Some(lines) = tshark(&file, "frame", &fields) else { return };
+    let frames: Vec<Vec<&str>> = lines.iter().map(|line| line.split('\t').collect()).collect();
+    assert!(frames.iter().all(|frame| frame[7].is_empty() && frame[3] == "2412" && frame[2] == "11"));
+    let count = |kind: &str| frames.iter().filter(|frame| frame[0] == kind).count() as u64;
+    let sum = |of: fn(&ropewalk_scenario::RadioStats) -> u64| {
+        outcome.radios.iter().map(|radio| of(&radio.stats)).sum::<u64>()
+    };
+    assert_eq!(count(DATA), sum(|stats| stats.data_sent));
+    assert_eq!(count(ACK), sum(|stats| stats.acks_sent));
+    let data = || frames.iter().filter(|frame| frame[0] == DATA);
+    let again = data().filter(|frame| ["1", "True"].contains(&frame[1])).count() as u64;
+    assert_eq!(again, sum(|stats| stats.retries));
+    // What a frame repeats whose ACK was lost has moved on; all others have their segment.
+    let dissected = data().filter(|frame| !frame[6].is_empty()).count();
+    assert!(dissected * 10 > data().count() * 9, "{dissected} of {}", data().count());
+    // 1412 octets of payload and 52 of headers in LLC and MAC headers, without check sequence, behind radiotap's 14.
+    let longest = data().filter_map(|frame| frame[5].parse::<u32>().ok()).max();
+    assert_eq!(longest, Some(14 + 24 + 8 + 20 + 20 + 12 + 1400));
+    let senders: BTreeSet<&str> = data().map(|frame| frame[4]).collect();
+    assert_eq!(senders.len(), 3, "{senders:?}");
 }

@@ -7,11 +7,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ropewalk import _core, waiting
+from ropewalk import _core, memory, waiting
 from ropewalk.executor import Executor, Finished, LocalExecutor, carry_out, missing
 from ropewalk.plan import MAX_SEEDS, Plan, Settings
-from ropewalk.progress import Progress, Silent
+from ropewalk.progress import Finishing, Progress, Silent
 from ropewalk.results import RunResult, SweepResult, goodput
+from ropewalk.simulated import SimulatedTime
 from ropewalk.source import Overrides, ScenarioLike, Source, resolve
 from ropewalk.store import Store, write_text
 from ropewalk.summary import to_json
@@ -77,6 +78,7 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     snap_length: int = 0,
     workers: int | None = None,
     executor: Executor | None = None,
+    max_memory: int | None = None,
     progress: Progress | None = None,
     drawing: Progress | None = None,
 ) -> RunResult:
@@ -95,7 +97,8 @@ def run(  # noqa: PLR0913 - all but the first are keywords
         snap_length: How many octets of each packet captures keep; 0 keeps all.
         workers: How many runs at a time; by default one per CPU core.
         executor: Where to run, instead of on threads of this process.
-        progress: Where to say how far it has come.
+        max_memory: So many octets for each run, which then has a process of its own: one that needs more fails alone.
+        progress: Where to say how far it has come: in simulated time, once it takes a second.
         drawing: Where to say how many deployments have been drawn, if that takes long.
 
     Raises:
@@ -123,11 +126,34 @@ def run(  # noqa: PLR0913 - all but the first are keywords
     plan = Plan(store, settings)
     case = plan.add(source, info, range(first, first + replications), info.name)
     plan.prepare()
-    ended = carry_out(plan.jobs, executor or LocalExecutor(workers), progress or Silent(), info.name)
+    said = progress or Silent()
+    clock = SimulatedTime(said, info.name, info.duration_s, len(plan.jobs))
+    local = executor or local_executor(workers, max_memory, clock)
+    memory.warn(
+        [(info.name, memory.needed(info, series=series))], beside(local, len(plan.jobs)), max_memory, said
+    )
+    with Finishing(said):
+        ended = carry_out(plan.jobs, local, said if executor else Silent(), info.name)
     result = _result(case, ended)
     if store is not None:
         _write(result, store.folder(info), [file for job in case.jobs for file in ended[job].files])
     return result
+
+
+def local_executor(
+    workers: int | None = None, max_memory: int | None = None, clock: SimulatedTime | None = None
+) -> LocalExecutor:
+    """Threads of this process, or with a bound on memory processes beside it."""
+    if max_memory is None:
+        return LocalExecutor(workers, clock)
+    from ropewalk.isolated import IsolatedExecutor
+
+    return IsolatedExecutor(max_memory, workers, clock)
+
+
+def beside(executor: Executor, runs: int) -> int:
+    """How many of so many runs share this machine's memory at a time."""
+    return min(executor.workers, runs) if isinstance(executor, LocalExecutor) else 0
 
 
 def _check(replications: int) -> None:
@@ -170,6 +196,7 @@ def sweep(  # noqa: PLR0913 - all but the first are keywords
     share: tuple[int, int] | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
+    max_memory: int | None = None,
     progress: Progress | None = None,
 ) -> SweepResult:
     """Run a campaign: a scenario over a grid of values. What the store has is not run again.
@@ -180,6 +207,7 @@ def sweep(  # noqa: PLR0913 - all but the first are keywords
         share: Which part of how many to run, counted from 1, where several machines share the work.
         workers: How many runs at a time; by default one per CPU core.
         executor: Where to run, instead of on threads of this process.
+        max_memory: So many octets for each run, which then has a process of its own: one that needs more fails alone.
         progress: Where to say how far it has come.
 
     Raises:
@@ -203,7 +231,10 @@ def sweep(  # noqa: PLR0913 - all but the first are keywords
         mine = _shared(plan.jobs, share)
         todo = missing(mine, said)
         sweeping.write_manifest(loaded, name, samples, root)
-        ended = carry_out(todo, executor or LocalExecutor(workers), said, name, tolerant=True)
+        local = executor or local_executor(workers, max_memory)
+        if todo:
+            memory.warn([sweeping.most_memory(samples)], beside(local, len(todo)), max_memory, said)
+        ended = carry_out(todo, local, said, name, tolerant=True)
     failures = {job.key: end.error for job, end in ended.items() if end.error and job.key}
     return SweepResult(
         campaign=loaded,

@@ -26,6 +26,7 @@ from typing import Any, Final, NoReturn
 
 from ropewalk.errors import CampaignError
 from ropewalk.plan import MAX_SEEDS
+from ropewalk.pointing import Text
 from ropewalk.source import ScenarioLike, Source, read_text, resolve
 
 KEYS: Final = ("name", "scenario", "replications", "seeds", "series", "compare", "set", "grid")
@@ -78,6 +79,14 @@ class Campaign:
 
     compare: bool = True
     """Whether to run the single paths too, for the verdict on benefit or harm."""
+
+    text: str = field(default="", repr=False)
+    """What the file says."""
+
+    def as_text(self) -> Text:
+        """The file, for messages about what it says."""
+        reader = _Reader(Path(self.file) if self.file else None, self.text)
+        return Text(self.file or "campaign", self.text, reader.locate)
 
     def points(self) -> Iterator[Point]:
         """Every combination of the grid's values, the last key varying fastest."""
@@ -139,6 +148,7 @@ class _Reader:
             replications=replications,
             series=self._typed(tree, "series", bool, True),
             file=str(self._path) if self._path else None,
+            text=self._text,
             compare=self._typed(tree, "compare", bool, True),
         )
 
@@ -234,7 +244,7 @@ class _Reader:
 
     def fail(self, key: str, message: str, expected: str, near: list[str] | None = None) -> NoReturn:
         suggestion = near[0] if near else None
-        raise self._error(message, self._locate(key), expected=expected, key=key, suggestion=suggestion)
+        raise self._error(message, self.locate(key), expected=expected, key=key, suggestion=suggestion)
 
     def _error(
         self,
@@ -271,7 +281,7 @@ class _Reader:
             suggestion=suggestion,
         )
 
-    def _locate(self, key: str) -> tuple[int, int] | None:
+    def locate(self, key: str) -> tuple[int, int] | None:
         """The line that ends in this key: `a.b.c = `, or its last part below a table's heading."""
         dotted = r"\s*\.\s*".join(rf"[\"']?{re.escape(part)}[\"']?" for part in key.split("."))
         last = rf"[\"']?{re.escape(key.rsplit('.', 1)[-1])}[\"']?"

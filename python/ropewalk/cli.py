@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -73,6 +74,12 @@ def repeat_dropped(unraisable: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(unraisable)
 
 
+def let_come() -> None:
+    """Let signals come that the script before this program has held back."""
+    if os.environ.pop("ROPEWALK_HELD", None) is not None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+
+
 def begin() -> None:
     """Say that there is something to undo from here on: stops are exceptions now. Below `main` alone."""
     if signal.getsignal(signal.SIGINT) is leave or signal.getsignal(signal.SIGTERM) is leave:
@@ -80,9 +87,26 @@ def begin() -> None:
         answer_by(unwind)
 
 
+_exit_code: Final = [1]
+"""What the process ends with; 1 where an exception goes on to the interpreter, which shows it."""
+
+
 def main() -> None:
     """Run the command line and exit: 0 done, 1 a run failed, 2 the input is wrong, 130 or 143 stopped."""
     answer_by(leave)
+    let_come()
+    # Called last: functions run in the reverse of the order in which they were registered.
+    atexit.register(end_at_once)
+    try:
+        command()
+    except SystemExit as ending:
+        _exit_code[0] = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+        raise
+    _exit_code[0] = 0
+
+
+def command() -> None:
+    """Do what the arguments say."""
     try:
         from ropewalk.commands import app
 
@@ -97,6 +121,15 @@ def main() -> None:
         sys.exit(exit_code(stop))
     except OSError as cause:
         unwritable(cause)
+
+
+def end_at_once() -> None:
+    """Leave before the interpreter takes itself apart: from there on it no longer answers signals."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(_exit_code[0])
 
 
 def unwritable(cause: OSError) -> NoReturn:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -52,8 +52,12 @@ class Carried:
 class DaskExecutor:
     """Carries out jobs on the workers of a Dask scheduler. A run whose worker dies is given to another one."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, patience_s: float = 0) -> None:
         """Connect to a scheduler: its address, `tcp://HOST:8786`, or the JSON file that it has written.
+
+        Args:
+            address: Where it is.
+            patience_s: How long to wait for its first worker.
 
         Raises:
             UnsupportedError: dask.distributed is not installed.
@@ -72,10 +76,13 @@ class DaskExecutor:
         except (OSError, ValueError, TimeoutError) as cause:
             message = f"--dask {address}: no Dask scheduler answers there ({cause})"
             raise InputError(message, key="dask", expected="tcp://HOST:PORT, or a scheduler file") from cause
-        self.workers = self._threads()
+        self.workers = self._threads(patience_s)
 
-    def _threads(self) -> int:
+    def _threads(self, patience_s: float) -> int:
         """How many runs the cluster carries out at a time, all by this build."""
+        if patience_s:
+            with suppress(TimeoutError):
+                self._client.wait_for_workers(1, timeout=patience_s)
         theirs: dict[str, str] = self._client.run(build, on_error="ignore")
         if not theirs:
             raise InputError("the Dask scheduler has no workers: start some with `dask worker`", key="dask")

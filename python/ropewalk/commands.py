@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn, cast
 
@@ -14,20 +14,20 @@ from ropewalk import _core, api, routes_command
 from ropewalk.benefit import sentence
 from ropewalk.cli import STOPS, begin, exit_code
 from ropewalk.errors import InputError, RopewalkError
-from ropewalk.executor import LocalExecutor
 from ropewalk.extras import require
+from ropewalk.memory import octets
 from ropewalk.plan import MAX_SEEDS
-from ropewalk.progress import Loudness, Silent, bar_or_silent, choose, for_terminal, is_verbose
+from ropewalk.progress import Loudness, bar_or_silent, choose, for_terminal, is_verbose
 from ropewalk.source import Source, read_scenario
 from ropewalk.store import file_name
 from ropewalk.summary import to_json
 from ropewalk.waiting import check
+from ropewalk.where import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ropewalk.comparison import Comparison
-    from ropewalk.executor import Executor
     from ropewalk.results import RunResult, SweepResult
     from ropewalk.store import Table
     from ropewalk.studies.cells import Runner
@@ -55,6 +55,28 @@ DaskOption = Annotated[
     typer.Option(
         metavar="ADDRESS",
         help="Run on a Dask cluster: its scheduler's address, tcp://HOST:8786, or scheduler file.",
+    ),
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Each run gets a process with so much memory, as in 2GB; one that needs more fails alone.",
+    ),
+]
+SlurmOption = Annotated[
+    int | None,
+    typer.Option(
+        "--slurm", min=1, metavar="JOBS", help="Run in so many jobs of Slurm, which are submitted now."
+    ),
+]
+SlurmOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slurm-option",
+        metavar="KEY=VALUE",
+        help="Of these jobs: account, queue, walltime, memory, cores, … of dask-jobqueue. Repeatable.",
     ),
 ]
 ReplicationsOption = Annotated[
@@ -114,20 +136,6 @@ def complain(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-@contextmanager
-def executing(workers: int | None, dask: str | None) -> Iterator[Executor]:
-    """What carries runs out: threads of this process, or a cluster."""
-    if dask is None:
-        yield LocalExecutor(workers)
-        return
-    if workers is not None:
-        raise InputError("--workers is for runs on this machine: a Dask cluster has its own", key="workers")
-    from ropewalk.cluster import DaskExecutor
-
-    with closing(DaskExecutor(dask)) as executor:
-        yield executor
-
-
 def source_of(scenario: Path, settings: list[str] | None) -> Source:
     """The scenario's file with what `--set` replaces. The core decides what a value means."""
     pairs = []
@@ -171,6 +179,7 @@ def run(  # noqa: PLR0913 - one argument per option
     ] = 0,
     compare: Annotated[bool, typer.Option(help="Run each path alone too, and say benefit or harm.")] = True,
     workers: WorkersOption = None,
+    max_memory: MemoryOption = None,
 ) -> None:
     """Run a scenario and show what came of it."""
     pcap = pcap or bool(pcap_links)
@@ -187,7 +196,8 @@ def run(  # noqa: PLR0913 - one argument per option
             capture_links=pcap_links or (),
             snap_length=snap_length,
             workers=workers,
-            progress=bar_or_silent() if replications > 1 else Silent(),
+            max_memory=octets(max_memory) if max_memory is not None else None,
+            progress=bar_or_silent(),
             drawing=bar_or_silent(),
         )
         show_run(result, as_json=json)
@@ -237,7 +247,7 @@ def in_colour(text: str, verdict: str) -> str:
 
 
 @app.command()
-def sweep(
+def sweep(  # noqa: PLR0913 - one argument per option
     campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="The campaign's file.")],
     *,
     out: Annotated[Path, typer.Option(help="The store. What it already has is not run again.")] = DEFAULT_OUT,
@@ -246,13 +256,26 @@ def sweep(
         typer.Option(metavar="I/N", help="Run the I-th of N shares alone, as a job of an array does."),
     ] = None,
     workers: WorkersOption = None,
+    max_memory: MemoryOption = None,
     dask: DaskOption = None,
+    slurm: SlurmOption = None,
+    slurm_options: SlurmOptions = None,
 ) -> None:
     """Run a scenario over a grid of values; stop with Ctrl-C and resume at will."""
     resume = f"; every finished run is in {out}: the same command goes on from there"
-    with reporting(resume), executing(workers, dask) as executor:
+    with reporting(resume):
+        bound = octets(max_memory) if max_memory is not None else None
+        where = Where(workers, bound, dask, slurm, slurm_options or [])
         part = share_of(share) if share is not None else None
-        result = api.sweep(campaign, out=out, share=part, executor=executor, progress=for_terminal())
+        with where.executing() as executor:
+            result = api.sweep(
+                campaign,
+                out=out,
+                share=part,
+                executor=executor,
+                max_memory=bound,
+                progress=for_terminal(),
+            )
         show_sweep(result, out)
     if result.failures:
         raise typer.Exit(RopewalkError.exit_code)
@@ -330,6 +353,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     out: Annotated[Path, typer.Option(help="Where figures, tables and reports go.")] = DEFAULT_OUT,
     workers: WorkersOption = None,
     dask: DaskOption = None,
+    slurm: SlurmOption = None,
+    slurm_options: SlurmOptions = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run everything anew, also what an interrupted one has run.")
     ] = False,
@@ -341,7 +366,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     from ropewalk.studies.names import REGISTRY
 
     resume = f"; every finished run is in {out}: the same command goes on from there"
-    with reporting(resume), executing(workers, dask) as executor:
+    where = Where(workers, None, dask, slurm, slurm_options or [])
+    with reporting(resume), where.executing() as executor:
         require("figures", "the figures and reports of studies")
         chosen = studies.names(study or [])
         progress = for_terminal()

@@ -6,7 +6,8 @@ import os
 import queue
 import shutil
 import threading
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -17,11 +18,15 @@ from ropewalk.progress import Finishing
 from ropewalk.store import damage, store_error
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from ropewalk.plan import Job
     from ropewalk.progress import Progress
+    from ropewalk.simulated import Reached, SimulatedTime
     from ropewalk.store import Key, Table
+
+LOOK_S = 0.1
+"""How often to look how far runs have come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,10 @@ class Finished:
     """Why it failed, if it did."""
 
 
+Hand = Callable[["Job", _core.Interrupt, "Reached | None"], Finished]
+"""Carries out one job."""
+
+
 class Executor(Protocol):
     """Carries out jobs. What it must keep: a job's files appear whole or not at all."""
 
@@ -50,8 +59,12 @@ class Executor(Protocol):
 class LocalExecutor:
     """Threads of this process. The core releases Python's lock, so each keeps a CPU core busy."""
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, clock: SimulatedTime | None = None) -> None:
         """Use so many threads, or one per CPU core that this process may use.
+
+        Args:
+            workers: How many.
+            clock: Told how far runs have come.
 
         Raises:
             ValueError: The number is not positive.
@@ -59,6 +72,30 @@ class LocalExecutor:
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
         self.workers = workers if workers is not None else len(os.sched_getaffinity(0))
+        self._clock = clock
+
+    @contextmanager
+    def _hand(self) -> Iterator[Hand]:
+        """What carries out the jobs of one thread."""
+        yield perform
+
+    def _timed(self, hand: Hand, job: Job, interrupt: _core.Interrupt) -> Finished:
+        if self._clock is None:
+            return hand(job, interrupt, None)
+        reached = self._clock.begin(job)
+        try:
+            return hand(job, interrupt, reached)
+        finally:
+            self._clock.end(reached)
+
+    def _next(self, finished: queue.SimpleQueue[Finished]) -> Finished:
+        """The next job that has ended; meanwhile somebody may see how far the others are."""
+        while self._clock is not None:
+            try:
+                return finished.get(timeout=LOOK_S)
+            except queue.Empty:
+                self._clock.look()
+        return finished.get()
 
     def run(self, jobs: Sequence[Job]) -> Generator[Finished]:
         """Yield each job as it finishes; stop the others when closed or interrupted."""
@@ -68,12 +105,13 @@ class LocalExecutor:
         finished: queue.SimpleQueue[Finished] = queue.SimpleQueue()
 
         def work() -> None:
-            while not interrupt.is_set():
-                with taking:
-                    job = next(waiting, None)
-                if job is None:
-                    return
-                finished.put(perform(job, interrupt))
+            with self._hand() as hand:
+                while not interrupt.is_set():
+                    with taking:
+                        job = next(waiting, None)
+                    if job is None:
+                        return
+                    finished.put(self._timed(hand, job, interrupt))
 
         # Runs in real time have the machine for themselves, one after the other.
         count = 1 if any(job.emulated for job in jobs) else min(self.workers, len(jobs))
@@ -82,7 +120,7 @@ class LocalExecutor:
             thread.start()
         try:
             for _ in jobs:
-                yield finished.get()
+                yield self._next(finished)
         finally:
             # Ctrl-C, here or in the consumer, ends up here: unfinished runs stop and write nothing.
             interrupt.set()
@@ -135,7 +173,7 @@ def carry_out(
     return ended
 
 
-def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
+def perform(job: Job, interrupt: _core.Interrupt, reached: Reached | None = None) -> Finished:
     """Carry out one job on this thread; failures are returned, not raised."""
     files: list[Path] = []
     beside = job.captures.with_name(f".{job.captures.name}.partial") if job.captures else None
@@ -152,6 +190,7 @@ def perform(job: Job, interrupt: _core.Interrupt) -> Finished:
             interrupt,
             capture_links=list(job.capture_links),
             snap_length=job.snap_length,
+            progress=reached.core if reached is not None else None,
         )
         if beside is not None and job.captures is not None:
             shutil.rmtree(job.captures, ignore_errors=True)

@@ -9,7 +9,10 @@ from ropewalk.errors import UnsupportedError
 
 EXTRAS: Final = {
     "figures": ("jinja2", "matplotlib", "plotly"),
+    "altair": ("altair",),
     "dask": ("distributed",),
+    "pandas": ("pandas", "pyarrow"),
+    "slurm": ("dask_jobqueue",),
 }
 """The extras of the package, and the modules that each brings."""
 

@@ -75,6 +75,14 @@ class Silent:
         """Say nothing."""
 
 
+class Notes(Silent):
+    """Says nothing but notes."""
+
+    def note(self, text: str) -> None:
+        """Print a line."""
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - this is the output
+
+
 class Plain:
     """Lines for logs: at the start, at the end, and every few seconds with an estimate of the time left."""
 
@@ -173,10 +181,10 @@ def for_terminal() -> Progress:
 
 
 def bar_or_silent() -> Progress:
-    """A bar if standard error is a terminal that can move its cursor, lines on a dumb one, nothing if it is none."""
+    """A bar on a terminal that can move its cursor, lines on a dumb one, notes alone where there is none."""
     if _chosen[0] is Loudness.QUIET:
         return Silent()
-    return Bar() if _draws() else Plain() if is_verbose() or sys.stderr.isatty() else Silent()
+    return Bar() if _draws() else Plain() if is_verbose() or sys.stderr.isatty() else Notes()
 
 
 def _draws() -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    import altair
     import polars as pl
     from matplotlib.figure import Figure
 
@@ -171,10 +172,27 @@ class RunResult(Tables):
 
         Raises:
             InputError: The series has no such column, or no rows.
+            UnsupportedError: matplotlib is not installed.
         """
+        from ropewalk.extras import require
         from ropewalk.figures.series import over_time
 
+        require("figures", "pictures")
+
         return over_time(self.series, column, connection)
+
+    def chart(self, column: str, *, connection: str | None = None) -> altair.Chart:
+        """The same as a chart of Altair, which notebooks zoom and save. It needs the extra `altair`.
+
+        Raises:
+            InputError: The series has no such column, or no rows.
+            UnsupportedError: Altair is not installed.
+        """
+        from ropewalk.extras import require
+        from ropewalk.figures.series import chart
+
+        require("altair", "charts for notebooks")
+        return chart(self.series, column, connection)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the connections, and the verdicts."""
@@ -262,6 +280,8 @@ class Sample:
     keys: tuple[Key, ...]
     multipath: dict[str, list[str]]
     references: dict[Reference, tuple[Key, ...]]
+    memory: tuple[str, int]
+    """What its runs are called, and what one may need, in octets."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk import _core
 from ropewalk.errors import CampaignError, ScenarioError
+from ropewalk.memory import needed
+from ropewalk.pointing import pointed
 from ropewalk.results import Sample
 from ropewalk.store import Key, file_name, write_text
 from ropewalk.waiting import check
@@ -25,24 +27,31 @@ def samples(campaign: Campaign, plan: Plan) -> list[Sample]:
     Raises:
         ScenarioError: A point's scenario is not valid; a note says at which point.
     """
-    return [_sample(point, _case(point, campaign, plan)) for point in campaign.points()]
+    return [_sample(point, _case(point, campaign, plan), campaign) for point in campaign.points()]
+
+
+def most_memory(samples: Sequence[Sample]) -> tuple[str, int]:
+    """The point whose runs may need most memory: what they are called, and how many octets."""
+    return max((sample.memory for sample in samples), key=lambda named: named[1])
 
 
 def _case(point: Point, campaign: Campaign, plan: Plan) -> Case:
     try:
         info = check(point.source)
-        label = f"{info.name} ({describe(point.parameters)})" if point.parameters else info.name
-        return plan.add(point.source, info, campaign.seeds_from(info.seed), label)
+        return plan.add(point.source, info, campaign.seeds_from(info.seed), _label(info.name, point))
     except ScenarioError as error:
         # What replaces the scenario's values stands in the campaign here, not behind `--set`.
-        told = str(error).replace("--set ", f"{campaign.file or 'campaign'}: ")
-        error.args = (told,)
+        error.args = (pointed(str(error), point.source.overrides, campaign.as_text()),)
         if point.parameters:
             error.add_note(f"at the point {describe(point.parameters)}")
         raise
 
 
-def _sample(point: Point, case: Case) -> Sample:
+def _label(name: str, point: Point) -> str:
+    return f"{name} ({describe(point.parameters)})" if point.parameters else name
+
+
+def _sample(point: Point, case: Case, campaign: Campaign) -> Sample:
     """A point with the places of its results: jobs are not needed once they have run."""
 
     def keys(jobs: Sequence[Job]) -> tuple[Key, ...]:
@@ -50,7 +59,8 @@ def _sample(point: Point, case: Case) -> Sample:
 
     alone = {reference: keys(jobs) for reference, jobs in case.references.items()}
     info = case.info
-    return Sample(point, info.name, info.hash, case.seeds, keys(case.jobs), info.multipath, alone)
+    most = (_label(info.name, point), needed(info, series=campaign.series))
+    return Sample(point, info.name, info.hash, case.seeds, keys(case.jobs), info.multipath, alone, most)
 
 
 def describe(parameters: dict[str, Any]) -> str:

@@ -27,6 +27,8 @@ class Info:
     duration_s: float
     multipath: dict[str, list[str]]
     emulated: bool = False
+    memory_bytes: int = 1_000_000
+    series_bytes: int = 1_000
 
 
 class Interrupt:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import ropewalk
 from ropewalk import CampaignError, ScenarioError
 from ropewalk.campaign import load
 
@@ -124,3 +125,36 @@ def test_impossible_campaigns(tree: dict[str, Any], key: str) -> None:
         load(whole)
     assert caught.value.key == key
     assert caught.value.expected
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (
+            'links.b.loss = ["1 %", "120 %"]',
+            ['c.toml:3:24: `"120 %"` does not fit here', "  |", '3 | links.b.loss = ["1 %", "120 %"]',
+             "  | " + " " * 23 + "^^^^^^^ expected a loss from 0 to 1"],
+        ),
+        (
+            'links.b.los = ["1 %"]',
+            ["c.toml:3:9: unknown key `los`", "  |", '3 | links.b.los = ["1 %"]',
+             "  | " + " " * 8 + "^^^ expected one of `between`"],
+        ),
+        (
+            'links.b.rate = { from = 0, to = 1, unit = "Mbit/s" }',
+            ["c.toml:3:1: nothing passes a rate of zero", "  |",
+             '3 | links.b.rate = { from = 0, to = 1, unit = "Mbit/s" }', "  | ^ expected a rate above zero"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_value_that_the_scenario_refuses_is_shown_in_the_campaign(
+    tmp_path: Path, two_paths: Path, line: str, shown: list[str]
+) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(f'scenario = "{two_paths.name}"\n[grid]\n{line}\n', encoding="utf-8")
+    with pytest.raises(ropewalk.ScenarioError) as caught:
+        ropewalk.sweep(file, out=tmp_path / "out")
+    said = str(caught.value).removeprefix(f"{tmp_path}/").splitlines()
+    for found, expected in zip(said, shown, strict=False):
+        assert found.startswith(expected), said
+    assert caught.value.__notes__[0].startswith("at the point links.b.")

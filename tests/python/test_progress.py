@@ -1,8 +1,19 @@
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from ropewalk.progress import Bar, Plain, clock, for_terminal, remaining
+import ropewalk
+from conftest import PATIENCE_S, TWO_PATHS
+from ropewalk import simulated
+from ropewalk.plan import Job
+from ropewalk.progress import Bar, Plain, Silent, clock, for_terminal, remaining
+from ropewalk.source import Source
 
 
 def test_plain_lines_estimate_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,3 +59,80 @@ def test_time_left() -> None:
     assert remaining(10, 0, 6) == 0
     assert clock(61) == "1:01"
     assert clock(3_661) == "1:01:01"
+
+
+class Counted(Silent):
+    """Keeps what is begun, and each step."""
+
+    def __init__(self) -> None:
+        self.began: list[tuple[int, str]] = []
+        self.steps: list[int] = []
+
+    def start(self, total: int, what: str) -> None:
+        self.began.append((total, what))
+
+    def advance(self, steps: int = 1) -> None:
+        self.steps.append(steps)
+
+
+@pytest.mark.parametrize("max_memory", [None, 2**30])
+def test_a_single_run_says_how_much_time_it_has_simulated(
+    monkeypatch: pytest.MonkeyPatch, max_memory: int | None
+) -> None:
+    monkeypatch.setattr(simulated, "PATIENCE_S", 0.0)
+    shown = Counted()
+    long = TWO_PATHS.replace('"3 s"', '"2000 s"')
+    ropewalk.run(long, compare=False, series=False, progress=shown, max_memory=max_memory)
+    assert shown.began == [(2000, "two-paths, seconds simulated")]
+    assert len(shown.steps) > 2
+    assert 0 < sum(shown.steps) <= 2000
+
+
+def test_several_runs_count_together_and_short_ones_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Counted()
+    ropewalk.run(TWO_PATHS, compare=False, progress=shown)
+    assert shown.began == []
+    monkeypatch.setattr(simulated, "PATIENCE_S", 0.0)
+    time = simulated.SimulatedTime(shown, "short", 0.5, 4)
+    job = Job(Source(TWO_PATHS), 1, "one")
+    runs = [time.begin(job) for _ in range(3)]
+    runs[0].told_s = 0.25
+    runs[1].told_s = 7.0
+    time.end(runs[2])
+    time.look()
+    time.look()
+    assert shown.began == [(2000, "short, milliseconds simulated")]
+    assert shown.steps == [250 + 500 + 500]
+
+
+def on_a_terminal(words: list[str | Path], term: str, folder: Path) -> str:
+    """What a command shows on a terminal of this kind on standard error."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "ropewalk", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env={**os.environ, "TERM": term},
+        cwd=folder,
+    ) as process:
+        os.close(theirs)
+        seen = bytearray()
+        try:
+            while more := os.read(ours, 4096):
+                seen += more
+        except OSError:
+            pass  # so Linux says that nobody writes any more
+        os.close(ours)
+        assert process.wait(PATIENCE_S) == 0, seen
+    return seen.decode()
+
+
+@pytest.mark.parametrize(("term", "has_bar"), [("xterm", True), ("dumb", False)])
+def test_a_long_run_has_a_bar_or_lines(tmp_path: Path, term: str, has_bar: bool) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(TWO_PATHS.replace('"3 s"', '"20000 s"'), encoding="utf-8")
+    seen = on_a_terminal(["run", file, "--no-compare"], term, tmp_path)
+    assert "two-paths, seconds simulated" in seen
+    assert ("\x1b[" in seen) == has_bar, seen
+    quiet = on_a_terminal(["--quiet", "run", file, "--no-compare"], term, tmp_path)
+    assert "simulated" not in quiet

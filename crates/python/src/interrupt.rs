@@ -1,7 +1,7 @@
-//! A flag that stops runs from another thread.
+//! What another thread may do to a run: stop it, and see how far it is.
 
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Stops every run that it was handed to, once set.
 #[pyclass(frozen, module = "ropewalk._core")]
@@ -31,5 +31,32 @@ impl Interrupt {
     /// Whether it has been set.
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How far a run has come, for another thread to look at meanwhile.
+#[pyclass(frozen, module = "ropewalk._core")]
+#[derive(Default)]
+pub(crate) struct RunProgress(AtomicU64);
+
+impl RunProgress {
+    /// Where the engine says it: nanoseconds of simulated time.
+    pub(crate) fn reached(&self) -> &AtomicU64 {
+        &self.0
+    }
+}
+
+#[pymethods]
+impl RunProgress {
+    /// Of a run that has not begun.
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// The simulated time that it has reached, in seconds.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.0.load(Ordering::Relaxed) as f64 / 1e9
     }
 }

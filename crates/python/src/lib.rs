@@ -23,7 +23,7 @@ mod _core {
     #[pymodule_export]
     use crate::examples::examples;
     #[pymodule_export]
-    use crate::interrupt::Interrupt;
+    use crate::interrupt::{Interrupt, RunProgress};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Reading, checking and running scenarios.
 
 use crate::errors::{interrupted, run_error, scenario_error};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, RunProgress};
 use crate::outcome::Outcome;
 use crate::routing::RouteProgress;
 use pyo3::exceptions::PyValueError;
@@ -32,6 +32,10 @@ pub(crate) struct Info {
     seed: u64,
     /// Simulated time, in seconds; of an emulation real time.
     duration_s: f64,
+    /// What a run may keep in memory at most, in octets, without time series.
+    memory_bytes: u64,
+    /// What time series add to that.
+    series_bytes: u64,
     /// Are its hosts Linux's, so that it runs in real time and one run at a time?
     emulated: bool,
     /// What it says and a kernel does otherwise, if all hosts were asked to be Linux's: the key, what is wrong with it, and
@@ -104,11 +108,14 @@ pub(crate) fn check(
         py.detach(|| scenario.check_seed(seed, watch)).map_err(|error| run_error(py, error))?;
     }
     let plan = scenario.plan();
+    let memory = scenario.memory();
     Ok(Info {
         name: scenario.name().to_owned(),
         hash: scenario.hash(),
         seed: scenario.seed(),
         duration_s: scenario.duration().as_secs_f64(),
+        memory_bytes: memory.world.saturating_add(memory.events),
+        series_bytes: memory.series,
         emulated: plan.is_emulation(),
         departures: scenario.departures().iter().map(departure).collect(),
         multipath: scenario.multipath().into_iter().map(|one| (one.name, one.connections)).collect(),
@@ -146,7 +153,7 @@ pub(crate) fn references(
 
 /// Runs a scenario to its end, without Python's lock; with a `stack` on that one, whatever the file says.
 #[pyfunction]
-#[pyo3(signature = (source, seed=None, series=true, capture=None, interrupt=None, capture_links=Vec::new(), snap_length=0))]
+#[pyo3(signature = (source, seed=None, series=true, capture=None, interrupt=None, capture_links=Vec::new(), snap_length=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "one per keyword of the Python function")]
 pub(crate) fn run(
     py: Python<'_>,
@@ -157,10 +164,13 @@ pub(crate) fn run(
     interrupt: Option<&Bound<'_, Interrupt>>,
     capture_links: Vec<String>,
     snap_length: u32,
+    progress: Option<&Bound<'_, RunProgress>>,
 ) -> PyResult<Outcome> {
     let scenario = load(py, &source, source.stack.as_deref(), watch(interrupt, None))?;
     let stop = interrupt.map(|flag| flag.get().flag());
-    let options = RunOptions { seed, series, capture, capture_links: &capture_links, snap_length, stop };
+    let reached = progress.map(|progress| progress.get().reached());
+    let options =
+        RunOptions { seed, series, capture, capture_links: &capture_links, snap_length, stop, reached };
     if scenario.plan().is_emulation() {
         return emulate(py, &scenario, &options);
     }

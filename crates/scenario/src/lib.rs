@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod explain;
 mod load;
+mod memory;
 mod outcome;
 pub mod plan;
 mod references;
@@ -22,6 +23,7 @@ mod world;
 
 pub use error::{Diagnostic, ScenarioError};
 pub use load::{load, load_as};
+pub use memory::Memory;
 pub use outcome::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
     DatagramCounts, ENGINE_VERSION, EventPlace, EventRow, HopRow, LatenessRow, LinkRow, LinkSeriesRow,

@@ -23,6 +23,7 @@ mod period;
 mod ports;
 mod router;
 mod run_up;
+mod sacked;
 mod sample;
 mod simulation;
 mod trace;
@@ -31,6 +32,7 @@ mod view;
 mod wireless;
 
 pub use collect::link_rows;
+pub(crate) use events::MOST_EVENTS;
 
 use crate::outcome::{Outcome, Provenance};
 use crate::plan::Plan;
@@ -50,7 +52,7 @@ use sample::{Sampler, Samples};
 use simulation::{Radio, Simulation};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use wireless::{MediumDriver, Wired, WirelessDriver};
 
 /// How a scenario is run.
@@ -68,6 +70,8 @@ pub struct RunOptions<'a> {
     pub snap_length: u32,
     /// Stops the run when it becomes true.
     pub stop: Option<&'a AtomicBool>,
+    /// Told the simulated time that the run has reached, in nanoseconds.
+    pub reached: Option<&'a AtomicU64>,
 }
 
 /// Why a run has no outcome.
@@ -246,6 +250,9 @@ impl Run<'_> {
         if log.is_some() {
             driver.watch(simulation);
         }
+        if simulation.world.tap().has_air() {
+            driver.sniff(simulation);
+        }
         let mut now = Instant::ZERO;
         let mut next_sample = Instant::ZERO;
         while now < end {
@@ -255,19 +262,13 @@ impl Run<'_> {
             let stretch = next_sample.min(now.saturating_add(LONGEST_STRETCH));
             now = driver.next().map_or(stretch, |at| at.min(stretch));
             simulation.world.run_until(now);
+            if let Some(reached) = options.reached {
+                reached.store(now.as_nanos(), Ordering::Relaxed);
+            }
             if now < end {
                 driver.step(simulation);
             }
-            let mut comments = Vec::new();
-            if let Some(log) = &mut log {
-                let heard = simulation.world.tap_mut().take_heard();
-                let others = driver.events(simulation);
-                log.collect(plan, simulation, heard, others);
-                if simulation.world.tap().has_capture() {
-                    comments = log.comments(plan, simulation);
-                }
-            }
-            simulation.world.tap_mut().pause(comments);
+            pause(plan, simulation, &mut driver, log.as_mut());
             if let Some(sampler) = &mut sampler
                 && now == next_sample
             {
@@ -304,4 +305,27 @@ impl Run<'_> {
             connections,
         })
     }
+}
+
+/// Collects what has happened up to now, and has captures write what they have heard.
+fn pause<T: PausingTap, M: Medium<Packet>>(
+    plan: &Plan,
+    simulation: &mut Simulation<T, M>,
+    driver: &mut impl MediumDriver<M>,
+    log: Option<&mut EventLog>,
+) {
+    let mut comments = Vec::new();
+    if let Some(log) = log {
+        let heard = simulation.world.tap_mut().take_heard();
+        let others = driver.events(simulation);
+        log.collect(plan, simulation, heard, others);
+        if simulation.world.tap().has_capture() {
+            comments = log.comments(plan, simulation);
+        }
+    }
+    if simulation.world.tap().has_air() {
+        let frames = driver.frames(simulation);
+        simulation.world.tap_mut().write_air(frames);
+    }
+    simulation.world.tap_mut().pause(comments);
 }

@@ -123,6 +123,13 @@ impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
         }
     }
 
+    /// Tells the tap that a frame with this packet goes on the air: on each hop, and again when it is repeated.
+    pub fn aired(&mut self, packet: PacketId) {
+        if T::ACTIVE {
+            self.tap.aired(self.now, self.packets.get(packet));
+        }
+    }
+
     /// Delivers a packet to the node at the end of an entry, now. Nodes are visited when the medium has returned.
     ///
     /// # Panics

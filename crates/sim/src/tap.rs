@@ -26,6 +26,8 @@ pub trait Tap<P> {
     const ACTIVE: bool;
     /// A packet has left the transmitter; it may still be lost.
     fn transmitted(&mut self, at: Instant, link: LinkId, packet: &P);
+    /// A medium has begun to send a frame with this packet.
+    fn aired(&mut self, _at: Instant, _packet: &P) {}
     /// A packet has arrived.
     fn delivered(&mut self, at: Instant, link: LinkId, packet: &P);
     /// A packet is gone.

@@ -10,6 +10,8 @@ pub(crate) trait Engine {
     fn set_timer(&mut self, at: Instant, token: Token);
     fn wire_len(&self, packet: PacketId) -> u32;
     fn transmitted(&mut self, entry: u32, packet: PacketId);
+    /// A frame with this packet begins.
+    fn aired(&mut self, packet: PacketId);
     fn deliver(&mut self, entry: u32, packet: PacketId);
     /// Delivers a copy.
     fn deliver_copy(&mut self, entry: u32, packet: PacketId);
@@ -37,6 +39,10 @@ impl<P: Packet, T: Tap<P>> Engine for MediumContext<'_, P, T> {
     #[inline]
     fn transmitted(&mut self, entry: u32, packet: PacketId) {
         self.transmitted(entry, packet);
+    }
+
+    fn aired(&mut self, packet: PacketId) {
+        self.aired(packet);
     }
 
     #[inline]

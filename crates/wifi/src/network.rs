@@ -21,6 +21,7 @@ use crate::position::Position;
 use crate::propagation::{Channel, Curves, Fading, Propagation};
 use crate::radio::Radio;
 use crate::route::{Entry, RouteId};
+use crate::sniff::Sniffed;
 use crate::stats::{HopStats, RadioStats, RouteStats};
 use crate::token::Token;
 use crate::topology::{Site, Topology};
@@ -52,6 +53,8 @@ pub struct Network {
     frames: Option<Vec<FrameRecord>>,
     /// What was lost to others' signals, if anybody wants to know.
     collisions: Option<Vec<Collision>>,
+    /// Every frame for a capture, if there is one.
+    sniffed: Option<Vec<Sniffed>>,
     ns2: Ns2Rules,
     streams: Streams,
 }
@@ -85,6 +88,7 @@ impl Network {
             curves: config.propagation.curves(),
             frames: None,
             collisions: None,
+            sniffed: None,
             ns2: Ns2Rules::default(),
             streams: *streams,
         };

@@ -1,5 +1,5 @@
-//! Captures in pcapng (draft-ietf-opsawg-pcapng), which Wireshark and tshark read: raw IP, one interface per
-//! link or path, nanosecond times counted from the start of the simulation.
+//! Captures in pcapng (draft-ietf-opsawg-pcapng), which Wireshark and tshark read: raw IP or 802.11 frames, one interface
+//! per link, path or channel, nanosecond times counted from the start of the simulation.
 //!
 //! The bytes are a function of what was written alone: no clock, no host name, little-endian everywhere.
 
@@ -23,8 +23,32 @@ mod code {
     pub(super) const IF_TSRESOL: u16 = 9;
 }
 
-/// LINKTYPE_RAW: packets begin with their IPv4 or IPv6 header.
-const LINKTYPE_RAW: u16 = 101;
+/// What packets of an interface begin with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LinkType {
+    /// LINKTYPE_RAW: their IPv4 or IPv6 header.
+    Raw,
+    /// LINKTYPE_IEEE802_11_RADIOTAP: a radiotap header, then that of 802.11.
+    Radiotap,
+}
+
+impl LinkType {
+    const fn number(self) -> u16 {
+        match self {
+            Self::Raw => 101,
+            Self::Radiotap => 127,
+        }
+    }
+}
+
+/// What a capture has of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Captured<'a> {
+    /// The octets that are known.
+    pub octets: &'a [u8],
+    /// How many there were; at least as many.
+    pub len: u32,
+}
 
 /// An interface of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +92,20 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of `out`.
     pub fn add_interface(&mut self, name: &str, description: &str) -> io::Result<InterfaceId> {
-        self.block.extend(LINKTYPE_RAW.to_le_bytes());
+        self.add_interface_of(LinkType::Raw, name, description)
+    }
+
+    /// Adds an interface of a kind.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn add_interface_of(
+        &mut self,
+        kind: LinkType,
+        name: &str,
+        description: &str,
+    ) -> io::Result<InterfaceId> {
+        self.block.extend(kind.number().to_le_bytes());
         self.block.extend([0; 2]); // reserved
         self.block.extend(self.snap_length.to_le_bytes());
         self.option(code::IF_NAME, name.as_bytes());
@@ -94,15 +131,31 @@ impl<W: Write> Writer<W> {
         packet: &[u8],
         comment: &str,
     ) -> io::Result<()> {
+        let whole = Captured { octets: packet, len: packet.len() as u32 };
+        self.part(interface, at, whole, comment)
+    }
+
+    /// Writes what is known of a packet.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn part(
+        &mut self,
+        interface: InterfaceId,
+        at: Instant,
+        packet: Captured<'_>,
+        comment: &str,
+    ) -> io::Result<()> {
         let nanos = at.as_nanos();
-        let len = packet.len() as u32;
-        let kept = if self.snap_length == 0 { len } else { len.min(self.snap_length) };
+        let Captured { octets, len } = packet;
+        let known = octets.len() as u32;
+        let kept = if self.snap_length == 0 { known } else { known.min(self.snap_length) };
         self.block.extend(interface.0.to_le_bytes());
         self.block.extend(((nanos >> 32) as u32).to_le_bytes());
         self.block.extend((nanos as u32).to_le_bytes());
         self.block.extend(kept.to_le_bytes()); // captured
         self.block.extend(len.to_le_bytes()); // on the link
-        self.padded(&packet[..kept as usize]);
+        self.padded(&octets[..kept as usize]);
         if !comment.is_empty() {
             self.option(code::COMMENT, comment.as_bytes());
             self.end_options();

@@ -55,7 +55,21 @@ function short(value) {
   return "" + +value.toPrecision(4);
 }
 
+// The k-th point of a line, of those from first to last. The first and the last may lie far outside of the view: there the line is
+// cut at the view's edge, for a dashed line of many thousand screens takes a second.
+function atEdge(x, y, k, first, last, step) {
+  const isBefore = k === first && x[k] < view.from, isBehind = k === last - 1 && x[k] > view.to;
+  const other = isBefore ? k + 1 : k - 1;
+  if (!(isBefore || isBehind) || other < first || other >= last || y[other] === null || y[other] === undefined) return [x[k], y[k]];
+  const t = isBefore ? view.from : view.to;
+  if (step) return [t, y[isBefore ? k : other]];
+  return [t, y[k] + (y[other] - y[k]) * (t - x[k]) / (x[other] - x[k] || 1)];
+}
+
 const LEFT = 62, RIGHT = 10, TOP = 6, BOTTOM = 24;
+
+// Shapes of points that stand close together.
+const DENSE = new Set(["tick", "dash"]);
 
 class Chart {
   // lines: {name, colour, x, y, step?, dash?, hidden?}; stacks: {name, colour, x, y} on one another;
@@ -93,7 +107,7 @@ class Chart {
       else if (style === "point") {
         swatch.className = "glyph";
         swatch.style.color = colour;
-        swatch.textContent = { cross: "×", ring: "○", triangle: "▲", diamond: "◆", tick: "▪" }[toggle.shape] || "●";
+        swatch.textContent = { cross: "×", ring: "○", triangle: "▲", diamond: "◆", tick: "▪", dash: "–" }[toggle.shape] || "●";
       }
       else swatch.style.background = colour;
       button.append(swatch, name);
@@ -253,7 +267,8 @@ class Chart {
     };
     for (let k = first; k < last; k++) {
       if (y[k] === null || y[k] === undefined) { flush(); open = false; column = null; continue; }
-      const px = Math.round(this.X(x[k]) * 2) / 2, py = this.Y(y[k]);
+      const [t, value] = atEdge(x, y, k, first, last, step);
+      const px = Math.round(this.X(t) * 2) / 2, py = this.Y(value);
       if (!open) { g.moveTo(px, py); open = true; column = px; least = most = lastY = py; continue; }
       if (px === column) { least = Math.min(least, py); most = Math.max(most, py); lastY = py; continue; }
       flush();
@@ -278,15 +293,16 @@ class Chart {
       g.fillStyle = colour + "b0";
       g.beginPath();
       // A value stands for the interval that ends at its time.
-      const left = k => this.X(k > 0 ? x[k - 1] : 2 * x[0] - (x[1] ?? 0));
+      const within = px => Math.min(Math.max(px, this.plot.x0 - 9), this.plot.x1 + 9);
+      const left = k => within(this.X(k > 0 ? x[k - 1] : 2 * x[0] - (x[1] ?? 0)));
       for (let k = first; k < last; k += columns) {
         const py = this.Y(above[k - first]);
         if (k === first) g.moveTo(left(k), py); else g.lineTo(left(k), py);
-        g.lineTo(this.X(x[Math.min(k + columns - 1, last - 1)]), py);
+        g.lineTo(within(this.X(x[Math.min(k + columns - 1, last - 1)])), py);
       }
       for (let k = last - 1; k >= first; k -= columns) {
         const from = Math.max(first, k - columns + 1), py = this.Y(below[from - first]);
-        g.lineTo(this.X(x[k]), py);
+        g.lineTo(within(this.X(x[k])), py);
         g.lineTo(left(from), py);
       }
       g.closePath();
@@ -296,9 +312,9 @@ class Chart {
   }
 
   drawPoints(g, { x, y, colour, shape, size = 3 }) {
-    const { first, last, stride } = this.visible(x, shape === "tick" ? 5000 : 3000);
+    const { first, last, stride } = this.visible(x, DENSE.has(shape) ? 5000 : 3000);
     // Many stand close together: smaller, so that they do not hide what is below.
-    if (shape !== "tick") size *= Math.min(1, Math.max(.4, 60 / (last - first)));
+    if (!DENSE.has(shape)) size *= Math.min(1, Math.max(.4, 60 / (last - first)));
     g.fillStyle = g.strokeStyle = colour;
     g.lineWidth = 1.5;
     g.beginPath();
@@ -306,6 +322,7 @@ class Chart {
       if (y[k] === null) continue;
       const px = this.X(x[k]), py = this.Y(y[k]);
       if (shape === "tick") { g.rect(px - 1, py - 1, 2, 2); continue; }
+      if (shape === "dash") { g.rect(px - 3, py - .75, 6, 1.5); continue; }
       if (shape === "cross") { g.moveTo(px - size, py - size); g.lineTo(px + size, py + size); g.moveTo(px + size, py - size); g.lineTo(px - size, py + size); continue; }
       if (shape === "ring") { g.moveTo(px + size, py); g.arc(px, py, size, 0, 7); continue; }
       if (shape === "triangle") { g.moveTo(px, py - size * 1.4); g.lineTo(px + size * 1.3, py + size); g.lineTo(px - size * 1.3, py + size); g.closePath(); continue; }
@@ -324,7 +341,7 @@ class Chart {
       const first = lowerBound(points.x, t - around), last = lowerBound(points.x, t + around);
       const stride = Math.max(1, Math.ceil((last - first) / 20000));
       // Rare events win over the ticks below them.
-      const handicap = points.shape === "tick" ? 16 : 0;
+      const handicap = DENSE.has(points.shape) ? 16 : 0;
       for (let k = first; k < last; k += stride) {
         if (points.y[k] === null) continue;
         const far = (this.X(points.x[k]) - px) ** 2 + (this.Y(points.y[k]) - py) ** 2 + handicap;

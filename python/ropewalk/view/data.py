@@ -21,7 +21,7 @@ MOST_SAMPLES: Final = 300_000
 BINS: Final = 500
 """The decisions of bonds are counted in so many intervals."""
 
-FREQUENT: Final = ("segment", "scheduling", "window", "rtt", "collision", "movement", "mark")
+FREQUENT: Final = ("segment", "scheduling", "sack", "window", "rtt", "collision", "movement", "mark")
 """Kinds that come with every packet or frame."""
 
 

@@ -241,7 +241,6 @@ function connectionPanels(run, holder, name) {
   sequencePanel(run, holder, { name, paths, called, colour, own, points });
 
   const subflows = grouped(series, k => series.at("connection", k) === name ? series.at("subflow", k) ?? null : null);
-  const windows = grouped({ length: own("window").length }, i => events.at("subflow", own("window")[i]));
   const lines = [], rtts = [], stacks = [];
   const windowEvents = own("window");
   const bySubflow = new Map();
@@ -257,13 +256,12 @@ function connectionPanels(run, holder, name) {
     rtts.push({ name: `SRTT ${called(number)}`, colour: c, x, y: pickColumn(series, indices, "srtt_ms") });
     stacks.push({ name: called(number), colour: c, x, y: pickColumn(series, indices, "throughput_mbps") });
   }
-  const level = indices => indices.map(k => events.at("cwnd_bytes", k) ?? 0);
   const cwndPoints = [];
   const timeouts = own("timeout"), recoveries = own("recovery");
-  const sampled = number => subflows.get(number) || [];
+  const sampled = new Map([...subflows].map(([number, rows]) => [number, { rows, time: pickTime(series, rows) }]));
   const at = (indices, column) => indices.map(k => {
-    const rows = sampled(events.at("subflow", k));
-    const place = Math.min(lowerBound(Float64Array.from(rows, r => series.time[r]), events.time[k]), rows.length - 1);
+    const { rows, time } = sampled.get(events.at("subflow", k)) || { rows: [], time: [] };
+    const place = Math.min(lowerBound(time, events.time[k]), rows.length - 1);
     return place < 0 ? 0 : series.at(column, rows[place]);
   });
   if (timeouts.length) cwndPoints.push(points(timeouts, one => at(one, "cwnd_bytes"), { name: "timeout", colour: "#b00020", shape: "triangle", size: 4 }));
@@ -325,6 +323,8 @@ function sequencePanel(run, holder, { name, paths, called, colour, own, points }
     }
     all.push(points(fresh, position, { name: called(number), colour: paths.has(number) ? colour(number) : "#546e7a", shape: "tick" }));
   }
+  const sacks = own("sack");
+  if (sacks.length) all.push(points(sacks, position, { name: "selectively acknowledged", colour: "#2e8b57", shape: "dash" }));
   again.sort((a, b) => a - b);
   if (again.length) all.push(points(again, position, { name: "sent again, or out of order, on its subflow", colour: "#d81b9a", shape: "dot", size: 2.5 }));
   const reinjected = own("reinjection").filter(k => events.at("data", k) !== null);
@@ -405,7 +405,7 @@ function bondPanels(run, box) {
   }
 }
 
-const FREQUENT = new Set(["segment", "scheduling", "window", "rtt", "collision", "movement", "mark"]);
+const FREQUENT = new Set(["segment", "scheduling", "sack", "window", "rtt", "collision", "movement", "mark"]);
 
 function eventPanel(run, box) {
   const events = run.events;

@@ -42,6 +42,8 @@ event_kinds! {
     Timeout = "timeout",
     /// TCP sent a segment again.
     Retransmission = "retransmission",
+    /// A sender learned by a selective acknowledgement that data beyond a hole has arrived.
+    Sack = "sack",
     /// A scheduler of Multipath TCP gave octets to a subflow, and why.
     Scheduling = "scheduling",
     /// Octets went to a further subflow, or a subflow's window was reduced (penalization), and why.

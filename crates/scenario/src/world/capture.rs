@@ -1,11 +1,15 @@
-//! Captures: what passes each link and each host, as pcapng files that Wireshark reads.
+//! Captures: what passes each link and each host, and what is on the air, as pcapng files that Wireshark reads.
+
+mod air;
 
 use super::addresses;
 use super::packet::{Body, Packet, Socket};
 use crate::plan::wifi::BroadcastPort;
 use crate::plan::{NodeIndex, NodeKind, Plan};
+use air::AirCapture;
 use ropewalk_sim::{DropReason, LinkId, Tap};
 use ropewalk_units::Instant;
+use ropewalk_wifi::Sniffed;
 use ropewalk_wire::pcapng::{InterfaceId, Writer};
 use ropewalk_wire::{Datagram, Ecn, EmitError, PacketHeader};
 use std::borrow::Cow;
@@ -85,6 +89,8 @@ struct Direction {
 #[derive(Debug)]
 pub(crate) struct CaptureTap {
     captures: Vec<Capture>,
+    /// Unless links are chosen.
+    air: Option<AirCapture>,
     /// By link id.
     directions: Vec<Direction>,
     addresses: Vec<IpAddr>,
@@ -154,9 +160,12 @@ impl CaptureTap {
             };
             directions.push(Direction { link: None, sender: place, receiver: place });
         }
+        let wifi = plan.wifi.as_ref().filter(|_| links.is_empty());
+        let air = wifi.map(|wifi| AirCapture::create(wifi, folder, snap_length)).transpose()?;
         let addresses = addresses::all(plan);
         Ok(Self {
             captures,
+            air,
             directions,
             addresses,
             pending: Vec::new(),
@@ -174,7 +183,8 @@ impl CaptureTap {
             return Err(error);
         }
         let mut paths = Vec::new();
-        for capture in std::mem::take(&mut self.captures) {
+        let air = self.air.take().into_iter().flat_map(AirCapture::into_captures);
+        for capture in std::mem::take(&mut self.captures).into_iter().chain(air) {
             let file = capture.writer.finish()?;
             file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
             std::fs::rename(partial(&capture.path), &capture.path)?;
@@ -255,6 +265,20 @@ impl CaptureTap {
         });
     }
 
+    /// Is what is on the air wanted?
+    pub(super) fn has_air(&self) -> bool {
+        self.air.is_some()
+    }
+
+    /// These frames have begun since the last call.
+    pub(super) fn write_air(&mut self, frames: Vec<Sniffed>) {
+        if let Some(air) = &mut self.air
+            && let Err(error) = air.write(frames)
+        {
+            self.error.get_or_insert(error);
+        }
+    }
+
     /// Writes what was heard, in order of time.
     pub(crate) fn write_pending(&mut self) {
         // Stable: what happened at one time stays in the order in which the tap heard of it.
@@ -272,8 +296,9 @@ impl CaptureTap {
 /// A capture that was not finished leaves nothing behind.
 impl Drop for CaptureTap {
     fn drop(&mut self) {
-        for capture in &self.captures {
-            let _ = std::fs::remove_file(partial(&capture.path));
+        let air = self.air.iter().flat_map(AirCapture::partial_paths);
+        for path in self.captures.iter().map(|capture| partial(&capture.path)).chain(air) {
+            let _ = std::fs::remove_file(path);
         }
     }
 }
@@ -292,6 +317,16 @@ impl Tap<Packet> for CaptureTap {
         }
         if let Some(place) = direction.link {
             self.record(now, place, octets, None);
+        }
+    }
+
+    fn aired(&mut self, _: Instant, packet: &Packet) {
+        if self.error.is_some() || self.air.is_none() {
+            return;
+        }
+        let octets = self.emit(packet);
+        if let Some(air) = &mut self.air {
+            air.air(octets);
         }
     }
 

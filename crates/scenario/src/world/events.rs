@@ -14,7 +14,7 @@ use ropewalk_units::Instant;
 use std::collections::BTreeMap;
 
 /// The most events that one run keeps: they stay in memory to its end.
-const MOST_EVENTS: usize = 8_000_000;
+pub(crate) const MOST_EVENTS: usize = 8_000_000;
 
 /// Which connection a packet is of, and which of its subflows at the sender of the data.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,12 +147,14 @@ impl EventLog {
             let row = match packet.what {
                 Happened::Sent => EventRow::new(packet.at, EventKind::Segment, "segment"),
                 Happened::Marked => EventRow::new(packet.at, EventKind::Mark, "marked"),
+                Happened::Sacked => EventRow::new(packet.at, EventKind::Sack, "sacked")
+                    .because("it has arrived, and something before it has not"),
                 Happened::Dropped(reason) => {
                     EventRow::new(packet.at, EventKind::Drop, "dropped").because(cause(reason))
                 }
             };
             let octets = match (packet.what, packet.payload) {
-                (Happened::Sent, Some(payload)) => payload.len,
+                (Happened::Sent | Happened::Sacked, Some(payload)) => payload.len,
                 _ => packet.len,
             };
             rows.push(EventRow {

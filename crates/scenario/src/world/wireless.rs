@@ -10,7 +10,7 @@ use ropewalk_sim::{Medium, NoMedium, Tap};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wifi::mobility::Trajectory;
 use ropewalk_wifi::position::Position;
-use ropewalk_wifi::{Collision, FrameKind, Network, RouteConfig, RouteId, StationId};
+use ropewalk_wifi::{Collision, FrameKind, Network, RouteConfig, RouteId, Sniffed, StationId};
 
 /// What a run does to its medium while time passes, and what it tells of it.
 pub(super) trait MediumDriver<M: Medium<Packet>> {
@@ -32,6 +32,14 @@ pub(super) trait MediumDriver<M: Medium<Packet>> {
 
     /// Collisions and moves since the last call, as far as they are wanted.
     fn events<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) -> Vec<EventRow> {
+        Vec::new()
+    }
+
+    /// From now on writes frames down for [`Self::frames`].
+    fn sniff<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) {}
+
+    /// The frames since the last call.
+    fn frames<T: Tap<Packet>>(&mut self, _simulation: &mut Simulation<T, M>) -> Vec<Sniffed> {
         Vec::new()
     }
 
@@ -278,6 +286,14 @@ impl MediumDriver<Network> for WirelessDriver<'_> {
         let mut rows = std::mem::take(&mut self.moves);
         rows.extend(collisions.iter().map(|collision| lost(network, collision)));
         rows
+    }
+
+    fn sniff<T: Tap<Packet>>(&mut self, simulation: &mut Simulation<T, Network>) {
+        simulation.world.touch_medium(|network, _| network.sniff());
+    }
+
+    fn frames<T: Tap<Packet>>(&mut self, simulation: &mut Simulation<T, Network>) -> Vec<Sniffed> {
+        simulation.world.touch_medium(|network, _| network.drain_sniffed().collect())
     }
 
     fn radios<T: Tap<Packet>>(&self, simulation: &Simulation<T, Network>) -> Vec<RadioRow> {

@@ -62,6 +62,7 @@ fn what_happens_is_told_in_order_of_time() {
         "blocked",
         "unblocked",
         "segment",
+        "sacked",
         "dropped",
     ] {
         assert!(names.contains(expected), "no `{expected}` among {names:?}");
@@ -121,6 +122,32 @@ fn counts_of_events_are_those_of_the_tables() {
     let total = outcome.connections[0].hol_blocked_s.expect("simulated");
     // What waits at the end is not over.
     assert!(waited <= total + 1e-9 && waited > total - 2.5, "{waited} of {total}");
+}
+
+#[test]
+fn what_is_sacked_was_sent_before_and_is_told_once() {
+    let outcome = outcome(TWO_PATHS, &[("scenario.events", "[\"segment\", \"sack\"]")]);
+    let ranges = |row: &EventRow| {
+        let first = row.data.expect("a position");
+        first..first + u64::from(row.octets.expect("a length"))
+    };
+    let mut told = BTreeSet::new();
+    for row in of(&outcome, "sacked") {
+        assert_eq!(row.connection, Some(0));
+        let sent = of(&outcome, "segment").filter(|sent| sent.subflow == row.subflow && sent.time < row.time);
+        let covered: u64 = {
+            let whole = ranges(row);
+            let inside: BTreeSet<_> = sent
+                .map(ranges)
+                .filter(|range| whole.start <= range.start && range.end <= whole.end)
+                .map(|range| (range.start, range.end))
+                .collect();
+            inside.iter().map(|(start, end)| end - start).sum()
+        };
+        assert_eq!(covered, u64::from(row.octets.unwrap_or(0)), "{row:?}");
+        assert!(told.insert((row.subflow, row.data)), "{row:?} is told twice");
+    }
+    assert!(told.len() > 50, "{} pieces", told.len());
 }
 
 #[test]

@@ -116,6 +116,8 @@ impl Network {
         let duration = self.radios[index as usize].airtime(frame.rate, frame.octets);
         let count = self.topology.count(index);
         let record = self.note(now, index, frame, duration);
+        let held = self.radios[index as usize].current.and_then(|current| current.packet);
+        self.note_sniffed(cx, index, &frame, broadcast.or(held));
         let transmission = self.air.insert(Transmission {
             radio: index,
             frame,

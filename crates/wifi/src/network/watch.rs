@@ -2,8 +2,12 @@
 
 use super::Network;
 use crate::config::StationId;
-use crate::frame::{BROADCAST, Frame};
+use crate::engine::Engine;
+use crate::frame::{BROADCAST, Frame, FrameKind};
 use crate::monitor::{Collision, FrameRecord};
+use crate::phy::{Rate, Standard};
+use crate::sniff::{self, Sniffed};
+use ropewalk_sim::PacketId;
 use ropewalk_units::{Duration, Instant};
 
 impl Network {
@@ -26,6 +30,42 @@ impl Network {
     /// The collisions since the last call, by time.
     pub fn drain_collisions(&mut self) -> impl Iterator<Item = Collision> {
         self.collisions.iter_mut().flat_map(|collisions| collisions.drain(..))
+    }
+
+    /// From now on writes every frame down for [`Self::drain_sniffed`], and tells the tap of the packets in them.
+    pub fn sniff(&mut self) {
+        self.sniffed.get_or_insert_default();
+    }
+
+    /// The frames since the last call, in the order they began. The tap was told of the packets of those that have one, in
+    /// this order.
+    pub fn drain_sniffed(&mut self) -> impl Iterator<Item = Sniffed> {
+        self.sniffed.iter_mut().flat_map(|sniffed| sniffed.drain(..))
+    }
+
+    /// A frame begins, with this packet if it is at hand.
+    #[inline]
+    pub(super) fn note_sniffed(
+        &mut self,
+        cx: &mut impl Engine,
+        index: u32,
+        frame: &Frame,
+        packet: Option<PacketId>,
+    ) {
+        let Some(sniffed) = &mut self.sniffed else { return };
+        let packet = packet.filter(|_| frame.kind == FrameKind::Data);
+        if let Some(packet) = packet {
+            cx.aired(packet);
+        }
+        let radio = &self.radios[index as usize];
+        let to = (frame.to != BROADCAST).then(|| self.radios[frame.to as usize].station);
+        let ends = sniff::Ends { from: radio.station, to };
+        let preamble = match radio.mac.standard {
+            Standard::Dsss { short_preamble: true } if frame.rate != Rate::Mbps1 => sniff::Preamble::Short,
+            _ => sniff::Preamble::Long,
+        };
+        let air = sniff::Air { channel: radio.channel, preamble };
+        sniffed.push(sniff::sniffed(cx.now(), frame, ends, air, packet.is_some()));
     }
 
     /// A radio has lost the frame of this transmission to others.
