@@ -8,6 +8,7 @@ mod hub;
 mod notice;
 mod pending;
 mod prefixes;
+mod search;
 mod site;
 mod tunnel;
 
