@@ -100,6 +100,10 @@ pub struct Config {
     pub mark: u32,
     /// What the kernel is asked to do.
     pub offload: Offload,
+    /// Whom root becomes when all is there.
+    pub user: String,
+    /// The key that names flows.
+    pub flow_key: [u64; 2],
 }
 
 impl Config {
@@ -135,6 +139,8 @@ impl Config {
             control: control(&file),
             http: file.gateway.http,
             mark: file.gateway.mark,
+            user: file.gateway.user.clone(),
+            flow_key,
             offload: Offload {
                 tun: file.offload.tun,
                 send: file.offload.send,

@@ -115,7 +115,7 @@ impl Recorder {
     ///
     /// # Errors
     /// The file cannot be made, or is there.
-    pub fn create(path: &Path, flow_key: [u64; 2]) -> io::Result<Self> {
+    pub fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         let mut recorder = Self {
             out: BufWriter::new(file),
@@ -125,9 +125,13 @@ impl Recorder {
             now: Instant::ZERO,
         };
         recorder.out.write_all(&MAGIC)?;
-        let key = flow_key.map(u64::to_be_bytes).concat();
-        recorder.note(Kind::FlowKey, Instant::ZERO, &[&key]);
         Ok(recorder)
+    }
+
+    /// It begins.
+    pub(crate) fn begin(&mut self, now: Instant, flow_key: [u64; 2]) {
+        let key = flow_key.map(u64::to_be_bytes).concat();
+        self.note(Kind::FlowKey, now, &[&key]);
     }
 
     fn note(&mut self, kind: Kind, now: Instant, parts: &[&[u8]]) {

@@ -3,9 +3,9 @@
 use ropewalk_units::{Duration, Instant};
 
 /// What a path carries as long as nothing else is known: IPv6's minimum (RFC 8200 §5).
-pub const BASE: u16 = 1280;
+pub(super) const BASE: u16 = 1280;
 /// The least that is searched for: what every host of IPv4 takes (RFC 791 §3.1).
-pub const LEAST: u16 = 576;
+pub(super) const LEAST: u16 = 576;
 /// The search ends when it is known so well.
 const STEP: u16 = 4;
 /// PROBE_TIMER (RFC 8899 §5.1.1): no less than a second.
@@ -19,16 +19,16 @@ const RAISE: Duration = Duration::from_secs(600);
 
 /// A probe on its way, or one that is to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Probe {
+pub(super) struct Probe {
     /// Names it.
-    pub number: u16,
+    pub(super) number: u16,
     /// Octets of its IP packet.
-    pub len: u16,
+    pub(super) len: u16,
 }
 
 /// The search of one direction of one path.
 #[derive(Clone, Debug)]
-pub struct Search {
+pub(super) struct Search {
     most: u16,
     /// The longest that came through; 0: none yet.
     works: u16,
@@ -44,7 +44,7 @@ pub struct Search {
 
 impl Search {
     /// Of a path that carries at most `most`: that is tried first.
-    pub fn new(most: u16, now: Instant) -> Self {
+    pub(super) fn new(most: u16, now: Instant) -> Self {
         let most = most.max(LEAST);
         Self {
             most,
@@ -59,7 +59,7 @@ impl Search {
     }
 
     /// What may be sent: what was found. In the first second the longest, since a connection that begins then keeps its segment size.
-    pub fn limit(&self) -> u16 {
+    pub(super) fn limit(&self) -> u16 {
         match (self.works, self.is_judged) {
             (0, false) => self.most,
             (0, true) => BASE.min(self.most).min(self.fails - 1),
@@ -68,12 +68,12 @@ impl Search {
     }
 
     /// When [`Self::handle_timeout`] is to be called.
-    pub const fn due(&self) -> Instant {
+    pub(super) const fn due(&self) -> Instant {
         self.due
     }
 
     /// A probe to send, if it is time. What is lost on a path that is not up says nothing.
-    pub fn handle_timeout(&mut self, now: Instant, is_up: bool) -> Option<Probe> {
+    pub(super) fn handle_timeout(&mut self, now: Instant, is_up: bool) -> Option<Probe> {
         if now < self.due {
             return None;
         }
@@ -100,7 +100,7 @@ impl Search {
     }
 
     /// The other end has a probe.
-    pub fn handle_answer(&mut self, now: Instant, number: u16) {
+    pub(super) fn handle_answer(&mut self, now: Instant, number: u16) {
         if number != self.probe.number || self.tries == 0 {
             return;
         }

@@ -65,6 +65,12 @@ pub(super) struct GatewayTable {
     pub(super) http: Option<SocketAddr>,
     #[serde(default = "mark")]
     pub(super) mark: u32,
+    #[serde(default = "user")]
+    pub(super) user: String,
+}
+
+fn user() -> String {
+    "nobody".to_owned()
 }
 
 const fn mark() -> u32 {

@@ -40,41 +40,63 @@ fn text(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Answer {
         ))
 }
 
-/// Serves on a Unix socket, which its owner alone may use.
-///
-/// # Errors
-/// It cannot be made.
-pub fn serve_unix(path: &Path, start: Start) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    // A killed process has left it.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let server = Server::http_unix(path).map_err(io::Error::other)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-    spawn(server, start, May::Change)
+/// A socket on which nobody is answered yet.
+pub struct Listener {
+    server: Server,
+    may: May,
 }
 
-/// Serves on an address of the network.
-///
-/// # Errors
-/// It cannot be had.
-pub fn serve_tcp(address: SocketAddr, start: Start) -> io::Result<()> {
-    spawn(Server::http(address).map_err(io::Error::other)?, start, May::Look)
-}
-
-fn spawn(server: Server, start: Start, may: May) -> io::Result<()> {
-    let serve = move || {
-        for mut request in server.incoming_requests() {
-            let answer = answer(&start, may, &mut request);
-            // Who has gone does not miss the answer.
-            let _ = request.respond(answer);
+impl Listener {
+    /// On a Unix socket, which its owner alone may use.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn unix(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
         }
-    };
-    thread::Builder::new().name("control".into()).spawn(serve).map(drop)
+        // A killed process has left it.
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let server = Server::http_unix(path).map_err(io::Error::other)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+        Ok(Self { server, may: May::Change })
+    }
+
+    /// On an address of the network.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub fn tcp(address: SocketAddr) -> io::Result<Self> {
+        let server = Server::http(address).map_err(io::Error::other)?;
+        Ok(Self { server, may: May::Look })
+    }
+
+    /// Answers from now on, on a thread of its own that may do nothing else.
+    ///
+    /// # Errors
+    /// There is no thread.
+    pub fn serve(self, start: Start) -> io::Result<()> {
+        let serve = move || {
+            if let Err(error) = give_up_all() {
+                tracing::warn!(reason = %error, "the thread that answers keeps what the process may do");
+            }
+            for mut request in self.server.incoming_requests() {
+                let answer = answer(&start, self.may, &mut request);
+                // Who has gone does not miss the answer.
+                let _ = request.respond(answer);
+            }
+        };
+        thread::Builder::new().name("control".into()).spawn(serve).map(drop)
+    }
+}
+
+/// This thread needs no capability.
+fn give_up_all() -> Result<(), caps::errors::CapsError> {
+    caps::clear(None, caps::CapSet::Effective)?;
+    caps::clear(None, caps::CapSet::Permitted)
 }
 
 fn report(start: &Start) -> Option<Report> {

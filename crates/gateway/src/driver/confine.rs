@@ -43,8 +43,11 @@ pub(super) fn confine(confinement: &Confinement<'_>) -> io::Result<()> {
     if geteuid().is_root() {
         become_user(confinement.user)?;
     }
-    for set in [CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
-        let wanted = if set == CapSet::Inheritable { &CapsHashSet::new() } else { &kept };
+    for (set, wanted) in [
+        (CapSet::Effective, &kept),
+        (CapSet::Permitted, &kept),
+        (CapSet::Inheritable, &CapsHashSet::new()),
+    ] {
         caps::set(None, set, wanted).map_err(io::Error::other)?;
     }
     nix::sys::prctl::set_no_new_privs()?;

@@ -7,6 +7,7 @@ pub(super) use arena::Arena;
 
 use crate::config::{Line, Offload};
 use batch::{Batch, Carrier};
+use nix::net::if_::if_nametoindex;
 use quinn_udp::UdpSocketState;
 use ropewalk_units::{Duration, Instant};
 use rustix::io::Errno;
@@ -40,6 +41,8 @@ pub(super) struct Outlet {
 /// A socket, and what the kernel does for it.
 struct Opened {
     socket: UdpSocket,
+    /// The number of its interface, if it is bound to one.
+    index: Option<u32>,
     /// `None`: a system call for each datagram.
     state: Option<UdpSocketState>,
 }
@@ -101,7 +104,27 @@ impl Outlet {
         let socket = UdpSocket::from(socket);
         let wants = self.offload.send || self.offload.receive;
         let state = if wants { Some(UdpSocketState::new((&socket).into())?) } else { None };
-        Ok(Opened { socket, state })
+        Ok(Opened { socket, index: self.index(), state })
+    }
+
+    /// The number that its interface has at the moment.
+    fn index(&self) -> Option<u32> {
+        self.interface.as_deref().and_then(|name| if_nametoindex(name).ok())
+    }
+
+    /// Interfaces or addresses have changed: a socket that is missing may be had again, and one whose interface has gone, or is another
+    /// of the same name, is of no use.
+    pub(super) fn look_again(&mut self, now: Instant) {
+        if self.socket.as_ref().is_some_and(|opened| self.interface.is_some() && opened.index != self.index()) {
+            self.lose(now, &io::Error::other("its interface has gone"));
+        }
+        self.retry_at = self.retry_at.min(now);
+        self.retry(now);
+    }
+
+    /// Has it a port that only root may bind?
+    pub(super) fn has_low_port(&self) -> bool {
+        (1..1024).contains(&self.local.port())
     }
 
     /// Tries again if it is time.
