@@ -4,8 +4,9 @@ use super::metrics;
 use crate::driver::{PathChange, Report, Request, Start};
 use std::fs;
 use std::io::{self, Read};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -42,8 +43,13 @@ fn text(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Answer {
 
 /// A socket on which nobody is answered yet.
 pub struct Listener {
-    server: Server,
+    socket: Socket,
     may: May,
+}
+
+enum Socket {
+    Unix(UnixListener),
+    Tcp(TcpListener),
 }
 
 impl Listener {
@@ -60,9 +66,9 @@ impl Listener {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let server = Server::http_unix(path).map_err(io::Error::other)?;
+        let socket = UnixListener::bind(path)?;
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-        Ok(Self { server, may: May::Change })
+        Ok(Self { socket: Socket::Unix(socket), may: May::Change })
     }
 
     /// On an address of the network.
@@ -70,26 +76,35 @@ impl Listener {
     /// # Errors
     /// It cannot be had.
     pub fn tcp(address: SocketAddr) -> io::Result<Self> {
-        let server = Server::http(address).map_err(io::Error::other)?;
-        Ok(Self { server, may: May::Look })
+        Ok(Self { socket: Socket::Tcp(TcpListener::bind(address)?), may: May::Look })
     }
 
-    /// Answers from now on, on a thread of its own that may do nothing else.
+    /// Answers from now on, on threads of its own that may do nothing else.
     ///
     /// # Errors
     /// There is no thread.
     pub fn serve(self, start: Start) -> io::Result<()> {
         let serve = move || {
-            if let Err(error) = give_up_all() {
-                tracing::warn!(reason = %error, "the thread that answers keeps what the process may do");
-            }
-            for mut request in self.server.incoming_requests() {
-                let answer = answer(&start, self.may, &mut request);
-                // Who has gone does not miss the answer.
-                let _ = request.respond(answer);
+            if let Err(error) = self.answer_all(&start) {
+                tracing::warn!(reason = %error, "nobody answers");
             }
         };
         thread::Builder::new().name("control".into()).spawn(serve).map(drop)
+    }
+
+    /// The server's own threads begin after this one has given up what it might do.
+    fn answer_all(self, start: &Start) -> io::Result<()> {
+        give_up_all().map_err(io::Error::other)?;
+        let server = match self.socket {
+            Socket::Unix(socket) => Server::from_listener(socket, None),
+            Socket::Tcp(socket) => Server::from_listener(socket, None),
+        };
+        for mut request in server.map_err(io::Error::other)?.incoming_requests() {
+            let answer = answer(start, self.may, &mut request);
+            // Who has gone does not miss the answer.
+            let _ = request.respond(answer);
+        }
+        Ok(())
     }
 }
 

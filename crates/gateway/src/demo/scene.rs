@@ -221,6 +221,11 @@ impl Scene {
         inside(&self.lines.namespace(host), work)
     }
 
+    /// The namespace of the hub or of the site.
+    pub fn namespace(&self, host: &str) -> PathBuf {
+        self.lines.namespace(host)
+    }
+
     /// The processes of hub and site.
     pub fn pids(&self) -> [u32; 2] {
         [self.daemons[0].0.id(), self.daemons[1].0.id()]

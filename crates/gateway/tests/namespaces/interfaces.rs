@@ -34,7 +34,7 @@ fn an_address_that_changes_is_followed() {
     net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
     let site = net.ns("site");
     must(&format!(
-        "ip -n {site} address add 192.0.2.77/24 dev lte && ip -n {site} address del 192.0.2.2/24 dev lte"
+        "ip -n {site} address del 192.0.2.2/24 dev lte && ip -n {site} address add 192.0.2.77/24 dev lte"
     ));
     let remote = || {
         let status = net.status("hub");
