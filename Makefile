@@ -8,6 +8,7 @@
 #   make stops   200 stops at random moments of every command
 #   make lint    formatters and linters, warnings as errors
 #   make bench   the benchmarks
+#   make gateway-bars   what the gateway carries and costs here; as root
 #   make docs    the documentation as a site, in the folder site; a broken link is an error
 #   make release wheels and sdist, built and checked, in the folder dist; nothing is uploaded
 #   make clean   remove what the others made
@@ -31,7 +32,7 @@ RUFF = $(BIN)/ruff
 export PYO3_PYTHON := $(abspath $(BIN))/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-rust test-python fuzz gates interop stops lint lint-rust lint-python bench docs release clean
+.PHONY: run test test-rust test-python fuzz gates interop stops lint lint-rust lint-python bench gateway-bars docs release clean
 
 run: $(VENV)/.package
 	$(BIN)/ropewalk run scenarios/degraded-path.toml
@@ -80,6 +81,10 @@ bench: $(VENV)/.package
 	cargo bench --locked -p ropewalk-sim -p ropewalk-tcp -p ropewalk-bonding
 	benches/ns3/compare
 	$(BIN)/python benches/python_side.py
+
+gateway-bars:
+	cargo build --locked --profile quick -p ropewalk-gateway -p ropewalk-live -p ropewalk-benches --bins
+	target/quick/gateway
 
 docs: $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install -q 'mkdocs-material>=9.8' 'mkdocstrings-python>=2.0'

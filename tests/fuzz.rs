@@ -46,3 +46,13 @@ fn a_tcp_endpoint_bears_any_segments() {
 fn a_multipath_connection_bears_any_segments() {
     run("mptcp", 20_000, targets::mptcp::run);
 }
+
+#[test]
+fn the_gateways_parsers_bear_any_octets() {
+    run("gateway", 1_500, targets::gateway::run);
+}
+
+#[test]
+fn the_gateways_sessions_bear_any_lines() {
+    run("gateway_session", 2_000, targets::gateway_session::run);
+}

@@ -1,6 +1,8 @@
 //! What the fuzz targets do. The workspace's own tests include these files and run them over the seeds, on a stable
 //! compiler, so that they stay alive without a fuzzer.
 
+pub mod gateway;
+pub mod gateway_session;
 pub mod mptcp;
 pub mod options;
 pub mod packets;

@@ -40,6 +40,8 @@ pub struct Line {
     pub remote: SocketAddr,
     /// Its rank of cost.
     pub cost: Option<u32>,
+    /// The longest IP packet that it may carry, in octets.
+    pub mtu: u16,
 }
 
 /// What a gateway is.
@@ -73,6 +75,17 @@ pub struct Tun {
     pub mtu: u16,
 }
 
+/// What is left to the kernel, if it can: many packets in one system call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offload {
+    /// On the TUN interface: packets of a flow as one, and their checksums.
+    pub tun: bool,
+    /// UDP_SEGMENT, and `sendmmsg` where that is refused.
+    pub send: bool,
+    /// `recvmmsg` with UDP_GRO.
+    pub receive: bool,
+}
+
 /// All of it.
 pub struct Config {
     /// The inside.
@@ -85,6 +98,12 @@ pub struct Config {
     pub http: Option<SocketAddr>,
     /// The mark of the tunnel's own packets, and its table of routes.
     pub mark: u32,
+    /// What the kernel is asked to do.
+    pub offload: Offload,
+    /// Whom root becomes when all is there.
+    pub user: String,
+    /// The key that names flows.
+    pub flow_key: [u64; 2],
 }
 
 impl Config {
@@ -120,6 +139,13 @@ impl Config {
             control: control(&file),
             http: file.gateway.http,
             mark: file.gateway.mark,
+            user: file.gateway.user.clone(),
+            flow_key,
+            offload: Offload {
+                tun: file.offload.tun,
+                send: file.offload.send,
+                receive: file.offload.receive,
+            },
         })
     }
 }
@@ -222,7 +248,10 @@ fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> R
     let inside =
         Inside { classes: classes(file), hasher, mtu: mtu(place, file, fits.min().unwrap_or(LEAST_MTU))? };
     let paths =
-        lines.iter().enumerate().map(|(socket, line)| SitePath { way: Way { socket, to: line.remote } });
+        lines.iter().enumerate().map(|(socket, line)| SitePath {
+        way: Way { socket, to: line.remote },
+        mtu: line.mtu,
+    });
     let config = SiteConfig {
         secret: secret(place, &file.gateway.key)?,
         hub: hub
@@ -263,6 +292,7 @@ fn line(path: &PathTable, address: IpAddr, remote: SocketAddr) -> Line {
         local: SocketAddr::new(address, path.port),
         remote,
         cost: path.cost,
+        mtu: path.mtu,
     }
 }
 

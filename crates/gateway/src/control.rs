@@ -6,4 +6,4 @@ mod metrics;
 mod server;
 
 pub use client::{ClientError, call};
-pub use server::{serve_tcp, serve_unix};
+pub use server::Listener;

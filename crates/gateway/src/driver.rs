@@ -1,12 +1,13 @@
 //! Sockets, the TUN interface, the clock: what moves packets, and decides nothing.
 
 mod clock;
-mod core;
+mod confine;
 mod inside;
 mod outside;
+mod recorded;
 mod request;
 mod serve;
+mod watch;
 
-pub use core::Core;
 pub use request::{PathChange, Report, Request};
 pub use serve::{Error, Start, run};

@@ -13,4 +13,5 @@ pub mod driver;
 pub mod key;
 pub mod netlink;
 pub mod packet;
+pub mod record;
 pub mod session;

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use ropewalk_gateway::config::{Config, Part};
-use ropewalk_gateway::control::{call, serve_tcp, serve_unix};
+use ropewalk_gateway::control::{Listener, call};
 use ropewalk_gateway::driver::{self, PathChange};
 use ropewalk_gateway::key::SecretKey;
 use std::net::{IpAddr, SocketAddr};
@@ -41,6 +41,16 @@ enum Command {
     Run {
         /// The configuration.
         config: PathBuf,
+        /// Write a record of the run into this new file: see `replay`. It holds secrets.
+        #[arg(long)]
+        record: Option<PathBuf>,
+    },
+    /// Play a record again, without sockets, and look whether the same octets come out.
+    Replay {
+        /// The configuration of the run.
+        config: PathBuf,
+        /// The record.
+        record: PathBuf,
     },
     /// Print the status of a running gateway as JSON.
     Status {
@@ -146,7 +156,8 @@ fn perform(command: Command) -> Result<(), Failure> {
         }
         Command::Pubkey { file } => println!("{}", SecretKey::read(&file)?.public()),
         Command::Check { config } => check(&config)?,
-        Command::Run { config } => run(&config)?,
+        Command::Run { config, record } => run(&config, record)?,
+        Command::Replay { config, record } => replay(&config, &record)?,
         Command::Status { control } => println!("{}", call(&control.control, "GET", "/status", "")?),
         Command::Path { control, change } => {
             let change = serde_json::to_string(&change.into_change())?;
@@ -203,22 +214,48 @@ fn check(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn run(path: &Path) -> Result<(), Failure> {
+fn replay(config: &Path, record: &Path) -> Result<(), Failure> {
+    let octets = std::fs::read(record)?;
+    let read = |flow_key| Config::read(config, flow_key).map_err(|mistake| mistake.to_string());
+    let replayed = ropewalk_gateway::record::replay(&octets, read)?;
+    println!(
+        "{:.1} s, {} entries: {} packets in, {} datagrams in; {} datagrams out and {} packets out, each as recorded",
+        replayed.seconds,
+        replayed.entries,
+        replayed.packets,
+        replayed.datagrams,
+        replayed.sent,
+        replayed.delivered
+    );
+    Ok(())
+}
+
+fn run(path: &Path, record: Option<PathBuf>) -> Result<(), Failure> {
     let config = read(path)?;
     let (control, http, name) = (config.control.clone(), config.http, config.tun.name.clone());
     let socket = control.clone();
-    let result = driver::run(config, move |start| {
-        if let Err(error) = serve_unix(&control, start.clone()) {
-            tracing::warn!(path = %control.display(), reason = %error, "no status socket");
-        }
-        if let Some(address) = http
-            && let Err(error) = serve_tcp(address, start)
-        {
-            tracing::warn!(%address, reason = %error, "no status page");
+    let open = move || listen(&control, http);
+    let result = driver::run(config, record, open, move |listeners, start| {
+        for listener in listeners {
+            if let Err(error) = listener.serve(start.clone()) {
+                tracing::warn!(reason = %error, "nobody answers");
+            }
         }
         tracing::info!(interface = name, "running");
     });
-    // Gone with the process, whoever made it.
+    // Whoever may; the next start removes what is left.
     let _ = std::fs::remove_file(socket);
     Ok(result?)
+}
+
+/// Where questions are answered; what cannot be had is told.
+fn listen(control: &Path, http: Option<std::net::SocketAddr>) -> Vec<Listener> {
+    let unix = Listener::unix(control);
+    let unix = unix
+        .inspect_err(|error| tracing::warn!(path = %control.display(), reason = %error, "no status socket"));
+    let tcp = http.map(|address| {
+        let tcp = Listener::tcp(address);
+        tcp.inspect_err(|error| tracing::warn!(%address, reason = %error, "no status page"))
+    });
+    unix.into_iter().chain(tcp.into_iter().flatten()).collect()
 }

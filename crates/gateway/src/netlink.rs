@@ -5,7 +5,7 @@ use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
-use netlink_packet_route::link::{LinkFlags, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
@@ -73,6 +73,29 @@ impl Netlink {
         message.header.index = interface;
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
+        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// `ip link set … mtu …`.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_mtu(&mut self, interface: u32, mtu: u32) -> io::Result<()> {
+        self.set_link(interface, LinkAttribute::Mtu(mtu))
+    }
+
+    /// `ip link set … gso_max_segs …`: of how many packets the kernel may make one.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_most_segments(&mut self, interface: u32, segments: u32) -> io::Result<()> {
+        self.set_link(interface, LinkAttribute::GsoMaxSegs(segments))
+    }
+
+    fn set_link(&mut self, interface: u32, attribute: LinkAttribute) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = interface;
+        message.attributes.push(attribute);
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 

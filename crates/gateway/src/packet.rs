@@ -1,8 +1,10 @@
 //! IP packets of the inside: their flows, marks, and the segment sizes that TCP announces in them.
 
 mod mss;
+mod too_long;
 
 pub use mss::clamp_mss;
+pub use too_long::too_long;
 
 use ropewalk_bonding::Payload;
 use siphasher::sip::SipHasher13;

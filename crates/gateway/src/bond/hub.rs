@@ -14,12 +14,14 @@ use crate::session::noise::{self, Heard};
 use crate::session::offer::{Answer, Generation, INNER_VERSION, Offer, Refused, Unreadable};
 use crate::session::transport::{Cipher, End, Names, Transport};
 use ipnet::IpNet;
-use ropewalk_bonding::{Config, PathConfig};
+use ropewalk_bonding::{Config, MAX_PATHS, PathConfig};
 use ropewalk_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A site that sent something in this time is alive: its keepalives come many times in it.
 const ALIVE: Duration = Duration::from_secs(5);
+/// The longest IP packet that is tried on the way to a site: Ethernet's.
+const MOST: u16 = 1500;
 
 /// A site as the hub knows it.
 pub struct Member {
@@ -72,6 +74,8 @@ pub struct Hub {
     answered: Answered,
     out: VecDeque<(Way, Vec<u8>)>,
     rest: VecDeque<(usize, Packet)>,
+    /// Packets for the inside that are the hub's own.
+    back: VecDeque<Packet>,
     notices: VecDeque<(Subject, Notice)>,
     drops: Drops,
 }
@@ -104,6 +108,7 @@ impl Hub {
             answered: Answered::default(),
             out: VecDeque::new(),
             rest: VecDeque::new(),
+            back: VecDeque::new(),
             notices: VecDeque::new(),
             drops: Drops::default(),
             config,
@@ -295,7 +300,7 @@ impl Hub {
             return;
         }
         self.displace(now, site, generation);
-        if let Ok(tunnel) = Tunnel::new(bond, transport, now) {
+        if let Ok(tunnel) = Tunnel::new(bond, [MOST; MAX_PATHS], transport, now) {
             self.places[site].tunnel = Some((generation, tunnel));
             self.notices.push_back((Some(site), Notice::Begun { is_fresh: true }));
         }
@@ -406,6 +411,7 @@ impl Hub {
         self.is_busy[site] = false;
         if let Some((_, tunnel)) = &mut self.places[site].tunnel {
             self.rest.extend(std::iter::from_fn(|| tunnel.poll_deliver(now)).map(|packet| (site, packet)));
+            self.back.extend(std::iter::from_fn(|| tunnel.poll_back()));
             let notices = std::iter::from_fn(|| tunnel.poll_notice());
             self.notices.extend(notices.map(|notice| (Some(site), notice)));
         }
@@ -414,6 +420,9 @@ impl Hub {
 
     /// The next packet for the inside: to be asked for after the datagrams. A site's packets have its own addresses.
     pub fn poll_deliver(&mut self, _now: Instant) -> Option<Packet> {
+        if let Some(packet) = self.back.pop_front() {
+            return Some(packet);
+        }
         while let Some((site, packet)) = self.rest.pop_front() {
             let source = Header::read(packet.octets()).map(|header| header.source);
             if source.and_then(|source| self.prefixes.owner(source)) == Some(site) {

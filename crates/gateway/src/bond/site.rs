@@ -29,6 +29,8 @@ const REFUSED_RETRY: Duration = Duration::from_secs(20);
 pub struct Path {
     /// Where it leads until the hub's packets say otherwise.
     pub way: Way,
+    /// The longest IP packet that it may carry, in octets.
+    pub mtu: u16,
 }
 
 /// What a site is.
@@ -143,9 +145,10 @@ impl Site {
         &self.config.paths
     }
 
-    /// Something cheap to tell about the paths' next datagrams: the longest inner packet.
-    pub const fn set_mtu(&mut self, mtu: u16) {
-        self.config.inside.mtu = mtu;
+    /// The longest packet that the inside may send, in octets: what is configured, or less if a path carries less.
+    pub fn inner_mtu(&self) -> u16 {
+        let found = self.tunnel.as_ref().map_or(u16::MAX, |(_, tunnel)| tunnel.inner_mtu());
+        self.config.inside.mtu.min(found)
     }
 
     /// A packet of the inside.
@@ -252,7 +255,10 @@ impl Site {
                 self.notices.push_back(Notice::Rekeyed);
             }
             _ => {
-                let Ok(mut tunnel) = Tunnel::new(self.config.bond.clone(), transport, now) else { return };
+                let lengths = self.config.paths.iter().map(|path| path.mtu);
+                let Ok(mut tunnel) = Tunnel::new(self.config.bond.clone(), lengths, transport, now) else {
+                    return;
+                };
                 let paths = self.config.paths.iter().enumerate();
                 paths.for_each(|(place, path)| tunnel.set_way(place, path.way));
                 self.replace(now, Some((generation, tunnel)));
@@ -362,7 +368,11 @@ impl Site {
 
     /// The next packet for the inside.
     pub fn poll_deliver(&mut self, now: Instant) -> Option<Packet> {
-        self.rest.pop_front().or_else(|| self.tunnel.as_mut()?.1.poll_deliver(now))
+        let own = self.rest.pop_front();
+        own.or_else(|| {
+            let (_, tunnel) = self.tunnel.as_mut()?;
+            tunnel.poll_back().or_else(|| tunnel.poll_deliver(now))
+        })
     }
 
     /// What has happened.

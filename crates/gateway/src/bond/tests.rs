@@ -60,7 +60,7 @@ fn psk() -> SecretKey {
 }
 
 fn site(key: u8, seed: u64, now: Instant) -> Site {
-    let way = |socket| Path { way: Way { socket, to: hub_address() } };
+    let way = |socket| Path { way: Way { socket, to: hub_address() }, mtu: 1500 };
     let config = SiteConfig {
         secret: SecretKey([key; 32]),
         hub: SecretKey([200; 32]).public(),
@@ -370,11 +370,71 @@ fn one_dead_path_keeps_nobody_waiting() {
     assert!(world.has_session(0));
 }
 
+/// A UDP packet of so many octets.
+fn long(source: [u8; 4], destination: [u8; 4], len: u16) -> Vec<u8> {
+    let mut octets = packet(source, destination, 0);
+    octets[2..4].copy_from_slice(&len.to_be_bytes());
+    octets.resize(usize::from(len), 0);
+    octets
+}
+
+#[test]
+fn a_path_that_carries_less_is_found_and_who_sends_more_is_told() {
+    let mut world = World::new(&[1]);
+    // The second line carries IPv4 packets of 1400 octets.
+    world.line = Box::new(|_, flying| {
+        let is_second = flying.way.socket == 1 || flying.way.to == address(0, 1);
+        usize::from(!is_second || flying.datagram.len() + 28 <= 1400)
+    });
+    world.run(60_000);
+    let now = world.now;
+    let site = world.sites[0].as_mut().expect("it is there");
+    let status = site.status(now).expect("a session");
+    let hubs = world.hub.status(now).remove(0).1.expect("a session");
+    for status in [&status, &hubs] {
+        assert_eq!(status.paths[0].mtu, 1500);
+        assert!((1397..=1400).contains(&status.paths[1].mtu), "{}", status.paths[1].mtu);
+    }
+    let fits = status.inner_mtu;
+    assert_eq!(fits, site.inner_mtu());
+    site.handle_packet(now, &mut long([10, 0, 0, 5], [10, 200, 0, 1], fits));
+    site.handle_packet(now, &mut long([10, 0, 0, 5], [10, 200, 0, 1], fits + 1));
+    world.hub.handle_packet(now, &mut long([10, 200, 0, 1], [10, 0, 0, 5], hubs.inner_mtu + 1));
+    world.run(200);
+    let (at_hub, at_site) = (&world.at_hub, &world.at_site[0]);
+    assert_eq!(at_hub.iter().map(|packet| packet.octets().len()).max(), Some(usize::from(fits)));
+    for (packets, to) in [(at_hub, [10, 200, 0, 1]), (at_site, [10, 0, 0, 5])] {
+        let is_told = |packet: &&Packet| packet.octets()[9] == 1 && packet.octets()[16..20] == to;
+        let told = packets.iter().find(is_told).expect("its sender is told");
+        assert_eq!(told.octets()[20..22], [3, 4]);
+    }
+}
+
+#[test]
+fn a_segment_size_is_what_goes_and_comes_by_every_path() {
+    let mut world = World::new(&[1]);
+    // Only what the hub sends is cut short.
+    world.line = Box::new(|_, flying| usize::from(flying.to.is_none() || flying.datagram.len() + 28 <= 1400));
+    world.run(60_000);
+    let mut syn = packet([10, 0, 0, 5], [10, 200, 0, 1], 0);
+    syn[9] = 6;
+    syn[2..4].copy_from_slice(&44u16.to_be_bytes());
+    syn.truncate(20);
+    syn.extend_from_slice(&[0, 9, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0x60, 2, 0, 0, 0, 0, 0, 0, 2, 4, 5, 180]);
+    let now = world.now;
+    world.sites[0].as_mut().expect("it is there").handle_packet(now, &mut syn);
+    world.run(100);
+    let hubs = world.hub.status(now).remove(0).1.expect("a session");
+    let came = world.at_hub[0].octets();
+    assert_eq!(u16::from_be_bytes([came[42], came[43]]), hubs.inner_mtu - 40);
+    assert!(hubs.inner_mtu < 1400);
+}
+
 #[test]
 fn paths_change_and_the_bond_goes_on() {
     let mut world = World::new(&[1]);
     world.run(200);
-    let way = Path { way: Way { socket: 1, to: hub_address() } };
+    let way = Path { way: Way { socket: 1, to: hub_address() }, mtu: 1500 };
     let bond = Config { paths: vec![PathConfig::new("lte", Some(2))], ..config() };
     let now = world.now;
     world.sites[0].as_mut().expect("it is there").set_paths(now, bond, vec![way]).expect("a bond");

@@ -2,7 +2,8 @@
 
 use super::drops::{Drops, Reason};
 use super::notice::Notice;
-use crate::packet::{FlowHasher, Header, Packet, clamp_mss};
+use super::search::{BASE, LEAST, Probe, Search};
+use crate::packet::{FlowHasher, Header, Packet, clamp_mss, too_long};
 use crate::session::message::Transport as TransportHeader;
 use crate::session::message::{OVERHEAD, TRANSPORT_HEADER};
 use crate::session::transport::{Opened, Transport};
@@ -20,6 +21,14 @@ const SESSION: u8 = 0;
 const DATA: u8 = 0;
 /// A session's own message: it ends.
 const CLOSE: u8 = 1;
+/// A datagram as long as its path may carry.
+const PROBE: u8 = 2;
+/// One came.
+const PROBE_ANSWER: u8 = 3;
+/// Octets of a probe and its answer that say something.
+const PROBE_SAYS: usize = 6;
+/// Answers that wait for being sent.
+const ANSWERS: usize = 16;
 /// Octets of UDP's header.
 const UDP: usize = 8;
 /// Octets of a train's packet that say something.
@@ -50,8 +59,15 @@ pub struct Inside {
     pub classes: [Class; 64],
     /// Names flows.
     pub hasher: FlowHasher,
-    /// The longest packet that fits.
+    /// The longest packet, if all paths carry what they should.
     pub mtu: u16,
+}
+
+/// What is known of a path's lengths: octets of whole IP packets.
+struct Length {
+    search: Search,
+    /// What the other end has found for its direction.
+    told: u16,
 }
 
 /// A bond's end, its keys, and where its paths lead.
@@ -61,6 +77,11 @@ pub(super) struct Tunnel {
     transport: Transport,
     last: Option<Transport>,
     ways: [Option<Way>; MAX_PATHS],
+    lengths: Vec<Length>,
+    answers: VecDeque<(PathId, u16)>,
+    probes: VecDeque<(PathId, Probe)>,
+    /// Packets for the inside that are not the other end's: that something is too long.
+    back: VecDeque<Packet>,
     /// When something authentic came last.
     pub(super) heard_at: Instant,
     began_at: Instant,
@@ -97,6 +118,8 @@ pub struct PathStatus {
     pub queueing_ms: f64,
     /// What the path carries, in Mbit/s.
     pub rate_mbps: f64,
+    /// The longest IP packet that it carries in this direction, in octets.
+    pub mtu: u16,
 }
 
 /// A bond, for observers.
@@ -124,6 +147,8 @@ pub struct TunnelStatus {
     pub age_s: f64,
     /// Seconds since something came.
     pub silent_s: f64,
+    /// The longest inner packet that goes by every path.
+    pub inner_mtu: u16,
 }
 
 const fn state_name(state: PathState) -> &'static str {
@@ -135,8 +160,19 @@ const fn state_name(state: PathState) -> &'static str {
 }
 
 impl Tunnel {
-    pub(super) fn new(config: Config, transport: Transport, now: Instant) -> Result<Self, ConfigError> {
+    /// Of paths that carry at most these octets.
+    pub(super) fn new(
+        config: Config,
+        lengths: impl IntoIterator<Item = u16>,
+        transport: Transport,
+        now: Instant,
+    ) -> Result<Self, ConfigError> {
+        let lengths = lengths.into_iter().map(|most| Length { search: Search::new(most, now), told: most });
         Ok(Self {
+            lengths: lengths.take(config.paths.len()).collect(),
+            answers: VecDeque::new(),
+            probes: VecDeque::new(),
+            back: VecDeque::new(),
             names: config.paths.iter().map(|path| path.name.clone()).collect(),
             endpoint: Endpoint::new(config, now)?,
             transport,
@@ -177,10 +213,39 @@ impl Tunnel {
         octets: &mut [u8],
         inside: &Inside,
     ) {
-        clamp_mss(octets, usize::from(inside.mtu));
+        clamp_mss(octets, usize::from(inside.mtu.min(self.inner_mtu_of_both())));
+        if octets.len() > usize::from(self.inner_mtu()) {
+            self.refuse(octets);
+            return;
+        }
         let class = inside.classes[usize::from(header.dscp & 63)];
         let flow = FlowKey { hash: inside.hasher.hash(header, octets), class };
         self.endpoint.handle_packet(now, Packet::new(octets), flow);
+    }
+
+    /// A packet that no path may carry: its sender is told how long it may be.
+    fn refuse(&mut self, octets: &[u8]) {
+        self.drops.count(Reason::TooLong);
+        self.back.extend(too_long(octets, self.inner_mtu()).as_deref().map(Packet::new));
+    }
+
+    fn inner_of(&self, length: impl Fn(&Length) -> u16) -> u16 {
+        let paths = self.lengths.iter().zip(&self.ways);
+        let inner = |(own, way): (&Length, &Option<Way>)| {
+            let headers = way.map_or(outer(SocketAddr::from(([0; 16], 0))), |way| outer(way.to));
+            length(own).saturating_sub((headers + OVERHEAD) as u16 + DataHeader::LEN as u16)
+        };
+        paths.map(inner).min().unwrap_or(u16::MAX)
+    }
+
+    /// The longest inner packet that goes by every path.
+    pub(super) fn inner_mtu(&self) -> u16 {
+        self.inner_of(|length| length.search.limit())
+    }
+
+    /// The longest that goes, and comes, by every path.
+    fn inner_mtu_of_both(&self) -> u16 {
+        self.inner_of(|length| length.search.limit().min(length.told))
     }
 
     /// A sealed datagram of one of its sessions. What the other end says of the session itself.
@@ -219,7 +284,7 @@ impl Tunnel {
         }
         let first = opened.plain.first().copied().unwrap_or(0);
         if first >> 4 == SESSION {
-            return self.hear_ending(opened.plain);
+            return self.hear(now, opened.path, opened.plain);
         }
         let taken = self.take(now, opened.path, opened.plain);
         if let Err(reason) = taken {
@@ -240,10 +305,24 @@ impl Tunnel {
         self.endpoint.handle_datagram(now, path, datagram).map_err(Reason::from)
     }
 
-    fn hear_ending(&mut self, plain: &[u8]) -> Option<Ending> {
-        match plain {
-            [CLOSE, 0, ..] => Some(Ending::Over),
-            [CLOSE, 1, ..] => Some(Ending::Displaced),
+    /// What the other end says of the session itself.
+    fn hear(&mut self, now: Instant, path: PathId, plain: &[u8]) -> Option<Ending> {
+        let length = self.lengths.get_mut(path.index());
+        match (plain, length) {
+            ([CLOSE, 0, ..], _) => Some(Ending::Over),
+            ([CLOSE, 1, ..], _) => Some(Ending::Displaced),
+            ([PROBE, _, _, _, _, _, ..], Some(length)) => {
+                let (number, told) = (field(plain, 2), field(plain, 4));
+                length.told = told.max(LEAST);
+                if self.answers.len() < ANSWERS {
+                    self.answers.push_back((path, number));
+                }
+                None
+            }
+            ([PROBE_ANSWER, _, _, _, _, _, ..], Some(length)) => {
+                length.search.handle_answer(now, field(plain, 2));
+                None
+            }
             _ => {
                 self.drops.count(Reason::NotUnderstood);
                 None
@@ -284,6 +363,9 @@ impl Tunnel {
         if !self.transport.is_alive(now) {
             return None;
         }
+        if let Some(way) = self.next_probe(out) {
+            return Some(way);
+        }
         loop {
             let (path, datagram) = self.endpoint.poll_transmit(now)?;
             let Some(way) = self.ways[path.index()] else {
@@ -292,25 +374,70 @@ impl Tunnel {
             };
             out.clear();
             out.resize(TRANSPORT_HEADER, 0);
-            write(&datagram, way.to, out);
+            let most = self.lengths.get(path.index()).map_or(BASE, |length| length.search.limit());
+            write(&datagram, way.to, most, out);
             self.transport.seal(path, out);
             return Some(way);
         }
     }
 
-    /// The next packet for the inside.
+    /// The next answer to a probe, or the next probe.
+    fn next_probe(&mut self, out: &mut Vec<u8>) -> Option<Way> {
+        if let Some((path, number)) = self.answers.pop_front() {
+            let says = [PROBE_ANSWER, 0, (number >> 8) as u8, number as u8, 0, 0];
+            return self.seal_own(path, &says, PROBE_SAYS, out);
+        }
+        let (path, probe) = self.probes.pop_front()?;
+        let to = self.ways[path.index()]?.to;
+        let [n0, n1] = probe.number.to_be_bytes();
+        let [l0, l1] = self.lengths[path.index()].search.limit().to_be_bytes();
+        let len = usize::from(probe.len).saturating_sub(outer(to) + OVERHEAD);
+        self.seal_own(path, &[PROBE, 0, n0, n1, l0, l1], len, out)
+    }
+
+    /// What paths carry is probed when it is time.
+    fn probe(&mut self, now: Instant) {
+        for (place, length) in self.lengths.iter_mut().enumerate() {
+            let path = PathId(place as u8);
+            if self.ways[place].is_some() && now >= length.search.due() {
+                let is_up = self.endpoint.path(path).state == PathState::Up;
+                self.probes.extend(length.search.handle_timeout(now, is_up).map(|probe| (path, probe)));
+            }
+        }
+    }
+
+    /// Seals a message of the session, filled up with zeros.
+    fn seal_own(&mut self, path: PathId, says: &[u8], len: usize, out: &mut Vec<u8>) -> Option<Way> {
+        let way = self.ways[path.index()]?;
+        out.clear();
+        out.resize(TRANSPORT_HEADER, 0);
+        out.extend_from_slice(says);
+        out.resize(TRANSPORT_HEADER + len.max(says.len()), 0);
+        self.transport.seal(path, out);
+        Some(way)
+    }
+
+    /// The next packet for the inside that came from the other end.
     pub(super) fn poll_deliver(&mut self, now: Instant) -> Option<Packet> {
         self.endpoint.poll_deliver(now)
+    }
+
+    /// The next one that is this end's own.
+    pub(super) fn poll_back(&mut self) -> Option<Packet> {
+        self.back.pop_front()
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         if self.endpoint.poll_timeout().is_some_and(|(at, _)| at <= now) {
             self.endpoint.handle_timeout(now);
         }
+        self.probe(now);
     }
 
     pub(super) fn poll_timeout(&self) -> Instant {
-        self.endpoint.poll_timeout().map_or(Instant::MAX, |(at, _)| at)
+        let bond = self.endpoint.poll_timeout().map_or(Instant::MAX, |(at, _)| at);
+        let known = self.lengths.iter().zip(&self.ways).filter(|(_, way)| way.is_some());
+        known.map(|(length, _)| length.search.due()).fold(bond, Instant::min)
     }
 
     pub(super) fn poll_notice(&mut self) -> Option<Notice> {
@@ -332,8 +459,9 @@ impl Tunnel {
 
     pub(super) fn status(&self, now: Instant) -> TunnelStatus {
         let resequencer = self.endpoint.resequencer();
-        let paths = self.endpoint.paths().zip(&self.names).zip(&self.ways);
-        let paths = paths.map(|((view, name), way)| PathStatus {
+        let paths = self.endpoint.paths().zip(&self.names).zip(&self.ways).zip(&self.lengths);
+        let paths = paths.map(|(((view, name), way), length)| PathStatus {
+            mtu: length.search.limit(),
             name: name.clone(),
             state: state_name(view.state),
             remote: way.map(|way| way.to),
@@ -358,6 +486,7 @@ impl Tunnel {
             duplicates: resequencer.duplicates,
             late: resequencer.late,
             given_up: resequencer.given_up,
+            inner_mtu: self.inner_mtu(),
             age_s: now.saturating_since(self.began_at).as_secs_f64(),
             silent_s: now.saturating_since(self.heard_at).as_secs_f64(),
         }
@@ -369,8 +498,12 @@ pub(super) const fn outer(to: SocketAddr) -> usize {
     UDP + if to.is_ipv4() { 20 } else { 40 }
 }
 
-/// A train's packets stand for full ones. Sealed they are longer, so they are cut to what they stand for.
-fn write(datagram: &Datagram<Packet>, to: SocketAddr, out: &mut Vec<u8>) {
+fn field(plain: &[u8], at: usize) -> u16 {
+    plain.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |chunk| u16::from_be_bytes(*chunk))
+}
+
+/// A train's packets stand for full ones. Sealed they are longer, so they are cut to what they stand for, or to what the path carries.
+fn write(datagram: &Datagram<Packet>, to: SocketAddr, most: u16, out: &mut Vec<u8>) {
     match datagram {
         Datagram::Data(header, packet) => {
             out.extend_from_slice(&header.encode());
@@ -381,6 +514,7 @@ fn write(datagram: &Datagram<Packet>, to: SocketAddr, out: &mut Vec<u8>) {
             control.encode(out);
             if let Control::Train(_) = control {
                 let full = control.wire_len() as usize + outer(SocketAddr::from(([0, 0, 0, 0], 0)));
+                let full = full.min(usize::from(most));
                 out.truncate(start + (full - outer(to) - OVERHEAD).max(TRAIN_SAYS));
             }
         }
@@ -431,7 +565,7 @@ mod tests {
         for to in ["192.0.2.1:1", "[2001:db8::1]:1"] {
             let to = to.parse().expect("an address");
             let mut out = Vec::new();
-            write(&Datagram::Control(control), to, &mut out);
+            write(&Datagram::Control(control), to, 1500, &mut out);
             assert_eq!(out.len() + OVERHEAD + outer(to), 1500);
             assert!(matches!(read(&out), Some(Datagram::Control(read)) if read == control));
         }

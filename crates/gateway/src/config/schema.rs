@@ -18,6 +18,23 @@ pub(super) struct File {
     pub(super) sites: Vec<Spanned<SiteTable>>,
     #[serde(default)]
     pub(super) bond: BondTable,
+    #[serde(default)]
+    pub(super) offload: OffloadTable,
+}
+
+/// What the kernel is asked to do.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct OffloadTable {
+    pub(super) tun: bool,
+    pub(super) send: bool,
+    pub(super) receive: bool,
+}
+
+impl Default for OffloadTable {
+    fn default() -> Self {
+        Self { tun: true, send: true, receive: true }
+    }
 }
 
 /// Site or hub.
@@ -48,6 +65,12 @@ pub(super) struct GatewayTable {
     pub(super) http: Option<SocketAddr>,
     #[serde(default = "mark")]
     pub(super) mark: u32,
+    #[serde(default = "user")]
+    pub(super) user: String,
+}
+
+fn user() -> String {
+    "nobody".to_owned()
 }
 
 const fn mark() -> u32 {

@@ -12,7 +12,7 @@ struct PathMetric {
     value: fn(&PathStatus) -> f64,
 }
 
-const PATHS: [PathMetric; 11] = [
+const PATHS: [PathMetric; 12] = [
     PathMetric {
         name: "path_up",
         kind: "gauge",
@@ -78,6 +78,12 @@ const PATHS: [PathMetric; 11] = [
         kind: "gauge",
         help: "What the path carries",
         value: |path| path.rate_mbps * 1e6,
+    },
+    PathMetric {
+        name: "path_mtu_bytes",
+        kind: "gauge",
+        help: "The longest IP packet that the path carries",
+        value: |path| f64::from(path.mtu),
     },
 ];
 

@@ -4,8 +4,9 @@ use super::metrics;
 use crate::driver::{PathChange, Report, Request, Start};
 use std::fs;
 use std::io::{self, Read};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -40,41 +41,77 @@ fn text(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Answer {
         ))
 }
 
-/// Serves on a Unix socket, which its owner alone may use.
-///
-/// # Errors
-/// It cannot be made.
-pub fn serve_unix(path: &Path, start: Start) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    // A killed process has left it.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let server = Server::http_unix(path).map_err(io::Error::other)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-    spawn(server, start, May::Change)
+/// A socket on which nobody is answered yet.
+pub struct Listener {
+    socket: Socket,
+    may: May,
 }
 
-/// Serves on an address of the network.
-///
-/// # Errors
-/// It cannot be had.
-pub fn serve_tcp(address: SocketAddr, start: Start) -> io::Result<()> {
-    spawn(Server::http(address).map_err(io::Error::other)?, start, May::Look)
+enum Socket {
+    Unix(UnixListener),
+    Tcp(TcpListener),
 }
 
-fn spawn(server: Server, start: Start, may: May) -> io::Result<()> {
-    let serve = move || {
-        for mut request in server.incoming_requests() {
-            let answer = answer(&start, may, &mut request);
+impl Listener {
+    /// On a Unix socket, which its owner alone may use.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn unix(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        // A killed process has left it.
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let socket = UnixListener::bind(path)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+        Ok(Self { socket: Socket::Unix(socket), may: May::Change })
+    }
+
+    /// On an address of the network.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub fn tcp(address: SocketAddr) -> io::Result<Self> {
+        Ok(Self { socket: Socket::Tcp(TcpListener::bind(address)?), may: May::Look })
+    }
+
+    /// Answers from now on, on threads of its own that may do nothing else.
+    ///
+    /// # Errors
+    /// There is no thread.
+    pub fn serve(self, start: Start) -> io::Result<()> {
+        let serve = move || {
+            if let Err(error) = self.answer_all(&start) {
+                tracing::warn!(reason = %error, "nobody answers");
+            }
+        };
+        thread::Builder::new().name("control".into()).spawn(serve).map(drop)
+    }
+
+    /// The server's own threads begin after this one has given up what it might do.
+    fn answer_all(self, start: &Start) -> io::Result<()> {
+        give_up_all().map_err(io::Error::other)?;
+        let server = match self.socket {
+            Socket::Unix(socket) => Server::from_listener(socket, None),
+            Socket::Tcp(socket) => Server::from_listener(socket, None),
+        };
+        for mut request in server.map_err(io::Error::other)?.incoming_requests() {
+            let answer = answer(start, self.may, &mut request);
             // Who has gone does not miss the answer.
             let _ = request.respond(answer);
         }
-    };
-    thread::Builder::new().name("control".into()).spawn(serve).map(drop)
+        Ok(())
+    }
+}
+
+/// This thread needs no capability.
+fn give_up_all() -> Result<(), caps::errors::CapsError> {
+    caps::clear(None, caps::CapSet::Effective)?;
+    caps::clear(None, caps::CapSet::Permitted)
 }
 
 fn report(start: &Start) -> Option<Report> {

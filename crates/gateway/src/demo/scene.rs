@@ -1,7 +1,8 @@
 //! Links, namespaces and both daemons. All of it goes with the value.
 
 use crate::control::call;
-use crate::key::SecretKey;
+use super::Bare;
+use crate::key::{PublicKey, SecretKey};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -16,25 +17,45 @@ use std::time::{Duration, Instant};
 /// What has to be there has so long.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LINKS: &str = "ropewalk-links";
-const SCENARIO: &str = r#"
-[scenario]
-name = "gateway-demo"
-duration = "1 h"
-[hosts.hub]
-stack = "linux"
-[hosts.site]
-stack = "linux"
-[hosts.site.commands.rest]
-command = "sleep 3600"
-[links.dsl]
-between = ["site", "hub"]
-rate = "64 Mbit/s"
-delay = "13 ms"
-[links.lte]
-between = ["site", "hub"]
-rate = "60 Mbit/s"
-delay = "35 ms"
-"#;
+const GATEWAY: &str = "ropewalk-gateway";
+
+/// What a scene is made of.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Of both ends.
+    pub scheduler: String,
+    /// Keys of the lines `dsl` and `lte`, as in a scenario's `[links.NAME]`. `None`: as fast as the machine.
+    pub lines: Option<[String; 2]>,
+    /// Further tables of both configurations.
+    pub tables: String,
+}
+
+impl Plan {
+    /// Lines of 64 Mbit/s and 13 ms, and of 60 Mbit/s and 35 ms.
+    pub fn new(scheduler: &str) -> Self {
+        let line = |rate: u32, delay: u32| format!("rate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n");
+        Self {
+            scheduler: scheduler.to_owned(),
+            lines: Some([line(64, 13), line(60, 35)]),
+            tables: String::new(),
+        }
+    }
+
+    /// Lines as fast as the machine.
+    pub fn bare(scheduler: &str) -> Self {
+        Self { lines: None, ..Self::new(scheduler) }
+    }
+}
+
+fn scenario(lines: &[String; 2]) -> String {
+    let link = |name: &str, keys: &str| format!("[links.{name}]\nbetween = [\"site\", \"hub\"]\n{keys}\n");
+    format!(
+        "[scenario]\nname = \"gateway\"\nduration = \"2 h\"\n[hosts.hub]\nstack = \"linux\"\n[hosts.site]\nstack = \"linux\"\n\
+         [hosts.site.commands.rest]\ncommand = \"sleep 7200\"\n{}{}",
+        link("dsl", &lines[0]),
+        link("lte", &lines[1])
+    )
+}
 
 /// A process that ends with this value: it is asked to, and waited for.
 struct Process(Child);
@@ -48,11 +69,41 @@ impl Drop for Process {
     }
 }
 
-/// A hub and a site at work. The fields go in this order: the daemons before the links.
-pub(super) struct Scene {
-    _daemons: [Process; 2],
-    _links: Process,
-    run: u32,
+/// The lines, and the namespaces at their ends.
+enum Lines {
+    Shaped { _links: Process, run: u32 },
+    Bare(Bare),
+}
+
+impl Lines {
+    fn new(plan: &Plan, folder: &Path) -> io::Result<Self> {
+        let Some(lines) = &plan.lines else { return Bare::new(&["dsl", "lte"]).map(Self::Bare) };
+        fs::write(folder.join("links.toml"), scenario(lines))?;
+        // A group of its own: Ctrl-C ends this process, and then the links see the end of their input and take all down.
+        let links = Command::new(program(LINKS))
+            .arg(folder.join("links.toml"))
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .spawn();
+        let links = links.map_err(|error| {
+            io::Error::new(error.kind(), format!("{LINKS}, which makes the lines: {error}"))
+        })?;
+        let run = links.id();
+        Ok(Self::Shaped { _links: Process(links), run })
+    }
+
+    fn namespace(&self, host: &str) -> PathBuf {
+        match self {
+            Self::Shaped { run, .. } => PathBuf::from(format!("/run/netns/ropewalk-{run}-0-{host}")),
+            Self::Bare(bare) => bare.namespace(host),
+        }
+    }
+}
+
+/// A hub and a site at work. The fields go in this order: the daemons before the lines.
+pub struct Scene {
+    daemons: [Process; 2],
+    lines: Lines,
     folder: PathBuf,
 }
 
@@ -63,18 +114,17 @@ impl Drop for Scene {
 }
 
 /// A program beside this one, else by the search path.
-fn program(name: &str) -> PathBuf {
+pub fn program(name: &str) -> PathBuf {
     let own = std::env::current_exe().ok();
     let beside = own.and_then(|own| own.parent().map(|folder| folder.join(name)));
     beside.filter(|path| path.exists()).unwrap_or_else(|| PathBuf::from(name))
 }
 
-fn namespace(run: u32, host: &str) -> PathBuf {
-    PathBuf::from(format!("/run/netns/ropewalk-{run}-0-{host}"))
-}
-
 /// Works in a namespace, on a thread of its own. Processes that it starts stay there.
-pub(super) fn inside<R: Send>(path: &Path, work: impl FnOnce() -> io::Result<R> + Send) -> io::Result<R> {
+///
+/// # Errors
+/// There is no such namespace; what the work gives.
+pub fn inside<R: Send>(path: &Path, work: impl FnOnce() -> io::Result<R> + Send) -> io::Result<R> {
     let file = File::open(path)?;
     let enter = || {
         setns(&file, CloneFlags::CLONE_NEWNET)?;
@@ -97,81 +147,119 @@ fn until<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> io::Result<R> {
 }
 
 /// An interface's address, as `ip` tells it.
-fn address(run: u32, host: &str, interface: &str) -> Option<String> {
+fn address(lines: &Lines, host: &str, interface: &str) -> Option<String> {
     let ask = || Command::new("ip").args(["-o", "-4", "address", "show", "dev", interface]).output();
-    let output = inside(&namespace(run, host), ask).ok()?;
+    let output = inside(&lines.namespace(host), ask).ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let address = text.split_whitespace().skip_while(|word| *word != "inet").nth(1)?;
     address.split('/').next().map(str::to_owned)
 }
 
 impl Scene {
-    pub(super) fn new(scheduler: &str) -> io::Result<Self> {
+    /// Both daemons, beginning.
+    ///
+    /// # Errors
+    /// Namespaces, links or daemons cannot be had.
+    pub fn new(plan: &Plan) -> io::Result<Self> {
         let folder = std::env::temp_dir().join(format!("ropewalk-demo-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder)?;
-        fs::write(folder.join("links.toml"), SCENARIO)?;
-        // A group of its own: Ctrl-C ends this process, and then the links see the end of their input and take all down.
-        let links = Command::new(program(LINKS))
-            .arg(folder.join("links.toml"))
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .spawn();
-        let links = Process(links.map_err(|error| {
-            io::Error::new(error.kind(), format!("{LINKS}, which makes the lines: {error}"))
-        })?);
-        let run = links.0.id();
+        let lines = Lines::new(plan, &folder)?;
         let of =
-            |host: &str, line: &str| until(&format!("{line} at the {host}"), || address(run, host, line));
+            |host: &str, line: &str| until(&format!("{line} at the {host}"), || address(&lines, host, line));
         let hub = [of("hub", "dsl")?, of("hub", "lte")?];
         let site = [of("site", "dsl")?, of("site", "lte")?];
-        configure(&folder, scheduler, &hub, &site)?;
-        let start = |host: &str| {
-            let log = File::create(folder.join(format!("{host}.log")))?;
-            let config = folder.join(format!("{host}.toml"));
-            let run_it = || Command::new(std::env::current_exe()?).arg("run").arg(config).stderr(log).spawn();
-            inside(&namespace(run, host), run_it).map(Process)
-        };
-        let daemons = [start("hub")?, start("site")?];
-        Ok(Self { _daemons: daemons, _links: links, run, folder })
+        configure(&folder, plan, &hub, &site)?;
+        let daemons =
+            [start(&folder, &lines.namespace("hub"), "hub")?, start(&folder, &lines.namespace("site"), "site")?];
+        Ok(Self { daemons, lines, folder })
     }
 
     /// Until there is a session.
-    pub(super) fn wait(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// There is none in time.
+    pub fn wait(&self) -> io::Result<()> {
         until("a session", || self.sent().ok()).map(drop)
     }
 
+    /// Until there is a session whose paths are known.
+    ///
+    /// # Errors
+    /// There is none in time.
+    pub fn settle(&self) -> io::Result<()> {
+        self.wait()?;
+        thread::sleep(super::SETTLE);
+        Ok(())
+    }
+
+    /// What an end says of itself.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub fn status(&self, host: &str) -> io::Result<serde_json::Value> {
+        let socket = self.folder.join(format!("{host}.sock"));
+        let text = call(&socket, "GET", "/status", "").map_err(io::Error::other)?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
     /// Octets that the site has sent by each path.
-    pub(super) fn sent(&self) -> io::Result<[u64; 2]> {
-        let text = call(&self.folder.join("site.sock"), "GET", "/status", "").map_err(io::Error::other)?;
-        let status: serde_json::Value = serde_json::from_str(&text)?;
+    ///
+    /// # Errors
+    /// There is no session.
+    pub fn sent(&self) -> io::Result<[u64; 2]> {
+        let status = self.status("site")?;
         let sent = |path: usize| status["peers"][0]["bond"]["paths"][path]["sent_bytes"].as_u64();
         sent(0).zip(sent(1)).map(|(dsl, lte)| [dsl, lte]).ok_or_else(|| io::Error::other("no session"))
     }
 
     /// Works at the hub or at the site.
-    pub(super) fn at<R: Send>(
-        &self,
-        host: &str,
-        work: impl FnOnce() -> io::Result<R> + Send,
-    ) -> io::Result<R> {
-        inside(&namespace(self.run, host), work)
+    ///
+    /// # Errors
+    /// What the work gives.
+    pub fn at<R: Send>(&self, host: &str, work: impl FnOnce() -> io::Result<R> + Send) -> io::Result<R> {
+        inside(&self.lines.namespace(host), work)
+    }
+
+    /// The namespace of the hub or of the site.
+    pub fn namespace(&self, host: &str) -> PathBuf {
+        self.lines.namespace(host)
+    }
+
+    /// The processes of hub and site.
+    pub fn pids(&self) -> [u32; 2] {
+        [self.daemons[0].0.id(), self.daemons[1].0.id()]
+    }
+
+    /// Where configurations, keys, sockets and logs are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 }
 
-fn configure(folder: &Path, scheduler: &str, hub: &[String; 2], site: &[String; 2]) -> io::Result<()> {
-    let keygen = |name: &str| {
-        let mut octets = [0; 32];
-        getrandom::fill(&mut octets).map_err(io::Error::other)?;
-        let key = SecretKey(octets);
-        key.write(&folder.join(name)).map_err(io::Error::other)?;
-        Ok::<_, io::Error>(key.public())
-    };
+fn start(folder: &Path, namespace: &Path, host: &str) -> io::Result<Process> {
+    let log = File::create(folder.join(format!("{host}.log")))?;
+    let config = folder.join(format!("{host}.toml"));
+    let run_it = || Command::new(program(GATEWAY)).arg("run").arg(config).stderr(log).spawn();
+    inside(namespace, run_it).map(Process)
+}
+
+fn keygen(file: &Path) -> io::Result<PublicKey> {
+    let mut octets = [0; 32];
+    getrandom::fill(&mut octets).map_err(io::Error::other)?;
+    let key = SecretKey(octets);
+    key.write(file).map_err(io::Error::other)?;
+    Ok(key.public())
+}
+
+fn configure(folder: &Path, plan: &Plan, hub: &[String; 2], site: &[String; 2]) -> io::Result<()> {
+    let keygen = |name: &str| keygen(&folder.join(name));
     let (hub_key, site_key, _) = (keygen("hub.key")?, keygen("site.key")?, keygen("psk")?);
     let socket = |host: &str| folder.join(format!("{host}.sock")).display().to_string();
+    let Plan { scheduler, tables, .. } = plan;
     let text = format!(
         "[gateway]\nrole = \"hub\"\nkey = \"hub.key\"\ntun = \"bond0\"\naddresses = [\"10.9.0.1/24\"]\nlisten = [\"{}:4500\", \"{}:4500\"]\n\
-         control = \"{}\"\n[bond]\nscheduler = \"{scheduler}\"\n[[sites]]\nname = \"site\"\nkey = \"{site_key}\"\npsk = \"psk\"\nprefixes = [\"10.9.0.2/32\"]\n",
+         control = \"{}\"\n[bond]\nscheduler = \"{scheduler}\"\n[[sites]]\nname = \"site\"\nkey = \"{site_key}\"\npsk = \"psk\"\nprefixes = [\"10.9.0.2/32\"]\n{tables}",
         hub[0],
         hub[1],
         socket("hub")
@@ -187,7 +275,7 @@ fn configure(folder: &Path, scheduler: &str, hub: &[String; 2], site: &[String; 
     };
     let text = format!(
         "[gateway]\nrole = \"site\"\nkey = \"site.key\"\ntun = \"bond0\"\naddresses = [\"10.9.0.2/24\"]\ncontrol = \"{}\"\n\
-         [hub]\nkey = \"{hub_key}\"\npsk = \"psk\"\n[bond]\nscheduler = \"{scheduler}\"\n{}{}",
+         [hub]\nkey = \"{hub_key}\"\npsk = \"psk\"\n[bond]\nscheduler = \"{scheduler}\"\n{}{}{tables}",
         socket("site"),
         path(0, "dsl"),
         path(1, "lte"),

@@ -6,131 +6,197 @@ use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Octets of a datagram of the demo's.
-const LEN: usize = 1372;
-const HUB: ([u8; 4], u16) = ([10, 9, 0, 1], 7000);
+/// The hub's inner address.
+pub const HUB: [u8; 4] = [10, 9, 0, 1];
+/// The site's.
+pub const SITE: [u8; 4] = [10, 9, 0, 2];
+/// Octets of the headers of IPv4 and UDP.
+const HEADERS: usize = 28;
 /// The first second is left out: the lines' rates are being found.
 const FIRST: Duration = Duration::from_secs(1);
 /// What is still on its way has so long.
-const TAIL: Duration = Duration::from_secs(1);
+const TAIL: Duration = Duration::from_secs(2);
 
-/// Datagrams at a constant rate.
-#[derive(Clone, Copy)]
-pub(super) struct Udp {
-    /// With their UDP and IP headers.
-    pub(super) mbps: u64,
+/// Datagrams at a constant rate, from the site to the hub.
+#[derive(Clone, Copy, Debug)]
+pub struct Udp {
+    /// Their number in a second.
+    pub per_second: u32,
+    /// Octets of each, with its UDP and IP headers.
+    pub len: usize,
+    /// The port at the hub.
+    pub port: u16,
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Flow {
-    Udp(Udp),
-    Tcp,
+impl Udp {
+    /// So many Mbit/s in packets of 1400 octets.
+    pub const fn mbps(mbps: u32) -> Self {
+        Self { per_second: mbps * 1_000_000 / (1400 * 8), len: 1400, port: 7000 }
+    }
+}
+
+/// A datagram that came.
+#[derive(Clone, Copy, Debug)]
+pub struct Came {
+    /// Its place among those sent.
+    pub number: u64,
+    /// When it was sent, after the first.
+    pub sent: Duration,
+    /// When it came, after the first was sent.
+    pub at: Duration,
 }
 
 /// What became of datagrams.
-#[derive(Clone, Copy)]
-pub(super) struct UdpResult {
-    pub(super) lost_percent: f64,
-    pub(super) late_percent: f64,
-    pub(super) twice: u64,
+#[derive(Clone, Debug)]
+pub struct UdpResult {
+    /// How many were sent after the first second.
+    pub sent: u64,
+    /// What came of these, in the order of arrival.
+    pub came: Vec<Came>,
+    /// For so long they were sent.
+    pub duration: Duration,
+    len: usize,
 }
 
-pub(super) struct Result {
-    pub(super) mbps: f64,
-    pub(super) udp: Option<UdpResult>,
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
 }
 
-pub(super) fn run(scene: &Scene, flow: Flow, duration: Duration) -> io::Result<Result> {
-    match flow {
-        Flow::Udp(udp) => datagrams(scene, udp, duration),
-        Flow::Tcp => stream(scene, duration),
+impl UdpResult {
+    fn distinct(&self) -> u64 {
+        let mut numbers = self.came.iter().map(|came| came.number).collect::<Vec<_>>();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.len() as u64
+    }
+
+    /// Mbit/s that came.
+    pub fn mbps(&self) -> f64 {
+        self.distinct() as f64 * self.len as f64 * 8e-6 / self.duration.as_secs_f64()
+    }
+
+    /// Never came.
+    pub fn lost(&self) -> u64 {
+        self.sent - self.distinct()
+    }
+
+    /// Never came, in per cent.
+    pub fn lost_percent(&self) -> f64 {
+        percent(self.lost(), self.sent)
+    }
+
+    /// Came after a later one, in per cent.
+    pub fn late_percent(&self) -> f64 {
+        let mut highest = 0;
+        let is_late = |came: &&Came| {
+            let is_late = came.number < highest;
+            highest = highest.max(came.number);
+            is_late
+        };
+        percent(self.came.iter().filter(is_late).count() as u64, self.sent)
+    }
+
+    /// Came twice.
+    pub fn twice(&self) -> u64 {
+        self.came.len() as u64 - self.distinct()
+    }
+
+    /// The one-way delay that this share of them had at the most.
+    pub fn delay(&self, share: f64) -> Duration {
+        let mut delays = self.came.iter().map(|came| came.at.saturating_sub(came.sent)).collect::<Vec<_>>();
+        delays.sort_unstable();
+        let place = (delays.len() as f64 * share) as usize;
+        delays.get(place.min(delays.len().saturating_sub(1))).copied().unwrap_or_default()
     }
 }
 
-fn hub() -> SocketAddr {
-    SocketAddr::from(HUB)
+/// Sends datagrams for so long after a first second.
+///
+/// # Errors
+/// There is no tunnel.
+pub fn datagrams(scene: &Scene, udp: Udp, duration: Duration) -> io::Result<UdpResult> {
+    let hub = SocketAddr::from((HUB, udp.port));
+    let receiver = scene.at("hub", || UdpSocket::bind(hub))?;
+    receiver.set_read_timeout(Some(TAIL))?;
+    let sender = scene.at("site", || UdpSocket::bind(SocketAddr::from((SITE, 0))))?;
+    let began = Instant::now();
+    let received = thread::spawn(move || receive(&receiver, began));
+    let (sent, first) = send(&sender, hub, udp, began, duration);
+    let mut came = received.join().map_err(|_| io::Error::other("the receiver failed"))?;
+    came.retain(|came| came.number >= first);
+    Ok(UdpResult { sent: sent - first, came, duration, len: udp.len })
 }
 
-fn datagrams(scene: &Scene, udp: Udp, duration: Duration) -> io::Result<Result> {
-    let receiver = scene.at("hub", || UdpSocket::bind(hub()))?;
-    receiver.set_read_timeout(Some(TAIL))?;
-    let sender = scene.at("site", || UdpSocket::bind(SocketAddr::from(([10, 9, 0, 2], 0))))?;
-    let gap = Duration::from_nanos((LEN as u64 + 28) * 8 * 1000 / udp.mbps);
-    let received = thread::spawn(move || receive(&receiver));
-    let (began, mut number, mut first) = (Instant::now(), 0u64, 0);
+/// How many were sent, and how many of these in the first second.
+fn send(sender: &UdpSocket, hub: SocketAddr, udp: Udp, began: Instant, duration: Duration) -> (u64, u64) {
+    let (mut number, mut first, mut octets) = (0u64, 0, vec![0; udp.len - HEADERS]);
     while began.elapsed() < duration + FIRST {
-        let due = gap.saturating_mul(number as u32);
+        let due = Duration::from_secs_f64(number as f64 / f64::from(udp.per_second));
         if let Some(early) = due.checked_sub(began.elapsed()) {
             thread::sleep(early);
         }
-        let mut octets = [0; LEN];
+        let now = began.elapsed();
         octets[..8].copy_from_slice(&number.to_be_bytes());
+        octets[8..16].copy_from_slice(&(now.as_nanos() as u64).to_be_bytes());
         // What the interface does not take is lost, as what the tunnel drops.
-        let _ = sender.send_to(&octets, hub());
+        let _ = sender.send_to(&octets, hub);
         number += 1;
-        if began.elapsed() < FIRST {
+        if now < FIRST {
             first = number;
         }
     }
-    let numbers = received.join().map_err(|_| io::Error::other("the receiver failed"))?;
-    Ok(judge(&numbers, first, number, duration))
+    (number, first)
 }
 
-fn receive(socket: &UdpSocket) -> Vec<u64> {
-    let (mut numbers, mut octets) = (Vec::new(), [0; LEN]);
+fn receive(socket: &UdpSocket, began: Instant) -> Vec<Came> {
+    let (mut all, mut octets) = (Vec::new(), [0; 2048]);
     while socket.recv(&mut octets).is_ok() {
-        numbers.extend(octets.first_chunk().map(|chunk| u64::from_be_bytes(*chunk)));
+        let at = began.elapsed();
+        let field = |place: usize| octets[place..].first_chunk().map_or(0, |chunk| u64::from_be_bytes(*chunk));
+        all.push(Came { number: field(0), sent: Duration::from_nanos(field(8)), at });
     }
-    numbers
+    all
 }
 
-fn judge(numbers: &[u64], first: u64, sent: u64, duration: Duration) -> Result {
-    let counted = numbers.iter().copied().filter(|number| *number >= first).collect::<Vec<_>>();
-    let mut sorted = counted.clone();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let mut highest = 0;
-    let is_late = |number: &&u64| {
-        let is_late = **number < highest;
-        highest = highest.max(**number);
-        is_late
-    };
-    let late = counted.iter().filter(is_late).count();
-    let percent = |part: u64| 100.0 * part as f64 / (sent - first).max(1) as f64;
-    Result {
-        mbps: sorted.len() as f64 * (LEN as f64 + 28.0) * 8e-6 / duration.as_secs_f64(),
-        udp: Some(UdpResult {
-            lost_percent: percent(sent - first - sorted.len() as u64),
-            late_percent: percent(late as u64),
-            twice: (counted.len() - sorted.len()) as u64,
-        }),
-    }
-}
-
-fn stream(scene: &Scene, duration: Duration) -> io::Result<Result> {
-    let listener = scene.at("hub", || TcpListener::bind(hub()))?;
-    let received = thread::spawn(move || -> io::Result<(u64, Duration)> {
-        let (mut stream, _) = listener.accept()?;
-        let (began, mut octets, mut all, mut first) = (Instant::now(), vec![0; 1 << 16], 0, None);
-        loop {
-            let len = stream.read(&mut octets)?;
-            if len == 0 {
-                let (before, at) = first.unwrap_or((0, began));
-                return Ok((all - before, at.elapsed()));
-            }
-            all += len as u64;
-            if began.elapsed() >= FIRST {
-                first.get_or_insert((all, Instant::now()));
-            }
-        }
-    });
-    let mut stream = scene.at("site", || TcpStream::connect(hub()))?;
+/// What one TCP flow carries after its first second, in Mbit/s in each second.
+///
+/// # Errors
+/// There is no tunnel.
+pub fn stream(scene: &Scene, port: u16, duration: Duration) -> io::Result<Vec<f64>> {
+    let hub = SocketAddr::from((HUB, port));
+    let listener = scene.at("hub", || TcpListener::bind(hub))?;
+    let received = thread::spawn(move || count(&listener));
+    let mut stream = scene.at("site", || TcpStream::connect(hub))?;
     let (began, octets) = (Instant::now(), vec![0; 1 << 16]);
+    stream.set_write_timeout(Some(TAIL))?;
     while began.elapsed() < duration + FIRST {
         stream.write_all(&octets)?;
     }
     drop(stream);
-    let received = received.join().map_err(|_| io::Error::other("the receiver failed"))?;
-    let (octets, time) = received?;
-    Ok(Result { mbps: octets as f64 * 8e-6 / time.as_secs_f64(), udp: None })
+    let counted = received.join().map_err(|_| io::Error::other("the receiver failed"))??;
+    let whole = duration.as_secs() as usize;
+    let seconds = counted.get(1..=whole).ok_or_else(|| io::Error::other("the stream ended early"))?;
+    Ok(seconds.iter().map(|octets| *octets as f64 * 8e-6).collect())
+}
+
+/// Octets that came in each second.
+fn count(listener: &TcpListener) -> io::Result<Vec<u64>> {
+    let (mut stream, _) = listener.accept()?;
+    let (began, mut octets, mut seconds) = (Instant::now(), vec![0; 1 << 16], Vec::new());
+    loop {
+        let len = stream.read(&mut octets)?;
+        if len == 0 {
+            return Ok(seconds);
+        }
+        let second = began.elapsed().as_secs() as usize;
+        if seconds.len() <= second {
+            seconds.resize(second + 1, 0);
+        }
+        seconds[second] += len as u64;
+    }
+}
+
+/// The mean of what [`stream`] gives.
+pub fn mean(seconds: &[f64]) -> f64 {
+    seconds.iter().sum::<f64>() / seconds.len().max(1) as f64
 }

@@ -1,43 +1,83 @@
 //! The TUN interface with its addresses and routes. What would outlive the process goes with this value.
 
-use crate::config::Tun;
+mod joined;
+
+use crate::config::{Offload, Tun};
 use crate::netlink::Netlink;
 use ipnet::IpNet;
+use joined::{Joined, Split};
 use netlink_packet_route::AddressFamily;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::fd::BorrowedFd;
-use tun_rs::{DeviceBuilder, SyncDevice};
+use tun_rs::{DeviceBuilder, DeviceBuilderGuard, SyncDevice};
 
 /// Packets that wait for this process before the kernel drops some.
 const QUEUE: u32 = 1000;
+/// The longest IP packet.
+const LONGEST: usize = 65_535;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
 /// The inside.
 pub(super) struct Inside {
     device: SyncDevice,
+    index: u32,
     netlink: Netlink,
     mark: u32,
+    buffer: Vec<u8>,
+    /// `None`: a system call for each packet.
+    offload: Option<(Split, Joined)>,
+}
+
+/// What was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Read {
+    /// Packets.
+    Some,
+    /// There are none.
+    Nothing,
+    /// Something that is no packet.
+    Unknown,
 }
 
 fn family(net: &IpNet) -> AddressFamily {
     if net.addr().is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
+fn device(tun: &Tun, offloads: bool) -> io::Result<SyncDevice> {
+    let builder = DeviceBuilder::new().name(&tun.name).mtu(tun.mtu).tx_queue_len(QUEUE).enable(false);
+    let with_offloads = |options: &mut DeviceBuilderGuard<'_>| {
+        options.offload(offloads);
+    };
+    builder.with(with_offloads).build_sync()
+}
+
+/// With offloads, if they are wanted and this kernel has them.
+fn best_device(tun: &Tun, offload: Offload) -> io::Result<SyncDevice> {
+    if !offload.tun {
+        return device(tun, false);
+    }
+    device(tun, true).or_else(|error| {
+        let plain = device(tun, false)?;
+        tracing::info!(reason = %error, "the kernel has no offloads for the TUN interface: they are left out");
+        Ok(plain)
+    })
+}
+
 impl Inside {
     /// Makes it. What a killed process has left is removed before.
-    pub(super) fn open(tun: &Tun, mark: u32) -> io::Result<Self> {
-        let device = DeviceBuilder::new()
-            .name(&tun.name)
-            .mtu(tun.mtu)
-            .tx_queue_len(QUEUE)
-            .enable(false)
-            .build_sync()?;
+    pub(super) fn open(tun: &Tun, mark: u32, offload: Offload) -> io::Result<Self> {
+        let device = best_device(tun, offload)?;
         device.set_nonblocking(true)?;
         let index = device.if_index()?;
-        let mut inside = Self { device, netlink: Netlink::open()?, mark };
+        let offload = device.tcp_gso().then(|| (Split::new(tun.mtu), Joined::default()));
+        let buffer = vec![0; LONGEST + tun_rs::VIRTIO_NET_HDR_LEN];
+        let mut inside = Self { device, index, netlink: Netlink::open()?, mark, buffer, offload };
         inside.remove_rules();
         let netlink = &mut inside.netlink;
+        if inside.offload.is_some() {
+            netlink.set_most_segments(index, Split::MOST as u32)?;
+        }
         netlink.set_up(index)?;
         tun.addresses.iter().try_for_each(|address| netlink.add_address(index, address))?;
         tun.routes.iter().try_for_each(|route| netlink.add_route(index, route, mark))?;
@@ -57,18 +97,36 @@ impl Inside {
         self.device.as_fd()
     }
 
-    /// The next packet into the buffer, and its length; `None`: there is none.
-    pub(super) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        match self.device.recv(buffer) {
-            Ok(len) => Ok(Some(len)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+    /// Hands on what one system call gives: a packet, or those that the kernel left in one.
+    pub(super) fn receive(&mut self, mut take: impl FnMut(&mut [u8])) -> io::Result<Read> {
+        let read = match &mut self.offload {
+            Some((split, _)) => split.receive(&self.device, &mut self.buffer, take),
+            None => self.device.recv(&mut self.buffer).map(|len| take(&mut self.buffer[..len])),
+        };
+        match read {
+            Ok(()) => Ok(Read::Some),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Read::Nothing),
+            Err(error) if error.raw_os_error().is_none() => Ok(Read::Unknown),
             Err(error) => Err(error),
         }
     }
 
-    /// Hands a packet to the kernel. It may refuse one that it does not understand.
-    pub(super) fn send(&self, packet: &[u8]) -> io::Result<()> {
-        self.device.send(packet).map(drop)
+    /// Hands a packet to the kernel, or puts it with those that go together. It may refuse one that it does not understand.
+    pub(super) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
+        match &mut self.offload {
+            Some((_, joined)) => joined.push(&self.device, packet),
+            None => self.device.send(packet).map(drop),
+        }
+    }
+
+    /// Hands on what waits.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.offload.as_mut().map_or(Ok(()), |(_, joined)| joined.flush(&self.device))
+    }
+
+    /// Another longest packet.
+    pub(super) fn set_mtu(&mut self, mtu: u16) -> io::Result<()> {
+        self.netlink.set_mtu(self.index, u32::from(mtu))
     }
 }
 

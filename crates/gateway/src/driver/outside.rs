@@ -1,10 +1,20 @@
 //! UDP sockets, each bound to its interface and address. One that cannot be had yet is tried again.
 
-use crate::config::Line;
+mod arena;
+mod batch;
+
+pub(super) use arena::Arena;
+
+use crate::config::{Line, Offload};
+use batch::{Batch, Carrier};
+use nix::net::if_::if_nametoindex;
+use quinn_udp::UdpSocketState;
 use ropewalk_units::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::sockopt::{
     Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover,
+    set_socket_recv_buffer_size_force,
+    set_socket_send_buffer_size_force,
 };
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -20,37 +30,61 @@ pub(super) struct Outlet {
     interface: Option<String>,
     local: SocketAddr,
     mark: u32,
-    socket: Option<UdpSocket>,
+    offload: Offload,
+    socket: Option<Opened>,
+    batch: Batch,
     retry_at: Instant,
     /// What was told last, so that it is told once.
     told: Option<String>,
 }
 
-/// What became of a datagram.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Sent {
-    /// The kernel has it.
-    Yes,
-    /// It does not.
-    No,
-    /// It is longer than the path takes.
-    TooLong,
+/// A socket, and what the kernel does for it.
+struct Opened {
+    socket: UdpSocket,
+    /// The number of its interface, if it is bound to one.
+    index: Option<u32>,
+    /// `None`: a system call for each datagram.
+    state: Option<UdpSocketState>,
+}
+
+/// Datagrams that did not leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Unsent {
+    /// The kernel did not take them.
+    pub(super) refused: u64,
+    /// Longer than the interface takes.
+    pub(super) too_long: u64,
 }
 
 impl Outlet {
     /// Of a site's path.
-    pub(super) fn of_line(line: &Line, mark: u32, now: Instant) -> Self {
-        Self::new(line.interface.clone(), line.local, mark, now)
+    pub(super) fn of_line(line: &Line, mark: u32, offload: Offload, now: Instant) -> Self {
+        Self::new(line.interface.clone(), line.local, mark, offload, now)
     }
 
     /// Bound to an address, and an interface if it is given.
-    pub(super) fn new(interface: Option<String>, local: SocketAddr, mark: u32, now: Instant) -> Self {
-        let mut outlet = Self { interface, local, mark, socket: None, retry_at: now, told: None };
+    pub(super) fn new(
+        interface: Option<String>,
+        local: SocketAddr,
+        mark: u32,
+        offload: Offload,
+        now: Instant,
+    ) -> Self {
+        let mut outlet = Self {
+            interface,
+            local,
+            mark,
+            offload,
+            socket: None,
+            batch: Batch::default(),
+            retry_at: now,
+            told: None,
+        };
         outlet.retry(now);
         outlet
     }
 
-    fn open(&self) -> io::Result<UdpSocket> {
+    fn open(&self) -> io::Result<Opened> {
         let domain = Domain::for_address(self.local);
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_nonblocking(true)?;
@@ -58,18 +92,39 @@ impl Outlet {
         if let Some(interface) = &self.interface {
             socket.bind_device(Some(interface.as_bytes()))?;
         }
-        // Nothing is fragmented: what is too long is told.
+        // Nothing is fragmented, and what the kernel believes of the path is not asked: the path is probed (RFC 8899 §4.2).
         if self.local.is_ipv6() {
             socket.set_only_v6(true)?;
-            set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::DO)?;
+            set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?;
         } else {
-            set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::DO)?;
+            set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?;
         }
-        // Without privilege the kernel gives less; that is no reason not to run.
-        let _ = socket.set_recv_buffer_size(BUFFER);
-        let _ = socket.set_send_buffer_size(BUFFER);
+        enlarge(&socket);
         socket.bind(&self.local.into())?;
-        Ok(socket.into())
+        let socket = UdpSocket::from(socket);
+        let wants = self.offload.send || self.offload.receive;
+        let state = if wants { Some(UdpSocketState::new((&socket).into())?) } else { None };
+        Ok(Opened { socket, index: self.index(), state })
+    }
+
+    /// The number that its interface has at the moment.
+    fn index(&self) -> Option<u32> {
+        self.interface.as_deref().and_then(|name| if_nametoindex(name).ok())
+    }
+
+    /// Interfaces or addresses have changed: a socket that is missing may be had again, and one whose interface has gone, or is another
+    /// of the same name, is of no use.
+    pub(super) fn look_again(&mut self, now: Instant) {
+        if self.socket.as_ref().is_some_and(|opened| self.interface.is_some() && opened.index != self.index()) {
+            self.lose(now, &io::Error::other("its interface has gone"));
+        }
+        self.retry_at = self.retry_at.min(now);
+        self.retry(now);
+    }
+
+    /// Has it a port that only root may bind?
+    pub(super) fn has_low_port(&self) -> bool {
+        (1..1024).contains(&self.local.port())
     }
 
     /// Tries again if it is time.
@@ -78,13 +133,27 @@ impl Outlet {
             return;
         }
         match self.open() {
-            Ok(socket) => {
+            Ok(opened) => {
                 if self.told.take().is_some() {
                     tracing::info!(interface = self.interface, local = %self.local, "the path's socket is there again");
                 }
-                self.socket = Some(socket);
+                self.note_refusals(&opened);
+                self.socket = Some(opened);
             }
             Err(error) => self.lose(now, &error),
+        }
+    }
+
+    /// What was asked for, and this kernel does not do.
+    fn note_refusals(&self, opened: &Opened) {
+        let Some(state) = &opened.state else { return };
+        let (send, receive) = (state.max_gso_segments() == 1, state.gro_segments() == 1);
+        for (is_refused, what) in
+            [(self.offload.send && send, "UDP_SEGMENT"), (self.offload.receive && receive, "UDP_GRO")]
+        {
+            if is_refused {
+                tracing::info!(local = %self.local, "the kernel has no {what}: it is left out");
+            }
         }
     }
 
@@ -103,33 +172,53 @@ impl Outlet {
         if self.socket.is_some() { Instant::MAX } else { self.retry_at }
     }
 
-    pub(super) const fn socket(&self) -> Option<&UdpSocket> {
-        self.socket.as_ref()
+    pub(super) fn socket(&self) -> Option<&UdpSocket> {
+        self.socket.as_ref().map(|opened| &opened.socket)
     }
 
-    /// The next datagram into the buffer: its length, and who sent it.
-    pub(super) fn receive(&mut self, now: Instant, buffer: &mut [u8]) -> Option<(usize, SocketAddr)> {
-        let received = self.socket.as_ref()?.recv_from(buffer);
-        match received {
-            Ok((len, from)) => Some((len, from)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+    /// Hands on what waits, some datagrams at the most; whether there were any.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        arena: &mut Arena,
+        take: impl FnMut(&mut [u8], SocketAddr),
+    ) -> bool {
+        let Some(opened) = &self.socket else { return false };
+        let state = opened.state.as_ref().filter(|_| self.offload.receive);
+        match arena.receive(&opened.socket, state, take) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
             Err(error) => {
                 self.judge(now, &error);
-                None
+                false
             }
         }
     }
 
-    pub(super) fn send(&mut self, now: Instant, datagram: &[u8], to: SocketAddr) -> Sent {
-        let Some(socket) = &self.socket else { return Sent::No };
-        match socket.send_to(datagram, to) {
-            Ok(_) => Sent::Yes,
-            Err(error) if error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error()) => Sent::TooLong,
-            Err(error) => {
-                self.judge(now, &error);
-                Sent::No
-            }
+    /// Puts a datagram with those that go together, and sends them if there are many.
+    pub(super) fn push(&mut self, now: Instant, datagram: &[u8], to: SocketAddr) -> Unsent {
+        self.batch.push(datagram, to);
+        if self.batch.is_full() || !self.offload.send { self.flush(now) } else { Unsent::default() }
+    }
+
+    /// Sends what waits.
+    pub(super) fn flush(&mut self, now: Instant) -> Unsent {
+        if self.batch.is_empty() {
+            return Unsent::default();
         }
+        let Some(opened) = &self.socket else {
+            return Unsent { refused: self.batch.discard(), too_long: 0 };
+        };
+        let carrier = Carrier { socket: &opened.socket, state: opened.state.as_ref() };
+        let could_segment = carrier.segments();
+        let (unsent, last) = self.batch.send(&carrier);
+        if could_segment && !carrier.segments() {
+            tracing::info!(local = %self.local, "the kernel refuses UDP_SEGMENT here: it is left out");
+        }
+        if let Some(error) = last {
+            self.judge(now, &error);
+        }
+        unsent
     }
 
     /// An interface that has gone takes its socket with it. Other errors pass: a full queue, no route for a while, a refusal told by ICMP.
@@ -138,5 +227,15 @@ impl Outlet {
         if gone.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error())) {
             self.lose(now, error);
         }
+    }
+}
+
+/// Without privilege the kernel gives less; that is no reason not to run.
+fn enlarge(socket: &Socket) {
+    if set_socket_recv_buffer_size_force(socket, BUFFER).is_err() {
+        let _ = socket.set_recv_buffer_size(BUFFER);
+    }
+    if set_socket_send_buffer_size_force(socket, BUFFER).is_err() {
+        let _ = socket.set_send_buffer_size(BUFFER);
     }
 }

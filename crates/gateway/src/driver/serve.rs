@@ -1,30 +1,37 @@
 //! The loop: waits for the first of TUN, sockets, timers, requests and signals, and hands it on.
 
 use super::clock::{now, timespec};
-use super::core::Core;
-use super::inside::Inside;
-use super::outside::{Outlet, Sent};
+use super::confine::{Confinement, confine};
+use super::inside::{Inside, Read};
+use super::outside::{Arena, Outlet, Unsent};
+use super::recorded::Recorded;
 use super::request::{Happened, PathChange, Peer, Report, Request};
-use crate::bond::{Hub, Path, Reason, Site, Way};
-use crate::config::{Config, Line, Part};
+use super::watch::Watch;
+use crate::bond::{Core, PathRow, Reason, Way};
+use crate::config::{Config, Line, Offload, Part};
+use crate::record::{Recorder, Shared, noted};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use ropewalk_bonding::PathConfig;
 use ropewalk_units::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Packets taken from one source before the next one is looked at, and what came of them is sent.
+/// System calls for packets of one source before the next one is looked at, and what came of them is sent.
 const BATCH: usize = 32;
-/// The longest IP packet.
-const LONGEST: usize = 65_535;
 /// Events that the status tells.
 const EVENTS: usize = 200;
+/// The longest IP packet that is tried on a path of which nobody says more.
+const ETHERNET: u16 = 1500;
+/// IPv6 does without no interface that carries less (RFC 8200 §5).
+const LEAST_MTU: u16 = 1280;
 /// Longest time that the loop sleeps.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
@@ -65,8 +72,24 @@ impl Start {
     }
 }
 
+/// What has something to read.
+struct Ready {
+    inside: bool,
+    wake: bool,
+    signals: bool,
+    watch: bool,
+    sockets: Vec<bool>,
+}
+
 fn system(what: &'static str) -> impl Fn(io::Error) -> Error {
     move |source| Error::System { what, source }
+}
+
+fn with_record(record: Option<&Shared>, entropy: crate::bond::Entropy) -> crate::bond::Entropy {
+    match record {
+        Some(record) => noted(Rc::clone(record), entropy),
+        None => entropy,
+    }
 }
 
 fn entropy() -> crate::bond::Entropy {
@@ -74,27 +97,37 @@ fn entropy() -> crate::bond::Entropy {
 }
 
 struct Loop {
-    core: Core,
+    core: Recorded,
     inside: Inside,
     outlets: Vec<Outlet>,
     lines: Vec<Line>,
     requests: Receiver<Request>,
     wake: Arc<OwnedFd>,
     signals: SignalFd,
+    watch: Watch,
     events: VecDeque<Happened>,
     began_at: Instant,
     tun: String,
     mtu: u16,
     mark: u32,
+    offload: Offload,
     is_site: bool,
-    buffer: Vec<u8>,
+    arena: Arena,
+    /// The datagram that is made.
+    out: Vec<u8>,
 }
 
-/// Runs until a signal ends it. `ready` is called when all is there, with what takes requests.
+/// Runs until a signal ends it. `open` is called when the interface and the sockets are there; `ready` with what it gave, and with what
+/// takes requests, when all that is not needed any more was given up. `record`: a new file for a record of the run.
 ///
 /// # Errors
 /// [`Error`]: what cannot be had. What was made is gone then.
-pub fn run(config: Config, ready: impl FnOnce(Start)) -> Result<(), Error> {
+pub fn run<T>(
+    config: Config,
+    record: Option<PathBuf>,
+    open: impl FnOnce() -> T,
+    ready: impl FnOnce(T, Start),
+) -> Result<(), Error> {
     let mut set = SigSet::empty();
     set.add(Signal::SIGINT);
     set.add(Signal::SIGTERM);
@@ -104,132 +137,196 @@ pub fn run(config: Config, ready: impl FnOnce(Start)) -> Result<(), Error> {
     let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
     let wake = Arc::new(wake.map_err(|errno| system("an event")(errno.into()))?);
     let (sender, requests) = channel();
-    let mut own = Loop::new(config, requests, Arc::clone(&wake), signals)?;
-    ready(Start { sender, wake });
+    let record = record.map(|path| Recorder::create(&path)).transpose().map_err(system("the record"))?;
+    let (user, folder) = (config.user.clone(), config.control.parent().map(PathBuf::from));
+    let mut own = Loop::new(config, record, requests, Arc::clone(&wake), signals)?;
+    let opened = open();
+    let has_low_ports = own.outlets.iter().any(Outlet::has_low_port);
+    confine(&Confinement { user: &user, has_low_ports, folder: folder.as_deref() })
+        .map_err(system("giving up what is not needed"))?;
+    ready(opened, Start { sender, wake });
     own.run().map_err(system("waiting for packets"))
 }
 
 impl Loop {
     fn new(
         config: Config,
+        record: Option<Recorder>,
         requests: Receiver<Request>,
         wake: Arc<OwnedFd>,
         signals: SignalFd,
     ) -> Result<Self, Error> {
-        let (now, mark, mut tun) = (now(), config.mark, config.tun);
+        let (now, mark, offload, mut tun) = (now(), config.mark, config.offload, config.tun);
         if let Part::Hub { config, .. } = &config.part {
             tun.routes.extend(config.sites.iter().flat_map(|site| site.prefixes.iter().copied()));
             tun.routes.sort_unstable();
             tun.routes.dedup();
         }
-        let inside =
-            Inside::open(&tun, mark).map_err(|source| Error::Inside { name: tun.name.clone(), source })?;
+        let inside = Inside::open(&tun, mark, offload)
+            .map_err(|source| Error::Inside { name: tun.name.clone(), source })?;
+        let record = record.map(|mut recorder| {
+            recorder.begin(now, config.flow_key);
+            Rc::new(RefCell::new(recorder))
+        });
+        let entropy = || with_record(record.as_ref(), entropy());
         let (core, outlets, lines, is_site) = match config.part {
             Part::Site { config, lines } => {
-                let site = Site::new(*config, entropy(), now).expect("the bond was checked");
-                let outlets = lines.iter().map(|line| Outlet::of_line(line, mark, now)).collect::<Vec<_>>();
-                (Core::Site(site), outlets, lines, true)
+                let site = Core::site(*config, entropy(), now).expect("the bond was checked");
+                let outlets = lines.iter().map(|line| Outlet::of_line(line, mark, offload, now)).collect::<Vec<_>>();
+                (site, outlets, lines, true)
             }
             Part::Hub { config, listen } => {
-                let outlets =
-                    listen.iter().map(|local| Outlet::new(None, *local, mark, now)).collect::<Vec<_>>();
-                (Core::Hub(Hub::new(*config, entropy(), now)), outlets, Vec::new(), false)
+                let outlets = listen
+                    .iter()
+                    .map(|local| Outlet::new(None, *local, mark, offload, now))
+                    .collect::<Vec<_>>();
+                (Core::hub(*config, entropy(), now), outlets, Vec::new(), false)
             }
         };
         Ok(Self {
-            core,
+            core: Recorded::new(core, record),
             inside,
             outlets,
             lines,
             requests,
             wake,
             signals,
+            watch: Watch::open().map_err(system("changes of interfaces"))?,
             events: VecDeque::new(),
             began_at: now,
             tun: tun.name,
             mtu: tun.mtu,
             mark,
+            offload,
             is_site,
-            buffer: vec![0; LONGEST],
+            arena: Arena::default(),
+            out: Vec::with_capacity(2048),
         })
     }
 
     fn run(&mut self) -> io::Result<()> {
         loop {
             self.flush();
-            self.wait()?;
-            if self.signals.read_signal()?.is_some() {
+            let ready = self.wait()?;
+            if ready.signals && self.signals.read_signal()?.is_some() {
                 self.core.end();
                 self.flush();
                 return Ok(());
             }
-            let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
-            while let Ok(request) = self.requests.try_recv() {
-                self.answer(request);
+            if ready.wake {
+                let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
+                while let Ok(request) = self.requests.try_recv() {
+                    self.answer(request);
+                }
             }
-            self.receive_outside();
-            self.receive_inside()?;
+            if ready.watch {
+                self.watch.drain();
+                let now = now();
+                self.outlets.iter_mut().for_each(|outlet| outlet.look_again(now));
+            }
+            self.receive_outside(&ready.sockets);
+            if ready.inside {
+                self.receive_inside()?;
+            }
             let now = now();
             self.outlets.iter_mut().for_each(|outlet| outlet.retry(now));
             if self.core.poll_timeout(now) <= now {
                 self.core.handle_timeout(now);
+                self.follow_mtu();
             }
         }
     }
 
-    fn wait(&self) -> io::Result<()> {
+    fn wait(&self) -> io::Result<Ready> {
         let now = now();
         let retry = self.outlets.iter().map(Outlet::retry_at).min().unwrap_or(Instant::MAX);
         let until = self.core.poll_timeout(now).min(retry).saturating_since(now).min(LONGEST_WAIT);
+        let own = [self.inside.fd(), self.wake.as_fd(), self.signals.as_fd(), self.watch.fd()];
         let sockets = self.outlets.iter().filter_map(Outlet::socket).map(AsFd::as_fd);
-        let fds = sockets.chain([self.inside.fd(), self.wake.as_fd(), self.signals.as_fd()]);
+        let fds = own.into_iter().chain(sockets);
         let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
         match poll(&mut fds, Some(&timespec(until))) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
+        let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        let mut next = || ready.next().unwrap_or(false);
+        let [inside, wake, signals, watch] = [next(), next(), next(), next()];
+        let sockets = self.outlets.iter().map(|outlet| outlet.socket().is_some() && next()).collect();
+        Ok(Ready { inside, wake, signals, watch, sockets })
     }
 
-    fn receive_outside(&mut self) {
-        for socket in 0..self.outlets.len() {
+    fn receive_outside(&mut self, ready: &[bool]) {
+        for socket in (0..ready.len()).filter(|&socket| ready[socket]) {
             for _ in 0..BATCH {
-                let now = now();
-                let Some((len, to)) = self.outlets[socket].receive(now, &mut self.buffer) else { break };
-                self.core.handle_datagram(now, Way { socket, to }, &mut self.buffer[..len]);
+                let (core, now) = (&mut self.core, now());
+                let take =
+                    |datagram: &mut [u8], to| core.handle_datagram(now, Way { socket, to }, datagram);
+                if !self.outlets[socket].receive(now, &mut self.arena, take) {
+                    break;
+                }
+                self.flush();
             }
-            self.flush();
         }
     }
 
     fn receive_inside(&mut self) -> io::Result<()> {
         for _ in 0..BATCH {
-            let Some(len) = self.inside.receive(&mut self.buffer)? else { break };
-            self.core.handle_packet(now(), &mut self.buffer[..len]);
+            let (core, now) = (&mut self.core, now());
+            match self.inside.receive(|packet| core.handle_packet(now, packet))? {
+                Read::Some => {}
+                Read::Nothing => break,
+                Read::Unknown => self.core.note_drop(Reason::NotIp),
+            }
         }
         Ok(())
     }
 
     /// Everything that follows an input.
     fn flush(&mut self) {
-        let mut out = Vec::with_capacity(2048);
-        loop {
-            let now = now();
-            let Some(way) = self.core.poll_transmit(now, &mut out) else { break };
-            let outlet = self.outlets.get_mut(way.socket);
-            match outlet.map_or(Sent::No, |outlet| outlet.send(now, &out, way.to)) {
-                Sent::Yes => {}
-                Sent::No => self.core.note_drop(Reason::NotSent),
-                Sent::TooLong => self.core.note_drop(Reason::TooLong),
-            }
-        }
-        while let Some(packet) = self.core.poll_deliver(now()) {
+        self.send_outside();
+        let now = now();
+        while let Some(packet) = self.core.poll_deliver(now) {
             if self.inside.send(packet.octets()).is_err() {
                 self.core.note_drop(Reason::NotSent);
             }
         }
+        if self.inside.flush().is_err() {
+            self.core.note_drop(Reason::NotSent);
+        }
         while let Some((peer, notice)) = self.core.poll_notice() {
             self.tell(peer, notice.to_string(), notice.is_warning());
         }
+    }
+
+    fn send_outside(&mut self) {
+        let now = now();
+        while let Some(way) = self.core.poll_transmit(now, &mut self.out) {
+            let outlet = self.outlets.get_mut(way.socket);
+            let unsent = outlet.map(|outlet| outlet.push(now, &self.out, way.to));
+            self.note_unsent(unsent.unwrap_or(Unsent { refused: 1, too_long: 0 }));
+        }
+        for socket in 0..self.outlets.len() {
+            let unsent = self.outlets[socket].flush(now);
+            self.note_unsent(unsent);
+        }
+    }
+
+    /// The interface takes what the paths carry. A hub has sites with different ones: their senders are told.
+    fn follow_mtu(&mut self) {
+        let Some(mtu) = self.core.inner_mtu().map(|mtu| mtu.max(LEAST_MTU)) else { return };
+        if mtu != self.mtu {
+            match self.inside.set_mtu(mtu) {
+                Ok(()) => tracing::info!(mtu, was = self.mtu, "the longest inner packet is another"),
+                Err(error) => tracing::warn!(mtu, reason = %error, "the interface keeps its MTU"),
+            }
+            self.mtu = mtu;
+        }
+    }
+
+    fn note_unsent(&mut self, unsent: Unsent) {
+        (0..unsent.refused).for_each(|_| self.core.note_drop(Reason::NotSent));
+        (0..unsent.too_long).for_each(|_| self.core.note_drop(Reason::TooLong));
     }
 
     fn tell(&mut self, peer: String, what: String, is_warning: bool) {
@@ -269,41 +366,35 @@ impl Loop {
 
     /// Other paths for a site.
     fn change(&mut self, change: PathChange) -> Result<(), String> {
-        let Core::Site(site) = &mut self.core else {
-            return Err("a hub takes the paths of its sites".into());
-        };
         let now = now();
-        let (mut bond, mut paths) = (site.bond().clone(), site.paths().to_vec());
-        let place = |name: &str| bond.paths.iter().position(|path| path.name == name);
-        let unknown = |name: &str| format!("there is no path {name}");
+        let mut rows = self.core.paths().ok_or("a hub takes the paths of its sites")?;
+        let place = |name: &str| {
+            let found = rows.iter().position(|row| row.name == name);
+            found.ok_or_else(|| format!("there is no path {name}"))
+        };
+        let mut added = None;
         match change {
             PathChange::Add { name, interface, address, remote, cost } => {
                 let remote = remote.or_else(|| self.lines.first().map(|line| line.remote));
                 let remote = remote.ok_or("the hub's address is not known")?;
-                let any = if remote.is_ipv4() {
-                    IpAddr::V4(Ipv4Addr::UNSPECIFIED)
-                } else {
-                    Ipv6Addr::UNSPECIFIED.into()
-                };
+                let any: IpAddr =
+                    if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
                 let local = SocketAddr::new(address.unwrap_or(any), 0);
-                let line = Line { name: name.clone(), interface, local, remote, cost };
-                bond.paths.push(PathConfig::new(name, cost));
-                paths.push(Path { way: Way { socket: self.outlets.len(), to: remote } });
-                bond.validate().map_err(|error| error.to_string())?;
-                self.outlets.push(Outlet::of_line(&line, self.mark, now));
-                self.lines.push(line);
+                let socket = self.outlets.len();
+                rows.push(PathRow { name: name.clone(), cost, socket, remote, mtu: ETHERNET });
+                added = Some(Line { name, interface, local, remote, cost, mtu: ETHERNET });
             }
-            PathChange::Remove { name } => {
-                let place = place(&name).ok_or_else(|| unknown(&name))?;
-                bond.paths.remove(place);
-                paths.remove(place);
-            }
+            PathChange::Remove { name } => drop(rows.remove(place(&name)?)),
             PathChange::Set { name, cost } => {
-                let place = place(&name).ok_or_else(|| unknown(&name))?;
-                bond.paths[place].cost = Some(cost);
+                let place = place(&name)?;
+                rows[place].cost = Some(cost);
             }
         }
-        site.set_paths(now, bond, paths).map_err(|error| error.to_string())?;
+        self.core.set_paths(now, &rows)?;
+        if let Some(line) = added {
+            self.outlets.push(Outlet::of_line(&line, self.mark, self.offload, now));
+            self.lines.push(line);
+        }
         self.tell("hub".into(), "the paths were changed by hand".into(), false);
         Ok(())
     }

@@ -54,11 +54,14 @@ fn announced(tcp: &[u8]) -> Option<usize> {
 /// Writes it. The option need not stand at an even octet: then it lies in two words of the checksum.
 fn set(octets: &mut [u8], tcp_at: usize, place: usize, value: u16) {
     let start = place - (place - tcp_at) % 2;
-    let words = [start, start + 2];
-    let before = words.map(|word| [octets[word], octets.get(word + 1).copied().unwrap_or(0)]);
+    // The second word may lie behind the packet's end: then it holds nothing of the option.
+    let word = |octets: &[u8], at: usize| {
+        [0, 1].map(|place: usize| octets.get(at + place).copied().unwrap_or(0))
+    };
+    let before = [start, start + 2].map(|at| (at, word(octets, at)));
     octets[place..place + 2].copy_from_slice(&value.to_be_bytes());
-    for (word, before) in words.into_iter().zip(before) {
-        let after = [octets[word], octets.get(word + 1).copied().unwrap_or(0)];
+    for (at, before) in before {
+        let after = word(octets, at);
         if after != before {
             patch(octets, tcp_at + CHECKSUM, before, after);
         }
@@ -101,6 +104,14 @@ mod tests {
             assert_eq!(u16::from_be_bytes([octets[place], octets[place + 1]]), 1360, "behind {lead} octets");
             assert_eq!(sum(&pseudo(&octets)), 0xffff, "behind {lead} octets");
         }
+    }
+
+    #[test]
+    fn a_packet_may_end_with_the_option() {
+        let mut octets = syn(SYN, &[MSS, 4, 0x05, 0xb4]);
+        clamp_mss(&mut octets, 1400);
+        assert_eq!(octets[42..], 1360u16.to_be_bytes());
+        assert_eq!(sum(&pseudo(&octets)), 0xffff);
     }
 
     #[test]

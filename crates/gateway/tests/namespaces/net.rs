@@ -1,8 +1,4 @@
-//! The daemon itself: a hub and a site in network namespaces of this machine, with two lines between them.
-//!
-//! Needs root, `ip` and `/dev/net/tun`; without them each test says that it was skipped.
-
-#![expect(clippy::disallowed_methods, reason = "it waits for other processes in real time")]
+//! A hub and a site in network namespaces.
 
 use nix::sched::{CloneFlags, setns};
 use std::fs::{self, File};
@@ -15,22 +11,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const GATEWAY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
+pub(crate) const GATEWAY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 /// What has to happen has so long, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(40);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
-fn shell(command: &str) -> Output {
+pub(crate) fn shell(command: &str) -> Output {
     Command::new("sh").arg("-c").arg(command).output().expect("a shell")
 }
 
-fn must(command: &str) -> String {
+pub(crate) fn must(command: &str) -> String {
     let output = shell(command);
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Is it possible here? If not, says why; fails if it must be.
-fn possible() -> bool {
+pub(crate) fn possible() -> bool {
     let missing = if !shell("unshare --net true").status.success() {
         "no network namespace can be made: it needs root"
     } else if !shell("test -e /dev/net/tun && ip -V").status.success() {
@@ -47,14 +43,14 @@ fn possible() -> bool {
 }
 
 /// Two namespaces, `hub` and `site`, with lines `dsl` and `lte` between them.
-struct Net {
+pub(crate) struct Net {
     name: String,
     folder: TempDir,
     daemons: Vec<(&'static str, Child)>,
 }
 
 impl Net {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("rwg{}-{number}", std::process::id());
@@ -75,12 +71,24 @@ impl Net {
         net
     }
 
-    fn ns(&self, end: &str) -> String {
+    pub(crate) fn ns(&self, end: &str) -> String {
         format!("{}-{end}", self.name)
     }
 
-    fn path(&self, file: &str) -> PathBuf {
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.folder.path().join(file)
+    }
+
+    /// Appends tables to an end's configuration.
+    pub(crate) fn configure_more(&self, end: &str, tables: &str) {
+        let path = self.path(&format!("{end}.toml"));
+        let text = fs::read_to_string(&path).expect("it was written");
+        fs::write(path, text + tables).expect("it is this test's");
+    }
+
+    /// A site's path, as it sees it.
+    pub(crate) fn site_path(&self, place: usize) -> serde_json::Value {
+        self.status("site")["peers"][0]["bond"]["paths"][place].clone()
     }
 
     fn configure(&self) {
@@ -110,16 +118,22 @@ impl Net {
         fs::write(self.path("site.toml"), text).expect("a new file");
     }
 
-    fn inside(&self, end: &str, command: &str) -> Output {
+    pub(crate) fn inside(&self, end: &str, command: &str) -> Output {
         shell(&format!("ip netns exec {} {command}", self.ns(end)))
     }
 
-    fn start(&mut self, end: &'static str) {
+    pub(crate) fn start(&mut self, end: &'static str) {
+        self.start_with(end, &[]);
+    }
+
+    /// With further arguments.
+    pub(crate) fn start_with(&mut self, end: &'static str, arguments: &[&str]) {
         let log = File::create(self.path(&format!("{end}.log"))).expect("a new file");
         let config = self.path(&format!("{end}.toml"));
         let daemon = Command::new("ip")
             .args(["netns", "exec", &self.ns(end), GATEWAY, "run"])
             .arg(config)
+            .args(arguments)
             .stderr(log)
             .stdout(Stdio::null())
             .spawn()
@@ -127,19 +141,24 @@ impl Net {
         self.daemons.push((end, daemon));
     }
 
-    fn end(&mut self, end: &str, signal: &str) {
+    pub(crate) fn end(&mut self, end: &str, signal: &str) {
         let place = self.daemons.iter().position(|(name, _)| *name == end).expect("it runs");
         let (_, mut daemon) = self.daemons.remove(place);
         must(&format!("kill -{signal} {}", daemon.id()));
         daemon.wait().expect("it was started here");
     }
 
-    fn log(&self, end: &str) -> String {
+    /// The process of a daemon.
+    pub(crate) fn pid(&self, end: &str) -> u32 {
+        self.daemons.iter().find(|(name, _)| *name == end).expect("it runs").1.id()
+    }
+
+    pub(crate) fn log(&self, end: &str) -> String {
         fs::read_to_string(self.path(&format!("{end}.log"))).unwrap_or_default()
     }
 
     /// Waits until it is so.
-    fn until(&self, what: &str, is_so: impl Fn() -> bool) {
+    pub(crate) fn until(&self, what: &str, is_so: impl Fn() -> bool) {
         let began = Instant::now();
         while !is_so() {
             let logs = || format!("hub:\n{}\nsite:\n{}", self.log("hub"), self.log("site"));
@@ -149,7 +168,7 @@ impl Net {
     }
 
     /// Does a datagram that is sent to an address come there, and the answer back? From the one end's own address.
-    fn pings(&self, from: &str, to: &str) -> bool {
+    pub(crate) fn pings(&self, from: &str, to: &str) -> bool {
         let other = if from == "hub" { "site" } else { "hub" };
         let to: IpAddr = to.parse().expect("an address");
         let bind = move |address: IpAddr, port| {
@@ -180,14 +199,14 @@ impl Net {
         answer.join().expect("it does not panic") && is_back
     }
 
-    fn status(&self, end: &str) -> serde_json::Value {
+    pub(crate) fn status(&self, end: &str) -> serde_json::Value {
         let socket = self.path(&format!("{end}.sock"));
         let text = must(&format!("{GATEWAY} status --control {}", socket.display()));
         serde_json::from_str(&text).expect("the status is JSON")
     }
 
     /// Works in a namespace, on a thread of its own.
-    fn work<R: Send + 'static>(
+    pub(crate) fn work<R: Send + 'static>(
         &self,
         end: &str,
         work: impl FnOnce() -> R + Send + 'static,
@@ -200,7 +219,7 @@ impl Net {
     }
 
     /// Sends octets by TCP from the site to the hub; gives whether they came as they were.
-    fn transfer(&self, octets: usize) -> bool {
+    pub(crate) fn transfer(&self, octets: usize) -> bool {
         let address = SocketAddr::from(([10, 9, 0, 1], 7000));
         let pattern = |place: usize| (place % 251) as u8;
         let listener = self.work("hub", move || TcpListener::bind(address).expect("it is free")).join();
@@ -235,98 +254,7 @@ impl Drop for Net {
     }
 }
 
-fn rules(net: &Net) -> String {
+pub(crate) fn rules(net: &Net) -> String {
     must(&format!("ip -n {} rule show", net.ns("site")))
 }
 
-#[test]
-fn two_lines_carry_ping_and_tcp_and_the_end_leaves_nothing() {
-    if !possible() {
-        return;
-    }
-    let mut net = Net::new();
-    let before = rules(&net);
-    net.start("hub");
-    net.start("site");
-    net.until("the hub answers through the tunnel", || net.pings("site", "10.9.0.1"));
-    assert!(net.pings("hub", "10.9.0.2") && net.pings("site", "fd09::1"), "both ways, and IPv6");
-    assert!(net.transfer(8_000_000), "every octet as it was");
-    let status = net.status("site");
-    let paths = status["peers"][0]["bond"]["paths"].as_array().expect("a bond").clone();
-    assert_eq!(paths.len(), 2, "{status}");
-    assert!(paths.iter().all(|path| path["state"] == "up"), "{status}");
-    let fetch = |what: &str| {
-        let output = net.inside("site", &format!("curl -s http://127.0.0.1:9464/{what}"));
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    if shell("curl --version").status.success() {
-        assert!(
-            fetch("metrics").contains("ropewalk_path_up{peer=\"hub\",path=\"dsl\"} 1"),
-            "{}",
-            fetch("metrics")
-        );
-        assert_eq!(fetch("healthz"), "ok\n");
-        assert!(fetch("").contains("<title>Ropewalk gateway</title>"));
-    }
-    net.end("site", "TERM");
-    assert_eq!(rules(&net), before);
-    assert!(!must(&format!("ip -n {} link show", net.ns("site"))).contains("bond0"));
-    net.until("the hub was told", || net.log("hub").contains("has ended the session"));
-}
-
-#[test]
-fn a_line_that_dies_and_a_daemon_that_is_killed_are_borne() {
-    if !possible() {
-        return;
-    }
-    let mut net = Net::new();
-    let before = rules(&net);
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
-    must(&format!("ip -n {} link set dsl down", net.ns("hub")));
-    net.until("the first line is given up", || net.log("site").contains("path dsl is down"));
-    assert!(net.transfer(1_000_000), "the other line carries all");
-    must(&format!("ip -n {} link set dsl up", net.ns("hub")));
-    net.until("it is used again", || net.log("site").contains("path dsl is used again"));
-    // A killed site leaves its rules; the next one removes them and makes its own, and its end leaves nothing.
-    net.end("site", "KILL");
-    assert_ne!(rules(&net), before);
-    net.start("site");
-    net.until("a new site has a session", || net.pings("site", "10.9.0.1"));
-    net.end("site", "INT");
-    assert_eq!(rules(&net), before);
-    // A killed hub knows no session; the site asks for one by itself.
-    net.start("site");
-    net.until("the site is back", || net.pings("site", "10.9.0.1"));
-    net.end("hub", "KILL");
-    net.start("hub");
-    net.until("the site found the new hub", || net.pings("site", "10.9.0.1"));
-}
-
-#[test]
-fn paths_change_while_it_runs() {
-    if !possible() {
-        return;
-    }
-    let mut net = Net::new();
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
-    let control = format!("--control {}", net.path("site.sock").display());
-    let path = |change: &str| shell(&format!("{GATEWAY} path {control} {change}"));
-    assert!(path("remove lte").status.success());
-    let count = || {
-        let status = net.status("site");
-        status["peers"][0]["bond"]["paths"].as_array().map_or(0, Vec::len)
-    };
-    net.until("one path is left", || count() == 1);
-    assert!(net.pings("site", "10.9.0.1"));
-    let again = path("remove none");
-    assert!(
-        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("there is no path none")
-    );
-    assert!(path("add lte --interface lte --remote 192.0.2.1:4500 --cost 5").status.success());
-    net.until("two paths again", || count() == 2);
-    net.until("and the tunnel works", || net.pings("site", "10.9.0.1"));
-}

@@ -1,0 +1,100 @@
+//! The gateway's bars, measured on this machine: hub and site in namespaces, shaped lines between them. Needs root and `ip`.
+//!
+//! `make gateway-bars` builds all that it needs and runs all of them. Each value is the median of three runs.
+
+#![expect(clippy::disallowed_methods, reason = "it measures other processes in real time")]
+
+mod cost;
+mod lines;
+mod memory;
+
+use clap::Parser;
+use std::io;
+use std::time::Duration;
+
+/// Runs of each.
+const RUNS: usize = 3;
+
+/// Measures the gateway.
+#[derive(Parser)]
+struct Arguments {
+    /// Only bars whose names contain this.
+    #[arg(default_value = "")]
+    only: String,
+    /// Seconds of each measurement.
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+}
+
+/// One value of a measurement.
+pub(crate) struct Value {
+    pub(crate) what: &'static str,
+    pub(crate) got: f64,
+    pub(crate) bar: Bar,
+}
+
+/// What is asked of a value.
+#[derive(Clone, Copy)]
+pub(crate) enum Bar {
+    Most(f64),
+    Least(f64),
+    /// It is told, not judged.
+    None,
+}
+
+impl Value {
+    pub(crate) const fn new(what: &'static str, got: f64, bar: Bar) -> Self {
+        Self { what, got, bar }
+    }
+}
+
+type Measure = fn(Duration) -> io::Result<Vec<Value>>;
+
+const BARS: [(&str, Measure); 12] = [
+    ("cost-first, 50 Mbit/s", lines::cost_first_50),
+    ("cost-first, 80 Mbit/s", lines::cost_first_80),
+    ("one TCP flow", lines::one_flow),
+    ("one line bad, one TCP flow", lines::one_bad),
+    ("110 Mbit/s of UDP", lines::udp_110),
+    ("a line dies in the middle", lines::dies_in_the_middle),
+    ("a line dies at the far end", lines::dies_far),
+    ("a line dies at the near end", lines::dies_near),
+    ("voice beside bulk", lines::voice),
+    ("cost of UDP packets", cost::packets),
+    ("cost of a TCP flow", cost::stream),
+    ("a hub with 200 sites", memory::two_hundred),
+];
+
+fn main() -> io::Result<()> {
+    let arguments = Arguments::parse();
+    println!("| test | value | median of {RUNS} | bar | |\n|---|---|---|---|---|");
+    for (name, measure) in BARS.into_iter().filter(|(name, _)| name.contains(&arguments.only)) {
+        match median(measure, Duration::from_secs(arguments.seconds)) {
+            Ok(values) => values.iter().for_each(|value| row(name, value)),
+            Err(error) => println!("| {name} | {error} | | | |"),
+        }
+    }
+    Ok(())
+}
+
+fn median(measure: Measure, duration: Duration) -> io::Result<Vec<Value>> {
+    let mut runs = (0..RUNS).map(|_| measure(duration)).collect::<io::Result<Vec<_>>>()?;
+    let mut values = runs.pop().unwrap_or_default();
+    for (place, value) in values.iter_mut().enumerate() {
+        let others = runs.iter().filter_map(|run| run.get(place)).map(|other| other.got);
+        let mut all = others.chain([value.got]).collect::<Vec<_>>();
+        all.sort_by(f64::total_cmp);
+        value.got = all[all.len() / 2];
+    }
+    Ok(values)
+}
+
+fn row(name: &str, value: &Value) {
+    let (bar, is_kept) = match value.bar {
+        Bar::Most(most) => (format!("≤ {most}"), value.got <= most),
+        Bar::Least(least) => (format!("≥ {least}"), value.got >= least),
+        Bar::None => (String::new(), true),
+    };
+    let mark = if is_kept { "" } else { "missed" };
+    println!("| {name} | {} | {:.2} | {bar} | {mark} |", value.what, value.got);
+}

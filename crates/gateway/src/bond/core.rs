@@ -1,0 +1,144 @@
+//! A site or a hub, as a driver sees them.
+
+use super::drops::{Drops, Reason};
+use super::hub::{Hub, HubConfig};
+use super::notice::Notice;
+use super::site::{Path, Site, SiteConfig};
+use super::tunnel::{TunnelStatus, Way};
+use super::{Entropy, PathRow};
+use crate::packet::Packet;
+use ropewalk_bonding::{ConfigError, PathConfig};
+use ropewalk_units::Instant;
+
+/// What decides.
+#[expect(clippy::large_enum_variant, reason = "there is one")]
+pub enum Core {
+    /// A site.
+    Site(Site),
+    /// A hub.
+    Hub(Hub),
+}
+
+macro_rules! both {
+    ($self:ident, $core:ident => $call:expr) => {
+        match $self {
+            Self::Site($core) => $call,
+            Self::Hub($core) => $call,
+        }
+    };
+}
+
+impl Core {
+    /// A site that begins at `now`.
+    ///
+    /// # Errors
+    /// What is wrong with the bond.
+    pub fn site(config: SiteConfig, entropy: Entropy, now: Instant) -> Result<Self, ConfigError> {
+        Site::new(config, entropy, now).map(Self::Site)
+    }
+
+    /// A hub that begins at `now`.
+    pub fn hub(config: HubConfig, entropy: Entropy, now: Instant) -> Self {
+        Self::Hub(Hub::new(config, entropy, now))
+    }
+
+    /// A site's paths; a hub has none of its own.
+    pub fn paths(&self) -> Option<Vec<PathRow>> {
+        let Self::Site(site) = self else { return None };
+        let rows = site.bond().paths.iter().zip(site.paths());
+        let row = |(config, path): (&PathConfig, &Path)| PathRow {
+            name: config.name.clone(),
+            cost: config.cost,
+            socket: path.way.socket,
+            remote: path.way.to,
+            mtu: path.mtu,
+        };
+        Some(rows.map(row).collect())
+    }
+
+    /// Other paths for a site.
+    ///
+    /// # Errors
+    /// What is wrong with them; then all is as before.
+    pub fn set_paths(&mut self, now: Instant, rows: &[PathRow]) -> Result<(), ConfigError> {
+        let Self::Site(site) = self else { return Ok(()) };
+        let mut bond = site.bond().clone();
+        bond.paths = rows.iter().map(|row| PathConfig::new(&row.name, row.cost)).collect();
+        let path = |row: &PathRow| Path { way: Way { socket: row.socket, to: row.remote }, mtu: row.mtu };
+        site.set_paths(now, bond, rows.iter().map(path).collect())
+    }
+
+    /// The longest packet that a site's inside may send. A hub has sites with different ones.
+    pub fn inner_mtu(&self) -> Option<u16> {
+        match self {
+            Self::Site(site) => Some(site.inner_mtu()),
+            Self::Hub(_) => None,
+        }
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn handle_packet(&mut self, now: Instant, octets: &mut [u8]) {
+        both!(self, core => core.handle_packet(now, octets));
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn handle_datagram(&mut self, now: Instant, way: Way, datagram: &mut [u8]) {
+        both!(self, core => core.handle_datagram(now, way, datagram));
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn handle_timeout(&mut self, now: Instant) {
+        both!(self, core => core.handle_timeout(now));
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn poll_timeout(&self, now: Instant) -> Instant {
+        both!(self, core => core.poll_timeout(now))
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {
+        both!(self, core => core.poll_transmit(now, out))
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn poll_deliver(&mut self, now: Instant) -> Option<Packet> {
+        both!(self, core => core.poll_deliver(now))
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn note_drop(&mut self, reason: Reason) {
+        both!(self, core => core.note_drop(reason));
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn drops(&self) -> Drops {
+        both!(self, core => core.drops())
+    }
+
+    /// See [`Site`] and [`Hub`].
+    pub fn end(&mut self) {
+        both!(self, core => core.end());
+    }
+
+    /// What has happened, with the name of the site at a hub.
+    pub fn poll_notice(&mut self) -> Option<(String, Notice)> {
+        match self {
+            Self::Site(site) => site.poll_notice().map(|notice| ("hub".to_owned(), notice)),
+            Self::Hub(hub) => {
+                let (subject, notice) = hub.poll_notice()?;
+                Some((subject.map(|site| hub.site_name(site).to_owned()).unwrap_or_default(), notice))
+            }
+        }
+    }
+
+    /// Bonds by the name of the other end.
+    pub fn status(&self, now: Instant) -> Vec<(String, Option<TunnelStatus>)> {
+        match self {
+            Self::Site(site) => vec![("hub".to_owned(), site.status(now))],
+            Self::Hub(hub) => {
+                hub.status(now).into_iter().map(|(name, status)| (name.to_owned(), status)).collect()
+            }
+        }
+    }
+}

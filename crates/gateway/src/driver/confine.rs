@@ -1,0 +1,93 @@
+//! What a process that has all it needs may still do: little.
+
+use caps::{CapSet, Capability, CapsHashSet};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
+    path_beneath_rules,
+};
+use nix::unistd::{Uid, User, geteuid, setgroups, setresgid, setresuid};
+use std::io;
+use std::path::Path;
+
+/// The newest rules of Landlock that are asked for; a kernel keeps those that it knows.
+const RULES: ABI = ABI::V5;
+
+/// What is kept: marks, interfaces and rules want the first; binding a socket to an interface wanted the second before Linux 5.7.
+const KEPT: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
+
+/// Who a process becomes, and what it keeps.
+#[derive(Clone, Debug)]
+pub(super) struct Confinement<'a> {
+    /// The user whose name is configured.
+    pub(super) user: &'a str,
+    /// Sockets that may have to be opened again have ports that only root may bind.
+    pub(super) has_low_ports: bool,
+    /// What is removed from this folder at the end.
+    pub(super) folder: Option<&'a Path>,
+}
+
+/// Gives up what is not needed any more. Threads that begin later have no more than this.
+///
+/// # Errors
+/// There is no such user, or the kernel refuses.
+pub(super) fn confine(confinement: &Confinement<'_>) -> io::Result<()> {
+    let mut kept = KEPT.into_iter().collect::<CapsHashSet>();
+    if confinement.has_low_ports {
+        kept.insert(Capability::CAP_NET_BIND_SERVICE);
+    }
+    let had = caps::read(None, CapSet::Permitted).map_err(io::Error::other)?;
+    kept.retain(|capability| had.contains(capability));
+    if had.contains(&Capability::CAP_SETPCAP) {
+        bound(&kept)?;
+    }
+    if geteuid().is_root() {
+        become_user(confinement.user)?;
+    }
+    for (set, wanted) in [
+        (CapSet::Effective, &kept),
+        (CapSet::Permitted, &kept),
+        (CapSet::Inheritable, &CapsHashSet::new()),
+    ] {
+        caps::set(None, set, wanted).map_err(io::Error::other)?;
+    }
+    nix::sys::prctl::set_no_new_privs()?;
+    lock_files(confinement.folder)
+}
+
+/// Nothing that this process starts could ever have more.
+fn bound(kept: &CapsHashSet) -> io::Result<()> {
+    let known = caps::read(None, CapSet::Bounding).map_err(io::Error::other)?;
+    let dropped = known.difference(kept);
+    dropped.into_iter().try_for_each(|&capability| caps::drop(None, CapSet::Bounding, capability)).map_err(io::Error::other)
+}
+
+fn become_user(name: &str) -> io::Result<()> {
+    let user = User::from_name(name)?;
+    let user = user.ok_or_else(|| io::Error::other(format!("there is no user {name}: `user` names one")))?;
+    if user.uid == Uid::from_raw(0) {
+        tracing::warn!("it stays root, as configured");
+        return Ok(());
+    }
+    caps::securebits::set_keepcaps(true).map_err(io::Error::other)?;
+    setgroups(&[])?;
+    setresgid(user.gid, user.gid, user.gid)?;
+    setresuid(user.uid, user.uid, user.uid)?;
+    Ok(())
+}
+
+/// No file is opened any more, no TCP connection begun. Only in `folder` something may be removed.
+fn lock_files(folder: Option<&Path>) -> io::Result<()> {
+    let rules = Ruleset::default()
+        .handle_access(AccessFs::from_all(RULES))
+        .and_then(|rules| rules.handle_access(AccessNet::from_all(RULES)))
+        .and_then(Ruleset::create)
+        .and_then(|rules| {
+            rules.add_rules(path_beneath_rules(folder, AccessFs::RemoveFile | AccessFs::ReadDir))
+        })
+        .and_then(landlock::RulesetCreated::restrict_self);
+    let status = rules.map_err(io::Error::other)?;
+    if status.ruleset == RulesetStatus::NotEnforced {
+        tracing::info!("the kernel has no Landlock: it is left out");
+    }
+    Ok(())
+}

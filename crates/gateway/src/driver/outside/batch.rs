@@ -1,0 +1,241 @@
+//! Datagrams that leave together: by UDP_SEGMENT, else by `sendmmsg`.
+
+use super::Unsent;
+use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, sendmmsg};
+use quinn_udp::{Transmit, UdpSocketState};
+use rustix::io::Errno;
+use std::io::{self, IoSlice};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+/// Datagrams that wait at the most: what UDP_SEGMENT takes.
+const MOST: usize = 64;
+/// Octets that UDP_SEGMENT takes: those of one IP packet, less its headers.
+const LONGEST_RUN: usize = 65_535 - 48;
+
+/// Datagrams of one socket in their order.
+#[derive(Default)]
+pub(super) struct Batch {
+    octets: Vec<u8>,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Copy)]
+struct Part {
+    len: usize,
+    to: SocketAddr,
+}
+
+/// Datagrams that one system call takes: to one address, all but the last of one length.
+struct Run {
+    count: usize,
+    octets: usize,
+    first: Part,
+}
+
+/// What sends.
+pub(super) struct Carrier<'a> {
+    pub(super) socket: &'a UdpSocket,
+    pub(super) state: Option<&'a UdpSocketState>,
+}
+
+impl Carrier<'_> {
+    /// Does the kernel cut what is handed to it at once?
+    pub(super) fn segments(&self) -> bool {
+        self.state.is_some_and(|state| state.max_gso_segments() > 1)
+    }
+}
+
+/// The first datagrams that go together.
+fn run(parts: &[Part]) -> Option<Run> {
+    let first = *parts.first()?;
+    let mut run = Run { count: 0, octets: 0, first };
+    for part in parts {
+        let fits = part.to == first.to && part.len <= first.len && run.octets + part.len <= LONGEST_RUN;
+        if run.count > 0 && !fits {
+            break;
+        }
+        run.count += 1;
+        run.octets += part.len;
+        if part.len < first.len {
+            break;
+        }
+    }
+    Some(run)
+}
+
+impl Batch {
+    pub(super) fn push(&mut self, datagram: &[u8], to: SocketAddr) {
+        self.octets.extend_from_slice(datagram);
+        self.parts.push(Part { len: datagram.len(), to });
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.parts.len() >= MOST
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Forgets all of them; how many they were.
+    pub(super) fn discard(&mut self) -> u64 {
+        let count = self.parts.len() as u64;
+        self.octets.clear();
+        self.parts.clear();
+        count
+    }
+
+    /// Sends all of them. What did not leave, and the last error of the socket.
+    pub(super) fn send(&mut self, carrier: &Carrier<'_>) -> (Unsent, Option<io::Error>) {
+        let mut tally = Tally::default();
+        let (mut parts, mut octets) = (self.parts.as_slice(), self.octets.as_slice());
+        while carrier.segments() {
+            let Some(run) = run(parts) else { break };
+            let (own, rest) = octets.split_at(run.octets);
+            if !send_run(carrier, &run, own) {
+                // One that is too long, or a kernel that does not segment here: each tells its own error.
+                break;
+            }
+            (parts, octets) = (&parts[run.count..], rest);
+        }
+        send_many(carrier, parts, octets, &mut tally);
+        self.discard();
+        (tally.unsent, tally.last)
+    }
+}
+
+/// Hands a run to the kernel; whether it took it.
+fn send_run(carrier: &Carrier<'_>, run: &Run, octets: &[u8]) -> bool {
+    let Some(state) = carrier.state else { return false };
+    let segment_size = (run.count > 1).then_some(run.first.len);
+    let transmit =
+        Transmit { destination: run.first.to, ecn: None, contents: octets, segment_size, src_ip: None };
+    state.try_send(carrier.socket.into(), &transmit).is_ok()
+}
+
+#[derive(Default)]
+struct Tally {
+    unsent: Unsent,
+    last: Option<io::Error>,
+}
+
+impl Tally {
+    fn note(&mut self, error: io::Error) {
+        if error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error()) {
+            self.unsent.too_long += 1;
+        } else {
+            self.unsent.refused += 1;
+            self.last = Some(error);
+        }
+    }
+}
+
+/// Each by itself, many in a system call: it stops at the first that fails, and goes on behind it.
+fn send_many(carrier: &Carrier<'_>, parts: &[Part], octets: &[u8], tally: &mut Tally) {
+    let mut rest = octets;
+    let slices = parts.iter().map(|part| {
+        let (own, behind) = rest.split_at(part.len);
+        rest = behind;
+        [IoSlice::new(own)]
+    });
+    let slices = slices.collect::<Vec<_>>();
+    let addresses = parts.iter().map(|part| Some(SockaddrStorage::from(part.to))).collect::<Vec<_>>();
+    let mut done = 0;
+    while done < parts.len() {
+        let left = parts.len() - done;
+        let mut headers = MultiHeaders::preallocate(left, None);
+        let fd = carrier.socket.as_raw_fd();
+        let sent =
+            sendmmsg(fd, &mut headers, &slices[done..], &addresses[done..], [], MsgFlags::MSG_DONTWAIT);
+        match sent.map(Iterator::count) {
+            Ok(count) if count > 0 => done += count,
+            Ok(_) => break,
+            Err(errno) => {
+                tally.note(errno.into());
+                done += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn to(port: u16) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], port))
+    }
+
+    proptest! {
+        /// Runs are what UDP_SEGMENT takes, and together they are all, in order.
+        #[test]
+        fn runs_are_all_there_is(lens in prop::collection::vec((1usize..4, 1u16..3), 1..100)) {
+            let parts = lens.iter().map(|&(len, port)| Part { len: len * 700, to: to(port) }).collect::<Vec<_>>();
+            let mut rest = parts.as_slice();
+            while let Some(run) = run(rest) {
+                let (own, behind) = rest.split_at(run.count);
+                prop_assert!(run.count > 0 && run.octets <= LONGEST_RUN);
+                prop_assert_eq!(own.iter().map(|part| part.len).sum::<usize>(), run.octets);
+                let (last, before) = own.split_last().expect("it has one");
+                prop_assert!(before.iter().all(|part| part.len == run.first.len) && last.len <= run.first.len);
+                prop_assert!(own.iter().all(|part| part.to == run.first.to));
+                rest = behind;
+            }
+            prop_assert!(rest.is_empty());
+        }
+    }
+
+    /// What arrives at a socket, each datagram with its place in the order.
+    fn heard(socket: &UdpSocket) -> Vec<Vec<u8>> {
+        let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
+        while let Ok(len) = socket.recv(&mut buffer) {
+            all.push(buffer[..len].to_vec());
+        }
+        all
+    }
+
+    #[test]
+    fn what_is_sent_together_comes_as_it_was() {
+        for is_segmented in [true, false] {
+            let bind = || UdpSocket::bind(to(0)).expect("loopback has ports");
+            let (sender, receivers) = (bind(), [bind(), bind()]);
+            for receiver in &receivers {
+                receiver.set_read_timeout(Some(std::time::Duration::from_millis(200))).expect("a time");
+            }
+            let state = UdpSocketState::new((&sender).into()).expect("a socket");
+            let carrier = Carrier { socket: &sender, state: Some(&state).filter(|_| is_segmented) };
+            let (mut batch, mut expected) = (Batch::default(), BTreeMap::<usize, Vec<Vec<u8>>>::new());
+            for number in 0..60usize {
+                let receiver = number / 20 % 2;
+                let datagram = vec![number as u8; 100 + 50 * (number % 7 / 5)];
+                let address = receivers[receiver].local_addr().expect("it is bound");
+                batch.push(&datagram, address);
+                expected.entry(receiver).or_default().push(datagram);
+            }
+            let (unsent, last) = batch.send(&carrier);
+            assert_eq!(unsent, Unsent::default(), "{last:?}");
+            for (place, receiver) in receivers.iter().enumerate() {
+                assert_eq!(heard(receiver), expected[&place], "segmented: {is_segmented}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_that_is_too_long_takes_no_other_with_it() {
+        let bind = || UdpSocket::bind(to(0)).expect("loopback has ports");
+        let (sender, receiver) = (bind(), bind());
+        receiver.set_read_timeout(Some(std::time::Duration::from_millis(200))).expect("a time");
+        let state = UdpSocketState::new((&sender).into()).expect("a socket");
+        let address = receiver.local_addr().expect("it is bound");
+        let mut batch = Batch::default();
+        for len in [1000, 1000, 65_527, 1000, 1000] {
+            batch.push(&vec![0; len], address);
+        }
+        let (unsent, _) = batch.send(&Carrier { socket: &sender, state: Some(&state) });
+        assert_eq!(unsent, Unsent { refused: 0, too_long: 1 });
+        assert_eq!(heard(&receiver).len(), 4);
+    }
+}

@@ -1,0 +1,99 @@
+//! A site or a hub of which a record may be kept.
+
+use crate::bond::{Core, Drops, Notice, PathRow, Reason, TunnelStatus, Way};
+use crate::packet::Packet;
+use crate::record::Shared;
+use ropewalk_units::Instant;
+
+/// What decides, and what notes what it is told and answers.
+pub(super) struct Recorded {
+    core: Core,
+    record: Option<Shared>,
+}
+
+impl Recorded {
+    pub(super) const fn new(core: Core, record: Option<Shared>) -> Self {
+        Self { core, record }
+    }
+
+    pub(super) fn handle_packet(&mut self, now: Instant, octets: &mut [u8]) {
+        if let Some(record) = &self.record {
+            record.borrow_mut().packet(now, octets);
+        }
+        self.core.handle_packet(now, octets);
+    }
+
+    pub(super) fn handle_datagram(&mut self, now: Instant, way: Way, datagram: &mut [u8]) {
+        if let Some(record) = &self.record {
+            record.borrow_mut().datagram(now, way, datagram);
+        }
+        self.core.handle_datagram(now, way, datagram);
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        if let Some(record) = &self.record {
+            record.borrow_mut().timeout(now);
+        }
+        self.core.handle_timeout(now);
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {
+        let way = self.core.poll_transmit(now, out);
+        if let Some(record) = &self.record {
+            record.borrow_mut().sent(now, way.map(|way| (way, out.as_slice())));
+        }
+        way
+    }
+
+    pub(super) fn poll_deliver(&mut self, now: Instant) -> Option<Packet> {
+        let packet = self.core.poll_deliver(now);
+        if let Some(record) = &self.record {
+            record.borrow_mut().delivered(now, packet.as_ref().map(Packet::octets));
+        }
+        packet
+    }
+
+    pub(super) fn set_paths(&mut self, now: Instant, rows: &[PathRow]) -> Result<(), String> {
+        self.core.set_paths(now, rows).map_err(|error| error.to_string())?;
+        if let Some(record) = &self.record {
+            let json = serde_json::to_string(rows).map_err(|error| error.to_string())?;
+            record.borrow_mut().change(now, &json);
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self) {
+        if let Some(record) = &self.record {
+            record.borrow_mut().end();
+        }
+        self.core.end();
+    }
+
+    pub(super) fn poll_timeout(&self, now: Instant) -> Instant {
+        self.core.poll_timeout(now)
+    }
+
+    pub(super) fn note_drop(&mut self, reason: Reason) {
+        self.core.note_drop(reason);
+    }
+
+    pub(super) fn drops(&self) -> Drops {
+        self.core.drops()
+    }
+
+    pub(super) fn poll_notice(&mut self) -> Option<(String, Notice)> {
+        self.core.poll_notice()
+    }
+
+    pub(super) fn status(&self, now: Instant) -> Vec<(String, Option<TunnelStatus>)> {
+        self.core.status(now)
+    }
+
+    pub(super) fn paths(&self) -> Option<Vec<PathRow>> {
+        self.core.paths()
+    }
+
+    pub(super) fn inner_mtu(&self) -> Option<u16> {
+        self.core.inner_mtu()
+    }
+}

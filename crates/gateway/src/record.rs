@@ -1,0 +1,211 @@
+//! A record of a run: all that a site or a hub was told, and a digest of what it answered. Who replays it gets the same octets.
+
+mod replay;
+
+pub use replay::{Replayed, Unreplayable, replay};
+
+use crate::bond::{Entropy, Way};
+use blake2::{Blake2s256, Digest};
+use ropewalk_units::Instant;
+use std::cell::RefCell;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::rc::Rc;
+
+/// What a record begins with: its name and version.
+const MAGIC: [u8; 8] = *b"ropegw\x00\x01";
+/// Octets of a digest that are kept.
+const DIGEST: usize = 16;
+
+/// What stands in a record. Each entry: kind, time in ns (8), length (4), octets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Kind {
+    /// The key that names flows.
+    FlowKey = 1,
+    /// Random octets that were drawn.
+    Drawn = 2,
+    /// A packet of the inside.
+    Packet = 3,
+    /// A datagram: socket (2), port (2), address (16), octets.
+    Datagram = 4,
+    /// A timer.
+    Timeout = 5,
+    /// All datagrams until there were none: their digest.
+    Sent = 6,
+    /// All packets until there were none: their digest.
+    Delivered = 7,
+    /// A change of paths, as JSON.
+    Change = 8,
+    /// It ends.
+    End = 9,
+}
+
+impl Kind {
+    const ALL: [Self; 9] = [
+        Self::FlowKey,
+        Self::Drawn,
+        Self::Packet,
+        Self::Datagram,
+        Self::Timeout,
+        Self::Sent,
+        Self::Delivered,
+        Self::Change,
+        Self::End,
+    ];
+
+    fn read(octet: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == octet)
+    }
+}
+
+/// A digest of what came out until there was nothing more.
+#[derive(Default)]
+struct Tally {
+    digest: Blake2s256,
+    count: u64,
+}
+
+impl Tally {
+    fn add(&mut self, octets: &[u8]) {
+        self.digest.update((octets.len() as u32).to_be_bytes());
+        self.digest.update(octets);
+        self.count += 1;
+    }
+
+    /// Of all since the last; `None`: there was nothing.
+    fn take(&mut self) -> Option<[u8; DIGEST]> {
+        if std::mem::take(&mut self.count) == 0 {
+            return None;
+        }
+        let whole = self.digest.finalize_reset();
+        whole.first_chunk().copied()
+    }
+}
+
+fn way_octets(way: Way) -> [u8; 20] {
+    let mut octets = [0; 20];
+    octets[..2].copy_from_slice(&(way.socket as u16).to_be_bytes());
+    octets[2..4].copy_from_slice(&way.to.port().to_be_bytes());
+    let address = match way.to {
+        SocketAddr::V4(address) => address.ip().to_ipv6_mapped(),
+        SocketAddr::V6(address) => *address.ip(),
+    };
+    octets[4..].copy_from_slice(&address.octets());
+    octets
+}
+
+/// A record that is being written.
+pub struct Recorder {
+    out: BufWriter<File>,
+    failed: Option<io::Error>,
+    sent: Tally,
+    delivered: Tally,
+    now: Instant,
+}
+
+/// Shared with what draws random octets.
+pub type Shared = Rc<RefCell<Recorder>>;
+
+impl Recorder {
+    /// Into a new file that only its owner may read: it holds what was drawn for keys.
+    ///
+    /// # Errors
+    /// The file cannot be made, or is there.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        let mut recorder = Self {
+            out: BufWriter::new(file),
+            failed: None,
+            sent: Tally::default(),
+            delivered: Tally::default(),
+            now: Instant::ZERO,
+        };
+        recorder.out.write_all(&MAGIC)?;
+        Ok(recorder)
+    }
+
+    /// It begins.
+    pub(crate) fn begin(&mut self, now: Instant, flow_key: [u64; 2]) {
+        let key = flow_key.map(u64::to_be_bytes).concat();
+        self.note(Kind::FlowKey, now, &[&key]);
+    }
+
+    fn note(&mut self, kind: Kind, now: Instant, parts: &[&[u8]]) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.now = now;
+        if let Err(error) = self.write(kind, now, parts) {
+            tracing::warn!(reason = %error, "the record ends here");
+            self.failed = Some(error);
+        }
+    }
+
+    fn write(&mut self, kind: Kind, now: Instant, parts: &[&[u8]]) -> io::Result<()> {
+        let len = parts.iter().map(|part| part.len()).sum::<usize>();
+        self.out.write_all(&[kind as u8])?;
+        self.out.write_all(&now.as_nanos().to_be_bytes())?;
+        self.out.write_all(&(len as u32).to_be_bytes())?;
+        parts.iter().try_for_each(|part| self.out.write_all(part))
+    }
+
+    pub(crate) fn packet(&mut self, now: Instant, octets: &[u8]) {
+        self.note(Kind::Packet, now, &[octets]);
+    }
+
+    pub(crate) fn datagram(&mut self, now: Instant, way: Way, octets: &[u8]) {
+        self.note(Kind::Datagram, now, &[&way_octets(way), octets]);
+    }
+
+    pub(crate) fn timeout(&mut self, now: Instant) {
+        self.note(Kind::Timeout, now, &[]);
+    }
+
+    pub(crate) fn change(&mut self, now: Instant, json: &str) {
+        self.note(Kind::Change, now, &[json.as_bytes()]);
+    }
+
+    /// It ends; what follows is on the disk.
+    pub(crate) fn end(&mut self) {
+        self.note(Kind::End, self.now, &[]);
+    }
+
+    /// A datagram that was made; `None`: there is no other.
+    pub(crate) fn sent(&mut self, now: Instant, made: Option<(Way, &[u8])>) {
+        match made {
+            Some((way, octets)) => {
+                self.sent.add(&way_octets(way));
+                self.sent.add(octets);
+            }
+            None => {
+                let digest = self.sent.take();
+                self.note(Kind::Sent, now, &[&digest.unwrap_or_default()]);
+            }
+        }
+    }
+
+    /// A packet that came out; `None`: there is no other.
+    pub(crate) fn delivered(&mut self, now: Instant, packet: Option<&[u8]>) {
+        match packet {
+            Some(octets) => self.delivered.add(octets),
+            None => {
+                let digest = self.delivered.take();
+                self.note(Kind::Delivered, now, &[&digest.unwrap_or_default()]);
+            }
+        }
+    }
+}
+
+/// Random octets that are noted.
+pub fn noted(recorder: Shared, mut entropy: Entropy) -> Entropy {
+    Box::new(move |octets| {
+        entropy(octets);
+        let mut recorder = recorder.borrow_mut();
+        let now = recorder.now;
+        recorder.note(Kind::Drawn, now, &[octets]);
+    })
+}

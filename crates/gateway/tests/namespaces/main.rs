@@ -1,0 +1,106 @@
+//! The daemon itself: a hub and a site in network namespaces of this machine, with two lines between them.
+//!
+//! Needs root, `ip` and `/dev/net/tun`; without them each test says that it was skipped.
+
+#![expect(clippy::disallowed_methods, reason = "it waits for other processes in real time")]
+
+mod failures;
+mod interfaces;
+mod net;
+mod privileges;
+mod records;
+mod soak;
+
+use net::{GATEWAY, Net, must, possible, rules, shell};
+
+#[test]
+fn two_lines_carry_ping_and_tcp_and_the_end_leaves_nothing() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    let before = rules(&net);
+    net.start("hub");
+    net.start("site");
+    net.until("the hub answers through the tunnel", || net.pings("site", "10.9.0.1"));
+    assert!(net.pings("hub", "10.9.0.2") && net.pings("site", "fd09::1"), "both ways, and IPv6");
+    assert!(net.transfer(8_000_000), "every octet as it was");
+    let status = net.status("site");
+    let paths = status["peers"][0]["bond"]["paths"].as_array().expect("a bond").clone();
+    assert_eq!(paths.len(), 2, "{status}");
+    assert!(paths.iter().all(|path| path["state"] == "up"), "{status}");
+    let fetch = |what: &str| {
+        let output = net.inside("site", &format!("curl -s http://127.0.0.1:9464/{what}"));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    if shell("curl --version").status.success() {
+        assert!(
+            fetch("metrics").contains("ropewalk_path_up{peer=\"hub\",path=\"dsl\"} 1"),
+            "{}",
+            fetch("metrics")
+        );
+        assert_eq!(fetch("healthz"), "ok\n");
+        assert!(fetch("").contains("<title>Ropewalk gateway</title>"));
+    }
+    net.end("site", "TERM");
+    assert_eq!(rules(&net), before);
+    assert!(!must(&format!("ip -n {} link show", net.ns("site"))).contains("bond0"));
+    net.until("the hub was told", || net.log("hub").contains("has ended the session"));
+}
+
+#[test]
+fn a_line_that_dies_and_a_daemon_that_is_killed_are_borne() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    let before = rules(&net);
+    net.start("hub");
+    net.start("site");
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    must(&format!("ip -n {} link set dsl down", net.ns("hub")));
+    net.until("the first line is given up", || net.log("site").contains("path dsl is down"));
+    assert!(net.transfer(1_000_000), "the other line carries all");
+    must(&format!("ip -n {} link set dsl up", net.ns("hub")));
+    net.until("it is used again", || net.log("site").contains("path dsl is used again"));
+    // A killed site leaves its rules; the next one removes them and makes its own, and its end leaves nothing.
+    net.end("site", "KILL");
+    assert_ne!(rules(&net), before);
+    net.start("site");
+    net.until("a new site has a session", || net.pings("site", "10.9.0.1"));
+    net.end("site", "INT");
+    assert_eq!(rules(&net), before);
+    // A killed hub knows no session; the site asks for one by itself.
+    net.start("site");
+    net.until("the site is back", || net.pings("site", "10.9.0.1"));
+    net.end("hub", "KILL");
+    net.start("hub");
+    net.until("the site found the new hub", || net.pings("site", "10.9.0.1"));
+}
+
+#[test]
+fn paths_change_while_it_runs() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    net.start("hub");
+    net.start("site");
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let control = format!("--control {}", net.path("site.sock").display());
+    let path = |change: &str| shell(&format!("{GATEWAY} path {control} {change}"));
+    assert!(path("remove lte").status.success());
+    let count = || {
+        let status = net.status("site");
+        status["peers"][0]["bond"]["paths"].as_array().map_or(0, Vec::len)
+    };
+    net.until("one path is left", || count() == 1);
+    assert!(net.pings("site", "10.9.0.1"));
+    let again = path("remove none");
+    assert!(
+        !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("there is no path none")
+    );
+    assert!(path("add lte --interface lte --remote 192.0.2.1:4500 --cost 5").status.success());
+    net.until("two paths again", || count() == 2);
+    net.until("and the tunnel works", || net.pings("site", "10.9.0.1"));
+}

@@ -1,0 +1,57 @@
+//! What a running gateway may do.
+
+use crate::net::{Net, possible};
+use std::fs;
+use std::path::Path;
+
+/// CAP_NET_ADMIN and CAP_NET_RAW.
+const KEPT: u64 = 1 << 12 | 1 << 13;
+
+fn field(status: &Path, name: &str) -> String {
+    let text = fs::read_to_string(status).expect("the process is there");
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("the kernel tells it");
+    line.trim_start_matches(':').trim().to_owned()
+}
+
+fn capabilities(status: &Path, name: &str) -> u64 {
+    u64::from_str_radix(&field(status, name), 16).expect("hexadecimal")
+}
+
+#[test]
+fn root_is_given_up_and_little_is_kept() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    net.start("hub");
+    net.start("site");
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    for end in ["hub", "site"] {
+        let process = Path::new("/proc").join(net.pid(end).to_string());
+        let threads = fs::read_dir(process.join("task")).expect("it has threads");
+        let threads = threads.map(|entry| entry.expect("a thread").path()).collect::<Vec<_>>();
+        assert!(threads.len() >= 2, "the loop, and what answers");
+        for thread in threads {
+            let status = thread.join("status");
+            let is_loop = thread.file_name() == process.file_name();
+            assert!(field(&status, "Uid").split_whitespace().all(|uid| uid != "0"), "{end}");
+            assert_eq!(field(&status, "NoNewPrivs"), "1", "{end}");
+            assert_eq!(capabilities(&status, "CapBnd"), KEPT, "{end}");
+            let expected = if is_loop { KEPT } else { 0 };
+            assert_eq!(capabilities(&status, "CapPrm"), expected, "{end}: {}", field(&status, "Name"));
+        }
+    }
+}
+
+#[test]
+fn a_user_that_is_not_there_is_named() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    let path = net.path("site.toml");
+    let text = fs::read_to_string(&path).expect("it was written");
+    fs::write(&path, text.replace("[gateway]", "[gateway]\nuser = \"nosuchuser\"")).expect("it is this test's");
+    net.start("site");
+    net.until("it says so", || net.log("site").contains("there is no user nosuchuser"));
+}

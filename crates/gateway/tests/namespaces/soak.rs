@@ -1,0 +1,140 @@
+//! Lines that flap, processes that stand still or are killed, for as long as one likes:
+//! `ROPEWALK_SOAK_SECONDS=600 cargo test -p ropewalk-gateway --test namespaces soak`
+
+use crate::net::{Net, must, possible};
+use std::collections::BTreeSet;
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Octets in front of a datagram's number.
+const MARK: [u8; 8] = *b"ropewalk";
+/// Datagrams in a second and direction.
+const RATE: u32 = 500;
+/// What a daemon may need, however long it runs.
+const MOST_MEMORY_KB: u64 = 100_000;
+
+/// Draws that are the same each time.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, limit: u64) -> u64 {
+        // Knuth's linear congruential generator (MMIX).
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// Numbered datagrams from one end to the other, until it is told to end: how many were sent, and which came, each time.
+struct Flow {
+    stop: Arc<AtomicBool>,
+    sender: JoinHandle<u64>,
+    receiver: JoinHandle<Vec<u64>>,
+}
+
+impl Flow {
+    fn new(net: &Net, from: &str, to: &str, target: &'static str) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stop_sender, stop_receiver) = (Arc::clone(&stop), Arc::clone(&stop));
+        // The addresses come and go with the daemons.
+        let bind = |any: &str| UdpSocket::bind(any).expect("a port");
+        let receiver = net.work(to, move || receive(&bind("0.0.0.0:7100"), &stop_receiver));
+        let sender = net.work(from, move || send(&bind("0.0.0.0:0"), &format!("{target}:7100"), &stop_sender));
+        Self { stop, sender, receiver }
+    }
+
+    fn end(self) -> (u64, Vec<u64>) {
+        self.stop.store(true, Ordering::Relaxed);
+        let sent = self.sender.join().expect("it does not panic");
+        (sent, self.receiver.join().expect("it does not panic"))
+    }
+}
+
+fn send(socket: &UdpSocket, to: &str, stop: &AtomicBool) -> u64 {
+    let mut number = 0u64;
+    while !stop.load(Ordering::Relaxed) {
+        let octets = [MARK, number.to_be_bytes()].concat();
+        // There may be no route for a while.
+        let _ = socket.send_to(&octets, to);
+        number += 1;
+        thread::sleep(Duration::from_secs(1) / RATE);
+    }
+    number
+}
+
+fn receive(socket: &UdpSocket, stop: &AtomicBool) -> Vec<u64> {
+    socket.set_read_timeout(Some(Duration::from_millis(500))).expect("a time");
+    let (mut all, mut octets) = (Vec::new(), [0; 64]);
+    loop {
+        match socket.recv(&mut octets) {
+            Ok(len) => {
+                assert!(len == 16 && octets[..8] == MARK, "something that nobody sent");
+                all.extend(octets[8..].first_chunk().map(|number| u64::from_be_bytes(*number)));
+            }
+            Err(_) if stop.load(Ordering::Relaxed) => return all,
+            Err(_) => {}
+        }
+    }
+}
+
+fn memory_kb(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Something bad happens, and passes.
+fn harm(net: &mut Net, draw: &mut Draw) {
+    let ends = ["hub", "site"];
+    let end = ends[draw.below(2) as usize];
+    let line = ["dsl", "lte"][draw.below(2) as usize];
+    let pause = Duration::from_millis(100 + draw.below(1500));
+    match draw.below(8) {
+        0 => {
+            net.end(end, "KILL");
+            net.start(end);
+        }
+        1 => {
+            must(&format!("kill -STOP {}", net.pid(end)));
+            thread::sleep(pause);
+            must(&format!("kill -CONT {}", net.pid(end)));
+        }
+        _ => {
+            must(&format!("ip -n {} link set {line} down", net.ns(end)));
+            thread::sleep(pause);
+            must(&format!("ip -n {} link set {line} up", net.ns(end)));
+        }
+    }
+    thread::sleep(pause);
+}
+
+#[test]
+fn soak() {
+    if !possible() {
+        return;
+    }
+    let seconds = std::env::var("ROPEWALK_SOAK_SECONDS").ok().and_then(|text| text.parse().ok());
+    let mut net = Net::new();
+    net.start("hub");
+    net.start("site");
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let up = Flow::new(&net, "site", "hub", "10.9.0.1");
+    let down = Flow::new(&net, "hub", "site", "10.9.0.2");
+    let (began, mut draw, mut most) = (Instant::now(), Draw(1), 0);
+    while began.elapsed() < Duration::from_secs(seconds.unwrap_or(12)) {
+        harm(&mut net, &mut draw);
+        most = most.max(memory_kb(net.pid("hub"))).max(memory_kb(net.pid("site")));
+    }
+    net.until("the tunnel works in the end", || net.pings("site", "10.9.0.1") && net.pings("hub", "10.9.0.2"));
+    for (flow, name) in [(up, "up"), (down, "down")] {
+        let (sent, came) = flow.end();
+        let distinct = came.iter().collect::<BTreeSet<_>>();
+        println!("{name}: {sent} sent, {} came, memory {most} kB", came.len());
+        assert_eq!(distinct.len(), came.len(), "{name}: something came twice");
+        assert!(came.iter().all(|number| *number < sent), "{name}: something was invented");
+        assert!(came.len() as u64 * 4 > sent, "{name}: {} of {sent} came", came.len());
+    }
+    assert!(most < MOST_MEMORY_KB, "{most} kB");
+}

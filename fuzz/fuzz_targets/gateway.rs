@@ -1,0 +1,5 @@
+//! See `src/gateway.rs`, which the workspace's tests run over the seeds too.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| ropewalk_fuzz::gateway::run(octets));
