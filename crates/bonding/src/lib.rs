@@ -2,8 +2,8 @@
 //!
 //! Two gateways face each other over up to [`MAX_PATHS`] paths; each holds an [`Endpoint`]. What comes from the LAN waits in
 //! the endpoint, in one FQ-CoDel queue, until a path's controller lets it go and the scheduler picks it for that path; only then the packet
-//! is numbered (globally, per flow bucket and per path). The other end takes what comes over the paths, refuses copies, puts flows back into order, counts
-//! what each path lost, and reports that to the peer, whose controllers live on it. Reports and keepalives travel the paths
+//! is numbered (globally, per flow bucket and per path). The other end takes what comes over the paths, refuses copies and puts flows back into order. It
+//! counts what each path lost and reports that to the peer, whose controllers live on it. Reports and keepalives travel the paths
 //! like any packet and may be lost like any packet. What a path loses the receiver may ask for, and the sender sends it again.
 //!
 //! Nothing here owns a clock, a socket or a random number: a driver hands in packets and `now`, and polls packets, timers

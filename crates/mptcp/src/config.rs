@@ -291,8 +291,8 @@ macro_rules! mptcp_constants {
                     /// Connection-level send buffer, shared by the subflows; with `send_autotuning` what each subflow adds to it at
                     /// most.
                     send_buffer: u32 [octets] = 4 * 1024 * 1024, 4 * 1024 * 1024;
-                    /// The send buffer is the sum of the subflows', each of them memory for two of its windows, and an application
-                    /// that has filled it hears of room when a third is free. As Linux, unless an application sets SO_SNDBUF.
+                    /// The send buffer is the sum of the subflows', each of them memory for two of its windows. An application that
+                    /// has filled it hears of room when a third is free. As Linux, unless an application sets SO_SNDBUF.
                     send_autotuning: bool = true, false;
                     /// Buffers count memory: of a segment the next power of two above its payload and so many octets, and 256
                     /// more. 512 are Linux's without wireless and tunnels, 640 with them; 0: buffers count payload.

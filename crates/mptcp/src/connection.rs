@@ -8,8 +8,8 @@
 //! [`Connection::poll_transmit`] lets the scheduler give data to subflows ([`schedule`]) and puts the options on the
 //! segments that their TCPs cut ([`transmit`]).
 //!
-//! The parts: [`agreement`] has keys and what MP_CAPABLE settled, [`subflows`] says who lives and who may carry data,
-//! [`sending`] and [`receiving`] are the two directions of the stream, and [`planner`] decides who carries what.
+//! The parts: [`agreement`] has keys and what MP_CAPABLE settled. [`subflows`] says who lives and who may carry data.
+//! [`sending`] and [`receiving`] are the two directions of the stream. [`planner`] decides who carries what.
 //!
 //! Positions in either direction's stream are `u64` counts that do not wrap; they become DSNs and SSNs at the
 //! options' edge only.

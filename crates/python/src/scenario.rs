@@ -41,8 +41,8 @@ pub(crate) struct Info {
     /// What it says and a kernel does otherwise, if all hosts were asked to be Linux's: the key, what is wrong with it, and
     /// what the kernel does.
     departures: Vec<(String, String, String)>,
-    /// The MPTCP connections as the file names them, each with the names of its copies in the results, and the bonds as `bonds.NAME`, each
-    /// with the names of the connections that go over it.
+    /// The MPTCP connections as the file names them, each with the names of its copies in the results. Bonds too, as
+    /// `bonds.NAME`, each with the names of the connections that go over it.
     multipath: BTreeMap<String, Vec<String>>,
 }
 

@@ -43,8 +43,8 @@ pub struct Radio {
 }
 
 impl Default for Radio {
-    /// One channel and one radio, routes by hops, interference twice as far as reception, 11 Mbit/s, frames of 1500
-    /// octets, no losses (else by the fourth power of the distance), β = 0.5, w1 = 0.5, w2 = 1.
+    /// One channel and one radio, routes by hops, interference twice as far as reception. 11 Mbit/s, frames of 1500
+    /// octets, no losses (else by the fourth power of the distance). β = 0.5, w1 = 0.5, w2 = 1.
     fn default() -> Self {
         Self {
             channels: 1,

@@ -1,8 +1,8 @@
 //! The retransmission queue with its SACK scoreboard.
 //!
 //! Entries are segments as they were sent, in sequence order; a retransmission repeats the same segment. Every
-//! total that loss recovery asks for (what was SACKed, deemed lost, retransmitted) is kept up to date, so that
-//! `pipe` (RFC 6675 §4) costs nothing, and cursors make every walk amortised.
+//! total that loss recovery asks for is kept up to date: what was SACKed, deemed lost, retransmitted. So `pipe`
+//! (RFC 6675 §4) costs nothing. Cursors make every walk amortised.
 
 use crate::spans::Spans;
 use ropewalk_units::{Duration, Instant, Mark, Seq};

@@ -85,8 +85,8 @@ impl Channel {
     /// The part of the power sent on this channel that a radio on the other channel lets through: 1 on the same
     /// channel, 0 on orthogonal ones, the same in both directions.
     ///
-    /// Between: the spectrum mask passed through a filter of the same shape (Mishra et al., IMC 2005, "Exploiting
-    /// partially overlapping channels in wireless networks", their I-factor, over the mask instead of a spectrum).
+    /// Between: the spectrum mask passed through a filter of the same shape. That is the I-factor of Mishra et al.,
+    /// "Exploiting partially overlapping channels in wireless networks" (IMC 2005), over the mask instead of a spectrum.
     pub fn overlap(self, other: Self) -> f64 {
         let distance = self.centre_mhz.abs_diff(other.centre_mhz);
         if distance == 0 {

@@ -1,4 +1,4 @@
-//! Packet trains: packets that come more spread out than they left have waited in one queue, so they come at the rate at which it
+//! Packet trains: packets that come more spread out than they left have waited in one queue. They come at the rate at which it
 //! is emptied (Dovrolis, Ramanathan, Moore, "Packet-dispersion techniques", IEEE/ACM ToN 2004).
 
 use crate::clock::micros;
