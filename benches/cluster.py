@@ -3,8 +3,8 @@
     .venv/bin/python benches/cluster.py [RUNS]
 
 Processor time, not wall-clock time: other work on the machine does not count. From it follow the number of workers
-that one command can feed, and what a million runs would take. The runs are the smallest that there are, so that nothing
-hides behind them. A second pass has a worker killed midway; its results have to be the same octets.
+that one command can feed, and what a million runs would take. The runs are the smallest that there are: nothing hides
+behind them. A second pass has a worker killed midway; its results have to be the same octets.
 """
 
 from __future__ import annotations

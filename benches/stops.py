@@ -2,8 +2,8 @@
 
     .venv/bin/python benches/stops.py [TRIES]
 
-A command that is done before its stop comes has to end with 0. Moments are counted from when the process is made, up to
-half as long again as the command takes, so that some come while the interpreter starts or ends.
+A command that is done before its stop comes has to end with 0. Moments are counted from when the process is made, up
+to half as long again as the command takes, so that some come while the interpreter starts or ends.
 """
 
 from __future__ import annotations

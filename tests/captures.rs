@@ -264,7 +264,7 @@ fn the_air_is_captured_frame_by_frame() {
     // What a frame repeats whose ACK was lost has moved on; all others have their segment.
     let dissected = data().filter(|frame| !frame[6].is_empty()).count();
     assert!(dissected * 10 > data().count() * 9, "{dissected} of {}", data().count());
-    // 1412 octets of payload and 52 of headers in LLC and MAC headers, without check sequence, behind radiotap's 14.
+    // Radiotap, MAC header, LLC, IP, TCP with timestamps, and 1400 octets; no check sequence.
     let longest = data().filter_map(|frame| frame[5].parse::<u32>().ok()).max();
     assert_eq!(longest, Some(14 + 24 + 8 + 20 + 20 + 12 + 1400));
     let senders: BTreeSet<&str> = data().map(|frame| frame[4]).collect();

@@ -66,3 +66,16 @@ def test_results_are_pictures_frames_and_tables_of_notebooks() -> None:
     )
     assert "two-paths" in result._repr_html_()
     assert "<table" in result._repr_html_()
+
+
+def test_results_are_charts_of_altair_and_frames_of_pandas() -> None:
+    result = ropewalk.run(TWO_PATHS, replications=2, compare=False)
+    chart = result.chart("cwnd").to_dict()
+    assert chart["mark"]["type"] == "line"
+    assert chart["encoding"]["y"]["title"] == "cwnd [octets]"
+    (rows,) = chart["datasets"].values()
+    assert {row["line"] for row in rows} == {f"bulk {path} seed {seed}" for path in "ab" for seed in (7, 8)}
+    with pytest.raises(ropewalk.InputError, match="give one of cwnd, ssthresh"):
+        result.chart("windows")
+    pandas = result.connections.to_pandas()
+    assert pandas["goodput_mbps"].tolist() == result.connections["goodput_mbps"].to_list()

@@ -40,7 +40,7 @@ def shown() -> view.Shown:
 
 
 def many_events(count: int) -> view.Shown:
-    """A connection's segments and windows; what its scheduler said of them; every thousandth is lost, or times out."""
+    """A connection's segments, windows, and what its scheduler said; every thousandth is lost, or times out."""
     half = pl.DataFrame({"k": range(count // 2)}).with_columns(
         time_s=pl.col("k") * (60 * 2 / count),
         connection=pl.lit("bulk"),
