@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// What has to be there has so long.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Where the site shows itself, in its namespace.
+pub(super) const PORT: u16 = 9464;
 const LINKS: &str = "ropewalk-links";
 const GATEWAY: &str = "ropewalk-gateway";
 
@@ -275,7 +277,7 @@ fn configure(folder: &Path, plan: &Plan, hub: &[String; 2], site: &[String; 2]) 
     };
     let text = format!(
         "[gateway]\nrole = \"site\"\nkey = \"site.key\"\ntun = \"bond0\"\naddresses = [\"10.9.0.2/24\"]\ncontrol = \"{}\"\n\
-         [hub]\nkey = \"{hub_key}\"\npsk = \"psk\"\n[bond]\nscheduler = \"{scheduler}\"\n{}{}{tables}",
+         http = \"127.0.0.1:{PORT}\"\n[hub]\nkey = \"{hub_key}\"\npsk = \"psk\"\n[bond]\nscheduler = \"{scheduler}\"\n{}{}{tables}",
         socket("site"),
         path(0, "dsl"),
         path(1, "lte"),
