@@ -1,7 +1,7 @@
 //! Links, namespaces and both daemons. All of it goes with the value.
 
-use crate::control::call;
 use super::Bare;
+use crate::control::call;
 use crate::key::{PublicKey, SecretKey};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
@@ -172,8 +172,10 @@ impl Scene {
         let hub = [of("hub", "dsl")?, of("hub", "lte")?];
         let site = [of("site", "dsl")?, of("site", "lte")?];
         configure(&folder, plan, &hub, &site)?;
-        let daemons =
-            [start(&folder, &lines.namespace("hub"), "hub")?, start(&folder, &lines.namespace("site"), "site")?];
+        let daemons = [
+            start(&folder, &lines.namespace("hub"), "hub")?,
+            start(&folder, &lines.namespace("site"), "site")?,
+        ];
         Ok(Self { daemons, lines, folder })
     }
 

@@ -35,6 +35,10 @@ fn a_browser_shows_paths_and_events() {
     net.until("the page is filled", || {
         let text = look("--dump-dom");
         let has = |part: &str| text.contains(part);
-        has("bond0 (site)") && has("1 of 1 sessions") && has("hub / dsl") && has("hub / lte") && has("a session has begun")
+        has("bond0 (site)")
+            && has("1 of 1 sessions")
+            && has("hub / dsl")
+            && has("hub / lte")
+            && has("a session has begun")
     });
 }
