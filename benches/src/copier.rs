@@ -21,9 +21,11 @@ fn main() -> std::io::Result<()> {
     let (own, way) = (Arc::clone(&device), Arc::clone(&socket));
     std::thread::spawn(move || {
         let mut packet = [0; 2048];
-        while let Ok(len) = way.recv(&mut packet) {
-            // What the kernel does not take is lost.
-            let _ = own.send(&packet[..len]);
+        loop {
+            // An error tells that the other end is not there yet. What the kernel does not take is lost.
+            if let Ok(len) = way.recv(&mut packet) {
+                let _ = own.send(&packet[..len]);
+            }
         }
     });
     let mut packet = [0; 2048];

@@ -96,10 +96,7 @@ fn gateway(load: Load, duration: Duration) -> io::Result<f64> {
     let scene = Scene::new(&Plan::bare("rate-aware"))?;
     scene.settle()?;
     let [hub, site] = scene.pids();
-    load(
-        &Tunnel { pids: [hub, site], hub: scene.namespace("hub"), site: scene.namespace("site") },
-        duration,
-    )
+    load(&Tunnel { pids: [hub, site], hub: scene.namespace("hub"), site: scene.namespace("site") }, duration)
 }
 
 /// A process that is ended with this value.

@@ -123,7 +123,8 @@ fn die(death: Death) -> Values {
     // By the clock of the lines, which begins a few seconds before the datagrams do.
     let (down, up) = (Duration::from_secs(16), Duration::from_secs(16) + DEAD);
     if let (Death::Middle, Some(lines)) = (death, &mut plan.lines) {
-        let change = |at: Duration, state: &str| format!("{{ at = \"{} s\", state = \"{state}\" }}", at.as_secs());
+        let change =
+            |at: Duration, state: &str| format!("{{ at = \"{} s\", state = \"{state}\" }}", at.as_secs());
         lines[0] += &format!("changes = [{}, {}]\n", change(down, "down"), change(up, "up"));
     }
     let began = Instant::now();

@@ -247,11 +247,10 @@ fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> R
         file.paths.iter().zip(&lines).map(|(path, line)| inner(path.get_ref().mtu, line.remote.is_ipv6()));
     let inside =
         Inside { classes: classes(file), hasher, mtu: mtu(place, file, fits.min().unwrap_or(LEAST_MTU))? };
-    let paths =
-        lines.iter().enumerate().map(|(socket, line)| SitePath {
-        way: Way { socket, to: line.remote },
-        mtu: line.mtu,
-    });
+    let paths = lines
+        .iter()
+        .enumerate()
+        .map(|(socket, line)| SitePath { way: Way { socket, to: line.remote }, mtu: line.mtu });
     let config = SiteConfig {
         secret: secret(place, &file.gateway.key)?,
         hub: hub

@@ -5,10 +5,12 @@
 #![expect(clippy::disallowed_methods, reason = "it waits for other processes and measures in real time")]
 
 mod bare;
+mod page;
 mod scene;
 mod traffic;
 
 pub use bare::Bare;
+pub use page::Page;
 pub use scene::{Plan, Scene, inside, program};
 pub use traffic::{Came, HUB, SITE, Udp, UdpResult, datagrams, mean, stream};
 
@@ -53,8 +55,11 @@ pub fn show(duration: Duration) -> io::Result<()> {
         "dsl: 64 Mbit/s, 13 ms; lte: 60 Mbit/s, 35 ms. From the site to the hub, {} s each.",
         duration.as_secs()
     );
+    let page = Page::open()?;
+    println!("The site shows itself at http://{}/", page.address());
     for row in &ROWS {
         let scene = Scene::new(&Plan::new(row.scheduler))?;
+        page.show(scene.namespace("site"));
         scene.settle()?;
         let before = scene.sent()?;
         println!("{}:", row.what);

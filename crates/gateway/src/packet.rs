@@ -23,12 +23,12 @@ const CE: u8 = 3;
 
 /// An inner packet. Copies share its octets: one that is kept for a repair costs no memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet(Rc<Vec<u8>>);
+pub struct Packet(Rc<[u8]>);
 
 impl Packet {
     /// From octets.
     pub fn new(octets: &[u8]) -> Self {
-        Self(Rc::new(octets.to_vec()))
+        Self(Rc::from(octets))
     }
 
     /// Its octets.
@@ -47,7 +47,7 @@ impl Payload for Packet {
     }
 
     fn mark_ce(&mut self) -> bool {
-        mark_ce(Rc::make_mut(&mut self.0).as_mut_slice())
+        mark_ce(Rc::make_mut(&mut self.0))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Links, namespaces and both daemons. All of it goes with the value.
 
-use crate::control::call;
 use super::Bare;
+use crate::control::call;
 use crate::key::{PublicKey, SecretKey};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{Signal, kill};
@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// What has to be there has so long.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Where the site shows itself, in its namespace.
+pub(super) const PORT: u16 = 9464;
 const LINKS: &str = "ropewalk-links";
 const GATEWAY: &str = "ropewalk-gateway";
 
@@ -170,8 +172,10 @@ impl Scene {
         let hub = [of("hub", "dsl")?, of("hub", "lte")?];
         let site = [of("site", "dsl")?, of("site", "lte")?];
         configure(&folder, plan, &hub, &site)?;
-        let daemons =
-            [start(&folder, &lines.namespace("hub"), "hub")?, start(&folder, &lines.namespace("site"), "site")?];
+        let daemons = [
+            start(&folder, &lines.namespace("hub"), "hub")?,
+            start(&folder, &lines.namespace("site"), "site")?,
+        ];
         Ok(Self { daemons, lines, folder })
     }
 
@@ -275,7 +279,7 @@ fn configure(folder: &Path, plan: &Plan, hub: &[String; 2], site: &[String; 2]) 
     };
     let text = format!(
         "[gateway]\nrole = \"site\"\nkey = \"site.key\"\ntun = \"bond0\"\naddresses = [\"10.9.0.2/24\"]\ncontrol = \"{}\"\n\
-         [hub]\nkey = \"{hub_key}\"\npsk = \"psk\"\n[bond]\nscheduler = \"{scheduler}\"\n{}{}{tables}",
+         http = \"127.0.0.1:{PORT}\"\n[hub]\nkey = \"{hub_key}\"\npsk = \"psk\"\n[bond]\nscheduler = \"{scheduler}\"\n{}{}{tables}",
         socket("site"),
         path(0, "dsl"),
         path(1, "lte"),

@@ -152,7 +152,8 @@ fn receive(socket: &UdpSocket, began: Instant) -> Vec<Came> {
     let (mut all, mut octets) = (Vec::new(), [0; 2048]);
     while socket.recv(&mut octets).is_ok() {
         let at = began.elapsed();
-        let field = |place: usize| octets[place..].first_chunk().map_or(0, |chunk| u64::from_be_bytes(*chunk));
+        let field =
+            |place: usize| octets[place..].first_chunk().map_or(0, |chunk| u64::from_be_bytes(*chunk));
         all.push(Came { number: field(0), sent: Duration::from_nanos(field(8)), at });
     }
     all

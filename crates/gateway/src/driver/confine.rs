@@ -43,11 +43,9 @@ pub(super) fn confine(confinement: &Confinement<'_>) -> io::Result<()> {
     if geteuid().is_root() {
         become_user(confinement.user)?;
     }
-    for (set, wanted) in [
-        (CapSet::Effective, &kept),
-        (CapSet::Permitted, &kept),
-        (CapSet::Inheritable, &CapsHashSet::new()),
-    ] {
+    for (set, wanted) in
+        [(CapSet::Effective, &kept), (CapSet::Permitted, &kept), (CapSet::Inheritable, &CapsHashSet::new())]
+    {
         caps::set(None, set, wanted).map_err(io::Error::other)?;
     }
     nix::sys::prctl::set_no_new_privs()?;
@@ -58,7 +56,10 @@ pub(super) fn confine(confinement: &Confinement<'_>) -> io::Result<()> {
 fn bound(kept: &CapsHashSet) -> io::Result<()> {
     let known = caps::read(None, CapSet::Bounding).map_err(io::Error::other)?;
     let dropped = known.difference(kept);
-    dropped.into_iter().try_for_each(|&capability| caps::drop(None, CapSet::Bounding, capability)).map_err(io::Error::other)
+    dropped
+        .into_iter()
+        .try_for_each(|&capability| caps::drop(None, CapSet::Bounding, capability))
+        .map_err(io::Error::other)
 }
 
 fn become_user(name: &str) -> io::Result<()> {

@@ -13,8 +13,7 @@ use ropewalk_units::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::sockopt::{
     Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover,
-    set_socket_recv_buffer_size_force,
-    set_socket_send_buffer_size_force,
+    set_socket_recv_buffer_size_force, set_socket_send_buffer_size_force,
 };
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -115,7 +114,8 @@ impl Outlet {
     /// Interfaces or addresses have changed: a socket that is missing may be had again, and one whose interface has gone, or is another
     /// of the same name, is of no use.
     pub(super) fn look_again(&mut self, now: Instant) {
-        if self.socket.as_ref().is_some_and(|opened| self.interface.is_some() && opened.index != self.index()) {
+        if self.socket.as_ref().is_some_and(|opened| self.interface.is_some() && opened.index != self.index())
+        {
             self.lose(now, &io::Error::other("its interface has gone"));
         }
         self.retry_at = self.retry_at.min(now);

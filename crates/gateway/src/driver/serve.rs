@@ -14,11 +14,11 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use ropewalk_units::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -172,7 +172,8 @@ impl Loop {
         let (core, outlets, lines, is_site) = match config.part {
             Part::Site { config, lines } => {
                 let site = Core::site(*config, entropy(), now).expect("the bond was checked");
-                let outlets = lines.iter().map(|line| Outlet::of_line(line, mark, offload, now)).collect::<Vec<_>>();
+                let outlets =
+                    lines.iter().map(|line| Outlet::of_line(line, mark, offload, now)).collect::<Vec<_>>();
                 (site, outlets, lines, true)
             }
             Part::Hub { config, listen } => {
@@ -260,8 +261,7 @@ impl Loop {
         for socket in (0..ready.len()).filter(|&socket| ready[socket]) {
             for _ in 0..BATCH {
                 let (core, now) = (&mut self.core, now());
-                let take =
-                    |datagram: &mut [u8], to| core.handle_datagram(now, Way { socket, to }, datagram);
+                let take = |datagram: &mut [u8], to| core.handle_datagram(now, Way { socket, to }, datagram);
                 if !self.outlets[socket].receive(now, &mut self.arena, take) {
                     break;
                 }
@@ -377,8 +377,11 @@ impl Loop {
             PathChange::Add { name, interface, address, remote, cost } => {
                 let remote = remote.or_else(|| self.lines.first().map(|line| line.remote));
                 let remote = remote.ok_or("the hub's address is not known")?;
-                let any: IpAddr =
-                    if remote.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+                let any: IpAddr = if remote.is_ipv4() {
+                    Ipv4Addr::UNSPECIFIED.into()
+                } else {
+                    Ipv6Addr::UNSPECIFIED.into()
+                };
                 let local = SocketAddr::new(address.unwrap_or(any), 0);
                 let socket = self.outlets.len();
                 rows.push(PathRow { name: name.clone(), cost, socket, remote, mtu: ETHERNET });

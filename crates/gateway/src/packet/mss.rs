@@ -55,9 +55,8 @@ fn announced(tcp: &[u8]) -> Option<usize> {
 fn set(octets: &mut [u8], tcp_at: usize, place: usize, value: u16) {
     let start = place - (place - tcp_at) % 2;
     // The second word may lie behind the packet's end: then it holds nothing of the option.
-    let word = |octets: &[u8], at: usize| {
-        [0, 1].map(|place: usize| octets.get(at + place).copied().unwrap_or(0))
-    };
+    let word =
+        |octets: &[u8], at: usize| [0, 1].map(|place: usize| octets.get(at + place).copied().unwrap_or(0));
     let before = [start, start + 2].map(|at| (at, word(octets, at)));
     octets[place..place + 2].copy_from_slice(&value.to_be_bytes());
     for (at, before) in before {

@@ -44,7 +44,9 @@ pub fn too_long(octets: &[u8], mtu: u16) -> Option<Vec<u8>> {
 /// No errors about errors, fragments, or packets of or for many (RFC 1122 §3.2.2).
 fn may_be_answered(header: &Header, octets: &[u8]) -> bool {
     let is_of_one = |address: IpAddr| match address {
-        IpAddr::V4(address) => !address.is_multicast() && !address.is_broadcast() && !address.is_unspecified(),
+        IpAddr::V4(address) => {
+            !address.is_multicast() && !address.is_broadcast() && !address.is_unspecified()
+        }
         IpAddr::V6(address) => !address.is_multicast() && !address.is_unspecified(),
     };
     let kind = octets.get(header.transport_at).copied().unwrap_or(0);

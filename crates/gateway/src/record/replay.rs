@@ -105,7 +105,8 @@ pub fn replay(
     let first = entries.first().filter(|entry| entry.kind == Kind::FlowKey && entry.octets.len() == 16);
     let first = first.ok_or(Unreplayable::Magic)?;
     let half = |octets: &[u8]| octets.iter().fold(0, |sum, octet| sum << 8 | u64::from(*octet));
-    let config = config([half(&first.octets[..8]), half(&first.octets[8..])]).map_err(Unreplayable::Config)?;
+    let config =
+        config([half(&first.octets[..8]), half(&first.octets[8..])]).map_err(Unreplayable::Config)?;
     let entropy = entropy(&entries);
     let core = match config.part {
         Part::Site { config, .. } => Core::site(*config, entropy, first.now)

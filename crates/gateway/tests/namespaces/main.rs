@@ -7,6 +7,7 @@
 mod failures;
 mod interfaces;
 mod net;
+mod page;
 mod privileges;
 mod records;
 mod soak;

@@ -257,4 +257,3 @@ impl Drop for Net {
 pub(crate) fn rules(net: &Net) -> String {
     must(&format!("ip -n {} rule show", net.ns("site")))
 }
-

@@ -51,7 +51,8 @@ fn a_user_that_is_not_there_is_named() {
     let mut net = Net::new();
     let path = net.path("site.toml");
     let text = fs::read_to_string(&path).expect("it was written");
-    fs::write(&path, text.replace("[gateway]", "[gateway]\nuser = \"nosuchuser\"")).expect("it is this test's");
+    fs::write(&path, text.replace("[gateway]", "[gateway]\nuser = \"nosuchuser\""))
+        .expect("it is this test's");
     net.start("site");
     net.until("it says so", || net.log("site").contains("there is no user nosuchuser"));
 }

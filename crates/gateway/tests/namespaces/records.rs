@@ -22,8 +22,7 @@ fn a_record_gives_the_same_octets_again() {
     net.end("hub", "TERM");
     for (end, record) in ["hub", "site"].into_iter().zip(&records) {
         let config = net.path(&format!("{end}.toml"));
-        let replay =
-            || shell(&format!("{GATEWAY} replay {} {}", config.display(), record.display()));
+        let replay = || shell(&format!("{GATEWAY} replay {} {}", config.display(), record.display()));
         let played = replay();
         let (out, error) = (String::from_utf8_lossy(&played.stdout), String::from_utf8_lossy(&played.stderr));
         assert!(played.status.success() && out.contains("each as recorded"), "{end}: {out}{error}");

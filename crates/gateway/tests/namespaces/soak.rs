@@ -41,7 +41,8 @@ impl Flow {
         // The addresses come and go with the daemons.
         let bind = |any: &str| UdpSocket::bind(any).expect("a port");
         let receiver = net.work(to, move || receive(&bind("0.0.0.0:7100"), &stop_receiver));
-        let sender = net.work(from, move || send(&bind("0.0.0.0:0"), &format!("{target}:7100"), &stop_sender));
+        let sender =
+            net.work(from, move || send(&bind("0.0.0.0:0"), &format!("{target}:7100"), &stop_sender));
         Self { stop, sender, receiver }
     }
 
@@ -127,7 +128,9 @@ fn soak() {
         harm(&mut net, &mut draw);
         most = most.max(memory_kb(net.pid("hub"))).max(memory_kb(net.pid("site")));
     }
-    net.until("the tunnel works in the end", || net.pings("site", "10.9.0.1") && net.pings("hub", "10.9.0.2"));
+    net.until("the tunnel works in the end", || {
+        net.pings("site", "10.9.0.1") && net.pings("hub", "10.9.0.2")
+    });
     for (flow, name) in [(up, "up"), (down, "down")] {
         let (sent, came) = flow.end();
         let distinct = came.iter().collect::<BTreeSet<_>>();

@@ -1,0 +1,60 @@
+//! The site's status page, shown outside of its namespace.
+
+use super::scene::{PORT, inside};
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// Hands connections on to the site of the scene at the moment.
+#[derive(Clone)]
+pub struct Page {
+    namespace: Arc<Mutex<Option<PathBuf>>>,
+    address: SocketAddr,
+}
+
+fn join(from: TcpStream, to: TcpStream) {
+    let copy = |mut from: TcpStream, mut to: TcpStream| {
+        // An end that has gone ends the other.
+        let _ = io::copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Write);
+    };
+    if let (Ok(from_too), Ok(to_too)) = (from.try_clone(), to.try_clone()) {
+        thread::spawn(move || copy(from, to));
+        thread::spawn(move || copy(to_too, from_too));
+    }
+}
+
+impl Page {
+    /// On a free port of this machine.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn open() -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let page = Self { namespace: Arc::default(), address: listener.local_addr()? };
+        let namespace = Arc::clone(&page.namespace);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let Some(path) = namespace.lock().ok().and_then(|path| path.clone()) else { continue };
+                if let Ok(site) = inside(&path, || TcpStream::connect(("127.0.0.1", PORT))) {
+                    join(stream, site);
+                }
+            }
+        });
+        Ok(page)
+    }
+
+    /// Shows this namespace's from now on.
+    pub fn show(&self, namespace: PathBuf) {
+        if let Ok(mut known) = self.namespace.lock() {
+            *known = Some(namespace);
+        }
+    }
+
+    /// Where a browser finds it.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
