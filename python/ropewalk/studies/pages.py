@@ -48,8 +48,8 @@ def take_over(results: Path, folder: Path) -> None:
         for kind, study, caption in BLOCK.findall(text):
             if kind == "table":
                 key = f"{study}: {caption}"
-                found = _table(results / study / TABLES, caption)
-                wanted[key] = tables[key] if found is None else found
+                found = _table(results / study / TABLES, caption) or tables.get(key)
+                wanted |= {key: found} if found is not None else {}
     write_text(kept, json.dumps(wanted, ensure_ascii=False, indent=1) + "\n")
 
 
@@ -82,15 +82,19 @@ def filled(text: str, folder: Path) -> str:
     def block(match: re.Match[str]) -> str:
         kind, study, caption = match.groups()
         head = match.group(0).partition("\n")[0]
-        body = (
-            _claims(studies.get(study, [])) if kind == "claims" else _markdown(tables[f"{study}: {caption}"])
-        )
+        key = f"{study}: {caption}"
+        body = _claims(studies.get(study)) if kind == "claims" else _markdown(tables.get(key))
         return f"{head}\n{body}\n<!-- end -->"
 
     return BLOCK.sub(block, text)
 
 
-def _claims(claims: list[dict[str, str]]) -> str:
+ABSENT: Final = "*The study has not been run since this page asks for it.*"
+
+
+def _claims(claims: list[dict[str, str]] | None) -> str:
+    if claims is None:
+        return ABSENT
     rows = [
         _row([claim["claim"], claim["published"], f"**{claim['verdict']}**. {claim['why']}"])
         for claim in claims
@@ -98,7 +102,9 @@ def _claims(claims: list[dict[str, str]]) -> str:
     return "\n".join([_row(["the paper says", "published", "verdict"]), "|---|---|---|", *rows])
 
 
-def _markdown(table: dict[str, Any]) -> str:
+def _markdown(table: dict[str, Any] | None) -> str:
+    if table is None:
+        return ABSENT
     head, rows = table["head"], table["rows"]
     lines = [table["caption"] + ".", "", _row([cell or " " for cell in head]), "|" + "---|" * len(head)]
     return "\n".join([*lines, *(_row(row) for row in rows)])
