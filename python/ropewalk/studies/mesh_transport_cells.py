@@ -142,7 +142,7 @@ class Extent:
     """Deployments at each of them."""
 
 
-FULL: Final = Extent(1000, 40, 3, "20 MB", 101, (1.0, 5.0, 20.0), 30)
+FULL: Final = Extent(1000, None, 5, "20 MB", 101, (1.0, 5.0, 20.0), 30)
 QUICK: Final = Extent(100, 3, 1, "3 MB", 6, (2.0,), 3)
 
 LONGEST: Final = "3600 s"
