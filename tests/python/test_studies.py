@@ -258,7 +258,8 @@ def _causes(rates: dict[tuple[str, str, str], float], spread: float = 0.05) -> d
     ]
     frame = pl.DataFrame(rows)
     results = Results(frame.filter(control="uncoupled"), frame.clear(), None)
-    extent = diamond_cells.Extent((1, 2, 3), (1, 2, 3), (1, 2, 3), (0.0,), (0.1,), "1 MB", "1 MB", "1 MB")
+    few = (1, 2, 3)
+    extent = diamond_cells.Extent(few, few, few, few, (0.0,), (0.0,), (0.1,), "1 MB", "1 MB", "1 MB")
     return diamond_causes.Causes(results, Results(frame, frame.clear(), None), results, results, extent)
 
 
@@ -305,7 +306,9 @@ def test_diamond_makes_every_figure_and_its_report(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(
         diamond,
         "QUICK",
-        diamond_cells.Extent((1, 2), (1, 2), (1, 2), (0.0, 0.3), (0.3,), "1 MB", "400 kB", "300 kB"),
+        diamond_cells.Extent(
+            (1, 2), (1, 2), (1, 2), (1, 2), (0.0, 0.3), (0.0, 0.3), (0.3,), "1 MB", "400 kB", "300 kB"
+        ),
     )
     result = _run("diamond", tmp_path)
     names = {path.name for path in result.files}

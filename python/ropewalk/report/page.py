@@ -46,7 +46,7 @@ class Claim:
     claim: str
     published: str
     measured: str
-    """Here, with correct protocols under the paper's settings."""
+    """Here, under the paper's settings and, where a study says so, the rules of its simulator."""
 
     verdict: Verdict
     reason: str
@@ -56,7 +56,7 @@ class Claim:
     """What the authors' own simulator gave when it was run again."""
 
     correct: str = ""
-    """Here, with what a sender of today does, where that is something else."""
+    """Here, with correct protocols, where that is something else."""
 
     @property
     def why(self) -> str:

@@ -95,7 +95,7 @@ HEAD: Final = (
     "published",
     "authors' simulator, run again",
     "here under the paper's rules",
-    "here, as senders do today",
+    "here, correct",
     "verdict",
 )
 

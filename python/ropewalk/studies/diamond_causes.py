@@ -250,12 +250,12 @@ class Causes:
                 self.lossy.goodputs(cause=cause, setup=ONE, fer=error),
                 self.lossy.goodputs(cause=cells.NONE, setup=TCP, fer=error),
             )
-            for error in self.extent.frame_errors
+            for error in self.extent.caused_errors
         ]
 
     def above_tcp(self, cause: str) -> list[float]:
         """The frame error rates at which one channel is above TCP, by more than its interval."""
-        pairs = zip(self.extent.frame_errors, self.one_against_tcp(cause), strict=True)
+        pairs = zip(self.extent.caused_errors, self.one_against_tcp(cause), strict=True)
         return [error for error, difference in pairs if difference.low > 0]
 
     def order(self) -> str:
@@ -291,7 +291,7 @@ class Causes:
 
     def lower_and_wider(self, cause: str) -> tuple[list[float], list[float]]:
         """Of the little frame error rates: where fully coupled has clearly less, and where it varies more."""
-        few = [error for error in self.extent.frame_errors if error <= LITTLE_LOSS]
+        few = [error for error in self.extent.caused_errors if error <= LITTLE_LOSS]
         found = {error: self.coupled_at(cause, error) for error in few}
         lower = [error for error, (_, _, more) in found.items() if more.high < 0]
         wider = [error for error, (a, b, _) in found.items() if a.half_width > b.half_width]
@@ -299,7 +299,7 @@ class Causes:
 
     def coupled_under_loss(self) -> str:
         """Whether the causes bring what the paper saw of fully coupled windows, as sentences."""
-        few = [error for error in self.extent.frame_errors if error <= LITTLE_LOSS]
+        few = [error for error in self.extent.caused_errors if error <= LITTLE_LOSS]
         said, bring = [], []
         for cause in cells.TOGETHERS:
             lower, wider = self.lower_and_wider(cause)
@@ -320,7 +320,7 @@ class Causes:
 
     def first_path(self, cause: str, control: str) -> list[Interval]:
         """The first path's throughput for every frame error rate of the second."""
-        errors = self.extent.frame_errors
+        errors = self.extent.caused_errors
         return [self.asymmetric.throughput("a", cause=cause, control=control, fer=error) for error in errors]
 
     def rising(self, control: str) -> list[str]:
@@ -387,7 +387,7 @@ class Causes:
 
     def _lossy_table(self, report: Report) -> None:
         rows = []
-        for place, error in enumerate(self.extent.frame_errors):
+        for place, error in enumerate(self.extent.caused_errors):
             row = [percents([error]), mbps(self.lossy.goodput(cause=cells.NONE, setup=TCP, fer=error))]
             for cause in (cells.PAPERS, *cells.TOGETHERS):
                 one, two = (self.lossy.goodput(cause=cause, setup=setup, fer=error) for setup in (ONE, TWO))
@@ -408,7 +408,7 @@ class Causes:
         rows = []
         for cause in (cells.PAPERS, *cells.TOGETHERS):
             paths = [self.first_path(cause, control) for control in ("fully-coupled", "rtt-compensator")]
-            for place, error in enumerate(self.extent.frame_errors):
+            for place, error in enumerate(self.extent.caused_errors):
                 coupled, other, more = self.coupled_at(cause, error)
                 first = [f"{path[place].mean:.2f}" for path in paths]
                 rows.append([cause, percents([error]), mbps(coupled), mbps(other), signed(more), *first])

@@ -1,7 +1,8 @@
 """The pages of the studies among the documents: what is written by hand stays, what results say is put in.
 
-A page names what it shows: a figure as `![…](figures/STUDY/STEM.svg)`, a table by a comment
-`<!-- table STUDY: CAPTION -->` with the beginning of its caption, the claims of a study by `<!-- claims STUDY -->`.
+A page names what it shows by a comment: `<!-- figure STUDY: STEM, what it shows -->`, `<!-- table STUDY:
+CAPTION -->` with the
+beginning of a table's caption, `<!-- claims STUDY -->`.
 What stands between such a comment and the next `<!-- end -->` is written anew.
 """
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 CLAIMS: Final = "claims.json"
 TABLES: Final = "tables.json"
 """The tables that pages name, by study and the beginning of their caption."""
-BLOCK: Final = re.compile(r"<!-- (table|claims) ([a-z-]+)(?:: (.*?))? -->\n.*?<!-- end -->", re.DOTALL)
-FIGURE: Final = re.compile(r"\]\((figures/([a-z-]+)/([^)]+\.svg))\)")
+BLOCK: Final = re.compile(r"<!-- (figure|table|claims) ([a-z-]+)(?:: (.*?))? -->\n.*?<!-- end -->", re.DOTALL)
+ABSENT: Final = "*The study has not been run since this page asks for it.*"
 
 
 def named(folder: Path) -> Iterator[Path]:
@@ -41,16 +42,21 @@ def take_over(results: Path, folder: Path) -> None:
     wanted: dict[str, Any] = {}
     for page in named(folder):
         text = page.read_text(encoding="utf-8")
-        for file, study, name in FIGURE.findall(text):
-            if (results / study).is_dir():
-                (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(results / study / name, folder / file)
         for kind, study, caption in BLOCK.findall(text):
+            if kind == "figure" and (results / study / TABLES).exists():
+                file = folder / figure(study, caption)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(results / study / file.name, file)
             if kind == "table":
                 key = f"{study}: {caption}"
-                found = _table(results / study / TABLES, caption)
-                wanted[key] = tables[key] if found is None else found
+                found = _table(results / study / TABLES, caption) or tables.get(key)
+                wanted |= {key: found} if found is not None else {}
     write_text(kept, json.dumps(wanted, ensure_ascii=False, indent=1) + "\n")
+
+
+def figure(study: str, named: str) -> str:
+    """The file of a figure, from the folder of pages."""
+    return f"figures/{study}/{named.partition(', ')[0]}.svg"
 
 
 def _table(file: Path, caption: str) -> dict[str, Any] | None:
@@ -82,15 +88,25 @@ def filled(text: str, folder: Path) -> str:
     def block(match: re.Match[str]) -> str:
         kind, study, caption = match.groups()
         head = match.group(0).partition("\n")[0]
-        body = (
-            _claims(studies.get(study, [])) if kind == "claims" else _markdown(tables[f"{study}: {caption}"])
-        )
+        if kind == "claims":
+            body = _claims(studies.get(study))
+        elif kind == "table":
+            body = _markdown(tables.get(f"{study}: {caption}"))
+        else:
+            body = _image(folder, study, caption)
         return f"{head}\n{body}\n<!-- end -->"
 
     return BLOCK.sub(block, text)
 
 
-def _claims(claims: list[dict[str, str]]) -> str:
+def _image(folder: Path, study: str, named: str) -> str:
+    file = figure(study, named)
+    return f"![{named.partition(', ')[2]}]({file})" if (folder / file).exists() else ABSENT
+
+
+def _claims(claims: list[dict[str, str]] | None) -> str:
+    if claims is None:
+        return ABSENT
     rows = [
         _row([claim["claim"], claim["published"], f"**{claim['verdict']}**. {claim['why']}"])
         for claim in claims
@@ -98,7 +114,9 @@ def _claims(claims: list[dict[str, str]]) -> str:
     return "\n".join([_row(["the paper says", "published", "verdict"]), "|---|---|---|", *rows])
 
 
-def _markdown(table: dict[str, Any]) -> str:
+def _markdown(table: dict[str, Any] | None) -> str:
+    if table is None:
+        return ABSENT
     head, rows = table["head"], table["rows"]
     lines = [table["caption"] + ".", "", _row([cell or " " for cell in head]), "|" + "---|" * len(head)]
     return "\n".join([*lines, *(_row(row) for row in rows)])

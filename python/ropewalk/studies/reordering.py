@@ -362,8 +362,8 @@ class _Study(Output):
             if best
             else Verdict.CONTRADICTED,
             reason=(
-                "With fixed delays each path keeps its order, so there is little for any detector to undo. "
-                + self._of_their_receiver(best, near)
+                self._of_their_receiver(best, near)
+                + " With fixed delays each path keeps its order, so there is little for any detector to undo."
                 + f" Correct runs have {self._spurious(self.fixed)} spurious retransmissions in all. "
                 "What the paper calls global "
                 "throughput is very likely the sum of window over round-trip time. That estimate counts "

@@ -79,6 +79,8 @@ fn in_turns(subflow_acks: SubflowAcks, duplicates_blame: Blame) -> [[Stats; 2]; 
     let mut config = Config { scheduler: Scheduler::RoundRobin, ..Config::classic() };
     config.tcp.quirks = Quirks { subflow_acks, duplicates_blame, ..Quirks::classic() };
     config.tcp.delayed_ack.segments = 1;
+    // What was sent again tells no round trip: the undo needs one before that.
+    config.tcp.handshake_rtt = true;
     let lines = vec![both_ways(line(5, 10)), both_ways(line(60, 3))];
     let mut network = mptcp_network([config.clone(), config], [2_000_000, 0], lines, 1);
     run(&mut network, Duration::from_secs(300));
@@ -100,8 +102,8 @@ fn an_extra_ack_goes_out_for_data_ahead_of_the_order() {
     let (own, data) = acks(SubflowAcks::Own);
     assert!(own <= data, "{own} ACKs for {data} segments");
     let (twice, data) = acks(SubflowAcks::Twice);
-    // Hardly a segment of the fast path is in order when it comes.
-    assert!(10 * twice > 18 * data, "{twice} ACKs for {data} segments");
+    // Many segments of the fast path come before those of the slow one that precede them.
+    assert!(10 * twice > 13 * data, "{twice} ACKs for {data} segments");
     let (late, data) = acks(SubflowAcks::InDataOrder);
     assert!(late < data, "{late} ACKs for {data} segments");
 }

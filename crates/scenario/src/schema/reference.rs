@@ -211,8 +211,8 @@ fn code(value: &Value) -> String {
 fn inline(value: &Value) -> String {
     match value {
         Value::Object(table) => {
-            let pairs: Vec<String> =
-                table.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
+            let said = table.iter().filter(|(_, value)| !value.is_null());
+            let pairs: Vec<String> = said.map(|(key, value)| format!("{key} = {}", inline(value))).collect();
             if pairs.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", pairs.join(", ")) }
         }
         Value::Array(items) => {

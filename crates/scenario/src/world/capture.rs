@@ -278,7 +278,7 @@ impl CaptureTap {
 impl Drop for CaptureTap {
     fn drop(&mut self) {
         let air = self.air.iter().flat_map(AirCapture::partial_paths);
-        for path in self.captures.iter().map(|capture| capture.partial()).chain(air) {
+        for path in self.captures.iter().map(Capture::partial).chain(air) {
             let _ = std::fs::remove_file(path);
         }
     }
