@@ -141,8 +141,11 @@ impl Connection {
 
     fn process_released(&mut self, octets: &impl Octets, now: Instant, released: &[Waiting]) {
         for waiting in released {
-            self.process_segment(octets, now, waiting.subflow, &waiting.segment);
             let at = self.subflows.place_of(waiting.subflow);
+            if at.is_none_or(|at| self.subflows[at].tcp.state() == State::Closed) {
+                continue;
+            }
+            self.process_segment(octets, now, waiting.subflow, &waiting.segment);
             if let (SubflowAcks::Twice, Some(at)) = (self.config.tcp.quirks.subflow_acks, at) {
                 self.receiving.owe(waiting.subflow, self.subflows[at].tcp.rcv_nxt());
                 self.subflows[at].request_ack();

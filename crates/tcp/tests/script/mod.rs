@@ -81,6 +81,7 @@ impl Script {
     /// What another subflow's duplicate ACKs do, so many of them.
     pub(crate) fn blame(&mut self, times: u32) {
         (0..times).for_each(|_| self.tcp.blame(self.now));
+        self.poll();
     }
 
     #[track_caller]
