@@ -332,6 +332,32 @@ mod tests {
         assert_eq!((queue.next(), queue.unscheduled()), (4000, 6000));
     }
 
+    /// The entries after `before` octets for subflow 0, and then `given` for subflow `last`.
+    fn entries(before: u32, last: u32, given: &[u32]) -> Vec<(u64, u32, u32)> {
+        let mut queue = SendQueue::new(Dsn::new(99));
+        queue.write(1 << 20);
+        queue.send_new(before, to(0, u64::from(before)));
+        for len in given {
+            queue.send_new(*len, to(last, 1 << 19));
+        }
+        queue.sent.iter().map(|sent| (sent.start, sent.len, sent.latest)).collect()
+    }
+
+    #[test]
+    fn twice_is_as_once_exactly_when_the_entries_are_the_same() {
+        for before in [1, 1000, ENTRY_MAX / 2, ENTRY_MAX - 3000, ENTRY_MAX - 2000, ENTRY_MAX] {
+            for len in [1, 2, 1000, 1500, ENTRY_MAX / 4, ENTRY_MAX / 2, ENTRY_MAX / 2 + 1] {
+                for last in [0, 1] {
+                    let mut queue = SendQueue::new(Dsn::new(99));
+                    queue.write(1 << 20);
+                    queue.send_new(before, to(0, u64::from(before)));
+                    let same = entries(before, last, &[len, len]) == entries(before, last, &[2 * len]);
+                    assert_eq!(queue.takes_two_as_one(last, last as u8, len), same, "{before} {len} {last}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_data_ack_forgets_and_one_from_the_past_or_future_changes_nothing() {
         let mut queue = queue();

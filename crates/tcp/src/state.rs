@@ -99,3 +99,16 @@ impl std::fmt::Display for CloseReason {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::CloseReason::{self, Aborted, Finished, Refused, Reset, TimedOut};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_reason_says_something_of_its_own() {
+        let all = [Finished, Reset, Refused, TimedOut, Aborted];
+        let texts = all.iter().map(CloseReason::to_string).collect::<BTreeSet<_>>();
+        assert!(texts.len() == all.len() && texts.iter().all(|text| text.starts_with("the ")), "{texts:?}");
+    }
+}

@@ -201,7 +201,7 @@ fn uncoupled_takes_two_shares() {
 }
 
 mod wvegas {
-    use super::{Algorithm, CoupledControl, SubflowView, busy, ms};
+    use super::{Algorithm, CoupledControl, Decrease, SubflowView, busy, ms};
     use crate::coupling::WindowUpdate;
     use ropewalk_units::Duration;
 
