@@ -112,7 +112,6 @@ impl<P> FqCodel<P> {
     }
 
     /// The next packet to serve at `at`: RFC 8290 §4.2.
-    #[inline]
     pub fn dequeue(&mut self, at: Instant, callbacks: &mut impl Callbacks<P>) -> Option<Queued<P>> {
         self.dequeue_if(at, callbacks, |_, _| true)
     }

@@ -25,7 +25,6 @@ pub enum QueueLimit {
 
 impl QueueLimit {
     /// Is there room for a packet of `bytes` octets beside `load`?
-    #[inline]
     pub fn fits(self, load: Load, bytes: u32) -> bool {
         match self {
             Self::Packets(limit) => load.packets < limit,

@@ -63,7 +63,6 @@ macro_rules! algorithms {
         }
 
         impl AnyAlgorithm {
-            #[inline]
             fn models_path(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$state>::MODELS_PATH,)*
@@ -145,19 +144,16 @@ impl Controller {
     }
 
     /// The window in octets.
-    #[inline]
     pub fn cwnd(&self) -> u32 {
         self.window.cwnd
     }
 
     /// The slow start threshold in octets.
-    #[inline]
     pub fn ssthresh(&self) -> u32 {
         self.window.ssthresh
     }
 
     /// cwnd below ssthresh?
-    #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.window.in_slow_start()
     }
@@ -337,7 +333,6 @@ impl Controller {
         }
     }
 
-    #[inline]
     fn rounds_ssthresh(&self) -> bool {
         self.algorithm.rounds_ssthresh()
     }
@@ -390,7 +385,6 @@ impl Controller {
     }
 
     /// Does the algorithm model the path?
-    #[inline]
     pub fn models_path(&self) -> bool {
         self.algorithm.models_path()
     }

@@ -22,13 +22,11 @@ impl Algorithm for Coupled {
         Self { byte_counting: config.congestion_control.counts_octets(), coupling: None }
     }
 
-    #[inline]
     fn set_coupling(&mut self, coupling: Coupling) {
         self.coupling = Some(coupling);
     }
 
     /// Until something is set, as RFC 5681.
-    #[inline(always)]
     fn avoid(&mut self, window: &mut Window, _now: Instant, octets: u32, sample: &AckSample) {
         if !sample.cwnd_limited {
             return;

@@ -130,7 +130,6 @@ impl Algorithm for CubicControl {
         self.hystart.as_mut().map_or(Growth::Free, |hystart| hystart.on_ack(now, sample, segments))
     }
 
-    #[inline]
     fn avoid(&mut self, window: &mut Window, now: Instant, octets: u32, sample: &AckSample) {
         self.cubic.on_ack(window, now, octets, sample);
     }

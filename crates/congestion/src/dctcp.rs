@@ -48,7 +48,6 @@ impl Algorithm for Dctcp {
         Self { alpha: 1.0, growth: NewReno::counting(true), begin: 0, end: 0, marked: 0 }
     }
 
-    #[inline]
     fn observe(&mut self, sample: &AckSample) {
         self.on_acked(sample.acked, sample.sent);
     }

@@ -11,13 +11,11 @@ pub struct SmoothedRtt {
 
 impl SmoothedRtt {
     /// These values, whatever was measured before.
-    #[inline(always)]
     pub fn new(srtt: Duration, rttvar: Duration) -> Self {
         Self { srtt: Some(srtt), rttvar }
     }
 
     /// A measurement.
-    #[inline(always)]
     pub fn on_sample(&mut self, rtt: Duration) {
         *self = match self.srtt {
             // RFC 6298 §2.2: the first one.
@@ -28,13 +26,11 @@ impl SmoothedRtt {
     }
 
     /// SRTT, once there was a measurement.
-    #[inline]
     pub fn srtt(&self) -> Option<Duration> {
         self.srtt
     }
 
     /// RTTVAR; zero before the first measurement.
-    #[inline]
     pub fn rttvar(&self) -> Duration {
         self.rttvar
     }

@@ -18,6 +18,15 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SocketId(pub u32);
 
+/// Who opened a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// This host.
+    Connected,
+    /// A peer.
+    Accepted,
+}
+
 /// What a connection speaks.
 #[derive(Clone, Debug)]
 pub enum Protocol {
@@ -168,7 +177,7 @@ impl Host {
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };
-        Some(self.add(now, transport, tuple, false))
+        Some(self.add(now, transport, tuple, Origin::Connected))
     }
 
     /// The first path, and one from each other address of the same family.
@@ -202,7 +211,7 @@ impl Host {
         None
     }
 
-    fn add(&mut self, now: Instant, transport: Transport, tuple: FourTuple, accepted: bool) -> SocketId {
+    fn add(&mut self, now: Instant, transport: Transport, tuple: FourTuple, origin: Origin) -> SocketId {
         let id = SocketId(self.created);
         self.created += 1;
         if let Transport::Mptcp(connection, _) = &transport {
@@ -211,7 +220,7 @@ impl Host {
             self.tuples.insert(tuple, (id, None));
         }
         self.sockets.insert(id, Socket::new(transport));
-        if accepted {
+        if origin == Origin::Accepted {
             self.opening.insert(id);
             self.events.push_back(Event::Accepted(id));
         }
@@ -305,7 +314,7 @@ impl Host {
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };
-        self.add(now, transport, tuple, true);
+        self.add(now, transport, tuple, Origin::Accepted);
     }
 
     fn refuse(&mut self, now: Instant, tuple: FourTuple, segment: &Segment, why: Option<Refusal>) {

@@ -142,7 +142,8 @@ fn open(
     let ends = [connection.source, connection.destination];
     if let Protocol::Udp = connection.protocol {
         let [client, server] = ends.map(|node| &site.namespaces[&node]);
-        let ends = [client.inside(|| sockets.datagram(true))?, server.inside(|| sockets.datagram(false))?];
+        let ends =
+            [client.inside(|| sockets.client_datagrams())?, server.inside(|| sockets.server_datagrams())?];
         let [mut sender, mut receiver] = ends;
         if connection.server_sends() {
             std::mem::swap(&mut sender, &mut receiver);

@@ -28,7 +28,7 @@ impl Lease {
         for number in 0.. {
             let name = format!("{process}-{number}");
             let path = Path::new(FOLDER).join(&name).with_extension(SUFFIX);
-            if let Some(lock) = lock(&path, true)? {
+            if let Some(lock) = lock(&path, OpenOptions::new().write(true).create_new(true))? {
                 return Ok(Self { name, path, _lock: lock });
             }
         }
@@ -48,9 +48,9 @@ impl Drop for Lease {
     }
 }
 
-/// The lock of a file, new or left over. `None`: another run has it, or has just removed it.
-fn lock(path: &Path, new: bool) -> io::Result<Option<Flock<File>>> {
-    let file = match OpenOptions::new().write(true).create_new(new).open(path) {
+/// The lock of a file that is opened so. `None`: another run has it, or has just removed it.
+fn lock(path: &Path, how: &OpenOptions) -> io::Result<Option<Flock<File>>> {
+    let file = match how.open(path) {
         Ok(file) => file,
         Err(error) if [io::ErrorKind::AlreadyExists, io::ErrorKind::NotFound].contains(&error.kind()) => {
             return Ok(None);
@@ -80,7 +80,7 @@ pub(crate) fn clean() -> io::Result<Vec<String>> {
             continue;
         }
         let Some(run) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
-        if let Some(lock) = lock(&path, false)? {
+        if let Some(lock) = lock(&path, OpenOptions::new().write(true))? {
             removed.extend(namespace::remove_all(run)?);
             fs::remove_file(&path)?;
             drop(lock);

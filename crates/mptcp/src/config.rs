@@ -369,3 +369,28 @@ impl Config {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn endpoint(id: u8, port: Option<u16>) -> KernelEndpoint {
+        let address = IpAddr::V4(Ipv4Addr::new(10, 0, 0, id));
+        KernelEndpoint { id, address, port, flags: EndpointFlags::default() }
+    }
+
+    #[test]
+    fn the_ports_of_endpoints_are_those_there_are_and_those_that_come() {
+        let change = |command| KernelChange { at: Instant::ZERO, command };
+        let host = KernelHost {
+            endpoints: vec![endpoint(1, None), endpoint(2, Some(8000))],
+            changes: vec![
+                change(KernelCommand::Add(endpoint(3, Some(9000)))),
+                change(KernelCommand::Delete { id: 2 }),
+            ],
+            ..KernelHost::default()
+        };
+        assert_eq!(host.ports().collect::<Vec<_>>(), [8000, 9000]);
+    }
+}

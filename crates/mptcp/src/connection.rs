@@ -83,6 +83,15 @@ enum End {
     Failed,
 }
 
+/// Why octets are carried once more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reinjection {
+    /// Whoever carried them is slow, timed out or dead.
+    Repair,
+    /// The window is full, and they hold it up.
+    Opportunistic,
+}
+
 /// Where a host opens a connection, and with what numbers of its own.
 #[derive(Clone, Debug)]
 pub struct Connecting {
@@ -240,7 +249,6 @@ impl Connection {
     }
 
     /// Has [`Self::poll_event`] anything to tell?
-    #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
     }

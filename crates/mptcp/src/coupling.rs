@@ -40,7 +40,6 @@ macro_rules! rules {
                 }
             }
 
-            #[inline]
             fn control(&self) -> Control {
                 match self {
                     $(Self::$name(_) => <$rule>::CONTROL,)*
@@ -53,7 +52,6 @@ macro_rules! rules {
                 }
             }
 
-            #[inline]
             fn looks_after_ack(&self) -> bool {
                 match self {
                     $(Self::$name(_) => <$rule>::LOOKS_AFTER_ACK,)*
@@ -67,7 +65,6 @@ macro_rules! rules {
                 }
             }
 
-            #[inline(always)]
             fn on_acked(&mut self, flows: &[SubflowView], index: usize, octets: u32) -> Option<WindowUpdate> {
                 match self {
                     $(Self::$name(rule) => rule.on_acked(flows, index, octets),)*
@@ -93,11 +90,18 @@ couplings!(rules);
 
 /// What the decrease of a window starts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Decrease {
+pub(crate) enum Decrease {
     /// RFC 5681 §3.1 eq. (4).
     FromFlightSize,
     /// The papers and Linux.
     FromCwnd,
+}
+
+impl Decrease {
+    /// As [`ropewalk_tcp::Config::ssthresh_from_cwnd`] says.
+    pub(crate) fn of(config: &ropewalk_tcp::Config) -> Self {
+        if config.ssthresh_from_cwnd { Self::FromCwnd } else { Self::FromFlightSize }
+    }
 }
 
 /// One algorithm at work.
@@ -108,14 +112,12 @@ pub(crate) struct CoupledControl {
 }
 
 impl CoupledControl {
-    /// For `coupling`; `from_cwnd` as [`ropewalk_tcp::Config::ssthresh_from_cwnd`].
-    pub(crate) fn new(coupling: config::Coupling, from_cwnd: bool) -> Self {
-        let decrease = if from_cwnd { Decrease::FromCwnd } else { Decrease::FromFlightSize };
+    /// For `coupling`, whose windows fall from `decrease`.
+    pub(crate) fn new(coupling: config::Coupling, decrease: Decrease) -> Self {
         Self { rules: Rules::new(coupling), decrease }
     }
 
     /// What the TCP of every subflow runs.
-    #[inline]
     pub(crate) fn control(&self) -> Control {
         self.rules.control()
     }
@@ -126,13 +128,11 @@ impl CoupledControl {
     }
 
     /// Must the subflows be told their coupling?
-    #[inline]
     pub(crate) fn is_coupled(&self) -> bool {
         self.control() == Control::Coupled
     }
 
     /// Does [`Self::on_acked`] look at whole views, not only at windows?
-    #[inline]
     pub(crate) fn looks_after_ack(&self) -> bool {
         self.rules.looks_after_ack()
     }
@@ -149,7 +149,6 @@ impl CoupledControl {
     }
 
     /// `flows[index]` has had `octets` acknowledged; the views are those after the ACK.
-    #[inline(always)]
     pub(crate) fn on_acked(
         &mut self,
         flows: &[SubflowView],
@@ -170,7 +169,6 @@ impl CoupledControl {
     }
 
     /// What the decrease is a share of, in segments.
-    #[inline]
     fn decrease_base(&self, flow: &SubflowView) -> f64 {
         let octets = match self.decrease {
             Decrease::FromCwnd => flow.cwnd,

@@ -19,13 +19,11 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    #[inline]
     pub(crate) const fn end(&self) -> u64 {
         self.position + self.len
     }
 
     /// Do both say the same of octets that they share?
-    #[inline]
     const fn agrees_with(&self, other: &Self) -> bool {
         self.data.wrapping_sub(self.position) == other.data.wrapping_sub(other.position)
     }
@@ -162,13 +160,11 @@ impl Mappings {
     }
 
     /// The mapping of the octet at `position`; those that end before it are forgotten.
-    #[inline(always)]
     pub(crate) fn at(&mut self, position: u64) -> Option<Mapped> {
         self.forget(position);
         (self.first.len > 0 && self.first.position <= position).then_some(self.first)
     }
 
-    #[inline]
     fn forget(&mut self, before: u64) {
         while self.first.len > 0 && self.first.end() <= before {
             self.first = self.later.pop_first().map_or_else(Mapped::default, |(_, first)| first);

@@ -24,7 +24,6 @@ const LEAST_SEND: u64 = 4_096;
 const PIECE: u64 = 32 * 1024 - 40;
 
 /// The end of the piece that an octet of the stream is in.
-#[inline]
 pub(crate) const fn piece_end(data: u64) -> u64 {
     (data / PIECE + 1) * PIECE
 }
@@ -68,7 +67,6 @@ impl Memory {
     }
 
     /// The send buffer of a subflow with this window.
-    #[inline]
     pub(crate) fn of_subflow(&self, cwnd: u32, smss: u32) -> u64 {
         if !self.autotuned {
             return self.most;
@@ -83,13 +81,11 @@ impl Memory {
     }
 
     /// The connection's send buffer over subflows whose buffers sum up to `sum` (Linux `__mptcp_sync_sndbuf`).
-    #[inline]
     pub(crate) fn over(&self, sum: u64) -> u64 {
         if sum == 0 || !self.autotuned { self.first() } else { LEAST_SEND + sum }
     }
 
     /// What a subflow's send queue takes: packets on their way of two segments each, and the rest in large ones.
-    #[inline]
     pub(crate) fn queued(&self, flight: u32, unsent: u64, smss: u32) -> u64 {
         let packets = u64::from(flight).div_ceil(SEGMENTS_PER_PACKET * u64::from(smss).max(1));
         let beside = if self.overhead == 0 { 0 } else { self.overhead + RECORD };
@@ -146,7 +142,6 @@ impl SendBuffer {
 
     /// Octets that may be written when `written` were in all and `held` of them are taken: up to the end of the piece in which
     /// the buffer becomes full, if pieces are written.
-    #[inline]
     pub(crate) fn space(&self, held: u64, written: u64) -> u64 {
         let free = self.limit.saturating_sub(held);
         if free == 0 || (self.state == Filling::Full && free < held / 2) {
@@ -159,19 +154,16 @@ impl SendBuffer {
     }
 
     /// The application has written, so that `held` octets are taken.
-    #[inline]
     pub(crate) fn on_written(&mut self, held: u64) {
         self.state = if held >= self.limit { Filling::Full } else { Filling::Open };
     }
 
     /// Does the application wait for room?
-    #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.state == Filling::Full
     }
 
     /// It holds so many octets from now on.
-    #[inline]
     pub(crate) fn resize(&mut self, limit: u64) {
         self.limit = limit;
     }

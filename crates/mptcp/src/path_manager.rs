@@ -209,7 +209,6 @@ impl PathManager {
     }
 
     /// When [`Event::Tick`] is due.
-    #[inline]
     pub(crate) fn next_tick(&self) -> Option<Instant> {
         match &self.kind {
             Machine::Mesh(mesh) => mesh.next_tick(),

@@ -45,25 +45,21 @@ impl Reassembly {
     }
 
     /// The data octet that is expected next: what DATA_ACK says.
-    #[inline]
     pub(crate) const fn next(&self) -> u64 {
         self.next
     }
 
     /// Octets read so far.
-    #[inline]
     pub(crate) const fn read_position(&self) -> u64 {
         self.read
     }
 
     /// Octets that can be read.
-    #[inline]
     pub(crate) const fn readable(&self) -> u64 {
         self.next - self.read
     }
 
     /// Octets behind a hole now, and the most there ever were.
-    #[inline]
     pub(crate) fn waiting(&self) -> (u64, u64) {
         (self.waiting.octets(), self.waiting_max)
     }
@@ -85,19 +81,16 @@ impl Reassembly {
     }
 
     /// Octets that arrived more than once.
-    #[inline]
     pub(crate) const fn duplicates(&self) -> u64 {
         self.duplicate_octets
     }
 
     /// How long data has waited behind a hole, up to the last [`Reassembly::account`].
-    #[inline]
     pub(crate) const fn blocked(&self) -> Duration {
         self.blocked
     }
 
     /// Brings the head-of-line account up to date: time counts while anything waits behind a hole.
-    #[inline]
     pub(crate) fn account(&mut self, now: Instant) {
         if let Some(since) = self.blocked_since {
             self.blocked += now.saturating_since(since);
@@ -119,7 +112,6 @@ impl Reassembly {
         }
     }
 
-    #[inline(always)]
     fn insert_slowly(&mut self, mut data: u64, mut payload: Payload) {
         let old = self.next.wrapping_sub(data);
         if old as i64 > 0 {
@@ -139,7 +131,6 @@ impl Reassembly {
     }
 
     /// Delivers octets that begin at `next`, and what they connect to.
-    #[inline]
     fn fill_hole(&mut self, mut payload: Payload) {
         if let Some(start) = self.waiting.start()
             && start - self.next < u64::from(payload.len)
@@ -158,7 +149,6 @@ impl Reassembly {
     }
 
     /// Puts octets where they can be read; not if that would be another one of `most` pieces.
-    #[inline]
     fn deliver(&mut self, payload: Payload, most: usize) -> bool {
         let Payload { offset, len } = payload;
         let last = self.more.back_mut().unwrap_or(&mut self.ready);
@@ -176,7 +166,6 @@ impl Reassembly {
     }
 
     /// Puts what is new of the octets behind the hole.
-    #[inline(always)]
     fn store(&mut self, data: u64, payload: Payload) {
         if let Some(added) = self.waiting.insert(data, payload, self.most) {
             self.duplicate_octets += u64::from(payload.len - added);
@@ -185,7 +174,6 @@ impl Reassembly {
     }
 
     /// Reads up to `max` octets in order.
-    #[inline]
     pub(crate) fn read(&mut self, max: u64) -> Option<Payload> {
         let Payload { offset, len } = self.ready;
         let taken = u64::from(len).min(max) as u32;

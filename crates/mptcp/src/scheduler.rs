@@ -42,7 +42,6 @@ macro_rules! scheduler_rules {
             }
 
             /// What it looks at.
-            #[inline]
             pub(crate) fn needs(&self) -> Needs {
                 match self {
                     $(Self::$name(_) => <$rule>::NEEDS,)*
@@ -51,7 +50,6 @@ macro_rules! scheduler_rules {
 
             /// Each subflow has its own pointer into the queue: `Send` means "the next octets from *its* pointer", and
             /// [`SubflowView::own_backlog`] must be filled in.
-            #[inline]
             pub(crate) fn own_pointers(&self) -> bool {
                 match self {
                     $(Self::$name(_) => <$rule>::OWN_POINTERS,)*
@@ -59,7 +57,6 @@ macro_rules! scheduler_rules {
             }
 
             /// Do reinjections take their turn in this scheduler's order, before everything new?
-            #[inline]
             pub(crate) fn reinjects_in_turn(&self) -> bool {
                 match self {
                     $(Self::$name(_) => <$rule>::REINJECTS_IN_TURN,)*
@@ -68,7 +65,6 @@ macro_rules! scheduler_rules {
 
             /// The choice that stands as long as data and window are ample and the chosen subflow has room; `None`: this
             /// scheduler decides on each segment.
-            #[inline(always)]
             pub(crate) fn standing(&self, subflows: &[SubflowView]) -> Option<Standing> {
                 match self {
                     $(Self::$name(rule) => <$rule>::STANDS.then(|| rule.standing(subflows)),)*
@@ -77,7 +73,6 @@ macro_rules! scheduler_rules {
 
             /// Whether subflow `id` takes part in coupled congestion control: one that the guard left out must not
             /// slow the others down. Put it (with "is established") into [`SubflowView::coupled`].
-            #[inline]
             pub(crate) fn participates(&self, id: SubflowId) -> bool {
                 match self {
                     $(Self::$name(rule) => rule.participates(id),)*
@@ -91,7 +86,6 @@ macro_rules! scheduler_rules {
                 }
             }
 
-            #[inline]
             fn pick_free(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
                 match self {
                     $(Self::$name(rule) => rule.pick(now, subflows, queue),)*
@@ -117,7 +111,6 @@ schedulers!(scheduler_rules);
 
 impl Scheduler {
     /// The next step. The state assumes that the connection obeys: it hands over exactly `octets`.
-    #[inline]
     pub(crate) fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         // What each subflow has left to carry is not what is new to the queue.
         if self.own_pointers() {
@@ -131,7 +124,6 @@ impl Scheduler {
 }
 
 /// Why no scheduler may send anything new, if so.
-#[inline]
 fn blocked(subflows: &[SubflowView], queue: &QueueView) -> Option<&'static str> {
     if queue.unsent == 0 {
         return Some("nothing to send");

@@ -32,7 +32,6 @@ impl Sent {
     }
 
     /// Can it be prolonged by `len` octets for this subflow?
-    #[inline]
     fn takes(&self, subflow: u32, slot: u8, len: u32) -> bool {
         self.latest == subflow && self.carriers == 1 << slot && !self.queued && self.len + len <= ENTRY_MAX
     }
@@ -77,40 +76,33 @@ impl SendQueue {
         }
     }
 
-    #[inline]
     pub(crate) const fn una(&self) -> u64 {
         self.una
     }
 
-    #[inline]
     pub(crate) const fn next(&self) -> u64 {
         self.next
     }
 
-    #[inline]
     pub(crate) const fn written(&self) -> u64 {
         self.written
     }
 
     /// Octets not yet given to any subflow.
-    #[inline]
     pub(crate) const fn unscheduled(&self) -> u64 {
         self.written - self.next
     }
 
     /// The DSN of an octet.
-    #[inline]
     pub(crate) fn dsn(&self, data: u64) -> Dsn {
         self.first + data
     }
 
     /// The octet of a DSN; may be "negative", that is huge.
-    #[inline]
     pub(crate) const fn data(&self, dsn: Dsn) -> u64 {
         dsn.since(self.first)
     }
 
-    #[inline]
     pub(crate) fn write(&mut self, octets: u64) {
         self.written += octets;
     }
@@ -138,14 +130,12 @@ impl SendQueue {
     }
 
     /// Is it the same whether this subflow is given `len` octets twice, or twice as many at once?
-    #[inline]
     pub(crate) fn takes_two_as_one(&self, subflow: u32, slot: u8, len: u32) -> bool {
         let takes = |len| self.sent.back().is_some_and(|last| last.takes(subflow, slot, len));
         takes(2 * len) || (2 * len <= ENTRY_MAX && !takes(len))
     }
 
     /// Takes a DATA_ACK up to `una`, which lies between the old one and `next`. Returns whether it moved.
-    #[inline]
     pub(crate) fn acknowledge(&mut self, una: u64) -> bool {
         if una <= self.una || una > self.next {
             return false;
@@ -165,7 +155,6 @@ impl SendQueue {
     }
 
     /// The oldest range that is not DATA_ACKed.
-    #[inline]
     pub(crate) fn head(&self) -> Option<&Sent> {
         self.sent.front()
     }
@@ -236,7 +225,6 @@ impl SendQueue {
     }
 
     /// Is there anything to reinject? Forgets what has been DATA_ACKed meanwhile.
-    #[inline]
     pub(crate) fn reinjection(&mut self) -> Option<Sent> {
         while let Some(&start) = self.reinject.front() {
             if let Some(at) = self.index_of(start.max(self.una))
@@ -250,7 +238,6 @@ impl SendQueue {
     }
 
     /// Are ranges waiting for reinjection? May say so for ranges that were DATA_ACKed.
-    #[inline]
     pub(crate) fn has_reinjections(&self) -> bool {
         !self.reinject.is_empty()
     }
@@ -343,6 +330,32 @@ mod tests {
         assert_eq!(queue.dsn(0), Dsn::new(100));
         assert_eq!(queue.data(Dsn::new(150)), 50);
         assert_eq!((queue.next(), queue.unscheduled()), (4000, 6000));
+    }
+
+    /// The entries after `before` octets for subflow 0, and then `given` for subflow `last`.
+    fn entries(before: u32, last: u32, given: &[u32]) -> Vec<(u64, u32, u32)> {
+        let mut queue = SendQueue::new(Dsn::new(99));
+        queue.write(1 << 20);
+        queue.send_new(before, to(0, u64::from(before)));
+        for len in given {
+            queue.send_new(*len, to(last, 1 << 19));
+        }
+        queue.sent.iter().map(|sent| (sent.start, sent.len, sent.latest)).collect()
+    }
+
+    #[test]
+    fn twice_is_as_once_exactly_when_the_entries_are_the_same() {
+        for before in [1, 1000, ENTRY_MAX / 2, ENTRY_MAX - 3000, ENTRY_MAX - 2000, ENTRY_MAX] {
+            for len in [1, 2, 1000, 1500, ENTRY_MAX / 4, ENTRY_MAX / 2, ENTRY_MAX / 2 + 1] {
+                for last in [0, 1] {
+                    let mut queue = SendQueue::new(Dsn::new(99));
+                    queue.write(1 << 20);
+                    queue.send_new(before, to(0, u64::from(before)));
+                    let same = entries(before, last, &[len, len]) == entries(before, last, &[2 * len]);
+                    assert_eq!(queue.takes_two_as_one(last, last as u8, len), same, "{before} {len} {last}");
+                }
+            }
+        }
     }
 
     #[test]

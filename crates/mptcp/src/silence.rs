@@ -21,7 +21,6 @@ impl Silence {
         Self { heard: Instant::ZERO, since: Instant::ZERO, periods: 0, stale: false };
 
     /// An acceptable segment has come.
-    #[inline]
     pub(crate) fn on_heard(&mut self, now: Instant) {
         self.heard = now;
         if self.stale && self.since != now {
@@ -42,7 +41,6 @@ impl Silence {
     }
 
     /// Waits in vain in this silence; 0: it is heard of.
-    #[inline]
     pub(crate) fn periods(&self) -> u32 {
         self.periods
     }
@@ -53,7 +51,6 @@ impl Silence {
     }
 
     /// Does it get no data?
-    #[inline]
     pub(crate) fn is_stale(&self) -> bool {
         self.stale
     }

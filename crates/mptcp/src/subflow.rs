@@ -233,19 +233,16 @@ impl Subflow {
     }
 
     /// Its set of one.
-    #[inline]
     pub(crate) fn bit(&self) -> Slots {
         1 << self.place
     }
 
     /// Alive, carrying data, and not waiting for the peer after a timeout.
-    #[inline]
     pub(crate) fn is_healthy(&self) -> bool {
         matches!(self.phase, Phase::Open | Phase::Closing) && self.tcp.consecutive_timeouts() == 0
     }
 
     /// Does it carry data that TCP has not acknowledged, sent or not?
-    #[inline]
     pub(crate) fn has_queue(&self) -> bool {
         self.tcp.flight_size() > 0 || self.tcp.unsent() > 0
     }
@@ -256,19 +253,16 @@ impl Subflow {
     }
 
     /// Marks that the TCP connection may have something to send and that views of it are out of date.
-    #[inline]
     pub(crate) fn touch(&mut self) {
         self.upkeep.on_change();
     }
 
     /// May its TCP have something to send? What it was given has been given because there is room for it.
-    #[inline]
     pub(crate) fn wants_to_transmit(&self) -> bool {
         self.tcp.unsent() > 0 || self.tcp.wants_to_transmit()
     }
 
     /// Has its TCP something to tell, or ended?
-    #[inline]
     pub(crate) fn has_news(&self) -> bool {
         self.tcp.has_events() || self.tcp.state() == tcp::State::Closed
     }
@@ -286,14 +280,12 @@ impl Subflow {
     }
 
     /// Is the acknowledgement of a segment that TCP has accepted one of data, not of the SYN only?
-    #[inline]
     pub(crate) fn acknowledges_data(&self, segment: &Segment) -> bool {
         segment.ack.after(self.tcp.iss() + 1)
     }
 
     /// The position in the incoming stream that a relative subflow sequence number means, near what has been
     /// read; `None` for one before the stream's start.
-    #[inline]
     pub(crate) fn position_in(&self, ssn: Ssn) -> Option<u64> {
         let behind = ssn.get().wrapping_sub(1).wrapping_sub(self.read as u32) as i32;
         self.read.checked_add_signed(i64::from(behind))

@@ -18,55 +18,46 @@ impl Upkeep {
     pub(crate) const ALL: Self = Self { unpolled: true, room: true, window: true, rest: true };
 
     /// Its TCP was called: it may have something to send, and no view of it is current.
-    #[inline]
     pub(crate) fn on_change(&mut self) {
         *self = Self::ALL;
     }
 
     /// Its numbers changed: no view of it is current.
-    #[inline]
     pub(crate) fn on_numbers(&mut self) {
         *self = Self { unpolled: self.unpolled, ..Self::ALL };
     }
 
     /// It may have something to send.
-    #[inline]
     pub(crate) fn on_request(&mut self) {
         self.unpolled = true;
     }
 
     /// It has nothing more to send.
-    #[inline]
     pub(crate) fn on_polled(&mut self) {
         self.unpolled = false;
     }
 
     /// A whole view was made.
-    #[inline]
     pub(crate) fn on_viewed(&mut self) {
         *self = Self { unpolled: self.unpolled, room: false, window: false, rest: false };
     }
 
     /// May it have something to send?
-    #[inline]
     pub(crate) fn is_unpolled(self) -> bool {
         self.unpolled
     }
 
     /// Is any part of its view out of date?
-    #[inline]
     pub(crate) fn needs_view(self) -> bool {
         self.room || self.window || self.rest
     }
 
     /// Is the part about room out of date? Then it is brought up to date by who asks.
-    #[inline]
     pub(crate) fn renews_room(&mut self) -> bool {
         std::mem::take(&mut self.room)
     }
 
     /// … the part about windows?
-    #[inline]
     pub(crate) fn renews_window(&mut self) -> bool {
         std::mem::take(&mut self.window)
     }
@@ -84,43 +75,36 @@ impl Due {
     pub(crate) const FIRST: Self = Self { schedule: false, poll: true };
 
     /// Data, windows or subflows have changed: the scheduler is to be asked.
-    #[inline]
     pub(crate) fn request_schedule(&mut self) {
         self.schedule = true;
     }
 
     /// … if `changed`.
-    #[inline]
     pub(crate) fn request_schedule_if(&mut self, changed: bool) {
         self.schedule |= changed;
     }
 
     /// Is the scheduler to be asked?
-    #[inline]
     pub(crate) fn schedules(self) -> bool {
         self.schedule
     }
 
     /// The scheduler is being asked.
-    #[inline]
     pub(crate) fn on_scheduled(&mut self) {
         self.schedule = false;
     }
 
     /// A subflow may have something to send.
-    #[inline]
     pub(crate) fn request_poll(&mut self) {
         self.poll = true;
     }
 
     /// None has.
-    #[inline]
     pub(crate) fn on_polled(&mut self) {
         self.poll = false;
     }
 
     /// May polling give a segment?
-    #[inline]
     pub(crate) fn is_anything(self) -> bool {
         self.schedule || self.poll
     }

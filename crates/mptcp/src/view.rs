@@ -71,7 +71,6 @@ pub(crate) struct SubflowView {
 impl SubflowView {
     /// Nothing else than a window limits it: a whole segment, or all that it is asked to carry, fits the
     /// congestion window, and the subflow's buffer has room.
-    #[inline]
     pub(crate) fn has_room(&self, wanted: u64) -> bool {
         let least = u64::from(self.smss).min(wanted);
         self.send_space > 0
@@ -79,31 +78,26 @@ impl SubflowView {
     }
 
     /// Nothing in flight and nothing waiting.
-    #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.pipe == 0 && self.unsent == 0
     }
 
     /// Handed over and not acknowledged: in flight or waiting.
-    #[inline]
     pub(crate) fn queued(&self) -> u64 {
         u64::from(self.flight) + self.unsent
     }
 
     /// SRTT in seconds; one second (RFC 6298 §2.1's first RTO) before the first sample.
-    #[inline]
     pub(crate) fn rtt_seconds(&self) -> f64 {
         self.srtt.map_or(1.0, |srtt| srtt.as_nanos().max(1) as f64 * 1e-9)
     }
 
     /// 1 / SRTT in 1/s: one division serves a rule's every w/r and w/r².
-    #[inline]
     pub(crate) fn per_rtt(&self) -> f64 {
         self.srtt.map_or(1.0, |srtt| 1e9 / srtt.as_nanos().max(1) as f64)
     }
 
     /// The window in segments, 1 at least.
-    #[inline]
     pub(crate) fn window_segments(&self) -> f64 {
         (f64::from(self.cwnd) / f64::from(self.smss.max(1))).max(1.0)
     }

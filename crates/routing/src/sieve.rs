@@ -82,7 +82,6 @@ impl Sieve {
     }
 
     /// The nodes FIRST.. in range of one, a bit each.
-    #[inline]
     fn half<const FIRST: usize>(&self, node: usize, nodes: usize) -> u32 {
         let (x, y) = (self.x[node], self.y[node]);
         let (xs, _) = self.x[FIRST..FIRST + HALF].as_chunks::<LANES>();

@@ -61,7 +61,6 @@ impl Agenda {
         }
     }
 
-    #[inline]
     fn count(&mut self) -> u64 {
         self.number += 1;
         self.number
@@ -76,7 +75,6 @@ impl Agenda {
     }
 
     /// A link's event has come: the next one, if it is known, takes its place.
-    #[inline]
     pub(crate) fn follow(&mut self, link: LinkId, next: Option<Instant>) {
         let key = match next {
             Some(at) => Key::new(at, self.count(), link),
@@ -86,7 +84,6 @@ impl Agenda {
     }
 
     /// A link's event is now this one. An earlier plan stays as an event that comes to nothing.
-    #[inline]
     pub(crate) fn plan(&mut self, link: LinkId, at: Instant) {
         let before = self.arrivals.of(link);
         if before != Key::NONE {
@@ -108,7 +105,6 @@ impl Agenda {
     }
 
     /// The first event, if its time is not after `limit`. A link's arrival stays until [`Self::follow`].
-    #[inline]
     pub(crate) fn pop_until(&mut self, limit: Instant) -> Option<(Instant, Event)> {
         let first = self.arrivals.first();
         if first.at() >= self.others_from {

@@ -57,7 +57,6 @@ impl Level {
     }
 
     /// The first occupied slot.
-    #[inline]
     fn first(&self) -> Option<usize> {
         if self.words == 0 {
             return None;
@@ -67,7 +66,6 @@ impl Level {
     }
 
     /// Empties `slot` and returns its last entry.
-    #[inline]
     fn take(&mut self, slot: usize) -> u32 {
         let word = slot / 64 % (SLOTS / 64);
         self.occupied[word] &= !(1 << (slot % 64));
@@ -76,7 +74,6 @@ impl Level {
     }
 
     /// Makes `entry` the last one of `slot`; returns the one before it.
-    #[inline]
     fn put(&mut self, slot: usize, entry: u32) -> u32 {
         let word = slot / 64 % (SLOTS / 64);
         self.occupied[word] |= 1 << (slot % 64);
@@ -146,13 +143,11 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Removes the first event if its time is not after `limit`.
-    #[inline(always)]
     pub fn pop_until(&mut self, limit: Instant) -> Option<(Instant, E)> {
         self.pop_if(limit, |_, _| true)
     }
 
     /// Removes the first event if its time is not after `limit` and it is `wanted`.
-    #[inline(always)]
     pub fn pop_if(&mut self, limit: Instant, wanted: impl Fn(Instant, &E) -> bool) -> Option<(Instant, E)> {
         let limit = limit.as_nanos();
         loop {
@@ -194,7 +189,6 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    #[inline]
     fn allocate(&mut self, time: u64, event: E) -> u32 {
         let entry = self.free;
         if let Some(place) = self.entries.get_mut(entry as usize) {
@@ -208,7 +202,6 @@ impl<E: Copy> EventQueue<E> {
         entry
     }
 
-    #[inline]
     fn release(&mut self, entry: u32) {
         self.entries[entry as usize].link = self.free;
         self.free = entry;

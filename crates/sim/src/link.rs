@@ -115,14 +115,12 @@ impl Direction {
         Self::new(LinkSetup { name: String::new(), config, streams: Streams::new(0) }, to, now, false)
     }
 
-    #[inline]
     pub(crate) fn to(&self) -> (NodeId, Port) {
         self.to
     }
 
     /// A packet is offered to the queue. Returns whether its transmission has begun: only then may an event be due
     /// earlier than before.
-    #[inline]
     pub(crate) fn offer<P: Packet, T: Tap<P>>(
         &mut self,
         now: Instant,
@@ -162,7 +160,6 @@ impl Direction {
     }
 
     /// The same where departures are foreseen.
-    #[inline(always)]
     fn offer_foreseen<P: Packet, T: Tap<P>>(
         &mut self,
         now: Instant,
@@ -257,7 +254,6 @@ impl Direction {
     }
 
     /// Lets everything happen that is due by `now`.
-    #[inline]
     pub(crate) fn settle<P: Packet, T: Tap<P>>(&mut self, now: Instant, fx: &mut Effects<'_, P, T>) {
         if self.departure <= now {
             self.settle_due(now, fx);
@@ -277,7 +273,6 @@ impl Direction {
     }
 
     /// The first packet that has arrived by `now`.
-    #[inline]
     pub(crate) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
         let id = match &mut self.foreseen {
             Some(foreseen) => foreseen.arrived(now)?,
@@ -302,7 +297,6 @@ impl Direction {
     }
 
     /// Is an event of time `now` the pending one? Then it no longer is.
-    #[inline]
     pub(crate) fn expects(&mut self, now: Instant) -> bool {
         if self.pending != now {
             return false;
@@ -312,7 +306,6 @@ impl Direction {
     }
 
     /// The time of the event that must now be pushed, if any.
-    #[inline]
     pub(crate) fn reschedule(&mut self) -> Option<Instant> {
         let wanted = match &self.foreseen {
             Some(foreseen) => foreseen.first_arrival(),
@@ -326,7 +319,6 @@ impl Direction {
     }
 
     /// The packet's transmission ends.
-    #[inline(always)]
     fn depart<P: Packet, T: Tap<P>>(&mut self, at: Instant, sending: Sending, fx: &mut Effects<'_, P, T>) {
         let Sending { queued, since, .. } = sending;
         self.counters.queued -= 1;
@@ -340,7 +332,6 @@ impl Direction {
         self.channel.carry(at, queued, &mut self.streams, &mut self.counters, fx);
     }
 
-    #[inline(always)]
     fn start_next<P: Packet, T: Tap<P>>(&mut self, at: Instant, fx: &mut Effects<'_, P, T>) {
         let reach = &mut Reach { fx, counters: &mut self.counters };
         match self.discipline.dequeue(at, reach) {
@@ -353,7 +344,6 @@ impl Direction {
         }
     }
 
-    #[inline]
     fn start(&mut self, at: Instant, queued: Queued) {
         self.departure = self.transmitter.departure(at, queued.bytes);
         self.sending = Some(Sending::new(at, queued));

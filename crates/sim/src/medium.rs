@@ -67,7 +67,6 @@ pub struct MediumContext<'a, P, T> {
 
 impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
     /// The time.
-    #[inline]
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -76,7 +75,6 @@ impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
     ///
     /// # Panics
     /// When it was delivered or dropped.
-    #[inline]
     pub fn packet(&self, id: PacketId) -> &P {
         self.packets.get(id)
     }
@@ -85,7 +83,6 @@ impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
     ///
     /// # Panics
     /// When it was delivered or dropped.
-    #[inline]
     pub fn packet_mut(&mut self, id: PacketId) -> &mut P {
         self.packets.get_mut(id)
     }
@@ -108,13 +105,11 @@ impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
     }
 
     /// [`Medium::handle_timer`] will be called with `token` at `at`, or at once if that has passed.
-    #[inline]
     pub fn set_timer(&mut self, at: Instant, token: u64) {
         self.events.push(at.max(self.now), Event::Medium { high: (token >> 32) as u32, low: token as u32 });
     }
 
     /// Tells the tap that a packet has left its sender for the first time; it may still be lost.
-    #[inline]
     pub fn transmitted(&mut self, entry: u32, packet: PacketId) {
         if T::ACTIVE
             && let Some(end) = self.end(entry)
@@ -134,7 +129,6 @@ impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
     ///
     /// # Panics
     /// When the entry leads nowhere.
-    #[inline]
     pub fn deliver(&mut self, entry: u32, packet: PacketId) {
         let end = self.end(entry).expect("an entry that is connected");
         if T::ACTIVE {
@@ -147,7 +141,6 @@ impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
     ///
     /// # Panics
     /// When it was delivered or dropped before.
-    #[inline]
     pub fn drop_packet(&mut self, entry: u32, packet: PacketId, reason: DropReason) {
         if T::ACTIVE
             && let Some(end) = self.end(entry)
@@ -157,7 +150,6 @@ impl<P: Packet, T: Tap<P>> MediumContext<'_, P, T> {
         self.packets.discard(packet);
     }
 
-    #[inline]
     fn end(&self, entry: u32) -> Option<End> {
         self.ends.get(entry as usize).copied().flatten()
     }

@@ -31,13 +31,11 @@ pub struct Context<'a, P> {
 
 impl<P> Context<'_, P> {
     /// The time.
-    #[inline]
     pub fn now(&self) -> Instant {
         self.now
     }
 
     /// The node itself.
-    #[inline]
     pub fn node(&self) -> NodeId {
         self.node
     }
@@ -51,7 +49,6 @@ impl<P> Context<'_, P> {
     ///
     /// # Panics
     /// When it was taken, dropped or forwarded.
-    #[inline]
     pub fn packet(&self, id: PacketId) -> &P {
         self.packets.get(id)
     }
@@ -60,7 +57,6 @@ impl<P> Context<'_, P> {
     ///
     /// # Panics
     /// When it was taken, dropped or forwarded.
-    #[inline]
     pub fn packet_mut(&mut self, id: PacketId) -> &mut P {
         self.packets.get_mut(id)
     }
@@ -69,13 +65,11 @@ impl<P> Context<'_, P> {
     ///
     /// # Panics
     /// When it was taken or dropped before.
-    #[inline]
     pub fn take(&mut self, id: PacketId) -> P {
         self.packets.take(id)
     }
 
     /// Drops a packet without moving it.
-    #[inline]
     pub fn drop_packet(&mut self, id: PacketId) {
         self.packets.discard(id);
     }
@@ -84,7 +78,6 @@ impl<P> Context<'_, P> {
     ///
     /// # Panics
     /// When the node has no such port.
-    #[inline]
     pub fn send(&mut self, port: Port, packet: P) {
         let id = self.packets.insert(packet);
         self.forward(port, id);
@@ -92,7 +85,6 @@ impl<P> Context<'_, P> {
 
     /// The place of the next packet to send. A packet is too large to be moved, so it is written where it stays, over
     /// one that is gone if there is one. [`Self::send_placed`] sends it.
-    #[inline(always)]
     pub fn place(&mut self) -> &mut Option<P> {
         self.packets.vacant()
     }
@@ -101,7 +93,6 @@ impl<P> Context<'_, P> {
     ///
     /// # Panics
     /// When the node has no such port; in the link if nothing was written.
-    #[inline(always)]
     pub fn send_placed(&mut self, port: Port) {
         let id = self.packets.claim();
         self.forward(port, id);
@@ -111,13 +102,11 @@ impl<P> Context<'_, P> {
     ///
     /// # Panics
     /// When the node has no such port.
-    #[inline]
     pub fn forward(&mut self, port: Port, id: PacketId) {
         self.outbox.push((self.ports[port.0 as usize], id));
     }
 
     /// [`Node::handle_timer`] will be called with `token` at `at`, or at once if that has passed.
-    #[inline]
     pub fn set_timer(&mut self, at: Instant, token: u32) {
         self.events.push(at.max(self.now), Event::Timer { node: self.node, token });
     }

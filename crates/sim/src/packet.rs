@@ -43,7 +43,6 @@ impl<P> Arena<P> {
     }
 
     /// The place of the next packet, for it to be written there before [`Self::claim`].
-    #[inline]
     pub(crate) fn vacant(&mut self) -> &mut Option<P> {
         // The place freed last: its cache lines are still warm.
         let slot = match self.free.last() {
@@ -54,7 +53,6 @@ impl<P> Arena<P> {
     }
 
     /// The packet in the place that [`Self::vacant`] gave last is there from now on.
-    #[inline]
     pub(crate) fn claim(&mut self) -> PacketId {
         let slot = self.free.pop().expect("a vacant place");
         self.held[slot as usize] = true;
@@ -70,26 +68,22 @@ impl<P> Arena<P> {
         slot
     }
 
-    #[inline]
     pub(crate) fn get(&self, id: PacketId) -> &P {
         // Looked at several times on every hop, and dropped once, where it is asked in every build.
         debug_assert!(self.held[id.0 as usize], "{STILL_THERE}");
         self.slots[id.0 as usize].as_ref().expect(STILL_THERE)
     }
 
-    #[inline]
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut P {
         debug_assert!(self.held[id.0 as usize], "{STILL_THERE}");
         self.slots[id.0 as usize].as_mut().expect(STILL_THERE)
     }
 
-    #[inline]
     pub(crate) fn take(&mut self, id: PacketId) -> P {
         self.discard(id);
         self.slots[id.0 as usize].take().expect(STILL_THERE)
     }
 
-    #[inline]
     pub(crate) fn discard(&mut self, id: PacketId) {
         let held = std::mem::take(&mut self.held[id.0 as usize]);
         assert!(held, "{STILL_THERE}");

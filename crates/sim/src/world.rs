@@ -193,7 +193,6 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
     }
 
     /// Processes the next event if it is not after `limit`. It is then the time of that event.
-    #[inline]
     pub fn step(&mut self, limit: Instant) -> bool {
         let Some((at, event)) = self.events.pop_until(limit) else { return false };
         self.now = at;
@@ -225,7 +224,6 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         result
     }
 
-    #[inline]
     fn enter_medium<R>(
         &mut self,
         handle: impl FnOnce(&mut M, &mut MediumContext<'_, N::Packet, T>) -> R,
@@ -330,7 +328,6 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         &mut self.tap
     }
 
-    #[inline]
     fn arrive(&mut self, link: LinkId) {
         let direction = &mut self.links[link.0 as usize];
         if !direction.expects(self.now) {
@@ -348,7 +345,6 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
     }
 
     /// Lets a node handle an event, then puts what it sent into the links.
-    #[inline]
     fn visit(&mut self, node: NodeId, handle: impl FnOnce(&mut N, &mut Context<'_, N::Packet>)) {
         let mut context = Context {
             now: self.now,
@@ -381,7 +377,6 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         }
     }
 
-    #[inline]
     fn offer(&mut self, link: LinkId, packet: PacketId) {
         if M::ACTIVE && link.0 & MEDIUM_PORT != 0 {
             let entry = link.0 & !MEDIUM_PORT;

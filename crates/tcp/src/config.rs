@@ -239,3 +239,19 @@ impl Default for Config {
         Self::linux()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_that_may_wait_follow_the_buffer_down_to_the_least() {
+        let config = Config { octets_per_piece: 256, least_pieces: 64, ..Config::linux() };
+        assert_eq!(config.most_pieces(6 * 1024 * 1024), 24 * 1024);
+        assert_eq!(config.most_pieces(16 * 1024 + 255), 64);
+        assert_eq!(config.most_pieces(16 * 1024 + 256), 65);
+        assert_eq!(config.most_pieces(0), 64);
+        let unweighted = Config { octets_per_piece: 0, ..config };
+        assert_eq!(unweighted.most_pieces(1000), 1000);
+    }
+}

@@ -89,19 +89,16 @@ impl Context {
     }
 
     /// Is the window this connection's own, not the owner's above?
-    #[inline]
     pub(crate) fn owns_window(&self) -> bool {
         self.config.window_owner == WindowOwner::Own
     }
 
     /// TSval of this moment.
-    #[inline]
     pub(crate) fn timestamp(&self) -> u32 {
         timestamp::value(self.now)
     }
 
     /// The millisecond at which the echoed timestamp was sent.
-    #[inline]
     pub(crate) fn echo_millis(&self, echo: Option<u32>) -> Option<u64> {
         let echo = echo.filter(|echo| *echo != 0)?;
         self.now.as_millis().checked_sub(timestamp::age(self.now, echo).as_millis())
@@ -113,13 +110,11 @@ impl Context {
     }
 
     /// The oldest event.
-    #[inline]
     pub(crate) fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
     /// Is there any?
-    #[inline]
     pub(crate) fn has_events(&self) -> bool {
         !self.events.is_empty()
     }

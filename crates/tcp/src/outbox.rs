@@ -42,7 +42,6 @@ impl Outbox {
         Self { due: Self::SYN, ..Self::default() }
     }
 
-    #[inline]
     pub(crate) const fn is_empty(self) -> bool {
         self.due == 0
     }

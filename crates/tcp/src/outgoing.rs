@@ -14,7 +14,6 @@ pub(crate) struct Outgoing {
 
 impl Outgoing {
     /// A segment without data.
-    #[inline]
     pub(crate) fn bare(seq: Seq) -> Self {
         Self { seq, payload: Payload::default(), flags: Flags::ACK, ecn: Ecn::NotEct }
     }

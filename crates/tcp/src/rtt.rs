@@ -67,7 +67,6 @@ impl RttEstimator {
     }
 
     /// The RTO that follows from what was measured.
-    #[inline(always)]
     fn renew_base(&mut self) {
         let Some(srtt) = self.smoothed.srtt() else { return };
         let variance = (self.smoothed.rttvar() * 4).max(self.granularity);
@@ -104,7 +103,6 @@ impl RttEstimator {
         self.renew_rto();
     }
 
-    #[inline]
     fn renew_rto(&mut self) {
         self.rto = match self.backoff {
             0 => self.base.min(self.rto_max),
@@ -113,7 +111,6 @@ impl RttEstimator {
     }
 
     /// The retransmission timeout now, backed off.
-    #[inline]
     pub(crate) fn rto(&self) -> Duration {
         self.rto
     }

@@ -28,7 +28,6 @@ pub enum State {
 
 impl State {
     /// Has the handshake completed, and is the connection not over?
-    #[inline]
     pub const fn is_synchronized(self) -> bool {
         !matches!(self, Self::Closed | Self::SynSent | Self::SynReceived)
     }
@@ -40,19 +39,16 @@ impl State {
 
     /// May an ACK leave that carries nothing else? In SYN-RECEIVED it is a challenge, or says which segment was expected
     /// (RFC 9293 §3.10.7.4, RFC 5961 §3.2).
-    #[inline]
     pub(crate) const fn may_acknowledge(self) -> bool {
         !matches!(self, Self::Closed | Self::SynSent)
     }
 
     /// May the peer still send data that we would take (RFC 9293 §3.10.7.4, "check the segment text")?
-    #[inline]
     pub(crate) const fn takes_data(self) -> bool {
         matches!(self, Self::Established | Self::FinWait1 | Self::FinWait2)
     }
 
     /// Do we still owe the peer data or a FIN: may segments with data leave in this state?
-    #[inline]
     pub(crate) const fn may_transmit(self) -> bool {
         matches!(self, Self::Established | Self::CloseWait | Self::FinWait1 | Self::Closing | Self::LastAck)
     }
@@ -101,5 +97,18 @@ impl std::fmt::Display for CloseReason {
             Self::TimedOut => "the peer stopped answering",
             Self::Aborted => "the connection was aborted",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CloseReason::{self, Aborted, Finished, Refused, Reset, TimedOut};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_reason_says_something_of_its_own() {
+        let all = [Finished, Reset, Refused, TimedOut, Aborted];
+        let texts = all.iter().map(CloseReason::to_string).collect::<BTreeSet<_>>();
+        assert!(texts.len() == all.len() && texts.iter().all(|text| text.starts_with("the ")), "{texts:?}");
     }
 }

@@ -32,7 +32,6 @@ impl Default for Timers {
 
 impl Timers {
     /// The first deadline, and which it is.
-    #[inline]
     pub(crate) fn next(&self) -> (Instant, TimerKind) {
         let mut next = (self.retransmission, TimerKind::Retransmission);
         if self.early < next.0 {
@@ -48,33 +47,28 @@ impl Timers {
     }
 
     /// The first deadline's time.
-    #[inline]
     pub(crate) fn first(&self) -> Instant {
         self.retransmission.min(self.early).min(self.persist).min(self.pacing)
     }
 
     /// When data on its way is looked at next: by a probe or by RACK if one of them waits, else by the retransmission timer.
-    #[inline]
     pub(crate) fn repair(&self) -> Option<Instant> {
         let at = if self.early == Instant::MAX { self.retransmission } else { self.early };
         (at != Instant::MAX).then_some(at)
     }
 
     /// Everything about data on its way stops (RFC 6298 §5.2).
-    #[inline]
     pub(crate) fn stop_sending(&mut self) {
         self.retransmission = Instant::MAX;
         self.early = Instant::MAX;
     }
 
     /// (Re)starts the retransmission timer (RFC 6298 §5.1, §5.3, §5.6).
-    #[inline]
     pub(crate) fn restart_retransmission(&mut self, now: Instant, rto: Duration) {
         self.retransmission = now.saturating_add(rto);
     }
 
     /// RFC 6298 §5.1: starts it if it does not run.
-    #[inline]
     pub(crate) fn start_retransmission(&mut self, now: Instant, rto: Duration) {
         if self.retransmission == Instant::MAX {
             self.restart_retransmission(now, rto);
@@ -82,14 +76,12 @@ impl Timers {
     }
 
     /// (Re)starts the timer of the tail loss probe. RFC 8985 §7.2: never later than the RTO.
-    #[inline]
     pub(crate) fn restart_probe(&mut self, now: Instant, timeout: Duration) {
         self.early = now.saturating_add(timeout).min(self.retransmission);
         self.early_kind = TimerKind::TailLossProbe;
     }
 
     /// No tail loss probe.
-    #[inline]
     pub(crate) fn stop_probe(&mut self) {
         if self.early_kind == TimerKind::TailLossProbe {
             self.early = Instant::MAX;
@@ -97,7 +89,6 @@ impl Timers {
     }
 
     /// RACK waits for `wait`, or no longer for anything.
-    #[inline]
     pub(crate) fn set_reordering(&mut self, now: Instant, wait: Option<Duration>) {
         if let Some(wait) = wait {
             self.early = now.saturating_add(wait.max(Duration::from_nanos(1)));
@@ -118,13 +109,11 @@ impl Timers {
     }
 
     /// The persist timer stops.
-    #[inline]
     pub(crate) fn stop_persist(&mut self) {
         self.persist = Instant::MAX;
     }
 
     /// Does the persist timer run?
-    #[inline]
     pub(crate) fn is_persisting(&self) -> bool {
         self.persist != Instant::MAX
     }
@@ -135,7 +124,6 @@ impl Timers {
     }
 
     /// Does a burst wait for its departure time?
-    #[inline]
     pub(crate) fn is_pacing(&self) -> bool {
         self.pacing != Instant::MAX
     }

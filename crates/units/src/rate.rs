@@ -31,7 +31,6 @@ impl Rate {
     /// How long `bytes` take to serialise, rounded to the nearest nanosecond. [`Duration::MAX`] at rate zero.
     ///
     /// Exact for any frame below 2 GiB.
-    #[inline]
     pub const fn transmission_time(self, bytes: u32) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;

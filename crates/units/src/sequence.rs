@@ -8,25 +8,21 @@ macro_rules! circle {
     ($number:ty, $distance:ty) => {
         impl $number {
             /// `self < other` in the circle.
-            #[inline]
             pub const fn before(self, other: Self) -> bool {
                 (self.0.wrapping_sub(other.0) as $distance) < 0
             }
 
             /// `self <= other` in the circle.
-            #[inline]
             pub const fn before_eq(self, other: Self) -> bool {
                 !other.before(self)
             }
 
             /// `self > other` in the circle.
-            #[inline]
             pub const fn after(self, other: Self) -> bool {
                 other.before(self)
             }
 
             /// `self >= other` in the circle.
-            #[inline]
             pub const fn after_eq(self, other: Self) -> bool {
                 !self.before(other)
             }
@@ -53,19 +49,16 @@ impl Seq {
     }
 
     /// The later of two.
-    #[inline]
     pub const fn max(self, other: Self) -> Self {
         if self.before(other) { other } else { self }
     }
 
     /// The earlier of two.
-    #[inline]
     pub const fn min(self, other: Self) -> Self {
         if self.before(other) { self } else { other }
     }
 
     /// Octets from `earlier` to `self`; wraps, so ask only when `earlier` is not later.
-    #[inline]
     pub const fn since(self, earlier: Self) -> u32 {
         self.0.wrapping_sub(earlier.0)
     }
@@ -73,14 +66,12 @@ impl Seq {
 
 impl Add<u32> for Seq {
     type Output = Self;
-    #[inline]
     fn add(self, octets: u32) -> Self {
         Self(self.0.wrapping_add(octets))
     }
 }
 
 impl AddAssign<u32> for Seq {
-    #[inline]
     fn add_assign(&mut self, octets: u32) {
         self.0 = self.0.wrapping_add(octets);
     }
@@ -88,7 +79,6 @@ impl AddAssign<u32> for Seq {
 
 impl Sub<u32> for Seq {
     type Output = Self;
-    #[inline]
     fn sub(self, octets: u32) -> Self {
         Self(self.0.wrapping_sub(octets))
     }
@@ -121,13 +111,11 @@ impl Mark {
     }
 
     /// Octets from `earlier` to `self`; none if it is not earlier.
-    #[inline]
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
     /// The place so many octets before; `None` before the initial sequence number.
-    #[inline]
     pub fn before(self, octets: u32) -> Option<Self> {
         self.0.checked_sub(u64::from(octets)).map(Self)
     }
@@ -135,14 +123,12 @@ impl Mark {
 
 impl Add<u32> for Mark {
     type Output = Self;
-    #[inline]
     fn add(self, octets: u32) -> Self {
         Self(self.0 + u64::from(octets))
     }
 }
 
 impl AddAssign<u32> for Mark {
-    #[inline]
     fn add_assign(&mut self, octets: u32) {
         self.0 += u64::from(octets);
     }
@@ -170,14 +156,12 @@ impl Dsn {
     }
 
     /// Octets from `earlier` to `self`.
-    #[inline]
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.wrapping_sub(earlier.0)
     }
 
     /// The full number nearest to `self` whose low 32 bits are `low` (RFC 8684 §3.3.1: a shortened DSN or
     /// DATA_ACK is completed by the receiver).
-    #[inline]
     pub const fn nearest(self, low: u32) -> Self {
         let difference = low.wrapping_sub(self.0 as u32) as i32;
         Self(self.0.wrapping_add(difference as i64 as u64))
@@ -186,14 +170,12 @@ impl Dsn {
 
 impl Add<u64> for Dsn {
     type Output = Self;
-    #[inline]
     fn add(self, octets: u64) -> Self {
         Self(self.0.wrapping_add(octets))
     }
 }
 
 impl AddAssign<u64> for Dsn {
-    #[inline]
     fn add_assign(&mut self, octets: u64) {
         self.0 = self.0.wrapping_add(octets);
     }

@@ -13,6 +13,13 @@ use crate::token::Token;
 use ropewalk_sim::{PacketId, Stream};
 use ropewalk_units::{Duration, Instant};
 
+/// Who makes the medium busy for a radio.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Transmitter {
+    Itself,
+    Another,
+}
+
 /// Where a radio is in its own frame exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
@@ -171,10 +178,10 @@ impl Radio {
         }
     }
 
-    /// The medium becomes busy, by another's frame or an own one.
+    /// The medium becomes busy.
     #[inline]
-    pub(crate) fn defer(&mut self, now: Instant, is_own: bool) {
-        if self.access_at == now && !is_own {
+    pub(crate) fn defer(&mut self, now: Instant, by: Transmitter) {
+        if self.access_at == now && by == Transmitter::Another {
             // Its turn comes in this very instant: it cannot have sensed the other, and both will send.
             return;
         }

@@ -8,21 +8,18 @@ pub struct Sum(u64);
 
 impl Sum {
     /// Adds one word.
-    #[inline]
     #[must_use]
     pub const fn add_u16(self, word: u16) -> Self {
         Self(self.0 + word as u64)
     }
 
     /// Adds two words, the more significant first.
-    #[inline]
     #[must_use]
     pub const fn add_u32(self, words: u32) -> Self {
         Self(self.0 + words as u64)
     }
 
     /// Adds four words.
-    #[inline]
     #[must_use]
     pub const fn add_u64(self, words: u64) -> Self {
         Self(self.0 + (words >> 32) + (words & 0xffff_ffff))
@@ -39,7 +36,6 @@ impl Sum {
     }
 
     /// Adds another sum.
-    #[inline]
     #[must_use]
     pub const fn add(self, other: Self) -> Self {
         Self(self.0 + other.folded() as u64)

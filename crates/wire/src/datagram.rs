@@ -16,7 +16,6 @@ impl Datagram {
     pub const HEADER: u32 = 8;
 
     /// Octets of UDP header and data.
-    #[inline]
     pub const fn wire_len(&self) -> u32 {
         Self::HEADER + self.payload.len
     }

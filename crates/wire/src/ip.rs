@@ -53,7 +53,6 @@ impl Addresses {
 
 impl IpHeader {
     /// Octets of the header.
-    #[inline]
     pub const fn wire_len(&self) -> u32 {
         match self.source {
             IpAddr::V4(_) => IPV4_HEADER,

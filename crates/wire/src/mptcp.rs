@@ -61,7 +61,6 @@ pub struct Dss {
 
 impl Dss {
     /// A signal with these parts and without F.
-    #[inline]
     pub fn new(data_ack: Option<DataAck>, mapping: Option<Mapping>) -> Self {
         let (ack_width, data_ack) = match data_ack {
             None => (AckWidth::None, 0),
@@ -85,14 +84,12 @@ impl Dss {
     }
 
     /// The same with F: the mapping's last octet is the DATA_FIN.
-    #[inline]
     #[must_use]
     pub fn ending(self) -> Self {
         Self { data_fin: true, ..self }
     }
 
     /// The DATA_ACK.
-    #[inline]
     pub fn data_ack(&self) -> Option<DataAck> {
         match self.ack_width {
             AckWidth::None => None,
@@ -102,20 +99,17 @@ impl Dss {
     }
 
     /// The mapping.
-    #[inline]
     pub fn mapping(&self) -> Option<Mapping> {
         let checksum = self.has_checksum.then_some(self.checksum);
         self.has_mapping.then_some(Mapping { dsn: self.dsn, ssn: self.ssn, len: self.len, checksum })
     }
 
     /// F: the mapping's last octet is the DATA_FIN.
-    #[inline]
     pub fn data_fin(&self) -> bool {
         self.data_fin
     }
 
     /// Octets on the wire, padded to a multiple of four.
-    #[inline]
     pub fn wire_len(&self) -> u32 {
         let mut len = match self.ack_width {
             AckWidth::None => 4,
@@ -302,7 +296,6 @@ pub struct MptcpOptions {
 
 impl MptcpOptions {
     /// Octets on the wire.
-    #[inline]
     pub fn wire_len(&self) -> u32 {
         let dss = self.dss.as_ref().map_or(0, Dss::wire_len);
         if self.rare.is_none() { dss } else { dss + self.rare_len() }
@@ -314,13 +307,11 @@ impl MptcpOptions {
     }
 
     /// Is there none?
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.dss.is_none() && self.rare.is_none()
     }
 
     /// Are there rare options?
-    #[inline]
     pub fn has_rare(&self) -> bool {
         self.rare.is_some()
     }

@@ -36,7 +36,6 @@ impl PacketHeader {
     }
 
     /// Octets of the IP header.
-    #[inline]
     pub fn ip_len(&self) -> u32 {
         self.ip(Ecn::NotEct).wire_len()
     }

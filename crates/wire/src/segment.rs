@@ -30,13 +30,11 @@ impl Flags {
     pub const NONE: Self = Self(0);
 
     /// Are all bits of `other` set?
-    #[inline]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
     /// Is any bit of `other` set?
-    #[inline]
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -167,13 +165,11 @@ impl SackBlocks {
     }
 
     /// The blocks, in the order of the option.
-    #[inline]
     pub fn as_slice(&self) -> &[(Seq, Seq)] {
         self.blocks.as_ref().map_or(&[], |held| &held.blocks[..usize::from(held.len)])
     }
 
     /// Is there no block?
-    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.blocks.is_none()
     }
@@ -218,7 +214,6 @@ impl Options {
 
     /// Octets on the wire, padded to a multiple of four as real stacks do. Timestamps take 12 with two NOPs, SACK
     /// blocks 4 + 8 each with two NOPs. A SYN packs "SACK permitted" and timestamps without NOPs.
-    #[inline]
     pub fn wire_len(&self) -> u32 {
         let mut len = 0;
         if self.mss.is_some() {
@@ -239,7 +234,6 @@ impl Options {
     }
 
     /// None is left. Cheaper than to put a default there, since nearly always nothing on the heap has to be freed.
-    #[inline]
     pub fn clear(&mut self) {
         self.mss = None;
         self.window_scale = None;
@@ -281,13 +275,11 @@ impl Segment {
     pub const HEADER: u32 = 20;
 
     /// Octets of TCP header, options and data.
-    #[inline]
     pub fn wire_len(&self) -> u32 {
         Self::HEADER + self.options.wire_len() + self.payload.len
     }
 
     /// Sequence space it takes: data, plus one for a SYN and one for a FIN (RFC 9293 §3.4).
-    #[inline]
     pub fn sequence_len(&self) -> u32 {
         self.payload.len
             + u32::from(self.flags.contains(Flags::SYN))
@@ -295,7 +287,6 @@ impl Segment {
     }
 
     /// The sequence number after the last it takes.
-    #[inline]
     pub fn end(&self) -> Seq {
         self.seq + self.sequence_len()
     }

@@ -13,7 +13,6 @@ const RUN: u64 = 8;
 
 /// The eight octets of run `index`, the first in the lowest bits: the finaliser of SplitMix64 (Steele, Lea and
 /// Flood, OOPSLA 2014, §4) over a Weyl sequence, cheap and bijective.
-#[inline]
 const fn run(index: u64) -> u64 {
     let mut z = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,7 +21,6 @@ const fn run(index: u64) -> u64 {
 }
 
 /// The octet at position `offset` of the stream.
-#[inline]
 pub const fn stream_byte(offset: u64) -> u8 {
     (run(offset / RUN) >> (8 * (offset % RUN))) as u8
 }
@@ -72,7 +70,6 @@ pub trait Octets {
 pub struct Generated;
 
 impl Octets for Generated {
-    #[inline]
     fn sum(&self, payload: Payload) -> Sum {
         stream_sum(payload)
     }

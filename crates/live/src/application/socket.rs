@@ -107,11 +107,19 @@ impl<'a> Sockets<'a> {
         Ok(Server(socket))
     }
 
-    /// A socket for datagrams, which knows its peer; the client's or the server's.
-    pub(super) fn datagram(&self, is_client: bool) -> io::Result<Stream> {
+    /// The client's socket for datagrams, which knows the server.
+    pub(super) fn client_datagrams(&self) -> io::Result<Stream> {
+        self.datagrams(self.local, self.remote)
+    }
+
+    /// The server's socket for datagrams, which knows the client.
+    pub(super) fn server_datagrams(&self) -> io::Result<Stream> {
+        self.datagrams(self.remote, self.local)
+    }
+
+    fn datagrams(&self, own: SocketAddr, peer: SocketAddr) -> io::Result<Stream> {
         let socket = Socket::new(self.domain(), Type::DGRAM, Some(socket2::Protocol::UDP))?;
         self.set_dscp(&socket)?;
-        let (own, peer) = if is_client { (self.local, self.remote) } else { (self.remote, self.local) };
         socket.bind(&SockAddr::from(own))?;
         socket.connect(&SockAddr::from(peer))?;
         Stream::new(socket, None)

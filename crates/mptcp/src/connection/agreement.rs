@@ -54,7 +54,6 @@ impl Agreement {
 
     /// RFC 8684 §3.3: a checksum is there if and only if both hosts agreed on checksums; otherwise the peer does not
     /// behave as negotiated. An infinite mapping ends the agreement.
-    #[inline]
     pub(super) fn is_broken_by(&self, mapping: &Mapping, data_fin: bool) -> bool {
         mapping.checksum.is_some() != self.checksum && (mapping.len > 0 || data_fin)
     }

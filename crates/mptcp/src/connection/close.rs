@@ -144,7 +144,6 @@ impl Connection {
     }
 
     /// The peer's DATA_FIN counts when everything before it has arrived.
-    #[inline]
     fn follow_peer_fin(&mut self, at: usize) {
         if self.receiving.reaches_fin() {
             self.subflows[at].request_ack();

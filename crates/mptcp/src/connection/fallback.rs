@@ -40,7 +40,6 @@ impl Connection {
     }
 
     /// A DATA_ACK has come on a subflow: with the acknowledgement of data it proves that options pass both ways.
-    #[inline]
     pub(super) fn note_confirmation(&mut self, at: usize, segment: &Segment) {
         let subflow = &mut self.subflows[at];
         subflow.optionless = false;

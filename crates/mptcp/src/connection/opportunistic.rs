@@ -1,6 +1,6 @@
 //! Opportunistic retransmission and penalization (Raiciu et al., NSDI 2012 §4.2; Paasch et al., CSWS 2014).
 
-use super::Connection;
+use super::{Connection, Reinjection};
 use crate::event::Event;
 use crate::send_queue::Sent;
 use ropewalk_units::Instant;
@@ -8,7 +8,6 @@ use ropewalk_units::Instant;
 impl Connection {
     /// The connection-level window is full although a subflow has room: the oldest range holds it up. That
     /// range goes to the subflow with room, and whoever holds it back is slowed down.
-    #[inline]
     pub(super) fn relieve_window(&mut self, now: Instant) {
         let wanted = self.config.opportunistic_retransmission || self.config.penalization;
         if !wanted || self.sending.queue.unscheduled() == 0 || self.sending.window_left() > 0 {
@@ -23,7 +22,7 @@ impl Connection {
         if self.config.opportunistic_retransmission && head.carriers & self.subflows[at].bit() == 0 {
             let smss = self.planner.views()[at].smss;
             self.stats.opportunistic_retransmissions += 1;
-            self.place_again(at, &head, smss, true);
+            self.place_again(at, &head, smss, Reinjection::Opportunistic);
         }
     }
 

@@ -5,7 +5,7 @@ use super::sending::Sending;
 use super::subflows::Subflows;
 use super::views::{Sources, Views};
 use crate::config::{Config, ReinjectAfterTimeout};
-use crate::coupling::{Control, CoupledControl, WindowUpdate};
+use crate::coupling::{Control, CoupledControl, Decrease, WindowUpdate};
 use crate::id::SubflowId;
 use crate::memory::Memory;
 use crate::scheduler::{Decision, Needs, Scheduler, Standing};
@@ -30,7 +30,7 @@ impl Planner {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             scheduler: Scheduler::new(config),
-            coupled: CoupledControl::new(config.coupling, config.tcp.ssthresh_from_cwnd),
+            coupled: CoupledControl::new(config.coupling, Decrease::of(&config.tcp)),
             views: Views::default(),
             due: Due::FIRST,
             stale_loss_cnt: if config.reinject_after_timeout == ReinjectAfterTimeout::Idle {
@@ -49,25 +49,21 @@ impl Planner {
     }
 
     /// Must the subflows be told their coupling?
-    #[inline]
     pub(super) fn is_coupled(&self) -> bool {
         self.coupled.is_coupled()
     }
 
     /// Does each subflow have its own pointer into the queue?
-    #[inline]
     pub(super) fn own_pointers(&self) -> bool {
         self.scheduler.own_pointers()
     }
 
     /// Do reinjections take their turn in the scheduler's order, before everything new?
-    #[inline]
     pub(super) fn reinjects_in_turn(&self) -> bool {
         self.scheduler.reinjects_in_turn()
     }
 
     /// The snapshots by place, as the last renewal left them.
-    #[inline]
     pub(super) fn views(&self) -> &[SubflowView] {
         &self.views
     }
@@ -85,7 +81,6 @@ impl Planner {
     }
 
     /// Renews what the scheduler looks at.
-    #[inline]
     pub(super) fn renew_for_scheduler(&mut self, subflows: &mut Subflows) {
         let rooms = self.scheduler.needs() == Needs::Rooms;
         let (views, mut sources) = self.sources(subflows);
@@ -140,19 +135,16 @@ impl Planner {
     }
 
     /// The choice that stands as long as data and window are ample; `None`: each segment is decided.
-    #[inline(always)]
     pub(super) fn standing(&self) -> Option<Standing> {
         self.scheduler.standing(&self.views)
     }
 
     /// The scheduler's next step.
-    #[inline]
     pub(super) fn pick(&mut self, now: Instant, queue: &QueueView) -> Decision {
         self.scheduler.pick(now, &self.views, queue)
     }
 
     /// A subflow was given octets to carry.
-    #[inline(always)]
     pub(super) fn on_given(&mut self, at: usize, octets: u32) {
         self.views.on_given(at, octets);
     }
@@ -180,7 +172,6 @@ impl Planner {
     }
 
     /// The snapshots, and what they are made from.
-    #[inline(always)]
     fn sources<'a>(&'a mut self, subflows: &'a mut Subflows) -> (&'a mut Views, Sources<'a>) {
         let sources = Sources {
             live: &subflows.live,

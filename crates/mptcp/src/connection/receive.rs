@@ -33,13 +33,11 @@ pub(super) enum Admission {
 
 impl Connection {
     /// Takes a segment that arrived on a subflow.
-    #[inline]
     pub fn handle_segment(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) {
         self.handle_segment_of(&Generated, now, subflow, segment);
     }
 
     /// As [`Self::handle_segment`], with checksums over these octets: `octets` has the ranges of payloads that came.
-    #[inline]
     pub fn handle_segment_of(
         &mut self,
         octets: &impl Octets,
@@ -173,7 +171,6 @@ impl Connection {
     }
 
     /// A segment that the subflow's TCP has accepted.
-    #[inline(always)]
     fn process_accepted(&mut self, now: Instant, at: usize, segment: &Segment, mut acceptance: Acceptance) {
         self.subflows[at].silence.on_heard(now);
         if self.subflows[at].doubted {
@@ -284,7 +281,6 @@ impl Connection {
     }
 
     /// Stage *option*, and with it all that a DSS says.
-    #[inline]
     fn process_options(
         &mut self,
         now: Instant,
@@ -378,14 +374,12 @@ impl Connection {
     }
 
     /// The server has spoken Multipath TCP after the third ACK: it has both keys.
-    #[inline]
     fn confirm_by_peer(&mut self, now: Instant) {
         if !self.agreement.confirmed && self.role == Role::Client {
             self.confirm(now);
         }
     }
 
-    #[inline]
     fn on_dss(
         &mut self,
         now: Instant,
@@ -484,7 +478,6 @@ impl Connection {
     }
 
     /// Stage *data_ack* (RFC 8684 §3.3.2), and the window that is relative to it (§3.3.5).
-    #[inline]
     fn on_data_ack(&mut self, now: Instant, at: usize, segment: &Segment, data_ack: DataAck) {
         let dsn = match data_ack {
             DataAck::Long(dsn) => dsn,
@@ -508,7 +501,6 @@ impl Connection {
     }
 
     /// The peer acknowledges something new.
-    #[inline]
     pub(super) fn note_progress(&mut self, now: Instant) {
         self.timers.progress(now);
         self.planner.due.request_schedule();
@@ -517,7 +509,6 @@ impl Connection {
     /// Is a segment only there to carry options or a larger window, so that the subflow's TCP must not count it
     /// as a duplicate acknowledgement (RFC 8684 §3.3.2)? It acknowledges nothing, carries nothing and reports
     /// nothing out of order.
-    #[inline]
     fn only_signals(&self, at: usize, segment: &Segment) -> bool {
         let options = &segment.options;
         if segment.payload.len > 0 || segment.flags != Flags::ACK || !options.sack.is_empty() {
@@ -531,7 +522,6 @@ impl Connection {
         }
     }
 
-    #[inline(always)]
     fn hand_to_tcp(&mut self, at: usize, segment: &Segment, acceptance: Acceptance) {
         let subflow = &mut self.subflows[at];
         let acknowledges = segment.payload.len == 0 || segment.ack != subflow.tcp.snd_una();
@@ -574,7 +564,6 @@ impl Connection {
     }
 
     /// Reads what the subflow delivers and puts it where its mappings say.
-    #[inline(always)]
     fn process_stream(&mut self, octets: &impl Octets, now: Instant, at: usize) {
         loop {
             let subflow = &mut self.subflows[at];
@@ -721,7 +710,6 @@ fn most_mappings(config: &Config, subflows: usize) -> usize {
 }
 
 /// The place of octets that one mapping without checksum covers, nearly all; they count as read then.
-#[inline(always)]
 fn read_mapped(subflow: &mut Subflow, payload: Payload) -> Option<u64> {
     let (position, len) = (subflow.read, u64::from(payload.len));
     let special = subflow.discarding || subflow.infinite_in.is_some() || subflow.phase == Phase::Closed;

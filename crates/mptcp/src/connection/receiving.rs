@@ -62,13 +62,11 @@ impl Receiving {
     }
 
     /// Where the peer's DATA_FIN lies, if one has come.
-    #[inline]
     pub(super) fn fin(&self) -> Option<u64> {
         self.fin
     }
 
     /// Has all come before the peer's DATA_FIN (or FIN), and the application been told?
-    #[inline]
     pub(super) fn is_finished(&self) -> bool {
         self.finished
     }
@@ -91,7 +89,6 @@ impl Receiving {
     }
 
     /// Has the DATA_FIN come into order just now?
-    #[inline]
     pub(super) fn reaches_fin(&mut self) -> bool {
         let reached = !self.finished && self.fin == Some(self.reassembly.next());
         self.finished |= reached;
@@ -143,34 +140,37 @@ impl Receiving {
     }
 
     /// The octet that is expected next.
-    #[inline]
     pub(super) fn expected(&self) -> Dsn {
         self.first + self.reassembly.next()
     }
 
-    /// The DATA_ACK for the options: 64 bits `long` once the peer has sent a mapping, if there is room.
-    #[inline]
-    pub(super) fn data_ack(&self, long: bool) -> DataAck {
+    /// The DATA_ACK for the options: 64 bits once the peer has sent a mapping.
+    pub(super) fn data_ack(&self) -> DataAck {
+        if self.mapped { DataAck::Long(self.acknowledged()) } else { self.short_data_ack() }
+    }
+
+    /// The DATA_ACK in 32 bits.
+    pub(super) fn short_data_ack(&self) -> DataAck {
+        DataAck::Short(self.acknowledged().get() as u32)
+    }
+
+    /// What a DATA_ACK says is expected. RFC 8684 §3.3.3: a DATA_FIN that arrived in order takes one octet.
+    fn acknowledged(&self) -> Dsn {
         let next = self.reassembly.next();
-        // RFC 8684 §3.3.3: a DATA_FIN that arrived in order takes one octet.
-        let dsn = self.first + next + u64::from(self.fin == Some(next));
-        if long && self.mapped { DataAck::Long(dsn) } else { DataAck::Short(dsn.get() as u32) }
+        self.first + next + u64::from(self.fin == Some(next))
     }
 
     /// The window field of a segment that is not a SYN; `segment` octets are what the edge moves by at least.
-    #[inline]
     pub(super) fn window_field(&mut self, scale: u8, segment: u64) -> u16 {
         self.window.field(self.window_base(), self.reassembly.next(), scale, segment)
     }
 
     /// Has reading made so much room that the peer should hear of it at once?
-    #[inline]
     pub(super) fn wants_window_update(&self, segment: u64) -> bool {
         self.window.wants_update(self.window_base(), self.reassembly.next(), segment)
     }
 
     /// Where the window begins.
-    #[inline]
     fn window_base(&self) -> u64 {
         self.window.base(self.reassembly.read_position(), self.reassembly.waiting().0)
     }

@@ -2,7 +2,7 @@
 //! subflow with nothing on its way carries the oldest octets. A subflow that stays silent becomes stale, and then everything
 //! is sent once more.
 
-use super::Connection;
+use super::{Connection, Reinjection};
 use crate::config::ReinjectAfterTimeout;
 use crate::memory::piece_end;
 use ropewalk_units::{Duration, Instant};
@@ -12,7 +12,6 @@ const WAIT_MIN: Duration = Duration::from_millis(200);
 
 impl Connection {
     /// Are subflows rescued by those with nothing on their way?
-    #[inline]
     pub(super) fn idle_subflows_rescue(&self) -> bool {
         self.config.reinject_after_timeout == ReinjectAfterTimeout::Idle
             && self.config.reinjection
@@ -88,7 +87,7 @@ impl Connection {
             && let Some(&sent) = self.sending.queue.holding(data)
         {
             let room = (end - sent.start).min(u64::from(u32::MAX)) as u32;
-            self.place_again(at, &sent, room, false);
+            self.place_again(at, &sent, room, Reinjection::Repair);
             data = sent.start + u64::from(sent.len.min(room));
         }
     }

@@ -1,6 +1,6 @@
 //! Which subflow carries what: reinjections first, then what the scheduler says.
 
-use super::Connection;
+use super::{Connection, Reinjection};
 use crate::event::Event;
 use crate::scheduler::{Decision, Standing};
 use crate::send_queue::{Placement, Sent};
@@ -103,7 +103,6 @@ impl Connection {
     }
 
     /// Does the send queue become the same, and is nobody told of each?
-    #[inline]
     fn places_two_as_one(&self, at: usize, octets: u64) -> bool {
         let subflow = &self.subflows[at];
         !self.config.trace
@@ -112,7 +111,6 @@ impl Connection {
 
     /// Neither what is left to send nor the window ends within a segment, `beyond` octets from here: none is longer than
     /// an IP packet.
-    #[inline]
     fn is_ample(&self, beyond: u64) -> bool {
         self.sending.limit().saturating_sub(self.sending.queue.next()) >= beyond + u64::from(u16::MAX)
     }
@@ -134,7 +132,6 @@ impl Connection {
     }
 
     /// Pushes a range into a subflow and brings its view up to date.
-    #[inline(always)]
     fn hand_over(&mut self, at: usize, data: u64, len: u32) -> Placement {
         let subflow = &mut self.subflows[at];
         subflow.tcp.push(Payload { offset: data, len });
@@ -196,7 +193,7 @@ impl Connection {
             if let Some(at) = self.best_for(&sent) {
                 let view = &self.planner.views()[at];
                 let room = view.cwnd_space.max(1).min(view.smss);
-                self.place_again(at, &sent, room, false);
+                self.place_again(at, &sent, room, Reinjection::Repair);
             } else if self.may_be_placed(&sent) {
                 return;
             } else {
@@ -215,7 +212,7 @@ impl Connection {
                 ..QueueView::default()
             };
             let Decision::Send { subflow, octets, .. } = self.planner.pick(now, &queue) else { return false };
-            self.place_again(subflow.0 as usize, &sent, octets as u32, false);
+            self.place_again(subflow.0 as usize, &sent, octets as u32, Reinjection::Repair);
         }
         true
     }
@@ -272,7 +269,7 @@ impl Connection {
     }
 
     /// Gives the first `room` octets of a range that others carried to a subflow.
-    pub(super) fn place_again(&mut self, at: usize, sent: &Sent, room: u32, opportunistic: bool) {
+    pub(super) fn place_again(&mut self, at: usize, sent: &Sent, room: u32, why: Reinjection) {
         let len = sent.len.min(room);
         let to = self.hand_over(at, sent.start, len);
         self.sending.queue.send_again(sent.start, len, to);
@@ -280,6 +277,7 @@ impl Connection {
         self.subflows[at].reinjected += u64::from(len);
         self.stats.reinjected_bytes += u64::from(len);
         let id = self.subflows[at].id;
+        let opportunistic = why == Reinjection::Opportunistic;
         self.emit(Event::Reinjected { id, data: sent.start, octets: len, opportunistic });
     }
 }

@@ -35,7 +35,6 @@ impl Sending {
     }
 
     /// The application writes; ignored after it has finished. Was it taken?
-    #[inline]
     pub(super) fn write(&mut self, octets: u64) -> bool {
         if self.finish == Finish::No {
             self.queue.write(octets);
@@ -45,31 +44,26 @@ impl Sending {
     }
 
     /// Octets written that the peer has not acknowledged.
-    #[inline]
     pub(super) fn buffered(&self) -> u64 {
         self.queue.written() - self.queue.una()
     }
 
     /// Octets that may be written.
-    #[inline]
     pub(super) fn space(&self) -> u64 {
         self.buffer.space(self.buffered(), self.queue.written())
     }
 
     /// Does the application wait for room, everything that it has written being given to subflows?
-    #[inline]
     pub(super) fn awaits_writer(&self) -> bool {
         self.buffer.is_full() && self.queue.unscheduled() == 0
     }
 
     /// Does anything wait for a subflow: data, the peer's DATA_ACK, or the DATA_FIN?
-    #[inline]
     pub(super) fn is_busy(&self) -> bool {
         self.queue.una() < self.queue.written() || self.finish == Finish::Wanted
     }
 
     /// Does anything wait for the peer to answer?
-    #[inline]
     pub(super) fn waits_for_peer(&self) -> bool {
         let unacknowledged = self.queue.una() < self.queue.next();
         unacknowledged
@@ -78,7 +72,6 @@ impl Sending {
     }
 
     /// Is the DATA_FIN due: all data was given to subflows, and it was never sent?
-    #[inline]
     pub(super) fn owes_data_fin(&self) -> bool {
         self.finish == Finish::Wanted && self.queue.unscheduled() == 0
     }
@@ -90,13 +83,11 @@ impl Sending {
     }
 
     /// Does a DATA_ACK cover our DATA_FIN?
-    #[inline]
     pub(super) fn acknowledges_data_fin(&self, acknowledged: u64) -> bool {
         matches!(self.finish, Finish::Sent(_)) && acknowledged == self.queue.written() + 1
     }
 
     /// The peer's window, `octets` beyond `acknowledged`. The right edge never moves back. Did it open?
-    #[inline]
     pub(super) fn open_window(&mut self, acknowledged: u64, octets: u64) -> bool {
         let edge = acknowledged + octets;
         let opened = edge > self.edge;
@@ -107,14 +98,12 @@ impl Sending {
     }
 
     /// Octets that the peer's window lets out beyond what was given to subflows.
-    #[inline]
     pub(super) fn window_left(&self) -> u64 {
         self.edge.saturating_sub(self.queue.next())
     }
 
     /// The queue as the scheduler sees it. Nagle (RFC 9293 §3.7.4), once for the connection: what is shorter than
     /// `least_segment` waits for what is on its way.
-    #[inline]
     pub(super) fn view(&self, least_segment: u32, opportunistic_retransmissions: u64) -> QueueView {
         let in_flight = self.queue.next() - self.queue.una();
         let unscheduled = self.queue.unscheduled();
@@ -129,7 +118,6 @@ impl Sending {
     }
 
     /// The first octet that was not written, or that the peer's window keeps back.
-    #[inline]
     pub(super) fn limit(&self) -> u64 {
         self.queue.written().min(self.edge)
     }

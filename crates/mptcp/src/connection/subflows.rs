@@ -23,14 +23,12 @@ pub(super) struct Subflows {
 impl Deref for Subflows {
     type Target = [Subflow];
 
-    #[inline]
     fn deref(&self) -> &[Subflow] {
         &self.all
     }
 }
 
 impl DerefMut for Subflows {
-    #[inline]
     fn deref_mut(&mut self) -> &mut [Subflow] {
         &mut self.all
     }
@@ -45,7 +43,6 @@ impl Subflows {
     }
 
     /// The place of a subflow; `None` if it has been forgotten.
-    #[inline]
     pub(super) fn place_of(&self, id: SubflowId) -> Option<usize> {
         // Identifiers are places until the first place is used again.
         let at = id.0 as usize;
@@ -58,13 +55,11 @@ impl Subflows {
     }
 
     /// Those whose TCP is not in CLOSED.
-    #[inline]
     pub(super) fn live(&self) -> impl Iterator<Item = &Subflow> {
         self.live.iter().map(|&at| &self.all[at as usize])
     }
 
     /// … to change them.
-    #[inline]
     pub(super) fn for_each_live(&mut self, mut change: impl FnMut(&mut Subflow)) {
         let Self { all, live, .. } = self;
         for &at in &*live {

@@ -57,7 +57,6 @@ impl Default for Timers {
 
 impl Timers {
     /// A DATA_ACK moved. The deadline is moved when it comes, not with every ACK.
-    #[inline]
     pub(super) fn progress(&mut self, now: Instant) {
         self.progress = now;
         self.backoff = 0;
@@ -66,13 +65,11 @@ impl Timers {
 
     /// A timer that seldom changes may have: that of a subflow, of an announced address, of the path manager, or of the
     /// end.
-    #[inline]
     pub(super) fn on_slow_change(&mut self) {
         self.slow_stale = true;
     }
 
     /// The scheduler wants to be asked again at `until`, or not before something changes.
-    #[inline]
     pub(super) fn set_scheduler(&mut self, until: Option<Instant>) {
         self.scheduler = until.unwrap_or(Instant::MAX);
     }
@@ -96,7 +93,6 @@ impl Timers {
 
 impl Connection {
     /// The next time at which [`Connection::handle_timeout`] has something to do.
-    #[inline]
     pub fn poll_timeout(&self) -> Option<(Instant, TimerKind)> {
         let mut first = if self.timers.slow_stale { self.slow_timer() } else { self.timers.slow };
         let mut consider = |at: Instant, kind: TimerKind| {
@@ -117,7 +113,6 @@ impl Connection {
     }
 
     /// The time of [`Self::poll_timeout`]; [`Instant::MAX`] if there is none. Cheaper, since nobody asks for what.
-    #[inline(always)]
     pub fn deadline(&self) -> Instant {
         let mut first = if self.timers.slow_stale { self.slow_timer().0 } else { self.timers.slow.0 };
         for subflow in self.subflows.live() {
@@ -147,7 +142,6 @@ impl Connection {
     }
 
     /// Keeps the slow timers for the calls of `poll_timeout` to come.
-    #[inline]
     pub(super) fn keep_slow_timer(&mut self) {
         if self.timers.slow_stale {
             self.timers.slow = self.slow_timer();
@@ -252,7 +246,6 @@ impl Connection {
     }
 
     /// Starts the timer if something waits for the peer and it is not running.
-    #[inline]
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
         if self.timers.data == Instant::MAX && self.sending.waits_for_peer() {
             self.timers.restart_data(now, self.data_period());
@@ -354,7 +347,6 @@ impl Connection {
     }
 
     /// A subflow that had timed out is heard of again: it may rescue what others are stuck with.
-    #[inline]
     pub(super) fn look_for_recovery(&mut self, at: usize) {
         if self.subflows[at].tcp.consecutive_timeouts() == 0 {
             self.subflows[at].timed_out = false;

@@ -71,7 +71,6 @@ impl Connection {
     }
 
     /// May [`Self::transmit`] have a segment? When the answer is no, calling it would change nothing.
-    #[inline]
     pub fn wants_to_transmit(&self) -> bool {
         self.planner.due.is_anything()
     }
@@ -212,13 +211,14 @@ impl Connection {
             return self.attach_capable(segment, Some(octets));
         }
         // Four octets more than were kept free: only when the segment leaves them.
-        let long = segment.payload.len + 4 <= subflow.tcp.smss();
+        let has_room = segment.payload.len + 4 <= subflow.tcp.smss();
         let mapping = self.mapping_of(octets, segment.payload, ssn);
-        segment.options.mptcp.dss = Some(Dss::new(Some(self.receiving.data_ack(long)), Some(mapping)));
+        let receiving = &self.receiving;
+        let data_ack = if has_room { receiving.data_ack() } else { receiving.short_data_ack() };
+        segment.options.mptcp.dss = Some(Dss::new(Some(data_ack), Some(mapping)));
         fit_sack(&mut segment.options);
     }
 
-    #[inline]
     fn mapping_of(&self, octets: &impl Octets, payload: Payload, ssn: Ssn) -> Mapping {
         let dsn = self.sending.queue.dsn(payload.offset);
         let len = payload.len as u16;
@@ -257,8 +257,7 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         let rare = !subflow.rare.is_empty();
         let data_fin = std::mem::take(&mut subflow.data_fin_due);
-        let dss =
-            if data_fin { self.data_fin() } else { Dss::new(Some(self.receiving.data_ack(true)), None) };
+        let dss = if data_fin { self.data_fin() } else { Dss::new(Some(self.receiving.data_ack()), None) };
         let options = &mut segment.options;
         if rare {
             self.attach_rare(at, options, dss);
@@ -273,7 +272,7 @@ impl Connection {
     fn data_fin(&self) -> Dss {
         let (dsn, ssn) = (self.sending.queue.dsn(self.sending.queue.written()), Ssn::new(0));
         let checksum = self.agreement.checksum.then(|| dss_checksum(dsn, ssn, 1, Sum::default()));
-        Dss::new(Some(self.receiving.data_ack(true)), Some(Mapping { dsn, ssn, len: 1, checksum })).ending()
+        Dss::new(Some(self.receiving.data_ack()), Some(Mapping { dsn, ssn, len: 1, checksum })).ending()
     }
 
     /// Nothing proves that the third ACK arrived, so that pure ACKs repeat its keys (RFC 8684 §3.1); a DATA_FIN
@@ -350,7 +349,7 @@ impl Connection {
         } else {
             self.mapping_of(octets, segment.payload, ssn)
         };
-        segment.options.mptcp.dss = Some(Dss::new(Some(self.receiving.data_ack(false)), Some(mapping)));
+        segment.options.mptcp.dss = Some(Dss::new(Some(self.receiving.short_data_ack()), Some(mapping)));
         fit_sack(&mut segment.options);
     }
 }
@@ -362,7 +361,6 @@ fn checksum_of(octets: &impl Octets, dsn: Dsn, ssn: Ssn, payload: Payload) -> u1
 }
 
 /// Drops SACK blocks that do not fit behind the other options; the first are the newest (RFC 2018 §4).
-#[inline(always)]
 fn fit_sack(options: &mut Options) {
     if !options.sack.is_empty() {
         cut_sack(options);

@@ -26,7 +26,6 @@ pub(super) struct Sources<'a> {
 impl Deref for Views {
     type Target = [SubflowView];
 
-    #[inline]
     fn deref(&self) -> &[SubflowView] {
         &self.0
     }
@@ -69,7 +68,6 @@ impl Views {
     }
 
     /// … but only what tells whether a subflow has room and how fast it is.
-    #[inline]
     pub(super) fn refresh_rooms(&mut self, sources: &mut Sources<'_>) {
         for &at in sources.live {
             let subflow = &mut sources.subflows[at as usize];
@@ -112,7 +110,6 @@ impl Views {
     }
 
     /// A subflow was given octets to carry.
-    #[inline(always)]
     pub(super) fn on_given(&mut self, at: usize, octets: u32) {
         let view = &mut self.0[at];
         view.unsent += u64::from(octets);
@@ -128,7 +125,6 @@ impl Views {
 }
 
 /// May it carry new data? `stale_loss_cnt` are timeouts in a row after which it may not.
-#[inline]
 fn is_usable(subflow: &Subflow, stale_loss_cnt: u32) -> bool {
     let silent = subflow.silence.is_stale() || subflow.tcp.consecutive_timeouts() >= stale_loss_cnt;
     subflow.phase == Phase::Open && !silent

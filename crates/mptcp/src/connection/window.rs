@@ -49,7 +49,6 @@ impl ReceiveWindow {
     }
 
     /// The first octet beyond the window.
-    #[inline]
     pub(super) fn edge(&self) -> u64 {
         self.edge
     }
@@ -62,13 +61,11 @@ impl ReceiveWindow {
     }
 
     /// Where the window begins as it is offered, with `waiting` octets behind a hole: memory that is taken.
-    #[inline]
     pub(super) fn base(&self, read: u64, waiting: u64) -> u64 {
         if self.charges_waiting { read.saturating_sub(waiting) } else { read }
     }
 
     /// RFC 9293 §3.8.6.2.2: the edge moves by a segment or half the buffer at least; it never moves back.
-    #[inline]
     fn grown(&self, read: u64, segment: u64) -> u64 {
         let wanted = read + self.limit;
         let least = segment.min(self.limit / 2).max(1);
@@ -77,7 +74,6 @@ impl ReceiveWindow {
 
     /// The window field of a segment that is not a SYN, relative to `next`. Rounded down by the shift: octets up to the exact edge stay
     /// acceptable (RFC 7323 §2.4).
-    #[inline]
     pub(super) fn field(&mut self, read: u64, next: u64, scale: u8, segment: u64) -> u16 {
         let edge = self.grown(read, segment).min(next + (65_535 << scale));
         self.edge = self.edge.max(edge);
@@ -86,7 +82,6 @@ impl ReceiveWindow {
 
     /// Has reading made so much room that the peer should hear of it at once? As Linux decides: the window can
     /// at least double, and is at most half of the buffer.
-    #[inline]
     pub(super) fn wants_update(&self, read: u64, next: u64, segment: u64) -> bool {
         let window = self.edge.saturating_sub(next);
         window <= self.limit / 2 && {
@@ -96,7 +91,6 @@ impl ReceiveWindow {
     }
 
     /// The application read.
-    #[inline]
     pub(super) fn read(&mut self, octets: u64) {
         self.copied += octets;
     }
@@ -119,7 +113,6 @@ impl ReceiveWindow {
 
 impl Connection {
     /// After a read: tells the peer on every subflow if the window opened.
-    #[inline]
     pub(super) fn offer_window_update(&mut self) {
         let segment = u64::from(self.config.tcp.mss);
         if self.receiving.wants_window_update(segment) {
@@ -138,7 +131,6 @@ impl Connection {
     }
 
     /// Data arrived: perhaps a round-trip time is over.
-    #[inline(always)]
     pub(super) fn tune_window(&mut self, now: Instant) {
         if !self.receiving.window.autotuned
             || now < self.receiving.window.not_before
@@ -158,7 +150,6 @@ impl Connection {
     }
 
     /// The peer's window, `octets` beyond `acknowledged`. The right edge never moves back.
-    #[inline]
     pub(super) fn open_send_window(&mut self, acknowledged: u64, octets: u64) {
         if self.sending.open_window(acknowledged, octets) {
             self.planner.due.request_schedule();

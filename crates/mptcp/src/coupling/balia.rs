@@ -19,7 +19,6 @@ impl CouplingRule for Balia {
 
 /// With x_r = w_r/rtt_r and α_r = max x_k / x_r: x_r / (rtt_r (Σ x_k)²) · (1+α_r)/2 · (4+α_r)/5 per acknowledged
 /// segment; −(w_r/2) min(α_r, 1.5) per loss.
-#[inline]
 fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     let (mut best, mut sum, mut count) = (0.0f64, 0.0f64, 0u32);
     for flow in coupled(flows) {

@@ -37,13 +37,11 @@ fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
 }
 
 /// Is an increase so far below that of a flow by itself, which is smss / cwnd, that no division need tell?
-#[inline]
 fn is_far_below_alone(increase: f64, own: &SubflowView) -> bool {
     own.cwnd >= own.smss && increase * f64::from(own.cwnd) < 0.99 * f64::from(own.smss)
 }
 
 /// What a flow counts in the sums, in octets.
-#[inline]
 fn counted_window(flow: &SubflowView) -> f64 {
     let octets = if flow.in_recovery {
         // RFC 6356 §3: the window is inflated during fast retransmit; take ssthresh.

@@ -53,7 +53,6 @@ impl CouplingRule for Olia {
 }
 
 /// (w_r/rtt_r²) / (Σ w_p/rtt_p)² + α_r/w_r per acknowledged segment; half after a loss.
-#[inline]
 fn coupling(intervals: &PerPlace<Intervals>, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     let (mut sum, mut best_quality, mut largest) = (0.0f64, 0.0f64, 0.0f64);
     for flow in coupled(flows) {
@@ -70,7 +69,6 @@ fn coupling(intervals: &PerPlace<Intervals>, flows: &[SubflowView], index: usize
 }
 
 /// α_r: windows move from the largest ones (M) to the best paths with smaller windows (B \ M).
-#[inline]
 fn shift(
     intervals: &PerPlace<Intervals>,
     flows: &[SubflowView],
@@ -101,14 +99,12 @@ fn shift(
 }
 
 /// ℓ_p / rtt_p².
-#[inline]
 fn path_quality(intervals: &PerPlace<Intervals>, flow: &SubflowView, per_rtt: f64) -> f64 {
     let longest = intervals.get(flow.id.0 as usize).map_or(0, |i| i.longest());
     longest as f64 * per_rtt * per_rtt
 }
 
 /// The window by which M is found, in whole segments as Linux counts them: ssthresh while in recovery.
-#[inline]
 fn compared_window(flow: &SubflowView) -> f64 {
     let octets = if flow.in_recovery { flow.ssthresh.min(flow.cwnd) } else { flow.cwnd };
     f64::from(octets / flow.smss.max(1))

@@ -38,13 +38,11 @@ impl CouplingRule for RttCompensator {
     }
 }
 
-#[inline]
 fn own(flows: &[SubflowView], index: usize) -> f64 {
     flows[index].window_segments()
 }
 
 /// α/w = max(w_i/RTT_i²) / (Σ w_i/RTT_i)²: the total window cancels out.
-#[inline]
 fn alpha_over_total(flows: &[SubflowView]) -> f64 {
     let (mut best, mut sum) = (0.0f64, 0.0f64);
     for flow in coupled(flows) {

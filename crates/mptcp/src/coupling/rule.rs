@@ -36,7 +36,6 @@ pub(crate) trait CouplingRule: Default {
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling;
 
     /// `flows[index]` has had `octets` acknowledged; the views are those after the ACK.
-    #[inline(always)]
     fn on_acked(&mut self, _flows: &[SubflowView], _index: usize, _octets: u32) -> Option<WindowUpdate> {
         None
     }
@@ -68,7 +67,6 @@ impl<T: Clone + Default> PerPlace<T> {
     }
 
     /// The entry of a place, if there is one.
-    #[inline]
     pub(super) fn get(&self, place: usize) -> Option<&T> {
         self.0.get(place)
     }
@@ -82,19 +80,16 @@ impl<T: Clone + Default> PerPlace<T> {
 }
 
 /// RFC 5681: one segment per window, half of `base`.
-#[inline]
 pub(super) fn reno(flow: &SubflowView, base: f64) -> Coupling {
     Coupling { increase: 1.0 / flow.window_segments(), ssthresh_after_loss: halved(base) }
 }
 
 /// RFC 5681 §3.1 eq. (4): half, two segments at least.
-#[inline]
 pub(super) fn halved(base: f64) -> f64 {
     (base / 2.0).max(2.0)
 }
 
 /// The flows that count.
-#[inline]
 pub(super) fn coupled(flows: &[SubflowView]) -> impl Iterator<Item = &SubflowView> + Clone {
     flows.iter().filter(|flow| flow.coupled)
 }

@@ -1,4 +1,4 @@
-use super::CoupledControl;
+use super::{CoupledControl, Decrease};
 use crate::config::Coupling as Algorithm;
 use crate::view::SubflowView;
 use crate::view::samples::subflow;
@@ -30,7 +30,7 @@ fn busy(id: u32, cwnd: u32, rtt: Duration) -> SubflowView {
 }
 
 fn rule(algorithm: Algorithm, flows: &[SubflowView], index: usize) -> Coupling {
-    CoupledControl::new(algorithm, true).coupling(flows, index)
+    CoupledControl::new(algorithm, Decrease::FromCwnd).coupling(flows, index)
 }
 
 fn near(a: f64, b: f64) {
@@ -60,9 +60,9 @@ fn a_flow_alone_keeps_rfc_5681_s_two_segments() {
 fn uncoupled_flows_do_not_see_each_other() {
     let flows = [busy(0, 10, ms(10)), busy(1, 90, ms(10))];
     near(rule(Algorithm::Uncoupled, &flows, 0).increase, 0.1);
-    assert!(!CoupledControl::new(Algorithm::Uncoupled, true).is_coupled());
-    assert!(!CoupledControl::new(Algorithm::Cubic, true).is_coupled());
-    assert!(COUPLED.iter().all(|a| CoupledControl::new(*a, true).is_coupled()));
+    assert!(!CoupledControl::new(Algorithm::Uncoupled, Decrease::FromCwnd).is_coupled());
+    assert!(!CoupledControl::new(Algorithm::Cubic, Decrease::FromCwnd).is_coupled());
+    assert!(COUPLED.iter().all(|a| CoupledControl::new(*a, Decrease::FromCwnd).is_coupled()));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn balia_by_the_book() {
 
 #[test]
 fn olia_moves_windows_to_the_best_path() {
-    let mut control = CoupledControl::new(Algorithm::Olia, true);
+    let mut control = CoupledControl::new(Algorithm::Olia, Decrease::FromCwnd);
     let flows = [busy(0, 30, ms(10)), busy(1, 10, ms(10))];
     // Path 1 has gone longer without a loss, yet path 0 has the larger window.
     control.on_acked(&flows, 0, 50_000);
@@ -142,8 +142,16 @@ fn lia_counts_ssthresh_in_recovery_and_the_flight_of_an_idle_flow() {
 fn flight_size_is_halved_where_rfc_5681_is_followed() {
     let mut flow = busy(0, 20, ms(10));
     flow.flight = 12_000;
-    near(CoupledControl::new(Algorithm::Lia, false).coupling(&[flow], 0).ssthresh_after_loss, 6.0);
-    near(CoupledControl::new(Algorithm::Lia, true).coupling(&[flow], 0).ssthresh_after_loss, 10.0);
+    near(
+        CoupledControl::new(Algorithm::Lia, Decrease::FromFlightSize)
+            .coupling(&[flow], 0)
+            .ssthresh_after_loss,
+        6.0,
+    );
+    near(
+        CoupledControl::new(Algorithm::Lia, Decrease::FromCwnd).coupling(&[flow], 0).ssthresh_after_loss,
+        10.0,
+    );
 }
 
 /// dw_i/dt of the fluid model: growth per ACK × ACK rate − fall × loss rate.
@@ -160,7 +168,7 @@ fn drift(control: &CoupledControl, flows: &[SubflowView], index: usize, loss: f6
 fn two_subflows_through_one_bottleneck_take_one_flow_s_share() {
     let loss = 0.0008; // √(2/p) = 50 segments
     for algorithm in [Algorithm::Lia, Algorithm::RttCompensator, Algorithm::Olia, Algorithm::Balia] {
-        let control = CoupledControl::new(algorithm, true);
+        let control = CoupledControl::new(algorithm, Decrease::FromCwnd);
         let mut windows = [35.0f64, 15.0];
         for _ in 0..40_000 {
             let flows = [0, 1].map(|i| sized(i as u32, windows[i]));
@@ -184,7 +192,7 @@ fn sized(id: u32, segments: f64) -> SubflowView {
 
 #[test]
 fn uncoupled_takes_two_shares() {
-    let control = CoupledControl::new(Algorithm::Uncoupled, true);
+    let control = CoupledControl::new(Algorithm::Uncoupled, Decrease::FromCwnd);
     let mut window = 10.0f64;
     for _ in 0..40_000 {
         window += drift(&control, &[sized(0, window), sized(1, window)], 0, 0.0008) * 0.002;
@@ -193,7 +201,7 @@ fn uncoupled_takes_two_shares() {
 }
 
 mod wvegas {
-    use super::{Algorithm, CoupledControl, SubflowView, busy, ms};
+    use super::{Algorithm, CoupledControl, Decrease, SubflowView, busy, ms};
     use crate::coupling::WindowUpdate;
     use ropewalk_units::Duration;
 
@@ -217,7 +225,7 @@ mod wvegas {
 
     /// A flow that has measured a base RTT of 100 ms.
     fn started(cwnd: u32) -> (CoupledControl, [SubflowView; 1]) {
-        let mut control = CoupledControl::new(Algorithm::Wvegas, true);
+        let mut control = CoupledControl::new(Algorithm::Wvegas, Decrease::FromCwnd);
         let mut flows = [busy(0, cwnd, ms(100))];
         control.on_acked(&flows, 0, 0);
         round(&mut control, &mut flows, 0, ms(100), 10);
@@ -247,7 +255,7 @@ mod wvegas {
 
     #[test]
     fn the_share_follows_the_rate() {
-        let mut control = CoupledControl::new(Algorithm::Wvegas, true);
+        let mut control = CoupledControl::new(Algorithm::Wvegas, Decrease::FromCwnd);
         let mut flows = [busy(0, 90, ms(100)), busy(1, 10, ms(100))];
         for index in [0, 1] {
             control.on_acked(&flows, index, 0);
@@ -349,7 +357,7 @@ proptest! {
     ) {
         let flows = numbered(flows);
         for algorithm in COUPLED {
-            let mut control = CoupledControl::new(algorithm, true);
+            let mut control = CoupledControl::new(algorithm, Decrease::FromCwnd);
             for (step, octets) in acked.iter().enumerate() {
                 let index = step % flows.len();
                 if let Some(update) = control.on_acked(&flows, index, *octets) {

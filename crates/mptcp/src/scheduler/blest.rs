@@ -45,7 +45,6 @@ impl SchedulingRule for Blest {
     }
 
     /// The fastest if it has room; another only if what the fastest could send meanwhile still fits the window.
-    #[inline]
     fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         self.note(subflows);
         let Some(slow) = lowest_with_room(subflows, queue.unsent) else {

@@ -21,7 +21,6 @@ impl SchedulingRule for Ecf {
     }
 
     /// The fastest if it has room; else the next if that completes the transfer earlier than waiting.
-    #[inline]
     fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         let Some(slow) = lowest_with_room(subflows, queue.unsent) else {
             return Decision::wait("ecf: no subflow has room");

@@ -78,7 +78,6 @@ impl SchedulingRule for Guard {
 
     /// The best path while it has room; another in use if that blocks nobody; probes; the paths left out if
     /// nothing else works.
-    #[inline]
     fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         self.observe(now, subflows, queue);
         if let Some(copy) =
@@ -117,7 +116,6 @@ impl SchedulingRule for Guard {
         self.measure_while_blocked(now, subflows, queue, reason)
     }
 
-    #[inline]
     fn participates(&self, id: SubflowId) -> bool {
         self.is_in_use(id)
     }
@@ -156,13 +154,11 @@ impl Guard {
     }
 
     /// Whether the subflow counts for the others' congestion windows.
-    #[inline]
     fn is_in_use(&self, id: SubflowId) -> bool {
         self.paths.get(id.0 as usize).is_none_or(|path| path.left_out.is_none())
     }
 
     /// With nothing new to send, or no window for it, there is still time for measurements and probes.
-    #[inline]
     fn measure_while_blocked(
         &mut self,
         now: Instant,
@@ -210,7 +206,6 @@ impl Guard {
 
 /// Measuring and judging.
 impl Guard {
-    #[inline]
     fn observe(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) {
         if now < self.next_sample {
             return;

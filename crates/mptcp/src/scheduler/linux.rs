@@ -32,7 +32,6 @@ impl SchedulingRule for Linux {
     }
 
     /// The current burst's subflow while it lasts; else the least linger time.
-    #[inline]
     fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         self.note_rates(subflows);
         if self.burst_left > 0

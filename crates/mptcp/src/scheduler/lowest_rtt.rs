@@ -21,7 +21,6 @@ impl SchedulingRule for LowestRtt {
     }
 
     /// The subflow with the lowest SRTT that has room.
-    #[inline]
     fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         lowest_with_room(subflows, queue.unsent).map_or_else(
             || Decision::wait("lowest RTT: no subflow has room"),
@@ -29,7 +28,6 @@ impl SchedulingRule for LowestRtt {
         )
     }
 
-    #[inline(always)]
     fn standing(&self, subflows: &[SubflowView]) -> Standing {
         let (lowest, others) = lowest_and_others(subflows, u64::MAX);
         lowest.map_or(Standing::Nobody, |view| Standing::Subflow { id: view.id, others, reason: ROOM })
@@ -37,19 +35,16 @@ impl SchedulingRule for LowestRtt {
 }
 
 /// SRTT for comparisons; a subflow without a sample comes last.
-#[inline]
 pub(super) fn srtt(view: &SubflowView) -> Duration {
     view.srtt.unwrap_or(Duration::MAX)
 }
 
 /// The lowest SRTT among those with room and not in Loss state; the earlier subflow wins a tie.
-#[inline]
 pub(super) fn lowest_with_room(subflows: &[SubflowView], wanted: u64) -> Option<&SubflowView> {
     lowest_and_others(subflows, wanted).0
 }
 
 /// As [`lowest_with_room`], and whether others have room too.
-#[inline]
 pub(super) fn lowest_and_others(subflows: &[SubflowView], wanted: u64) -> (Option<&SubflowView>, bool) {
     let mut lowest: Option<&SubflowView> = None;
     let mut others = false;
@@ -63,7 +58,6 @@ pub(super) fn lowest_and_others(subflows: &[SubflowView], wanted: u64) -> (Optio
 }
 
 /// The lowest SRTT whether or not there is room.
-#[inline]
 pub(super) fn fastest(subflows: &[SubflowView]) -> Option<&SubflowView> {
     candidates(subflows).filter(|s| !s.in_timeout_recovery).min_by_key(|s| srtt(s))
 }

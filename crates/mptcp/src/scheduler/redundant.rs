@@ -22,7 +22,6 @@ impl SchedulingRule for Redundant {
     }
 
     /// The fastest subflow that has room and something left to carry.
-    #[inline]
     fn pick(&mut self, _now: Instant, subflows: &[SubflowView], _queue: &QueueView) -> Decision {
         let ready = candidates(subflows).filter(|s| s.own_backlog > 0 && s.has_room(s.own_backlog));
         ready.min_by_key(|s| srtt(s)).map_or_else(

@@ -20,7 +20,6 @@ impl SchedulingRule for RoundRobin {
     }
 
     /// The next in the cycle that has room.
-    #[inline]
     fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         let ready = candidates(subflows).filter(|s| s.has_room(queue.unsent));
         let after = ready.clone().find(|s| Some(s.id) > self.last);

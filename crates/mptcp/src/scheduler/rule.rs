@@ -44,7 +44,6 @@ impl Decision {
     }
 
     /// One segment on `subflow`, or what is left.
-    #[inline]
     pub(crate) fn segment(subflow: &SubflowView, queue: &QueueView, reason: &'static str) -> Self {
         let octets = u64::from(subflow.smss).min(queue.unsent).min(queue.window_left).min(subflow.send_space);
         Self::Send { subflow: subflow.id, octets, reason }
@@ -159,7 +158,6 @@ impl<R: SchedulingRule> SchedulingRule for Box<R> {
 
 /// The candidates of one decision: usable subflows that are not backups, or the backups if there is no other
 /// (RFC 8684 §3.3.8).
-#[inline]
 pub(super) fn candidates(subflows: &[SubflowView]) -> impl Iterator<Item = &SubflowView> + Clone {
     let backups = !subflows.iter().any(|s| s.usable && !s.backup);
     subflows.iter().filter(move |s| s.usable && s.backup == backups)

@@ -27,7 +27,6 @@ impl SchedulingRule for Weighted {
 
     /// The subflow whose turn it is while its credit lasts, then the next with room. A subflow without room
     /// forfeits the rest of its turn: waiting for it would idle the others.
-    #[inline]
     fn pick(&mut self, _now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         let ready = candidates(subflows).filter(|s| s.has_room(queue.unsent));
         if self.left > 0

@@ -5,6 +5,15 @@ use ropewalk_units::{Duration, Instant};
 /// Most doublings of the timeout.
 const BACKOFF_MOST: u32 = 6;
 
+/// What a handshake tells of its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// Only SYNs without MP_CAPABLE are answered.
+    LosesCapable,
+    /// One with it is answered.
+    PassesCapable,
+}
+
 /// What a host knows. As in Linux it is one thing for all ways: any connection may teach it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Blackhole {
@@ -19,13 +28,14 @@ impl Blackhole {
         self.times > 0 && now < self.last.saturating_add(timeout.saturating_mul(factor))
     }
 
-    /// A connection found that only a SYN without MP_CAPABLE is answered (`lost`), or that one with it is.
-    pub(crate) fn learn(&mut self, now: Instant, lost: bool) {
-        if lost {
-            self.times += 1;
-            self.last = now;
-        } else {
-            self.times = 0;
+    /// A connection found this out.
+    pub(crate) fn learn(&mut self, now: Instant, way: Way) {
+        match way {
+            Way::LosesCapable => {
+                self.times += 1;
+                self.last = now;
+            }
+            Way::PassesCapable => self.times = 0,
         }
     }
 }
@@ -42,13 +52,13 @@ mod tests {
         assert!(!host.avoids(at(0), timeout));
         for (times, lasts) in [(1, 1), (2, 2), (3, 4), (7, 64), (9, 64)] {
             while host.times < times {
-                host.learn(at(100), true);
+                host.learn(at(100), Way::LosesCapable);
             }
             assert!(host.avoids(at(100 + lasts - 1), timeout), "{times}");
             assert!(!host.avoids(at(100 + lasts), timeout), "{times}");
         }
         assert!(!host.avoids(at(100), Duration::ZERO));
-        host.learn(at(100), false);
+        host.learn(at(100), Way::PassesCapable);
         assert!(!host.avoids(at(100), timeout));
     }
 }

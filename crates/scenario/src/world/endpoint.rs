@@ -1,10 +1,10 @@
 //! One end of one connection of the scenario: its transport, its application, and its one timer.
 
 use super::addresses::{AddressBook, EndPath};
-use super::blackhole::Blackhole;
+use super::blackhole::{Blackhole, Way};
 use super::packet::Packet;
 use super::trace::{MaybeTrace, Trace};
-use super::transport::{FourTuple, MptcpStream, TcpStream, Transport};
+use super::transport::{FourTuple, MptcpStream, Opening, TcpStream, Transport};
 use crate::application::{Sink, Source, Writer};
 use crate::plan::{AddressIndex, EventKinds, Protocol};
 use ropewalk_host::Identity;
@@ -108,7 +108,7 @@ impl StreamEndpoint {
                 if blackhole.avoids(now, config.blackhole_timeout) {
                     connection.avoid_blackhole();
                 }
-                Transport::Mptcp(MptcpStream::new(connection, self.paths[0].local.port(), true))
+                Transport::Mptcp(MptcpStream::new(connection, self.paths[0].local.port(), Opening::Active))
             }
             Protocol::Udp => unreachable!("UDP has endpoints of its own"),
         };
@@ -130,7 +130,7 @@ impl StreamEndpoint {
                 let path = host.book.mptcp_path(path);
                 let accepting = mptcp::Accepting { path, local_addresses, iss, secret };
                 let connection = mptcp::Connection::accept((**config).clone(), accepting, syn, now);
-                Transport::Mptcp(MptcpStream::new(connection, port, false))
+                Transport::Mptcp(MptcpStream::new(connection, port, Opening::Passive))
             }
             Protocol::Udp => unreachable!("UDP has endpoints of its own"),
         };
@@ -160,7 +160,7 @@ impl StreamEndpoint {
             Transport::Tcp(_) => return Err(Unexpected(None)),
             Transport::Mptcp(stream) => match stream.subflow(path.local, path.remote) {
                 Some(subflow) => stream.connection.handle_segment(now, subflow, segment),
-                None if opens && !stream.active && mptcp::is_join(segment) => {
+                None if opens && stream.opening == Opening::Passive && mptcp::is_join(segment) => {
                     return stream.join(now, path, segment, host);
                 }
                 None => return Err(Unexpected(None)),
@@ -233,9 +233,9 @@ impl StreamEndpoint {
     }
 
     /// What the connection's handshake says of the way, if it has not been said.
-    pub(crate) fn take_blackhole(&mut self) -> Option<bool> {
+    pub(crate) fn take_way(&mut self) -> Option<Way> {
         match &mut self.transport {
-            Transport::Mptcp(stream) => stream.blackhole.take(),
+            Transport::Mptcp(stream) => stream.way.take(),
             _ => None,
         }
     }
@@ -397,10 +397,14 @@ impl Flow for MptcpStream {
             }
             match event {
                 mptcp::Event::SubflowWanted(wanted) => self.wanted.push_back(wanted),
-                mptcp::Event::Established if self.active && !self.connection.is_fallen_back() => {
-                    self.blackhole = Some(false);
+                mptcp::Event::Established
+                    if self.opening == Opening::Active && !self.connection.is_fallen_back() =>
+                {
+                    self.way = Some(Way::PassesCapable);
                 }
-                mptcp::Event::FellBack(mptcp::FallbackReason::Blackhole) => self.blackhole = Some(true),
+                mptcp::Event::FellBack(mptcp::FallbackReason::Blackhole) => {
+                    self.way = Some(Way::LosesCapable)
+                }
                 mptcp::Event::SubflowCreated { id, path } => {
                     self.subflow_created(id, host.tuple(host.book.end_path(path)));
                 }
@@ -411,7 +415,7 @@ impl Flow for MptcpStream {
                 _ => {}
             }
         }
-        Wants(!self.wanted.is_empty() || self.blackhole.is_some())
+        Wants(!self.wanted.is_empty() || self.way.is_some())
     }
 
     #[inline]

@@ -132,8 +132,8 @@ impl Host {
     #[cold]
     fn attend(&mut self, context: &mut Context<'_, Packet>, index: u32) {
         if let Endpoint::Stream(endpoint) = &mut self.slots[index as usize].endpoint {
-            if let Some(lost) = endpoint.take_blackhole() {
-                self.blackhole.learn(context.now(), lost);
+            if let Some(way) = endpoint.take_way() {
+                self.blackhole.learn(context.now(), way);
             }
             let ports = &mut self.by_port;
             endpoint.open_wanted(context.now(), &self.interfaces, || ports.claim(index));

@@ -1,5 +1,6 @@
 //! The transports of an endpoint behind one face: a TCP connection, or a Multipath TCP connection.
 
+use super::blackhole::Way;
 use super::packet::Socket;
 use super::ports::OwnPorts;
 use crate::application::Writer;
@@ -61,6 +62,15 @@ impl Writer for TcpStream {
     }
 }
 
+/// How a connection was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Opening {
+    /// By this host.
+    Active,
+    /// By the peer.
+    Passive,
+}
+
 /// A Multipath TCP connection and the 4-tuples of its subflows.
 #[derive(Debug)]
 pub(crate) struct MptcpStream {
@@ -70,10 +80,10 @@ pub(crate) struct MptcpStream {
     /// What is to be told of those of which nothing is left.
     ended: Vec<(mptcp::Subflow, FourTuple)>,
     finished: bool,
-    /// It opened the connection, so that nobody may join at its ports.
-    pub(crate) active: bool,
-    /// A handshake is over that says something about the way: it is a black hole for MP_CAPABLE, or it is not.
-    pub(crate) blackhole: Option<bool>,
+    /// Which open it made. Nobody may join at the ports of an active one.
+    pub(crate) opening: Opening,
+    /// A handshake is over that says something about the way.
+    pub(crate) way: Option<Way>,
     /// Subflows to be opened, once the host has given them ports.
     pub(crate) wanted: VecDeque<mptcp::Wanted>,
     /// The local ports that it has used.
@@ -82,15 +92,15 @@ pub(crate) struct MptcpStream {
 
 impl MptcpStream {
     /// Wraps a connection; its subflows' 4-tuples follow as it creates them. `port` is its first local port.
-    pub(crate) fn new(connection: mptcp::Connection, port: u16, active: bool) -> Self {
+    pub(crate) fn new(connection: mptcp::Connection, port: u16, opening: Opening) -> Self {
         let (living, ended, wanted) = (Vec::new(), Vec::new(), VecDeque::new());
         Self {
             connection,
             living,
             ended,
             finished: false,
-            active,
-            blackhole: None,
+            opening,
+            way: None,
             wanted,
             ports: OwnPorts::new(port),
         }

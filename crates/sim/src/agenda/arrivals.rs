@@ -15,18 +15,15 @@ impl Key {
     /// No arrival is known.
     pub(super) const NONE: Self = Self(u128::MAX);
 
-    #[inline]
     pub(super) fn new(at: Instant, number: u64, link: LinkId) -> Self {
         debug_assert!(number >> NUMBER_BITS == 0 && link.0 >> LINK_BITS == 0, "they have room");
         Self(u128::from(at.as_nanos()) << 64 | u128::from(number << LINK_BITS | u64::from(link.0)))
     }
 
-    #[inline]
     pub(super) fn at(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
     }
 
-    #[inline]
     pub(super) fn link(self) -> LinkId {
         LinkId(self.0 as u32 & ((1 << LINK_BITS) - 1))
     }
@@ -46,7 +43,6 @@ impl Arrivals {
     }
 
     /// The first of all.
-    #[inline]
     pub(super) fn first(&self) -> Key {
         self.first
     }
@@ -58,7 +54,6 @@ impl Arrivals {
     }
 
     /// Changes a link's arrival.
-    #[inline]
     pub(super) fn set(&mut self, link: LinkId, key: Key) {
         if link.0 as usize >= self.pairs.len() {
             self.grow(link);

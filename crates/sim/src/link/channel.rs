@@ -115,7 +115,6 @@ impl Channel {
 
     /// When the link must be looked at again, if the packet in transmission leaves at `departure`: at the first
     /// arrival, or when it could be known.
-    #[inline]
     pub(super) fn next_event(&self, departure: Instant) -> Instant {
         let first = self.flight.front().map_or(Instant::MAX, |packet| packet.arrival);
         // The jitter is drawn at the departure; without any the arrival is known before.
@@ -128,7 +127,6 @@ impl Channel {
     }
 
     /// The first packet that has arrived by `now`.
-    #[inline]
     pub(super) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
         if self.flight.front()?.arrival > now {
             return None;
@@ -156,7 +154,6 @@ impl Channel {
     }
 
     /// A packet has left the transmitter at `at`.
-    #[inline(always)]
     pub(super) fn carry<P: Packet, T: Tap<P>>(
         &mut self,
         at: Instant,
@@ -195,7 +192,6 @@ impl Channel {
         }
     }
 
-    #[inline(always)]
     fn fly(&mut self, departure: Instant, packet: PacketId, streams: &mut LinkStreams) {
         let mut arrival = departure.saturating_add(self.travel(departure, streams));
         if self.reorder {
@@ -213,7 +209,6 @@ impl Channel {
         self.flight.insert(place, packet);
     }
 
-    #[inline]
     fn travel(&mut self, departure: Instant, streams: &mut LinkStreams) -> Duration {
         // Tested by itself, so that most links take a branch that is always the same.
         if matches!(self.jitter, Jitter::None) {

@@ -42,7 +42,6 @@ pub(super) trait QueueContext {
 struct Managed<'a, S>(&'a mut S);
 
 impl<S: QueueContext> ropewalk_aqm::Callbacks<PacketId> for Managed<'_, S> {
-    #[inline]
     fn discard(&mut self, at: Instant, queued: Queued, reason: Dropped) {
         let reason = match reason {
             Dropped::Full => DropReason::QueueFull,
@@ -51,12 +50,10 @@ impl<S: QueueContext> ropewalk_aqm::Callbacks<PacketId> for Managed<'_, S> {
         self.0.discard(at, queued, reason);
     }
 
-    #[inline]
     fn mark(&mut self, at: Instant, packet: &mut PacketId) -> bool {
         self.0.mark(at, *packet)
     }
 
-    #[inline]
     fn flow_hash(&self, packet: &PacketId) -> u32 {
         self.0.flow_hash(*packet)
     }
@@ -106,7 +103,6 @@ impl Discipline {
     }
 
     /// The next packet to transmit at `at`.
-    #[inline]
     pub(super) fn dequeue(&mut self, at: Instant, context: &mut impl QueueContext) -> Option<Queued> {
         if let Self::DropTail(queue) = self {
             return queue.dequeue();

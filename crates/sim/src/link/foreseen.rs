@@ -59,13 +59,11 @@ impl Foreseen {
     }
 
     /// When the last packet departs.
-    #[inline]
     pub(super) fn last_departure(&self) -> Instant {
         self.last
     }
 
     /// What waits and is in transmission at `now`, the packet that leaves just then not counted.
-    #[inline]
     pub(super) fn load(&mut self, now: Instant) -> Load {
         while let Some(slot) = self.slots.get(self.departed)
             && slot.departure <= now
@@ -76,14 +74,12 @@ impl Foreseen {
         self.load
     }
 
-    #[inline(always)]
     fn forget(&mut self, bytes: u32) {
         self.load.packets -= 1;
         self.load.bytes -= u64::from(bytes);
     }
 
     /// Takes a packet that is `time` in transmission.
-    #[inline(always)]
     pub(super) fn accept(&mut self, now: Instant, queued: Queued, time: Duration) {
         let departure = self.last.max(now).saturating_add(time);
         self.last = departure;
@@ -96,13 +92,11 @@ impl Foreseen {
     }
 
     /// When the first packet arrives; [`Instant::MAX`] without one.
-    #[inline]
     pub(super) fn first_arrival(&self) -> Instant {
         self.slots.front().map_or(Instant::MAX, |slot| slot.arrival)
     }
 
     /// The first packet, if it has arrived by `now`.
-    #[inline]
     pub(super) fn arrived(&mut self, now: Instant) -> Option<PacketId> {
         let first = *self.slots.front()?;
         if first.arrival > now {

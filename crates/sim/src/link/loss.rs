@@ -50,7 +50,6 @@ impl LossProcess {
     }
 
     /// Does a packet that now leaves the transmitter get lost?
-    #[inline]
     pub(super) fn loses(
         &mut self,
         bytes: u32,

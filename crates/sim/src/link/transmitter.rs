@@ -34,7 +34,6 @@ impl Transmitter {
     }
 
     /// When a packet that starts at `at` has left.
-    #[inline]
     pub(super) fn departure(&mut self, at: Instant, bytes: u32) -> Instant {
         if let Some(trace) = &mut self.trace {
             return trace.departure(at, bytes);
@@ -43,7 +42,6 @@ impl Transmitter {
     }
 
     /// How long a packet is in transmission at the constant rate.
-    #[inline]
     pub(super) fn time(&mut self, bytes: u32) -> Duration {
         if self.last.0 != bytes {
             self.last = (bytes, self.rate.transmission_time(bytes));

@@ -42,7 +42,6 @@ pub struct Connection {
 
 impl Connection {
     /// Free octets of the send buffer.
-    #[inline]
     pub fn send_space(&self) -> u64 {
         self.sender.send_space(&self.cx)
     }
@@ -58,37 +57,31 @@ impl Connection {
     }
 
     /// Octets pushed and never transmitted.
-    #[inline]
     pub fn unsent(&self) -> u64 {
         self.sender.unsent()
     }
 
     /// Octets that may be read, in order.
-    #[inline]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
 
     /// Reads at most `max` octets of one contiguous piece, in order.
-    #[inline]
     pub fn read(&mut self, max: u64) -> Option<Received> {
         self.receiver.read(max, self.handshake.irs())
     }
 
     /// Has the peer's FIN arrived, and is everything before it read?
-    #[inline]
     pub fn peer_finished(&self) -> bool {
         self.receiver.is_finished()
     }
 
     /// What happened, oldest first.
-    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.cx.next_event()
     }
 
     /// Has [`Self::poll_event`] anything to tell?
-    #[inline]
     pub fn has_events(&self) -> bool {
         self.cx.has_events()
     }
@@ -118,7 +111,6 @@ impl Connection {
 
     /// What the coupled congestion control lays down, with [`crate::CongestionControl::Coupled`]; to be renewed
     /// before each ACK and timeout.
-    #[inline]
     pub fn set_coupling(&mut self, coupling: Coupling) {
         self.sender.set_coupling(coupling);
     }

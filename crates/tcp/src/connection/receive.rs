@@ -37,7 +37,6 @@ pub enum Acceptance {
 
 impl Acceptance {
     /// Does what the segment says count?
-    #[inline]
     pub fn counts(self) -> bool {
         !matches!(self, Self::Rejected | Self::Reset)
     }
@@ -45,7 +44,6 @@ impl Acceptance {
 
 impl Connection {
     /// A segment of this connection arrived.
-    #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         let acceptance = self.judge(now, segment);
         self.process(segment, acceptance);
@@ -76,7 +74,6 @@ impl Connection {
     }
 
     /// The second half: takes what [`Self::judge`] has just accepted.
-    #[inline]
     pub fn process(&mut self, segment: &Segment, acceptance: Acceptance) {
         match acceptance {
             Acceptance::Current => self.on_ack(segment),
@@ -157,7 +154,6 @@ impl Connection {
     }
 
     /// RFC 7323 §5.3 R1 and R2, §4.3 (2).
-    #[inline]
     fn timestamp_is_acceptable(&mut self, segment: &Segment) -> Stage {
         if !self.cx.agreed.timestamps || segment.flags.contains(Flags::RST) {
             return Continue(());
@@ -214,7 +210,6 @@ impl Connection {
     }
 
     /// Second: RST, with RFC 5961 §3.2 (RFC 9293 §3.10.7.4): only the exact number resets.
-    #[inline]
     fn rst(&mut self, segment: &Segment) -> Stage {
         if segment.flags.contains(Flags::RST) { self.on_reset(segment) } else { Continue(()) }
     }
@@ -232,7 +227,6 @@ impl Connection {
     }
 
     /// Fourth: a SYN in the window is answered with a challenge ACK (RFC 5961 §4.2).
-    #[inline]
     fn syn(&mut self, segment: &Segment) -> Stage {
         if !segment.flags.contains(Flags::SYN) {
             return Continue(());
@@ -242,7 +236,6 @@ impl Connection {
     }
 
     /// Fifth: is the acknowledgement one of what was sent?
-    #[inline]
     fn ack(&mut self, segment: &Segment) -> Stage {
         if !segment.flags.contains(Flags::ACK) {
             return Break(Acceptance::Rejected);
@@ -283,7 +276,6 @@ impl Connection {
     }
 
     /// … what it acknowledges.
-    #[inline]
     fn on_ack(&mut self, segment: &Segment) {
         match self.sender.on_ack(&mut self.cx, segment) {
             Progress::Idle => return,
@@ -294,14 +286,12 @@ impl Connection {
     }
 
     /// … the window that it tells (RFC 9293 §3.10.7.4), and the peer's clock.
-    #[inline]
     fn window(&mut self, segment: &Segment) {
         self.receiver.record_timestamp(&self.cx, segment);
         self.sender.update_window(segment);
     }
 
     /// Seventh: the data.
-    #[inline]
     fn text(&mut self, segment: &Segment) {
         if segment.payload.len > 0 && self.cx.state.takes_data() {
             self.receiver.on_text(&mut self.cx, segment, self.sender.rtt().rto());
@@ -309,7 +299,6 @@ impl Connection {
     }
 
     /// Eighth: the FIN, remembered until everything before it has arrived.
-    #[inline]
     fn fin(&mut self, segment: &Segment) {
         let known = segment.flags.contains(Flags::FIN) || self.receiver.knows_fin();
         if known && self.receiver.on_fin(&self.cx, segment) {

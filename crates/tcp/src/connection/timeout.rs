@@ -42,7 +42,6 @@ impl Connection {
     }
 
     /// When to call [`Self::handle_timeout`], and what will happen then.
-    #[inline]
     pub fn poll_timeout(&self) -> Option<(Instant, TimerKind)> {
         let mut next = self.sender.timers().next();
         if self.time_wait < next.0 {
@@ -56,7 +55,6 @@ impl Connection {
 
     /// When to call [`Self::handle_timeout`]; [`Instant::MAX`] if no timer runs. The time of [`Self::poll_timeout`], for
     /// owners of many connections.
-    #[inline]
     pub fn deadline(&self) -> Instant {
         self.sender.timers().first().min(self.receiver.deadline()).min(self.time_wait)
     }

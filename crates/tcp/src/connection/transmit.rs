@@ -85,7 +85,6 @@ impl Connection {
     }
 
     /// An ACK, if one is due or reading opened the window.
-    #[inline]
     fn transmit_ack(&mut self, segment: &mut Segment) -> bool {
         let due = self.receiver.owes_ack() && self.cx.state.may_acknowledge();
         if due || self.receiver.owes_window_update(&self.cx, self.sender.smss()) {
@@ -94,7 +93,6 @@ impl Connection {
         false
     }
 
-    #[inline(always)]
     fn pure_ack(&mut self, segment: &mut Segment) -> bool {
         self.cx.stats.acks_sent += 1;
         self.write(segment, Outgoing::bare(self.sender.nxt()))

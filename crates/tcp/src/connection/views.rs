@@ -9,7 +9,6 @@ use ropewalk_units::{Duration, Instant, Rate, Seq};
 
 impl Connection {
     /// The state of RFC 9293 §3.3.2.
-    #[inline]
     pub fn state(&self) -> State {
         self.cx.state
     }
@@ -20,112 +19,94 @@ impl Connection {
     }
 
     /// The congestion window in octets. Without SACK and PRR, inflated during fast recovery (RFC 6582).
-    #[inline]
     pub fn cwnd(&self) -> u32 {
         self.sender.cwnd()
     }
 
     /// The slow start threshold in octets; `u32::MAX` before the first loss unless configured.
-    #[inline]
     pub fn ssthresh(&self) -> u32 {
         self.sender.controller().ssthresh()
     }
 
     /// Octets sent and not cumulatively acknowledged.
-    #[inline]
     pub fn flight_size(&self) -> u32 {
         self.sender.flight()
     }
 
     /// Octets that count against cwnd (RFC 6675 §4; without SACK less what duplicate ACKs tell of).
-    #[inline]
     pub fn pipe(&self) -> u32 {
         self.sender.pipe()
     }
 
     /// Octets that cwnd (and the peer's window, if it is this connection's) lets out now beyond
     /// [`Self::unsent`].
-    #[inline]
     pub fn cwnd_space(&self) -> u32 {
         self.sender.cwnd_space(&self.cx)
     }
 
     /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, which share most of their reckoning: for a
     /// scheduler that asks after every ACK.
-    #[inline]
     pub fn room(&self) -> Room {
         self.sender.room(&self.cx)
     }
 
     /// Octets of data in a full segment, options and the option reserve taken off.
-    #[inline]
     pub fn smss(&self) -> u32 {
         self.sender.smss()
     }
 
     /// Smoothed round-trip time.
-    #[inline]
     pub fn srtt(&self) -> Option<Duration> {
         self.sender.rtt().srtt()
     }
 
     /// Its mean deviation, if anything was measured.
-    #[inline]
     pub fn rttvar(&self) -> Option<Duration> {
         self.sender.rtt().srtt().map(|_| self.sender.rtt().rttvar())
     }
 
     /// The least round-trip time measured.
-    #[inline]
     pub fn min_rtt(&self) -> Option<Duration> {
         self.sender.rtt().min()
     }
 
     /// The last round-trip time measured.
-    #[inline]
     pub fn latest_rtt(&self) -> Option<Duration> {
         self.sender.rtt().latest()
     }
 
     /// The retransmission timeout now, backed off.
-    #[inline]
     pub fn rto(&self) -> Duration {
         self.sender.rtt().rto()
     }
 
     /// cwnd below ssthresh, and no fast recovery?
-    #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.sender.phase() != Phase::Fast && self.sender.controller().in_slow_start()
     }
 
     /// In fast recovery?
-    #[inline]
     pub fn in_recovery(&self) -> bool {
         self.sender.phase() == Phase::Fast
     }
 
     /// Repairing after a timeout?
-    #[inline]
     pub fn in_timeout_recovery(&self) -> bool {
         self.sender.phase() == Phase::Timeout
     }
 
     /// When data on its way is looked at next, by a tail loss probe, RACK or the retransmission timer; `None`: nothing is on
     /// its way.
-    #[inline]
     pub fn repair_deadline(&self) -> Option<Instant> {
         self.sender.timers().repair()
     }
 
     /// Timeouts since the last progress.
-    #[inline]
     pub fn consecutive_timeouts(&self) -> u32 {
         self.sender.timeouts().consecutive()
     }
 
     /// Octets newly delivered per time, recently.
-    #[inline]
     pub fn delivery_rate(&self) -> Option<Rate> {
         self.sender.delivery_rate().rate()
     }
@@ -159,19 +140,16 @@ impl Connection {
     }
 
     /// SND.UNA.
-    #[inline]
     pub fn snd_una(&self) -> Seq {
         self.sender.una()
     }
 
     /// SND.NXT.
-    #[inline]
     pub fn snd_nxt(&self) -> Seq {
         self.sender.nxt()
     }
 
     /// RCV.NXT.
-    #[inline]
     pub fn rcv_nxt(&self) -> Seq {
         self.receiver.next()
     }
@@ -202,7 +180,6 @@ impl Connection {
     }
 
     /// The counters.
-    #[inline]
     pub fn stats(&self) -> &Stats {
         &self.cx.stats
     }

@@ -44,13 +44,11 @@ impl AckPolicy {
     }
 
     /// The estimate of the peer's segment size; at least `floor`.
-    #[inline]
     pub(crate) fn segment_size(&self, floor: u32) -> u32 {
         self.segment_size.max(floor)
     }
 
     /// Data arrived in order. `idle` is how long a pause makes the peer restart from a small window.
-    #[inline]
     pub(crate) fn in_order(&mut self, now: Instant, octets: u32, config: &DelayedAck, idle: Duration) {
         if now.saturating_since(self.last_arrival) > idle {
             self.quick = self.quick.max(config.quick_acks);
@@ -74,7 +72,6 @@ impl AckPolicy {
     }
 
     /// Acknowledge at once.
-    #[inline]
     pub(crate) fn at_once(&mut self) {
         self.urgency = self.urgency.max(Urgency::Now);
     }
@@ -85,7 +82,6 @@ impl AckPolicy {
     }
 
     /// Is an ACK due that must not ride on data?
-    #[inline]
     pub(crate) fn wants_pure(&self) -> bool {
         self.urgency == Urgency::Pure
     }
@@ -96,13 +92,11 @@ impl AckPolicy {
     }
 
     /// Is an ACK due?
-    #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.urgency >= Urgency::Now
     }
 
     /// When a delayed ACK must go, or [`Instant::MAX`].
-    #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }
@@ -114,7 +108,6 @@ impl AckPolicy {
     }
 
     /// A segment with the current acknowledgement left.
-    #[inline]
     pub(crate) fn sent(&mut self) {
         if self.urgency != Urgency::None {
             self.quick = self.quick.saturating_sub(1);

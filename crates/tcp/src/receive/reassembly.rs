@@ -64,13 +64,11 @@ impl Reassembly {
     }
 
     /// Octets that may be read.
-    #[inline]
     pub(crate) fn readable(&self) -> u64 {
         self.readable
     }
 
     /// Is there anything above a hole?
-    #[inline]
     pub(crate) fn has_hole(&self) -> bool {
         !self.later.is_empty()
     }
@@ -98,7 +96,6 @@ impl Reassembly {
     }
 
     /// As [`Self::insert_in_order`], while there is no hole.
-    #[inline]
     pub(crate) fn append(&mut self, next: Seq, payload: Payload) -> Seq {
         let run = Run { seq: next, len: payload.len, offset: payload.offset };
         if self.append_ready(run, self.most) { next + payload.len } else { next }
@@ -123,7 +120,6 @@ impl Reassembly {
         end
     }
 
-    #[inline]
     fn append_ready(&mut self, run: Run, most: usize) -> bool {
         let last = self.more.back_mut().unwrap_or(&mut self.ready);
         if last.len == 0 {
@@ -155,7 +151,6 @@ impl Reassembly {
     }
 
     /// Reads at most `max` octets, in order, of one contiguous piece.
-    #[inline]
     pub(crate) fn read(&mut self, max: u64, irs: Seq) -> Option<Received> {
         let Run { seq, len, offset } = self.ready;
         let taken = u64::from(len).min(max) as u32;

@@ -57,7 +57,6 @@ impl SackGenerator {
     }
 
     /// Is there anything to report?
-    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0 && self.duplicate.is_none()
     }

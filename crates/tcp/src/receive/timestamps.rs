@@ -39,13 +39,11 @@ impl PeerClock {
     }
 
     /// TS.Recent: what a segment of ours echoes.
-    #[inline]
     pub(crate) fn recent(&self) -> u32 {
         self.recent
     }
 
     /// RFC 7323 §5.3 R1 and R2, §4.3 (2): PAWS, for a connection that uses timestamps.
-    #[inline(always)]
     pub(crate) fn judge(&self, now: Instant, segment: &Segment) -> Freshness {
         // RFC 7323 §3.2: without the option it SHOULD be dropped silently.
         let Some(timestamps) = segment.options.timestamps else { return Freshness::Unstamped };
@@ -59,7 +57,6 @@ impl PeerClock {
 
     /// RFC 7323 §5.3 R3: only an acceptable segment moves TS.Recent, and only one whose ACK is acceptable too: forged
     /// clocks would have honest segments dropped. A spurious retransmission that overtakes originals would, too.
-    #[inline(always)]
     pub(crate) fn record(&mut self, now: Instant, segment: &Segment) {
         if let Some(timestamps) = segment.options.timestamps
             && !segment.flags.contains(Flags::RST)
@@ -71,7 +68,6 @@ impl PeerClock {
     }
 
     /// An ACK up to `next` leaves.
-    #[inline]
     pub(crate) fn on_ack_sent(&mut self, next: Seq) {
         self.last_ack_sent = next;
     }

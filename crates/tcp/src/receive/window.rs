@@ -90,7 +90,6 @@ impl ReceiveWindow {
     }
 
     /// RCV.NXT.
-    #[inline]
     pub(crate) fn next(&self) -> Seq {
         self.next
     }
@@ -101,19 +100,16 @@ impl ReceiveWindow {
     }
 
     /// RCV.WND: octets that the peer may send now.
-    #[inline]
     pub(crate) fn size(&self) -> u32 {
         if self.next.before(self.edge) { self.edge.since(self.next) } else { 0 }
     }
 
     /// The right edge, RCV.NXT + RCV.WND.
-    #[inline]
     pub(crate) fn edge(&self) -> Seq {
         self.edge
     }
 
     /// RCV.NXT moves on.
-    #[inline]
     pub(crate) fn advance(&mut self, next: Seq) {
         self.next = next;
         // A FIN may lie one above the edge.
@@ -121,7 +117,6 @@ impl ReceiveWindow {
     }
 
     /// The octets by which the window could grow, `unread` octets being in the buffer.
-    #[inline]
     fn growth(&self, unread: u64) -> u32 {
         let unread = if self.shared { 0 } else { unread };
         let free = u64::from(self.offered).saturating_sub(unread) as u32;
@@ -129,7 +124,6 @@ impl ReceiveWindow {
     }
 
     /// RFC 9293 §3.8.6.2.2 (silly window avoidance): growth below this is not offered.
-    #[inline]
     fn least_growth(&self, segment_size: u32) -> u32 {
         (self.limit / 2).min(segment_size).max(1)
     }
@@ -144,7 +138,6 @@ impl ReceiveWindow {
     }
 
     /// Moves the right edge if that is worth it and returns the window field. The edge never moves back.
-    #[inline]
     pub(crate) fn advertise(&mut self, unread: u64, segment_size: u32) -> u16 {
         let growth = self.growth(unread);
         if growth >= self.least_growth(segment_size) {
@@ -161,7 +154,6 @@ impl ReceiveWindow {
 
     /// Has reading made so much room that the peer should hear of it at once? As Linux decides: the window
     /// can at least double, and is at most half of the buffer.
-    #[inline]
     pub(crate) fn wants_update(&self, unread: u64, segment_size: u32) -> bool {
         let size = self.size();
         size <= self.limit / 2 && {
@@ -176,7 +168,6 @@ impl ReceiveWindow {
     }
 
     /// The application read.
-    #[inline]
     pub(crate) fn read(&mut self, octets: u32) {
         if let Some(tuning) = &mut self.tuning {
             tuning.copied += u64::from(octets);
@@ -185,7 +176,6 @@ impl ReceiveWindow {
 
     /// Data arrived, `received` octets in all: measures, and lets the buffer grow once per round-trip time. `echo` is the
     /// timestamp that a full-sized segment echoes.
-    #[inline]
     pub(crate) fn tune(&mut self, now: Instant, received: u64, echo: Option<u32>, segment_size: u32) {
         let (size, max) = (self.size(), self.max);
         if let Some(tuning) = &mut self.tuning {

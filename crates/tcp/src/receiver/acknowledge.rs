@@ -61,7 +61,6 @@ impl Receiver {
     }
 
     /// RFC 7323 §3.2: the timestamp of any segment, once both SYNs carried one.
-    #[inline(always)]
     pub(crate) fn stamp(&self, cx: &Context) -> Option<Timestamps> {
         let echo = self.clock.recent();
         cx.agreed.timestamps.then(|| Timestamps { value: cx.timestamp(), echo })
@@ -87,7 +86,6 @@ impl Receiver {
     }
 
     /// Has reading opened the window so far that the peer should know?
-    #[inline]
     pub(crate) fn owes_window_update(&self, cx: &Context, smss: u32) -> bool {
         let segment_size = self.acks.segment_size(smss);
         cx.state.takes_data() && self.window.wants_update(self.reassembly.readable(), segment_size)

@@ -7,7 +7,6 @@ use ropewalk_wire::{Flags, Segment};
 
 impl Receiver {
     /// Has a FIN arrived, in order or not?
-    #[inline]
     pub(crate) fn knows_fin(&self) -> bool {
         self.fin.is_some()
     }

@@ -57,13 +57,11 @@ impl Receiver {
     }
 
     /// RFC 7323 §5.3: PAWS.
-    #[inline(always)]
     pub(crate) fn freshness(&self, cx: &Context, segment: &Segment) -> Freshness {
         self.clock.judge(cx.now, segment)
     }
 
     /// RFC 7323 §4.3: an acceptable segment, whose ACK is acceptable too, may move TS.Recent.
-    #[inline(always)]
     pub(crate) fn record_timestamp(&mut self, cx: &Context, segment: &Segment) {
         if cx.agreed.timestamps {
             self.clock.record(cx.now, segment);
@@ -71,20 +69,17 @@ impl Receiver {
     }
 
     /// Is the segment in order and within the window? Nearly every one.
-    #[inline]
     pub(crate) fn is_next(&self, segment: &Segment) -> bool {
         segment.seq == self.window.next()
             && (segment.payload.len == 0 || segment.end().before_eq(self.window.edge()))
     }
 
     /// RCV.NXT.
-    #[inline]
     pub(crate) fn next(&self) -> Seq {
         self.window.next()
     }
 
     /// Reads at most `max` octets of one contiguous piece; `irs` is the peer's initial sequence number.
-    #[inline]
     pub(crate) fn read(&mut self, max: u64, irs: Seq) -> Option<Received> {
         let received = self.reassembly.read(max, irs)?;
         self.window.read(received.payload.len);
@@ -92,7 +87,6 @@ impl Receiver {
     }
 
     /// Octets that may be read.
-    #[inline]
     pub(crate) fn readable(&self) -> u64 {
         self.reassembly.readable()
     }
@@ -103,7 +97,6 @@ impl Receiver {
     }
 
     /// Is the FIN in order, and everything before it read?
-    #[inline]
     pub(crate) fn is_finished(&self) -> bool {
         self.fin_reached && self.reassembly.readable() == 0
     }
@@ -119,7 +112,6 @@ impl Receiver {
     }
 
     /// An ACK is due at once; data may carry it.
-    #[inline]
     pub(crate) fn ack_at_once(&mut self) {
         self.acks.at_once();
     }
@@ -135,19 +127,16 @@ impl Receiver {
     }
 
     /// Is an ACK due?
-    #[inline]
     pub(crate) fn owes_ack(&self) -> bool {
         self.acks.is_due()
     }
 
     /// … in a segment of its own?
-    #[inline]
     pub(crate) fn owes_ack_alone(&self) -> bool {
         self.acks.wants_pure()
     }
 
     /// When a delayed ACK must go, or [`Instant::MAX`].
-    #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.acks.deadline()
     }

@@ -7,7 +7,6 @@ use ropewalk_wire::{Flags, Payload, Segment};
 
 impl Receiver {
     /// The data of a segment. `idle` is how long a pause makes the peer restart from a small window.
-    #[inline(always)]
     pub(crate) fn on_text(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
         if cx.agreed.ecn {
             self.notice_congestion(cx, segment);
@@ -24,14 +23,12 @@ impl Receiver {
     }
 
     /// The timestamp that a full-sized segment echoes: its age is the round-trip time as a receiver sees it.
-    #[inline]
     fn full_segments_echo(&self, cx: &Context, segment: &Segment) -> Option<u32> {
         let timestamps = segment.options.timestamps.filter(|_| cx.agreed.timestamps)?;
         let full = segment.payload.len >= self.acks.segment_size(1);
         (full && timestamps.echo != 0).then_some(timestamps.echo)
     }
 
-    #[inline]
     fn on_in_order(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
         let next = self.reassembly.append(segment.seq, segment.payload);
         self.received_up_to(cx, next);
@@ -48,7 +45,6 @@ impl Receiver {
     }
 
     /// RCV.NXT moves to `next`.
-    #[inline]
     fn received_up_to(&mut self, cx: &mut Context, next: Seq) {
         cx.stats.bytes_received += u64::from(next.since(self.window.next()));
         self.window.advance(next);

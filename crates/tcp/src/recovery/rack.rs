@@ -35,7 +35,6 @@ pub(crate) struct Circumstances {
 
 impl Rack {
     /// RFC 8985 §6.2 steps 2 and 3; `highest` is the highest octet delivered, plus one.
-    #[inline]
     pub(crate) fn update(&mut self, now: Instant, highest: Mark, delivery: &Delivery) {
         if let Some((at, end)) = delivery.latest
             && self.latest.is_none_or(|(a, e)| crate::send::queue::sent_after(at, end, a, e))
@@ -48,7 +47,6 @@ impl Rack {
     }
 
     /// Highest octet known to be delivered, plus one, if that is above SND.UNA.
-    #[inline]
     pub(crate) fn fack(&self) -> Mark {
         self.fack
     }

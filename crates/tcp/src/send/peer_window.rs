@@ -26,13 +26,11 @@ impl PeerWindow {
     }
 
     /// SND.WND in octets.
-    #[inline]
     pub(crate) fn size(&self) -> u32 {
         self.size
     }
 
     /// The largest one seen.
-    #[inline]
     pub(crate) fn largest(&self) -> u32 {
         self.largest
     }
@@ -43,13 +41,11 @@ impl PeerWindow {
     }
 
     /// What is left of it beside `flight` octets.
-    #[inline]
     pub(crate) fn usable(&self, flight: u32) -> u32 {
         self.size.saturating_sub(flight)
     }
 
     /// The window field in octets.
-    #[inline]
     pub(crate) fn of(&self, segment: &Segment) -> u32 {
         let scale = if segment.flags.contains(Flags::SYN) { 0 } else { self.scale };
         u32::from(segment.window) << scale
@@ -57,13 +53,11 @@ impl PeerWindow {
 
     /// Is the segment newer than the last one that told a window (RFC 9293 §3.10.7.4)? SND.WL2, the last ACK that did so,
     /// is never above SND.UNA and so needs no memory.
-    #[inline]
     pub(crate) fn is_updated_by(&self, segment: &Segment) -> bool {
         segment.seq.after_eq(self.updated_by)
     }
 
     /// A segment other than a SYN tells the window. Returns it.
-    #[inline(always)]
     pub(crate) fn update(&mut self, segment: &Segment) -> u32 {
         let size = u32::from(segment.window) << self.scale;
         self.set(segment.seq, size);
@@ -75,7 +69,6 @@ impl PeerWindow {
         self.set(segment.seq, self.of(segment));
     }
 
-    #[inline(always)]
     fn set(&mut self, seq: Seq, size: u32) {
         self.updated_by = seq;
         self.size = size;

@@ -25,23 +25,19 @@ impl Marks {
     /// It carries the FIN.
     pub(crate) const FIN: Self = Self(16);
 
-    #[inline]
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    #[inline]
     fn set(&mut self, other: Self) {
         self.0 |= other.0;
     }
 
-    #[inline]
     fn clear(&mut self, other: Self) {
         self.0 &= !other.0;
     }
 
     /// Sent once, and nothing heard of it.
-    #[inline]
     const fn is_plain(self) -> bool {
         self.0 & !Self::FIN.0 == 0
     }
@@ -69,7 +65,6 @@ impl Sent {
         Self { seq, len, offset: payload.offset, sent_at: now, marks }
     }
 
-    #[inline]
     pub(crate) fn end(&self) -> Seq {
         self.seq + self.len
     }
@@ -127,7 +122,6 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    #[inline]
     pub(crate) fn new(now: Instant, echo: Option<u64>, min_rtt: Duration, fack: Seq) -> Self {
         Self {
             now,
@@ -147,7 +141,6 @@ impl Delivery {
     }
 
     /// A segment is newly delivered.
-    #[inline]
     fn note(&mut self, sent: &Sent) {
         self.delivered += sent.len;
         if sent.marks.has(Marks::EVER_RETRANSMITTED) {
@@ -176,7 +169,6 @@ impl Delivery {
 }
 
 /// RFC 8985 §6.2: was the first transmission, at `at` and ending at `end`, made after the second?
-#[inline]
 pub(crate) fn sent_after(at: Instant, end: Seq, other_at: Instant, other_end: Seq) -> bool {
     at > other_at || (at == other_at && end.after(other_end))
 }
@@ -243,7 +235,6 @@ impl SentQueue {
     }
 
     /// SND.UNA, once the SYN is acknowledged.
-    #[inline]
     pub(crate) fn una(&self) -> Mark {
         self.una
     }
@@ -258,39 +249,32 @@ impl SentQueue {
         std::mem::take(&mut self.lost_log)
     }
 
-    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.segments.len()
     }
 
-    #[inline]
     pub(crate) fn front(&self) -> Option<&Sent> {
         self.segments.front()
     }
 
-    #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&Sent> {
         self.segments.get(index)
     }
 
-    #[inline]
     pub(crate) fn push(&mut self, sent: Sent) {
         self.segments.push_back(sent);
     }
 
     /// RFC 6675 §4: octets that left the network or never will: SACKed and lost ones less retransmissions.
-    #[inline]
     pub(crate) fn pipe(&self, flight: u32) -> u32 {
         flight.saturating_sub(self.sacked + self.lost) + self.retransmitted
     }
 
     /// Octets SACKed.
-    #[inline]
     pub(crate) fn sacked(&self) -> u32 {
         self.sacked
     }
@@ -300,7 +284,6 @@ impl SentQueue {
         self.sacked_segments
     }
 
-    #[inline]
     pub(crate) fn wants_retransmission(&self) -> bool {
         self.to_retransmit > 0
     }
@@ -330,7 +313,6 @@ impl SentQueue {
     }
 
     /// Everything below `una` is acknowledged.
-    #[inline]
     pub(crate) fn acknowledge(&mut self, una: Seq, delivery: &mut Delivery) {
         let acked_before = delivery.acked;
         while let Some(front) = self.segments.front_mut() {
@@ -361,13 +343,11 @@ impl SentQueue {
     }
 
     /// Is every segment in the queue as it was sent first: none SACKed, deemed lost or sent again?
-    #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.marked == 0
     }
 
     /// [`Self::acknowledge`] for a queue that is plain: nearly always.
-    #[inline]
     pub(crate) fn acknowledge_plain(&mut self, una: Seq) -> Arrival {
         let mut arrival = Arrival { acked: 0, oldest: Instant::MAX, newest: Instant::MAX };
         while let Some(front) = self.segments.front_mut() {

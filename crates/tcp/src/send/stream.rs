@@ -20,7 +20,6 @@ pub(crate) struct SendStream {
 
 impl SendStream {
     /// Octets that wait.
-    #[inline]
     pub(crate) fn unsent(&self) -> u64 {
         self.unsent
     }
@@ -38,7 +37,6 @@ impl SendStream {
     }
 
     /// Octets of the first contiguous range: the longest segment that may be cut now.
-    #[inline]
     pub(crate) fn front_len(&self) -> u64 {
         self.front.len
     }
@@ -61,7 +59,6 @@ impl SendStream {
     }
 
     /// Cuts at most `max` octets from the front; never across two ranges.
-    #[inline]
     pub(crate) fn cut(&mut self, max: u32) -> Payload {
         let len = self.front.len.min(u64::from(max));
         let payload = Payload { offset: self.front.offset, len: len as u32 };

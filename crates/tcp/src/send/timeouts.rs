@@ -13,31 +13,26 @@ pub(crate) struct Timeouts {
 
 impl Timeouts {
     /// Timeouts since the last progress.
-    #[inline]
     pub(crate) fn consecutive(&self) -> u32 {
         self.consecutive
     }
 
     /// Doublings of the persist timer.
-    #[inline]
     pub(crate) fn persist_backoff(&self) -> u32 {
         self.persist_backoff
     }
 
     /// New data was acknowledged.
-    #[inline]
     pub(crate) fn on_progress(&mut self) {
         self.consecutive = 0;
     }
 
     /// The peer answers.
-    #[inline]
     pub(crate) fn on_answer(&mut self) {
         self.probes_unanswered = 0;
     }
 
     /// Data leaves, or the window has opened. RFC 9293 §3.8.6.1: the next time probing begins anew.
-    #[inline]
     pub(crate) fn end_persist(&mut self) {
         self.persist_backoff = 0;
     }

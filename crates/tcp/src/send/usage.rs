@@ -17,25 +17,21 @@ impl Usage {
     }
 
     /// Does cwnd limit the sender?
-    #[inline]
     pub(crate) fn is_limited(&self) -> bool {
         self.limited
     }
 
     /// The most that was on its way in this round.
-    #[inline]
     pub(crate) fn most(&self) -> u32 {
         self.most
     }
 
     /// cwnd holds data back.
-    #[inline]
     pub(crate) fn set_limited(&mut self) {
         self.limited = true;
     }
 
     /// A segment has left: `flight` octets from `una` on are on their way, and `limited` says whether cwnd lets no other out.
-    #[inline]
     pub(crate) fn on_sent(&mut self, una: Mark, flight: u32, limited: bool) {
         if una >= self.round_end || limited || (!self.limited && flight > self.most) {
             self.limited = limited;

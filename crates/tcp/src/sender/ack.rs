@@ -47,7 +47,6 @@ pub(super) struct Ack {
 
 impl Sender {
     /// SND.UNA =< SEG.ACK =< SND.NXT.
-    #[inline(always)]
     pub(crate) fn on_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
         self.check_app_limited(cx);
         self.timeouts.on_answer();
@@ -63,14 +62,12 @@ impl Sender {
     }
 
     /// After [`Self::on_ack`]: the model of the path hears of it, and the trace.
-    #[inline]
     pub(crate) fn conclude_ack(&mut self, cx: &mut Context) {
         self.feed_model(cx);
         self.trace_window(cx);
     }
 
     /// Can the ACK only acknowledge data sent once, in order, outside any recovery? Nearly every one.
-    #[inline]
     fn is_all_plain(&self, cx: &Context, segment: &Segment) -> bool {
         segment.ack.after(self.una)
             && self.queue.is_plain()
@@ -82,7 +79,6 @@ impl Sender {
     }
 
     /// What [`Self::on_any_ack`] comes to then.
-    #[inline(always)]
     fn on_plain_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
         let Arrival { acked, oldest, newest } = self.queue.acknowledge_plain(segment.ack);
         self.advance_to(cx, segment.ack, acked);
@@ -116,7 +112,6 @@ impl Sender {
     }
 
     /// SND.UNA moves.
-    #[inline]
     fn advance_to(&mut self, cx: &mut Context, una: Seq, acked: u32) {
         self.una = una;
         self.timeouts.on_progress();
@@ -227,7 +222,6 @@ impl Sender {
         self.sample_delivery(cx, delivery);
     }
 
-    #[inline]
     fn measure_rate(&mut self, cx: &Context, delivered: u32) {
         let limit = if self.usage.is_limited() { LimitedBy::Window } else { LimitedBy::Application };
         self.rate.on_delivered(cx.now, delivered, self.rtt.srtt(), limit);
@@ -261,14 +255,12 @@ impl Sender {
     }
 
     /// As Linux: in slow start a window of which more than half was used may grow.
-    #[inline]
     fn is_cwnd_limited(&self) -> bool {
         self.usage.is_limited()
             || (self.controller.in_slow_start() && self.controller.cwnd() < 2 * self.usage.most())
     }
 
     /// SND.UNA advanced: timers, and our FIN.
-    #[inline(always)]
     fn on_progress(&mut self, cx: &mut Context) -> Progress {
         if self.queue.is_empty() {
             // RFC 6298 §5.2.

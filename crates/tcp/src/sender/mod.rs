@@ -124,13 +124,11 @@ impl Sender {
     }
 
     /// Is there anything that [`Self::next_segment`] could send, now or later?
-    #[inline]
     pub(crate) fn has_data(&self) -> bool {
         self.stream.unsent() > 0 || !self.queue.is_empty() || self.fin == Fin::Wanted
     }
 
     /// RFC 9293 §3.10.7.4: the window's update, from segments that acknowledge SND.UNA, and only from newer ones.
-    #[inline(always)]
     pub(crate) fn update_window(&mut self, segment: &Segment) {
         if segment.ack != self.una || !self.peer.is_updated_by(segment) {
             return;
@@ -163,26 +161,22 @@ impl Sender {
     }
 
     /// Free octets of the send buffer.
-    #[inline]
     pub(crate) fn send_space(&self, cx: &Context) -> u64 {
         let held = self.stream.unsent() + u64::from(self.nxt.since(self.una));
         u64::from(cx.config.send_buffer).saturating_sub(held)
     }
 
     /// SND.NXT - SND.UNA.
-    #[inline]
     pub(crate) fn flight(&self) -> u32 {
         self.nxt.since(self.una)
     }
 
     /// SND.NXT, to be remembered.
-    #[inline]
     pub(crate) fn sent_mark(&self) -> Mark {
         self.queue.una() + self.flight()
     }
 
     /// The place of a number at or above SND.UNA.
-    #[inline]
     pub(crate) fn mark(&self, seq: Seq) -> Mark {
         self.queue.una() + seq.since(self.una)
     }
@@ -200,7 +194,6 @@ impl Sender {
     }
 
     /// The congestion window in octets. Without SACK and PRR, inflated during fast recovery (RFC 6582).
-    #[inline]
     pub(crate) fn cwnd(&self) -> u32 {
         if self.inflates() {
             let inflated = i64::from(self.controller.cwnd()) + self.recovery.credit;
@@ -210,7 +203,6 @@ impl Sender {
     }
 
     /// RFC 6582 with its own inflation of cwnd?
-    #[inline]
     fn inflates(&self) -> bool {
         self.recovery.phase == Phase::Fast
             && self.recovery.method == LossRecovery::NewReno
@@ -218,7 +210,6 @@ impl Sender {
     }
 
     /// Octets that count against cwnd (RFC 6675 §4; without SACK less what duplicate ACKs tell of).
-    #[inline]
     pub(crate) fn pipe(&self) -> u32 {
         let pipe = self.queue.pipe(self.flight());
         if self.recovery.method == LossRecovery::NewReno && self.recovery.credit != 0 {
@@ -236,73 +227,61 @@ impl Sender {
     }
 
     /// Octets that wait and were never sent.
-    #[inline]
     pub(crate) fn unsent(&self) -> u64 {
         self.stream.unsent()
     }
 
     /// SND.UNA.
-    #[inline]
     pub(crate) fn una(&self) -> Seq {
         self.una
     }
 
     /// SND.NXT.
-    #[inline]
     pub(crate) fn nxt(&self) -> Seq {
         self.nxt
     }
 
     /// Octets of data in a full segment.
-    #[inline]
     pub(crate) fn smss(&self) -> u32 {
         self.smss
     }
 
     /// Where recovery stands.
-    #[inline]
     pub(crate) fn phase(&self) -> Phase {
         self.recovery.phase
     }
 
     /// The measurements of the path, to be looked at.
-    #[inline]
     pub(crate) fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
 
     /// … of what it delivers.
-    #[inline]
     pub(crate) fn delivery_rate(&self) -> &DeliveryRate {
         &self.rate
     }
 
     /// The congestion control, to be looked at.
-    #[inline]
     pub(crate) fn controller(&self) -> &Controller {
         &self.controller
     }
 
     /// The peer's window, to be looked at.
-    #[inline]
     pub(crate) fn peer_window(&self) -> &PeerWindow {
         &self.peer
     }
 
     /// Timeouts and probes in vain, to be looked at.
-    #[inline]
     pub(crate) fn timeouts(&self) -> &Timeouts {
         &self.timeouts
     }
 
     /// The deadlines, to be looked at.
-    #[inline]
     pub(crate) fn timers(&self) -> &Timers {
         &self.timers
     }
 
     /// What a coupled congestion control lays down.
-    #[inline]
     pub(crate) fn set_coupling(&mut self, coupling: Coupling) {
         self.controller.set_coupling(coupling);
     }

@@ -20,7 +20,6 @@ impl Sender {
     }
 
     /// Must data wait for its departure time?
-    #[inline]
     pub(super) fn is_held_by_pacer(&self, cx: &Context) -> bool {
         self.pace.as_ref().is_some_and(|pace| pace.pacer.holds(cx.now))
     }
@@ -34,7 +33,6 @@ impl Sender {
     }
 
     /// Of `space` octets, what pacing lets out now.
-    #[inline]
     pub(super) fn paced_space(&self, cx: &Context, space: u32) -> u32 {
         match &self.pace {
             None => space,
@@ -43,7 +41,6 @@ impl Sender {
     }
 
     /// A packet of `size` octets of sequence space, `len` of them data, is about to leave, and ends before `end`.
-    #[inline]
     pub(super) fn pace_departure(&mut self, cx: &Context, end: Seq, size: u32, len: u32) {
         if self.pace.is_some() {
             self.depart(cx, end, size, len);
@@ -76,7 +73,6 @@ impl Sender {
 
     /// CheckIfApplicationLimited (draft-ietf-ccwg-bbr): nothing to send, though cwnd and pacing would let it out. A
     /// subflow's owner has had its turn only after the departure time.
-    #[inline]
     pub(super) fn check_app_limited(&mut self, cx: &Context) {
         if let Some(pace) = &self.pace
             && pace.path.is_some()
@@ -105,7 +101,6 @@ impl Sender {
     }
 
     /// A plain ACK delivered `octets`.
-    #[inline]
     pub(super) fn sample_plain(&mut self, cx: &Context, octets: u32) {
         if self.pace.is_some() {
             self.sample_rate(cx, octets, None);
@@ -113,7 +108,6 @@ impl Sender {
     }
 
     /// An ACK delivered what `delivery` says.
-    #[inline]
     pub(super) fn sample_delivery(&mut self, cx: &Context, delivery: &Delivery) {
         if self.pace.is_some() {
             self.sample_rate(cx, delivery.delivered, Some(delivery));
@@ -143,7 +137,6 @@ impl Sender {
     }
 
     /// The losses that were found, and then the ACK's sample, go to the model.
-    #[inline]
     pub(crate) fn feed_model(&mut self, cx: &Context) {
         if self.pace.is_some() {
             self.sample_model(cx);

@@ -19,7 +19,6 @@ const PROBE_INITIAL: Duration = Duration::from_secs(1);
 
 impl Sender {
     /// RFC 8985 §7.2: schedules a probe for the tail, if loss detection could do without a timeout.
-    #[inline]
     pub(super) fn schedule_probe(&mut self, cx: &Context) {
         if !cx.config.tail_loss_probe || self.recovery.method == LossRecovery::NewReno {
             return;

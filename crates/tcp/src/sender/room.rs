@@ -20,7 +20,6 @@ pub struct Room {
 impl Sender {
     /// Octets that cwnd (and the peer's window, if it is this connection's) lets out now beyond
     /// what waits.
-    #[inline]
     pub(crate) fn cwnd_space(&self, cx: &Context) -> u32 {
         if !matches!(cx.state, State::Established | State::CloseWait) {
             return 0;
@@ -35,7 +34,6 @@ impl Sender {
 
     /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, which share most of their reckoning: for a
     /// scheduler that asks after every ACK.
-    #[inline]
     pub(crate) fn room(&self, cx: &Context) -> Room {
         let plain = self.recovery.phase == Phase::Open
             && self.queue.is_plain()

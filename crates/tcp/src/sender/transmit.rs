@@ -24,7 +24,6 @@ enum Blocked {
 impl Sender {
     /// May [`Self::next_segment`] have a segment, or something to take note of? When the answer is no, calling it would
     /// change nothing.
-    #[inline]
     pub(crate) fn may_have_data(&self, cx: &Context) -> bool {
         if self.timers.is_pacing() {
             return false;
@@ -61,7 +60,6 @@ impl Sender {
     }
 
     /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).
-    #[inline(always)]
     pub(crate) fn next_segment(&mut self, cx: &mut Context) -> Option<Outgoing> {
         if self.is_held_by_pacer(cx) {
             return None;
@@ -94,7 +92,6 @@ impl Sender {
     }
 
     /// The lowest segment deemed lost, if it may leave now.
-    #[inline]
     fn next_repair(&mut self) -> Option<usize> {
         let index = self.queue.next_lost()?;
         if !self.recovery.fast_retransmit {
@@ -137,7 +134,6 @@ impl Sender {
     }
 
     /// Octets that count against cwnd for new data.
-    #[inline]
     pub(super) fn outstanding(&self, cx: &Context) -> u32 {
         if self.recovery.phase != Phase::Open {
             return self.pipe();
@@ -158,7 +154,6 @@ impl Sender {
     }
 
     /// Octets of data of the next new segment, 0 for a FIN alone; or why there is none.
-    #[inline]
     fn next_new(&self, cx: &Context) -> Result<u32, Blocked> {
         let unsent = self.stream.unsent();
         if unsent == 0 {
@@ -176,18 +171,15 @@ impl Sender {
     }
 
     /// Octets of the next new segment, if nothing else limits it.
-    #[inline]
     fn next_len(&self) -> u32 {
         u64::from(self.smss).min(self.stream.front_len()) as u32
     }
 
-    #[inline]
     fn is_held_by_congestion(&self, cx: &Context, len: u32) -> bool {
         self.recovery.new_segments == 0 && self.outstanding(cx) + len > self.controller.cwnd()
     }
 
     /// A FIN alone is not held by cwnd.
-    #[inline]
     fn next_fin(&self, cx: &Context) -> Result<u32, Blocked> {
         if self.fin != Fin::Wanted {
             return Err(Blocked::Empty);
@@ -200,7 +192,6 @@ impl Sender {
 
     /// RFC 9293 §3.8.6.2.1 (silly window avoidance): a segment of full length, or half of the largest window seen.
     /// Less is sent only when nothing is on its way and the window has stayed small (persist timer).
-    #[inline]
     fn fit_window(&self, cx: &Context, len: u32) -> Result<u32, Blocked> {
         if !cx.owns_window() {
             return Ok(len);
@@ -312,7 +303,6 @@ impl Sender {
     }
 
     /// Timers and recovery after any segment with data or FIN.
-    #[inline]
     fn after_data(&mut self, cx: &mut Context, len: u32) {
         cx.stats.data_segments_sent += u64::from(len > 0);
         self.last_sent = cx.now;

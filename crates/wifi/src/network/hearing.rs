@@ -4,7 +4,7 @@ use super::Network;
 use crate::engine::Engine;
 use crate::frame::FrameKind;
 use crate::propagation::Fading;
-use crate::radio::{Heard, Locked};
+use crate::radio::{Heard, Locked, Transmitter};
 use crate::topology::Neighbour;
 use ropewalk_units::Instant;
 
@@ -19,7 +19,7 @@ impl Network {
         }
         let radio = &mut self.radios[neighbour.radio as usize];
         if neighbour.is_sensed && radio.carrier.begin_sensing(now) {
-            radio.defer(now, false);
+            radio.defer(now, Transmitter::Another);
         }
     }
 

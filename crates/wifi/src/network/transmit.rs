@@ -6,7 +6,7 @@ use crate::air::Transmission;
 use crate::engine::Engine;
 use crate::frame::{BROADCAST, Frame, FrameKind};
 use crate::phy;
-use crate::radio::{AfterSifs, Phase};
+use crate::radio::{AfterSifs, Phase, Transmitter};
 use crate::token::Token;
 use crate::topology::Neighbour;
 use ropewalk_sim::PacketId;
@@ -135,7 +135,7 @@ impl Network {
             radio.stats.missed += 1;
         }
         if radio.carrier.begin_sending(now) {
-            radio.defer(now, true);
+            radio.defer(now, Transmitter::Itself);
         }
         for n in 0..count {
             let neighbour = self.topology.neighbour(index, n);

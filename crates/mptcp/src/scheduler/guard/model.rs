@@ -2,7 +2,7 @@
 //! windows and head-of-line blocking.
 
 use crate::config::Coupling;
-use crate::coupling::{Control, CoupledControl};
+use crate::coupling::{Control, CoupledControl, Decrease};
 use crate::view::SubflowView;
 
 /// Steps of the fixed-point iteration.
@@ -66,7 +66,7 @@ pub(super) fn predict(
     paths: &[PathParameters],
     window: f64,
 ) -> Prediction {
-    let control = CoupledControl::new(coupling, true).control();
+    let control = CoupledControl::new(coupling, Decrease::FromCwnd).control();
     let mut flows: Vec<Flow> = paths.iter().map(|path| flow(control, path, 1.0)).collect();
     if paths.len() > 1 && is_coupled(coupling) {
         for _ in 0..STEPS {
@@ -83,7 +83,7 @@ pub(super) fn predict(
 
 /// Does the window of one subflow depend on the others?
 pub(super) fn is_coupled(coupling: Coupling) -> bool {
-    CoupledControl::new(coupling, true).depends_on_others()
+    CoupledControl::new(coupling, Decrease::FromCwnd).depends_on_others()
 }
 
 fn flow(control: Control, path: &PathParameters, aggressiveness: f64) -> Flow {
@@ -136,7 +136,7 @@ fn aggressiveness(
     paths: &[PathParameters],
     flows: &[Flow],
 ) -> Vec<f64> {
-    let mut control = CoupledControl::new(coupling, true);
+    let mut control = CoupledControl::new(coupling, Decrease::FromCwnd);
     let supposed: Vec<SubflowView> =
         views.iter().zip(paths).zip(flows).map(|((view, path), flow)| suppose(view, path, flow)).collect();
     for (index, path) in paths.iter().enumerate() {

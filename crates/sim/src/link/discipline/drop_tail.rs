@@ -22,12 +22,10 @@ impl DropTail {
     }
 
     /// May `bytes` that find the link idle go straight to the transmitter?
-    #[inline]
     pub(in crate::link) fn passes_when_idle(&self, bytes: u32) -> bool {
         self.mark_above > 0 && self.limit.fits(super::Load::default(), bytes)
     }
 
-    #[inline(always)]
     pub(in crate::link) fn enqueue(&mut self, queued: Queued, offer: Offer, context: &mut impl QueueContext) {
         if !self.limit.fits(offer.load, queued.bytes) {
             context.discard(offer.now, queued, DropReason::QueueFull);
@@ -39,7 +37,6 @@ impl DropTail {
         self.waiting.push_back(queued);
     }
 
-    #[inline]
     pub(super) fn dequeue(&mut self) -> Option<Queued> {
         self.waiting.pop_front()
     }

@@ -17,13 +17,11 @@ pub(super) struct Few {
     blocks: VecDeque<(u64, u64)>,
 }
 
-#[inline]
 fn end((at, payload): (u64, Payload)) -> u64 {
     at + u64::from(payload.len)
 }
 
 /// How many elements move when one of so many comes or goes.
-#[inline]
 fn moved(index: usize, len: usize) -> usize {
     index.min(len - index)
 }
@@ -33,23 +31,19 @@ impl Few {
         self.pieces.iter().for_each(|(_, piece)| visit(*piece));
     }
 
-    #[inline]
     pub(super) fn len(&self) -> usize {
         self.pieces.len()
     }
 
-    #[inline]
     pub(super) fn first(&self) -> Option<(u64, Payload)> {
         self.pieces.front().copied()
     }
 
-    #[inline]
     pub(super) fn end(&self) -> Option<u64> {
         self.blocks.back().map(|(_, to)| *to)
     }
 
     /// The index of the first piece that ends above a place.
-    #[inline]
     fn index(&self, at: u64) -> usize {
         if self.end().is_none_or(|end| end <= at) {
             return self.pieces.len();
@@ -58,7 +52,6 @@ impl Few {
     }
 
     /// Do octets touch only pieces near one end of the list?
-    #[inline]
     pub(super) fn is_near(&self, at: u64, len: u32) -> bool {
         let count = self.pieces.len();
         count <= NEAR || self.index(at) + NEAR >= count || self.index(at + u64::from(len)) <= NEAR
@@ -71,7 +64,6 @@ impl Few {
     }
 
     /// Octets that continue the highest piece. Returns whether these do.
-    #[inline]
     pub(super) fn append(&mut self, at: u64, payload: Payload) -> bool {
         let (Some(last), Some(block)) = (self.pieces.back_mut(), self.blocks.back_mut()) else {
             return false;
@@ -159,7 +151,6 @@ impl Few {
     }
 
     /// The first block shrinks with its pieces.
-    #[inline]
     pub(super) fn remove_first(&mut self) {
         let Some(piece) = self.pieces.pop_front() else { return };
         if let Some(block) = self.blocks.front_mut() {

@@ -22,31 +22,26 @@ pub struct Pieces {
 
 impl Pieces {
     /// Nothing above a hole?
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.octets == 0
     }
 
     /// Octets held.
-    #[inline]
     pub fn octets(&self) -> u64 {
         self.octets
     }
 
     /// Pieces held.
-    #[inline]
     pub fn len(&self) -> usize {
         self.many.as_ref().map_or(self.few.len(), |many| many.len())
     }
 
     /// The place of the lowest octet, if there is one.
-    #[inline]
     pub fn start(&self) -> Option<u64> {
         self.first().map(|(at, _)| at)
     }
 
     /// The place behind the highest octet, if there is one.
-    #[inline]
     pub fn end(&self) -> Option<u64> {
         self.many.as_ref().map_or_else(|| self.few.end(), |many| many.end())
     }
@@ -109,7 +104,6 @@ impl Pieces {
         }
     }
 
-    #[inline]
     fn first(&self) -> Option<(u64, Payload)> {
         self.many.as_ref().map_or_else(|| self.few.first(), |many| many.first())
     }
