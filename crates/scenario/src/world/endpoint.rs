@@ -403,7 +403,7 @@ impl Flow for MptcpStream {
                     self.way = Some(Way::PassesCapable);
                 }
                 mptcp::Event::FellBack(mptcp::FallbackReason::Blackhole) => {
-                    self.way = Some(Way::LosesCapable)
+                    self.way = Some(Way::LosesCapable);
                 }
                 mptcp::Event::SubflowCreated { id, path } => {
                     self.subflow_created(id, host.tuple(host.book.end_path(path)));
