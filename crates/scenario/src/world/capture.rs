@@ -34,6 +34,11 @@ impl Capture {
         writer.set_snap_length(snap_length);
         Ok(Self { path, writer })
     }
+
+    /// Its path as long as it is incomplete.
+    fn partial(&self) -> PathBuf {
+        partial(&self.path)
+    }
 }
 
 fn partial(path: &Path) -> PathBuf {
@@ -297,7 +302,7 @@ impl CaptureTap {
 impl Drop for CaptureTap {
     fn drop(&mut self) {
         let air = self.air.iter().flat_map(AirCapture::partial_paths);
-        for path in self.captures.iter().map(|capture| partial(&capture.path)).chain(air) {
+        for path in self.captures.iter().map(Capture::partial).chain(air) {
             let _ = std::fs::remove_file(path);
         }
     }

@@ -1,6 +1,6 @@
 //! Captures of the air: the frames of each channel, with radiotap headers.
 
-use super::{Capture, partial};
+use super::Capture;
 use crate::plan::WifiPlan;
 use ropewalk_units::Instant;
 use ropewalk_wifi::Sniffed;
@@ -73,7 +73,7 @@ impl AirCapture {
 
     /// The files as long as they are incomplete.
     pub(super) fn partial_paths(&self) -> impl Iterator<Item = PathBuf> {
-        self.files.values().map(|(capture, _)| partial(&capture.path))
+        self.files.values().map(|(capture, _)| capture.partial())
     }
 }
 
