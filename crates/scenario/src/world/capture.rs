@@ -1,24 +1,49 @@
 //! Captures: what passes each link and each host, and what is on the air, as pcapng files that Wireshark reads.
 
 mod air;
-mod file;
 
 use super::addresses;
 use super::packet::{Body, Packet, Socket};
 use crate::plan::wifi::BroadcastPort;
 use crate::plan::{NodeIndex, NodeKind, Plan};
 use air::AirCapture;
-use file::Capture;
 use ropewalk_sim::{DropReason, LinkId, Tap};
 use ropewalk_units::Instant;
 use ropewalk_wifi::Sniffed;
-use ropewalk_wire::pcapng::InterfaceId;
+use ropewalk_wire::pcapng::{InterfaceId, Writer};
 use ropewalk_wire::{Datagram, Ecn, EmitError, PacketHeader};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufWriter};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+
+/// One file under construction.
+#[derive(Debug)]
+struct Capture {
+    path: PathBuf,
+    writer: Writer<BufWriter<File>>,
+}
+
+impl Capture {
+    fn create(folder: &Path, name: &str, snap_length: u32) -> io::Result<Self> {
+        let path = folder.join(format!("{name}.pcapng"));
+        let file = BufWriter::new(File::create(partial(&path))?);
+        let mut writer = Writer::new(file, concat!("ropewalk ", env!("CARGO_PKG_VERSION")))?;
+        writer.set_snap_length(snap_length);
+        Ok(Self { path, writer })
+    }
+
+    /// Its path as long as it is incomplete.
+    fn partial(&self) -> PathBuf {
+        partial(&self.path)
+    }
+}
+
+fn partial(path: &Path) -> PathBuf {
+    path.with_extension("pcapng.partial")
+}
 
 /// What captures keep.
 #[derive(Clone, Copy, Debug)]
@@ -165,10 +190,9 @@ impl CaptureTap {
         let mut paths = Vec::new();
         let air = self.air.take().into_iter().flat_map(AirCapture::into_captures);
         for capture in std::mem::take(&mut self.captures).into_iter().chain(air) {
-            let partial = capture.partial();
             let file = capture.writer.finish()?;
             file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            std::fs::rename(partial, &capture.path)?;
+            std::fs::rename(partial(&capture.path), &capture.path)?;
             paths.push(capture.path);
         }
         Ok(paths)

@@ -1,6 +1,6 @@
 //! Captures of the air: the frames of each channel, with radiotap headers.
 
-use super::file::Capture;
+use super::Capture;
 use crate::plan::WifiPlan;
 use ropewalk_units::Instant;
 use ropewalk_wifi::Sniffed;
