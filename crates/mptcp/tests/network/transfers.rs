@@ -88,7 +88,7 @@ fn in_turns(subflow_acks: SubflowAcks, duplicates_blame: Blame) -> [[Stats; 2]; 
     [0, 1].map(|side| {
         [0, 1].map(|id| {
             let subflow = network.host(side).mptcp().subflow(SubflowId(id)).expect("both subflows are open");
-            subflow.tcp().stats().clone()
+            *subflow.tcp().stats()
         })
     })
 }
