@@ -60,8 +60,13 @@ def course(
 
 
 def flows(*lte: tuple[str, Callable[[float], float]]) -> Measured:
-    """Figure 5 with what LTE carries in each reading."""
-    rows = [row for reading, value in lte for row in course(value, "received_mbps", "lte", reading=reading)]
+    """Figure 5 with what LTE carries in each reading, whatever the demand is."""
+    rows = [
+        row
+        for demand in bonding_cells.DEMANDS
+        for reading, value in lte
+        for row in course(value, "received_mbps", "lte", reading=reading, demand=demand)
+    ]
     return measured("flows", rows)
 
 
@@ -118,7 +123,13 @@ def losses(starts: dict[float, int], at: float, lost: int) -> Measured:
         row
         for reading in bonding_claims.PACES
         for path, factor in (("dsl", 1), ("lte", 0))
-        for row in course(lambda time, f=factor: counts.get(time, 0) * f, "lost", path, reading=reading)  # type: ignore[misc]
+        for row in course(
+            lambda time, f=factor: counts.get(time, 0) * f,  # type: ignore[misc]
+            "lost",
+            path,
+            reading=reading,
+            demand=bonding_cells.TAKEN,
+        )
     ]
     return measured("flows", rows)
 
