@@ -54,5 +54,5 @@ fn the_gateways_parsers_bear_any_octets() {
 
 #[test]
 fn the_gateways_sessions_bear_any_lines() {
-    run("gateway_session", 2_000, targets::gateway_session::run);
+    run("gateway_session", 500, targets::gateway_session::run);
 }
