@@ -138,7 +138,7 @@ impl<P: Payload> Backlog<P> {
     /// Does anything wait that must not?
     #[inline]
     pub(crate) fn is_hurried(&self) -> bool {
-        self.levels[0].counts.load.packets > 0 || self.levels[1].counts.hurried > 0
+        self.levels[1].counts.hurried > 0
     }
 
     /// Packets dropped, as there was no room, and by CoDel.
