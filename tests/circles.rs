@@ -13,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// All crates but `bonding`, which is being rebuilt.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "adversary",
     "analyse",
     "aqm",
     "congestion",
+    "gateway",
     "host",
     "live",
     "mptcp",
