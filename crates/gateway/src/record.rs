@@ -1,6 +1,7 @@
 //! A record of a run: all that a site or a hub was told, and a digest of what it answered. Who replays it gets the same octets.
 
 mod replay;
+mod way;
 
 pub use replay::{Replayed, Unreplayable, replay};
 
@@ -10,10 +11,10 @@ use ropewalk_units::Instant;
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::rc::Rc;
+use way::way_octets;
 
 /// What a record begins with: its name and version.
 const MAGIC: [u8; 8] = *b"ropegw\x00\x01";
@@ -84,18 +85,6 @@ impl Tally {
         let whole = self.digest.finalize_reset();
         whole.first_chunk().copied()
     }
-}
-
-fn way_octets(way: Way) -> [u8; 20] {
-    let mut octets = [0; 20];
-    octets[..2].copy_from_slice(&(way.socket as u16).to_be_bytes());
-    octets[2..4].copy_from_slice(&way.to.port().to_be_bytes());
-    let address = match way.to {
-        SocketAddr::V4(address) => address.ip().to_ipv6_mapped(),
-        SocketAddr::V6(address) => *address.ip(),
-    };
-    octets[4..].copy_from_slice(&address.octets());
-    octets
 }
 
 /// A record that is being written.

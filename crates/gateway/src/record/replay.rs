@@ -1,6 +1,7 @@
 //! Plays a record again, and looks whether the same comes out.
 
-use super::{DIGEST, Kind, MAGIC, Tally, way_octets};
+use super::way::way_octets;
+use super::{DIGEST, Kind, MAGIC, Tally};
 use crate::bond::{Core, Entropy, PathRow, Way};
 use crate::config::{Config, Part};
 use ropewalk_units::Instant;
