@@ -263,6 +263,22 @@ mod tests {
     }
 
     #[test]
+    fn a_tuned_buffer_is_offered_by_two_segments_for_each_that_arrives() {
+        let mut w = autotuned();
+        w.open(Seq::new(0), 7, Instant::ZERO);
+        assert!(!w.grow_offer(1400), "all of the first buffer is offered");
+        w.limit += 5000;
+        assert!(w.grow_offer(1400));
+        assert_eq!(w.advertise(0, 1400), ((INITIAL_AUTOTUNED + 2800) >> 7) as u16);
+        assert!(w.grow_offer(1400));
+        assert!(!w.grow_offer(1400), "and no more than the buffer");
+        assert_eq!(w.size(), INITIAL_AUTOTUNED + 2800, "until it is advertised");
+        w.advertise(0, 1400);
+        assert_eq!(w.size(), INITIAL_AUTOTUNED + 5000);
+        assert!(!window(10_000).grow_offer(1400), "a fixed buffer is offered whole");
+    }
+
+    #[test]
     fn the_buffer_grows_ahead_of_a_sender_that_doubles() {
         let mut w = autotuned();
         w.open(Seq::new(0), 7, Instant::ZERO);

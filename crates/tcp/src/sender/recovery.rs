@@ -175,20 +175,21 @@ impl Sender {
             // RFC 5681 §3.2 step 4: inflate.
             self.recovery.credit += smss;
         } else if ack.advanced {
-            let partial = self.queue.una() < self.recovery.recover;
-            self.deflate(ack.delivery.acked, partial);
-            if partial {
+            self.deflate(ack.delivery.acked);
+            if self.queue.una() < self.recovery.recover {
                 self.queue.mark_lost(0);
                 self.recovery.fast_retransmit = true;
+            } else {
+                self.recovery.credit = self.recovery.credit.max(0);
             }
         }
     }
 
     /// By what was acknowledged, less one segment, which filled the hole.
-    fn deflate(&mut self, acked: u32, partial: bool) {
+    fn deflate(&mut self, acked: u32) {
         let filled = if acked >= self.smss { self.smss } else { 0 };
         self.recovery.credit -= i64::from(acked) - i64::from(filled);
-        if self.recovery.prr.is_some() || !partial {
+        if self.recovery.prr.is_some() {
             self.recovery.credit = self.recovery.credit.max(0);
         }
     }
