@@ -610,6 +610,31 @@ mod recovering {
         assert!(!s.tcp.in_recovery());
     }
 
+    /// Linux waits for something above the recovery point; RFC 6582 §3.2 step 3 does not.
+    #[test]
+    fn without_sack_a_recovery_may_end_above_its_point() {
+        for recovery_ends_above in [false, true] {
+            let mut s = ten(Config { recovery_ends_above, ..plain() });
+            s.run(
+                "
+                push 1000
+                +20 < . 1:1 ack 1
+                < . 1:1 ack 1
+                < . 1:1 ack 1
+                > . 1:1001
+                < . 1:1 ack 1
+                < . 1:1 ack 1
+                < . 1:1 ack 1
+                > . 10001:11001
+                +20 < . 1:1 ack 10001
+            ",
+            );
+            assert_eq!(s.tcp.in_recovery(), recovery_ends_above);
+            s.run("+20 < . 1:1 ack 11001");
+            assert!(!s.tcp.in_recovery());
+        }
+    }
+
     #[test]
     fn limited_transmit_sends_two_new_segments() {
         let mut s = ten(Config { limited_transmit: true, ..plain() });
