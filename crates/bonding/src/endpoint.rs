@@ -148,6 +148,10 @@ impl<P: Payload> Endpoint<P> {
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
         let now = self.tell(now);
+        // A timer may be late. Whoever comes first does what is due.
+        if self.feedback.deadline().0.min(self.resequencer.deadline()) <= now {
+            self.on_time(now);
+        }
         loop {
             let (path, datagram) = self.next_datagram(now)?;
             // Control packets, and copies, of a path that may carry nothing more.
@@ -199,6 +203,10 @@ impl<P: Payload> Endpoint<P> {
     /// To be called when the time of [`Self::poll_timeout`] has come; harmless at other times.
     pub fn handle_timeout(&mut self, now: Instant) {
         let now = self.tell(now);
+        self.on_time(now);
+    }
+
+    fn on_time(&mut self, now: Instant) {
         self.renew_quotas(now);
         self.check_paths(now);
         self.check_repairs(now);

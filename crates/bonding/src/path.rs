@@ -51,12 +51,15 @@ pub(crate) struct Progress {
 pub(crate) struct WayBack {
     pub(crate) taken: Duration,
     pub(crate) shortest: Duration,
+    /// By how much longer it took than the quickest packet that came the same way of late.
+    pub(crate) late: Duration,
 }
 
 impl WayBack {
-    /// A round trip as though its report had come by the shortest path: a change of the way back is none of the path's delay.
+    /// A round trip as though its report had come by the shortest path, as quickly as it can: what the way back adds is none of the
+    /// path's delay.
     fn usual(self, rtt: Duration) -> Duration {
-        (rtt + self.shortest / 2).saturating_sub(self.taken / 2)
+        (rtt + self.shortest / 2).saturating_sub(self.taken / 2 + self.late)
     }
 }
 

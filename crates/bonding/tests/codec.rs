@@ -60,8 +60,8 @@ fn path_report() -> impl Strategy<Value = PathReport> {
 }
 
 fn control() -> impl Strategy<Value = Control> {
-    let report = (any::<u32>(), proptest::collection::vec(path_report(), 0..=MAX_PATHS))
-        .prop_map(|(number, paths)| Control::Report(Report::new(number, &paths)));
+    let report = (any::<[u32; 2]>(), proptest::collection::vec(path_report(), 0..=MAX_PATHS))
+        .prop_map(|([number, made], paths)| Control::Report(Report::new(number, made, &paths)));
     let keepalive = (path(), any::<u16>(), any::<[u32; 4]>()).prop_map(|(path, rest, numbers)| {
         let [number, timestamp, on_path, global] = numbers;
         let (next_path_seq, next_global_seq) = (PathSeq::new(on_path), GlobalSeq::new(global));

@@ -154,7 +154,7 @@ impl Feedback {
         for (entry, path) in entries.iter_mut().zip(incoming.iter_mut()) {
             *entry = path.report(now, config.loss_timeout);
         }
-        self.report = Some(Report::new(self.reports_sent, &entries[..incoming.len()]));
+        self.report = Some(Report::new(self.reports_sent, micros(now), &entries[..incoming.len()]));
         self.reports_sent = self.reports_sent.wrapping_add(1);
     }
 
@@ -268,7 +268,7 @@ impl<P: Payload> Endpoint<P> {
         }
         let mut progress = [Progress::default(); MAX_PATHS];
         let before = self.weights(now);
-        let way = self.way_back(path);
+        let way = self.way_back(now, path, report.made);
         for (place, entry) in report.paths().iter().enumerate() {
             let was = self.paths[place].liveness.state;
             progress[place] = self.paths[place].on_report(now, entry, way, &self.config.keepalive);
@@ -280,9 +280,12 @@ impl<P: Payload> Endpoint<P> {
         self.note_spread(now);
     }
 
-    fn way_back(&self, path: PathId) -> WayBack {
+    /// How a report came that was made when the peer's clock showed `made`.
+    fn way_back(&mut self, now: Instant, path: PathId, made: u32) -> WayBack {
+        let delay = self.measured_reference.relative(micros(now).wrapping_sub(made));
+        let late = self.incoming[path.index()].on_report(now, delay);
         let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
-        WayBack { taken: self.paths[path.index()].base_rtt().unwrap_or(shortest), shortest }
+        WayBack { taken: self.paths[path.index()].base_rtt().unwrap_or(shortest), shortest, late }
     }
 
     fn weights(&self, now: Instant) -> [u32; MAX_PATHS] {

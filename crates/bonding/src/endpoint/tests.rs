@@ -109,3 +109,21 @@ fn what_was_on_its_way_on_a_path_that_falls_silent_goes_by_another() {
     }
     panic!("nothing went again, {answered} answers");
 }
+
+/// A driver whose timers never fire polls all the same when it has handed something in.
+#[test]
+fn what_is_due_is_done_though_the_timer_is_late() {
+    let mut end = rate_aware();
+    let report = |end: &mut Endpoint<Packet>, now| {
+        let mut reports = 0;
+        while let Some((_, datagram)) = end.poll_transmit(now) {
+            reports += u32::from(matches!(datagram, Datagram::Control(Control::Report(_))));
+        }
+        reports
+    };
+    assert_eq!(report(&mut end, at(0)), 0);
+    let due = end.poll_timeout().expect("a report is due").0;
+    assert_eq!(report(&mut end, due - Duration::from_millis(1)), 0);
+    let late = (0..60).map(|millis| report(&mut end, due + Duration::from_millis(millis))).sum::<u32>();
+    assert!(late >= 2, "{late} reports, on two paths");
+}

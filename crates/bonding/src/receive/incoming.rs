@@ -41,6 +41,8 @@ pub(crate) struct Incoming {
     train: Train,
     /// One-way delays of late, for the resequencer.
     pub(crate) recent: Extremes,
+    /// The same of reports.
+    reports: Extremes,
     /// The bond's greatest number known to have been sent before or with what came.
     highest: Option<GlobalSeq>,
     /// All packets of the bond from this one to the last data packet went on this path alone.
@@ -75,6 +77,7 @@ impl Incoming {
             least_delay: None,
             train: Train::default(),
             recent: Extremes::new(now),
+            reports: Extremes::new(now),
             highest: None,
             solo_from: GlobalSeq::new(0),
             solo_until: GlobalSeq::new(0),
@@ -200,6 +203,13 @@ impl Incoming {
         self.reordering_time = own.map_or(Duration::MAX, |round_trip| round_trip / 4);
     }
 
+    /// A report of the peer's came by this path: by how much later than the quickest packet of late.
+    pub(crate) fn on_report(&mut self, now: Instant, relative: i64) -> Duration {
+        self.reports.note(now, relative);
+        let least = [self.reports.least(), self.recent.least()].into_iter().flatten().min();
+        Duration::from_micros((relative - least.unwrap_or(relative)).max(0) as u64)
+    }
+
     /// What the peer is to send again now, of what it keeps.
     #[inline]
     pub(crate) fn ask(&mut self, now: Instant, path: PathId) -> Option<Missing> {
@@ -268,5 +278,26 @@ impl Incoming {
             train: self.train.rate(now),
             held: micros(now).wrapping_sub(self.arrived_at),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_late_by_as_much_as_it_took_longer_than_the_quickest_of_late() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let mut path = Incoming::new(3, at(0));
+        let mut late = |millis, relative| path.on_report(at(millis), relative).as_micros();
+        assert_eq!(late(0, 4_000), 0);
+        assert_eq!(late(10, 9_000), 5_000);
+        assert_eq!(late(20, 3_000), 0);
+        assert_eq!(late(30, 4_500), 1_500);
+        // The way became longer: after a second that is how long it is.
+        for step in 0..15 {
+            late(600 + step * 100, 13_000);
+        }
+        assert_eq!(late(2_200, 13_000), 0);
     }
 }

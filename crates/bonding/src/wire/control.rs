@@ -28,6 +28,8 @@ pub enum Control {
 pub struct Report {
     /// Counts reports: copies and older ones are ignored.
     pub number: u32,
+    /// The reporter's clock in µs, wrapping, when the report was made.
+    pub made: u32,
     count: u8,
     entries: [PathReport; MAX_PATHS],
 }
@@ -101,7 +103,7 @@ const KEEPALIVE_LEN: u32 = 20;
 /// With UDP and IPv4 a packet of 1 500 octets.
 const TRAIN_LEN: u32 = 1_472;
 const REPLY_LEN: u32 = 12;
-const REPORT_FIXED_LEN: u32 = 8;
+const REPORT_FIXED_LEN: u32 = 12;
 const REPORT_PATH_LEN: u32 = 32;
 
 impl Report {
@@ -110,10 +112,10 @@ impl Report {
     /// # Panics
     ///
     /// If there are more than [`MAX_PATHS`].
-    pub fn new(number: u32, paths: &[PathReport]) -> Self {
+    pub fn new(number: u32, made: u32, paths: &[PathReport]) -> Self {
         let mut entries = [PathReport::default(); MAX_PATHS];
         entries[..paths.len()].copy_from_slice(paths);
-        Self { number, count: paths.len() as u8, entries }
+        Self { number, made, count: paths.len() as u8, entries }
     }
 
     /// One entry for each path, in their order.
@@ -156,7 +158,7 @@ impl Control {
         match self {
             Self::Report(report) => {
                 octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count, 0, 0]);
-                put(octets, &[report.number]);
+                put(octets, &[report.number, report.made]);
                 report.paths().iter().for_each(|path| path.encode(octets));
             }
             Self::Keepalive(keepalive) => {
@@ -228,12 +230,12 @@ impl Report {
         if usize::from(count) > MAX_PATHS {
             return Err(DecodeError::TooManyPaths(count));
         }
-        let (_, number) = (reader.u16()?, reader.u32()?);
+        let (_, number, made) = (reader.u16()?, reader.u32()?, reader.u32()?);
         let mut entries = [PathReport::default(); MAX_PATHS];
         for entry in &mut entries[..usize::from(count)] {
             *entry = PathReport::decode(reader)?;
         }
-        Ok(Self { number, count, entries })
+        Ok(Self { number, made, count, entries })
     }
 }
 

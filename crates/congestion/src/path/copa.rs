@@ -20,7 +20,8 @@ use ropewalk_units::{Duration, Instant, Rate};
 /// δ of the default mode (§2.1): the queue that Copa wants is 1/δ packets.
 const DELTA: f64 = 0.5;
 /// The queue that Copa wants takes so many seconds at least: as much as BBR sends at once (BBR.SendQuantum). Two packets of a fast line are
-/// less than what delays vary by, and a controller that takes that for a queue sends less than the line carries.
+/// less than what delays vary by, and a controller that takes that for a queue sends less than the line carries. Where delays vary more, that
+/// much: a shorter queue does not show.
 const LEAST_QUEUE: f64 = 0.001;
 /// Initial window in packets (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
@@ -161,7 +162,7 @@ impl PathCopa {
 
     /// δ at the rate that the path has.
     fn delta(&self) -> f64 {
-        let least = self.bandwidth.get() * LEAST_QUEUE;
+        let least = self.bandwidth.get() * LEAST_QUEUE.max(self.delays.jitter());
         if least > 0.0 { DELTA.min(f64::from(self.window.smss) / least) } else { DELTA }
     }
 

@@ -21,6 +21,9 @@ struct Line<C> {
     lose_each: u64,
     /// What everybody waits besides, for a queue that others hold.
     foreign: Duration,
+    /// The times of a report are longer by up to so much, all by the same.
+    jitter: Duration,
+    random: u64,
     /// Nothing is to be sent.
     idle: bool,
     free: Instant,
@@ -42,6 +45,8 @@ impl<C: PathController> Line<C> {
             report_each: Duration::from_millis(5),
             lose_each: 0,
             foreign: Duration::ZERO,
+            jitter: Duration::ZERO,
+            random: 1,
             idle: false,
             free: Instant::ZERO,
             sent: 0,
@@ -73,6 +78,10 @@ impl<C: PathController> Line<C> {
         let told = |at: Instant| at + self.one_way <= self.now;
         let came = |arrival: &Option<Instant>| arrival.is_some_and(told);
         let Some(last) = self.flying.iter().rposition(|(arrival, _)| came(arrival)) else { return };
+        // Knuth's MMIX generator.
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let jitter = self.jitter.mul_f64((self.random >> 40) as f64 / (1 << 24) as f64);
         let (mut least, mut newest) = (Duration::MAX, Duration::MAX);
         for (arrival, state) in self.flying.drain(..=last) {
             let Some(arrival) = arrival else {
@@ -80,7 +89,7 @@ impl<C: PathController> Line<C> {
                 continue;
             };
             self.delivered += u64::from(SIZE);
-            let rtt = arrival.saturating_since(state.send_time) + self.one_way;
+            let rtt = arrival.saturating_since(state.send_time) + self.one_way + jitter;
             (least, newest) = (least.min(rtt), rtt);
             self.path.on_delivered(SIZE, &state, rtt);
         }
@@ -178,6 +187,17 @@ fn copa_alone_fills_the_line_and_keeps_its_queue_short() {
         let wanted = (2.0 * packet).max(0.001);
         assert!(p99 < 2.5 * wanted + 2.0 * packet + 0.002, "{mbps} Mbit/s, {rtt_ms} ms: {p99}");
         assert!(!line.path.controller().is_competing());
+    }
+}
+
+#[test]
+fn delays_that_vary_by_themselves_are_no_queue() {
+    for (mbps, rtt_ms) in [(10.0, 26), (60.0, 30), (100.0, 20)] {
+        let mut line = copa(mbps, rtt_ms);
+        line.jitter = Duration::from_millis(5);
+        line.run(10.0);
+        let share = line.share(20.0);
+        assert!(share > 0.9, "{mbps} Mbit/s, {rtt_ms} ms: {share}");
     }
 }
 

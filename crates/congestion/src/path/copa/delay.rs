@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 
 /// The window of RTTmin (§2.2).
 const BASE_WINDOW: f64 = 10.0;
+/// The gain of the estimate of jitter (RFC 3550 §6.4.1).
+const JITTER_GAIN: f64 = 1.0 / 16.0;
 /// Rounds of the range that "nearly empty" is measured by, and the share of it (§3).
 const RANGE_ROUNDS: usize = 4;
 const NEARLY_EMPTY: f64 = 0.1;
@@ -18,6 +20,9 @@ pub(super) struct Delays {
     latest: f64,
     /// What is no queue's doing.
     reordering: f64,
+    /// The least round trip of the report before, and by how much such ones differ from one to the next (RFC 3550 §6.4.1).
+    before: Option<f64>,
+    jitter: f64,
     most_in_round: f64,
     least_in_round: f64,
     most: [f64; RANGE_ROUNDS],
@@ -41,6 +46,8 @@ impl Delays {
         let Some(rtt) = sample.least_rtt else { return };
         let (now, rtt) = (now.as_secs_f64(), rtt.as_secs_f64());
         self.reordering = sample.reordering.as_secs_f64();
+        let change = self.before.replace(rtt).map_or(0.0, |before| (rtt - before).abs());
+        self.jitter += (change - self.jitter) * JITTER_GAIN;
         // While others hold the queue the base shows in drains only, which forget what is older.
         let window = if competing { f64::INFINITY } else { BASE_WINDOW };
         push(&mut self.long, now, rtt, window, 0.1);
@@ -84,6 +91,11 @@ impl Delays {
     /// RTTstanding.
     pub(super) fn standing(&self) -> f64 {
         self.short.front().map_or(0.0, |(_, rtt)| *rtt)
+    }
+
+    /// By how much delays vary from report to report.
+    pub(super) fn jitter(&self) -> f64 {
+        self.jitter
     }
 
     /// d_q.
