@@ -131,6 +131,19 @@ fn an_announcement_without_an_echo_is_given_up_after_three_repetitions() {
     assert!(second.abs_diff(2 * first) <= 2 && third.abs_diff(4 * first) <= 4, "{sent:?}");
 }
 
+/// The host may look late, for instance because it slept.
+#[test]
+fn an_announcement_is_given_up_as_well_if_its_time_is_noticed_late() {
+    let mut server = announcer(None);
+    for _ in 0..4 {
+        server.pass_until_output(3_000);
+        server.run("0 > . 1:1 ack 1 add 1 10.1.0.2");
+    }
+    server.now += Duration::from_secs(60);
+    server.run("+0 > nothing");
+    server.run("+60000 > nothing");
+}
+
 #[test]
 fn an_announcement_that_waits_for_its_echo_is_not_sent_with_the_next_one() {
     let step =
