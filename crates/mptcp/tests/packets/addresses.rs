@@ -261,3 +261,25 @@ fn a_removed_address_gets_no_further_subflow() {
     }
     assert_eq!(opened(&mut client), []);
 }
+
+#[test]
+fn the_removal_of_one_of_two_announced_addresses_closes_its_subflow_and_not_the_other() {
+    let mut client = mesh();
+    for line in ["add 3 10.3.0.2", "add 4 10.4.0.2"] {
+        client.run(&format!("+1 0 < . 1:1 ack 1 win 60000 {line}"));
+        let _ = client.take_out();
+    }
+    assert_eq!(opened(&mut client).len(), 3, "the initial one, and one for each");
+    let ids: Vec<_> = client.connection.subflows().map(|subflow| subflow.id()).collect();
+    client.run("+1 0 < . 1:1 ack 1 win 60000 remove 4");
+    let _ = client.take_out();
+    let closed: Vec<_> = client
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::SubflowClosed { id, .. } => Some(id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(closed, [ids[2]]);
+}

@@ -71,6 +71,20 @@ fn no_more_pieces_than_allowed_and_what_continues_the_last_always() {
     assert_eq!((pieces.len(), pieces.octets()), (4, 5));
 }
 
+#[test]
+fn many_pieces_take_what_continues_the_last_too_and_nothing_else() {
+    let mut pieces = Pieces::default();
+    for i in 0..200 {
+        let place = 2 * (i * 77 % 200);
+        assert_eq!(pieces.insert(10 + place, payload(place, 1), 200), Some(1));
+    }
+    assert!(pieces.many.is_some(), "they came in no order");
+    assert_eq!(pieces.insert(409, payload(399, 3), 200), Some(3));
+    assert_eq!(pieces.insert(700, payload(690, 1), 200), None);
+    assert_eq!(pieces.insert(700, payload(690, 0), 200), Some(0));
+    assert_eq!((pieces.len(), pieces.octets(), pieces.end()), (200, 203, Some(412)));
+}
+
 /// Steps of one run of arrivals, each with the place of its one octet, and how many arrivals were refused.
 fn steps(arrivals: impl Iterator<Item = u64>, most: usize) -> (usize, u64) {
     let (mut pieces, mut refused) = (Pieces::default(), 0);
