@@ -538,6 +538,28 @@ mod recovering {
         assert_eq!(s.tcp.repair_deadline(), None);
     }
 
+    /// RFC 6937 §3: also an ACK that is no duplicate sets the window, by what it delivers.
+    #[test]
+    fn a_proportional_reduction_goes_on_with_a_partial_ack() {
+        let mut s = Script::established(Config { prr: true, ..sack() });
+        s.run("push 10000");
+        s.run(
+            &(0..10)
+                .map(|at| format!("> . {}:{} ack 1\n", 1000 * at + 1, 1000 * at + 1001))
+                .collect::<String>(),
+        );
+        s.run(
+            "
+            +20 << . 1:1 ack 1 sack 1001-2001
+            +1 << . 1:1 ack 1 sack 1001-3001
+            +1 << . 1:1 ack 1 sack 1001-4001
+            +1 << . 1:1 ack 5001
+        ",
+        );
+        // RFC 9937 §6.2: ssthresh, and one segment more as none was sent again yet.
+        assert_eq!((s.tcp.in_recovery(), s.tcp.flight_size(), s.tcp.cwnd()), (true, 5000, 6000));
+    }
+
     /// RFC 6937 without SACK: each duplicate ACK counts as a segment delivered, and inflates nothing.
     #[test]
     fn a_proportional_reduction_without_sack_does_not_inflate_cwnd() {

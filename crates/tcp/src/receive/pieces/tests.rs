@@ -54,6 +54,9 @@ fn pieces_of_different_streams_stay_apart_and_are_one_block() {
     assert_eq!(pieces.insert(150, payload(9000, 50), MANY), Some(50));
     assert_eq!((pieces.len(), pieces.octets(), pieces.end()), (2, 100, Some(200)));
     assert_eq!(pieces.block_around(120), Some((100, 200)));
+    let mut visited = Vec::new();
+    pieces.visit(&mut |piece| visited.push(piece));
+    assert_eq!(visited, [payload(5000, 50), payload(9000, 50)]);
     assert_eq!(pieces.block_around(200), None);
     assert_eq!(pieces.connect(110), Some((payload(5010, 40), 10)));
     assert_eq!(pieces.connect(150), Some((payload(9000, 50), 0)));
