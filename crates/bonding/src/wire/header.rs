@@ -99,7 +99,7 @@ impl fmt::Display for DecodeError {
                 write!(f, "version {version} of the bonding header, expected {VERSION}")
             }
             Self::TooManyRanges(count) => {
-                write!(f, "a request for {count} ranges, expected at most {}", MAX_RANGES)
+                write!(f, "a request for {count} ranges, expected at most {MAX_RANGES}")
             }
             Self::Kind(kind) => write!(f, "kind {kind} is not expected here"),
             Self::Path(path) => write!(f, "path {path}, expected less than {MAX_PATHS}"),

@@ -270,7 +270,7 @@ fn the_removal_of_one_of_two_announced_addresses_closes_its_subflow_and_not_the_
         let _ = client.take_out();
     }
     assert_eq!(opened(&mut client).len(), 3, "the initial one, and one for each");
-    let ids: Vec<_> = client.connection.subflows().map(|subflow| subflow.id()).collect();
+    let ids: Vec<_> = client.connection.subflows().map(ropewalk_mptcp::Subflow::id).collect();
     client.run("+1 0 < . 1:1 ack 1 win 60000 remove 4");
     let _ = client.take_out();
     let closed: Vec<_> = client

@@ -302,7 +302,7 @@ fn a_window_that_the_coupling_owns_grows_with_what_is_acknowledged() {
     server.run("push 10000");
     let _ = server.take_out();
     for at in 1..=10 {
-        server.run(&format!("+2 0 < . 1:1 ack {0}001 win 60000 dack {0}000", at));
+        server.run(&format!("+2 0 < . 1:1 ack {at}001 win 60000 dack {at}000"));
         let _ = server.take_out();
     }
     assert!(cwnd(&server) > before);
