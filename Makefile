@@ -4,6 +4,7 @@
 #   make test    every Rust and Python test, with the same random cases each time
 #   make fuzz    the Rust tests with new random cases, ROUNDS times, 100 000 attacked connections in all
 #   make gates   bonds on random cases, both drawings (hours); what has run is kept
+#   make mutants  mutants of tcp and mptcp against their quick tests (a day); SHARD=60/120 takes a sample
 #   make interop our stack and Linux's against each other, 50 MB each way (root, half an hour)
 #   make stops   200 stops at random moments of every command
 #   make lint    formatters and linters, warnings as errors
@@ -33,7 +34,7 @@ RUFF = $(BIN)/ruff
 export PYO3_PYTHON := $(abspath $(BIN))/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test test-rust test-python fuzz gates interop stops lint lint-rust lint-python
+.PHONY: run test test-rust test-python fuzz mutants gates interop stops lint lint-rust lint-python
 .PHONY: bench gateway-bars gateway-deb docs release clean
 
 run: $(VENV)/.package
@@ -47,6 +48,15 @@ test-rust: $(VENV)/pyvenv.cfg
 
 test-python: $(VENV)/.tools
 	$(BIN)/python -m pytest -q --hypothesis-seed=$(PROPTEST_RNG_SEED)
+
+# Settings that keep a mutant's build and tests short.
+mutants:
+	for crate in "tcp --test packets --test rfcs --test transitions --test behaviour" "mptcp --test packets"; do \
+		CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_TEST_OPT_LEVEL=0 PROPTEST_CASES=16 \
+			cargo mutants --no-shuffle --baseline skip --timeout 60 $(if $(SHARD),--sharding round-robin --shard $(SHARD)) \
+			--package ropewalk-$${crate%% *} --output target/mutants-$${crate%% *} -- --lib $${crate#* }; \
+		case $$? in 0|2|3) ;; *) exit 1 ;; esac; \
+	done
 
 fuzz: $(VENV)/pyvenv.cfg
 	@for round in $$(seq $(ROUNDS)); do \

@@ -99,9 +99,9 @@ impl Record {
     }
 
     /// A path towards the client.
-    pub(crate) fn path(&self, name: &str, is_forward: bool) -> PathUse {
+    pub(crate) fn path(&self, name: &str) -> PathUse {
         let mut paths = self.paths.iter();
-        paths.find(|path| path.path == name && path.is_forward == is_forward).cloned().unwrap_or_default()
+        paths.find(|path| path.path == name && path.is_forward).cloned().unwrap_or_default()
     }
 
     /// Goodput of all flows inside from one second of theirs to another, Mbit/s.

@@ -10,13 +10,12 @@ mod repair;
 mod tests;
 
 pub use egress::Refusal;
-pub(crate) use feedback::SOON;
 
 use crate::clock::{DelayReference, Reading, SteadyClock};
 use crate::config::{Config, ConfigError};
 use crate::event::{Event, PathState, TimerKind};
 use crate::id::{FlowSeq, GlobalSeq, PathId, PathSet};
-use crate::path::{Path, Quota};
+use crate::path::{AnyController, Path, Quota};
 use crate::queue::{Backlog, Payload};
 use crate::receive::incoming::Incoming;
 use crate::receive::replay::ReplayWindow;
@@ -81,7 +80,12 @@ pub struct Endpoint<P> {
 
 fn new_path<P>(config: &Config, id: PathId, now: Instant) -> Path<P> {
     let quota = Quota::new(&config.paths[id.index()], now);
-    Path::new(id, now, AnyScheduler::controller(config, id, now), quota)
+    let controller = if AnyScheduler::is_controlled(config) {
+        AnyController::copa(id.index() as u64 + 1, feedback::SOON, now)
+    } else {
+        AnyController::transparent()
+    };
+    Path::new(id, now, controller, quota)
 }
 
 impl<P: Payload> Endpoint<P> {

@@ -8,7 +8,7 @@ mod quota;
 mod sent_log;
 mod watch;
 
-pub(crate) use controller::{AnyController, FULL_PACKET};
+pub(crate) use controller::AnyController;
 pub(crate) use quota::Quota;
 pub(crate) use sent_log::Kept;
 
@@ -17,7 +17,8 @@ use crate::config::KeepaliveConfig;
 use crate::event::PathState;
 use crate::id::{PathId, PathSeq};
 use crate::path::liveness::Liveness;
-use crate::scheduler::View;
+use crate::scheduler::{Progress, View};
+use crate::wire::FULL_PACKET;
 use crate::wire::control::{PathReport, TICK};
 use base_rtt::BaseRtt;
 use losses::Losses;
@@ -35,16 +36,6 @@ const SHARE_SHIFT: u32 = 9;
 /// A copy leaves before its time by as much as two full packets take to be paced: what comes late is lost to its flow. A burst of more
 /// could be longer than the line's buffer.
 const COPY_EARLY: u32 = 2 * FULL_PACKET;
-
-/// What a report says of a path since the one before.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Progress {
-    pub(crate) lost_packets: u32,
-    pub(crate) lost_bytes: u32,
-    /// Sent since the report before came.
-    pub(crate) sent_packets: u32,
-    pub(crate) sent_bytes: u32,
-}
 
 /// How a report came, by the round trips without queues of paths. Reports take the shortest path while it lives.
 #[derive(Clone, Copy, Default, Debug)]
@@ -436,7 +427,8 @@ mod tests {
     /// A path that sent `count` full packets, one each ms from 1 ms on.
     fn sent(count: u64) -> Path<()> {
         let quota = Quota::new(&PathConfig::new("dsl", None), at(0));
-        let mut path = Path::new(PathId(0), at(0), AnyController::copa(1, at(0)), quota);
+        let mut path =
+            Path::new(PathId(0), at(0), AnyController::copa(1, Duration::from_millis(5), at(0)), quota);
         (1..=count).for_each(|millis| {
             path.on_sent(at(millis), 1500, None);
         });

@@ -11,7 +11,6 @@ mod wrr;
 
 use crate::config::{Config, SchedulerConfig};
 use crate::id::{MAX_PATHS, PathId, PathSet};
-use crate::path::{AnyController, Progress};
 use cost_first::CostFirst;
 use earliest::EarliestArrival;
 use flow_aware::FlowAware;
@@ -53,6 +52,16 @@ pub(crate) struct View {
     /// Is anything of ours on its way there?
     pub(crate) is_in_use: bool,
     pub(crate) share_percent: u32,
+}
+
+/// What a report says of a path since the one before.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Progress {
+    pub(crate) lost_packets: u32,
+    pub(crate) lost_bytes: u32,
+    /// Sent since the report before came.
+    pub(crate) sent_packets: u32,
+    pub(crate) sent_bytes: u32,
 }
 
 /// Why a path was chosen, or none.
@@ -148,15 +157,6 @@ impl AnyScheduler {
         match self {
             Self::CostFirst(own) => own.dearer(usable),
             _ => PathSet::EMPTY,
-        }
-    }
-
-    /// The controller of a path.
-    pub(crate) fn controller(config: &Config, path: PathId, now: Instant) -> AnyController {
-        if Self::is_controlled(config) {
-            AnyController::copa(path.index() as u64 + 1, now)
-        } else {
-            AnyController::transparent()
         }
     }
 }

@@ -45,7 +45,7 @@ impl Dctcp {
 impl Algorithm for Dctcp {
     /// RFC 8257 §3.3: Alpha begins at 1, so that the first mark halves.
     fn new(_config: &Config, _now: Instant, _window: &mut Window) -> Self {
-        Self { alpha: 1.0, growth: NewReno::counting(true), begin: 0, end: 0, marked: 0 }
+        Self { alpha: 1.0, growth: NewReno::counting_octets(), begin: 0, end: 0, marked: 0 }
     }
 
     fn observe(&mut self, sample: &AckSample) {

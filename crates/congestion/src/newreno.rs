@@ -15,8 +15,9 @@ pub(crate) struct NewReno {
 }
 
 impl NewReno {
-    pub(crate) fn counting(byte_counting: bool) -> Self {
-        Self { byte_counting, acked: 0 }
+    /// RFC 3465: by octets that are acknowledged, not by ACKs.
+    pub(crate) fn counting_octets() -> Self {
+        Self { byte_counting: true, acked: 0 }
     }
 
     /// Congestion avoidance: one ACK for `octets` new octets.
@@ -43,7 +44,7 @@ impl NewReno {
 
 impl Algorithm for NewReno {
     fn new(config: &Config, _now: Instant, _window: &mut Window) -> Self {
-        Self::counting(config.congestion_control.counts_octets())
+        Self { byte_counting: config.congestion_control.counts_octets(), acked: 0 }
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! The receiver's DSS mappings of one subflow: which data octet is which subflow octet (RFC 8684 §3.3.1).
 
+use ropewalk_wire::Dss;
 use std::collections::BTreeMap;
 
 /// A mapping in positions: octets since the start of the subflow's and of the connection's stream. Those of the subflow do
@@ -16,6 +17,21 @@ pub(crate) struct Mapped {
     pub(crate) checksum: Option<u16>,
     /// A DATA_FIN followed: its octet counts in the length that the checksum covers (RFC 8684 §3.3.3).
     pub(crate) data_fin: bool,
+}
+
+/// What a mapping's last octet is (RFC 8684 §3.3.3).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LastOctet {
+    Data,
+    DataFin,
+}
+
+impl LastOctet {
+    /// Of the mapping in a DSS.
+    #[inline]
+    pub(crate) fn of(dss: &Dss) -> Self {
+        if dss.data_fin() { Self::DataFin } else { Self::Data }
+    }
 }
 
 impl Mapped {

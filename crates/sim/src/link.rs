@@ -66,6 +66,15 @@ impl Sending {
     }
 }
 
+/// When packets leave a direction's queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Departures {
+    /// Each by an event of its own: a tap hears of it.
+    AtTheirTime,
+    /// All at once as they come, as long as nothing is left to chance.
+    MayBeForeseen,
+}
+
 /// One direction of a link.
 pub(crate) struct Direction {
     to: (NodeId, Port),
@@ -87,11 +96,11 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// With a `tap` every departure happens at its time, since the tap hears of it.
-    pub(crate) fn new(setup: LinkSetup, to: (NodeId, Port), now: Instant, tap: bool) -> Self {
+    pub(crate) fn new(setup: LinkSetup, to: (NodeId, Port), now: Instant, departures: Departures) -> Self {
         let LinkSetup { name, config, streams } = setup;
         let channel = Channel::new(&config);
-        let foreseen = Constants::of(&config).filter(|_| !tap).map(Foreseen::new);
+        let foreseen =
+            Constants::of(&config).filter(|_| departures == Departures::MayBeForeseen).map(Foreseen::new);
         Self {
             to,
             up: true,
@@ -112,7 +121,12 @@ impl Direction {
     pub(crate) fn unused(to: (NodeId, Port), now: Instant) -> Self {
         let queue = Queue::DropTail { limit: QueueLimit::Packets(0), mark_above: None };
         let config = DirectionConfig { queue, ..DirectionConfig::new(Rate::ZERO) };
-        Self::new(LinkSetup { name: String::new(), config, streams: Streams::new(0) }, to, now, false)
+        Self::new(
+            LinkSetup { name: String::new(), config, streams: Streams::new(0) },
+            to,
+            now,
+            Departures::AtTheirTime,
+        )
     }
 
     pub(crate) fn to(&self) -> (NodeId, Port) {

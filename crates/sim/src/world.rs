@@ -3,7 +3,7 @@
 use crate::agenda::{Agenda, Event};
 use crate::config::Change;
 use crate::ids::{LinkId, NodeId, Port};
-use crate::link::{Direction, Effects, LinkSetup, LinkStats};
+use crate::link::{Departures, Direction, Effects, LinkSetup, LinkStats};
 use crate::medium::{End, Medium, MediumContext, NoMedium};
 use crate::node::{Context, Node};
 use crate::packet::{Arena, PacketId};
@@ -84,8 +84,9 @@ impl<N: Node, T: Tap<N::Packet>, M: Medium<N::Packet>> World<N, T, M> {
         let forward = LinkId(self.links.len() as u32);
         let backward = LinkId(forward.0 + 1);
         let (port_a, port_b) = (self.add_port(a, forward), self.add_port(b, backward));
-        self.links.push(Direction::new(ab, (b, port_b), self.now, T::ACTIVE));
-        self.links.push(Direction::new(ba, (a, port_a), self.now, T::ACTIVE));
+        let departures = if T::ACTIVE { Departures::AtTheirTime } else { Departures::MayBeForeseen };
+        self.links.push(Direction::new(ab, (b, port_b), self.now, departures));
+        self.links.push(Direction::new(ba, (a, port_a), self.now, departures));
         (port_a, port_b, [forward, backward])
     }
 

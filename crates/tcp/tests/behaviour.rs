@@ -2,7 +2,7 @@
 
 mod script;
 
-use ropewalk_tcp::{Blame, CloseReason, Config, Event, Quirks, SpuriousResponse, State};
+use ropewalk_tcp::{Blame, CloseReason, Config, CongestionControl, Event, Quirks, SpuriousResponse, State};
 use ropewalk_units::{Duration, Instant};
 use script::Script;
 use script::configs::{plain, rack, sack};
@@ -371,6 +371,22 @@ mod receiving {
 mod sending {
     use super::*;
 
+    /// One segment for each round trip, and then as much as may leave: BBR takes the path for full only after the second.
+    #[test]
+    fn bbr_does_not_take_the_rate_of_the_application_for_that_of_the_path() {
+        let bbr = Config { congestion_control: CongestionControl::Bbr, pacing: true, ..rack() };
+        let mut s = Script::established(bbr);
+        let gain = |s: &Script| {
+            let bandwidth = s.tcp.bandwidth().expect("measured").bits_per_sec();
+            s.tcp.pacing_rate().bits_per_sec() as f64 / bandwidth as f64
+        };
+        for at in 0..10 {
+            let (from, to) = (1000 * at + 1, 1000 * at + 1001);
+            s.run(&format!("push 1000\n > . {from}:{to} ack 1\n +20 < . 1:1 ack {to}"));
+        }
+        assert!(gain(&s) > 2.5, "Startup goes on: {}", gain(&s));
+    }
+
     #[test]
     fn a_closed_window_is_probed_ever_more_rarely() {
         let mut s = Script::established(plain());
@@ -509,6 +525,65 @@ mod sending {
 
 mod recovering {
     use super::*;
+
+    #[test]
+    fn data_on_its_way_is_looked_at_when_the_first_of_its_timers_expires() {
+        let mut s = Script::established(plain());
+        assert_eq!(s.tcp.repair_deadline(), None);
+        s.run("push 1000\n > . 1:1001 ack 1");
+        let deadline = s.tcp.repair_deadline();
+        assert_eq!(deadline, s.tcp.poll_timeout().map(|(at, _)| at));
+        assert!(deadline.is_some_and(|at| at > Instant::ZERO + Duration::from_millis(300)));
+        s.run("+20 < . 1:1 ack 1001");
+        assert_eq!(s.tcp.repair_deadline(), None);
+    }
+
+    /// RFC 6937 §3: also an ACK that is no duplicate sets the window, by what it delivers.
+    #[test]
+    fn a_proportional_reduction_goes_on_with_a_partial_ack() {
+        let mut s = Script::established(Config { prr: true, ..sack() });
+        s.run("push 10000");
+        s.run(
+            &(0..10)
+                .map(|at| format!("> . {}:{} ack 1\n", 1000 * at + 1, 1000 * at + 1001))
+                .collect::<String>(),
+        );
+        s.run(
+            "
+            +20 << . 1:1 ack 1 sack 1001-2001
+            +1 << . 1:1 ack 1 sack 1001-3001
+            +1 << . 1:1 ack 1 sack 1001-4001
+            +1 << . 1:1 ack 5001
+        ",
+        );
+        // RFC 9937 §6.2: ssthresh, and one segment more as none was sent again yet.
+        assert_eq!((s.tcp.in_recovery(), s.tcp.flight_size(), s.tcp.cwnd()), (true, 5000, 6000));
+    }
+
+    /// RFC 6937 without SACK: each duplicate ACK counts as a segment delivered, and inflates nothing.
+    #[test]
+    fn a_proportional_reduction_without_sack_does_not_inflate_cwnd() {
+        let mut s = Script::established(Config { prr: true, ..plain() });
+        s.run("push 10000");
+        s.run(
+            &(0..10)
+                .map(|at| format!("> . {}:{} ack 1\n", 1000 * at + 1, 1000 * at + 1001))
+                .collect::<String>(),
+        );
+        s.run(
+            "
+            +20 < . 1:1 ack 1
+            +1 < . 1:1 ack 1
+            +1 < . 1:1 ack 1
+            > . 1:1001 ack 1
+        ",
+        );
+        assert!(s.tcp.in_recovery());
+        for _ in 0..6 {
+            s.run("+1 << . 1:1 ack 1");
+        }
+        assert_eq!(s.tcp.cwnd(), 5000);
+    }
 
     const TEN: &str = "
         push 10000

@@ -226,7 +226,7 @@ fn half_dead(draw: &mut Draw, setting: &Setting<'_>) -> (String, Vec<Run>, Judge
             0.0,
         ));
         if is_way_back {
-            let path = flows[0].path(&format!("line{which}"), true);
+            let path = flows[0].path(&format!("line{which}"));
             let mean = |from: f64, to: f64| {
                 let seconds = path.seconds.iter().take(to as usize).skip(from as usize);
                 seconds.map(|&mbps| f64::from(mbps)).sum::<f64>() / (to - from)

@@ -26,7 +26,7 @@ fn lines(draw: &mut Draw) -> Vec<Line> {
 
 /// Part of the octets that went by the dearer line.
 fn dear(record: &Record) -> f64 {
-    let [cheap, dear] = ["line0", "line1"].map(|name| record.path(name, true).bytes as f64);
+    let [cheap, dear] = ["line0", "line1"].map(|name| record.path(name).bytes as f64);
     dear / (cheap + dear)
 }
 

@@ -93,7 +93,7 @@ fn share(record: &Record, line: usize) -> f64 {
         let name = format!("cross{line}-");
         record.flows.iter().filter(|flow| flow.name.starts_with(&name)).map(|flow| flow.mbps).collect()
     };
-    let path = record.path(&format!("in{line}"), true);
+    let path = record.path(&format!("in{line}"));
     let seconds = record.flow("flow0").seconds.len().max(1) as f64;
     // Packets of 1500 octets have 1448 of data, as those of the others.
     let own = path.bytes as f64 * 8e-6 / seconds * (1448.0 / 1500.0);

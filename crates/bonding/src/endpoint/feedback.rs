@@ -5,15 +5,15 @@ use crate::clock::micros;
 use crate::config::Config;
 use crate::event::{Event, PathState, TimerKind};
 use crate::id::{MAX_PATHS, PathId, PathSet};
-use crate::path::{Path, Progress, WayBack};
+use crate::path::{Path, WayBack};
 use crate::queue::Payload;
 use crate::receive::incoming::Incoming;
-use crate::scheduler::{AnyScheduler, Scheduler};
+use crate::scheduler::{AnyScheduler, Progress, Scheduler};
 use crate::wire::control::{Control, Keepalive, KeepaliveReply, Missing, PathReport, Report, TrainPacket};
 use ropewalk_units::{Duration, Instant};
 
 /// While data come, what came is reported so often: a controller has to hear some times in a round trip.
-pub(crate) const SOON: Duration = Duration::from_millis(5);
+pub(super) const SOON: Duration = Duration::from_millis(5);
 
 /// So far apart are reports and keepalives.
 const APART: Duration = Duration::from_millis(3);

@@ -5,9 +5,10 @@ use crate::clock::micros;
 use crate::event::Event;
 use crate::flow::{Class, FlowKey};
 use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
-use crate::path::{FULL_PACKET, Kept, Path};
+use crate::path::{Kept, Path};
 use crate::queue::{Payload, Queue};
 use crate::scheduler::{self, Ask, Decision, Reason, Scheduler, View};
+use crate::wire::FULL_PACKET;
 use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
 

@@ -1,11 +1,8 @@
 //! Which controller bounds a path.
 
-use crate::endpoint::SOON;
+use crate::wire::FULL_PACKET;
 use ropewalk_congestion::{LostPacket, PathController, PathCopa, PathSample, Transparent};
 use ropewalk_units::{Duration, Instant, Rate};
-
-/// Octets on the wire of a full packet.
-pub(crate) const FULL_PACKET: u32 = 1_548;
 
 /// The controller of a path.
 #[derive(Clone, Debug)]
@@ -20,8 +17,9 @@ impl AnyController {
         Self::Transparent(Transparent)
     }
 
-    pub(crate) fn copa(seed: u64, now: Instant) -> Self {
-        Self::Copa(Box::new(PathCopa::new(seed, FULL_PACKET, SOON, now)))
+    /// Hears from the peer once in every `reports_every` while data go.
+    pub(crate) fn copa(seed: u64, reports_every: Duration, now: Instant) -> Self {
+        Self::Copa(Box::new(PathCopa::new(seed, FULL_PACKET, reports_every, now)))
     }
 
     /// Has it found out what the path carries?

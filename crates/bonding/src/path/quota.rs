@@ -1,7 +1,7 @@
 //! What may go over a path in a month.
 
-use super::FULL_PACKET;
 use crate::config::PathConfig;
+use crate::wire::FULL_PACKET;
 use ropewalk_units::{Duration, Instant};
 
 /// A period that is not given: a month.

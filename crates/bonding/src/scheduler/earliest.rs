@@ -6,7 +6,7 @@
 
 use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::id::PathSet;
-use crate::path::FULL_PACKET;
+use crate::wire::FULL_PACKET;
 
 /// To go on using a longer path, so much less has to wait than to begin with it (ECF's beta). What overtook a packet there waits for it at the
 /// other end, so the flow's window is no longer all here.

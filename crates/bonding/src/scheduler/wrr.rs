@@ -10,10 +10,9 @@ mod round;
 #[cfg(test)]
 mod tests;
 
-use super::{Ask, Decision, Reason, Scheduler, View};
+use super::{Ask, Decision, Progress, Reason, Scheduler, View};
 use crate::config::{Config, DecrementPace, LossUnit, WeightArithmetic, WrrConfig};
 use crate::id::{MAX_PATHS, PathId, PathSet};
-use crate::path::Progress;
 use ropewalk_units::Instant;
 use round::Round;
 

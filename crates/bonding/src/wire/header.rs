@@ -2,6 +2,7 @@
 
 use crate::flow::Class;
 use crate::id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq};
+use crate::wire::MAX_RANGES;
 use std::fmt;
 
 /// Version of the format, in the upper half of the first octet.
@@ -98,7 +99,7 @@ impl fmt::Display for DecodeError {
                 write!(f, "version {version} of the bonding header, expected {VERSION}")
             }
             Self::TooManyRanges(count) => {
-                write!(f, "a request for {count} ranges, expected at most {}", crate::Missing::MOST)
+                write!(f, "a request for {count} ranges, expected at most {MAX_RANGES}")
             }
             Self::Kind(kind) => write!(f, "kind {kind} is not expected here"),
             Self::Path(path) => write!(f, "path {path}, expected less than {MAX_PATHS}"),

@@ -1,6 +1,7 @@
 //! What both hosts have agreed upon in MP_CAPABLE (RFC 8684 §3.1).
 
 use crate::keys::{self, Draws, Secret};
+use crate::mapping::LastOctet;
 use ropewalk_units::Dsn;
 use ropewalk_wire::{Key, Mapping, MptcpOption, Nonce, Segment, Token};
 
@@ -54,8 +55,8 @@ impl Agreement {
 
     /// RFC 8684 §3.3: a checksum is there if and only if both hosts agreed on checksums; otherwise the peer does not
     /// behave as negotiated. An infinite mapping ends the agreement.
-    pub(super) fn is_broken_by(&self, mapping: &Mapping, data_fin: bool) -> bool {
-        mapping.checksum.is_some() != self.checksum && (mapping.len > 0 || data_fin)
+    pub(super) fn is_broken_by(&self, mapping: &Mapping, last: LastOctet) -> bool {
+        mapping.checksum.is_some() != self.checksum && (mapping.len > 0 || last == LastOctet::DataFin)
     }
 
     /// The same for the first data's mapping, in MP_CAPABLE (§3.1).

@@ -3,7 +3,7 @@
 use super::receive::Admission;
 use super::{Connection, Mode};
 use crate::event::{Event, FallbackReason, SubflowCloseReason};
-use crate::mapping::{Mapped, Refused};
+use crate::mapping::{LastOctet, Mapped, Refused};
 use crate::subflow::{Infinite, Phase, Unverified};
 use ropewalk_units::{Dsn, Instant, Ssn};
 use ropewalk_wire::{Flags, Mapping, MptcpOption, Octets, Payload, ResetReason, Segment, Sum, dss_checksum};
@@ -82,7 +82,7 @@ impl Connection {
         }
         let mapping = segment.options.mptcp.dss.and_then(|dss| dss.mapping());
         if let Some(mapping) = mapping.filter(|mapping| awaited || mapping.len == 0) {
-            let _ = self.on_mapping(at, segment, &mapping, false);
+            let _ = self.on_mapping(at, segment, &mapping, LastOctet::Data);
         }
         if !awaited {
             return;

@@ -9,7 +9,7 @@ use super::{Connection, Finish, Mode};
 use crate::config::Config;
 use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
 use crate::id::SubflowId;
-use crate::mapping::{Mapped, Refused};
+use crate::mapping::{LastOctet, Mapped, Refused};
 use crate::role::Role;
 use crate::subflow::{Phase, Subflow};
 use ropewalk_tcp::{self as tcp, Acceptance, Blame, State, SubflowAcks};
@@ -309,7 +309,8 @@ impl Connection {
             self.process_rare_options(now, at, segment);
         }
         if let Some(dss) = &options.dss {
-            if dss.mapping().is_some_and(|mapping| self.agreement.is_broken_by(&mapping, dss.data_fin())) {
+            if dss.mapping().is_some_and(|mapping| self.agreement.is_broken_by(&mapping, LastOctet::of(dss)))
+            {
                 return Admission::Abort(ResetReason::Mptcp);
             }
             if let Err(refused) = self.on_dss(now, at, segment, dss, acceptance) {
@@ -355,7 +356,7 @@ impl Connection {
                     let ssn = Ssn::new(1);
                     let mapping = Mapping { dsn: self.receiving.first, ssn, len: *len, checksum: *checksum };
                     // The first of all contradicts none, and what is said again says the same.
-                    let _ = self.on_mapping(at, segment, &mapping, false);
+                    let _ = self.on_mapping(at, segment, &mapping, LastOctet::Data);
                 }
                 MptcpOption::Capable { .. } | MptcpOption::Join(_) => {}
                 MptcpOption::AddAddress(add) => {
@@ -392,7 +393,7 @@ impl Connection {
             self.confirm_by_peer(now);
         }
         if let Some(mapping) = dss.mapping() {
-            self.on_mapping(at, segment, &mapping, dss.data_fin())?;
+            self.on_mapping(at, segment, &mapping, LastOctet::of(dss))?;
         }
         // What is older than SND.UNA says nothing new about the connection either.
         if let Some(data_ack) = dss.data_ack()
@@ -410,14 +411,14 @@ impl Connection {
         at: usize,
         segment: &Segment,
         mapping: &Mapping,
-        data_fin: bool,
+        last: LastOctet,
     ) -> Result<(), Refused> {
         let data = mapping.dsn.since(self.receiving.first);
         let mut len = u64::from(mapping.len);
-        if data_fin || len == 0 {
+        if last == LastOctet::DataFin || len == 0 {
             // RFC 8684 §3.3.3: the DATA_FIN takes the mapping's last octet.
             len = len.saturating_sub(1);
-            self.on_rare_mapping(at, segment, mapping, data_fin)?;
+            self.on_rare_mapping(at, segment, mapping, last)?;
         }
         if len == 0 {
             return Ok(());
@@ -435,6 +436,7 @@ impl Connection {
         if let Some(position) = subflow.position_in(mapping.ssn)
             && position + len > subflow.read
         {
+            let data_fin = last == LastOctet::DataFin;
             let mapped = Mapped { position, data, len, checksum: mapping.checksum, data_fin };
             // The sender may not use it (RFC 8684 §3.3.5). One below the first octet is a huge number.
             if (data.wrapping_sub(self.receiving.window.edge()) as i64) >= 0 {
@@ -453,15 +455,15 @@ impl Connection {
         at: usize,
         segment: &Segment,
         mapping: &Mapping,
-        data_fin: bool,
+        last: LastOctet,
     ) -> Result<(), Refused> {
         let data = mapping.dsn.since(self.receiving.first);
-        match (data_fin, mapping.len) {
-            (false, _) => self.on_infinite_mapping(at, segment, mapping.ssn, data),
+        match (last, mapping.len) {
+            (LastOctet::Data, _) => self.on_infinite_mapping(at, segment, mapping.ssn, data),
             // A DATA_FIN without its own octet.
-            (true, 0) => Ok(()),
-            (true, 1) if !self.data_fin_is_intact(mapping) => Ok(()),
-            (true, len) => {
+            (LastOctet::DataFin, 0) => Ok(()),
+            (LastOctet::DataFin, 1) if !self.data_fin_is_intact(mapping) => Ok(()),
+            (LastOctet::DataFin, len) => {
                 self.on_data_fin(at, data.wrapping_add(u64::from(len) - 1));
                 Ok(())
             }

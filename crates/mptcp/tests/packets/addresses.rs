@@ -131,6 +131,19 @@ fn an_announcement_without_an_echo_is_given_up_after_three_repetitions() {
     assert!(second.abs_diff(2 * first) <= 2 && third.abs_diff(4 * first) <= 4, "{sent:?}");
 }
 
+/// The host may look late, for instance because it slept.
+#[test]
+fn an_announcement_is_given_up_as_well_if_its_time_is_noticed_late() {
+    let mut server = announcer(None);
+    for _ in 0..4 {
+        server.pass_until_output(3_000);
+        server.run("0 > . 1:1 ack 1 add 1 10.1.0.2");
+    }
+    server.now += Duration::from_secs(60);
+    server.run("+0 > nothing");
+    server.run("+60000 > nothing");
+}
+
 #[test]
 fn an_announcement_that_waits_for_its_echo_is_not_sent_with_the_next_one() {
     let step =
@@ -247,4 +260,26 @@ fn a_removed_address_gets_no_further_subflow() {
         client.run("+1000");
     }
     assert_eq!(opened(&mut client), []);
+}
+
+#[test]
+fn the_removal_of_one_of_two_announced_addresses_closes_its_subflow_and_not_the_other() {
+    let mut client = mesh();
+    for line in ["add 3 10.3.0.2", "add 4 10.4.0.2"] {
+        client.run(&format!("+1 0 < . 1:1 ack 1 win 60000 {line}"));
+        let _ = client.take_out();
+    }
+    assert_eq!(opened(&mut client).len(), 3, "the initial one, and one for each");
+    let ids: Vec<_> = client.connection.subflows().map(ropewalk_mptcp::Subflow::id).collect();
+    client.run("+1 0 < . 1:1 ack 1 win 60000 remove 4");
+    let _ = client.take_out();
+    let closed: Vec<_> = client
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::SubflowClosed { id, .. } => Some(id),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(closed, [ids[2]]);
 }

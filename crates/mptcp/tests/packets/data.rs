@@ -1,7 +1,7 @@
 //! Mappings, DATA_ACKs and windows (RFC 8684 §3.3.1 to §3.3.6).
 
 use crate::script::{Script, config, small_window};
-use ropewalk_mptcp::{Event, Secret};
+use ropewalk_mptcp::{Config, Coupling, Event, Secret};
 use ropewalk_wire::Segment;
 
 #[test]
@@ -287,4 +287,23 @@ fn a_data_ack_on_an_old_acknowledgement_counts_nothing() {
     assert_eq!(server.connection.stats().bytes_acked, 1000);
     server.run("0 < . 1:1 ack 2001 win 60000 dack 2000");
     assert_eq!(server.connection.stats().bytes_acked, 2000);
+}
+
+/// wVegas with too few samples of the round-trip time takes one step of Reno.
+#[test]
+fn a_window_that_the_coupling_owns_grows_with_what_is_acknowledged() {
+    let mut config = Config { coupling: Coupling::Wvegas, ..config() };
+    config.tcp.initial_ssthresh = Some(4_000);
+    let mut server = Script::server(config);
+    server.join();
+    let _ = server.take_out();
+    let cwnd = |server: &Script| server.connection.subflows().next().expect("there").tcp().cwnd();
+    let before = cwnd(&server);
+    server.run("push 10000");
+    let _ = server.take_out();
+    for at in 1..=10 {
+        server.run(&format!("+2 0 < . 1:1 ack {at}001 win 60000 dack {at}000"));
+        let _ = server.take_out();
+    }
+    assert!(cwnd(&server) > before);
 }

@@ -20,6 +20,25 @@ fn with_checksums() -> Script {
     server
 }
 
+/// Half of a mapping waits for its checksum, which covers the whole, and half of the next one above a hole.
+#[test]
+fn octets_that_wait_are_held_until_they_are_read() {
+    let mut server = with_checksums();
+    server.run(
+        "0 < . 1:51 ack 1 win 60000 dack 0 map 0 1 100 sum
+         0 > . 1:1 ack 51
+         0 < . 121:141 ack 1 win 60000 dack 0
+         0 > . 1:1 ack 51",
+    );
+    assert_eq!(server.connection.held_octets(), 50 + 20);
+    let _ = server.take_out();
+    server.run("0 < . 51:101 ack 1 win 60000 dack 0");
+    let _ = server.take_out();
+    assert_eq!(server.connection.held_octets(), 100 + 20);
+    server.run("read");
+    assert_eq!(server.connection.held_octets(), 20);
+}
+
 #[test]
 fn data_acknowledged_without_options_on_the_only_subflow_is_plain_tcp() {
     let mut server = Script::server(config());

@@ -141,78 +141,62 @@ impl ColumnTable {
         };
         let provenance = &outcome.provenance;
         let seeds: ArrayRef = Arc::new(UInt64Array::from_value(provenance.seed, rows));
-        Self {
-            columns: vec![
-                ("scenario", constant(&provenance.scenario), false),
-                ("scenario_hash", constant(&provenance.scenario_hash), false),
-                ("seed", seeds, false),
-            ],
-        }
+        Self { columns: Vec::new() }
+            .full("scenario", constant(&provenance.scenario))
+            .full("scenario_hash", constant(&provenance.scenario_hash))
+            .full("seed", seeds)
     }
 
-    fn push(&mut self, name: &'static str, column: ArrayRef, nullable: bool) {
-        self.columns.push((name, column, nullable));
-    }
-
-    pub(super) fn text<T: AsRef<str>>(mut self, name: &'static str, values: impl Iterator<Item = T>) -> Self {
-        self.push(name, Arc::new(values.map(Some).collect::<StringArray>()), false);
+    /// A column with a value in every row.
+    fn full(mut self, name: &'static str, column: ArrayRef) -> Self {
+        self.columns.push((name, column, false));
         self
+    }
+
+    /// A column that may be empty in some rows.
+    fn nullable(mut self, name: &'static str, column: ArrayRef) -> Self {
+        self.columns.push((name, column, true));
+        self
+    }
+
+    pub(super) fn text<T: AsRef<str>>(self, name: &'static str, values: impl Iterator<Item = T>) -> Self {
+        self.full(name, Arc::new(values.map(Some).collect::<StringArray>()))
     }
 
     pub(super) fn optional_text<T: AsRef<str>>(
-        mut self,
+        self,
         name: &'static str,
         values: impl Iterator<Item = Option<T>>,
     ) -> Self {
-        self.push(name, Arc::new(values.collect::<StringArray>()), true);
-        self
+        self.nullable(name, Arc::new(values.collect::<StringArray>()))
     }
 
-    pub(super) fn u64(mut self, name: &'static str, values: impl Iterator<Item = u64>) -> Self {
-        self.push(name, Arc::new(UInt64Array::from_iter_values(values)), false);
-        self
+    pub(super) fn u64(self, name: &'static str, values: impl Iterator<Item = u64>) -> Self {
+        self.full(name, Arc::new(UInt64Array::from_iter_values(values)))
     }
 
-    pub(super) fn optional_u64(
-        mut self,
-        name: &'static str,
-        values: impl Iterator<Item = Option<u64>>,
-    ) -> Self {
-        self.push(name, Arc::new(values.collect::<UInt64Array>()), true);
-        self
+    pub(super) fn optional_u64(self, name: &'static str, values: impl Iterator<Item = Option<u64>>) -> Self {
+        self.nullable(name, Arc::new(values.collect::<UInt64Array>()))
     }
 
-    pub(super) fn u32(mut self, name: &'static str, values: impl Iterator<Item = u32>) -> Self {
-        self.push(name, Arc::new(UInt32Array::from_iter_values(values)), false);
-        self
+    pub(super) fn u32(self, name: &'static str, values: impl Iterator<Item = u32>) -> Self {
+        self.full(name, Arc::new(UInt32Array::from_iter_values(values)))
     }
 
-    pub(super) fn optional_u32(
-        mut self,
-        name: &'static str,
-        values: impl Iterator<Item = Option<u32>>,
-    ) -> Self {
-        self.push(name, Arc::new(values.collect::<UInt32Array>()), true);
-        self
+    pub(super) fn optional_u32(self, name: &'static str, values: impl Iterator<Item = Option<u32>>) -> Self {
+        self.nullable(name, Arc::new(values.collect::<UInt32Array>()))
     }
 
-    pub(super) fn f64(mut self, name: &'static str, values: impl Iterator<Item = f64>) -> Self {
-        self.push(name, Arc::new(Float64Array::from_iter_values(values)), false);
-        self
+    pub(super) fn f64(self, name: &'static str, values: impl Iterator<Item = f64>) -> Self {
+        self.full(name, Arc::new(Float64Array::from_iter_values(values)))
     }
 
-    pub(super) fn optional_f64(
-        mut self,
-        name: &'static str,
-        values: impl Iterator<Item = Option<f64>>,
-    ) -> Self {
-        self.push(name, Arc::new(values.collect::<Float64Array>()), true);
-        self
+    pub(super) fn optional_f64(self, name: &'static str, values: impl Iterator<Item = Option<f64>>) -> Self {
+        self.nullable(name, Arc::new(values.collect::<Float64Array>()))
     }
 
-    pub(super) fn bool(mut self, name: &'static str, values: impl Iterator<Item = bool>) -> Self {
-        self.push(name, Arc::new(values.map(Some).collect::<BooleanArray>()), false);
-        self
+    pub(super) fn bool(self, name: &'static str, values: impl Iterator<Item = bool>) -> Self {
+        self.full(name, Arc::new(values.map(Some).collect::<BooleanArray>()))
     }
 
     pub(super) fn finish(self) -> RecordBatch {

@@ -94,7 +94,9 @@ mod tests {
         assert_eq!(clock.judge(Instant::ZERO, &stamped(1, 3)), Freshness::Fresh, "the clock wraps");
         assert_eq!(clock.judge(Instant::ZERO, &stamped(1, u32::MAX - 1)), Freshness::Stale);
         assert_eq!(clock.judge(Instant::ZERO, &Segment::default()), Freshness::Unstamped);
-        let late = Instant::ZERO + VALID + Duration::from_nanos(1);
+        let last = Instant::ZERO + VALID;
+        assert_eq!(clock.judge(last, &stamped(1, u32::MAX - 1)), Freshness::Stale);
+        let late = last + Duration::from_nanos(1);
         assert_eq!(clock.judge(late, &stamped(1, u32::MAX - 1)), Freshness::Fresh);
     }
 

@@ -75,7 +75,10 @@ impl Script {
 
     /// Events since the last call.
     pub(crate) fn events(&mut self) -> Vec<Event> {
-        std::iter::from_fn(|| self.tcp.poll_event()).collect()
+        let any = self.tcp.has_events();
+        let events: Vec<Event> = std::iter::from_fn(|| self.tcp.poll_event()).collect();
+        assert_eq!((any, self.tcp.has_events()), (!events.is_empty(), false));
+        events
     }
 
     /// What another subflow's duplicate ACKs do, so many of them.

@@ -1,6 +1,7 @@
 //! What is asked for again.
 
 use crate::id::{PathId, PathSeq};
+use crate::wire::MAX_RANGES;
 use crate::wire::header::{DecodeError, Reader};
 
 const FIXED_LEN: u32 = 4;
@@ -26,7 +27,7 @@ pub struct MissingRange {
 
 impl Missing {
     /// The most ranges of one request.
-    pub const MOST: usize = 8;
+    pub const MOST: usize = MAX_RANGES;
 
     /// None yet.
     pub const fn new(path: PathId) -> Self {

@@ -54,6 +54,9 @@ fn pieces_of_different_streams_stay_apart_and_are_one_block() {
     assert_eq!(pieces.insert(150, payload(9000, 50), MANY), Some(50));
     assert_eq!((pieces.len(), pieces.octets(), pieces.end()), (2, 100, Some(200)));
     assert_eq!(pieces.block_around(120), Some((100, 200)));
+    let mut visited = Vec::new();
+    pieces.visit(&mut |piece| visited.push(piece));
+    assert_eq!(visited, [payload(5000, 50), payload(9000, 50)]);
     assert_eq!(pieces.block_around(200), None);
     assert_eq!(pieces.connect(110), Some((payload(5010, 40), 10)));
     assert_eq!(pieces.connect(150), Some((payload(9000, 50), 0)));
@@ -69,6 +72,20 @@ fn no_more_pieces_than_allowed_and_what_continues_the_last_always() {
     assert_eq!(pieces.insert(30, payload(20, 1), 4), None);
     assert_eq!(pieces.insert(17, payload(7, 1), 4), Some(1));
     assert_eq!((pieces.len(), pieces.octets()), (4, 5));
+}
+
+#[test]
+fn many_pieces_take_what_continues_the_last_too_and_nothing_else() {
+    let mut pieces = Pieces::default();
+    for i in 0..200 {
+        let place = 2 * (i * 77 % 200);
+        assert_eq!(pieces.insert(10 + place, payload(place, 1), 200), Some(1));
+    }
+    assert!(pieces.many.is_some(), "they came in no order");
+    assert_eq!(pieces.insert(409, payload(399, 3), 200), Some(3));
+    assert_eq!(pieces.insert(700, payload(690, 1), 200), None);
+    assert_eq!(pieces.insert(700, payload(690, 0), 200), Some(0));
+    assert_eq!((pieces.len(), pieces.octets(), pieces.end()), (200, 203, Some(412)));
 }
 
 /// Steps of one run of arrivals, each with the place of its one octet, and how many arrivals were refused.
