@@ -80,6 +80,15 @@ def let_come() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
 
 
+def open_closed() -> None:
+    """Let output go nowhere that was closed when the command began, instead of into the next file that is opened."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - standard error
+        os.set_inheritable(number, True)
+    os.close(number)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
 def begin() -> None:
     """Say that there is something to undo from here on: stops are exceptions now. Below `main` alone."""
     if signal.getsignal(signal.SIGINT) is leave or signal.getsignal(signal.SIGTERM) is leave:
@@ -95,6 +104,7 @@ def main() -> None:
     """Run the command line and exit: 0 done, 1 a run failed, 2 the input is wrong, 130 or 143 stopped."""
     answer_by(leave)
     let_come()
+    open_closed()
     # Called last: functions run in the reverse of the order in which they were registered.
     atexit.register(end_at_once)
     try:

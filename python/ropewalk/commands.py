@@ -204,10 +204,12 @@ def run(  # noqa: PLR0913 - one argument per option
 
 
 def show_run(result: RunResult, *, as_json: bool) -> None:
-    """Print a run's result. In JSON the verdicts are rows; their sentences go beside it."""
+    """Print a result. In JSON verdicts are rows; their sentences go beside it. Events are lines behind it."""
     verdicts = [sentence(benefit) for benefit in result.benefit()]
     if as_json:
         typer.echo(to_json(result.summary))
+        if not result.events.is_empty():
+            typer.echo(result.events.write_ndjson(), nl=False)
         for verdict in verdicts:
             typer.echo(verdict, err=True)
         return

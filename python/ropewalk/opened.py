@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from ropewalk.errors import InputError, StoreError
 from ropewalk.parquet import octets, place
 from ropewalk.results import Tables
-from ropewalk.store import Table, file_name, store_error
+from ropewalk.store import Table, file_name, store_error, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,8 +80,7 @@ class StoredResults(Tables):
                 how="diagonal_relaxed",
             )
         except (pl.exceptions.PolarsError, OSError) as cause:
-            reason = str(cause).splitlines()[0]
-            raise StoreError(f"cannot read the {table} in {self.folder}: {reason}") from cause
+            raise unreadable(files, cause) from cause
         return _labelled(frame, manifest["points"]) if manifest else frame
 
 
@@ -175,6 +174,8 @@ def export(
                     file = target / f"{stem}.{table}.{kind}"
                     place(octets(frame) if kind == "parquet" else frame.write_csv().encode(), file)
                     written.append(file)
+    except StoreError:
+        raise
     except OSError as cause:
         raise store_error(target, cause) from cause
     return written

@@ -129,7 +129,9 @@ class Plan:
         singles = references(source) if self._settings.compare and info.multipath else []
         jobs = tuple(self._job(source, seed, label, info) for seed in seeds)
         for connection, path, text in singles:
-            reference = Source(text, source.path)
+            # Once more: what a file says of later than a shorter end is no mistake.
+            shorter = tuple(pair for pair in source.overrides if pair[0] == "scenario.duration")
+            reference = Source(text, source.path, shorter)
             name = f"{label}, {connection} on {path} alone"
             alone[connection, path] = self._alone(reference, seeds, name, emulated=info.emulated)
         return Case(info, tuple(seeds), jobs, alone)

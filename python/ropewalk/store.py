@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from ropewalk.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -145,10 +145,25 @@ def read(keys: Iterable[Key], table: Table) -> pl.DataFrame:
     try:
         return pl.read_parquet(files, glob=False, hive_partitioning=False)
     except (pl.exceptions.PolarsError, OSError) as cause:
-        reason = str(cause).splitlines()[0]
-        raise StoreError(
-            f"cannot read the {table} of {len(files)} runs below {files[0].parent}: {reason}"
-        ) from cause
+        raise unreadable(files, cause) from cause
+
+
+def unreadable(files: Sequence[Path], cause: Exception) -> StoreError:
+    """The message for results that could not be read: the first file that cannot be, and why."""
+    import polars as pl
+
+    for file in files:
+        try:
+            pl.read_parquet(file, glob=False, hive_partitioning=False)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            reason = str(error).splitlines()[0]
+            return StoreError(
+                f"{file}: not a readable Parquet file ({reason}); remove it, and its run is made anew"
+            )
+    reason = str(cause).splitlines()[0]
+    return StoreError(
+        f"cannot read {files[0].name} and {len(files) - 1} more below {files[0].parent}: {reason}"
+    )
 
 
 @contextmanager

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import ropewalk
-from ropewalk.errors import InputError
+from ropewalk.errors import InputError, StoreError
+from ropewalk.opened import export
 
 SCENARIO = """
 [scenario]
@@ -87,3 +88,23 @@ def test_names_that_are_not_there(store: Path) -> None:
         ropewalk.export(store, ["flows"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="no format `xlsx`"):
         ropewalk.export(store, kind="xlsx")
+
+
+def test_a_damaged_file_is_named(store: Path, tmp_path: Path) -> None:
+    damaged = sorted(store.glob("open/*.links.parquet"))[1]
+    damaged.write_bytes(damaged.read_bytes()[:300])
+    for read in (lambda: ropewalk.open(store).links, lambda: export(store, ["links"], out=tmp_path / "to")):
+        with pytest.raises(StoreError, match=f"^{damaged}: not a readable Parquet file"):
+            read()
+
+
+def test_runs_of_another_version_are_read_beside_these(store: Path) -> None:
+    """It had other columns, and its runs are no runs of a campaign that this version would find."""
+    runs = ropewalk.open(store).connections.height
+    for file in sorted(store.glob("open/*.connections.parquet"))[:2]:
+        frame = pl.read_parquet(file)
+        name = file.name.replace(ropewalk.version(), "0.0.1")
+        frame.drop("goodput_mbps").with_columns(rope=pl.lit(1)).write_parquet(file.with_name(name))
+    both = ropewalk.open(store).connections
+    assert both.height == runs + 2
+    assert both["goodput_mbps"].null_count() == 2

@@ -258,6 +258,34 @@ def test_json_prints_one_object(two_paths: Path) -> None:
     assert "against" in done.stderr
 
 
+def test_events_are_lines_behind_the_object(two_paths: Path) -> None:
+    words = [
+        "run",
+        str(two_paths),
+        "--json",
+        "--replications",
+        "2",
+        "--set",
+        'scenario.events=["drop", "timeout"]',
+    ]
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=True)
+    summary, *lines = map(json.loads, done.stdout.splitlines())
+    assert [run["seed"] for run in summary["runs"]] == [7, 8]
+    lost = sum(link["drops_queue"] + link["drops_loss"] for run in summary["runs"] for link in run["links"])
+    assert sum(line["kind"] == "drop" for line in lines) == lost > 0
+    assert {line["seed"] for line in lines} == {7, 8}
+    assert all(line["reason"] for line in lines)
+
+
+def test_a_shorter_run_is_compared_although_the_file_changes_something_later(tmp_path: Path) -> None:
+    late = TWO_PATHS.replace('loss = "1 %"', 'loss = "1 %"\nchanges = [ { at = "2 s", rate = "1 Mbit/s" } ]')
+    run = ropewalk.run(late, overrides={"scenario.duration": "1 s"}, out=tmp_path)
+    assert run.summary["duration_s"] == 1.0
+    assert set(run.benefit()[0].singles) == {"a", "b"}
+    with pytest.raises(ScenarioError, match="the simulation ends at 1"):
+        ropewalk.run(late.replace('"3 s"', '"1 s"'))
+
+
 def test_settings_on_the_command_line(two_paths: Path) -> None:
     done = command(
         "run", two_paths, "--json", "--no-compare", "--set", "links.b.loss=3 %", "--set", "scenario.seed=99"

@@ -200,6 +200,18 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, words: l
     assert len(verdicts) <= 1
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_output_that_was_closed_before_goes_nowhere(tmp_path: Path, closed: str) -> None:
+    words = [*COMMAND, "run", str(scenario(tmp_path, "1 s")), "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", *words], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0)
+    assert finished(tmp_path / "out") == 1
+    # No file has taken the place of an output, and what was printed with it.
+    assert not [file for file in tmp_path.rglob("*.parquet") if file.read_bytes()[:4] != b"PAR1"]
+
+
 def test_a_reader_that_goes_is_no_error(tmp_path: Path) -> None:
     with subprocess.Popen([*COMMAND, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

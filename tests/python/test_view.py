@@ -169,6 +169,16 @@ def test_a_browser_draws_it_fetches_nothing_and_a_click_shows_a_reason(
             "Utilisation of links [%]",
         ):
             assert headings.count(expected) == 2, (expected, headings)
+        # A link has one colour, and a lone peak does not flatten a chart.
+        colours = """(title => Object.fromEntries(
+            Chart.all.find(one => one.title === title).lines.map(one => [one.name, one.colour])))"""
+        queues, busy = (
+            browser.evaluate(f"{colours}('{name} of links')") for name in ("Queues", "Utilisation")
+        )
+        assert queues.keys() & busy.keys()
+        assert {**queues, **busy} == {**busy, **queues}
+        assert browser.evaluate("withoutPeaks([...Array(200).fill(10), 5000], 5000)") == 13
+        assert browser.evaluate("withoutPeaks([...Array(200).fill(10), 30], 30)") == 30
         # Something is drawn on every canvas that is in view, and its box is as wide as the window allows.
         assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
         empty = """Chart.all.filter(chart => { window.drawHidden = true; chart.draw();

@@ -47,6 +47,13 @@ function ticks(from, to, most) {
   return found;
 }
 
+// An upper edge that leaves out the highest hundredth of the values, where they are far above all others.
+function withoutPeaks(values, high) {
+  if (values.length < 20) return high;
+  const usual = Float64Array.from(values).sort()[Math.floor(values.length * .99)] * 1.3;
+  return usual > 0 && high > 3 * usual ? usual : high;
+}
+
 function short(value) {
   const size = Math.abs(value);
   for (const [limit, letter] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
@@ -74,8 +81,9 @@ const DENSE = new Set(["tick", "dash"]);
 class Chart {
   // lines: {name, colour, x, y, step?, dash?, hidden?}; stacks: {name, colour, x, y} on one another;
   // points: {name, colour, shape, x, y, event?} with event(index) giving what a click shows; bands: [{from, to}].
-  constructor(host, { title, unit, note, lines = [], stacks = [], points = [], bands = [], bandName, height = 190 }) {
-    Object.assign(this, { title, unit, lines, stacks, points, bands, bandName, height });
+  // cutsPeaks: a few values far above all others are beyond the upper edge, which says so.
+  constructor(host, { title, unit, note, lines = [], stacks = [], points = [], bands = [], bandName, height = 190, cutsPeaks = false }) {
+    Object.assign(this, { title, unit, lines, stacks, points, bands, bandName, height, cutsPeaks });
     this.box = document.createElement("section");
     this.box.className = "panel";
     const heading = document.createElement("h2");
@@ -190,13 +198,16 @@ class Chart {
 
   range() {
     let low = this.floor === undefined ? 0 : Infinity, high = -Infinity;
-    const see = v => { if (v < low) low = v; if (v > high) high = v; };
+    const seen = [];
+    const see = v => { if (v < low) low = v; if (v > high) high = v; if (this.cutsPeaks) seen.push(v); };
     for (const one of [...this.lines, ...this.points]) {
       if (one.hidden) continue;
       const { first, last, stride } = this.visible(one.x, 4000);
       for (let k = first; k < last; k += stride) if (one.y[k] !== null) see(one.y[k]);
       if (last > first && one.y[last - 1] !== null) see(one.y[last - 1]);
     }
+    const peak = high;
+    high = withoutPeaks(seen, peak);
     const shown = this.stacks.filter(one => !one.hidden);
     if (shown.length) {
       const { first, last } = this.visible(shown[0].x, 1e9);
@@ -207,6 +218,7 @@ class Chart {
     if (high <= low) high = low + 1;
     this.low = low;
     this.high = high + (high - low) * 0.05;
+    this.isCut = peak > this.high;
   }
 
   axes(g) {
@@ -221,6 +233,10 @@ class Chart {
       const y = Math.round(this.Y(v)) + .5;
       g.beginPath(); g.moveTo(x0, y); g.lineTo(x1, y); g.stroke();
       g.fillText(short(v), x0 - 6, y);
+    }
+    if (this.isCut) {
+      g.textBaseline = "top";
+      g.fillText("higher peaks are cut", x1 - 4, y0 + 2);
     }
     g.textAlign = "center";
     g.textBaseline = "top";

@@ -269,11 +269,11 @@ function connectionPanels(run, holder, name) {
   if (lines.length) new Chart(holder, { title: "Windows", unit: "octets", lines, points: cwndPoints, height: 210 });
   const samples = own("rtt");
   const rttPoints = samples.length ? [points(samples, one => pickColumn(events, one, "duration_ms"), { name: "samples", colour: "#9aa5b1", shape: "tick" })] : [];
-  if (rtts.length) new Chart(holder, { title: "Round-trip time", unit: "ms", lines: rtts, points: rttPoints, height: 210 });
+  if (rtts.length) new Chart(holder, { title: "Round-trip time", unit: "ms", lines: rtts, points: rttPoints, height: 210, cutsPeaks: true });
   const whole = [];
   for (let k = 0; k < series.length; k++) if (series.at("connection", k) === name && (series.at("subflow", k) ?? null) === null) whole.push(k);
   const goodput = { name: "delivered in order", colour: "#1d2530", x: pickTime(series, whole), y: pickColumn(series, whole, "throughput_mbps") };
-  new Chart(holder, { title: "Throughput per path, stacked", unit: "Mbit/s", stacks: aligned(stacks), lines: [goodput] });
+  new Chart(holder, { title: "Throughput per path, stacked", unit: "Mbit/s", stacks: aligned(stacks), lines: [goodput], cutsPeaks: true });
   if (series.has("reorder_buffer_bytes") && whole.some(k => series.at("reorder_buffer_bytes", k))) {
     new Chart(holder, {
       title: "Waiting behind a hole (head-of-line blocking)", unit: "octets",
@@ -342,13 +342,21 @@ function sequencePanel(run, holder, { name, paths, called, colour, own, points }
 }
 
 function linkPanels(run, box) {
-  const queues = [], losses = [], events = run.events;
-  let k = 0;
+  const queues = [], busy = [], losses = [], events = run.events;
+  // A direction of a link has one colour in both charts.
   for (const [name, direction] of run.directions) {
-    const [link, way] = name.split("\n"), title = `${link} ${way.replace("->", " → ")}`;
-    if (direction.queue.some(v => v)) queues.push({ name: title, most: Math.max(...direction.queue.slice(0, 1e5)), colour: "", x: direction.time, y: direction.queue });
+    const [link, way] = name.split("\n"), x = direction.time;
+    const hasQueue = direction.queue.some(v => v), isBusy = direction.utilisation.some(v => v > .005);
+    if (!hasQueue && !isBusy) continue;
+    const one = { name: `${link} ${way.replace("->", " → ")}`, most: Math.max(...direction.queue.slice(0, 1e5)), x };
+    if (hasQueue) queues.push({ ...one, y: direction.queue });
+    if (isBusy) busy.push({ ...one, y: direction.utilisation.map(v => v === null ? null : v * 100) });
   }
-  queues.sort((a, b) => b.most - a.most).forEach((one, i) => { one.colour = COLOURS[i % COLOURS.length]; one.hidden = i >= 8; });
+  for (const list of [queues, busy]) list.sort((a, b) => b.most - a.most);
+  const names = [...new Set([...queues, ...busy].map(one => one.name))];
+  for (const list of [queues, busy]) {
+    list.forEach((one, i) => { one.colour = COLOURS[names.indexOf(one.name) % COLOURS.length]; one.hidden = i >= 8; });
+  }
   const colours = { queue: "#b00020", aqm: "#8b3fa8", loss: "#d1570a", down: "#111" };
   const byCause = grouped({ length: (run.kinds.get("drop") || []).length }, i => (events.at("reason", run.kinds.get("drop")[i]) || "").split(":")[0]);
   for (const [cause, places] of byCause) {
@@ -357,12 +365,6 @@ function linkPanels(run, box) {
     losses.push({ name: `dropped: ${cause}`, colour: colours[cause] || "#444", shape: "cross", x: pickTime(events, indices), y: indices.map(height), event: i => describe(run, indices[i]) });
   }
   if (queues.length || losses.length) new Chart(box, { title: "Queues of links", unit: "octets", lines: queues, points: losses, height: 220 });
-  const busy = [];
-  for (const [name, direction] of run.directions) {
-    const [link, way] = name.split("\n");
-    if (direction.utilisation.some(v => v > .005)) busy.push({ name: `${link} ${way.replace("->", " → ")}`, colour: "", x: direction.time, y: direction.utilisation.map(v => v === null ? null : v * 100) });
-  }
-  busy.forEach((one, i) => { one.colour = COLOURS[i % COLOURS.length]; one.hidden = i >= 8; });
   if (busy.length) new Chart(box, { title: "Utilisation of links", unit: "%", lines: busy, height: 220 });
 }
 
