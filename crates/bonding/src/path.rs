@@ -50,7 +50,9 @@ impl WayBack {
     /// A round trip as though its report had come by the shortest path, as quickly as it can: what the way back adds is none of the
     /// path's delay.
     fn usual(self, rtt: Duration) -> Duration {
-        (rtt + self.shortest / 2).saturating_sub(self.taken / 2 + self.late)
+        // No wait is longer than the round trip that it is a part of: then the peer slept, and its clock stood still.
+        let late = if self.late < rtt { self.late } else { Duration::ZERO };
+        (rtt + self.shortest / 2).saturating_sub(self.taken / 2 + late)
     }
 }
 
@@ -468,6 +470,14 @@ mod tests {
         path.on_report(at(42), &report(10, 4, 0, 4), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(42 - 4 - 2)));
         assert_eq!(path.pending, (4..10).map(PathSeq::new).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_a_report_waited_on_its_way_is_taken_off_unless_the_peers_clock_stood_still() {
+        let ms = Duration::from_millis;
+        let way = |late| WayBack { late: ms(late), ..WayBack::default() };
+        assert_eq!(way(12).usual(ms(40)), ms(28));
+        assert_eq!(way(5_000).usual(ms(40)), ms(40));
     }
 
     #[test]
