@@ -541,13 +541,7 @@ mod recovering {
     /// RFC 6937 §3: also an ACK that is no duplicate sets the window, by what it delivers.
     #[test]
     fn a_proportional_reduction_goes_on_with_a_partial_ack() {
-        let mut s = Script::established(Config { prr: true, ..sack() });
-        s.run("push 10000");
-        s.run(
-            &(0..10)
-                .map(|at| format!("> . {}:{} ack 1\n", 1000 * at + 1, 1000 * at + 1001))
-                .collect::<String>(),
-        );
+        let mut s = ten(Config { prr: true, ..sack() });
         s.run(
             "
             +20 << . 1:1 ack 1 sack 1001-2001
@@ -563,13 +557,7 @@ mod recovering {
     /// RFC 6937 without SACK: each duplicate ACK counts as a segment delivered, and inflates nothing.
     #[test]
     fn a_proportional_reduction_without_sack_does_not_inflate_cwnd() {
-        let mut s = Script::established(Config { prr: true, ..plain() });
-        s.run("push 10000");
-        s.run(
-            &(0..10)
-                .map(|at| format!("> . {}:{} ack 1\n", 1000 * at + 1, 1000 * at + 1001))
-                .collect::<String>(),
-        );
+        let mut s = ten(Config { prr: true, ..plain() });
         s.run(
             "
             +20 < . 1:1 ack 1
