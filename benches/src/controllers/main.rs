@@ -22,6 +22,14 @@ const CASES: u64 = 24;
 const CONTROLLERS: [&str; 3] = ["transparent", "bbr", "copa"];
 const PARTS: [&str; 5] = ["alone", "beside", "others", "table", "draw"];
 
+/// What is printed of each run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Figures,
+    /// Switches and traces as well; each run of a drawing.
+    Traces,
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let chosen = |all: &[&'static str]| {
@@ -29,16 +37,17 @@ fn main() {
             all.iter().copied().filter(|&name| arguments.iter().any(|argument| argument == name)).collect();
         if some.is_empty() { all.to_vec() } else { some }
     };
-    let verbose = arguments.iter().any(|argument| argument == "--verbose");
+    let is_verbose = arguments.iter().any(|argument| argument == "--verbose");
+    let detail = if is_verbose { Detail::Traces } else { Detail::Figures };
     for name in chosen(&CONTROLLERS) {
         for part in chosen(&PARTS) {
             println!("== {name}, {part}");
             match part {
-                "alone" => alone(name, verbose),
-                "beside" => beside(name, verbose),
-                "others" => others(name, verbose),
+                "alone" => alone(name, detail),
+                "beside" => beside(name, detail),
+                "others" => others(name, detail),
                 "table" => table(name),
-                _ => drawings(name, verbose),
+                _ => drawings(name, detail),
             }
         }
     }
@@ -62,13 +71,13 @@ fn run(name: &str, case: &Case) -> Outcome {
     world::run(case, controller(name))
 }
 
-fn run_and_show(label: &str, name: &str, case: &Case, verbose: bool) {
+fn run_and_show(label: &str, name: &str, case: &Case, detail: Detail) {
     if is_bounded(name, case) {
-        show(label, &run(name, case), verbose);
+        show(label, &run(name, case), detail);
     }
 }
 
-fn show(label: &str, outcome: &Outcome, verbose: bool) {
+fn show(label: &str, outcome: &Outcome, detail: Detail) {
     println!(
         "{label:44} path {:.3} all {:.3} ratio {:5.2} queue {:6.1} p99 {:6.1} ms drops {:.4} compete {:.2} switches {}",
         outcome.path,
@@ -80,24 +89,24 @@ fn show(label: &str, outcome: &Outcome, verbose: bool) {
         outcome.competing,
         outcome.switches.len(),
     );
-    if verbose {
+    if detail == Detail::Traces {
         println!("    {:.1?}", outcome.switches);
         println!("    {:.2?}", outcome.trace);
     }
 }
 
 /// Cases at random, from seeds fixed beforehand: the first drawing was tuned on, the second was not.
-fn drawings(name: &str, verbose: bool) {
+fn drawings(name: &str, detail: Detail) {
     for (label, first) in [("first", 100), ("second", 900)] {
         println!("{label} drawing");
-        drawing(name, first, verbose);
+        drawing(name, first, detail);
     }
 }
 
 /// Runs of the cases of a drawing.
 type Judged = Vec<(Outcome, Case)>;
 
-fn drawing(name: &str, first: u64, verbose: bool) {
+fn drawing(name: &str, first: u64, detail: Detail) {
     let (mut alone, mut short, mut deep) = (Judged::new(), Judged::new(), Judged::new());
     for seed in first..first + CASES {
         let mut draw = Draw::new(seed);
@@ -114,10 +123,10 @@ fn drawing(name: &str, first: u64, verbose: bool) {
         }
     }
     summarize(&alone, &short, &deep);
-    for (outcome, case) in alone.iter().chain(&short).chain(&deep).filter(|_| verbose) {
+    for (outcome, case) in alone.iter().chain(&short).chain(&deep).filter(|_| detail == Detail::Traces) {
         let Case { mbps, rtt_ms, buffer, codel, cubics, demand, .. } = case;
         let label = format!("{mbps:.0} {rtt_ms:.0} ms {buffer} codel {codel} beside {cubics} {demand:?}");
-        show(&label, outcome, false);
+        show(&label, outcome, Detail::Figures);
     }
 }
 
@@ -164,58 +173,58 @@ fn table(name: &str) {
     }
 }
 
-fn alone(name: &str, verbose: bool) {
+fn alone(name: &str, detail: Detail) {
     for (mbps, rtt_ms) in [(64.0, 26.0), (60.0, 160.0), (10.0, 26.0), (5.0, 80.0), (2.0, 40.0)] {
         for demand in [Demand::Inner, Demand::Backlog] {
             let case = Case { mbps, rtt_ms, buffer: 1000, demand, ..Case::default() };
-            run_and_show(&format!("alone {mbps} Mbit/s {rtt_ms} ms {demand:?}"), name, &case, verbose);
+            run_and_show(&format!("alone {mbps} Mbit/s {rtt_ms} ms {demand:?}"), name, &case, detail);
         }
     }
     for buffer in [20, 50] {
         let case = Case { buffer, ..Case::default() };
-        run_and_show(&format!("alone 64 buffer {buffer}"), name, &case, verbose);
+        run_and_show(&format!("alone 64 buffer {buffer}"), name, &case, detail);
     }
     let case = Case { loss: 0.01, demand: Demand::Backlog, ..Case::default() };
-    run_and_show("alone 64, 1 % random loss", name, &case, verbose);
+    run_and_show("alone 64, 1 % random loss", name, &case, detail);
 }
 
-fn beside(name: &str, verbose: bool) {
+fn beside(name: &str, detail: Detail) {
     for (cubics, demand) in [(1, Demand::Inner), (4, Demand::Inner), (1, Demand::Backlog)] {
         for buffer in [20, 50, 100, 200, 400, 1000] {
             let case = Case { buffer, cubics, demand, cubics_from: 10.0, ..Case::default() };
             let label = format!("64 beside {cubics} cubic, buffer {buffer}, {demand:?}");
-            run_and_show(&label, name, &case, verbose);
+            run_and_show(&label, name, &case, detail);
         }
     }
     for rtt_ms in [10.0, 80.0] {
         for buffer in [100, 400] {
             let case = Case { mbps: 20.0, rtt_ms, buffer, cubics: 1, ..Case::default() };
             let label = format!("20 Mbit/s {rtt_ms} ms beside 1, from the start, buffer {buffer}");
-            run_and_show(&label, name, &case, verbose);
+            run_and_show(&label, name, &case, detail);
         }
     }
     let case = Case { codel: true, cubics: 1, buffer: 1000, ..Case::default() };
-    run_and_show("64 beside 1 cubic, CoDel", name, &case, verbose);
+    run_and_show("64 beside 1 cubic, CoDel", name, &case, detail);
     let case = Case { cubics: 1, cubics_until: 25.0, from: 35, seconds: 50, buffer: 400, ..Case::default() };
-    run_and_show("64 after a cubic that left at 25 s", name, &case, verbose);
+    run_and_show("64 after a cubic that left at 25 s", name, &case, detail);
 }
 
-fn others(name: &str, verbose: bool) {
+fn others(name: &str, detail: Detail) {
     for (label, udp) in
         [("30 %", Udp::Constant(0.3)), ("80 %", Udp::Constant(0.8)), ("on/off 50 %", Udp::OnOff(0.5, 3.0))]
     {
         let case = Case { udp, buffer: 400, ..Case::default() };
-        run_and_show(&format!("64 beside datagrams {label}"), name, &case, verbose);
+        run_and_show(&format!("64 beside datagrams {label}"), name, &case, detail);
     }
     for factor in [0.25, 4.0] {
         let case =
             Case { rate_step: Some((20.0, factor)), mbps: 30.0, buffer: 400, from: 25, ..Case::default() };
-        run_and_show(&format!("30 x {factor} at 20 s"), name, &case, verbose);
+        run_and_show(&format!("30 x {factor} at 20 s"), name, &case, detail);
     }
     let case = Case { delay_step: Some((20.0, 60.0)), buffer: 400, from: 25, ..Case::default() };
-    run_and_show("64, 60 ms more each way at 20 s", name, &case, verbose);
+    run_and_show("64, 60 ms more each way at 20 s", name, &case, detail);
     let case = Case { demand: Demand::Constant(0.3), buffer: 400, ..Case::default() };
-    run_and_show("64, 30 % wanted", name, &case, verbose);
+    run_and_show("64, 30 % wanted", name, &case, detail);
     let case = Case { demand: Demand::Constant(0.3), cubics: 1, buffer: 400, ..Case::default() };
-    run_and_show("64, 30 % wanted, beside 1 cubic", name, &case, verbose);
+    run_and_show("64, 30 % wanted, beside 1 cubic", name, &case, detail);
 }

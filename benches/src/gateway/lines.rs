@@ -106,9 +106,18 @@ enum Death {
     End(&'static str),
 }
 
-fn is_up(scene: &Scene) -> bool {
+/// How the site sees a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Up,
+    /// Suspected, down, or there is no answer.
+    Lost,
+}
+
+fn line(scene: &Scene) -> Line {
     let status = scene.status("site").unwrap_or_default();
-    status["peers"][0]["bond"]["paths"][0]["state"] == "up"
+    let is_up = status["peers"][0]["bond"]["paths"][0]["state"] == "up";
+    if is_up { Line::Up } else { Line::Lost }
 }
 
 fn set_line(scene: &Scene, host: &str, state: &str) -> io::Result<()> {
@@ -149,9 +158,9 @@ fn die(death: Death) -> Values {
 /// Waits until the line is down and up again; how long that took after its return. With a black hole the return is seen by the first answer
 /// to a keepalive only: then it counts from when the line was down for its time.
 fn watch(scene: &Scene, death: Death, early: Duration) -> io::Result<Duration> {
-    let until = |is: bool| {
+    let until = |state: Line| {
         let began = Instant::now();
-        while is_up(scene) != is {
+        while line(scene) != state {
             if began.elapsed() > DEAD + Duration::from_secs(20) {
                 return Err(io::Error::other("the line's state did not change"));
             }
@@ -163,16 +172,16 @@ fn watch(scene: &Scene, death: Death, early: Duration) -> io::Result<Duration> {
         thread::sleep(early);
         set_line(scene, host, "down")?;
         let down = Instant::now();
-        until(false)?;
+        until(Line::Lost)?;
         thread::sleep(DEAD.saturating_sub(down.elapsed()));
         set_line(scene, host, "up")?;
         let up = Instant::now();
-        until(true)?;
+        until(Line::Up)?;
         return Ok(up.elapsed());
     }
-    until(false)?;
+    until(Line::Lost)?;
     let down = Instant::now();
-    until(true)?;
+    until(Line::Up)?;
     Ok(down.elapsed().saturating_sub(DEAD))
 }
 

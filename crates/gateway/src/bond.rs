@@ -19,7 +19,7 @@ mod tests;
 pub use core::Core;
 pub use drops::{Drops, Reason};
 pub use hub::{Hub, HubConfig, Member};
-pub use notice::{Notice, Subject};
+pub use notice::{Level, Notice, Subject};
 pub use prefixes::Prefixes;
 pub use site::{Path, Site, SiteConfig};
 pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};

@@ -91,7 +91,7 @@ impl Scenario {
         document.remove("scenario", "events");
         document.put_text(&base, "scheduler", "redundant");
         document.put_text(&base, "order", "off");
-        document.put_flag(&base, "repair", false);
+        document.turn_off(&base, "repair");
         document.put_way(&base, "paths", &links);
         document.to_toml()
     }

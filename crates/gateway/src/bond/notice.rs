@@ -56,15 +56,25 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Is it something to be looked after?
-    pub const fn is_warning(&self) -> bool {
+    /// How much it matters to who runs the gateway.
+    pub const fn level(&self) -> Level {
         match self {
-            Self::Expired | Self::Silent | Self::Refused(_) | Self::Displaced | Self::NoPath => true,
-            Self::TakenOver { was_alive } => *was_alive,
-            Self::Path { to, .. } => matches!(to, PathState::Down),
-            _ => false,
+            Self::Expired | Self::Silent | Self::Refused(_) | Self::Displaced | Self::NoPath => {
+                Level::Warning
+            }
+            Self::TakenOver { was_alive: true } | Self::Path { to: PathState::Down, .. } => Level::Warning,
+            _ => Level::Information,
         }
     }
+}
+
+/// How much a notice matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// It happens in ordinary use.
+    Information,
+    /// Somebody has to look after it.
+    Warning,
 }
 
 impl fmt::Display for Notice {

@@ -44,21 +44,24 @@ fn family(net: &IpNet) -> AddressFamily {
     if net.addr().is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
-fn device(tun: &Tun, offloads: bool) -> io::Result<SyncDevice> {
-    let builder = DeviceBuilder::new().name(&tun.name).mtu(tun.mtu).tx_queue_len(QUEUE).enable(false);
+fn builder(tun: &Tun) -> DeviceBuilder {
+    DeviceBuilder::new().name(&tun.name).mtu(tun.mtu).tx_queue_len(QUEUE).enable(false)
+}
+
+fn offloading_device(tun: &Tun) -> io::Result<SyncDevice> {
     let with_offloads = |options: &mut DeviceBuilderGuard<'_>| {
-        options.offload(offloads);
+        options.offload(true);
     };
-    builder.with(with_offloads).build_sync()
+    builder(tun).with(with_offloads).build_sync()
 }
 
 /// With offloads, if they are wanted and this kernel has them.
 fn best_device(tun: &Tun, offload: Offload) -> io::Result<SyncDevice> {
     if !offload.tun {
-        return device(tun, false);
+        return builder(tun).build_sync();
     }
-    device(tun, true).or_else(|error| {
-        let plain = device(tun, false)?;
+    offloading_device(tun).or_else(|error| {
+        let plain = builder(tun).build_sync()?;
         tracing::info!(reason = %error, "the kernel has no offloads for the TUN interface: they are left out");
         Ok(plain)
     })

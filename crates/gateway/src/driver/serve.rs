@@ -7,7 +7,7 @@ use super::outside::{Arena, Outlet, Unsent};
 use super::recorded::Recorded;
 use super::request::{Happened, PathChange, Peer, Report, Request};
 use super::watch::Watch;
-use crate::bond::{Core, PathRow, Reason, Way};
+use crate::bond::{Core, Level, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
 use crate::record::{Recorder, Shared, noted};
 use nix::sys::signal::{SigSet, Signal};
@@ -295,7 +295,7 @@ impl Loop {
             self.core.note_drop(Reason::NotSent);
         }
         while let Some((peer, notice)) = self.core.poll_notice() {
-            self.tell(peer, notice.to_string(), notice.is_warning());
+            self.tell(peer, notice.to_string(), notice.level());
         }
     }
 
@@ -329,17 +329,16 @@ impl Loop {
         (0..unsent.too_long).for_each(|_| self.core.note_drop(Reason::TooLong));
     }
 
-    fn tell(&mut self, peer: String, what: String, is_warning: bool) {
-        if is_warning {
-            tracing::warn!(peer, "{what}");
-        } else {
-            tracing::info!(peer, "{what}");
+    fn tell(&mut self, peer: String, what: String, level: Level) {
+        match level {
+            Level::Information => tracing::info!(peer, "{what}"),
+            Level::Warning => tracing::warn!(peer, "{what}"),
         }
         if self.events.len() == EVENTS {
             self.events.pop_front();
         }
         let at_s = now().saturating_since(self.began_at).as_secs_f64();
-        self.events.push_back(Happened { at_s, peer, what, is_warning });
+        self.events.push_back(Happened { at_s, peer, what, is_warning: level == Level::Warning });
     }
 
     fn answer(&mut self, request: Request) {
@@ -398,7 +397,7 @@ impl Loop {
             self.outlets.push(Outlet::of_line(&line, self.mark, self.offload, now));
             self.lines.push(line);
         }
-        self.tell("hub".into(), "the paths were changed by hand".into(), false);
+        self.tell("hub".into(), "the paths were changed by hand".into(), Level::Information);
         Ok(())
     }
 }

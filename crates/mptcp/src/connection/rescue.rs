@@ -68,14 +68,14 @@ impl Connection {
 
     /// The first subflow with nothing on its way; a backup only if nobody else makes any progress.
     fn idle_subflow(&self, open: &[usize]) -> Option<usize> {
-        let idle = |backup: bool| {
-            let mut all = open.iter().copied();
-            all.find(|&at| !self.subflows[at].has_queue() && self.subflows[at].backup() == backup)
-        };
+        let is_idle = |&at: &usize| !self.subflows[at].has_queue();
+        let is_backup = |&at: &usize| self.subflows[at].backup();
+        let regular = open.iter().copied().find(|at| is_idle(at) && !is_backup(at));
         let busy = open.iter().filter(|&&at| self.subflows[at].has_queue());
         let all_silent =
             busy.map(|&at| self.subflows[at].silence.periods()).min().is_none_or(|least| least > 1);
-        idle(false).or_else(|| if all_silent { idle(true) } else { None })
+        let backup = || open.iter().copied().find(|at| is_idle(at) && is_backup(at)).filter(|_| all_silent);
+        regular.or_else(backup)
     }
 
     /// The subflow carries the oldest piece that was sent, whether its window has room or not.

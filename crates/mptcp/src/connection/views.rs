@@ -92,8 +92,8 @@ impl Views {
 
     /// A whole view of one subflow.
     pub(super) fn refresh_one(&mut self, at: usize, sources: &mut Sources<'_>) {
-        let coupled = sources.scheduler.participates(SubflowId(at as u32));
-        let mut view = view_of(&sources.subflows[at], sources.stale_loss_cnt, coupled);
+        let mut view = view_of(&sources.subflows[at], sources.stale_loss_cnt);
+        view.coupled &= sources.scheduler.participates(SubflowId(at as u32));
         if sources.scheduler.needs() == Needs::Rates {
             let subflow = &sources.subflows[at];
             view.memory_queued = sources.memory.queued(view.flight, view.unsent, view.smss);
@@ -103,8 +103,8 @@ impl Views {
         }
         sources.subflows[at].upkeep.on_viewed();
         while self.0.len() <= at {
-            let filler = view_of(&sources.subflows[self.0.len()], sources.stale_loss_cnt, false);
-            self.0.push(filler);
+            let filler = view_of(&sources.subflows[self.0.len()], sources.stale_loss_cnt);
+            self.0.push(SubflowView { coupled: false, ..filler });
         }
         self.0[at] = view;
     }
@@ -130,17 +130,17 @@ fn is_usable(subflow: &Subflow, stale_loss_cnt: u32) -> bool {
     subflow.phase == Phase::Open && !silent
 }
 
+/// A view whose subflow takes part in the coupling if it is open, whatever the scheduler says.
 #[inline]
-fn view_of(subflow: &Subflow, stale_loss_cnt: u32, participates: bool) -> SubflowView {
+fn view_of(subflow: &Subflow, stale_loss_cnt: u32) -> SubflowView {
     let tcp = &subflow.tcp;
     let stats = tcp.stats();
-    let open = subflow.phase == Phase::Open;
     SubflowView {
         id: SubflowId(u32::from(subflow.place)),
         path_index: subflow.path_index,
         backup: subflow.backup(),
         usable: is_usable(subflow, stale_loss_cnt),
-        coupled: open && participates,
+        coupled: subflow.phase == Phase::Open,
         cwnd: tcp.cwnd(),
         ssthresh: tcp.ssthresh(),
         flight: tcp.flight_size(),

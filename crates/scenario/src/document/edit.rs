@@ -9,9 +9,9 @@ impl Document {
         self.put(path, key, Value::String(text.to_owned()));
     }
 
-    /// Sets a key of the table at `path` to true or false.
-    pub(crate) fn put_flag(&mut self, path: &str, key: &str, flag: bool) {
-        self.put(path, key, Value::Boolean(flag));
+    /// Sets a key of the table at `path` to false.
+    pub(crate) fn turn_off(&mut self, path: &str, key: &str) {
+        self.put(path, key, Value::Boolean(false));
     }
 
     /// Sets a key of the table at `path` to a list of texts.

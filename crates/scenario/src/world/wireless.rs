@@ -87,9 +87,17 @@ struct Watched {
     since: Instant,
     /// Time in which a hop of it was out of range, up to `seen`.
     broken: Duration,
-    is_broken: bool,
+    state: RouteState,
     first_broken: Option<Instant>,
     seen: Instant,
+}
+
+/// Whether the stations of a route reach their neighbours on it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RouteState {
+    Whole,
+    /// A hop is out of range.
+    Broken,
 }
 
 impl<'a> WirelessDriver<'a> {
@@ -101,7 +109,7 @@ impl<'a> WirelessDriver<'a> {
             way,
             since: Instant::ZERO,
             broken: Duration::ZERO,
-            is_broken: false,
+            state: RouteState::Whole,
             first_broken: None,
             seen: Instant::ZERO,
         };
@@ -136,7 +144,7 @@ impl<'a> WirelessDriver<'a> {
         simulation.world.touch_medium(|network, _| network.set_positions(&moved));
         let network = simulation.world.medium();
         for route in &mut self.routes {
-            route.observe(now, !holds(network, &route.way));
+            route.observe(now, state_of(network, &route.way));
         }
     }
 
@@ -156,7 +164,7 @@ impl<'a> WirelessDriver<'a> {
             if replaced.is_ok() {
                 let old = std::mem::replace(&mut self.routes[index].way, way);
                 let since = std::mem::replace(&mut self.routes[index].since, now);
-                self.routes[index].observe(now, false);
+                self.routes[index].observe(now, RouteState::Whole);
                 self.changes.push(self.change(index, &old, since, Some(now)));
             }
         }
@@ -185,12 +193,14 @@ impl<'a> WirelessDriver<'a> {
 }
 
 impl Watched {
-    fn observe(&mut self, now: Instant, is_broken: bool) {
-        if self.is_broken {
+    fn observe(&mut self, now: Instant, state: RouteState) {
+        if self.state == RouteState::Broken {
             self.broken += now - self.seen;
         }
-        (self.seen, self.is_broken) = (now, is_broken);
-        self.first_broken = self.first_broken.or(is_broken.then_some(now));
+        (self.seen, self.state) = (now, state);
+        if state == RouteState::Broken {
+            self.first_broken.get_or_insert(now);
+        }
     }
 }
 
@@ -228,12 +238,13 @@ fn lost(network: &Network, collision: &Collision) -> EventRow {
     .because(why)
 }
 
-/// Do all neighbours on a way reach each other, in both directions?
-fn holds(network: &Network, way: &RouteConfig) -> bool {
-    way.stations.windows(2).enumerate().all(|(hop, pair)| {
+/// Whole if all neighbours on a way reach each other, in both directions.
+fn state_of(network: &Network, way: &RouteConfig) -> RouteState {
+    let holds = way.stations.windows(2).enumerate().all(|(hop, pair)| {
         let channel = way.channels[hop.min(way.channels.len() - 1)];
         network.reaches(pair[0], pair[1], channel) && network.reaches(pair[1], pair[0], channel)
-    })
+    });
+    if holds { RouteState::Whole } else { RouteState::Broken }
 }
 
 impl MediumDriver<Network> for WirelessDriver<'_> {
@@ -317,8 +328,8 @@ impl MediumDriver<Network> for WirelessDriver<'_> {
         let mut rows = Vec::new();
         let mut changes = std::mem::take(&mut self.changes);
         for index in 0..self.routes.len() {
-            let was_broken = self.routes[index].is_broken;
-            self.routes[index].observe(end, was_broken);
+            let state = self.routes[index].state;
+            self.routes[index].observe(end, state);
             let route = &self.routes[index];
             let last = self.change(index, &route.way, route.since, None);
             let of_route = changes.iter().filter(|row| row.name == last.name);

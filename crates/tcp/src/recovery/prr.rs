@@ -19,9 +19,18 @@ pub(crate) struct PrrAck {
     pub(crate) delivered: u32,
     /// Octets in the network after this ACK (pipe).
     pub(crate) inflight: u32,
-    /// SND.UNA advanced and nothing further is found lost (RFC 9937 §5, SafeACK).
-    pub(crate) safe: bool,
+    /// What it allows below ssthresh.
+    pub(crate) bound: ReductionBound,
     pub(crate) smss: u32,
+}
+
+/// How fast cwnd grows back to ssthresh where the pipe is below it (RFC 9937 §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ReductionBound {
+    /// PRR-CRB: no faster than data arrive.
+    Conservative,
+    /// PRR-SSRB, for a SafeACK: SND.UNA advanced and nothing further was found lost. One segment more, as in slow start.
+    SlowStart,
 }
 
 impl Prr {
@@ -41,9 +50,11 @@ impl Prr {
             // Proportional, rounded up.
             (self.delivered * ssthresh).div_ceil(self.recover_fs).saturating_sub(self.out)
         } else {
-            // Conservative bound; while recovery makes progress, one segment more (slow start).
-            let bound = self.delivered.saturating_sub(self.out).max(u64::from(ack.delivered));
-            let bound = bound + if ack.safe { u64::from(ack.smss) } else { 0 };
+            let arrived = self.delivered.saturating_sub(self.out).max(u64::from(ack.delivered));
+            let bound = match ack.bound {
+                ReductionBound::Conservative => arrived,
+                ReductionBound::SlowStart => arrived + u64::from(ack.smss),
+            };
             bound.min(ssthresh - inflight)
         };
         if self.out == 0 {

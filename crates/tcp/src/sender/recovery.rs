@@ -6,7 +6,7 @@ use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::Phase;
-use crate::recovery::prr::{Prr, PrrAck};
+use crate::recovery::prr::{Prr, PrrAck, ReductionBound};
 use crate::recovery::rack::Circumstances;
 use crate::recovery::spurious::Cause;
 use ropewalk_units::Duration;
@@ -113,7 +113,7 @@ impl Sender {
         }
         if cx.config.prr && !self.controller.models_path() {
             self.recovery.prr = Some(Prr::new(ssthresh, undelivered_before));
-            self.reduce_proportionally(self.delivered_for_prr(delivered, 0), false);
+            self.reduce_proportionally(self.delivered_for_prr(delivered, 0), ReductionBound::Conservative);
         } else {
             self.controller.set_cwnd(ssthresh);
         }
@@ -134,11 +134,11 @@ impl Sender {
         (i64::from(delivered) - credit_before).max(i64::from(self.smss.min(delivered))) as u32
     }
 
-    fn reduce_proportionally(&mut self, delivered: u32, safe: bool) {
+    fn reduce_proportionally(&mut self, delivered: u32, bound: ReductionBound) {
         let inflight = self.pipe();
         let smss = self.smss;
         if let Some(prr) = &mut self.recovery.prr {
-            let count = prr.on_ack(&PrrAck { delivered, inflight, safe, smss });
+            let count = prr.on_ack(&PrrAck { delivered, inflight, bound, smss });
             self.controller.set_cwnd(inflight.saturating_add(count));
         }
     }
@@ -153,7 +153,9 @@ impl Sender {
         }
         if self.recovery.prr.is_some() && (ack.delivery.delivered > 0 || ack.duplicate) {
             let delivered = self.delivered_for_prr(ack.delivery.delivered, credit_before);
-            self.reduce_proportionally(delivered, ack.advanced && !lost);
+            let is_safe = ack.advanced && !lost;
+            let bound = if is_safe { ReductionBound::SlowStart } else { ReductionBound::Conservative };
+            self.reduce_proportionally(delivered, bound);
         }
     }
 

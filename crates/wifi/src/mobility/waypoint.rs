@@ -57,7 +57,8 @@ impl RandomWaypoint {
     }
 
     /// The mean of the speed over time while moving: (v_max - v_min) / ln(v_max / v_min).
-    pub fn mean_speed(&self) -> f64 {
+    #[cfg(test)]
+    pub(super) fn mean_speed(&self) -> f64 {
         1.0 / self.mean_slowness()
     }
 

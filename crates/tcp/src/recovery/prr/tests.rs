@@ -1,6 +1,6 @@
 //! RFC 9937: conservation, and the window at the end.
 
-use super::{Prr, PrrAck};
+use super::{Prr, PrrAck, ReductionBound};
 use proptest::prelude::*;
 
 const SMSS: u32 = 1000;
@@ -18,7 +18,7 @@ fn recover(window: u32, lost: &[u32], ssthresh: u32) -> (Vec<u32>, u32, Prr) {
             continue;
         }
         pipe -= SMSS;
-        let ack = PrrAck { delivered: SMSS, inflight: pipe, safe: false, smss: SMSS };
+        let ack = PrrAck { delivered: SMSS, inflight: pipe, bound: ReductionBound::Conservative, smss: SMSS };
         let out = prr.on_ack(&ack) / SMSS * SMSS;
         prr.on_sent(out);
         pipe += out;
@@ -57,19 +57,22 @@ fn heavy_loss_keeps_one_out_for_one_delivered() {
 #[test]
 fn progress_adds_a_segment_per_ack_up_to_ssthresh() {
     let mut prr = Prr::new(10 * SMSS, 20 * SMSS);
-    let ack = |inflight, safe| PrrAck { delivered: SMSS, inflight, safe, smss: SMSS };
-    assert_eq!(prr.on_ack(&ack(4 * SMSS, false)), SMSS);
+    let ack = |inflight, bound| PrrAck { delivered: SMSS, inflight, bound, smss: SMSS };
+    assert_eq!(prr.on_ack(&ack(4 * SMSS, ReductionBound::Conservative)), SMSS);
     prr.on_sent(SMSS);
-    assert_eq!(prr.on_ack(&ack(4 * SMSS, true)), 2 * SMSS);
+    assert_eq!(prr.on_ack(&ack(4 * SMSS, ReductionBound::SlowStart)), 2 * SMSS);
     prr.on_sent(2 * SMSS);
-    assert_eq!(prr.on_ack(&ack(9 * SMSS + 500, true)), 500, "not beyond ssthresh");
+    assert_eq!(prr.on_ack(&ack(9 * SMSS + 500, ReductionBound::SlowStart)), 500, "not beyond ssthresh");
 }
 
 #[test]
 fn an_ack_that_delivers_nothing_allows_nothing() {
     let mut prr = Prr::new(10 * SMSS, 20 * SMSS);
     prr.on_sent(SMSS);
-    assert_eq!(prr.on_ack(&PrrAck { delivered: 0, inflight: 0, safe: true, smss: SMSS }), 0);
+    assert_eq!(
+        prr.on_ack(&PrrAck { delivered: 0, inflight: 0, bound: ReductionBound::SlowStart, smss: SMSS }),
+        0
+    );
 }
 
 proptest! {
