@@ -1,5 +1,6 @@
 //! Whole scenarios, from the text of a file to what comes out. One test program: all files share what is compiled for it.
 
+mod bond_rules;
 mod bond_ways;
 mod bonds;
 mod broadcasts;
@@ -8,14 +9,20 @@ mod clocks;
 mod defaults;
 mod emulated_mistakes;
 mod events;
+mod explained;
 mod ipv6;
+mod keys_in_plan;
 mod many_mistakes;
 mod middleboxes;
 mod mistakes;
+mod outcome_of_tcp;
 mod outcome_values;
 mod paced_backward;
 mod path_managers;
 mod reference;
+mod refused_networks;
+mod refused_radios;
+mod refused_transports;
 mod run_up;
 mod shipped;
 mod shorthand;

@@ -62,6 +62,19 @@ pub(crate) fn mistake(text: &str, overrides: &Overrides<'_>) -> ScenarioError {
     }
 }
 
+/// Values to set, the key at fault, what is wrong and what was expected.
+pub(crate) type Refusal<'a> = (&'a Overrides<'a>, &'a str, &'a str, &'a str);
+
+/// A good text is refused with each of these values, in exactly these words.
+pub(crate) fn refuses(good: &str, cases: &[Refusal<'_>]) {
+    scenario(good, &[]);
+    for &(overrides, key, message, expected) in cases {
+        let error = mistake(good, overrides);
+        let found = (&*error.key, &*error.message, &*error.expected);
+        assert_eq!(found, (key, message, expected), "{overrides:?}: {error}");
+    }
+}
+
 /// What comes out, with samples.
 pub(crate) fn ran(scenario: &Scenario) -> Outcome {
     run(scenario, &RunOptions { series: true, ..RunOptions::default() }).expect("the run ends")
