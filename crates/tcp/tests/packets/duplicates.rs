@@ -62,6 +62,36 @@ fn a_dsack_for_what_was_never_sent_counts_nothing() {
     assert_eq!(s.tcp.stats().undone, 1, "and does not end the search");
 }
 
+/// What Eifel has found to be spurious is not counted again when the report of it comes.
+#[test]
+fn a_retransmission_that_was_undone_counts_once() {
+    let spurious = SpuriousResponse { eifel: true, ..SpuriousResponse::default() };
+    let mut s =
+        Script::accept(Config { spurious, timestamps: true, ..sack() }, "S 0:1 mss 1000 sackok ts 5/0");
+    s.run(
+        "
+        > S. 0:1 ack 1
+        +20 < . 1:1 ack 1 ts 25/100
+        push 988
+        > . 1:989 ts 120/25
+        +200 > . 1:989 ts 320/25
+        +20 < . 1:1 ack 989 ts 245/320
+        push 1976
+        > . 989:1977 ts 340/245
+        > . 1977:2965 ts 340/245
+        +200 > . 989:1977 ts 540/245
+        +5 < . 1:1 ack 1977 ts 450/340
+    ",
+    );
+    let counts = |s: &Script| {
+        let stats = s.tcp.stats();
+        (stats.retransmissions, stats.undone, stats.spurious_retransmissions)
+    };
+    assert_eq!(counts(&s), (2, 1, 1));
+    s.run("+5 < . 1:1 ack 2965 sack 989-1977 ts 455/340");
+    assert_eq!(counts(&s), (2, 1, 1));
+}
+
 /// RFC 2018 §3: blocks above SND.NXT or upside down are no blocks.
 #[test]
 fn sack_blocks_of_what_was_never_sent_mark_nothing() {
