@@ -171,6 +171,7 @@ impl Connection {
     }
 
     /// A segment that the subflow's TCP has accepted.
+    #[inline(always)]
     fn process_accepted(&mut self, now: Instant, at: usize, segment: &Segment, mut acceptance: Acceptance) {
         self.subflows[at].silence.on_heard(now);
         if self.subflows[at].doubted {
@@ -281,6 +282,7 @@ impl Connection {
     }
 
     /// Stage *option*, and with it all that a DSS says.
+    #[inline(always)]
     fn process_options(
         &mut self,
         now: Instant,
@@ -381,6 +383,7 @@ impl Connection {
         }
     }
 
+    #[inline(always)]
     fn on_dss(
         &mut self,
         now: Instant,
@@ -524,6 +527,7 @@ impl Connection {
         }
     }
 
+    #[inline(always)]
     fn hand_to_tcp(&mut self, at: usize, segment: &Segment, acceptance: Acceptance) {
         let subflow = &mut self.subflows[at];
         let acknowledges = segment.payload.len == 0 || segment.ack != subflow.tcp.snd_una();
@@ -712,6 +716,7 @@ fn most_mappings(config: &Config, subflows: usize) -> usize {
 }
 
 /// The place of octets that one mapping without checksum covers, nearly all; they count as read then.
+#[inline(always)]
 fn read_mapped(subflow: &mut Subflow, payload: Payload) -> Option<u64> {
     let (position, len) = (subflow.read, u64::from(payload.len));
     let special = subflow.discarding || subflow.infinite_in.is_some() || subflow.phase == Phase::Closed;

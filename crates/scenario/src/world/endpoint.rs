@@ -137,6 +137,7 @@ impl StreamEndpoint {
     }
 
     /// Takes a segment from the network, or says how it is answered with a RST.
+    #[inline(always)]
     pub(crate) fn handle_segment(
         &mut self,
         now: Instant,

@@ -46,6 +46,7 @@ impl Connection {
 
     /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, which share most of their reckoning: for a
     /// scheduler that asks after every ACK.
+    #[inline(always)]
     pub fn room(&self) -> Room {
         self.sender.room(&self.cx)
     }
