@@ -279,7 +279,7 @@ fn keys_of_a_scheduler_and_a_path_manager_reach_it() {
         ("mptcp.probe_interval", "3 s"),
         ("mptcp.probe_segments", "5"),
     ];
-    let expected = GuardConfig { probe_interval: ms(3_000), probe_segments: 5, ..GuardConfig::default() };
+    let expected = GuardConfig { probe_interval: ms(3_000), probe_segments: 5 };
     assert_eq!(mptcp(&guard).scheduler, Scheduler::GoodputGuard(expected));
     let ports = [("mptcp.path_manager", "ndiffports"), ("mptcp.subflows", "5")];
     assert_eq!(mptcp(&ports).path_manager, PathManager::Ndiffports { subflows: 5 });
@@ -328,10 +328,10 @@ fn effects_of_links() -> Vec<Effect<DirectionConfig>> {
         ("jitter", "2 ms", |d| d.jitter = Jitter::Uniform(ms(2))),
         ("jitter", "{ distribution = \"uniform\", max = \"2 ms\" }", |d| d.jitter = Jitter::Uniform(ms(2))),
         ("jitter", "{ distribution = \"normal\", deviation = \"2 ms\" }", |d| {
-            d.jitter = Jitter::Normal(ms(2))
+            d.jitter = Jitter::Normal(ms(2));
         }),
         ("jitter", "{ distribution = \"exponential\", mean = \"2 ms\" }", |d| {
-            d.jitter = Jitter::Exponential(ms(2))
+            d.jitter = Jitter::Exponential(ms(2));
         }),
         ("jitter", "{ distribution = \"wander\", max = \"2 ms\", interval = \"3 s\" }", |d| {
             d.jitter = Jitter::Wander { max: ms(2), interval: ms(3_000) };
