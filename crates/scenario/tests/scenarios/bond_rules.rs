@@ -1,29 +1,18 @@
 //! Rules of a bond's paths and flows that a scenario asks for: what may go over a path in a period, and flows that wait for
 //! nothing.
 
-use crate::support::{Overrides, gateways, outcome, refuses, scenario};
+use crate::support::{Overrides, outcome, refuses, scenario, two_lines};
 use ropewalk_scenario::{BondRow, Outcome};
 use ropewalk_units::Instant;
 
 /// Datagrams of 20 Mbit/s over a line of 8 Mbit/s and a costlier one of 16 Mbit/s and a greater delay.
 const FULL: &str = concat!(
-    gateways!(),
-    r#"
+    two_lines!("16 Mbit/s", "25 ms"),
+    r#"paths = [{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }]
+run_up = "0 s"
 [scenario]
 name = "full"
 duration = "4 s"
-[links.dsl]
-between = ["hub", "cpe"]
-rate = "8 Mbit/s"
-delay = "5 ms"
-[links.lte]
-between = ["hub", "cpe"]
-rate = "16 Mbit/s"
-delay = "25 ms"
-[bonds.home]
-between = ["hub", "cpe"]
-paths = [{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }]
-run_up = "0 s"
 [connections.x]
 protocol = "udp"
 from = "server"
@@ -113,24 +102,13 @@ fn quotas_that_cannot_be() {
 
 /// A thin flow alone over a bond that deals its packets out by weights, half of them to the slower line.
 const THIN: &str = concat!(
-    gateways!(),
-    r#"
+    two_lines!("8 Mbit/s", "40 ms"),
+    r#"paths = [{ link = "dsl", cost = 1 }, { link = "lte", cost = 2, weight = 50 }]
+scheduler = "weighted-round-robin"
+classes = [{ dscp = 46, treatment = "low-delay" }]
 [scenario]
 name = "thin"
 duration = "2 s"
-[links.dsl]
-between = ["hub", "cpe"]
-rate = "8 Mbit/s"
-delay = "5 ms"
-[links.lte]
-between = ["hub", "cpe"]
-rate = "8 Mbit/s"
-delay = "40 ms"
-[bonds.home]
-between = ["hub", "cpe"]
-paths = [{ link = "dsl", cost = 1 }, { link = "lte", cost = 2, weight = 50 }]
-scheduler = "weighted-round-robin"
-classes = [{ dscp = 46, treatment = "low-delay" }]
 [connections.voice]
 protocol = "udp"
 from = "server"

@@ -1,6 +1,6 @@
 //! What `explain` says of each key, word for word: a value that is drawn wrong is believed.
 
-use crate::support::{Folder, Overrides, gateways, scenario};
+use crate::support::{Folder, Overrides, scenario, two_lines};
 
 /// One link and one connection, at whose keys the tests say more.
 const LINE: &str = r#"
@@ -269,22 +269,11 @@ fn a_node_without_a_link_is_drawn_alone() {
 }
 
 const BOND: &str = concat!(
-    gateways!(),
-    r#"
+    two_lines!("4 Mbit/s", "20 ms"),
+    r#"paths = [{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }]
 [scenario]
 name = "bond"
 duration = "2 s"
-[links.dsl]
-between = ["hub", "cpe"]
-rate = "8 Mbit/s"
-delay = "5 ms"
-[links.lte]
-between = ["hub", "cpe"]
-rate = "4 Mbit/s"
-delay = "20 ms"
-[bonds.home]
-between = ["hub", "cpe"]
-paths = [{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }]
 [connections.x]
 from = "server"
 to = "client"

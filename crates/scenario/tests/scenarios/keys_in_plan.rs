@@ -1,7 +1,7 @@
 //! Each key of a transport or a link changes what it names, by the unit it has, and nothing else. Which of two that say
 //! something counts.
 
-use crate::support::{Overrides, scenario};
+use crate::support::{Overrides, scenario, two_paths};
 use ropewalk_mptcp::{
     Coupling, GuardConfig, PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction, ScriptedStep,
 };
@@ -12,23 +12,18 @@ use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit};
 use ropewalk_tcp::{Blame, Config, CongestionControl, HyStart, LossRecovery, SpuriousResponse, SubflowAcks};
 use ropewalk_units::{Duration, Instant, Probability, Rate};
 
-const TWO_PATHS: &str = r#"
+const TWO_PATHS: &str = concat!(
+    two_paths!(),
+    r#"
 [scenario]
 name = "keys"
 duration = "10 s"
-[hosts.a]
-[hosts.b]
-[links.l]
-between = ["a", "b"]
-rate = "8 Mbit/s"
-[links.m]
-between = ["a", "b"]
-rate = "4 Mbit/s"
 [connections.x]
 from = "a"
 to = "b"
 paths = ["l"]
-"#;
+"#
+);
 
 fn tcp(overrides: &Overrides<'_>) -> Config {
     match &scenario(TWO_PATHS, overrides).plan().connections[0].protocol {

@@ -1,21 +1,15 @@
 //! What TCP, Multipath TCP and applications cannot be told, with the key at fault and the words.
 
-use crate::support::{refuses, scenario};
+use crate::support::{refuses, scenario, two_paths};
 
 /// Two paths between two hosts.
-const TWO_PATHS: &str = r#"
+const TWO_PATHS: &str = concat!(
+    two_paths!(),
+    r#"
 [scenario]
 name = "two-paths"
 duration = "10 s"
-[hosts.a]
-[hosts.b]
 [hosts.c]
-[links.l]
-between = ["a", "b"]
-rate = "8 Mbit/s"
-[links.m]
-between = ["a", "b"]
-rate = "4 Mbit/s"
 [links.n]
 between = ["a", "c"]
 rate = "4 Mbit/s"
@@ -24,7 +18,8 @@ protocol = "mptcp"
 from = "a"
 to = "b"
 paths = ["l", "m"]
-"#;
+"#
+);
 
 #[test]
 fn constants_of_tcp_that_cannot_be() {

@@ -22,6 +22,47 @@ rate = \"1 Gbit/s\"
     };
 }
 
+/// The beginning of a bond of a line of 8 Mbit/s and 5 ms, and a second one of this rate and delay.
+macro_rules! two_lines {
+    ($rate:literal, $delay:literal) => {
+        concat!(
+            $crate::support::gateways!(),
+            "
+[links.dsl]
+between = [\"hub\", \"cpe\"]
+rate = \"8 Mbit/s\"
+delay = \"5 ms\"
+[links.lte]
+between = [\"hub\", \"cpe\"]
+rate = \"",
+            $rate,
+            "\"
+delay = \"",
+            $delay,
+            "\"
+[bonds.home]
+between = [\"hub\", \"cpe\"]
+"
+        )
+    };
+}
+
+/// Two hosts with two links between them.
+macro_rules! two_paths {
+    () => {
+        "
+[hosts.a]
+[hosts.b]
+[links.l]
+between = [\"a\", \"b\"]
+rate = \"8 Mbit/s\"
+[links.m]
+between = [\"a\", \"b\"]
+rate = \"4 Mbit/s\"
+"
+    };
+}
+
 /// Two hosts, bulk data from one to the other, and the beginning of a wireless network in which a station hears others up
 /// to 20 m away.
 macro_rules! air {
@@ -39,7 +80,7 @@ propagation = { model = \"disk\", reception = \"20 m\" }
     };
 }
 
-pub(crate) use {air, gateways};
+pub(crate) use {air, gateways, two_lines, two_paths};
 
 /// Keys and values to set beside those of a text.
 pub(crate) type Overrides<'a> = [(&'a str, &'a str)];
