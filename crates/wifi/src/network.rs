@@ -311,6 +311,7 @@ impl<P: Packet> Medium<P> for Network {
         self.accept(context, entry, packet);
     }
 
+    #[inline(always)]
     fn handle_timer<T: Tap<P>>(&mut self, context: &mut MediumContext<'_, P, T>, token: u64) {
         self.handle(context, token.into());
     }

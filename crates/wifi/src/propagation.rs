@@ -146,6 +146,7 @@ impl Propagation {
 
     /// Is a frame at `rate` received whose signal has this power, while the other signals' powers sum up to
     /// `interference_mw` at their worst? The frame must have been decodable and locked on to.
+    #[inline(always)]
     pub fn receives(&self, rate: Rate, signal_mw: f64, interference_mw: f64) -> bool {
         match self {
             Self::Disk(disk) => disk.overlap == Overlap::FirstWins || interference_mw == 0.0,

@@ -100,12 +100,20 @@ impl Network {
     }
 
     /// Does a frame survive noise and interference?
-    #[inline]
+    #[inline(always)]
     fn survives(&mut self, slot: u32, index: u32, power_mw: f64, interference_mw: f64) -> bool {
+        let rate = self.air.get(slot).frame.rate;
+        if self.curves.is_some() {
+            return self.survives_by_curve(slot, index, power_mw, interference_mw);
+        }
+        self.propagation.receives(rate, power_mw, interference_mw)
+    }
+
+    /// The same where the ratio of signal to noise gives a probability.
+    #[inline(never)]
+    fn survives_by_curve(&mut self, slot: u32, index: u32, power_mw: f64, interference_mw: f64) -> bool {
         let frame = self.air.get(slot).frame;
-        let Some(curves) = &self.curves else {
-            return self.propagation.receives(frame.rate, power_mw, interference_mw);
-        };
+        let Some(curves) = &self.curves else { return true };
         let Some(sinr_db) = self.propagation.sinr_db(power_mw, interference_mw) else { return true };
         let part = curves.survives(frame.rate, frame.octets, sinr_db);
         self.radios[index as usize].luck.as_mut().is_none_or(|luck| luck.bernoulli(part))

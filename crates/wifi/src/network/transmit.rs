@@ -150,6 +150,7 @@ impl Network {
     }
 
     /// A frame leaves the air at its sender.
+    #[inline(always)]
     pub(super) fn end_transmission(&mut self, cx: &mut impl Engine, slot: u32) {
         let (index, kind, to) = {
             let transmission = self.air.get(slot);
@@ -206,6 +207,7 @@ impl Network {
     }
 
     /// With a propagation delay: a frame's beginning reaches a neighbour.
+    #[inline(always)]
     pub(super) fn reach(&mut self, cx: &mut impl Engine, slot: u32, n: u32) {
         let neighbour = self.hearer(slot, n);
         cx.set_timer(cx.now() + self.air.get(slot).duration, Token::Leave(slot, n));
