@@ -198,6 +198,12 @@ impl<P> Path<P> {
         self.channel.on_nothing_to_send();
     }
 
+    /// Packets wait, the next of `size` octets, and none leaves at `now`.
+    #[inline]
+    pub(crate) fn on_waiting(&mut self, now: Instant, size: u32) {
+        self.channel.on_waiting(now, size);
+    }
+
     /// Numbers of which nothing is known: missing, or not reported on.
     pub(crate) fn in_doubt(&self) -> impl Iterator<Item = PathSeq> + '_ {
         let fresh = self.next.since(self.last.next);

@@ -80,18 +80,21 @@ impl<P: Payload> Endpoint<P> {
             return None;
         }
         let may_send = self.usable.filter(|id| views[id.index()].may_send);
-        if may_send.is_empty() && !self.backlog.is_hurried() {
+        let may_bind = !may_send.is_empty() || self.backlog.is_hurried();
+        let Some((packet, flow, decision)) = may_bind.then(|| self.bind(now, views)).flatten() else {
+            self.note_waiting(now, may_send);
             return None;
-        }
-        let bound = self.bind(now, views);
-        if bound.is_none() {
-            // What might send and has nothing to learns nothing of its rate.
-            may_send.iter().for_each(|id| self.paths[id.index()].on_nothing_to_send());
-        }
-        let (packet, flow, decision) = bound?;
+        };
         self.last_len = packet.wire_len();
         self.last_reason = decision.reason;
         self.dispatch(now, packet, flow, decision.paths)
+    }
+
+    /// Packets wait, and none leaves now. What might send and has nothing to learns nothing of its rate.
+    fn note_waiting(&mut self, now: Instant, may_send: PathSet) {
+        let size = self.config.overhead + self.last_len;
+        self.paths.iter_mut().for_each(|path| path.on_waiting(now, size));
+        may_send.iter().for_each(|id| self.paths[id.index()].on_nothing_to_send());
     }
 
     /// Takes the first packet that the scheduler gives to a path.

@@ -36,7 +36,7 @@ pub struct ControlledPath<C> {
     controller: C,
     sampler: RateSampler,
     pacer: Pacer,
-    /// Since the last packet there was room within the bound, and more to send.
+    /// Did the pacer alone hold what waited, when it was last asked for?
     is_held: bool,
     /// Octets.
     inflight: u32,
@@ -122,14 +122,13 @@ impl<C: PathController> ControlledPath<C> {
         let state = self.sampler.on_sent(now, self.inflight, size);
         self.inflight = self.inflight.saturating_add(size);
         if let Some(rate) = self.controller.pacing_rate(now) {
-            // The pacer alone held this packet: it may have been late.
+            // The timer of the pacer may have been late. Had the bound held the packet, nothing would have to be caught up with.
             let due =
                 if self.is_held { now - CATCH_UP.min(now.saturating_since(Instant::ZERO)) } else { now };
             self.pacer.on_sent(due, size, rate, self.controller.send_quantum());
         }
         self.controller.on_sent(now, size, self.inflight);
-        self.is_held = self.has_room(size);
-        if !self.is_held {
+        if !self.has_room(size) {
             self.bound_used_until = self.sampler.delivered() + u64::from(self.inflight);
         }
         state
@@ -146,6 +145,11 @@ impl<C: PathController> ControlledPath<C> {
     pub fn on_nothing_to_send(&mut self) {
         self.is_held = false;
         self.sampler.mark_app_limited(self.inflight);
+    }
+
+    /// Packets wait, the next of `size` octets, and none leaves at `now`.
+    pub fn on_waiting(&mut self, now: Instant, size: u32) {
+        self.is_held = self.has_room(size) && self.pacer.holds(now);
     }
 
     /// The report tells a packet as missing, `size` octets.

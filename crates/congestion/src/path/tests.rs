@@ -1,8 +1,8 @@
 //! Controlled paths over one bottleneck, with reports that come in lumps.
 
-use super::{ControlledPath, PathBbr, PathController, PathCopa, Spread, Transparent};
-use crate::rate_sample::PacketState;
-use ropewalk_units::{Duration, Instant};
+use super::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Spread, Transparent};
+use crate::rate_sample::{LostPacket, PacketState};
+use ropewalk_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
 const SIZE: u32 = 1000;
@@ -128,6 +128,67 @@ fn a_transparent_path_may_always_send() {
     assert_eq!(path.inflight(), 100_000 * SIZE);
     path.on_timeout(Instant::ZERO);
     assert_eq!(path.inflight(), 0);
+}
+
+/// Eight packets may be on their way, and one leaves in a millisecond.
+struct Fixed;
+
+impl PathController for Fixed {
+    fn on_restart_from_idle(&mut self, _: Instant) {}
+    fn on_sent(&mut self, _: Instant, _: u32, _: u32) {}
+    fn on_lost(&mut self, _: Instant, _: &LostPacket) {}
+    fn on_report(&mut self, _: Instant, _: &PathSample) {}
+    fn on_timeout(&mut self, _: Instant) {}
+    fn inflight_bound(&self) -> u32 {
+        8 * SIZE
+    }
+    fn pacing_rate(&self, _: Instant) -> Option<Rate> {
+        Some(Rate::from_bits_per_sec(8_000_000))
+    }
+    fn send_quantum(&self) -> u32 {
+        1
+    }
+    fn bandwidth(&self) -> Option<Rate> {
+        None
+    }
+    fn base_rtt(&self) -> Option<Duration> {
+        None
+    }
+    fn limits_itself(&self) -> bool {
+        false
+    }
+}
+
+/// All packets that may leave now, and what the path knows of them.
+fn send_all(path: &mut ControlledPath<Fixed>, now: Instant) -> Vec<PacketState> {
+    let mut sent = Vec::new();
+    while path.may_send(now, SIZE) {
+        sent.push(path.on_sent(now, SIZE));
+    }
+    path.on_waiting(now, SIZE);
+    sent
+}
+
+#[test]
+fn what_the_pacer_alone_held_is_caught_up_with() {
+    let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
+    let mut path = ControlledPath::new(Fixed, at(0));
+    assert_eq!(send_all(&mut path, at(0)).len(), 1);
+    // The timer of the first millisecond is late by five.
+    assert_eq!(send_all(&mut path, at(6)).len(), 6);
+}
+
+#[test]
+fn what_the_bound_held_leaves_at_the_pacers_rate() {
+    let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
+    let mut path = ControlledPath::new(Fixed, at(0));
+    let sent: Vec<_> = (0..20).flat_map(|millis| send_all(&mut path, at(millis))).collect();
+    assert_eq!(sent.len(), 8);
+    for state in sent {
+        path.on_delivered(SIZE, &state, Duration::from_millis(20));
+    }
+    path.end_report(at(20));
+    assert_eq!(send_all(&mut path, at(20)).len(), 1);
 }
 
 #[test]
