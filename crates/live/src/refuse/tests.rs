@@ -27,7 +27,8 @@ to = "server"
 /// A machine that can do all.
 fn able() -> Machine {
     let controls = ["reno", "cubic"].map(str::to_owned).to_vec();
-    Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls }
+    let gateway = Some("/usr/bin/ropewalk-gateway".into());
+    Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls, gateway }
 }
 
 fn refused(text: &str, machine: &Machine) -> String {
