@@ -75,7 +75,9 @@ fn of(machine: &Machine) -> Vec<Finding> {
     }
     findings.push(match &machine.gateway {
         Some(path) => Finding::new("bonding gateways", path.display().to_string(), None),
-        None => Finding::new("bonding gateways", "there is no program ropewalk-gateway", Some(INSTALL_GATEWAY)),
+        None => {
+            Finding::new("bonding gateways", "there is no program ropewalk-gateway", Some(INSTALL_GATEWAY))
+        }
     });
     let missing = |name: &&str| !machine.controls.iter().any(|known| known == *name);
     let modules = CONTROLS.iter().filter(|name| missing(name)).map(|name| format!("modprobe tcp_{name}"));

@@ -6,9 +6,9 @@ use crate::clock::Clock;
 use crate::collect;
 use crate::command;
 use crate::error::{Error, Step};
-use crate::lease::{self, Lease};
 use crate::gateway::Bonds;
 use crate::interface::Interface;
+use crate::lease::{self, Lease};
 use crate::links::{Host, Links, OwnHost, Place, Takes, is_at_edge};
 use crate::machine::Machine;
 use crate::observer::{Ending, Observed, Observer};
@@ -179,12 +179,7 @@ fn run_up(
 }
 
 /// Lets applications, programs, links and the observer go, until the scenario's end or until somebody stops them.
-fn emulate(
-    plan: &Plan,
-    site: &mut Site,
-    stage: Stage<'_, '_>,
-    stop: &AtomicBool,
-) -> io::Result<Emulated> {
+fn emulate(plan: &Plan, site: &mut Site, stage: Stage<'_, '_>, stop: &AtomicBool) -> io::Result<Emulated> {
     let Stage { run_up, mut opened, bonds, seed, series } = stage;
     let progress = opened.progress();
     let (diags, mut interfaces) = (std::mem::take(&mut site.diags), std::mem::take(&mut site.interfaces));

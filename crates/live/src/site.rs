@@ -106,8 +106,7 @@ fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<Prep
         AddressFamily::Ipv6 => &IPV6,
     };
     let forwarding: &[(&str, &str)] = if plan.nodes[node].is_gateway() { &FORWARDING } else { &[] };
-    let sysctls =
-        SYSCTLS.iter().chain(of_family).chain(forwarding).copied().chain(settings.sysctls());
+    let sysctls = SYSCTLS.iter().chain(of_family).chain(forwarding).copied().chain(settings.sysctls());
     sysctls.into_iter().try_for_each(|(file, value)| write(file, value))?;
     let mut routing = Routing::open()?;
     routing.set_up(LOOPBACK)?;

@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn a_daemon_of_another_version_is_named_as_such() {
-        let error = read(r#"{"peers": [{"name": "hub", "bond": {"paths": []}}]}"#).expect_err("much is missing");
+        let error =
+            read(r#"{"peers": [{"name": "hub", "bond": {"paths": []}}]}"#).expect_err("much is missing");
         assert!(error.to_string().contains("another version"), "{error}");
         assert!(read(r#"{"peers": [{"name": "hub", "bond": null}]}"#).expect("it is right").is_none());
     }

@@ -77,7 +77,9 @@ fn the_series_of_a_bond_is_sampled() {
         assert!(rows.len() >= 5, "{} samples", rows.len());
         let at_work = |row: &&&ropewalk_scenario::BondSeriesRow| {
             row.sent_mbps > 5.0
-                && row.path.is_some_and(|path| path.state == "up" && path.srtt_ms.is_some_and(|srtt| srtt > 19.0))
+                && row
+                    .path
+                    .is_some_and(|path| path.state == "up" && path.srtt_ms.is_some_and(|srtt| srtt > 19.0))
         };
         assert!(rows.iter().filter(at_work).count() >= 3, "{rows:#?}");
     });

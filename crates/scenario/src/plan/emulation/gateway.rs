@@ -48,11 +48,16 @@ pub(super) fn check(context: &Context<'_>, plan: &Plan) -> Result<(), ScenarioEr
         let key = format!("routers.{}.stack", node.name);
         if !bonds().any(|bond| bond.ends.contains(&index)) {
             let message = format!("no bond ends at `{}`: there is nothing for the daemon to do", node.name);
-            return Err(context.wrong(&key, message, "`ropewalk`, or a bond between this router and another"));
+            return Err(context.wrong(
+                &key,
+                message,
+                "`ropewalk`, or a bond between this router and another",
+            ));
         }
         let host = plan.nodes.iter().find(|node| node.kind == NodeKind::Host && node.stack != Stack::Linux);
         if let Some(host) = host {
-            let message = format!("`{}` is simulated, and the daemon carries packets of Linux hosts", host.name);
+            let message =
+                format!("`{}` is simulated, and the daemon carries packets of Linux hosts", host.name);
             return Err(context.wrong(&key, message, "`ropewalk` here, or stack = \"linux\" at all hosts"));
         }
     }
@@ -135,7 +140,8 @@ fn of_bond(
     let (given, daemon) = (leaves(bond.config.clone()), leaves(of_daemon(&bond.config)));
     for (key, value) in &given {
         if daemon.get(key) != Some(value) {
-            let expected = daemon.get(key).map_or("no such key".to_owned(), |value| format!("`{}`", text(value)));
+            let expected =
+                daemon.get(key).map_or("no such key".to_owned(), |value| format!("`{}`", text(value)));
             found.push(place.wrong(key, format!("`{key}` is fixed in the daemon"), expected));
         }
     }
@@ -158,9 +164,10 @@ fn too_long(context: &Context<'_>, plan: &Plan, link: &LinkPlan, found: &mut Vec
             Application::OnOff(paced) => paced.packet_size,
             Application::Bulk(_) | Application::RequestResponse(_) => continue,
         };
-        let goes_there = connection.paths.iter().any(|path| {
-            path.forward.iter().any(|&(way, _)| plan.links[way].name == link.name)
-        });
+        let goes_there = connection
+            .paths
+            .iter()
+            .any(|path| path.forward.iter().any(|&(way, _)| plan.links[way].name == link.name));
         if matches!(connection.protocol, Protocol::Udp) && goes_there && size > most {
             let key = format!("connections.{}.application.packet_size", connection.group);
             let message = format!(
@@ -176,7 +183,10 @@ fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, Value>) {
     match value {
         Value::Object(object) => object.iter().for_each(|(key, value)| flatten(&below(key), value, leaves)),
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, item)| flatten(&format!("{path}[{index}]"), item, leaves));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| flatten(&format!("{path}[{index}]"), item, leaves));
         }
         Value::Null => {}
         leaf => drop(leaves.insert(path.to_owned(), leaf.clone())),
