@@ -103,21 +103,54 @@ fn nothing_is_left_of_a_bond_that_is_stopped() {
     assert_eq!(result.1 & 0o777, 0o700, "keys are in it");
     assert!(matches!(result.0, Err(RunError::Interrupted { .. })), "{result:?}");
     assert!(Traces::of_this_process().is_empty(), "{:?}", Traces::of_this_process());
-    assert!(folder().is_none() && daemons() == 0, "{:?}", folder());
+    assert!(folder().is_none() && daemons_in(std::process::id()).is_empty(), "{:?}", folder());
 }
 
 /// The folder of this process's run.
 fn folder() -> Option<PathBuf> {
+    folder_of(std::process::id())
+}
+
+/// The folder of the run of a process.
+fn folder_of(process: u32) -> Option<PathBuf> {
     let entries = std::fs::read_dir("/run/ropewalk").ok()?.flatten();
-    let own = format!("{}-", std::process::id());
+    let own = format!("{process}-");
     let mut folders = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own));
     folders.find(|entry| entry.path().is_dir()).map(|entry| entry.path())
 }
 
-/// Daemons that this process has started and that are there.
-fn daemons() -> usize {
-    let parent = format!("PPid:\t{}", std::process::id());
-    let statuses = std::fs::read_dir("/proc").expect("it is there").flatten();
-    let statuses = statuses.filter_map(|entry| std::fs::read_to_string(entry.path().join("status")).ok());
-    statuses.filter(|text| text.contains("ropewalk-gatewa") && text.contains(&parent)).count()
+/// The daemons of the run of a process, as folders of `/proc`: their configurations are in the run's folder.
+fn daemons_in(process: u32) -> Vec<PathBuf> {
+    let config = format!("/run/ropewalk/{process}-");
+    let processes = std::fs::read_dir("/proc").expect("it is there").flatten().map(|entry| entry.path());
+    let runs_it = |folder: &PathBuf| {
+        let line = std::fs::read(folder.join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&config)
+    };
+    processes.filter(runs_it).collect()
+}
+
+/// Says to this program, run once more, that it is to be killed.
+const VICTIM: &str = "ROPEWALK_VICTIM_OF_GATEWAYS";
+
+#[test]
+fn what_a_killed_run_leaves_of_its_bonds_the_next_one_removes() {
+    let Some(_turn) = turn().filter(|_| has_gateway()) else { return };
+    if std::env::var_os(VICTIM).is_some() {
+        let scenario = bonded().load(&[("scenario.duration", "1 h")]);
+        let result = ropewalk_live::run(&scenario, &RunOptions::default());
+        panic!("it was not killed: {result:?}");
+    }
+    let name = "gateways::what_a_killed_run_leaves_of_its_bonds_the_next_one_removes";
+    let mut victim = crate::machine::this_test(name).env(VICTIM, "1").spawn().expect("this program");
+    let number = victim.id();
+    traces::wait_for(|| folder_of(number).is_some_and(|folder| folder.join("0-site.sock").exists()));
+    let daemons = daemons_in(number);
+    assert_eq!(daemons.len(), 2, "a site and a hub");
+    victim.kill().expect("it runs");
+    victim.wait().expect("it has ended");
+    assert!(folder_of(number).is_some_and(|folder| folder.join("0-psk").exists()), "nobody has removed it");
+    ropewalk_live::clean().expect("root may");
+    assert!(Traces::of(number).is_empty(), "{:?}", Traces::of(number));
+    traces::wait_for(|| daemons.iter().all(|daemon| !daemon.exists()));
 }
