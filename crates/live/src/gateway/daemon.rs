@@ -1,20 +1,21 @@
 //! One daemon: started in the namespace of its router, ended with this value.
 
 use super::status::{Tunnel, ask};
+use crate::clock::Clock;
 use crate::namespace::Namespace;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use ropewalk_units::{Duration, Instant};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
-/// A daemon that was asked to end has so many looks of this length, before it is killed.
-const LOOKS: u32 = 100;
-const LOOK: Duration = Duration::from_millis(20);
+/// Between the signal that asks a daemon to end and the one that ends it, and between looks whether it has.
+const GRACE: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(10);
 /// Lines of its log that are told when it fails: the last ones.
 const TOLD: usize = 5;
 
@@ -87,11 +88,12 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         // One that has ended already cannot be asked; its number is still its own until it is waited for.
         let _ = kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM);
-        for _ in 0..LOOKS {
+        let (clock, never) = (Clock::new(), AtomicBool::new(false));
+        while clock.now() < Instant::ZERO + GRACE {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
-            sleep(LOOK);
+            clock.wait_until(clock.now() + LOOK, &never);
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
