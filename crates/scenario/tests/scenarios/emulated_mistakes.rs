@@ -285,6 +285,16 @@ fn the_gateways_of_linux_hosts_are_the_daemon() {
 }
 
 #[test]
+fn each_path_of_a_daemon_s_bond_can_run_alone() {
+    let references = scenario(BONDED, &[]).references();
+    assert_eq!(references.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(), ["dsl", "lte"]);
+    for reference in references {
+        let alone = scenario(&reference.source, &[]);
+        assert!(alone.plan().is_emulation(), "{}", reference.source);
+    }
+}
+
+#[test]
 fn half_a_daemon_is_refused() {
     // What is changed, the key at fault, and what the message says and expects.
     let cases = [
