@@ -3,6 +3,7 @@
 use super::status::{Tunnel, ask};
 use crate::clock::Clock;
 use crate::namespace::Namespace;
+use crate::urgency::{self, Urgency};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use ropewalk_units::{Duration, Instant};
@@ -52,7 +53,11 @@ impl Daemon {
         let mut command = Command::new(program);
         command.arg("run").arg(config).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(told);
-        let child = namespace.inside(|| command.spawn())?;
+        let child = namespace.inside(|| {
+            // What this thread is allowed beyond others goes to the process that it starts.
+            urgency::apply(Urgency::Applications);
+            command.spawn()
+        })?;
         Ok(Self { name: name.to_owned(), child, socket, log })
     }
 
