@@ -14,7 +14,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("tcp", &["units", "wire", "congestion"]),
     ("mptcp", &["units", "wire", "tcp"]),
     ("host", &["units", "wire", "tcp", "mptcp"]),
-    ("live", &["units", "wire", "tcp", "mptcp", "host", "sim", "scenario"]),
+    ("live", &["units", "wire", "tcp", "mptcp", "host", "bonding", "sim", "scenario"]),
     ("analyse", &["units", "wire", "mptcp"]),
     ("bonding", &["units", "congestion", "aqm"]),
     ("gateway", &["units", "wire", "bonding"]),

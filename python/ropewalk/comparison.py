@@ -31,13 +31,13 @@ Name = tuple[str, str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A measure of a connection or of one of its paths, in both worlds. What a world does not tell is empty."""
+    """A measure of a connection, a bond, or a path of one, in both worlds. What a world does not tell is empty."""
 
     connection: str
-    """The connection's name."""
+    """The connection's name, or `bonds.NAME FROM->TO`."""
 
     path: str | None
-    """The path's name; None for the whole connection."""
+    """The path's name; None for the whole connection or bond."""
 
     measure: str
     """A key of `MEASURES`."""
@@ -80,6 +80,10 @@ MEASURES: Final = {
     "spurious_retransmissions": "spurious retransmissions",
     "timeouts": "timeouts",
     "srtt_ms": "SRTT at the end ms",
+    "delivered_part": "packets delivered %",
+    "lost": "packets lost",
+    "repaired": "packets sent again",
+    "added_delay_ms": "delay by resequencing ms",
 }
 """The measures and their words with units, in the order in which they are shown."""
 
@@ -293,7 +297,31 @@ def _measured(world: World, duration_s: float) -> dict[Name, Values]:
         for measure, value in measures.items():
             if value is not None:
                 found.setdefault((connection, path, measure), {})[seed] = value
+    for name, seed, value in _of_bonds(world.table("bonds").to_dicts()):
+        if value is not None:
+            found.setdefault(name, {})[seed] = value
     return found
+
+
+def _of_bonds(rows: Sequence[Row]) -> Iterator[tuple[Name, int, float | None]]:
+    """Measures of each direction of a bond that was offered packets, by seed; of a path its share of all octets."""
+    directions: dict[tuple[str, str, int], list[Row]] = {}
+    for row in rows:
+        directions.setdefault((row["name"], row["direction"], row["seed"]), []).append(row)
+    for (bond, direction, seed), group in directions.items():
+        name = f"bonds.{bond} {direction}"
+        [whole] = [row for row in group if row["path"] is None]
+        if not (offered := whole["sent_packets"]):
+            continue
+        yield (name, None, "delivered_part"), seed, 100 * whole["received_packets"] / offered
+        yield (name, None, "lost"), seed, float(whole["lost"])
+        yield (name, None, "repaired"), seed, float(whole["repaired"])
+        yield (name, None, "added_delay_ms"), seed, whole["added_delay_mean_ms"]
+        paths = [row for row in group if row["path"] is not None]
+        octets = sum(row["sent_bytes"] for row in paths)
+        for row in paths:
+            yield (name, row["path"], "share"), seed, 100 * row["sent_bytes"] / octets if octets else None
+            yield (name, row["path"], "lost"), seed, float(row["lost"])
 
 
 def _of_connection(row: Row, duration_s: float, *, cut: bool) -> Iterator[tuple[str, float | None]]:

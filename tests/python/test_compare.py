@@ -18,7 +18,7 @@ from conftest import TWO_PATHS
 from fake_core import FakeCore
 from ropewalk import InputError, ScenarioError, _core
 from ropewalk.commands import app
-from ropewalk.comparison import MEASURES, Comparison, Difference, _difference, _of_paths, chosen
+from ropewalk.comparison import MEASURES, Comparison, Difference, _difference, _of_bonds, _of_paths, chosen
 from ropewalk.comparison_tables import charts, text
 from ropewalk.executor import LocalExecutor, carry_out
 from ropewalk.plan import Plan, Settings
@@ -165,6 +165,33 @@ def test_a_path_that_one_run_lacks_has_no_share_of_it() -> None:
     ]
     found = _of_paths(rows)
     assert (found["bulk", "b", 2]["share"], found["bulk", "b", 2]["retransmissions"]) == (0.0, None)
+
+
+def test_a_bond_has_shares_and_losses_where_it_was_offered_packets() -> None:
+    def row(direction: str, path: str | None, **figures: float) -> dict[str, Any]:
+        names = {"name": "tunnel", "direction": direction, "path": path, "seed": 1}
+        counts = dict.fromkeys(("sent_packets", "sent_bytes", "received_packets", "lost", "repaired"), 0)
+        return names | counts | {"added_delay_mean_ms": 2.0 if path is None else None} | figures
+
+    rows = [
+        row("a->b", None, sent_packets=200, received_packets=199, lost=1),
+        row("a->b", "dsl", sent_bytes=300, lost=3),
+        row("a->b", "lte", sent_bytes=100),
+        row("b->a", None),
+        row("b->a", "dsl"),
+    ]
+    found = {(name, path, measure): value for (name, path, measure), _, value in _of_bonds(rows)}
+    name = "bonds.tunnel a->b"
+    assert found == {
+        (name, None, "delivered_part"): 99.5,
+        (name, None, "lost"): 1,
+        (name, None, "repaired"): 0,
+        (name, None, "added_delay_ms"): 2,
+        (name, "dsl", "share"): 75,
+        (name, "dsl", "lost"): 3,
+        (name, "lte", "share"): 25,
+        (name, "lte", "lost"): 0,
+    }
 
 
 def test_windows_and_round_trip_times_are_drawn_for_both(tmp_path: Path) -> None:

@@ -43,6 +43,11 @@ impl Clock {
         Instant::from_nanos(monotonic().saturating_sub(self.start))
     }
 
+    /// How much later than another's its time zero is.
+    pub(crate) fn behind(self, other: Self) -> Duration {
+        Duration::from_nanos(self.start.saturating_sub(other.start))
+    }
+
     /// Waits for a time. False: it is to stop before.
     pub(crate) fn wait_until(self, at: Instant, stop: &AtomicBool) -> bool {
         loop {

@@ -8,6 +8,9 @@ use crate::namespace;
 /// Congestion controls that scenarios can ask for, and what is lost without them.
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "dctcp"];
 
+/// What a scenario with `stack = "gateway"` needs.
+const INSTALL_GATEWAY: &str = "cargo install --path crates/gateway";
+
 /// One thing that was looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
@@ -70,6 +73,12 @@ fn of(machine: &Machine) -> Vec<Finding> {
         let limits = "9 subflows of a connection, 8 endpoints and 8 announced addresses of a host";
         findings.push(Finding::new("its limits", limits, None));
     }
+    findings.push(match &machine.gateway {
+        Some(path) => Finding::new("bonding gateways", path.display().to_string(), None),
+        None => {
+            Finding::new("bonding gateways", "there is no program ropewalk-gateway", Some(INSTALL_GATEWAY))
+        }
+    });
     let missing = |name: &&str| !machine.controls.iter().any(|known| known == *name);
     let modules = CONTROLS.iter().filter(|name| missing(name)).map(|name| format!("modprobe tcp_{name}"));
     let modules = modules.collect::<Vec<_>>().join("; ");
@@ -92,7 +101,8 @@ mod tests {
 
     fn able() -> Machine {
         let controls = CONTROLS.map(str::to_owned).to_vec();
-        Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls }
+        let gateway = Some("/usr/bin/ropewalk-gateway".into());
+        Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls, gateway }
     }
 
     #[test]
@@ -110,6 +120,7 @@ mod tests {
             ipv6: false,
             mptcp: false,
             controls,
+            gateway: None,
         };
         let remedies = of(&unable).into_iter().map(|finding| finding.remedy.expect(&finding.what));
         let expected = [
@@ -118,6 +129,7 @@ mod tests {
             "modprobe tun",
             "a kernel with CONFIG_IPV6, started without ipv6.disable=1",
             "a kernel with CONFIG_MPTCP (Linux 5.6 or later)",
+            INSTALL_GATEWAY,
             "modprobe tcp_bbr; modprobe tcp_dctcp",
         ];
         assert_eq!(remedies.collect::<Vec<_>>(), expected);

@@ -14,6 +14,8 @@ pub enum Step {
     Lock,
     /// Making a host: its namespace, interfaces, addresses, routes and settings.
     Host(String),
+    /// Starting the daemon of a gateway, or asking it.
+    Gateway(String),
     /// Opening the sockets of a connection.
     Sockets(String),
     /// Carrying packets.
@@ -26,6 +28,7 @@ impl fmt::Display for Step {
             Self::Clean => f.write_str("what dead runs have left cannot be removed"),
             Self::Lock => f.write_str("the run has no lock in /run/ropewalk"),
             Self::Host(name) => write!(f, "the host `{name}` cannot be made"),
+            Self::Gateway(name) => write!(f, "the gateway `{name}` does not run as it should"),
             Self::Sockets(name) => write!(f, "the connection `{name}` has no sockets"),
             Self::Links => f.write_str("the links carry nothing any more"),
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tun_rs::SyncDevice;
 
 /// One interface.
+#[derive(Clone)]
 pub(crate) struct Interface {
     /// The kernel's address there.
     pub(crate) address: IpAddr,

@@ -2,15 +2,22 @@
 
 use crate::namespace;
 use nix::fcntl::{Flock, FlockArg};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Where the locks are.
 const FOLDER: &str = "/run/ropewalk";
 /// Behind the run's name.
 const SUFFIX: &str = "lock";
+
+/// What its owner alone may open.
+const PRIVATE: u32 = 0o700;
+
+fn folder(run: &str) -> PathBuf {
+    Path::new(FOLDER).join(run)
+}
 
 /// A run's name and its lock. Both go with it.
 #[derive(Debug)]
@@ -35,6 +42,13 @@ impl Lease {
         unreachable!("numbers do not end")
     }
 
+    /// A new folder for secrets of this run, of mode 700. It goes with the run.
+    pub(crate) fn folder(&self) -> io::Result<PathBuf> {
+        let folder = folder(&self.name);
+        DirBuilder::new().mode(PRIVATE).create(&folder)?;
+        Ok(folder)
+    }
+
     /// The run's name.
     pub(crate) fn name(&self) -> &str {
         &self.name
@@ -43,6 +57,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        let _ = fs::remove_dir_all(folder(&self.name));
         // Before the lock goes: whoever takes it then sees that the file has gone.
         let _ = fs::remove_file(&self.path);
     }
@@ -82,6 +97,7 @@ pub(crate) fn clean() -> io::Result<Vec<String>> {
         let Some(run) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
         if let Some(lock) = lock(&path, OpenOptions::new().write(true))? {
             removed.extend(namespace::remove_all(run)?);
+            let _ = fs::remove_dir_all(folder(run));
             fs::remove_file(&path)?;
             drop(lock);
         }

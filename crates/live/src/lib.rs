@@ -13,6 +13,7 @@ mod collect;
 mod command;
 mod doctor;
 mod error;
+mod gateway;
 mod interface;
 mod lease;
 mod links;

@@ -6,13 +6,13 @@ mod own;
 mod packet;
 mod router;
 
-pub(crate) use host::Host;
+pub(crate) use host::{Host, Takes};
 pub(crate) use lateness::Lateness;
 pub(crate) use own::OwnHost;
 
 use crate::clock::{Clock, timespec};
 use packet::Octets;
-use ropewalk_scenario::plan::{NodeKind, Plan};
+use ropewalk_scenario::plan::{NodeKind, NodePlan, Plan};
 use ropewalk_sim::{
     Context, LinkId, LinkSetup, LinkStats, NoTap, Node, NodeId, PacketId, Port, Streams, World,
 };
@@ -57,6 +57,11 @@ impl Node for Place {
     }
 }
 
+/// Is it a host, or a gateway that a kernel is?
+pub(crate) fn is_at_edge(node: &NodePlan) -> bool {
+    node.kind == NodeKind::Host || node.is_gateway()
+}
+
 /// Something at the edge that can be read.
 struct Source {
     device: Arc<SyncDevice>,
@@ -75,13 +80,13 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// The links of a plan between hosts, which stand in the order of their nodes.
+    /// The links of a plan between hosts and gateways, which stand in the order of their nodes. `seed` is of the random streams.
     pub(crate) fn new(plan: &Plan, seed: u64, clock: Clock, hosts: impl IntoIterator<Item = Place>) -> Self {
         let mut world = World::new(NoTap);
         let mut hosts = hosts.into_iter();
-        let nodes = plan.nodes.iter().map(|node| match node.kind {
-            NodeKind::Host => hosts.next().expect("a host for each node that is one"),
-            NodeKind::Router => Place::Router(Router::default()),
+        let nodes = plan.nodes.iter().map(|node| match is_at_edge(node) {
+            true => hosts.next().expect("a place for each node at the edge"),
+            false => Place::Router(Router::default()),
         });
         let nodes = nodes.map(|node| world.add_node(node)).collect::<Vec<_>>();
         let mut all = Self { world, nodes, links: Vec::new(), sources: Vec::new(), clock };
@@ -94,8 +99,9 @@ impl Links {
     /// Returns the ports at both ends of each link.
     fn connect(&mut self, plan: &Plan, streams: &Streams) -> Vec<[Port; 2]> {
         let mut ports = Vec::new();
+        // Bonds are behind all wires in a plan, and the daemons' own work.
         for link in &plan.links {
-            let wire = link.wire().expect("only wires lead to Linux hosts");
+            let Some(wire) = link.wire() else { continue };
             let setup = |direction: usize, suffix: &str| LinkSetup {
                 name: format!("{}/{suffix}", link.name),
                 config: wire.directions[direction].clone(),
@@ -178,6 +184,17 @@ impl Links {
     /// Events processed.
     pub(crate) fn events(&self) -> u64 {
         self.world.events_processed()
+    }
+
+    /// What is on its way in another world of the same links, whose time began before, goes on in this one.
+    pub(crate) fn move_on(&mut self, from: &mut Self) {
+        let length = self.clock.behind(from.clock);
+        for (id, old) in self.links.iter().flatten().zip(from.links.iter().flatten()) {
+            for (arrival, packet) in from.world.take_in_flight(*old) {
+                let arrival = Instant::ZERO + arrival.saturating_since(Instant::ZERO + length);
+                self.world.put_in_flight(*id, arrival, packet);
+            }
+        }
     }
 
     /// What both directions of each link have done.

@@ -1,11 +1,15 @@
 //! What this machine can do.
 
 use std::fs::{self, OpenOptions};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bits of the capabilities that are needed (`uapi/linux/capability.h`).
 const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_ADMIN: u32 = 21;
+
+/// The bonding daemon's program, and the variable that names another file.
+const GATEWAY: &str = "ropewalk-gateway";
+const GATEWAY_VARIABLE: &str = "ROPEWALK_GATEWAY";
 
 /// What a run needs of the machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,6 +26,8 @@ pub struct Machine {
     pub mptcp: bool,
     /// Congestion controls that the kernel has.
     pub controls: Vec<String>,
+    /// The bonding daemon, `ropewalk-gateway`.
+    pub gateway: Option<PathBuf>,
 }
 
 impl Machine {
@@ -36,8 +42,23 @@ impl Machine {
             ipv6: Path::new("/proc/net/if_inet6").exists(),
             mptcp: Path::new("/proc/sys/net/mptcp/enabled").exists(),
             controls: controls.unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
+            gateway: find_gateway(),
         }
     }
+}
+
+/// What [`GATEWAY_VARIABLE`] names; else beside this program, or in the folder above, as tests lie below other programs; else by the
+/// search path.
+fn find_gateway() -> Option<PathBuf> {
+    let is_there = |path: &PathBuf| path.is_file();
+    if let Some(named) = std::env::var_os(GATEWAY_VARIABLE) {
+        return Some(PathBuf::from(named)).filter(is_there);
+    }
+    let own = std::env::current_exe().unwrap_or_default();
+    let near = own.ancestors().skip(1).take(2).map(Path::to_path_buf).collect::<Vec<_>>();
+    let searched = std::env::var_os("PATH").unwrap_or_default();
+    let folders = near.into_iter().chain(std::env::split_paths(&searched));
+    folders.map(|folder| folder.join(GATEWAY)).find(is_there)
 }
 
 fn is_capable() -> bool {

@@ -15,6 +15,7 @@ const MOST_INTERFACES: usize = 100;
 pub(crate) fn check(scenario: &Scenario, machine: &Machine) -> Result<Vec<Settings>, ScenarioError> {
     check_machine(scenario, machine)?;
     check_hosts(scenario)?;
+    check_gateways(scenario, machine)?;
     for connection in &scenario.plan().connections {
         check_connection(scenario, connection, machine)?;
     }
@@ -55,13 +56,29 @@ fn check_hosts(scenario: &Scenario) -> Result<(), ScenarioError> {
     let plan = scenario.plan();
     for (index, node) in plan.nodes.iter().enumerate() {
         let interfaces = links_of(plan, index).count();
-        if node.kind == NodeKind::Host && interfaces > MOST_INTERFACES {
-            let message = format!("{interfaces} interfaces are too many for a Linux host");
+        let (table, what) = match node.kind {
+            NodeKind::Host => ("hosts", "Linux host"),
+            NodeKind::Router => ("routers", "gateway"),
+        };
+        if (node.kind == NodeKind::Host || node.is_gateway()) && interfaces > MOST_INTERFACES {
+            let message = format!("{interfaces} interfaces are too many for a {what}");
             let expected = format!("at most {MOST_INTERFACES} links at `{}`", node.name);
-            return Err(scenario.mistake(&format!("hosts.{}.stack", node.name), message, expected));
+            return Err(scenario.mistake(&format!("{table}.{}.stack", node.name), message, expected));
         }
     }
     Ok(())
+}
+
+/// The daemon is a program of its own.
+fn check_gateways(scenario: &Scenario, machine: &Machine) -> Result<(), ScenarioError> {
+    let Some(gateway) = scenario.plan().nodes.iter().find(|node| node.is_gateway()) else { return Ok(()) };
+    if machine.gateway.is_some() {
+        return Ok(());
+    }
+    let key = format!("routers.{}.stack", gateway.name);
+    let message = "there is no program `ropewalk-gateway`, which a gateway between Linux hosts is";
+    let expected = "it in the search path, beside this program, or named by ROPEWALK_GATEWAY: cargo install --path crates/gateway";
+    Err(scenario.mistake(&key, message, expected))
 }
 
 fn check_connection(

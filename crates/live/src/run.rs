@@ -6,18 +6,23 @@ use crate::clock::Clock;
 use crate::collect;
 use crate::command;
 use crate::error::{Error, Step};
+use crate::gateway::Bonds;
+use crate::interface::Interface;
 use crate::lease::{self, Lease};
-use crate::links::{Host, Links, OwnHost, Place};
+use crate::links::{Host, Links, OwnHost, Place, Takes, is_at_edge};
 use crate::machine::Machine;
 use crate::observer::{Ending, Observed, Observer};
 use crate::refuse;
 use crate::settings::links_of;
 use crate::site::Site;
 use crate::urgency::{self, Urgency};
-use ropewalk_scenario::plan::{NodeIndex, NodeKind, Plan};
-use ropewalk_scenario::{CommandRow, Outcome, Provenance, RunOptions, Scenario, ScenarioError, link_rows};
+use ropewalk_scenario::plan::{Carrier, NodeIndex, NodePlan, Plan};
+use ropewalk_scenario::{
+    BondRow, BondSeriesRow, CommandRow, Outcome, Provenance, RunOptions, Scenario, ScenarioError, link_rows,
+};
 use ropewalk_sim::Streams;
 use ropewalk_units::{Duration, Instant};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 use std::panic::resume_unwind;
@@ -41,7 +46,8 @@ pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
 /// # Errors
 /// [`Error`]. Whatever happens, what it has made is gone when it returns.
 pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Error> {
-    let settings = refuse::check(scenario, &Machine::look())?;
+    let machine = Machine::look();
+    let settings = refuse::check(scenario, &machine)?;
     if options.capture.is_some() {
         let key = "scenario.name";
         let message = "the links between Linux hosts write no captures yet";
@@ -59,11 +65,18 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
     let lease = Lease::acquire().map_err(failed(Step::Lock))?;
     let mut site = Site::new(plan, &settings, lease.name())?;
     let seed = options.seed.unwrap_or(scenario.seed());
+    let mut bonds = Bonds::start(plan, &site, &lease, machine.gateway.as_deref())?;
     let opened = Opened::new(plan, &site, seed)?;
     let never = AtomicBool::new(false);
     let stop = options.stop.unwrap_or(&never);
-    let Emulated { mut links, observed, progress, commands } =
-        emulate(plan, &mut site, opened, (seed, options.series), stop).map_err(failed(Step::Links))?;
+    let run_up = run_up(plan, &site, &mut bonds, (seed, stop))?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted { at: Instant::ZERO });
+    }
+    let stage = Stage { run_up, opened, bonds: &mut bonds, seed, series: options.series };
+    let Emulated { mut links, observed, progress, commands, bonds: told } =
+        emulate(plan, &mut site, stage, stop).map_err(failed(Step::Links))?;
+    let (bonds, bond_series) = told?;
     if stop.load(Ordering::Relaxed) {
         return Err(Error::Interrupted { at: links.now() });
     }
@@ -76,8 +89,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         sockets: collect::sockets(plan, &observed.others),
         commands,
         series: observed.series,
-        bonds: Vec::new(),
-        bond_series: Vec::new(),
+        bonds,
+        bond_series,
         link_series: Vec::new(),
         happenings: Vec::new(),
         radios: Vec::new(),
@@ -97,42 +110,98 @@ struct Emulated {
     observed: Observed,
     progress: Vec<Arc<Progress>>,
     commands: Vec<CommandRow>,
+    bonds: Result<(Vec<BondRow>, Vec<BondSeriesRow>), Error>,
+}
+
+/// What is there when time is about to begin.
+struct Stage<'a, 'b> {
+    /// The links with which the bonds came up, if there are bonds.
+    run_up: Option<Links>,
+    opened: Opened,
+    bonds: &'a mut Bonds<'b>,
+    seed: u64,
+    /// Are series wanted?
+    series: bool,
+}
+
+/// What is at the edge of the links, in the order of the nodes.
+fn places(
+    plan: &Plan,
+    interfaces: &mut BTreeMap<NodeIndex, Vec<Interface>>,
+    clock: Clock,
+    mut own: impl FnMut(NodeIndex) -> OwnHost,
+) -> Vec<Place> {
+    let nodes = plan.nodes.iter().enumerate().filter(|(_, node)| is_at_edge(node));
+    let place = |(index, node): (NodeIndex, &NodePlan)| match interfaces.remove(&index) {
+        Some(interfaces) => {
+            let takes = if node.is_gateway() { Takes::All } else { Takes::Own };
+            Place::Host(Host::new(clock, interfaces, takes))
+        }
+        None => Place::Own(Box::new(own(index))),
+    };
+    nodes.map(place).collect()
+}
+
+/// The time before the scenario in which its bonds come up, over its lines as they are at the beginning, and without its traffic. None
+/// without bonds.
+fn run_up(
+    plan: &Plan,
+    site: &Site,
+    bonds: &mut Bonds<'_>,
+    (seed, stop): (u64, &AtomicBool),
+) -> Result<Option<Links>, Error> {
+    if bonds.is_empty() {
+        return Ok(None);
+    }
+    let mut early = plan.clone();
+    for link in &mut early.links {
+        if let Carrier::Wire(wire) = &mut link.carrier {
+            wire.changes.retain(|change| change.at == Instant::ZERO);
+        }
+    }
+    let clock = Clock::new();
+    let own = |_| unreachable!("checked: all hosts beside gateways are Linux's");
+    let places = places(plan, &mut site.interfaces.clone(), clock, own);
+    let seed = Streams::new(seed).stream("run-up").next_u64();
+    let mut links = Links::new(&early, seed, clock, places);
+    let over = &AtomicBool::new(false);
+    let came = thread::scope(|scope| {
+        let carried = scope.spawn(|| carry(&mut links, Instant::MAX, over));
+        let ending = Ending(over);
+        let came = bonds.come_up(clock, stop);
+        drop(ending);
+        let carried = carried.join().unwrap_or_else(|panic| resume_unwind(panic));
+        came.and_then(|_| carried.map_err(|source| Error::Kernel { step: Step::Links, source }))
+    });
+    came?;
+    bonds.begin()?;
+    Ok(Some(links))
 }
 
 /// Lets applications, programs, links and the observer go, until the scenario's end or until somebody stops them.
-fn emulate(
-    plan: &Plan,
-    site: &mut Site,
-    mut opened: Opened,
-    (seed, series): (u64, bool),
-    stop: &AtomicBool,
-) -> io::Result<Emulated> {
+fn emulate(plan: &Plan, site: &mut Site, stage: Stage<'_, '_>, stop: &AtomicBool) -> io::Result<Emulated> {
+    let Stage { run_up, mut opened, bonds, seed, series } = stage;
     let progress = opened.progress();
     let (diags, mut interfaces) = (std::mem::take(&mut site.diags), std::mem::take(&mut site.interfaces));
     let groups = command::groups(plan);
     let clock = Clock::starting_in(AHEAD);
     let board = Arc::new(Board::default());
-    let nodes = plan.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Host);
-    let hosts = nodes.map(|(index, _)| match interfaces.remove(&index) {
-        Some(interfaces) => Place::Host(Host::new(clock, interfaces)),
-        None => {
-            let ends = opened.take_own(index);
-            Place::Own(Box::new(OwnHost::new(
-                own_identity(plan, index, seed),
-                ends,
-                Arc::clone(&board),
-                clock,
-            )))
-        }
-    });
-    let mut links = Links::new(plan, seed, clock, hosts.collect::<Vec<_>>());
+    let own = |index| {
+        let ends = opened.take_own(index);
+        OwnHost::new(own_identity(plan, index, seed), ends, Arc::clone(&board), clock)
+    };
+    let mut links = Links::new(plan, seed, clock, places(plan, &mut interfaces, clock, own));
+    if let Some(mut run_up) = run_up {
+        links.move_on(&mut run_up);
+    }
     let over = &AtomicBool::new(false);
     let applications = opened.begin(clock);
     let observer =
         Observer { plan, diags, board, progress: progress.clone(), clock, series, groups: &groups };
     let end = Instant::ZERO + plan.settings.duration;
-    let (observed, commands) = thread::scope(|scope| {
+    let (observed, commands, bonds) = thread::scope(|scope| {
         let observer = scope.spawn(|| observer.watch(over));
+        let bonds = scope.spawn(|| bonds.watch(clock, series, over));
         let changes = std::mem::take(&mut site.changes).into_values();
         let changes =
             changes.map(|changes| scope.spawn(move || changes.make(clock, over))).collect::<Vec<_>>();
@@ -143,16 +212,17 @@ fn emulate(
         let carried = scope.spawn(|| carry(&mut links, end, stop)).join();
         drop(ending);
         let observed = observer.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let bonds = bonds.join().unwrap_or_else(|panic| resume_unwind(panic));
         let ended =
             programs.into_iter().map(|program| program.join().unwrap_or_else(|panic| resume_unwind(panic)));
         let commands = ended.collect();
         let mut changed =
             changes.into_iter().map(|changes| changes.join().unwrap_or_else(|panic| resume_unwind(panic)));
         changed.try_for_each(|result| result)?;
-        carried.unwrap_or_else(|panic| resume_unwind(panic)).map(|()| (observed, commands))
+        carried.unwrap_or_else(|panic| resume_unwind(panic)).map(|()| (observed, commands, bonds))
     })?;
     drop(applications);
-    Ok(Emulated { links, observed, progress, commands })
+    Ok(Emulated { links, observed, progress, commands, bonds })
 }
 
 /// The addresses of a host of ours, and its secret: the same ones with each run of a seed.

@@ -160,7 +160,7 @@ pub(crate) fn settings(plan: &Plan) -> Result<Vec<Settings>, Conflict> {
 
 /// Routes to what no connection has to do with: somebody may look from inside.
 fn add_shortest(plan: &Plan, node: NodeIndex, settings: &mut Settings) {
-    if plan.nodes[node].kind != NodeKind::Host {
+    if plan.nodes[node].kind != NodeKind::Host && !plan.nodes[node].is_gateway() {
         return;
     }
     for address in (0..2 * plan.links.len()).map(AddressIndex) {
@@ -205,9 +205,10 @@ fn ask(plan: &Plan, asking: &Asking<'_>, end: usize, settings: &mut Settings) ->
     asking.ask(&mut settings.changes[end], changes, "mptcp", "changes")
 }
 
-/// The host's links, in the order of the plan, and which of their ends is the host.
+/// The wires of a host or a gateway, in the order of the plan, and which of their ends it is.
 pub(crate) fn links_of(plan: &Plan, node: NodeIndex) -> impl Iterator<Item = (LinkIndex, &LinkPlan, usize)> {
-    plan.links.iter().enumerate().flat_map(move |(index, link)| {
+    let wires = plan.links.iter().enumerate().filter(|(_, link)| link.wire().is_some());
+    wires.flat_map(move |(index, link)| {
         let ends = link.ends.iter().enumerate().filter(move |(_, end)| **end == node);
         ends.map(move |(end, _)| (index, link, end))
     })

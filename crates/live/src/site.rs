@@ -1,4 +1,4 @@
-//! The hosts of a scenario on this machine: a namespace each, with interfaces, addresses, routes and rules.
+//! The hosts and gateways of a scenario on this machine: a namespace each, with interfaces, addresses, routes and rules.
 
 use crate::changes::Changes;
 use crate::error::{Error, Step};
@@ -6,9 +6,7 @@ use crate::interface::Interface;
 use crate::namespace::Namespace;
 use crate::netlink::{Diag, MptcpPm, Route, Routing};
 use crate::settings::{Settings, links_of};
-use ropewalk_scenario::plan::{
-    AddressFamily, LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol, Stack,
-};
+use ropewalk_scenario::plan::{AddressFamily, LinkIndex, LinkPlan, NodeIndex, Plan, Protocol};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -46,15 +44,24 @@ const IPV6: [(&str, &str); 5] = [
     ("net/ipv6/conf/default/accept_ra", "0"),
 ];
 
+/// What a gateway does beside: it forwards, and tells nobody of better ways, as simulated routers do not.
+const FORWARDING: [(&str, &str); 4] = [
+    ("net/ipv4/ip_forward", "1"),
+    ("net/ipv4/conf/all/send_redirects", "0"),
+    ("net/ipv4/conf/default/send_redirects", "0"),
+    ("net/ipv6/conf/all/forwarding", "1"),
+];
+
 /// Files that older kernels lack; what they would say is then as it is.
-const OPTIONAL: [&str; 4] = [
+const OPTIONAL: [&str; 5] = [
+    "net/ipv6/conf/all/forwarding",
     "net/ipv6/conf/all/disable_ipv6",
     "net/ipv6/conf/default/disable_ipv6",
     "net/ipv4/tcp_rto_max_ms",
     "net/ipv4/tcp_rto_min_us",
 ];
 
-/// The hosts of a scenario, by node.
+/// The hosts and gateways of a scenario, by node.
 #[derive(Default)]
 pub(crate) struct Site {
     pub(crate) namespaces: BTreeMap<NodeIndex, Namespace>,
@@ -71,13 +78,15 @@ impl Site {
     pub(crate) fn new(plan: &Plan, settings: &[Settings], run: &str) -> Result<Self, Error> {
         let mut site = Self::default();
         for (index, node) in plan.nodes.iter().enumerate() {
-            if node.kind == NodeKind::Host && node.stack == Stack::Linux {
+            if node.is_of_kernel() {
                 let failed = |source| Error::Kernel { step: Step::Host(node.name.clone()), source };
                 let namespace = Namespace::new(run, &node.name).map_err(failed)?;
                 let made = namespace.inside(|| prepare(plan, index, &settings[index]));
                 let (diag, interfaces, changes) = made.map_err(failed)?;
                 site.namespaces.insert(index, namespace);
-                site.diags.insert(index, diag);
+                if !node.is_gateway() {
+                    site.diags.insert(index, diag);
+                }
                 site.interfaces.insert(index, interfaces);
                 site.changes.extend(changes.map(|changes| (index, changes)));
             }
@@ -96,7 +105,8 @@ fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<Prep
         AddressFamily::Ipv4 => &IPV4_ONLY,
         AddressFamily::Ipv6 => &IPV6,
     };
-    let sysctls = SYSCTLS.iter().chain(of_family).copied().chain(settings.sysctls());
+    let forwarding: &[(&str, &str)] = if plan.nodes[node].is_gateway() { &FORWARDING } else { &[] };
+    let sysctls = SYSCTLS.iter().chain(of_family).chain(forwarding).copied().chain(settings.sysctls());
     sysctls.into_iter().try_for_each(|(file, value)| write(file, value))?;
     let mut routing = Routing::open()?;
     routing.set_up(LOOPBACK)?;
@@ -135,9 +145,14 @@ fn prepare_mptcp(plan: &Plan, settings: &Settings) -> io::Result<Option<Changes>
     Ok((!changes.is_empty()).then(|| Changes::new(pm, changes)))
 }
 
-fn device(index: LinkIndex, link: &LinkPlan) -> io::Result<SyncDevice> {
+/// The name of a link's interface, or of a bond's.
+pub(crate) fn interface_name(index: LinkIndex, link: &LinkPlan) -> String {
     let own = link.name.len() <= LONGEST_NAME && !RESERVED.contains(&link.name.as_str());
-    let name = if own { link.name.clone() } else { format!("link{index}") };
+    if own { link.name.clone() } else { format!("link{index}") }
+}
+
+fn device(index: LinkIndex, link: &LinkPlan) -> io::Result<SyncDevice> {
+    let name = interface_name(index, link);
     let mtu = u16::try_from(link.mtu).unwrap_or(u16::MAX);
     let device = DeviceBuilder::new().name(name).mtu(mtu).tx_queue_len(QUEUE).build_sync()?;
     device.set_nonblocking(true)?;

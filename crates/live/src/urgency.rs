@@ -11,7 +11,7 @@ use thread_priority::{ThreadPriority, ThreadPriorityValue};
 /// Who goes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Urgency {
-    /// The scenario's applications, before all programs.
+    /// The scenario's applications and the daemons of its bonds, before all programs.
     Applications = 1,
     /// Its links, before the applications.
     Links = 2,

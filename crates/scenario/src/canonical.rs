@@ -17,7 +17,7 @@ use crate::schema::endpoints::{HostNames, Names};
 use crate::schema::link::{ChangeTable, Direction, DirectionTable, LinkKeys, LinkTable};
 use crate::schema::mptcp::MptcpTable;
 use crate::schema::quantity::{Name, Time};
-use crate::schema::router::{RouterKeys, RouterTable};
+use crate::schema::router::{RouterKeys, RouterStack, RouterTable};
 use crate::schema::table::full;
 use crate::schema::tcp::TcpTable;
 use crate::schema::wifi::WifiTable;
@@ -202,6 +202,7 @@ fn host(node: &NodePlan) -> Option<HostTable> {
 
 fn router(node: &NodePlan) -> Option<RouterTable> {
     let table = RouterTable::show(&RouterKeys {
+        stack: node.forwarding,
         strips: node.strips.options,
         strips_from: node.strips.from,
         ecmp: node.ecmp,
@@ -210,7 +211,8 @@ fn router(node: &NodePlan) -> Option<RouterTable> {
     })?;
     let strips_from = table.strips_from.filter(|_| !node.strips.is_idle());
     let ecmp = table.ecmp.filter(|on| *on);
-    Some(RouterTable { strips_from, ecmp, ..table })
+    let stack = table.stack.filter(|stack| *stack != RouterStack::Ropewalk);
+    Some(RouterTable { strips_from, ecmp, stack, ..table })
 }
 
 /// Without nulls, with the keys of every object in order.

@@ -81,7 +81,8 @@ impl Scenario {
         connections.map(|one| one.name.clone()).collect()
     }
 
-    /// With one path nothing is left to schedule, order or repair: `redundant` numbers the packets and no more.
+    /// With one path nothing is left to schedule, order or repair: `redundant` numbers the packets and no more. A daemon cannot be told to
+    /// leave the order, and one path has nothing else.
     fn bare_tunnel(&self, bond: &str, path: &PathPlan) -> String {
         let mut document = self.document.clone();
         let base = format!("bonds.{bond}");
@@ -90,7 +91,9 @@ impl Scenario {
         document.keep_only(&base, &["between", "run_up"]);
         document.remove("scenario", "events");
         document.put_text(&base, "scheduler", "redundant");
-        document.put_text(&base, "order", "off");
+        if !self.plan.is_emulation() {
+            document.put_text(&base, "order", "off");
+        }
         document.turn_off(&base, "repair");
         document.put_way(&base, "paths", &links);
         document.to_toml()

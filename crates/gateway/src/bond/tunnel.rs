@@ -85,8 +85,27 @@ pub(super) struct Tunnel {
     /// When something authentic came last.
     pub(super) heard_at: Instant,
     began_at: Instant,
+    /// What came from the inside, and what went there.
+    offered: Count,
+    handed_over: Count,
+    /// Octets that a packet costs on a path beside its own.
+    overhead: u32,
     notices: VecDeque<Notice>,
     pub(super) drops: Drops,
+}
+
+/// Packets of the inside.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    packets: u64,
+    octets: u64,
+}
+
+impl Count {
+    fn add(&mut self, octets: usize) {
+        self.packets += 1;
+        self.octets += octets as u64;
+    }
 }
 
 /// One path, for observers. Octets are those of datagrams with all headers.
@@ -112,6 +131,8 @@ pub struct PathStatus {
     pub lost_sent: u64,
     /// Lost and sent again.
     pub repaired: u64,
+    /// The scheduler's weight.
+    pub weight: u32,
     /// Smoothed round-trip time in ms.
     pub rtt_ms: Option<f64>,
     /// What a packet waits in queues on the way, in ms.
@@ -127,8 +148,14 @@ pub struct PathStatus {
 pub struct TunnelStatus {
     /// Its paths.
     pub paths: Vec<PathStatus>,
+    /// Packets of the inside that came for it.
+    pub offered: u64,
+    /// Their octets.
+    pub offered_bytes: u64,
     /// Packets that came out of it here.
     pub delivered: u64,
+    /// Octets of those that were handed to the inside.
+    pub delivered_bytes: u64,
     /// Packets dropped while they waited for a path.
     pub dropped_waiting: u64,
     /// Packets held back for order.
@@ -137,6 +164,8 @@ pub struct TunnelStatus {
     pub held_back_most: u32,
     /// Mean time that a packet was held back, in ms.
     pub held_back_ms: f64,
+    /// The longest, in ms.
+    pub held_back_most_ms: f64,
     /// Copies that came.
     pub duplicates: u64,
     /// Packets that came too late.
@@ -149,6 +178,8 @@ pub struct TunnelStatus {
     pub silent_s: f64,
     /// The longest inner packet that goes by every path.
     pub inner_mtu: u16,
+    /// Octets that a packet costs on a path beside its own.
+    pub overhead: u32,
 }
 
 const fn state_name(state: PathState) -> &'static str {
@@ -173,6 +204,9 @@ impl Tunnel {
             answers: VecDeque::new(),
             probes: VecDeque::new(),
             back: VecDeque::new(),
+            offered: Count::default(),
+            handed_over: Count::default(),
+            overhead: config.overhead,
             names: config.paths.iter().map(|path| path.name.clone()).collect(),
             endpoint: Endpoint::new(config, now)?,
             transport,
@@ -213,6 +247,7 @@ impl Tunnel {
         octets: &mut [u8],
         inside: &Inside,
     ) {
+        self.offered.add(octets.len());
         clamp_mss(octets, usize::from(inside.mtu.min(self.inner_mtu_of_both())));
         if octets.len() > usize::from(self.inner_mtu()) {
             self.refuse(octets);
@@ -419,7 +454,9 @@ impl Tunnel {
 
     /// The next packet for the inside that came from the other end.
     pub(super) fn poll_deliver(&mut self, now: Instant) -> Option<Packet> {
-        self.endpoint.poll_deliver(now)
+        let packet = self.endpoint.poll_deliver(now)?;
+        self.handed_over.add(packet.octets().len());
+        Some(packet)
     }
 
     /// The next one that is this end's own.
@@ -472,21 +509,27 @@ impl Tunnel {
             lost_received: view.lost_received,
             lost_sent: view.lost_reported,
             repaired: view.repaired,
+            weight: view.weight,
             rtt_ms: view.srtt.map(|rtt| rtt.as_secs_f64() * 1e3),
             queueing_ms: view.queueing_delay.as_secs_f64() * 1e3,
             rate_mbps: view.delivery_rate.as_mbps(),
         });
         TunnelStatus {
             paths: paths.collect(),
+            offered: self.offered.packets,
+            offered_bytes: self.offered.octets,
             delivered: resequencer.delivered,
+            delivered_bytes: self.handed_over.octets,
             dropped_waiting: self.endpoint.dropped(),
             held_back: resequencer.depth_packets,
             held_back_most: resequencer.max_depth_packets,
             held_back_ms: resequencer.mean_added_delay.as_secs_f64() * 1e3,
+            held_back_most_ms: resequencer.max_added_delay.as_secs_f64() * 1e3,
             duplicates: resequencer.duplicates,
             late: resequencer.late,
             given_up: resequencer.given_up,
             inner_mtu: self.inner_mtu(),
+            overhead: self.overhead,
             age_s: now.saturating_since(self.began_at).as_secs_f64(),
             silent_s: now.saturating_since(self.heard_at).as_secs_f64(),
         }

@@ -1,6 +1,8 @@
 //! Processes that are held up, and ends that are killed at any moment.
 
-use crate::net::{Net, must, possible, rules};
+use crate::net::{Net, must, possible, rules, shell};
+use std::fs;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -49,4 +51,52 @@ fn an_end_may_be_killed_at_any_moment() {
     net.end("site", "TERM");
     assert_eq!(rules(&net), before);
     assert!(!must(&format!("ip -n {} link show", net.ns("site"))).contains("bond0"));
+}
+
+/// The wall clock may jump as it likes: nobody reads it. The clock that is read is nobody's to set, and each end has its own: here the
+/// site's machine has been up for ten days longer.
+#[test]
+fn clocks_that_have_nothing_to_do_with_each_other_are_borne() {
+    if !possible() {
+        return;
+    }
+    if !shell("unshare --time --boottime 864000 true").status.success() {
+        println!("skipped: no time namespace can be made");
+        return;
+    }
+    let mut net = Net::new();
+    net.start("hub");
+    net.start_under("site", &["unshare", "--time", "--boottime", "864000", "--fork", "--kill-child"]);
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    net.until("all paths are used", || {
+        net.site_path(0)["state"] == "up" && net.site_path(1)["state"] == "up"
+    });
+    assert!(net.transfer(2_000_000));
+    let queueing = |path: usize| net.site_path(path)["queueing_ms"].as_f64().expect("a number");
+    assert!(queueing(0) < 1e3 && queueing(1) < 1e3, "a difference of clocks is no delay");
+}
+
+/// The one place where a clock is read names the one that goes on while the machine sleeps and that nobody sets.
+#[test]
+fn one_clock_is_read_and_no_wall_clock() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    let mut folders = vec![source.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the sources").map(|entry| entry.expect("a file").path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+                continue;
+            }
+            let text = fs::read_to_string(&entry).unwrap_or_default();
+            let name = entry.strip_prefix(&source).expect("it is below").display().to_string();
+            // The demonstration measures in real time, as any program does.
+            let clocks = ["clock_gettime(", "SystemTime", "Realtime", "Instant::now("];
+            let clocks = clocks.into_iter().filter(|clock| text.contains(clock) && !name.starts_with("demo"));
+            found.extend(clocks.map(|clock| (name.clone(), clock)));
+        }
+    }
+    assert_eq!(found, [("driver/clock.rs".to_owned(), "clock_gettime(")]);
+    let clock = fs::read_to_string(source.join("driver/clock.rs")).expect("it was found");
+    assert!(clock.contains("clock_gettime(ClockId::Boottime)"), "{clock}");
 }

@@ -128,10 +128,21 @@ impl Net {
 
     /// With further arguments.
     pub(crate) fn start_with(&mut self, end: &'static str, arguments: &[&str]) {
+        self.launch(end, &[], arguments);
+    }
+
+    /// By another program, whose last argument it is.
+    pub(crate) fn start_under(&mut self, end: &'static str, program: &[&str]) {
+        self.launch(end, program, &[]);
+    }
+
+    fn launch(&mut self, end: &'static str, program: &[&str], arguments: &[&str]) {
         let log = File::create(self.path(&format!("{end}.log"))).expect("a new file");
         let config = self.path(&format!("{end}.toml"));
         let daemon = Command::new("ip")
-            .args(["netns", "exec", &self.ns(end), GATEWAY, "run"])
+            .args(["netns", "exec", &self.ns(end)])
+            .args(program)
+            .args([GATEWAY, "run"])
             .arg(config)
             .args(arguments)
             .stderr(log)

@@ -11,8 +11,18 @@ use tun_rs::SyncDevice;
 /// Packets taken from one interface before the next one is looked at.
 const BATCH: usize = 64;
 
-/// A host of the scenario that a kernel is.
+/// Whose packets a kernel gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Takes {
+    /// A host's interface gets what is for its own address, as in simulation.
+    Own,
+    /// A gateway forwards others'.
+    All,
+}
+
+/// A host or a gateway of the scenario that a kernel is.
 pub(crate) struct Host {
+    takes: Takes,
     interfaces: Vec<Interface>,
     clock: Clock,
     lateness: Lateness,
@@ -20,8 +30,8 @@ pub(crate) struct Host {
 
 impl Host {
     /// A host with these interfaces, in the order of its links.
-    pub(crate) fn new(clock: Clock, interfaces: Vec<Interface>) -> Self {
-        Self { interfaces, clock, lateness: Lateness::default() }
+    pub(crate) fn new(clock: Clock, interfaces: Vec<Interface>, takes: Takes) -> Self {
+        Self { takes, interfaces, clock, lateness: Lateness::default() }
     }
 
     /// What is at a port.
@@ -34,12 +44,11 @@ impl Host {
         &self.lateness
     }
 
-    /// A packet has come out of a link: the kernel gets it. As in simulation, an interface takes what is for its own
-    /// address only.
+    /// A packet has come out of a link: the kernel gets it.
     pub(super) fn deliver(&mut self, context: &mut Context<'_, Octets>, port: Port, id: PacketId) {
         let interface = &self.interfaces[port.0 as usize];
         let packet = context.packet(id);
-        if packet.destination() == interface.address {
+        if self.takes == Takes::All || packet.destination() == interface.address {
             self.lateness.record(self.clock.now().saturating_since(context.now()));
             // A kernel that takes no packet loses it, as any host does.
             let _ = interface.device.send(packet.octets());

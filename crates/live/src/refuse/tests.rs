@@ -27,7 +27,8 @@ to = "server"
 /// A machine that can do all.
 fn able() -> Machine {
     let controls = ["reno", "cubic"].map(str::to_owned).to_vec();
-    Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls }
+    let gateway = Some("/usr/bin/ropewalk-gateway".into());
+    Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls, gateway }
 }
 
 fn refused(text: &str, machine: &Machine) -> String {
@@ -140,4 +141,19 @@ fn a_kernel_without_ipv6_and_a_class_that_it_cannot_give_are_told() {
     assert!(message.contains("no class of packets over IPv6") && message.contains("dscp = 46"), "{message}");
     let scenario = load(&format!("{GOOD}dscp = 46\n"), None, &[]).unwrap_or_else(|error| panic!("{error}"));
     check(&scenario, &able()).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_machine_without_the_daemon_is_told_at_the_gateway() {
+    let text = GOOD.replace(
+        "[links.a]\nbetween = [\"client\", \"server\"]",
+        "[routers.one]\nstack = \"gateway\"\n[routers.two]\nstack = \"gateway\"\n[bonds.t]\nbetween = [\"one\", \"two\"]\n\
+         paths = [\"c\"]\n[links.c]\nbetween = [\"one\", \"two\"]\nrate = \"8 Mbit/s\"\n[links.d]\n\
+         between = [\"two\", \"server\"]\nrate = \"8 Mbit/s\"\n[links.a]\nbetween = [\"client\", \"one\"]",
+    );
+    let scenario = load(&text, None, &[]).unwrap_or_else(|error| panic!("{error}"));
+    check(&scenario, &able()).unwrap_or_else(|error| panic!("{error}"));
+    let message = refused(&text, &Machine { gateway: None, ..able() });
+    assert!(message.contains("there is no program `ropewalk-gateway`"), "{message}");
+    assert!(message.contains("test.toml:9:") && message.contains("ROPEWALK_GATEWAY"), "{message}");
 }

@@ -41,6 +41,20 @@ pub(crate) fn judged(test: impl Fn()) {
     println!("inconclusive: the machine was busy in {ATTEMPTS} runs");
 }
 
+/// Is the daemon there? If not, says so, or fails if it must be. A machine that can make no namespaces is told elsewhere.
+pub(crate) fn has_gateway() -> bool {
+    let is_there = Machine::look().gateway.is_some();
+    let missing = "there is no program ropewalk-gateway: cargo build --profile test -p ropewalk-gateway";
+    assert!(
+        is_there || std::env::var(MUST_RUN).is_err(),
+        "{MUST_RUN} is set, and the test cannot run: {missing}"
+    );
+    if !is_there {
+        println!("skipped: {missing}");
+    }
+    is_there
+}
+
 fn missing(machine: &Machine) -> Option<&'static str> {
     if !machine.namespaces || !machine.capable {
         Some("no network namespace can be made: it needs root")

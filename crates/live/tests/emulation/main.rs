@@ -2,6 +2,7 @@
 //! they are is compared with room for a machine that has much else to do.
 
 mod foreign;
+mod gateways;
 mod machine;
 mod mixed;
 mod scenarios;

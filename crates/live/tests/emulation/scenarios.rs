@@ -90,6 +90,29 @@ fn access_links() -> String {
     links.concat()
 }
 
+/// A bond of two lines, of which the dearer one takes what does not fit on the other: datagrams and a transfer.
+pub(crate) fn bonded() -> Emulated {
+    let links = [
+        link("lan", ["client", "site"], "rate = \"1 Gbit/s\"\ndelay = \"0.1 ms\"", 1000),
+        link("core", ["hub", "server"], "rate = \"1 Gbit/s\"\ndelay = \"0.1 ms\"", 1000),
+        link("dsl", ["site", "hub"], "rate = \"16 Mbit/s\"\ndelay = \"10 ms\"", 100),
+        link("lte", ["site", "hub"], "rate = \"12 Mbit/s\"\ndelay = \"20 ms\"", 100),
+    ];
+    let bond = r#"[bonds.tunnel]
+between = ["site", "hub"]
+paths = [{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }]
+scheduler = "cost-first"
+run_up = "2 s"
+"#;
+    let call = r#"protocol = "udp"
+application = { kind = "constant-rate", rate = "20 Mbit/s", packet_size = "1300 B" }"#;
+    let file = r#"start = "1 s"
+application = { kind = "bulk", bytes = "300 kB" }"#;
+    let connections = [("call", call), ("file", file)].map(|(name, more)| connection(name, more));
+    let routers = "[routers.site]\n[routers.hub]\n".to_owned();
+    Emulated::new("bonded", "4 s", &[routers, links.concat(), bond.to_owned(), connections.concat()])
+}
+
 /// Programs alone: one sends 100 kB to another, which goes on until it is ended, and a third does not want to end.
 pub(crate) fn programs() -> Emulated {
     let sink = r#"[hosts.server.commands.sink]

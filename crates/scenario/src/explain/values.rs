@@ -2,7 +2,7 @@
 
 use crate::document::{Document, Origin, Value as Written};
 use crate::plan::Protocol;
-use crate::plan::emulation::OnKernel;
+use crate::plan::emulation::{OnKernel, on_daemon};
 use crate::plan::protocol::presets;
 use crate::scenario::Scenario;
 use crate::schema::quantity::Name;
@@ -51,9 +51,15 @@ fn on_kernel(scenario: &Scenario, key: &str) -> &'static str {
             let is_mptcp = all.any(|connection| matches!(connection.protocol, Protocol::Mptcp(_)));
             OnKernel::of(kind, name, is_mptcp).words()
         }
+        ["bonds", name, ..] => key["bonds.".len() + name.len()..].strip_prefix('.').map_or("", on_daemon),
+        ["routers", name, ..] if is_gateway(scenario, name) => "",
         ["links" | "routers", ..] => "simulated",
         _ => "",
     }
+}
+
+fn is_gateway(scenario: &Scenario, name: &str) -> bool {
+    scenario.plan.nodes.iter().any(|node| node.name == name && node.is_gateway())
 }
 
 fn flatten(path: &str, value: &Value, visit: &mut impl FnMut(&str, &Value)) {

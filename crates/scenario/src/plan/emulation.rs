@@ -1,7 +1,9 @@
 //! What cannot be emulated: where the kernel does otherwise than a scenario says whose hosts are Linux's.
 
+mod gateway;
 mod keys;
 
+pub(crate) use gateway::words as on_daemon;
 pub(crate) use keys::OnKernel;
 
 use super::context::{Context, Place};
@@ -21,6 +23,7 @@ const MOST_SUBFLOWS: usize = 8;
 /// in any case.
 pub(crate) fn departures(context: &Context<'_>, plan: &Plan) -> Result<Vec<ScenarioError>, ScenarioError> {
     let mut found = Vec::new();
+    gateway::check(context, plan)?;
     match plan.nodes.iter().find(|node| node.stack == Stack::Linux) {
         Some(linux) => of_kernel(context, plan, linux, &mut found)?,
         None => of_simulation(context, plan.nodes.iter(), &mut found),
@@ -67,6 +70,7 @@ fn of_kernel(
     }
     plan.connections.iter().try_for_each(|connection| check_datagrams(context, plan, connection))?;
     of_nodes(context, &plan.nodes, found);
+    gateway::departures(context, plan, found);
     of_simulation(context, plan.nodes.iter().filter(|node| node.stack == Stack::Ropewalk), found);
     for connection in plan.connections.iter().filter(|connection| connection.meets_linux(plan)) {
         let base = format!("connections.{}", connection.group);
@@ -81,10 +85,6 @@ fn check_worlds(context: &Context<'_>, linux: &NodePlan) -> Result<(), ScenarioE
     if context.file.wifi.is_some() {
         let message = format!("`{}` is a Linux host, and no radio of `wifi` is in its kernel", linux.name);
         return Err(context.wrong(&key, message, "`ropewalk` here, or `links` instead of `wifi`"));
-    }
-    if !context.file.bonds.is_empty() {
-        let message = "the gateways of `bonds` do not carry the packets of Linux hosts yet";
-        return Err(context.wrong(&key, message, "`ropewalk` here, or no `bonds`"));
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ pub use crate::schema::bond::ClassPlan;
 pub use crate::schema::connection::{CommandPlan, DataDirection, Stack};
 pub use crate::schema::events::{EventKind, EventKinds};
 pub use crate::schema::interval::Interval;
+pub use crate::schema::router::RouterStack;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
 use ropewalk_sim::{Change, DirectionConfig};
@@ -117,8 +118,10 @@ pub struct NodePlan {
     pub name: String,
     /// Host or router.
     pub kind: NodeKind,
-    /// Whose stack a host runs; a router is always simulated.
+    /// Whose stack a host runs.
     pub stack: Stack,
+    /// Who forwards at a router.
+    pub forwarding: RouterStack,
     /// TCP options that a router takes out of what it forwards.
     pub strips: StripPlan,
     /// Does a router share flows out among equally short ways?
@@ -129,6 +132,18 @@ pub struct NodePlan {
     pub jitter: JitterPlan,
     /// Programs that run at a Linux host, sorted by name.
     pub commands: Vec<CommandPlan>,
+}
+
+impl NodePlan {
+    /// Is it a namespace of this machine in which the daemon forwards?
+    pub fn is_gateway(&self) -> bool {
+        self.forwarding == RouterStack::Gateway
+    }
+
+    /// Does a kernel of this machine have it, as a host or as a gateway?
+    pub fn is_of_kernel(&self) -> bool {
+        self.stack == Stack::Linux || self.is_gateway()
+    }
 }
 
 /// One link between two nodes.

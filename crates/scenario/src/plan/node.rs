@@ -5,7 +5,7 @@ use super::{ClockPlan, CommandPlan, JitterPlan, NodeKind, NodePlan, Stack, Strip
 use crate::error::ScenarioError;
 use crate::schema::connection::CommandTable;
 use crate::schema::quantity::Name;
-use crate::schema::router::RouterTable;
+use crate::schema::router::{RouterStack, RouterTable};
 use ropewalk_units::Instant;
 
 /// All nodes, sorted by name.
@@ -38,6 +38,7 @@ fn plain(name: &str, kind: NodeKind) -> NodePlan {
         name: name.to_owned(),
         kind,
         stack: Stack::Ropewalk,
+        forwarding: RouterStack::Ropewalk,
         strips: StripPlan::default(),
         ecmp: false,
         clock: ClockPlan::default(),
@@ -50,13 +51,27 @@ fn router(place: &Place<'_>, name: &str, table: &RouterTable) -> Result<NodePlan
     if table.strips_from.is_some() && table.strips.is_none() {
         return Err(place.misplaced("strips_from", "nothing is stripped", "a key `strips` beside it"));
     }
+    let keys = table.read();
     Ok(NodePlan {
+        forwarding: forwarding(place.context, name, keys.stack),
         strips: StripPlan::new(table),
-        ecmp: table.read().ecmp,
+        ecmp: keys.ecmp,
         clock: clock::clock(place, name, table.clock.as_ref())?,
         jitter: clock::jitter(place, table.jitter.as_ref())?,
         ..plain(name, NodeKind::Router)
     })
+}
+
+/// Who forwards at a router: with a stack for all hosts the gateways of bonds follow them.
+fn forwarding(context: &Context<'_>, name: &str, said: RouterStack) -> RouterStack {
+    let mut bonds = context.file.bonds.values();
+    match context.stack {
+        None => said,
+        Some(Stack::Linux) if bonds.any(|bond| bond.between.iter().any(|end| end.as_str() == name)) => {
+            RouterStack::Gateway
+        }
+        Some(_) => RouterStack::Ropewalk,
+    }
 }
 
 /// The programs of the host whose table is at `place`.

@@ -1,7 +1,7 @@
 //! Routers: `[routers.NAME]`.
 
 use super::clock::{ClockPlan, ClockTable, JitterPlan, LatenessTable};
-use super::table::{Value, named_value, table};
+use super::table::{Value, named_value, plain_value, table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,8 @@ table! {
             count: u32;
         }
         keys {
+            /// Who forwards. The two gateways of a bond between Linux hosts are the daemon `ropewalk-gateway`.
+            stack: RouterStack = RouterStack::Ropewalk;
             /// Of several shortest ways to a host, each flow takes one, by a hash of its addresses and ports (RFC 2992).
             ecmp: bool = false;
             /// TCP options that it takes out of the segments it forwards, as some middleboxes do.
@@ -29,6 +31,21 @@ table! {
             jitter: Option<JitterPlan> as LatenessTable = None;
         }
     }
+}
+
+plain_value! {
+    RouterStack,
+}
+
+/// Who forwards at a router.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RouterStack {
+    /// The simulator.
+    #[default]
+    Ropewalk,
+    /// Linux's kernel and the daemon `ropewalk-gateway`, in a network namespace, on links that are simulated in real time.
+    Gateway,
 }
 
 /// Declares the TCP options that routers take out: for each its documentation, its name in files, its name here, and what it is

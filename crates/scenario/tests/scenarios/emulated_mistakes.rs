@@ -225,3 +225,189 @@ fn explain_says_what_becomes_of_each_key() {
     let back = load_as(GOOD, None, &[], Some(Stack::Ropewalk), Watch::default()).expect("it is good");
     assert!(!back.explain().contains("in the kernel"), "nothing of it in a simulation");
 }
+
+/// A bond between Linux hosts.
+const BONDED: &str = r#"[scenario]
+name = "bonded"
+duration = "10 s"
+[hosts.client]
+stack = "linux"
+[hosts.server]
+stack = "linux"
+[routers.site]
+stack = "gateway"
+[routers.hub]
+stack = "gateway"
+[links.lan]
+between = ["client", "site"]
+rate = "1 Gbit/s"
+[links.core]
+between = ["hub", "server"]
+rate = "1 Gbit/s"
+[links.dsl]
+between = ["site", "hub"]
+rate = "10 Mbit/s"
+[links.lte]
+between = ["site", "hub"]
+rate = "10 Mbit/s"
+[connections.call]
+protocol = "udp"
+from = "client"
+to = "server"
+application = { kind = "constant-rate", rate = "1 Mbit/s", packet_size = "1000 B" }
+[bonds.tunnel]
+between = ["site", "hub"]
+paths = [{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }]
+"#;
+
+/// The same, simulated where the file says nothing.
+fn bonded_without_stacks() -> String {
+    BONDED.replace("stack = \"linux\"\n", "").replace("stack = \"gateway\"\n", "")
+}
+
+#[test]
+fn the_gateways_of_linux_hosts_are_the_daemon() {
+    let gateways = |scenario: &Scenario| {
+        let nodes = scenario.plan().nodes.iter().filter(|node| node.is_gateway());
+        nodes.map(|node| node.name.clone()).collect::<Vec<_>>()
+    };
+    let real = scenario(BONDED, &[]);
+    assert!(real.plan().is_emulation());
+    assert_eq!(gateways(&real), ["hub", "site"]);
+    // Whoever asks for Linux at all hosts gets the daemon between them, and whoever asks for none gets none.
+    let asked = on_linux(&bonded_without_stacks()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(asked.departures().is_empty(), "{:?}", asked.departures());
+    assert_eq!((gateways(&asked), asked.hash()), (gateways(&real), real.hash()));
+    let back = load_as(BONDED, None, &[], Some(Stack::Ropewalk), Watch::default()).expect("it is good");
+    assert!(gateways(&back).is_empty());
+    assert_eq!(back.hash(), scenario(&bonded_without_stacks(), &[]).hash());
+    assert_ne!(back.hash(), real.hash(), "another world, another scenario");
+}
+
+#[test]
+fn each_path_of_a_daemon_s_bond_can_run_alone() {
+    let references = scenario(BONDED, &[]).references();
+    assert_eq!(references.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(), ["dsl", "lte"]);
+    for reference in references {
+        let alone = scenario(&reference.source, &[]);
+        assert!(alone.plan().is_emulation(), "{}", reference.source);
+    }
+}
+
+#[test]
+fn half_a_daemon_is_refused() {
+    // What is changed, the key at fault, and what the message says and expects.
+    let cases = [
+        (
+            BONDED.replacen("stack = \"gateway\"\n", "", 1),
+            "routers.site",
+            "`site` of the bond `tunnel` is simulated",
+            "stack = \"gateway\"",
+        ),
+        (
+            BONDED.replacen("stack = \"linux\"\n", "", 1),
+            "routers.hub.stack",
+            "`client` is simulated",
+            "stack = \"linux\" at all hosts",
+        ),
+        (BONDED.replace("stack = \"linux\"\n", ""), "routers.hub.stack", "is simulated", "`ropewalk` here"),
+        (
+            format!(
+                "{BONDED}[routers.other]\nstack = \"gateway\"\n[links.more]\nbetween = [\"other\", \"server\"]\nrate = \"1 Mbit/s\"\n"
+            ),
+            "routers.other.stack",
+            "no bond ends at `other`",
+            "a bond between",
+        ),
+    ];
+    for (text, key, message, expected) in cases {
+        let error = mistake(&text, &[]);
+        assert_eq!(error.key, key, "{error}");
+        assert!(error.message.contains(message) && error.expected.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn what_the_daemon_does_not_do_is_refused_at_its_key() {
+    // Lines to add to the bond, the key at fault, and what the message says and expects.
+    let cases = [
+        ("loss_timeout = \"20 ms\"", "bonds.tunnel.loss_timeout", "fixed in the daemon", "`10 ms`"),
+        (
+            "resequencer = { max_packets = 100 }",
+            "bonds.tunnel.resequencer.max_packets",
+            "fixed in the daemon",
+            "`8192`",
+        ),
+        (
+            "keepalive = { answers_to_return = 5 }",
+            "bonds.tunnel.keepalive.answers_to_return",
+            "fixed in the daemon",
+            "`3`",
+        ),
+        (
+            "scheduler = { kind = \"cost-first\", queue_target = \"20 ms\" }",
+            "bonds.tunnel.scheduler.queue_target",
+            "fixed in the daemon",
+            "`8 ms`",
+        ),
+        (
+            "classes = [{ dscp = 46, treatment = \"low-delay\" }]",
+            "bonds.tunnel.classes[0].treatment",
+            "treats no packets so",
+            "`normal`",
+        ),
+    ];
+    for (line, key, message, expected) in cases {
+        let error = mistake(&format!("{BONDED}{line}\n"), &[]);
+        assert_eq!(error.key, key, "{error}");
+        assert!(error.message.contains(message) && error.expected.contains(expected), "{error}");
+        // A comparison runs it all the same, and tells.
+        let scenario = on_linux(&format!("{BONDED}{line}\n")).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(scenario.departures(), [error]);
+    }
+    let error = mistake(BONDED, &[("bonds.tunnel.scheduler", "weighted-round-robin")]);
+    assert_eq!(error.key, "bonds.tunnel.scheduler", "{error}");
+    let error = mistake(BONDED, &[("routers.hub.clock.offset", "1 s")]);
+    assert_eq!(error.key, "routers.hub.clock", "{error}");
+    // 1500 octets less 20 + 8 + 20 of a bond, 32 of the seal, and 28 of the datagram's own headers.
+    scenario(BONDED, &[("connections.call.application.packet_size", "1392 B")]);
+    let error = mistake(BONDED, &[("connections.call.application.packet_size", "1393 B")]);
+    assert_eq!(error.key, "connections.call.application.packet_size", "{error}");
+    assert!(error.expected.contains("1392 B"), "{error}");
+}
+
+#[test]
+fn what_the_daemon_can_be_told_is_taken() {
+    for lines in [
+        "scheduler = \"cost-first\"\nkeepalive = { interval = \"20 ms\", suspect_after = \"100 ms\", down_after = \"1 s\" }",
+        "scheduler = \"redundant\"\nrun_up = \"1 s\"",
+        "scheduler = \"flow-aware\"\nrepair = true\nclasses = [{ dscp = 46, treatment = \"duplicated\" }]",
+    ] {
+        scenario(&format!("{BONDED}{lines}\n"), &[]);
+    }
+}
+
+#[test]
+fn explain_says_what_becomes_of_a_bond_s_keys() {
+    let scenario =
+        scenario(&format!("{BONDED}classes = [{{ dscp = 46, treatment = \"unordered\" }}]\n"), &[]);
+    let text = scenario.explain();
+    let of = |key: &str| {
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(key));
+        line.unwrap_or_else(|| panic!("no `{key}` in\n{text}")).rsplit("  ").next().unwrap_or_default()
+    };
+    for (key, words) in [
+        ("bonds.tunnel.scheduler.kind", "set in the daemon"),
+        ("bonds.tunnel.repair", "set in the daemon"),
+        ("bonds.tunnel.paths[0].cost", "set in the daemon"),
+        ("bonds.tunnel.keepalive.interval", "set in the daemon"),
+        ("bonds.tunnel.classes[0].treatment", "set in the daemon"),
+        ("bonds.tunnel.run_up", "in real time"),
+        ("bonds.tunnel.keepalive.answers_to_return", "fixed by the daemon"),
+        ("bonds.tunnel.resequencer.max_packets", "fixed by the daemon"),
+        ("bonds.tunnel.loss_timeout", "fixed by the daemon"),
+        ("links.dsl.rate", "simulated"),
+    ] {
+        assert_eq!(of(key), words, "{key}");
+    }
+}
