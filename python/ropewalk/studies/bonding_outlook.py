@@ -119,9 +119,9 @@ class _Study(Output):
             verdict=over_readings({scheduler: satisfied(scheduler) for scheduler in PAPERS}),
             reason=(
                 f"Judged over steady lines by a rating of {SATISFIED:g} both ways, from which on users are "
-                "satisfied. The paper's scheduler knows by loss alone that a line is full. So voice waits in the queue before a "
-                "line that TCP fills, and on a recorded LTE line that queue is long at times: there it is another "
-                "matter, which the tables tell."
+                "satisfied. The paper's scheduler knows by loss alone that a line is full. So voice waits in the "
+                "queue before a line that TCP fills, and on a recorded LTE line that queue is long at times: there "
+                "it is another matter, which the tables tell."
             ),
         )
 

@@ -61,11 +61,9 @@ COUPLING: Final = {LINKED: "linked-increases", UNCOUPLED: "uncoupled"}
 SCHEDULERS: Final = (
     "weighted round robin, as printed",
     "weighted round robin, one per T_dwd",
-    "cost-first",
     "rate-aware",
-    "flow-aware",
 )
-"""Of the bond."""
+"""Of the bond: the paper's in both readings, and the default."""
 
 
 def conditions() -> list[str]:
