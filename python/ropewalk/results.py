@@ -90,6 +90,11 @@ class Tables(ABC):
         return self._table("broadcasts")
 
     @cached_property
+    def frames(self) -> pl.DataFrame:
+        """One row per seed and frame of voice or video that was sent: when it was whole at its receiver."""
+        return self._table("frames")
+
+    @cached_property
     def routes(self) -> pl.DataFrame:
         """One row per seed and wireless route: its way at the beginning, and how stable it was."""
         return self._table("routes")

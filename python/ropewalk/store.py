@@ -37,6 +37,7 @@ Table = Literal[
     "radios",
     "hops",
     "broadcasts",
+    "frames",
     "routes",
     "route_changes",
     "commands",

@@ -122,3 +122,13 @@ class Browser:
         """What is seen, or the whole page, as PNG."""
         picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         file.write_bytes(base64.b64decode(picture["data"]))
+
+    def show(self, file: Path) -> None:
+        """Open any page and wait until it is loaded."""
+        address = file.resolve().as_uri()
+        self.call("Page.navigate", url=address)
+        end = time.monotonic() + 120
+        loaded = f"document.readyState == 'complete' && location.href == {json.dumps(address)}"
+        while not self.evaluate(loaded):
+            assert time.monotonic() < end, self.errors
+            time.sleep(0.1)

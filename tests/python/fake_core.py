@@ -135,6 +135,10 @@ class Outcome:
         return self._frame(name=["hello"]).clear()
 
     @property
+    def frames(self) -> pl.DataFrame:
+        return self._frame(connection=["voice"]).clear()
+
+    @property
     def routes(self) -> pl.DataFrame:
         return self._frame(name=["mesh"]).clear()
 

@@ -109,6 +109,12 @@ fn check_datagrams(scenario: &Scenario, connection: &ConnectionPlan) -> Result<(
     let size = match &connection.application {
         Application::ConstantRate(paced) => paced.packet_size,
         Application::OnOff(paced) => paced.packet_size,
+        Application::Frames(_) => {
+            let key = format!("connections.{}.application", connection.group);
+            let message =
+                "frames are simulated: between Linux hosts there is nothing that puts them together";
+            return Err(scenario.mistake(&key, message, "\"constant-rate\" or \"on-off\""));
+        }
         Application::Bulk(_) | Application::RequestResponse(_) => return Ok(()),
     };
     if !matches!(connection.protocol, Protocol::Udp) || size >= LEAST_DATAGRAM {

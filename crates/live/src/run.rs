@@ -96,6 +96,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         radios: Vec::new(),
         hops: Vec::new(),
         broadcasts: Vec::new(),
+        frames: Vec::new(),
         routes: Vec::new(),
         route_changes: Vec::new(),
         events: links.events(),

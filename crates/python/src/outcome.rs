@@ -87,6 +87,12 @@ impl Outcome {
         Table(self.0.broadcasts_table())
     }
 
+    /// One row per frame of voice or video that was sent; no rows without such applications.
+    #[getter]
+    fn frames(&self) -> Table {
+        Table(self.0.frames_table())
+    }
+
     /// One row per wireless route: its way at the beginning, and how stable it was.
     #[getter]
     fn routes(&self) -> Table {

@@ -4,14 +4,16 @@
 mod build;
 mod bulk;
 mod datagrams;
+mod frames;
 mod interval;
 mod paced;
 mod requests;
 mod sink;
 
-pub use build::{paced, sources};
+pub use build::{frames, paced, sources};
 pub use bulk::BulkSource;
 pub use datagrams::{Datagrams, Received};
+pub use frames::{FrameArrival, FrameSink, FrameSource};
 pub use interval::draw;
 pub use paced::{Paced, Periods};
 pub use requests::{Requester, Responder};

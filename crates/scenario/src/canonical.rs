@@ -9,7 +9,7 @@ use crate::plan::{
 };
 use crate::scenario::Scenario;
 use crate::schema::application::{
-    ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
+    ApplicationTable, BulkTable, ConstantRateTable, FramesTable, OnOffTable, RequestResponseTable,
 };
 use crate::schema::bond::BondTable;
 use crate::schema::connection::{CommandTable, ConnectionKeys, ConnectionTable, HostKeys, HostTable};
@@ -237,5 +237,6 @@ fn application(application: &Application) -> Option<ApplicationTable> {
         Application::RequestResponse(exchanges) => {
             ApplicationTable::RequestResponse(RequestResponseTable::show(exchanges)?)
         }
+        Application::Frames(frames) => ApplicationTable::Frames(FramesTable::show(frames)?),
     })
 }

@@ -98,6 +98,7 @@ fn least_packet(application: &Application) -> u64 {
     let octets = match application {
         Application::ConstantRate(paced) => u64::from(paced.packet_size),
         Application::OnOff(paced) => u64::from(paced.packet_size),
+        Application::Frames(frames) => u64::from(frames.packet_size),
         Application::Bulk(_) | Application::RequestResponse(_) => 0,
     };
     octets.max(LEAST_PACKET)

@@ -9,8 +9,8 @@ mod tables;
 pub use events::{EventPlace, EventRow};
 pub use rows::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
-    DatagramCounts, HopRow, LatenessRow, LinkRow, LinkSeriesRow, RadioRow, RouteChangeRow, RouteRow,
-    SeriesRow, SocketRow, SubflowRow, SubflowSample,
+    DatagramCounts, FrameRow, HopRow, LatenessRow, LinkRow, LinkSeriesRow, RadioRow, RouteChangeRow,
+    RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample,
 };
 pub use tables::columns_reference;
 
@@ -55,6 +55,8 @@ pub struct Outcome {
     pub hops: Vec<HopRow>,
     /// One row per broadcast, sending station and station that hears it.
     pub broadcasts: Vec<BroadcastRow>,
+    /// Frames of voice and video, by connection.
+    pub frames: Vec<FrameRow>,
     /// One row per wireless route.
     pub routes: Vec<RouteRow>,
     /// One row per way that a wireless route has taken, by time.

@@ -287,6 +287,7 @@ impl Run<'_> {
             provenance,
             duration: plan.settings.duration,
             subflows,
+            frames: collect::frames(plan, simulation),
             links: collect::links(plan, simulation),
             bonds: bonds::rows(plan, simulation),
             radios: driver.radios(simulation),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.figures.paper import STYLE, draw_lines, write
+from ropewalk.figures.titles import set_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,11 +38,13 @@ def save_grid(rows: Sequence[Sequence[Chart]], paths: Sequence[Path]) -> None:
         for row, axes_of_row in zip(rows, panels, strict=True):
             for chart, axes in zip(row, axes_of_row, strict=True):
                 draw_lines(chart, axes)
-                axes.set_title(chart.title)
         first = rows[0][0]
         figure.supxlabel(first.x_label)
         figure.supylabel(first.y_label)
         handles, labels = panels[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        for row, axes_of_row in zip(rows, panels, strict=True):
+            for chart, axes in zip(row, axes_of_row, strict=True):
+                set_title(axes, chart.title)
         write(figure, paths)
         plt.close(figure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ropewalk.figures.chart import COLOURS
+from ropewalk.figures.titles import set_title
 from ropewalk.store import whole
 
 if TYPE_CHECKING:
@@ -112,8 +113,8 @@ def _draw(chart: Chart, axes: Axes) -> None:
         axes.set_ylim(bottom=0)
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
-    axes.set_title(chart.title)
     _legend(curves + len(chart.levels) + len(chart.points), axes)
+    set_title(axes, chart.title)
 
 
 BAR_GROUP: Final = 0.8

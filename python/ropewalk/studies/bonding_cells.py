@@ -35,7 +35,7 @@ jitter = { distribution = "wander", max = "0.5 ms" }
 """From a public server: with DSL 50 ms there and back, give or take half of one, so that seeds differ."""
 
 
-def _topology(head: str, hosts: str, routers: str, links: dict[str, tuple[str, str, str]]) -> str:
+def topology(head: str, hosts: str, routers: str, links: dict[str, tuple[str, str, str]]) -> str:
     """A scenario of hosts, routers and links, each link from where to where and of which kind."""
     nodes = [f"[hosts.{name}]" for name in hosts.split()] + [f"[routers.{name}]" for name in routers.split()]
     wires = [f'[links.{name}]\nbetween = ["{a}", "{b}"]{kind}' for name, (a, b, kind) in links.items()]
@@ -48,7 +48,7 @@ def _bond(name: str, first: str) -> str:
     return f'\n[bonds.{name}]\nbetween = ["hub", "cpe"]\npaths = [ {paths} ]\n'
 
 
-LINES: Final = _topology(
+LINES: Final = topology(
     """
 name = "bonding"
 duration = "40 s"
@@ -65,7 +65,7 @@ sample_interval = "100 ms"
 ) + _bond("home", "dsl")
 """A bond of the DSL and the LTE line, a host on either side."""
 
-CROSSED: Final = _topology(
+CROSSED: Final = topology(
     """
 name = "bonding-cross-traffic"
 duration = "180 s"
@@ -87,7 +87,7 @@ sample_interval = "500 ms"
 """The same with a host on either side of the DSL line alone, 50 ms apart there and back."""
 
 DIRECT: Final = (
-    _topology(
+    topology(
         """
 name = "bonding-direct"
 duration = "40 s"
@@ -257,6 +257,51 @@ def ramp_cells(reading: str, queue_packets: int = QUEUE_PACKETS) -> list[Cell]:
             source(LINES, {**papers_bond(gain, delay, 45, reading=reading), **common}),
         )
         for gain in GAINS
+        for delay in DECREMENT_DELAYS_MS
+    ]
+
+
+EVEN: Final = "even"
+SLOWLY: Final = "each T_dwd"
+KEPT: Final = "kept"
+ROUNDINGS: Final = {"cut off": "whole", "rounded": "rounded", "kept": "fractional"}
+"""How fractions of a weight are treated: words to the key's value."""
+HAND_BACKS: Final = {"each report": "each-report", "each T_dwd": "each-delay"}
+"""How often a weight falls by one: words to the key's value."""
+SMALL_GAIN: Final = 0.1
+SENDERS: Final[dict[str, dict[str, object]]] = {
+    EVEN: {},
+    "25 ms after a report": {"connections.video.start": "25 ms"},
+    **{
+        f"late by {mean_ms} ms on average": {"hosts.server.jitter": {"timers": f"{mean_ms} ms"}}
+        for mean_ms in (3, 4, 5)
+    },
+}
+"""How even the flow of figure 3 is, and when it begins: reports come each 50 ms from the beginning on."""
+
+
+def small_gain_cells() -> list[Cell]:
+    """Figure 3 with the k that no reading comes near with: every rounding, every pace, and other senders."""
+    return [
+        Cell(
+            {"rounding": rounding, "pace": pace, "sender": sender, "decrement_ms": delay},
+            source(
+                LINES,
+                {
+                    **papers_bond(SMALL_GAIN, delay, 45),
+                    "bonds.home.scheduler.arithmetic": arithmetic,
+                    "bonds.home.scheduler.decrement_pace": every,
+                    "connections.video": ramp(),
+                    "scenario.duration": "41 s",
+                    "links.dsl.queue": f"{QUEUE_PACKETS} packets",
+                    **late,
+                },
+            ),
+        )
+        for rounding, arithmetic in ROUNDINGS.items()
+        for pace, every in HAND_BACKS.items()
+        for sender, late in SENDERS.items()
+        if sender == EVEN or (pace == SLOWLY and rounding != KEPT)
         for delay in DECREMENT_DELAYS_MS
     ]
 

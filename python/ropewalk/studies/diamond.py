@@ -501,7 +501,7 @@ class _Study(Output):
         self.add(
             Chart(
                 "figure-4-lossy-links",
-                "Figure 4: throughput against the frame error rate of both links from s",
+                "Figure 4: throughput against the frame error rate of the source's links",
                 PERCENT_LABEL,
                 RATE_LABEL,
                 [

@@ -11,5 +11,6 @@ REGISTRY: Final[dict[str, str]] = {
     "diamond": "ropewalk.studies.diamond",
     "mesh-transport": "ropewalk.studies.mesh_transport",
     "bonding": "ropewalk.studies.bonding",
+    "bonding-outlook": "ropewalk.studies.bonding_outlook",
 }
 """Name on the command line to module, in the order in which `all` runs them."""

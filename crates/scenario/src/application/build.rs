@@ -1,6 +1,6 @@
 //! What a plan's connections write, and when.
 
-use super::{BulkSource, Paced, Periods, Requester, Responder, Source};
+use super::{BulkSource, FrameSource, Paced, Periods, Requester, Responder, Source};
 use crate::plan::{
     self, Application, ConnectionPlan, ConstantRate, DataDirection, OnOff, Plan, RateChange, RequestResponse,
 };
@@ -28,7 +28,7 @@ pub fn paced(plan: &Plan, connection: &ConnectionPlan, streams: &Streams) -> Opt
             let periods = Periods { on: *on, off: *off, stream: stream(streams, connection, "periods") };
             (rate, packet_size, duration, Some(periods))
         }
-        Application::Bulk(_) | Application::RequestResponse(_) => return None,
+        Application::Bulk(_) | Application::RequestResponse(_) | Application::Frames(_) => return None,
     };
     let stop = stop_at(plan, connection, *duration);
     let paced = Paced::new(connection.start, stop, *packet, rate.transmission_time(*packet), periods);
@@ -39,6 +39,12 @@ pub fn paced(plan: &Plan, connection: &ConnectionPlan, streams: &Streams) -> Opt
         }
         _ => paced,
     })
+}
+
+/// The source of an application of frames.
+pub fn frames(plan: &Plan, connection: &ConnectionPlan) -> Option<FrameSource> {
+    let Application::Frames(frames) = &connection.application else { return None };
+    Some(FrameSource::new(frames, connection.start, stop_at(plan, connection, frames.duration)))
 }
 
 /// What the client's and the server's side of a stream connection write.
@@ -54,6 +60,7 @@ pub fn sources(plan: &Plan, connection: &ConnectionPlan, streams: &Streams) -> [
             let stop = duration.map(|duration| connection.start.saturating_add(duration));
             Source::Bulk(BulkSource::new(*bytes, stop))
         }
+        Application::Frames(_) => unreachable!("frames go over UDP"),
         Application::ConstantRate(_) | Application::OnOff(_) => {
             Source::Paced(paced(plan, connection, streams).expect("the application is paced"))
         }

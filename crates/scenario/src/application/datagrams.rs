@@ -1,5 +1,6 @@
 //! The receiver of datagrams: what came, what came late and what came twice.
 
+use super::FrameSink;
 use hdrhistogram::Histogram;
 use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
@@ -38,6 +39,8 @@ pub struct Datagrams {
     pub delays: Histogram<u32>,
     /// First datagram whose octets were not those that were sent.
     pub corrupt_at: Option<u64>,
+    /// The frames that they are packets of, if they are.
+    pub frames: Option<FrameSink>,
     next: u64,
     seen: Vec<u64>,
 }
@@ -59,9 +62,15 @@ impl Datagrams {
             datagrams: 0,
             delays: Histogram::new_with_bounds(1, LONGEST_DELAY_US, 3).expect("the bounds are apart"),
             corrupt_at: None,
+            frames: None,
             next: 0,
             seen: vec![0; (WINDOW / 64) as usize],
         }
+    }
+
+    /// The same, whose datagrams are packets of frames.
+    pub fn of_frames(frames: FrameSink) -> Self {
+        Self { frames: Some(frames), ..Self::new() }
     }
 
     /// Takes a datagram.
@@ -78,6 +87,9 @@ impl Datagrams {
         self.datagrams += 1;
         self.delays.saturating_record((now - datagram.sent).as_nanos() / 1000);
         self.last_at = Some(now);
+        if let Some(frames) = &mut self.frames {
+            frames.receive(now, datagram.number);
+        }
     }
 
     /// Marks the number as seen; older than the window counts as seen.

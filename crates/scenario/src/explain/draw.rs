@@ -4,8 +4,8 @@ use super::radio;
 use crate::plan::router::StripFrom;
 use crate::plan::{
     Application, BondPlan, Bulk, Carrier, ClockPlan, ClockStep, ConnectionPlan, ConstantRate, DataDirection,
-    JitterPlan, LinkPlan, NodeIndex, NodeKind, OnOff, PathPlan, Plan, Protocol, RateChange, RequestResponse,
-    WirePlan,
+    Frames, JitterPlan, LinkPlan, NodeIndex, NodeKind, OnOff, PathPlan, Plan, Protocol, RateChange,
+    RequestResponse, WirePlan,
 };
 use crate::schema::quantity::Limit;
 use crate::schema::router::OptionName;
@@ -339,6 +339,7 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
             let until = until(*duration);
             format!("{flows} {rate} in packets of {packet_size} B, on for {on}, off for {off}, {until}")
         }
+        Application::Frames(frames) => format!("{flows} {}, {}", frames_of(frames), until(frames.duration)),
         Application::RequestResponse(RequestResponse { request, response, think, count }) => {
             let (request, response) = (Bytes::new(*request), Bytes::new(*response));
             let think = think.describe();
@@ -348,6 +349,14 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
             )
         }
     }
+}
+
+fn frames_of(frames: &Frames) -> String {
+    let Frames { interval, packets, packet_size, spread, .. } = frames;
+    let keys = frames.key_every.zip(frames.key_packets);
+    let keys = keys.map(|(every, packets)| format!(", every {every}th of {packets}")).unwrap_or_default();
+    let over = if spread.is_zero() { String::new() } else { format!(" within {spread}") };
+    format!("a frame each {interval} in {packets} packets of {packet_size} B{over}{keys}")
 }
 
 fn rates(changes: &[RateChange]) -> String {

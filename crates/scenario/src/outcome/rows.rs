@@ -1,6 +1,6 @@
 //! The rows of the tables.
 
-use crate::application::Datagrams;
+use crate::application::{Datagrams, FrameArrival};
 use ropewalk_units::Instant;
 use ropewalk_wifi::position::Position;
 use ropewalk_wifi::{HopStats, RadioStats};
@@ -74,6 +74,21 @@ impl DatagramCounts {
             delay_p99_ms: quantile(0.99),
         }
     }
+}
+
+/// A frame of voice or video.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FrameRow {
+    /// The connection's name.
+    pub connection: String,
+    /// Counted from 0.
+    pub frame: u64,
+    /// When it was there to be sent.
+    pub captured: Instant,
+    /// Its packets.
+    pub packets: u64,
+    /// What has come of it.
+    pub arrival: FrameArrival,
 }
 
 /// A subflow.

@@ -385,6 +385,25 @@ table! {
 }
 
 table! {
+    FRAMES:
+    /// One row per frame of voice or video that was sent; none of other applications.
+    frames_table of frames, outcome, row {
+        /// its connection's name
+        connection: text = &row.connection;
+        /// number, from 0
+        frame: u64 = row.frame;
+        /// when it was there to be sent
+        captured_s: f64 ["s"] = row.captured.as_secs_f64();
+        /// its packets
+        packets: u64 ["packets"] = row.packets;
+        /// received, each once
+        received: u64 ["packets"] = row.arrival.received;
+        /// when the last of them came; empty: not all did
+        complete_s: optional_f64 ["s"] = row.arrival.complete_at.map(Instant::as_secs_f64);
+    }
+}
+
+table! {
     COMMANDS:
     /// One row per program of a Linux host.
     commands_table, commands_summary of commands, outcome, row {
@@ -485,6 +504,7 @@ impl Outcome {
             ("radios", self.radios_table()),
             ("hops", self.hops_table()),
             ("broadcasts", self.broadcasts_table()),
+            ("frames", self.frames_table()),
             ("routes", self.routes_table()),
             ("route_changes", self.route_changes_table()),
             ("commands", self.commands_table()),
@@ -516,7 +536,8 @@ columns that may be empty: there was nothing to count, or a Linux host's kernel 
 pub fn columns_reference() -> String {
     let mut page = HEAD.to_owned();
     let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES, LINK_SERIES, EVENTS];
-    let special = [BONDS, BOND_SERIES, RADIOS, HOPS, BROADCASTS, ROUTES, ROUTE_CHANGES, COMMANDS, SOCKETS];
+    let special =
+        [BONDS, BOND_SERIES, RADIOS, HOPS, BROADCASTS, FRAMES, ROUTES, ROUTE_CHANGES, COMMANDS, SOCKETS];
     general.iter().chain(&special).for_each(|table| table.write(&mut page));
     page
 }

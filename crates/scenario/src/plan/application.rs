@@ -1,10 +1,12 @@
 //! Applications: defaults and checks.
 
 use super::context::Place;
-use super::{Application, Bulk, ConstantRate, Interval, OnOff, Protocol, RequestResponse, UDP_HEADER};
+use super::{
+    Application, Bulk, ConstantRate, Frames, Interval, OnOff, Protocol, RequestResponse, UDP_HEADER,
+};
 use crate::error::ScenarioError;
 use crate::schema::application::{
-    ApplicationTable, BulkTable, ConstantRateTable, OnOffTable, RequestResponseTable,
+    ApplicationTable, BulkTable, ConstantRateTable, FramesTable, OnOffTable, RequestResponseTable,
 };
 use crate::schema::quantity::Size;
 use ropewalk_units::{Duration, Rate};
@@ -31,12 +33,17 @@ pub(super) fn application(
             let expected = "application = { kind = \"constant-rate\", … } or { kind = \"on-off\", … }";
             Err(place.wrong(at, message, expected))
         }
+        ApplicationTable::Frames(_) if !udp => {
+            let message = "frames are lost and late, which a stream does not let them be";
+            Err(place.wrong("application", message, "protocol = \"udp\", or another application"))
+        }
         ApplicationTable::Bulk(table) => check.bulk(&table).map(Application::Bulk),
         ApplicationTable::ConstantRate(table) => check.constant_rate(&table).map(Application::ConstantRate),
         ApplicationTable::OnOff(table) => check.on_off(&table).map(Application::OnOff),
         ApplicationTable::RequestResponse(table) => {
             check.request_response(&table).map(Application::RequestResponse)
         }
+        ApplicationTable::Frames(table) => check.frames(&table).map(Application::Frames),
     }
 }
 
@@ -96,6 +103,38 @@ impl Check<'_> {
         self.check_size("response", Some(exchanges.response))?;
         self.check_interval("think", exchanges.think, Zero::Constant)?;
         Ok(exchanges)
+    }
+
+    fn frames(&self, table: &FramesTable) -> Result<Frames, ScenarioError> {
+        self.check_packet(table.packet_size)?;
+        let frames = table.read(PACKET.min(self.largest));
+        if frames.interval.is_zero() {
+            return Err(self.wrong("interval", "no time between two frames", "a time above zero"));
+        }
+        if frames.spread >= frames.interval && !frames.spread.is_zero() {
+            let message = "a frame would not have left before the next one comes";
+            return Err(self.wrong("spread", message, "a time below `interval`"));
+        }
+        let counts = [
+            ("packets", Some(frames.packets)),
+            ("key_every", frames.key_every),
+            ("key_packets", frames.key_packets),
+        ];
+        for (key, count) in counts {
+            if count == Some(0) {
+                return Err(self.wrong(key, "a frame has a packet, and key frames come", "a number from 1"));
+            }
+        }
+        if frames.key_every.is_some() != frames.key_packets.is_some() {
+            let key = if frames.key_every.is_some() { "key_every" } else { "key_packets" };
+            return Err(self.wrong(
+                key,
+                "half of what key frames need",
+                "both `key_every` and `key_packets`",
+            ));
+        }
+        self.check_duration(frames.duration)?;
+        Ok(frames)
     }
 
     fn wrong(&self, key: &str, message: impl Into<String>, expected: impl Into<String>) -> ScenarioError {

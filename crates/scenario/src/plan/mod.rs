@@ -19,7 +19,7 @@ pub mod wifi;
 
 pub use crate::schema::Settings;
 pub use crate::schema::address_family::AddressFamily;
-pub use crate::schema::application::{Bulk, ConstantRate, OnOff, RateChange, RequestResponse};
+pub use crate::schema::application::{Bulk, ConstantRate, Frames, OnOff, RateChange, RequestResponse};
 pub use crate::schema::bond::ClassPlan;
 pub use crate::schema::connection::{CommandPlan, DataDirection, Stack};
 pub use crate::schema::events::{EventKind, EventKinds};
@@ -347,6 +347,8 @@ pub enum Application {
     OnOff(OnOff),
     /// Requests, answers, and time to think between them.
     RequestResponse(RequestResponse),
+    /// Frames of voice or video.
+    Frames(Frames),
 }
 
 impl Application {
@@ -357,6 +359,7 @@ impl Application {
             Self::RequestResponse(exchanges) => exchanges.count.is_some(),
             Self::ConstantRate(paced) => paced.duration.is_some(),
             Self::OnOff(paced) => paced.duration.is_some(),
+            Self::Frames(frames) => frames.duration.is_some(),
         }
     }
 }

@@ -20,6 +20,8 @@ tagged! {
     "on-off" => OnOff(OnOffTable),
     /// Requests, answers, and time to think between them.
     "request-response" => RequestResponse(RequestResponseTable),
+    /// Frames of voice or video at regular times, each in so many packets; over UDP.
+    "frames" => Frames(FramesTable),
 }
 
 fn no_short_application(_: Result<&str, f64>) -> Option<ApplicationTable> {
@@ -130,6 +132,35 @@ table! {
             think: Interval as IntervalTable = Interval::Constant(Duration::ZERO);
             /// How many exchanges (default: until the end).
             count: Option<u32> as u32 = None;
+        }
+    }
+}
+
+table! {
+    /// Keys of frames of voice or video.
+    FramesTable =>
+    /// A frame at regular times, each in so many packets. Over UDP; the table `frames` tells when each was whole.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct Frames {
+        required {
+            /// From one frame to the next.
+            interval: Duration as Time;
+        }
+        computed {
+            /// Payload octets of one packet (default 1400 B).
+            packet_size: u32 as Size;
+        }
+        keys {
+            /// Packets of one frame.
+            packets: u32 as u32 = 1;
+            /// So often comes a key frame, the first frame being one; needs `key_packets` (default: all frames are alike).
+            key_every: Option<u32> as u32 = None;
+            /// Packets of a key frame.
+            key_packets: Option<u32> as u32 = None;
+            /// Time over which the packets of one frame leave, evenly.
+            spread: Duration as Time = Duration::ZERO;
+            /// How long from the start of the connection (default: until the end).
+            duration: Option<Duration> as Time = None;
         }
     }
 }

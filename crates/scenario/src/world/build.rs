@@ -3,7 +3,7 @@
 use super::addresses::{self, AddressBook, EndPath};
 use super::bonds;
 use super::broadcasts;
-use super::datagrams::UdpSender;
+use super::datagrams::{Due, UdpSender};
 use super::endpoint::StreamEndpoint;
 use super::gateway::Gateway;
 use super::host::{Endpoint, Host};
@@ -14,7 +14,7 @@ use super::period::Period;
 use super::router::{NextHop, Router};
 use super::simulation::{Ends, LinkPorts, Radio, Simulation};
 use super::transport::{FourTuple, Transport};
-use crate::application::{Datagrams, Sink, paced, sources};
+use crate::application::{Datagrams, FrameSink, Sink, frames, paced, sources};
 use crate::plan::{AddressIndex, Carrier, ConnectionPlan, DataDirection, NodeKind, NodePlan, Plan, Protocol};
 use ropewalk_mptcp::PathManager;
 use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Port, Streams, Tap, World};
@@ -269,11 +269,18 @@ fn udp_endpoints<T: Tap<Packet>, M: Medium<Packet>>(
     let from = paths[backward];
     let host = world.node(nodes[backward]).host();
     let port = host.interface(from.local.address()).expect("a path starts at an interface of its host");
+    let paced =
+        || paced(plan, connection, streams).expect("the plan allows UDP paced applications and frames only");
+    let due = frames(plan, connection).map_or_else(|| Due::Paced(paced()), Due::Frames);
+    let received = match &due {
+        Due::Paced(_) => Datagrams::new(),
+        Due::Frames(source) => Datagrams::of_frames(FrameSink::new(source.numbering())),
+    };
     let sender = Endpoint::UdpSender(UdpSender {
         tuple: FourTuple { local: from.local, remote: from.remote, port },
-        paced: paced(plan, connection, streams).expect("the schema allows UDP only paced applications"),
+        due,
         dscp: connection.dscp,
     });
-    let receiver = Endpoint::UdpReceiver(from.remote.port(), Datagrams::new());
+    let receiver = Endpoint::UdpReceiver(from.remote.port(), received);
     if backward == 0 { [sender, receiver] } else { [receiver, sender] }
 }

@@ -1,10 +1,11 @@
 //! The result of a finished simulation.
 
+use super::datagrams::Due;
 use super::endpoint::StreamEndpoint;
 use super::packet::Packet;
 use super::simulation::Simulation;
 use super::view::{DataEnds, SubflowView, mptcp_stats, subflows, transactions};
-use crate::outcome::{ConnectionRow, DatagramCounts, LinkRow, SubflowRow};
+use crate::outcome::{ConnectionRow, DatagramCounts, FrameRow, LinkRow, SubflowRow};
 use crate::plan::{Application, Bulk, ConnectionPlan, Plan, RequestResponse};
 use ropewalk_sim::{LinkStats, Medium, Tap};
 use ropewalk_units::{Duration, Instant};
@@ -45,7 +46,7 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
         DataEnds::Udp { sender, receiver } => Result {
             bytes: receiver.bytes,
             last_at: receiver.last_at,
-            all: sender.paced.is_finished(),
+            all: sender.due.is_finished(),
             error: receiver
                 .corrupt_at
                 .map(|at| format!("the datagram with octet {at} was not the one that was sent")),
@@ -64,7 +65,7 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
     };
     let (datagrams, udp_duplicates) = match ends {
         DataEnds::Udp { sender, receiver } => {
-            (Some(DatagramCounts::new(sender.paced.sent(), receiver)), receiver.duplicate_bytes)
+            (Some(DatagramCounts::new(sender.due.sent(), receiver)), receiver.duplicate_bytes)
         }
         DataEnds::Stream { .. } => (None, 0),
     };
@@ -152,10 +153,33 @@ pub(crate) fn subflow_rows<T: Tap<Packet>, M: Medium<Packet>>(
                 timeouts: Some(0),
                 srtt_ms: None,
                 fast_recoveries: Some(0),
-                segments: sender.paced.sent(),
+                segments: sender.due.sent(),
                 backup: false,
             }),
         }
+    }
+    rows
+}
+
+/// Rows of all frames that have been sent whole.
+pub(crate) fn frames<T: Tap<Packet>, M: Medium<Packet>>(
+    plan: &Plan,
+    simulation: &Simulation<T, M>,
+) -> Vec<FrameRow> {
+    let mut rows = Vec::new();
+    for (index, connection) in plan.connections.iter().enumerate() {
+        let DataEnds::Udp { sender, receiver } = simulation.data_ends(connection, simulation.ends[index])
+        else {
+            continue;
+        };
+        let (Due::Frames(source), Some(sink)) = (&sender.due, &receiver.frames) else { continue };
+        rows.extend((0..source.frames()).map(|frame| FrameRow {
+            connection: connection.name.clone(),
+            frame,
+            captured: source.captured_at(frame),
+            packets: source.numbering().packets(frame),
+            arrival: sink.arrival(frame),
+        }));
     }
     rows
 }

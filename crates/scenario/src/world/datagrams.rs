@@ -1,16 +1,67 @@
-//! A paced sender over UDP.
+//! A sender over UDP.
 
 use super::packet::{Body, Datagram, Packet};
 use super::transport::FourTuple;
-use crate::application::Paced;
+use crate::application::{FrameSource, Paced};
 use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
 
-/// Sends one datagram per message.
+/// What says when a datagram is due.
+#[derive(Debug)]
+pub(crate) enum Due {
+    /// One for each message.
+    Paced(Paced),
+    /// One for each packet of a frame.
+    Frames(FrameSource),
+}
+
+impl Due {
+    /// Is one due? Each call that says so counts it as sent.
+    fn count_if_due(&mut self, now: Instant) -> bool {
+        match self {
+            Self::Paced(paced) => paced.count_if_due(now),
+            Self::Frames(frames) => frames.count_if_due(now),
+        }
+    }
+
+    /// When the next one is due.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Paced(paced) => paced.deadline(),
+            Self::Frames(frames) => frames.deadline(),
+        }
+    }
+
+    /// Octets of payload.
+    fn payload(&self) -> u32 {
+        match self {
+            Self::Paced(paced) => paced.message(),
+            Self::Frames(frames) => frames.packet(),
+        }
+    }
+
+    /// Sent so far.
+    pub(crate) fn sent(&self) -> u64 {
+        match self {
+            Self::Paced(paced) => paced.sent(),
+            Self::Frames(frames) => frames.sent(),
+        }
+    }
+
+    /// Has the last one been sent?
+    pub(crate) fn is_finished(&self) -> bool {
+        match self {
+            Self::Paced(paced) => paced.is_finished(),
+            Self::Frames(frames) => frames.is_finished(),
+        }
+    }
+}
+
+/// Sends one datagram whenever one is due.
 #[derive(Debug)]
 pub(crate) struct UdpSender {
     pub(crate) tuple: FourTuple,
-    pub(crate) paced: Paced,
+    pub(crate) due: Due,
     /// Code point of its packets.
     pub(crate) dscp: u8,
 }
@@ -18,11 +69,11 @@ pub(crate) struct UdpSender {
 impl UdpSender {
     /// The next datagram that is due.
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
-        if !self.paced.count_if_due(now) {
+        if !self.due.count_if_due(now) {
             return None;
         }
-        let number = self.paced.sent() - 1;
-        let len = self.paced.message();
+        let number = self.due.sent() - 1;
+        let len = self.due.payload();
         let payload = Payload { offset: number * u64::from(len), len };
         let body = Body::Udp(Datagram { number, sent: now, payload });
         Some(Packet::new(self.tuple.local, self.tuple.remote, body).with_dscp(self.dscp))

@@ -32,7 +32,7 @@ impl Endpoint {
     fn deadline(&self) -> Instant {
         match self {
             Self::Stream(endpoint) => endpoint.deadline(),
-            Self::UdpSender(sender) => sender.paced.deadline().unwrap_or(Instant::MAX),
+            Self::UdpSender(sender) => sender.due.deadline().unwrap_or(Instant::MAX),
             Self::UdpReceiver(..) => Instant::MAX,
         }
     }

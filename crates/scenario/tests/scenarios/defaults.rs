@@ -102,6 +102,10 @@ fn a_key_that_says_its_default_changes_nothing() {
         check(&schema, "ApplicationTable", Some("on-off"), what, &[(what, &on_off)]),
         check(&schema, "ApplicationTable", Some("request-response"), what, &[(what, &requests)]),
     ];
+    let voice = application("\"frames\", interval = \"20 ms\"");
+    let over_udp = [("connections.x.protocol", "udp"), (what, &*voice)];
+    let frames = check(&schema, "ApplicationTable", Some("frames"), what, &over_udp);
+    assert_eq!(frames, 2, "packets and spread");
     assert_eq!(counts[1], 8, "the keys of a direction, the MTU and the list of changes");
     assert_eq!(counts[3..7], [1, 6, 4, 6], "drop-tail, RED, CoDel, FQ-CoDel");
     assert!(counts.iter().sum::<usize>() >= 30, "{counts:?}");

@@ -6,7 +6,8 @@ use ropewalk_mptcp::{
     Coupling, GuardConfig, PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction, ScriptedStep,
 };
 use ropewalk_scenario::plan::{
-    Application, Bulk, ConstantRate, DataDirection, Interval, OnOff, Protocol, RateChange, RequestResponse,
+    Application, Bulk, ConstantRate, DataDirection, Frames, Interval, OnOff, Protocol, RateChange,
+    RequestResponse,
 };
 use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit};
 use ropewalk_tcp::{Blame, Config, CongestionControl, HyStart, LossRecovery, SpuriousResponse, SubflowAcks};
@@ -443,6 +444,24 @@ fn each_application_has_its_numbers_and_defaults() {
     for (said, expected) in cases {
         assert_eq!(application(said), expected, "{said}");
     }
+    let said =
+        "{ kind = \"frames\", interval = \"20 ms\", key_every = 9, key_packets = 7, spread = \"5 ms\" }";
+    let over_udp = [
+        ("connections.x.protocol", "udp"),
+        ("connections.x.paths", "[\"l\"]"),
+        ("connections.x.application", said),
+    ];
+    let frames = scenario(TWO_PATHS, &over_udp).plan().connections[0].application.clone();
+    let expected = Frames {
+        interval: ms(20),
+        packet_size: 1400,
+        packets: 1,
+        key_every: Some(9),
+        key_packets: Some(7),
+        spread: ms(5),
+        duration: None,
+    };
+    assert_eq!(frames, Application::Frames(expected));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod defaults;
 mod emulated_mistakes;
 mod events;
 mod explained;
+mod frames;
 mod ipv6;
 mod keys_in_plan;
 mod many_mistakes;
