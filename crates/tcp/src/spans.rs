@@ -52,7 +52,7 @@ impl Spans {
     }
 
     /// All ranges, the highest first.
-    pub(crate) fn from_above(&self) -> impl Iterator<Item = (Seq, Seq)> {
+    pub(crate) fn highest_first(&self) -> impl Iterator<Item = (Seq, Seq)> {
         self.spans.iter().rev().copied()
     }
 

@@ -601,7 +601,7 @@ impl SentQueue {
     /// The index below which enough was SACKed above: of a segment in the run with which it becomes enough.
     fn index_below_sacks(&self, threshold: u32, smss: u32) -> Option<usize> {
         let (mut octets, mut runs) = (0, 0);
-        for (left, right) in self.reported.from_above() {
+        for (left, right) in self.reported.highest_first() {
             step();
             octets += right.since(left);
             runs += 1;
