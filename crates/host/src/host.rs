@@ -9,7 +9,7 @@ use ropewalk_tcp as tcp;
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::protocol::TCP;
 use ropewalk_wire::read::{IpPacket, TcpPacket};
-use ropewalk_wire::{Flags, Join, MptcpOption, PacketHeader, Segment, Token};
+use ropewalk_wire::{Flags, Join, MptcpOption, PacketHeader, Segment, Token, is_of_one_host};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -138,7 +138,8 @@ impl Host {
 
     /// Opens a connection from this address; Multipath TCP's path manager may use the host's other addresses.
     ///
-    /// Returns `None` when every port is taken.
+    /// Returns `None` when every port is taken, or the remote address is that of many hosts or of none (RFC 9293 §3.9.1.1,
+    /// MUST-46).
     pub fn connect(
         &mut self,
         now: Instant,
@@ -153,14 +154,15 @@ impl Host {
     /// Opens a connection over these paths, whose own ports do not matter: the first now, others as the path manager of
     /// Multipath TCP says.
     ///
-    /// Returns `None` when every port is taken, or there is no path.
+    /// Returns `None` when every port is taken, there is no path, or the first one's remote address is that of many hosts or
+    /// of none.
     pub fn connect_over(
         &mut self,
         now: Instant,
         paths: &[mptcp::Path],
         protocol: &Protocol,
     ) -> Option<SocketId> {
-        let mptcp::Path { local, remote } = *paths.first()?;
+        let mptcp::Path { local, remote } = *paths.first().filter(|path| is_of_one_host(path.remote.ip()))?;
         let port = self.free_port(local.ip(), remote)?;
         let tuple = FourTuple { local: SocketAddr::new(local.ip(), port), remote };
         let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
@@ -236,7 +238,8 @@ impl Host {
             return;
         };
         let is_own = self.addresses.contains(&ip.header.destination);
-        if !is_own || !may_send(ip.header.source) || !ip.is_whole() || ip.protocol != TCP {
+        // RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
+        if !is_own || !is_of_one_host(ip.header.source) || !ip.is_whole() || ip.protocol != TCP {
             self.counters.ignored += 1;
             return;
         }
@@ -342,9 +345,13 @@ impl Host {
         while let Some(socket) = self.sockets.get_mut(&id) {
             match &mut socket.transport {
                 Transport::Tcp(connection, tuple) => {
-                    let Some(event) = connection.poll_event() else { return };
-                    let tuple = *tuple;
-                    self.process_tcp_event(id, tuple, event);
+                    let (over, tuple) = (connection.state() == tcp::State::Closed, *tuple);
+                    let Some(event) = connection.poll_event() else {
+                        return if over {
+                            self.release(id, tuple)
+                        };
+                    };
+                    self.process_tcp_event(id, event);
                 }
                 Transport::Mptcp(connection, _) => {
                     let Some(event) = connection.poll_event() else { return };
@@ -354,11 +361,17 @@ impl Host {
         }
     }
 
-    fn process_tcp_event(&mut self, id: SocketId, tuple: FourTuple, event: tcp::Event) {
+    /// The 4-tuple of a connection that is over, TIME-WAIT included, may name another one (RFC 9293 §3.6.1, MUST-13).
+    fn release(&mut self, id: SocketId, tuple: FourTuple) {
+        if self.tuples.get(&tuple).is_some_and(|(holder, _)| *holder == id) {
+            self.tuples.remove(&tuple);
+        }
+    }
+
+    fn process_tcp_event(&mut self, id: SocketId, event: tcp::Event) {
         match event {
             tcp::Event::Established => self.established(id),
             tcp::Event::Closed(reason) => {
-                self.tuples.remove(&tuple);
                 let error = (reason != tcp::CloseReason::Finished).then(|| reason.to_string());
                 self.closed(id, error);
             }
@@ -601,12 +614,6 @@ impl Host {
     pub fn counters(&self) -> Counters {
         self.counters
     }
-}
-
-/// RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
-fn may_send(source: IpAddr) -> bool {
-    let is_broadcast = matches!(source, IpAddr::V4(address) if address.is_broadcast());
-    !source.is_multicast() && !source.is_unspecified() && !is_broadcast
 }
 
 #[cfg(test)]

@@ -6,6 +6,10 @@ use ropewalk_units::Duration;
 use std::net::Ipv4Addr;
 
 const PORT: u16 = 5001;
+/// Bits of the octet of flags.
+const FIN: u8 = 1;
+const RST: u8 = 4;
+const ACK: u8 = 16;
 
 fn address(host: u8, path: u8) -> IpAddr {
     Ipv4Addr::new(10, 0, path, host).into()
@@ -68,12 +72,23 @@ impl Pair {
         }
     }
 
-    /// Lets the next thing happen; `false` if there is none.
-    fn step(&mut self) -> bool {
-        self.carry();
+    /// When the next packet arrives, and the next thing at all happens.
+    fn next(&self) -> (Option<Instant>, Option<Instant>) {
         let packet = self.flying.first_key_value().map(|((at, _), _)| *at);
         let timer = self.hosts.iter().filter_map(Host::poll_timeout).min();
-        let Some(next) = packet.into_iter().chain(timer).min() else { return false };
+        (packet, packet.into_iter().chain(timer).min())
+    }
+
+    /// Lets the next thing happen; `false` if there is none.
+    fn step(&mut self) -> bool {
+        self.step_until(Instant::MAX)
+    }
+
+    /// … or if it happens after `end`.
+    fn step_until(&mut self, end: Instant) -> bool {
+        self.carry();
+        let (packet, next) = self.next();
+        let Some(next) = next.filter(|at| *at <= end) else { return false };
         self.now = self.now.max(next);
         if packet == Some(next)
             && let Some((_, (to, octets))) = self.flying.pop_first()
@@ -220,6 +235,64 @@ fn nothing_is_left_of_a_connection_that_is_over() {
                 (0, 0, 0, 0)
             );
         }
+    }
+}
+
+/// RFC 9293, MUST-46.
+#[test]
+fn no_connection_is_opened_to_an_address_of_no_host() {
+    for protocol in protocols() {
+        let mut host = host(1, 1);
+        for remote in ["255.255.255.255:80", "224.0.0.1:80", "0.0.0.0:80"] {
+            let remote = remote.parse().expect("an address");
+            assert_eq!(host.connect(Instant::ZERO, address(1, 0), remote, &protocol), None);
+        }
+        assert_eq!(host.poll_transmit(Instant::ZERO, &mut Vec::new()), None);
+    }
+}
+
+#[test]
+fn what_is_acknowledged_is_forgotten() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        let client = pair.connect(&protocol);
+        let (stream, mut written, mut out) = (noise(8 << 20), 0, Vec::new());
+        while pair.step() && written < stream.len() {
+            written += pair.hosts[0].write(pair.now, client, &stream[written..]);
+            pair.hosts[1].read(pair.now, SocketId(0), usize::MAX, &mut out);
+            let unsent = pair.hosts[0].sockets[&client].unforgotten();
+            assert!(unsent <= (4 << 20) + READY + 64 * 1024, "{unsent} octets");
+        }
+    }
+}
+
+/// RFC 9293, MUST-13: a FIN that comes again in TIME-WAIT is acknowledged, and the port is not used for another connection.
+#[test]
+fn a_fin_that_comes_again_in_time_wait_is_acknowledged() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        let client = pair.connect(&protocol);
+        let mut server = None;
+        while pair.step_until(Instant::ZERO + Duration::from_secs(1)) {
+            if let Some(Event::Accepted(id)) = pair.hosts[1].poll_event() {
+                server = Some(id);
+            }
+        }
+        pair.hosts[0].finish(pair.now, client);
+        pair.hosts[1].finish(pair.now, server.expect("a connection"));
+        let mut last_fin = Vec::new();
+        while pair.step_until(Instant::ZERO + Duration::from_secs(10)) {
+            let to_client = pair.flying.values().filter(|(to, octets)| *to == 0 && octets[33] & FIN != 0);
+            last_fin = to_client.map(|(_, octets)| octets.clone()).next_back().unwrap_or(last_fin);
+        }
+        let client = &mut pair.hosts[0];
+        assert_eq!((client.sockets(), client.tuples.len(), client.counters().unexpected), (1, 1, 0));
+        client.handle_packet(pair.now, &last_fin);
+        let mut answer = Vec::new();
+        client.poll_transmit(pair.now, &mut answer).expect("an answer");
+        assert_eq!(answer[33] & (RST | ACK), ACK, "{answer:?}");
+        while pair.step() {}
+        assert_eq!((pair.hosts[0].sockets(), pair.hosts[0].tuples.len()), (0, 0));
     }
 }
 
