@@ -347,9 +347,10 @@ impl Host {
                 Transport::Tcp(connection, tuple) => {
                     let (over, tuple) = (connection.state() == tcp::State::Closed, *tuple);
                     let Some(event) = connection.poll_event() else {
-                        return if over {
-                            self.release(id, tuple)
-                        };
+                        if over {
+                            self.release(id, tuple);
+                        }
+                        return;
                     };
                     self.process_tcp_event(id, event);
                 }

@@ -3,7 +3,6 @@
 use super::Header;
 use ropewalk_wire::read::Icmp;
 use ropewalk_wire::{Ecn, IpHeader, is_of_one_host};
-use std::net::IpAddr;
 
 const ICMP: u8 = 1;
 const ICMP_V6: u8 = 58;
