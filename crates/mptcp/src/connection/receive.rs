@@ -710,7 +710,7 @@ impl Connection {
 }
 
 /// Mappings that may wait on each of so many subflows: a share of the pieces that the receive buffer may be in.
-fn most_mappings(config: &Config, subflows: usize) -> usize {
+pub(super) fn most_mappings(config: &Config, subflows: usize) -> usize {
     let pieces = config.tcp.most_pieces(config.receive_buffer);
     (pieces / subflows.max(1)).max(config.least_mappings as usize)
 }
