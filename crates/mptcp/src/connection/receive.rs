@@ -432,7 +432,8 @@ impl Connection {
         // come could be planted before their own arrives.
         let first = Ssn::from_seq(segment.seq, subflow.tcp.irs());
         let apart = (first.get().wrapping_sub(mapping.ssn.get())) as i32;
-        if i64::from(apart) >= len as i64 || -i64::from(apart) >= i64::from(segment.payload.len) {
+        let beside = i64::from(apart) >= len as i64 || -i64::from(apart) >= i64::from(segment.payload.len);
+        if beside || segment.payload.len == 0 {
             return Ok(());
         }
         self.receiving.mapped = true;
