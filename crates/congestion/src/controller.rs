@@ -3,7 +3,7 @@
 use crate::ack_sample::AckSample;
 use crate::algorithm::Algorithm;
 use crate::coupling::Coupling;
-use crate::hystart::{self, Growth};
+use crate::hystart::Growth;
 use crate::pacing::{pacing_rate, send_quantum};
 use crate::rate_sample::{LostPacket, RateSample};
 use crate::signals::Acknowledgements;
@@ -233,7 +233,7 @@ impl Controller {
         let growth = each!(&mut self.algorithm, algorithm => algorithm.slow_start(now, sample, &self.window));
         let (divisor, ack_limit) = match growth {
             Growth::Free => (1, None),
-            Growth::Divided(divisor) => (divisor, Some(hystart::ACK_LIMIT)),
+            Growth::Limited { segments, divisor } => (divisor, segments),
             Growth::Leave => {
                 self.leave_slow_start();
                 return sample.newly_acked;

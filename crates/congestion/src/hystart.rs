@@ -6,7 +6,6 @@ mod plus_plus;
 use crate::ack_sample::AckSample;
 use crate::config::HyStart;
 use linux::Linux;
-pub(crate) use plus_plus::ACK_LIMIT;
 use plus_plus::PlusPlus;
 use ropewalk_units::Instant;
 
@@ -15,8 +14,8 @@ use ropewalk_units::Instant;
 pub(crate) enum Growth {
     /// As without HyStart.
     Free,
-    /// Divide it by this, after limiting it.
-    Divided(u32),
+    /// So many segments of it at most, and divided then.
+    Limited { segments: Option<u32>, divisor: u32 },
     /// Slow start is over: ssthresh = cwnd.
     Leave,
 }
@@ -33,7 +32,7 @@ impl SlowStartExit {
     pub(crate) fn new(version: HyStart, paced: bool) -> Option<Self> {
         match version {
             HyStart::Off => None,
-            HyStart::PlusPlus => Some(Self::PlusPlus(PlusPlus::new())),
+            HyStart::PlusPlus => Some(Self::PlusPlus(PlusPlus::new(paced))),
             HyStart::Linux => Some(Self::Linux(Linux::new(paced))),
         }
     }

@@ -6,10 +6,10 @@ use crate::socket::{Socket, Transport};
 use crate::tuple::FourTuple;
 use ropewalk_mptcp::{self as mptcp, Refusal, Secret};
 use ropewalk_tcp as tcp;
-use ropewalk_units::{Instant, Seq};
+use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::protocol::TCP;
 use ropewalk_wire::read::{IpPacket, TcpPacket};
-use ropewalk_wire::{Flags, Join, MptcpOption, PacketHeader, Segment, Token};
+use ropewalk_wire::{Flags, Join, MptcpOption, PacketHeader, Segment, Token, is_of_one_host};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub struct Counters {
     pub ignored: u64,
     /// Segments that nobody expected.
     pub unexpected: u64,
-    /// SYNs that were dropped because too many handshakes were unfinished.
+    /// SYNs that were dropped because too many handshakes were unfinished, and handshakes that were given up for them.
     pub overflows: u64,
     /// Packets sent.
     pub sent: u64,
@@ -70,9 +70,12 @@ pub struct Counters {
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 /// Octets that the host takes from a connection before the application reads them.
 const READY: usize = 256 * 1024;
-/// Handshakes that a peer has begun and nobody has finished: beyond these, SYNs are dropped. As many as Linux's
-/// `net.ipv4.tcp_max_syn_backlog` on a small machine.
+/// Handshakes that a peer has begun and nobody has finished: beyond these, the oldest is given up, or SYNs are dropped. As many
+/// as Linux's `net.ipv4.tcp_max_syn_backlog` on a small machine.
 const BACKLOG: usize = 128;
+/// What a handshake is left at least, however many others begin: the time in which an honest peer answers (the RTO before any
+/// measurement, RFC 6298 §2.1).
+const HANDSHAKE: Duration = Duration::from_secs(1);
 /// As most systems send it.
 const TTL: u8 = 64;
 
@@ -91,8 +94,8 @@ pub struct Host {
     tuples: BTreeMap<FourTuple, (SocketId, Option<mptcp::SubflowId>)>,
     tokens: BTreeMap<Token, SocketId>,
     listeners: BTreeMap<u16, Protocol>,
-    /// Accepted connections whose handshake is not over.
-    opening: BTreeSet<SocketId>,
+    /// Accepted connections whose handshake is not over, and since when.
+    opening: BTreeMap<SocketId, Instant>,
     next_port: u16,
     /// Resets that wait.
     resets: VecDeque<(FourTuple, Segment)>,
@@ -118,7 +121,7 @@ impl Host {
             tuples: BTreeMap::new(),
             tokens: BTreeMap::new(),
             listeners: BTreeMap::new(),
-            opening: BTreeSet::new(),
+            opening: BTreeMap::new(),
             next_port: *EPHEMERAL.start(),
             resets: VecDeque::new(),
             limit: Limit::new(),
@@ -138,7 +141,8 @@ impl Host {
 
     /// Opens a connection from this address; Multipath TCP's path manager may use the host's other addresses.
     ///
-    /// Returns `None` when every port is taken.
+    /// Returns `None` when every port is taken, or the remote address is that of many hosts or of none (RFC 9293 §3.9.1.1,
+    /// MUST-46).
     pub fn connect(
         &mut self,
         now: Instant,
@@ -153,14 +157,15 @@ impl Host {
     /// Opens a connection over these paths, whose own ports do not matter: the first now, others as the path manager of
     /// Multipath TCP says.
     ///
-    /// Returns `None` when every port is taken, or there is no path.
+    /// Returns `None` when every port is taken, there is no path, or the first one's remote address is that of many hosts or
+    /// of none.
     pub fn connect_over(
         &mut self,
         now: Instant,
         paths: &[mptcp::Path],
         protocol: &Protocol,
     ) -> Option<SocketId> {
-        let mptcp::Path { local, remote } = *paths.first()?;
+        let mptcp::Path { local, remote } = *paths.first().filter(|path| is_of_one_host(path.remote.ip()))?;
         let port = self.free_port(local.ip(), remote)?;
         let tuple = FourTuple { local: SocketAddr::new(local.ip(), port), remote };
         let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
@@ -221,7 +226,7 @@ impl Host {
         }
         self.sockets.insert(id, Socket::new(transport));
         if origin == Origin::Accepted {
-            self.opening.insert(id);
+            self.opening.insert(id, now);
             self.events.push_back(Event::Accepted(id));
         }
         self.attend(now, id);
@@ -236,7 +241,8 @@ impl Host {
             return;
         };
         let is_own = self.addresses.contains(&ip.header.destination);
-        if !is_own || !may_send(ip.header.source) || !ip.is_whole() || ip.protocol != TCP {
+        // RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
+        if !is_own || !is_of_one_host(ip.header.source) || !ip.is_whole() || ip.protocol != TCP {
             self.counters.ignored += 1;
             return;
         }
@@ -278,10 +284,27 @@ impl Host {
         });
         match (join, self.listeners.get(&tuple.local.port()).cloned()) {
             (Some(token), _) => self.join(now, tuple, &segment, token),
-            (None, Some(_)) if self.opening.len() >= BACKLOG => self.counters.overflows += 1,
-            (None, Some(protocol)) => self.accept(now, tuple, &segment, &protocol),
+            (None, Some(protocol)) => {
+                if self.has_room(now) {
+                    self.accept(now, tuple, &segment, &protocol);
+                }
+            }
             (None, None) => self.refuse(now, tuple, &segment, None),
         }
+    }
+
+    /// May another handshake begin? With many unfinished ones the oldest makes room (RFC 4987 §3.4), but not one that is young:
+    /// a flood of SYNs then takes no place for longer than an honest peer needs one.
+    fn has_room(&mut self, now: Instant) -> bool {
+        if self.opening.len() < BACKLOG {
+            return true;
+        }
+        self.counters.overflows += 1;
+        let oldest = self.opening.first_key_value().filter(|(_, since)| **since + HANDSHAKE <= now);
+        let Some((&id, _)) = oldest else { return false };
+        self.remove(id);
+        self.closed(id, Some(tcp::CloseReason::TimedOut.to_string()));
+        true
     }
 
     /// RFC 8684 §3.2: the token names the connection, whatever port the SYN goes to.
@@ -342,9 +365,14 @@ impl Host {
         while let Some(socket) = self.sockets.get_mut(&id) {
             match &mut socket.transport {
                 Transport::Tcp(connection, tuple) => {
-                    let Some(event) = connection.poll_event() else { return };
-                    let tuple = *tuple;
-                    self.process_tcp_event(id, tuple, event);
+                    let (over, tuple) = (connection.state() == tcp::State::Closed, *tuple);
+                    let Some(event) = connection.poll_event() else {
+                        if over {
+                            self.release(id, tuple);
+                        }
+                        return;
+                    };
+                    self.process_tcp_event(id, event);
                 }
                 Transport::Mptcp(connection, _) => {
                     let Some(event) = connection.poll_event() else { return };
@@ -354,11 +382,17 @@ impl Host {
         }
     }
 
-    fn process_tcp_event(&mut self, id: SocketId, tuple: FourTuple, event: tcp::Event) {
+    /// The 4-tuple of a connection that is over, TIME-WAIT included, may name another one (RFC 9293 §3.6.1, MUST-13).
+    fn release(&mut self, id: SocketId, tuple: FourTuple) {
+        if self.tuples.get(&tuple).is_some_and(|(holder, _)| *holder == id) {
+            self.tuples.remove(&tuple);
+        }
+    }
+
+    fn process_tcp_event(&mut self, id: SocketId, event: tcp::Event) {
         match event {
             tcp::Event::Established => self.established(id),
             tcp::Event::Closed(reason) => {
-                self.tuples.remove(&tuple);
                 let error = (reason != tcp::CloseReason::Finished).then(|| reason.to_string());
                 self.closed(id, error);
             }
@@ -462,6 +496,10 @@ impl Host {
             if sent.is_some() {
                 return sent;
             }
+            if tuple.is_some() {
+                // It cannot be written, as if it were lost; others wait behind it.
+                continue;
+            }
             self.active.pop_front();
             if let Some(socket) = self.sockets.get_mut(&id) {
                 socket.is_active = false;
@@ -502,15 +540,25 @@ impl Host {
                     }
                 }
         });
-        if over && let Some(socket) = self.sockets.remove(&id) {
-            self.opening.remove(&id);
-            if let Transport::Mptcp(connection, _) = &socket.transport {
+        if over {
+            self.remove(id);
+        }
+    }
+
+    /// Nothing is left of a connection.
+    fn remove(&mut self, id: SocketId) {
+        let Some(socket) = self.sockets.remove(&id) else { return };
+        self.opening.remove(&id);
+        match &socket.transport {
+            Transport::Tcp(_, tuple) => self.release(id, *tuple),
+            Transport::Mptcp(connection, tuples) => {
+                tuples.values().for_each(|tuple| self.release(id, *tuple));
                 self.tokens.remove(&connection.token());
                 self.identity.release(connection.token());
             }
-            if let Some(at) = socket.armed {
-                self.timers.remove(&(at, id));
-            }
+        }
+        if let Some(at) = socket.armed {
+            self.timers.remove(&(at, id));
         }
     }
 
@@ -601,12 +649,6 @@ impl Host {
     pub fn counters(&self) -> Counters {
         self.counters
     }
-}
-
-/// RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
-fn may_send(source: IpAddr) -> bool {
-    let is_broadcast = matches!(source, IpAddr::V4(address) if address.is_broadcast());
-    !source.is_multicast() && !source.is_unspecified() && !is_broadcast
 }
 
 #[cfg(test)]

@@ -3,6 +3,11 @@
 use ropewalk_wire::{Octets, Payload, Sum};
 use std::collections::{BTreeMap, VecDeque};
 
+/// Fewer octets of one segment are kept together with others, until so many are. What a segment's octets cost is then in
+/// proportion to them, however few they are.
+const FEW: usize = 256;
+const TOGETHER: usize = 4 * 1024;
+
 /// What was written and may still have to be sent, once more perhaps.
 #[derive(Debug, Default)]
 pub(crate) struct SendBuffer {
@@ -29,6 +34,7 @@ impl SendBuffer {
     }
 
     /// Octets that are kept.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.octets.len()
     }
@@ -67,11 +73,23 @@ impl ReceiveStore {
     pub(crate) fn put(&mut self, octets: &[u8]) -> u64 {
         let place = self.next;
         if !octets.is_empty() {
-            self.pieces.insert(place, octets.to_vec());
+            self.append(octets);
             self.octets += octets.len();
             self.next += octets.len() as u64;
         }
         place
+    }
+
+    /// A piece of its own costs more than a few octets do: these lie together with those before them.
+    fn append(&mut self, octets: &[u8]) {
+        if octets.len() < FEW
+            && let Some(mut last) = self.pieces.last_entry()
+            && *last.key() + last.get().len() as u64 == self.next
+            && last.get().len() < TOGETHER
+        {
+            return last.get_mut().extend_from_slice(octets);
+        }
+        self.pieces.insert(self.next, octets.to_vec());
     }
 
     /// Octets that are kept.
@@ -93,15 +111,16 @@ impl ReceiveStore {
         }
     }
 
-    /// Forgets everything but what the connection holds.
-    pub(crate) fn sweep(&mut self, mut held: Vec<Payload>) {
-        held.sort_unstable_by_key(|range| range.offset);
-        self.pieces.retain(|start, piece| {
-            let end = start + piece.len() as u64;
-            let first = held.partition_point(|range| range.offset + u64::from(range.len) <= *start);
-            held.get(first).is_some_and(|range| range.offset < end)
-        });
-        self.octets = self.pieces.values().map(Vec::len).sum();
+    /// Forgets everything but what the connection holds: ranges that do not overlap.
+    pub(crate) fn sweep(&mut self, held: &[Payload]) {
+        let mut kept = BTreeMap::new();
+        for range in held.iter().filter(|range| range.len > 0) {
+            let mut piece = Vec::with_capacity(range.len as usize);
+            self.copy(*range, &mut piece);
+            kept.insert(range.offset, piece);
+        }
+        self.octets = kept.values().map(Vec::len).sum();
+        self.pieces = kept;
     }
 }
 
@@ -144,8 +163,29 @@ mod tests {
         let mut out = Vec::new();
         store.copy(range(1, 7), &mut out);
         assert_eq!(out, b"bcdefgh");
-        store.sweep(vec![range(10, 1), range(4, 2)]);
-        assert_eq!(store.pieces.keys().copied().collect::<Vec<_>>(), [3, 9]);
-        assert_eq!(store.len(), 6);
+        store.sweep(&[range(10, 1), range(4, 4)]);
+        assert_eq!((store.pieces.len(), store.len()), (2, 5));
+        assert_eq!(store.put(b"mno"), 12);
+        out.clear();
+        store.copy(range(10, 1), &mut out);
+        store.copy(range(4, 4), &mut out);
+        store.copy(range(12, 3), &mut out);
+        assert_eq!(out, b"kefghmno", "behind a sweep nothing is joined to what does not touch it");
+    }
+
+    /// A hostile peer sends octets one by one, or long segments of which the connection takes an octet each.
+    #[test]
+    fn pieces_are_few_and_hold_what_is_held() {
+        let mut store = ReceiveStore::default();
+        let places: Vec<u64> = (0..100_000u32).map(|octet| store.put(&[octet as u8])).collect();
+        assert!(store.pieces.len() <= 100_000 / TOGETHER + 1, "{} pieces", store.pieces.len());
+        let mut out = Vec::new();
+        store.copy(range(places[50_000], 3), &mut out);
+        assert_eq!(out, [50_000u32 as u8, 50_001u32 as u8, 50_002u32 as u8]);
+        let long = [7; 60_000];
+        let held: Vec<Payload> = (0..10).map(|_| range(store.put(&long) + 100, 1)).collect();
+        store.sweep(&held);
+        let room: usize = store.pieces.values().map(Vec::capacity).sum();
+        assert_eq!((store.len(), room), (10, 10));
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Transport {
 pub(crate) struct Socket {
     pub(crate) transport: Transport,
     sent: SendBuffer,
+    /// Octets that had been acknowledged when some were forgotten last.
+    released: u64,
     received: ReceiveStore,
     /// Delivered by the connection, and not yet read by the application.
     ready: Vec<u8>,
@@ -35,7 +37,7 @@ pub(crate) struct Socket {
 impl Socket {
     pub(crate) fn new(transport: Transport) -> Self {
         let (sent, received) = (SendBuffer::default(), ReceiveStore::default());
-        Self { transport, sent, received, ready: Vec::new(), armed: None, is_active: false }
+        Self { transport, sent, released: 0, received, ready: Vec::new(), armed: None, is_active: false }
     }
 
     /// The data octet that the connection expects next: a DSN of 32 bits is one near it.
@@ -78,7 +80,7 @@ impl Socket {
             Transport::Mptcp(connection, _) => connection.held_octets(),
         };
         if self.received.len() as u64 > 2 * held + WORTHWHILE as u64 {
-            self.received.sweep(self.held());
+            self.received.sweep(&self.held());
         }
     }
 
@@ -86,6 +88,12 @@ impl Socket {
     #[cfg(test)]
     pub(crate) fn kept(&self) -> usize {
         self.received.len() + self.ready.len()
+    }
+
+    /// Octets that it keeps of what the application wrote.
+    #[cfg(test)]
+    pub(crate) fn unforgotten(&self) -> usize {
+        self.sent.len()
     }
 
     fn held(&self) -> Vec<Payload> {
@@ -128,11 +136,17 @@ impl Socket {
         taken
     }
 
-    /// Forgets what both levels have acknowledged.
+    /// Forgets what both levels have acknowledged. To look at all that is sent costs as much as there are segments, so that it
+    /// waits until so much more is acknowledged.
     pub(crate) fn release(&mut self) {
-        if self.sent.len() < WORTHWHILE {
+        let acknowledged = match &self.transport {
+            Transport::Tcp(connection, _) => connection.stats().bytes_acked,
+            Transport::Mptcp(connection, _) => connection.stats().bytes_acked,
+        };
+        if acknowledged < self.released + WORTHWHILE as u64 {
             return;
         }
+        self.released = acknowledged;
         let mut oldest = self.sent.end();
         let mut keep = |range: Payload| oldest = oldest.min(range.offset);
         match &self.transport {

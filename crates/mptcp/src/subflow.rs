@@ -52,6 +52,16 @@ pub(crate) struct Unverified {
     pub(crate) parts: Vec<Payload>,
 }
 
+impl Unverified {
+    /// The next octets; those that follow the last ones in the stream lie in one part with them.
+    pub(crate) fn gather(&mut self, part: Payload) {
+        match self.parts.last_mut() {
+            Some(last) if last.offset + u64::from(last.len) == part.offset => last.len += part.len,
+            _ => self.parts.push(part),
+        }
+    }
+}
+
 /// One subflow of a connection.
 #[derive(Clone, Debug)]
 pub struct Subflow {
@@ -179,7 +189,7 @@ impl Subflow {
 
     /// Octets whose checksum cannot be verified yet.
     pub(crate) fn unverified_octets(&self) -> u64 {
-        self.unverified.parts.iter().map(|part| u64::from(part.len)).sum()
+        if self.unverified.parts.is_empty() { 0 } else { self.read - self.unverified.start }
     }
 
     /// Its identifier.

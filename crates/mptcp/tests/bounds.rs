@@ -10,7 +10,7 @@ use ropewalk_testnet::bounds::{self, Allowance, Meter};
 use ropewalk_units::{Dsn, Duration, Instant, Seq, Ssn};
 use ropewalk_wire::{
     AddAddress, DataAck, Dss, Flags, Join, Key, Mapping, MptcpOption, Options, Payload, Priority,
-    RemoveAddress, Segment, Timestamps,
+    RemoveAddress, Segment, Timestamps, dss_checksum, stream_sum,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use std::alloc::System;
@@ -42,11 +42,19 @@ struct Subject {
     wanted: u64,
     read: u64,
     failed: bool,
+    checksums: Checksums,
     last: Option<(SubflowId, Segment)>,
 }
 
-fn config() -> Config {
-    let mut config = Config { receive_buffer: BUFFER, send_buffer: BUFFER, ..Config::linux() };
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Checksums {
+    Off,
+    On,
+}
+
+fn config(checksums: Checksums) -> Config {
+    let checksum = checksums == Checksums::On;
+    let mut config = Config { checksum, receive_buffer: BUFFER, send_buffer: BUFFER, ..Config::linux() };
     config.tcp.receive_autotuning = false;
     config
 }
@@ -59,6 +67,10 @@ fn capable(receiver_key: Option<Key>, sender_key: Option<Key>) -> MptcpOption {
 impl Subject {
     /// Opened by the peer, confirmed by its first octet.
     fn established() -> Self {
+        Self::established_with(config(Checksums::Off))
+    }
+
+    fn established_with(config: Config) -> Self {
         let meter = Meter::new(COUNTING);
         let mut syn = Segment { seq: Seq::new(999), flags: Flags::SYN, window: 65_535, ..Segment::default() };
         syn.options = usual();
@@ -66,7 +78,8 @@ impl Subject {
         let path = Path { local: address(2, 5001), remote: address(1, 40_000) };
         let (iss, secret) = (Seq::new(0xffff_ff00), Secret([7; 32]));
         let accepting = Accepting { path, local_addresses: vec![path.local], iss, secret };
-        let mptcp = Connection::accept(config(), accepting, &syn, Instant::ZERO);
+        let checksums = if config.checksum { Checksums::On } else { Checksums::Off };
+        let mptcp = Connection::accept(config, accepting, &syn, Instant::ZERO);
         let mut subject = Self {
             mptcp,
             own_key: 0,
@@ -76,6 +89,7 @@ impl Subject {
             wanted: 0,
             read: 0,
             failed: false,
+            checksums,
             last: None,
         };
         subject.pump();
@@ -109,6 +123,12 @@ impl Subject {
         }
     }
 
+    /// The number of the next octet on a subflow.
+    fn next_ssn(&self, id: SubflowId) -> Ssn {
+        let tcp = self.mptcp.subflow(id).expect("a subflow").tcp();
+        Ssn::from_seq(tcp.rcv_nxt(), tcp.irs())
+    }
+
     fn data_ack(&self) -> Dsn {
         keys::initial_dsn(self.own_key) + 1
     }
@@ -126,9 +146,17 @@ impl Subject {
         let tcp = self.mptcp.subflow(id).expect("a subflow").tcp();
         let ssn = Ssn::from_seq(segment.seq, tcp.irs());
         let dsn = keys::initial_dsn(KEY) + 1 + data;
-        let mapping = Mapping { dsn, ssn, len: len as u16, checksum: None };
+        let mapping = self.mapping(dsn, ssn, segment.payload);
         segment.options.mptcp.dss = Some(Dss::new(Some(DataAck::Long(self.data_ack())), Some(mapping)));
         segment
+    }
+
+    /// With its checksum, if both agreed on them.
+    fn mapping(&self, dsn: Dsn, ssn: Ssn, payload: Payload) -> Mapping {
+        let len = payload.len as u16;
+        let checksum =
+            (self.checksums == Checksums::On).then(|| dss_checksum(dsn, ssn, len, stream_sum(payload)));
+        Mapping { dsn, ssn, len, checksum }
     }
 
     fn feed(&mut self, id: SubflowId, segment: &Segment) {
@@ -331,9 +359,8 @@ fn one_octet_pieces_of_a_subflow() {
     subject.judge("one-octet pieces of a subflow", subject.meter.received + 100, 4);
 }
 
-/// Many subflows, each with octets above a hole.
-fn pieces_on_many_subflows() {
-    let mut subject = Subject::established();
+/// Eight subflows beside the first.
+fn join_eight(subject: &mut Subject) -> Vec<SubflowId> {
     let mut ids = vec![FIRST];
     for number in 0..8 {
         if let Some((id, nonce)) = subject.join(number) {
@@ -342,6 +369,38 @@ fn pieces_on_many_subflows() {
         }
     }
     assert!(ids.len() > 4, "{} subflows", ids.len());
+    ids
+}
+
+/// On each of many subflows a long mapping in single octets, which wait for its checksum.
+fn long_mappings_in_single_octets() {
+    const LEN: u32 = 60_000;
+    let mut subject = Subject::established_with(config(Checksums::On));
+    let ids = join_eight(&mut subject);
+    let starts: Vec<Ssn> = ids.iter().map(|&id| subject.next_ssn(id)).collect();
+    let whole = Payload { offset: FOREIGN, len: LEN };
+    for turn in 0..LEN - 1 {
+        for (&id, &start) in ids.iter().zip(&starts) {
+            if subject.mptcp.subflow(id).is_none_or(|flow| flow.is_closed()) {
+                continue;
+            }
+            let mut segment = subject.octets(id, 1 + u64::from(turn), 1);
+            // Ranges that are not contiguous in the generated stream cannot be joined.
+            segment.payload.offset += 2 * u64::from(turn);
+            let dsn = keys::initial_dsn(KEY) + 1 + 1;
+            let mapping = subject.mapping(dsn, start, whole);
+            segment.options.mptcp.dss =
+                Some(Dss::new(Some(DataAck::Long(subject.data_ack())), Some(mapping)));
+            subject.feed(id, &segment);
+        }
+    }
+    subject.judge("long mappings in single octets", 2 * subject.meter.received + 100, 4);
+}
+
+/// Many subflows, each with octets above a hole.
+fn pieces_on_many_subflows() {
+    let mut subject = Subject::established();
+    let ids = join_eight(&mut subject);
     for turn in 0..20_000u32 {
         for &id in &ids {
             subject.feed(id, &subject.octets_at(id, 1 + 2 * turn, 10 + u64::from(3 * turn), 1));
@@ -427,5 +486,6 @@ fn main() {
         ("one_octet_pieces_of_data", one_octet_pieces_of_data),
         ("one_octet_pieces_of_a_subflow", one_octet_pieces_of_a_subflow),
         ("pieces_on_many_subflows", pieces_on_many_subflows),
+        ("long_mappings_in_single_octets", long_mappings_in_single_octets),
     ]);
 }

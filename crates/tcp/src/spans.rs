@@ -46,6 +46,16 @@ impl Spans {
         self.ending_above(seq).filter(|span| span.0.before_eq(seq))
     }
 
+    /// The highest range.
+    pub(crate) fn last(&self) -> Option<(Seq, Seq)> {
+        self.spans.back().copied()
+    }
+
+    /// All ranges, the highest first.
+    pub(crate) fn highest_first(&self) -> impl Iterator<Item = (Seq, Seq)> {
+        self.spans.iter().rev().copied()
+    }
+
     /// The edge has moved on: what lies below is out.
     pub(crate) fn forget_below(&mut self, edge: Seq) {
         while let Some(front) = self.spans.front_mut() {

@@ -216,6 +216,33 @@ fn duplicates_reported_without_end() {
     subject.judge("DSACK storm", subject.meter.received * 2 + 5_000, 3);
 }
 
+/// Everything but the first segment is reported, so that this is lost; then an old timestamp says that it was not. To take a
+/// recovery back costs a look at all that is on its way.
+fn recoveries_undone_without_end() {
+    let mut subject = Subject::established();
+    for turn in 0..20_000u32 {
+        subject.wait(Duration::from_millis(1));
+        let mut ack = subject.ack();
+        (ack.ack, ack.options.timestamps) = (subject.tcp.snd_una(), stamp(&subject, turn + 2));
+        if turn % 2 == 0 {
+            let nxt = subject.tcp.snd_nxt();
+            ack.options.sack.push(nxt - subject.tcp.flight_size() / 2, nxt);
+        } else {
+            ack.ack += 1;
+            ack.options.timestamps = stamp(&subject, 1);
+        }
+        subject.feed(&ack);
+    }
+    let undone = subject.tcp.stats().undone;
+    assert!((1..=10).contains(&undone), "{undone} recoveries undone");
+    subject.judge("recoveries undone", 2 * subject.meter.received, 4);
+}
+
+/// The peer's clock now, and this echo.
+fn stamp(subject: &Subject, echo: u32) -> Option<Timestamps> {
+    Some(Timestamps { value: subject.now.as_millis() as u32 + 1, echo })
+}
+
 /// The peer has reported everything, and takes it back by silence.
 fn reneging() {
     let mut subject = Subject::established();
@@ -314,6 +341,7 @@ fn main() {
         ("sack_blocks_anywhere", sack_blocks_anywhere),
         ("duplicates_reported_without_end", duplicates_reported_without_end),
         ("reneging", reneging),
+        ("recoveries_undone_without_end", recoveries_undone_without_end),
         ("windows_that_jump", windows_that_jump),
         ("anything_near_the_window", anything_near_the_window),
         ("acknowledgements_of_what_was_never_sent", acknowledgements_of_what_was_never_sent),

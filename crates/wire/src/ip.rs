@@ -31,6 +31,13 @@ pub struct IpHeader {
     pub flow_label: u32,
 }
 
+/// Can a host have this address? Not one that means many hosts, or none (RFC 1122 §3.2.1.3). Which ones are broadcast
+/// addresses of a subnet only its hosts know.
+pub const fn is_of_one_host(address: IpAddr) -> bool {
+    let broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    !address.is_multicast() && !address.is_unspecified() && !broadcast
+}
+
 /// Source and destination of one family: what a transport checksum covers beside the transport's octets.
 #[derive(Clone, Copy)]
 pub(crate) enum Addresses {

@@ -22,7 +22,7 @@ pub use checksum::{Sum, dss_checksum};
 pub use codes::protocol;
 pub use datagram::Datagram;
 pub use emit_error::EmitError;
-pub use ip::IpHeader;
+pub use ip::{IpHeader, is_of_one_host};
 pub use mptcp::{
     AddAddress, DataAck, Dss, FastClose, Join, Key, Mapping, MptcpOption, MptcpOptions, Nonce, Priority,
     RemoveAddress, ResetReason, Token,

@@ -275,6 +275,27 @@ fn a_handshake_that_we_do_not_speak_is_no_multipath_handshake() {
     );
 }
 
+/// RFC 8684 §3.2, §3.3, §3.4.1 and §3.6: bits without a meaning are ignored.
+#[test]
+fn reserved_bits_change_nothing() {
+    let same = |body: &[u8], octet: usize, bits: u8| {
+        let mut other = body.to_vec();
+        other[octet] |= bits;
+        assert!(!matches!(mptcp(body), ReadMptcp::Unknown(_)));
+        assert_eq!(mptcp(&other), mptcp(body), "{body:?}");
+    };
+    same(&[0x10, 7, 1, 2, 3, 4, 5, 6, 7, 8], 0, 0x0e);
+    same(&[0x20, 0x01, 1, 2, 3, 4], 0, 0x0f);
+    same(&[0x20, 0x01, 1, 2, 3, 4], 1, 0xe0);
+    same(&[0x30, 7, 10, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8], 0, 0x0e);
+    same(&[0x31, 7, 10, 0, 0, 1], 0, 0x0e);
+    same(&[0x40, 7], 0, 0x0f);
+    same(&[0x50], 0, 0x0e);
+    same(&[0x60, 0, 1, 2, 3, 4, 5, 6, 7, 8], 1, 0xff);
+    same(&[0x70, 0, 1, 2, 3, 4, 5, 6, 7, 8], 1, 0xff);
+    same(&[0x80, 1], 0, 0x0e);
+}
+
 #[test]
 fn short_numbers_are_the_nearest() {
     let dsn = WireDsn::Short(0x0000_0005);

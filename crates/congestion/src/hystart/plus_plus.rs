@@ -10,13 +10,15 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const ROUND_SAMPLES: u32 = 8;
 const CONSERVATIVE_GROWTH_DIVISOR: u32 = 4;
 const CONSERVATIVE_ROUNDS: u32 = 5;
-/// Segments that one ACK may add in slow start when the sender does not pace (RFC 9406 §4.3, L).
-pub(crate) const ACK_LIMIT: u32 = 8;
+/// L: segments that one ACK may add in slow start, unless the sender paces.
+const ACK_LIMIT: u32 = 8;
 
 /// The state over rounds. A round ends when what was outstanding at its start is acknowledged; rounds are counted in
 /// octets since the beginning, which never wrap.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct PlusPlus {
+    /// RFC 9406 §4.3: no limit if the sender paces.
+    limit: Option<u32>,
     window_end: Option<u64>,
     last_round: Option<Duration>,
     this_round: Option<Duration>,
@@ -32,8 +34,15 @@ struct Conservative {
 }
 
 impl PlusPlus {
-    pub(crate) fn new() -> Self {
-        Self { window_end: None, last_round: None, this_round: None, samples: 0, conservative: None }
+    pub(crate) fn new(paced: bool) -> Self {
+        Self {
+            limit: (!paced).then_some(ACK_LIMIT),
+            window_end: None,
+            last_round: None,
+            this_round: None,
+            samples: 0,
+            conservative: None,
+        }
     }
 
     /// One ACK of new data in the initial slow start.
@@ -49,7 +58,8 @@ impl PlusPlus {
         if self.start_round(acked, sent) {
             return Growth::Leave;
         }
-        Growth::Divided(if self.conservative.is_some() { CONSERVATIVE_GROWTH_DIVISOR } else { 1 })
+        let divisor = if self.conservative.is_some() { CONSERVATIVE_GROWTH_DIVISOR } else { 1 };
+        Growth::Limited { segments: self.limit, divisor }
     }
 
     /// RFC 9406 §4.2: begins a round when the last one is acknowledged. True when that was the last round of

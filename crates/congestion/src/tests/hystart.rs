@@ -2,7 +2,7 @@
 
 use super::{AckSample, SMSS, ack, config};
 use crate::Controller;
-use crate::{CongestionControl, HyStart};
+use crate::{Config, CongestionControl, HyStart};
 use ropewalk_units::{Duration, Instant};
 
 /// Rounds of slow start, each of a window of segments whose round-trip time `rtt(round)` says. Returns cwnd in
@@ -43,6 +43,22 @@ fn slow_start(rounds: u32, rtt: impl Fn(u32) -> Duration) -> Vec<u32> {
 fn a_flat_round_trip_time_doubles_the_window() {
     let windows = slow_start(8, |_| Duration::from_millis(50));
     assert_eq!(windows, [20, 40, 80, 160, 320, 640, 1280, 2560]);
+}
+
+/// RFC 9406 §4.3: L is 8 segments for one ACK, and nothing if the sender paces.
+#[test]
+fn one_ack_adds_eight_segments_at_most_unless_the_sender_paces() {
+    for (pacing, grown) in [(false, 8), (true, 20)] {
+        let hystart = CongestionControl::Cubic { hystart: HyStart::PlusPlus };
+        let mut controller = Controller::new(
+            &Config { pacing, slow_start_limit: None, ..config(hystart) },
+            SMSS,
+            Instant::ZERO,
+        );
+        let before = controller.cwnd();
+        controller.on_ack(Instant::ZERO, &ack(20 * SMSS));
+        assert_eq!(controller.cwnd() - before, grown * SMSS);
+    }
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use super::Header;
 use ropewalk_wire::read::Icmp;
-use ropewalk_wire::{Ecn, IpHeader};
-use std::net::IpAddr;
+use ropewalk_wire::{Ecn, IpHeader, is_of_one_host};
 
 const ICMP: u8 = 1;
 const ICMP_V6: u8 = 58;
@@ -43,12 +42,6 @@ pub fn too_long(octets: &[u8], mtu: u16) -> Option<Vec<u8>> {
 
 /// No errors about errors, fragments, or packets of or for many (RFC 1122 §3.2.2).
 fn may_be_answered(header: &Header, octets: &[u8]) -> bool {
-    let is_of_one = |address: IpAddr| match address {
-        IpAddr::V4(address) => {
-            !address.is_multicast() && !address.is_broadcast() && !address.is_unspecified()
-        }
-        IpAddr::V6(address) => !address.is_multicast() && !address.is_unspecified(),
-    };
     let kind = octets.get(header.transport_at).copied().unwrap_or(0);
     let is_error = match header.protocol {
         ICMP => ERRORS.contains(&kind),
@@ -56,7 +49,7 @@ fn may_be_answered(header: &Header, octets: &[u8]) -> bool {
         _ => false,
     };
     let is_first = octets[0] >> 4 != 4 || u16::from_be_bytes([octets[6], octets[7]]) & 0x1fff == 0;
-    is_of_one(header.source) && is_of_one(header.destination) && !is_error && is_first
+    is_of_one_host(header.source) && is_of_one_host(header.destination) && !is_error && is_first
 }
 
 #[cfg(test)]

@@ -2,10 +2,13 @@
 
 use super::*;
 use proptest::prelude::*;
-use ropewalk_units::Duration;
 use std::net::Ipv4Addr;
 
 const PORT: u16 = 5001;
+/// Bits of the octet of flags.
+const FIN: u8 = 1;
+const RST: u8 = 4;
+const ACK: u8 = 16;
 
 fn address(host: u8, path: u8) -> IpAddr {
     Ipv4Addr::new(10, 0, path, host).into()
@@ -68,12 +71,23 @@ impl Pair {
         }
     }
 
-    /// Lets the next thing happen; `false` if there is none.
-    fn step(&mut self) -> bool {
-        self.carry();
+    /// When the next packet arrives, and the next thing at all happens.
+    fn next(&self) -> (Option<Instant>, Option<Instant>) {
         let packet = self.flying.first_key_value().map(|((at, _), _)| *at);
         let timer = self.hosts.iter().filter_map(Host::poll_timeout).min();
-        let Some(next) = packet.into_iter().chain(timer).min() else { return false };
+        (packet, packet.into_iter().chain(timer).min())
+    }
+
+    /// Lets the next thing happen; `false` if there is none.
+    fn step(&mut self) -> bool {
+        self.step_until(Instant::MAX)
+    }
+
+    /// … or if it happens after `end`.
+    fn step_until(&mut self, end: Instant) -> bool {
+        self.carry();
+        let (packet, next) = self.next();
+        let Some(next) = next.filter(|at| *at <= end) else { return false };
         self.now = self.now.max(next);
         if packet == Some(next)
             && let Some((_, (to, octets))) = self.flying.pop_first()
@@ -220,6 +234,161 @@ fn nothing_is_left_of_a_connection_that_is_over() {
                 (0, 0, 0, 0)
             );
         }
+    }
+}
+
+/// RFC 9293, MUST-46.
+#[test]
+fn no_connection_is_opened_to_an_address_of_no_host() {
+    for protocol in protocols() {
+        let mut host = host(1, 1);
+        for remote in ["255.255.255.255:80", "224.0.0.1:80", "0.0.0.0:80"] {
+            let remote = remote.parse().expect("an address");
+            assert_eq!(host.connect(Instant::ZERO, address(1, 0), remote, &protocol), None);
+        }
+        assert_eq!(host.poll_transmit(Instant::ZERO, &mut Vec::new()), None);
+    }
+}
+
+/// RFC 9293, MUST-43 and MUST-45: a connection's packets come from the address that it was opened from.
+#[test]
+fn a_connection_keeps_the_address_that_it_was_opened_from() {
+    let protocol = &protocols()[0];
+    let mut pair = Pair::new(3, protocol, Vec::new());
+    let remote = SocketAddr::new(address(2, 0), PORT);
+    let client = pair.hosts[0].connect(pair.now, address(1, 2), remote, protocol).expect("a free port");
+    let (mut sources, mut written) = (BTreeSet::new(), 0);
+    let stream = noise(100_000);
+    while pair.step_until(Instant::ZERO + Duration::from_secs(1)) {
+        written += pair.hosts[0].write(pair.now, client, &stream[written..]);
+        let to_server = pair.flying.values().filter(|(to, _)| *to == 1);
+        sources.extend(to_server.map(|(_, octets)| octets[12..16].to_vec()));
+    }
+    assert_eq!((written, sources), (stream.len(), BTreeSet::from([vec![10, 0, 2, 1]])));
+}
+
+/// RFC 9293, MUST-41 and MUST-42: a port where a connection is being opened can be listened at, and the connection goes on.
+#[test]
+fn to_listen_at_a_port_does_not_touch_the_connections_there() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        let client = pair.connect(&protocol);
+        let (local, _) = pair.hosts[0].ends(client).expect("there");
+        pair.hosts[0].listen(local.port(), protocol.clone());
+        let from = address(2, 0);
+        pair.hosts[1].connect(pair.now, from, local, &protocol).expect("a free port");
+        while pair.step_until(Instant::ZERO + Duration::from_secs(1)) {}
+        let events: Vec<_> = std::iter::from_fn(|| pair.hosts[0].poll_event()).collect();
+        assert!(events.contains(&Event::Established(client)), "{events:?}");
+        let accepted = events.iter().filter(|event| matches!(event, Event::Accepted(_))).count();
+        assert_eq!((accepted, pair.hosts[0].sockets(), pair.hosts[1].sockets()), (1, 2, 2));
+    }
+}
+
+/// RFC 8684 §3.2: a SYN with MP_JOIN finds its connection by the token, whatever port it goes to.
+#[test]
+fn a_join_finds_its_connection_by_the_token() {
+    let protocol = &protocols()[1];
+    let mut pair = Pair::new(2, protocol, Vec::new());
+    pair.connect(protocol);
+    while pair.step_until(Instant::ZERO + Duration::from_secs(1)) {
+        // Nobody listens at the port of the joins.
+        if pair.hosts[1].sockets() == 1 {
+            pair.hosts[1].listeners.clear();
+        }
+    }
+    let server = pair.hosts[1].mptcp(SocketId(0)).expect("a connection");
+    assert!(server.subflows().filter(|subflow| subflow.is_usable()).count() > 1);
+    assert_eq!(pair.hosts[1].sockets(), 1);
+}
+
+/// RFC 9293 §3.6.1: a peer that uses a 4-tuple again while it is in TIME-WAIT here comes through with its second SYN.
+#[test]
+fn a_syn_in_time_wait_is_challenged_and_the_next_one_accepted() {
+    let protocol = &protocols()[0];
+    let mut pair = Pair::new(1, protocol, Vec::new());
+    pair.connect(protocol);
+    while pair.step_until(Instant::ZERO + Duration::from_secs(1)) {}
+    pair.hosts[1].finish(pair.now, SocketId(0));
+    while pair.step_until(Instant::ZERO + Duration::from_secs(2)) {}
+    pair.hosts[0].finish(pair.now, SocketId(0));
+    while pair.step_until(Instant::ZERO + Duration::from_secs(3)) {}
+    assert_eq!(pair.hosts[1].tcp(SocketId(0)).map(tcp::Connection::state), Some(tcp::State::TimeWait));
+    pair.hosts[0] = host(1, 1);
+    let again = pair.connect(protocol);
+    while pair.step_until(Instant::ZERO + Duration::from_secs(6)) {}
+    assert!(std::iter::from_fn(|| pair.hosts[0].poll_event()).any(|e| e == Event::Established(again)));
+}
+
+/// An attacker begins handshakes under other addresses and finishes none: an honest peer comes through all the same.
+#[test]
+fn a_flood_of_syns_keeps_no_honest_peer_out() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        let (_, syn) = syn(&protocol);
+        for number in 0..2 * BACKLOG as u32 {
+            let mut forged = syn.clone();
+            set_source(&mut forged, [10, 1, (number >> 8) as u8, number as u8]);
+            pair.hosts[1].handle_packet(pair.now, &forged);
+            // A hundred a second; their answers go nowhere.
+            pair.now += Duration::from_millis(10);
+            while pair.hosts[1].poll_transmit(pair.now, &mut Vec::new()).is_some() {}
+            assert!(pair.hosts[1].sockets() <= BACKLOG);
+        }
+        let client = pair.connect(&protocol);
+        let soon = pair.now + Duration::from_millis(20);
+        while pair.step_until(soon) {}
+        let events: Vec<_> = std::iter::from_fn(|| pair.hosts[0].poll_event()).collect();
+        assert!(events.contains(&Event::Established(client)), "{events:?}");
+        let server = &pair.hosts[1];
+        assert_eq!((server.tuples.len(), server.opening.len()), (server.sockets(), server.sockets() - 1));
+        let tokens = server.tokens.len();
+        assert!(tokens == 0 || tokens == server.sockets());
+    }
+}
+
+#[test]
+fn what_is_acknowledged_is_forgotten() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        let client = pair.connect(&protocol);
+        let (stream, mut written, mut out) = (noise(8 << 20), 0, Vec::new());
+        while pair.step() && written < stream.len() {
+            written += pair.hosts[0].write(pair.now, client, &stream[written..]);
+            pair.hosts[1].read(pair.now, SocketId(0), usize::MAX, &mut out);
+            let unsent = pair.hosts[0].sockets[&client].unforgotten();
+            assert!(unsent <= (4 << 20) + READY + 64 * 1024, "{unsent} octets");
+        }
+    }
+}
+
+/// RFC 9293, MUST-13: a FIN that comes again in TIME-WAIT is acknowledged, and the port is not used for another connection.
+#[test]
+fn a_fin_that_comes_again_in_time_wait_is_acknowledged() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        let client = pair.connect(&protocol);
+        let mut server = None;
+        while pair.step_until(Instant::ZERO + Duration::from_secs(1)) {
+            if let Some(Event::Accepted(id)) = pair.hosts[1].poll_event() {
+                server = Some(id);
+            }
+        }
+        pair.hosts[0].finish(pair.now, client);
+        pair.hosts[1].finish(pair.now, server.expect("a connection"));
+        let mut last_fin = Vec::new();
+        while pair.step_until(Instant::ZERO + Duration::from_secs(10)) {
+            let to_client = pair.flying.values().filter(|(to, octets)| *to == 0 && octets[33] & FIN != 0);
+            last_fin = to_client.map(|(_, octets)| octets.clone()).next_back().unwrap_or(last_fin);
+        }
+        let client = &mut pair.hosts[0];
+        assert_eq!((client.sockets(), client.tuples.len(), client.counters().unexpected), (1, 1, 0));
+        client.handle_packet(pair.now, &last_fin);
+        let mut answer = Vec::new();
+        client.poll_transmit(pair.now, &mut answer).expect("an answer");
+        assert_eq!(answer[33] & (RST | ACK), ACK, "{answer:?}");
+        while pair.step() {}
+        assert_eq!((pair.hosts[0].sockets(), pair.hosts[0].tuples.len()), (0, 0));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::keys;
 use crate::path_manager::{self, Action};
 use crate::subflow::Phase;
 use ropewalk_units::{Duration, Instant};
-use ropewalk_wire::{AddAddress, MptcpOption, Priority, RemoveAddress, ResetReason};
+use ropewalk_wire::{AddAddress, MptcpOption, Priority, RemoveAddress, ResetReason, is_of_one_host};
 use std::net::{IpAddr, SocketAddr};
 
 /// How often an unanswered ADD_ADDR is repeated (Linux: three).
@@ -295,6 +295,10 @@ impl Connection {
         let expected =
             keys::address_hmac(peer_key, self.agreement.own_key, add.address_id, add.address, add.port);
         if !keys::hmacs_agree(&expected.to_be_bytes(), &hmac.to_be_bytes()) {
+            return;
+        }
+        // RFC 9293 §3.9.1.1 (MUST-46): nobody can be reached there, or too many.
+        if !is_of_one_host(add.address) || add.port == Some(0) {
             return;
         }
         // §3.4.1: announcements may be discarded at will; without an echo, the peer repeats them.

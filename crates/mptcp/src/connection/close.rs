@@ -87,7 +87,11 @@ impl Connection {
             join.third_ack_due = None;
         }
         let (id, place, path_index, path) = (subflow.id, subflow.place, subflow.path_index, subflow.path);
-        self.sending.queue.forget(place, healthy);
+        let pushed = subflow.pushed;
+        if pushed > 0 {
+            // Those that carried nothing cost nothing: a peer may open and end many.
+            self.sending.queue.forget(place, healthy);
+        }
         self.planner.renew_one(&mut self.subflows, at);
         self.planner.due.request_schedule();
         self.emit(Event::SubflowClosed { id, reason });

@@ -1,12 +1,16 @@
 //! Checksums, MP_FAIL and the ways back to plain TCP (RFC 8684 §3.3.1, §3.7).
 
-use super::receive::Admission;
+use super::receive::{Admission, most_mappings};
 use super::{Connection, Mode};
 use crate::event::{Event, FallbackReason, SubflowCloseReason};
 use crate::mapping::{LastOctet, Mapped, Refused};
 use crate::subflow::{Infinite, Phase, Unverified};
 use ropewalk_units::{Dsn, Instant, Ssn};
 use ropewalk_wire::{Flags, Mapping, MptcpOption, Octets, Payload, ResetReason, Segment, Sum, dss_checksum};
+
+/// Parts of a mapping that a subflow may gather for its checksum, however small the receive buffer is: the longest mapping in
+/// segments of 256 octets.
+const MOST_PARTS: usize = 256;
 
 impl Connection {
     /// Only the initial subflow has ever carried data, in order, so that its stream *is* the connection's and
@@ -185,13 +189,17 @@ impl Connection {
         mapped: Mapped,
         part: Payload,
     ) {
+        let most = most_mappings(&self.config, self.subflows.live.len()).max(MOST_PARTS);
         let subflow = &mut self.subflows[at];
         let unverified = &mut subflow.unverified;
         if unverified.start != mapped.position {
             *unverified = Unverified { start: mapped.position, parts: Vec::new() };
         }
-        unverified.parts.push(part);
+        unverified.gather(part);
         if subflow.read < mapped.end() {
+            if unverified.parts.len() > most {
+                self.reset_subflow(now, at, ResetReason::Resources);
+            }
             return;
         }
         let parts = std::mem::take(&mut subflow.unverified).parts;

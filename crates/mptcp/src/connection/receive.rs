@@ -432,7 +432,8 @@ impl Connection {
         // come could be planted before their own arrives.
         let first = Ssn::from_seq(segment.seq, subflow.tcp.irs());
         let apart = (first.get().wrapping_sub(mapping.ssn.get())) as i32;
-        if i64::from(apart) >= len as i64 || -i64::from(apart) >= i64::from(segment.payload.len) {
+        let beside = i64::from(apart) >= len as i64 || -i64::from(apart) >= i64::from(segment.payload.len);
+        if beside || segment.payload.len == 0 {
             return Ok(());
         }
         self.receiving.mapped = true;
@@ -710,7 +711,7 @@ impl Connection {
 }
 
 /// Mappings that may wait on each of so many subflows: a share of the pieces that the receive buffer may be in.
-fn most_mappings(config: &Config, subflows: usize) -> usize {
+pub(super) fn most_mappings(config: &Config, subflows: usize) -> usize {
     let pieces = config.tcp.most_pieces(config.receive_buffer);
     (pieces / subflows.max(1)).max(config.least_mappings as usize)
 }

@@ -3,7 +3,7 @@
 
 mod changes;
 
-use super::{Action, Event};
+use super::{Action, Event, of_one_family};
 use crate::config::{EndpointFlags, KernelEndpoint, KernelHost};
 use crate::id::{Path, Wanted};
 use crate::role::Role;
@@ -274,7 +274,9 @@ impl Kernel {
     /// Where a `subflow` endpoint connects to: the initial address, or with `fullmesh` every address of the peer that a
     /// subflow goes to, and none from here yet.
     fn remotes_for(&self, endpoint: &KernelEndpoint) -> Vec<SocketAddr> {
-        let allowed = |remote: &SocketAddr| !self.deny_initial || *remote != self.initial.remote;
+        let allowed = |remote: &SocketAddr| {
+            of_one_family(endpoint.address, *remote) && !(self.deny_initial && *remote == self.initial.remote)
+        };
         if !endpoint.flags.fullmesh {
             return Some(self.initial.remote).filter(allowed).into_iter().collect();
         }
@@ -334,23 +336,27 @@ impl Kernel {
         if room == 0 {
             return Vec::new();
         }
-        let mesh = self.slots.iter().filter(|slot| slot.flags().fullmesh);
+        let reaches = |slot: &Slot| of_one_family(slot.endpoint.address, remote);
+        let mesh = self.slots.iter().filter(|slot| slot.flags().fullmesh && reaches(slot));
         let mesh: Vec<IpAddr> = mesh.map(|slot| slot.endpoint.address).take(room).collect();
         if !mesh.is_empty() {
             return mesh;
         }
         if self.slots.iter().any(|slot| slot.flags().laminar) {
-            return self.laminar();
+            return self.laminar(remote);
         }
         if self.is_default_despite_denial() {
-            return self.unused_subflow_endpoints(room);
+            return self.unused_subflow_endpoints(room, remote);
         }
-        vec![self.host.routed_to(remote.ip()).unwrap_or(self.initial.local.ip())]
+        let routed = self.host.routed_to(remote.ip()).unwrap_or(self.initial.local.ip());
+        Some(routed).filter(|&local| of_one_family(local, remote)).into_iter().collect()
     }
 
-    fn laminar(&mut self) -> Vec<IpAddr> {
+    fn laminar(&mut self, remote: SocketAddr) -> Vec<IpAddr> {
         let idle = |slot: &Slot| !self.living().any(|pair| pair.local.ip() == slot.endpoint.address);
-        let found = self.slots.iter().position(|slot| slot.flags().laminar && idle(slot));
+        let fits =
+            |slot: &Slot| slot.flags().laminar && of_one_family(slot.endpoint.address, remote) && idle(slot);
+        let found = self.slots.iter().position(fits);
         let Some(at) = found else { return Vec::new() };
         if self.slots[at].flags().subflow {
             self.use_up(at);
@@ -358,10 +364,13 @@ impl Kernel {
         vec![self.slots[at].endpoint.address]
     }
 
-    fn unused_subflow_endpoints(&mut self, room: usize) -> Vec<IpAddr> {
+    fn unused_subflow_endpoints(&mut self, room: usize, remote: SocketAddr) -> Vec<IpAddr> {
+        let fits = |slot: &Slot| {
+            slot.available && slot.flags().subflow && of_one_family(slot.endpoint.address, remote)
+        };
         let mut locals = Vec::new();
         while locals.len() < room
-            && let Some(at) = self.next_available(|flags| flags.subflow)
+            && let Some(at) = self.slots.iter().position(fits)
         {
             self.use_up(at);
             locals.push(self.slots[at].endpoint.address);

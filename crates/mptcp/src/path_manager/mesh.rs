@@ -1,7 +1,7 @@
 //! Full mesh, full mesh of backups, and several ports over one path. Each is a fixed list of wanted subflows. A
 //! subflow is opened at once, and opened again with back-off when it fails.
 
-use super::{Action, Event};
+use super::{Action, Event, of_one_family};
 use crate::id::{self, Path};
 use ropewalk_units::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
@@ -148,7 +148,7 @@ impl Mesh {
         if self.revive(now, address, address_id) {
             return;
         }
-        for local in self.local_addresses() {
+        for local in self.local_addresses().into_iter().filter(|&local| of_one_family(local, address)) {
             if self.wanted.len() >= PAIRS_MOST {
                 return;
             }

@@ -288,6 +288,30 @@ fn an_address_that_was_removed_may_be_announced_again() {
     assert_eq!(manager.on(at(4), announced(2, 1)), open(2));
 }
 
+/// A host of IPv4 with a peer of both families: no packet can go from the one to the other.
+#[test]
+fn addresses_of_another_family_get_no_subflow() {
+    let other = SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, 2], 5001));
+    let event = Event::AddressAnnounced { address: other, address_id: 1 };
+    const FULLMESH: [bool; 5] = [true, false, false, true, false];
+    const LAMINAR: [bool; 5] = [false, false, false, false, true];
+    let managers = [
+        client(Kind::FullMesh, 2),
+        kernel(4, 2, &[NONE]),
+        kernel(4, 2, &[NONE, FULLMESH]),
+        kernel(4, 2, &[NONE, LAMINAR]),
+    ];
+    for mut manager in managers {
+        manager.on(at(0), Event::Established);
+        assert_eq!(manager.on(at(1), event), []);
+        let sound = Event::AddressAnnounced { address: address(2, 2, 5002), address_id: 2 };
+        assert!(!manager.on(at(2), sound).is_empty(), "nothing is used up");
+    }
+    let mut denied = kernel(4, 0, &[NONE, SUBFLOW]);
+    denied.deny_initial();
+    assert_eq!(denied.on(at(0), event), []);
+}
+
 #[test]
 fn a_peer_that_denies_its_initial_address_gets_no_subflow_there() {
     let mut manager = kernel(4, 0, &[NONE, SUBFLOW, SUBFLOW]);

@@ -43,6 +43,16 @@ fn an_announcement_is_echoed_and_one_with_a_wrong_hmac_is_not() {
     assert_eq!(announced, 1);
 }
 
+/// RFC 9293, MUST-46: a peer may announce what it likes; no SYN goes to many hosts, to none, or to port 0.
+#[test]
+fn an_announced_address_that_no_host_has_is_ignored() {
+    for address in ["255.255.255.255", "224.0.0.1", "0.0.0.0", "ff02::1", "::", "10.3.0.2:0"] {
+        let mut client = mesh();
+        client.run(&format!("+1 0 < . 1:1 ack 1 win 60000 add 3 {address}\n > nothing"));
+        assert!(client.events().iter().all(|event| !matches!(event, Event::AddressAnnounced { .. })));
+    }
+}
+
 #[test]
 fn signals_are_no_duplicate_acks() {
     let mut server = Script::server(config());

@@ -68,6 +68,19 @@ fn a_mapping_that_is_not_about_its_own_segment_is_not_kept() {
     assert_eq!(server.connection.readable(), 10);
 }
 
+/// It begins with octets that have come and goes on beyond them, on a segment that has none.
+#[test]
+fn a_mapping_on_a_bare_ack_is_not_kept() {
+    let mut server = Script::server(config());
+    hear(
+        &mut server,
+        "+1 0 < . 1:11 ack 1 win 60000 dack 0 map 0 1 10
+         +1 0 < . 11:11 ack 1 win 60000 dack 0 map 600 5 100
+         +1 0 < . 11:21 ack 1 win 60000 dack 0 map 10 11 10",
+    );
+    assert_eq!(server.connection.readable(), 20);
+}
+
 #[test]
 fn a_contradiction_costs_the_subflow_and_not_the_connection() {
     let mut server = Script::server(config());

@@ -71,7 +71,6 @@ impl Connection {
             self.cx.event(Event::Closed(CloseReason::Finished));
         }
         self.cx.state = State::TimeWait;
-        self.sender.stop_timers();
         self.time_wait = self.cx.now.saturating_add(self.cx.config.time_wait);
     }
 }

@@ -4,7 +4,7 @@ use super::Connection;
 use crate::outbox::{Outbox, Reset};
 use crate::outgoing::Outgoing;
 use ropewalk_units::Instant;
-use ropewalk_wire::{Flags, Options, Segment};
+use ropewalk_wire::{Flags, Options, Segment, Timestamps};
 
 impl Connection {
     /// The next segment that may leave now; call until `None`.
@@ -73,8 +73,11 @@ impl Connection {
     fn reset_segment(&mut self, Reset { seq, ack }: Reset) -> Segment {
         self.cx.stats.segments_sent += 1;
         let flags = if ack.is_some() { Flags::RST | Flags::ACK } else { Flags::RST };
-        // RFC 7323 §3.2: a RST too carries a timestamp.
-        let options = Options { timestamps: self.receiver.stamp(&self.cx), ..Options::default() };
+        // RFC 7323 §3.2: a RST too carries a timestamp. Without ACK it echoes none.
+        let echo =
+            |stamp: Timestamps| Timestamps { echo: if ack.is_some() { stamp.echo } else { 0 }, ..stamp };
+        let timestamps = self.receiver.stamp(&self.cx).map(echo);
+        let options = Options { timestamps, ..Options::default() };
         Segment { seq, ack: ack.unwrap_or_default(), flags, options, ..Segment::default() }
     }
 

@@ -537,18 +537,30 @@ impl SentQueue {
     }
 
     /// RFC 6675 §4 NextSeg (3): the lowest segment at or above `from`, below the highest SACKed octet, that was
-    /// neither SACKed nor retransmitted.
-    pub(crate) fn next_hole(&self, from: Mark) -> Option<usize> {
-        let end = self.highest_sacked()?;
+    /// neither SACKed nor retransmitted; and how far it has been looked for.
+    pub(crate) fn next_hole(&self, from: Mark) -> (Option<usize>, Mark) {
+        let Some(end) = self.highest_sacked() else { return (None, from) };
         let start = self.index_past(from);
-        let holes = self.segments.range(start..).take_while(|sent| sent.seq.before(end));
+        let mut below = self.segments.range(start..).take_while(|sent| sent.seq.before(end));
         let unsent = Marks(Marks::SACKED.0 | Marks::RETRANSMITTED.0);
-        holes.enumerate().find(|(_, sent)| !sent.marks.has(unsent)).map(|(i, _)| i + start)
+        let found = below
+            .position(|sent| {
+                step();
+                !sent.marks.has(unsent)
+            })
+            .map(|at| at + start);
+        let looked_at = found.map_or(end, |found| self.segments[found].end());
+        (found, self.mark_of(looked_at).max(from))
     }
 
     /// The highest segment that is not SACKed.
     pub(crate) fn last_unsacked(&self) -> Option<usize> {
-        self.segments.iter().rposition(|sent| !sent.marks.has(Marks::SACKED))
+        let last = self.segments.len().checked_sub(1)?;
+        if !self.segments[last].marks.has(Marks::SACKED) {
+            return Some(last);
+        }
+        let (first_sacked, _) = self.reported.last()?;
+        self.index_of(first_sacked)?.checked_sub(1)
     }
 
     /// The segment was sent again.
@@ -572,8 +584,7 @@ impl SentQueue {
     /// RFC 6675 §4 IsLost, for all segments at once: those with at least `threshold` discontiguous SACKed runs,
     /// or more than `threshold - 1` segments' worth of SACKed octets above them. Each is judged once.
     pub(crate) fn mark_lost_below_sacks(&mut self, threshold: u32, smss: u32) -> bool {
-        let Some(highest) = self.highest_sacked() else { return false };
-        let Some(limit) = self.index_below_sacks(highest, threshold, smss) else { return false };
+        let Some(limit) = self.index_below_sacks(threshold, smss) else { return false };
         let start = self.index_past(self.judged);
         let mut any = false;
         for index in start..limit {
@@ -587,27 +598,18 @@ impl SentQueue {
         any
     }
 
-    /// The index below which enough was SACKed above.
-    fn index_below_sacks(&self, highest: Seq, threshold: u32, smss: u32) -> Option<usize> {
-        let (mut octets, mut runs, mut in_run) = (0, 0, false);
-        let mut index = self.index_above(highest - 1);
-        loop {
-            let sent = self.segments.get(index)?;
-            if sent.marks.has(Marks::SACKED) {
-                octets += sent.len;
-                runs += u32::from(!in_run);
-                in_run = true;
-                if runs >= threshold || octets > (threshold - 1) * smss {
-                    return Some(index);
-                }
-            } else {
-                in_run = false;
+    /// The index below which enough was SACKed above: of a segment in the run with which it becomes enough.
+    fn index_below_sacks(&self, threshold: u32, smss: u32) -> Option<usize> {
+        let (mut octets, mut runs) = (0, 0);
+        for (left, right) in self.reported.highest_first() {
+            step();
+            octets += right.since(left);
+            runs += 1;
+            if runs >= threshold || octets > (threshold - 1) * smss {
+                return self.index_of(left);
             }
-            if index == 0 || self.mark_of(sent.end()) <= self.judged {
-                return None;
-            }
-            index -= 1;
         }
+        None
     }
 
     /// RFC 8985 §6.2 step 5 for all segments at once: whatever was sent before `latest` and is overdue at `now`
@@ -707,6 +709,12 @@ impl SentQueue {
             }
         }
     }
+}
+
+/// Notes a turn of a loop, for the test that counts them.
+fn step() {
+    #[cfg(test)]
+    tests::STEPS.with(|steps| steps.set(steps.get() + 1));
 }
 
 #[cfg(test)]

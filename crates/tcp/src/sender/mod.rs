@@ -20,6 +20,7 @@ use crate::event::Event;
 use crate::recovery::{Phase, Recovery};
 use crate::rtt::RttEstimator;
 use crate::send::{Fin, Keeps, Pace, PeerWindow, SendStream, SentQueue, Timeouts, Usage};
+use crate::state::State;
 use crate::timers::Timers;
 use ropewalk_congestion::{Controller, Coupling, DeliveryRate};
 use ropewalk_units::{Instant, Mark, Seq};
@@ -152,12 +153,6 @@ impl Sender {
     /// The connection is over: no timer runs.
     pub(crate) fn stop(&mut self) {
         self.timers = Timers::default();
-    }
-
-    /// Everything is acknowledged, both ways: no timer about data runs.
-    pub(crate) fn stop_timers(&mut self) {
-        self.timers.stop_sending();
-        self.timers.stop_persist();
     }
 
     /// Free octets of the send buffer.
@@ -300,11 +295,15 @@ impl Sender {
 
 impl Sender {
     /// What must hold at any time.
-    pub(crate) fn audit(&self, state: crate::state::State) {
+    pub(crate) fn audit(&self, state: State) {
         self.queue.audit(self.una, self.nxt);
         assert!(self.controller.cwnd() >= self.smss, "cwnd below a segment");
-        if state.is_synchronized() && !self.queue.is_empty() {
-            assert!(self.timers.watches_data(), "data on its way without a timer");
+        if state.is_synchronized() {
+            let watched = if self.queue.is_empty() { "no data" } else { "data on its way" };
+            assert_eq!(self.timers.watches_data(), !self.queue.is_empty(), "a timer watches {watched}");
+        }
+        if state == State::TimeWait {
+            assert!(!self.timers.is_persisting(), "a probe for a window that nothing needs");
         }
     }
 }

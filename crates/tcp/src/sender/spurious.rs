@@ -18,7 +18,8 @@ impl Sender {
     /// A recovery begins; cwnd and ssthresh are still as before.
     pub(super) fn begin_detection(&mut self, cx: &Context, cause: Cause) {
         // RFC 3522 §3.2, RFC 4015 §3.2: not while a recovery is in progress.
-        if !self.detects(cx) || self.recovery.phase != Phase::Open {
+        let undone = self.queue.una() < self.recovery.detectors.undone_up_to;
+        if !self.detects(cx) || self.recovery.phase != Phase::Open || undone {
             return;
         }
         let snapshot = self.controller.snapshot();
@@ -144,6 +145,7 @@ impl Sender {
             }
         }
         let memory = self.recovery.detectors.timeout.take();
+        self.recovery.detectors.undone_up_to = self.sent_mark();
         self.recovery.detectors.late = memory.filter(|_| cause == Cause::Timeout);
         self.recovery.late = self.recovery.detectors.late.is_some();
         if cause == Cause::Loss {

@@ -117,9 +117,10 @@ impl Sender {
     }
 
     fn next_suspect(&mut self, cx: &Context) -> Option<usize> {
-        if let Some(index) = self.queue.next_hole(self.recovery.hole_from) {
-            self.recovery.hole_from = self.mark(self.queue.get(index)?.end());
-            return Some(index);
+        let (hole, looked_at) = self.queue.next_hole(self.recovery.hole_from);
+        self.recovery.hole_from = looked_at;
+        if hole.is_some() {
+            return hole;
         }
         if self.recovery.rescue_due && self.queue.highest_sacked().is_some() {
             let index = self.queue.last_unsacked()?;

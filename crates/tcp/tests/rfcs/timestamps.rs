@@ -141,6 +141,14 @@ fn the_echo_of_a_syn_without_ack_means_nothing() {
 }
 
 #[test]
+fn a_segment_without_ack_echoes_nothing() {
+    let mut s = Script::accept(stamped(), "S 0:1 mss 1000 ts 7/0");
+    s.run("> S. 0:1 ack 1 ts 100/7\n +20 < . 1:1 ack 77 ts 27/100\n > R 77:77 ts 120/0");
+    let mut s = Script::connect(stamped());
+    s.run("> S 0:1 ts 100/0");
+}
+
+#[test]
 fn a_reset_carries_a_timestamp_too() {
     let mut s = established();
     s.run("push 500\n > . 1:501\n +30 abort\n > R. 501:501 ack 1 ts 150/1000");

@@ -46,6 +46,9 @@ pub(crate) struct Detectors {
     pub(crate) eifel: Eifel,
     pub(crate) frto: Frto,
     pub(crate) dsack: Dsack,
+    /// What was on its way at the last undo ends here. To take judgements back looks at all of it, so that no other undo comes
+    /// before it is acknowledged: a hostile peer could ask for one with each ACK.
+    pub(crate) undone_up_to: Mark,
     /// Before the reduction.
     pub(crate) snapshot: Option<Box<Snapshot>>,
     /// RFC 4015 §3.2 (0), if a timeout began the recovery.

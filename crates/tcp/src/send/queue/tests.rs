@@ -27,6 +27,40 @@ fn delivery(now: u64) -> Delivery {
     Delivery::new(at(now), None, Duration::ZERO, seq(0))
 }
 
+thread_local! {
+    /// Turns of loops that [`step`] has noted in this test.
+    pub(super) static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Whatever a peer SACKs of a long queue, and however often it says so: what an ACK costs does not depend on the queue.
+#[test]
+fn no_sack_block_has_the_whole_queue_looked_at() {
+    const SEGMENTS: u32 = 5_000;
+    // All but the first, which is repaired: nothing is left that could be sent again. Or the last one alone, which is not
+    // enough to deem anything lost.
+    for from in [1, SEGMENTS - 1] {
+        let mut sent = queue(SEGMENTS);
+        sent.sack(&[(seq(from), seq(SEGMENTS))], &mut delivery(10_000));
+        assert_eq!(sent.last_unsacked(), Some(from as usize - 1));
+        sent.mark_lost_below_sacks(3, LEN);
+        while let Some(lost) = sent.next_lost() {
+            sent.mark_retransmitted(lost, at(10_001));
+        }
+        let mut hole_from = sent.una();
+        let before = STEPS.get();
+        for _ in 0..1_000 {
+            assert!(!sent.mark_lost_below_sacks(3, LEN));
+            let (hole, looked_at) = sent.next_hole(hole_from);
+            hole_from = looked_at;
+            if let Some(hole) = hole {
+                sent.mark_retransmitted(hole, at(10_001));
+            }
+        }
+        let steps = STEPS.get() - before;
+        assert!(steps <= SEGMENTS as usize + 3_000, "{steps} steps");
+    }
+}
+
 #[test]
 fn an_ack_inside_a_segment_trims_it() {
     let mut queue = queue(3);
