@@ -256,6 +256,12 @@ impl Host {
 
     fn handle_segment(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>) {
         let Some(&(id, subflow)) = self.tuples.get(&tuple) else { return self.open(now, tuple, packet) };
+        if packet.header.flags.contains(Flags::SYN)
+            && self.may_open_again(id, &packet.segment(ropewalk_units::Dsn::new(0)))
+        {
+            self.remove(id);
+            return self.open(now, tuple, packet);
+        }
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let mut segment = packet.segment(socket.near());
         socket.keep(&mut segment, packet.payload);
@@ -331,6 +337,12 @@ impl Host {
         self.process_events(now, id);
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         socket.collect(READY);
+        if socket.abandons() {
+            socket.abort();
+            // What it was told of the end goes on to the application.
+            self.process_events(now, id);
+        }
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
         socket.release();
         if !std::mem::replace(&mut socket.is_active, true) {
             self.active.push_back(id);
@@ -358,7 +370,11 @@ impl Host {
         match event {
             tcp::Event::Established => self.established(id),
             tcp::Event::Closed(reason) => {
-                self.tuples.remove(&tuple);
+                // In TIME-WAIT the connection still answers (RFC 9293 §3.6.1).
+                let waits = self.tcp(id).is_some_and(|connection| connection.state() == tcp::State::TimeWait);
+                if !waits {
+                    self.tuples.remove(&tuple);
+                }
                 let error = (reason != tcp::CloseReason::Finished).then(|| reason.to_string());
                 self.closed(id, error);
             }
@@ -502,16 +518,39 @@ impl Host {
                     }
                 }
         });
-        if over && let Some(socket) = self.sockets.remove(&id) {
-            self.opening.remove(&id);
-            if let Transport::Mptcp(connection, _) = &socket.transport {
+        if over {
+            self.remove(id);
+        }
+    }
+
+    /// Drops a connection, and every way to it.
+    fn remove(&mut self, id: SocketId) {
+        let Some(socket) = self.sockets.remove(&id) else { return };
+        self.opening.remove(&id);
+        match &socket.transport {
+            Transport::Tcp(_, tuple) => {
+                // Another connection may have it by now.
+                if self.tuples.get(tuple).is_some_and(|(owner, _)| *owner == id) {
+                    self.tuples.remove(tuple);
+                }
+            }
+            Transport::Mptcp(connection, _) => {
                 self.tokens.remove(&connection.token());
                 self.identity.release(connection.token());
             }
-            if let Some(at) = socket.armed {
-                self.timers.remove(&(at, id));
-            }
         }
+        if let Some(at) = socket.armed {
+            self.timers.remove(&(at, id));
+        }
+    }
+
+    /// RFC 9293 §3.10.7.4, RFC 6191: a SYN may end TIME-WAIT, where nothing of the old connection can be taken for the new one.
+    fn may_open_again(&self, id: SocketId, segment: &Segment) -> bool {
+        let is_syn = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST);
+        is_syn
+            && self.tcp(id).is_some_and(|connection| {
+                connection.state() == tcp::State::TimeWait && segment.seq.after(connection.rcv_nxt())
+            })
     }
 
     /// What happened, in order; call until `None`.
@@ -548,6 +587,15 @@ impl Host {
     pub fn finish(&mut self, now: Instant, id: SocketId) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.finish();
+            self.attend(now, id);
+        }
+    }
+
+    /// Nothing more will be written or read. RFC 9293 §3.6.1: whoever has not read everything, or gets more data, resets the
+    /// connection, so that the peer knows that data is lost.
+    pub fn close(&mut self, now: Instant, id: SocketId) {
+        if let Some(socket) = self.sockets.get_mut(&id) {
+            socket.close();
             self.attend(now, id);
         }
     }

@@ -26,6 +26,8 @@ pub(crate) struct Socket {
     received: ReceiveStore,
     /// Delivered by the connection, and not yet read by the application.
     ready: Vec<u8>,
+    /// The application will not read any more.
+    is_abandoned: bool,
     /// The timer that the host keeps for it.
     pub(crate) armed: Option<Instant>,
     /// It stands among those that may have something to send.
@@ -35,7 +37,15 @@ pub(crate) struct Socket {
 impl Socket {
     pub(crate) fn new(transport: Transport) -> Self {
         let (sent, received) = (SendBuffer::default(), ReceiveStore::default());
-        Self { transport, sent, received, ready: Vec::new(), armed: None, is_active: false }
+        Self {
+            transport,
+            sent,
+            received,
+            ready: Vec::new(),
+            is_abandoned: false,
+            armed: None,
+            is_active: false,
+        }
     }
 
     /// The data octet that the connection expects next: a DSN of 32 bits is one near it.
@@ -157,7 +167,22 @@ impl Socket {
         }
     }
 
+    /// No more will be written or read.
+    pub(crate) fn close(&mut self) {
+        self.is_abandoned = true;
+        if self.ready.is_empty() {
+            self.finish();
+        }
+    }
+
+    /// Is there data that nobody will read?
+    pub(crate) fn abandons(&self) -> bool {
+        self.is_abandoned && !self.ready.is_empty()
+    }
+
+    /// Ends at once; what was not read goes.
     pub(crate) fn abort(&mut self) {
+        self.ready.clear();
         match &mut self.transport {
             Transport::Tcp(connection, _) => connection.abort(),
             Transport::Mptcp(connection, _) => connection.abort(),
