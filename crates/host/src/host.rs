@@ -1,5 +1,6 @@
 //! The host: who gets a packet, who may open what, and when somebody has to be asked again.
 
+use crate::cookie::{self, CookiePolicy, Cookies};
 use crate::identity::{Identity, Random};
 use crate::reset::{Limit, reset_for};
 use crate::socket::{Socket, Transport};
@@ -25,6 +26,15 @@ enum Origin {
     Connected,
     /// A peer.
     Accepted,
+}
+
+/// The SYN/ACK of a connection that is accepted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SynAck {
+    /// The connection sends it.
+    Due,
+    /// It has left with a cookie, and its acknowledgement came.
+    Sent,
 }
 
 /// What a connection speaks.
@@ -60,8 +70,12 @@ pub struct Counters {
     pub ignored: u64,
     /// Segments that nobody expected.
     pub unexpected: u64,
-    /// SYNs that were dropped because too many handshakes were unfinished.
+    /// SYNs that came while too many handshakes were unfinished: nothing is kept of them.
     pub overflows: u64,
+    /// SYNs that were answered with a cookie.
+    pub cookies_sent: u64,
+    /// Connections whose acknowledgement brought a cookie back.
+    pub cookies_accepted: u64,
     /// Packets sent.
     pub sent: u64,
 }
@@ -70,7 +84,7 @@ pub struct Counters {
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 /// Octets that the host takes from a connection before the application reads them.
 const READY: usize = 256 * 1024;
-/// Handshakes that a peer has begun and nobody has finished: beyond these, SYNs are dropped. As many as Linux's
+/// Handshakes that a peer has begun and nobody has finished: beyond these, SYNs are answered with cookies. As many as Linux's
 /// `net.ipv4.tcp_max_syn_backlog` on a small machine.
 const BACKLOG: usize = 128;
 /// As most systems send it.
@@ -94,8 +108,9 @@ pub struct Host {
     /// Accepted connections whose handshake is not over.
     opening: BTreeSet<SocketId>,
     next_port: u16,
-    /// Resets that wait.
-    resets: VecDeque<(FourTuple, Segment)>,
+    /// Answers to segments of no connection that wait: resets, and SYN/ACKs with a cookie.
+    answers: VecDeque<(FourTuple, Segment)>,
+    cookies: Cookies,
     limit: Limit,
     /// Connections that may have something to send.
     active: VecDeque<SocketId>,
@@ -120,7 +135,8 @@ impl Host {
             listeners: BTreeMap::new(),
             opening: BTreeSet::new(),
             next_port: *EPHEMERAL.start(),
-            resets: VecDeque::new(),
+            answers: VecDeque::new(),
+            cookies: Cookies::default(),
             limit: Limit::new(),
             active: VecDeque::new(),
             timers: BTreeSet::new(),
@@ -129,6 +145,11 @@ impl Host {
             segment: Segment::default(),
             octets: Vec::new(),
         }
+    }
+
+    /// When SYNs are answered with cookies.
+    pub fn set_cookies(&mut self, policy: CookiePolicy) {
+        self.cookies.policy = policy;
     }
 
     /// Connections to this port of any of the host's addresses are accepted.
@@ -276,7 +297,7 @@ impl Host {
             && !segment.flags.contains(Flags::ACK)
             && !segment.flags.contains(Flags::RST);
         if !opens {
-            return self.refuse(now, tuple, &segment, None);
+            return self.resume(now, tuple, packet, &segment);
         }
         let join = segment.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Join(Join::Syn { token, .. }) => Some(*token),
@@ -284,8 +305,13 @@ impl Host {
         });
         match (join, self.listeners.get(&tuple.local.port()).cloned()) {
             (Some(token), _) => self.join(now, tuple, &segment, token),
-            (None, Some(_)) if self.opening.len() >= BACKLOG => self.counters.overflows += 1,
-            (None, Some(protocol)) => self.accept(now, tuple, &segment, &protocol),
+            (None, Some(protocol)) if self.keeps_nothing() => {
+                self.answer_with_cookie(now, tuple, &segment, &protocol);
+            }
+            (None, Some(protocol)) => {
+                let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
+                self.accept(now, tuple, &segment, iss, &protocol, SynAck::Due);
+            }
             (None, None) => self.refuse(now, tuple, &segment, None),
         }
     }
@@ -303,20 +329,80 @@ impl Host {
         }
     }
 
-    fn accept(&mut self, now: Instant, tuple: FourTuple, syn: &Segment, protocol: &Protocol) {
-        let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
+    /// Are SYNs answered with cookies now?
+    fn keeps_nothing(&mut self) -> bool {
+        let is_full = self.opening.len() >= BACKLOG;
+        self.counters.overflows += u64::from(is_full);
+        is_full || self.cookies.policy == CookiePolicy::Always
+    }
+
+    /// RFC 4987 §3.6: the SYN/ACK that a connection would have sent, with a cookie for its number. Nothing is kept, so nobody
+    /// remembers keys of Multipath TCP either: the connection will be TCP's.
+    fn answer_with_cookie(&mut self, now: Instant, tuple: FourTuple, syn: &Segment, protocol: &Protocol) {
+        let (syn, cookie) = self.cookies.make(now, &self.identity, tuple, syn);
+        let mut answer = Segment::default();
+        let answers = match protocol {
+            Protocol::Tcp(config) => {
+                tcp::Connection::accept(Arc::clone(config), &syn, cookie, now).transmit(now, &mut answer)
+            }
+            Protocol::Mptcp(config) => {
+                let accepting = self.accepting(tuple, cookie, Secret([0; 32]));
+                let mut connection = mptcp::Connection::accept((**config).clone(), accepting, &syn, now);
+                connection.transmit(now, &mut answer).is_some()
+            }
+        };
+        if answers {
+            cookie::stamp(&mut answer, &syn);
+            self.counters.cookies_sent += 1;
+            self.answers.push_back((tuple, answer));
+        }
+    }
+
+    /// A segment that opens nothing, of no connection: it may bring a cookie back.
+    fn resume(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>, segment: &Segment) {
+        let protocol = self.listeners.get(&tuple.local.port()).cloned();
+        let acknowledges =
+            segment.flags.contains(Flags::ACK) && !segment.flags.intersects(Flags::SYN | Flags::RST);
+        let known = protocol
+            .filter(|_| acknowledges)
+            .and_then(|protocol| Some((self.cookies.read(now, &self.identity, tuple, segment)?, protocol)));
+        let Some(((syn, iss), protocol)) = known else { return self.refuse(now, tuple, segment, None) };
+        self.counters.cookies_accepted += 1;
+        self.accept(now, tuple, &syn, iss, &protocol, SynAck::Sent);
+        self.handle_segment(now, tuple, packet);
+    }
+
+    fn accepting(&self, tuple: FourTuple, iss: Seq, secret: Secret) -> mptcp::Accepting {
+        let port = tuple.local.port();
+        let local_addresses = self.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect();
+        mptcp::Accepting { path: tuple.into(), local_addresses, iss, secret }
+    }
+
+    fn accept(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        syn: &Segment,
+        iss: Seq,
+        protocol: &Protocol,
+        syn_ack: SynAck,
+    ) {
         let transport = match protocol {
             Protocol::Tcp(config) => {
-                let connection = tcp::Connection::accept(Arc::clone(config), syn, iss, now);
-                Transport::Tcp(Box::new(connection), tuple)
+                let open = match syn_ack {
+                    SynAck::Due => tcp::Connection::accept,
+                    SynAck::Sent => tcp::Connection::accept_answered,
+                };
+                Transport::Tcp(Box::new(open(Arc::clone(config), syn, iss, now)), tuple)
             }
             Protocol::Mptcp(config) => {
                 let secret = self.secret();
-                let port = tuple.local.port();
-                let local_addresses =
-                    self.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect();
-                let accepting = mptcp::Accepting { path: tuple.into(), local_addresses, iss, secret };
-                let connection = mptcp::Connection::accept((**config).clone(), accepting, syn, now);
+                let accepting = self.accepting(tuple, iss, secret);
+                let open = match syn_ack {
+                    SynAck::Due => mptcp::Connection::accept,
+                    SynAck::Sent => mptcp::Connection::accept_answered,
+                };
+                let connection = open((**config).clone(), accepting, syn, now);
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };
@@ -328,7 +414,7 @@ impl Host {
         if let Some(reset) = reset_for(segment, why)
             && self.limit.allows(now)
         {
-            self.resets.push_back((tuple, reset));
+            self.answers.push_back((tuple, reset));
         }
     }
 
@@ -463,8 +549,8 @@ impl Host {
 
     /// The next packet to send: appended to `out`. Returns the address from which it goes.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<IpAddr> {
-        if let Some((tuple, reset)) = self.resets.pop_front() {
-            return self.emit(tuple, &reset, out);
+        if let Some((tuple, answer)) = self.answers.pop_front() {
+            return self.emit(tuple, &answer, out);
         }
         while let Some(&id) = self.active.front() {
             let mut segment = std::mem::take(&mut self.segment);

@@ -306,3 +306,64 @@ proptest! {
         prop_assert_eq!((host.sockets(), host.poll_timeout()), (0, None));
     }
 }
+
+/// A flood of SYNs that nobody goes on with; then an honest client.
+#[test]
+fn beyond_the_backlog_syns_leave_nothing_behind_and_who_goes_on_gets_a_connection() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        let mut flood = Host::new(vec![address(5, 0)], [5; 4]);
+        let remote = SocketAddr::new(address(2, 0), PORT);
+        for _ in 0..BACKLOG + 50 {
+            flood.connect(pair.now, address(5, 0), remote, &protocol).expect("a free port");
+        }
+        let mut syn = Vec::new();
+        while flood.poll_transmit(pair.now, &mut syn).is_some() {
+            pair.hosts[1].handle_packet(pair.now, &syn);
+            syn.clear();
+        }
+        let server = &pair.hosts[1];
+        assert_eq!(
+            (server.sockets(), server.tuples.len(), server.counters().cookies_sent),
+            (BACKLOG, BACKLOG, 50)
+        );
+        let tokens = server.tokens.len();
+        while pair.hosts[1].poll_transmit(pair.now, &mut syn).is_some() {}
+        while pair.hosts[1].poll_event().is_some() {}
+        let stream = noise(200_000);
+        let seen = echo(&mut pair, &protocol, &stream);
+        assert!(seen[0] == stream && seen[1] == stream, "{} and {} octets", seen[0].len(), seen[1].len());
+        assert_eq!(pair.hosts[1].counters().cookies_accepted, 1);
+        assert!(pair.hosts[1].tokens.len() <= tokens);
+    }
+}
+
+#[test]
+fn who_guesses_cookies_gets_resets_and_opens_nothing() {
+    let protocol = &protocols()[0];
+    let mut pair = Pair::new(1, protocol, Vec::new());
+    pair.hosts[1].set_cookies(CookiePolicy::Always);
+    pair.connect(protocol);
+    while pair.hosts[1].counters().cookies_accepted == 0 && pair.step() {}
+    assert_eq!(pair.hosts[1].sockets(), 1);
+    // Somebody else's ACKs, from an address whose SYN never came.
+    let mut random = Random::new([3, 3]);
+    for port in 0..2_000 {
+        let header = PacketHeader {
+            source: address(7, 0),
+            destination: address(2, 0),
+            source_port: 1024 + port,
+            destination_port: PORT,
+            identification: 0,
+            ttl: TTL,
+            dscp: 0,
+        };
+        let (seq, ack) = (Seq::new(random.next() as u32), Seq::new(random.next() as u32));
+        let segment = Segment { seq, ack, flags: Flags::ACK, window: 100, ..Segment::default() };
+        let mut packet = Vec::new();
+        header.emit_segment_with(&segment, &[], &mut packet).expect("a segment");
+        pair.hosts[1].handle_packet(pair.now, &packet);
+    }
+    let counters = pair.hosts[1].counters();
+    assert_eq!((pair.hosts[1].sockets(), counters.cookies_accepted, counters.unexpected), (1, 1, 2_000));
+}

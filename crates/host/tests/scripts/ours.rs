@@ -2,7 +2,7 @@
 
 use crate::words::{Act, Told};
 use crate::world::{PEER, PORT, SUBJECT, Setting, Tolerance, World};
-use ropewalk_host::{Event, Host, Protocol, SocketId};
+use ropewalk_host::{CookiePolicy, Event, Host, Protocol, SocketId};
 use ropewalk_tcp::Config;
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -25,13 +25,13 @@ pub(crate) struct Ours {
 impl Ours {
     pub(crate) fn new(settings: &[Setting]) -> Self {
         let mut config = Config::linux();
-        let host = Host::new(vec![SUBJECT.into()], [1, 2, 3, 4]);
+        let mut host = Host::new(vec![SUBJECT.into()], [1, 2, 3, 4]);
         for setting in settings {
             match setting {
                 Setting::Ecn => config.ecn = true,
                 Setting::NoDelay => config.nagle = false,
                 Setting::NoSack => config.sack = false,
-                Setting::Cookies => {}
+                Setting::Cookies => host.set_cookies(CookiePolicy::Always),
             }
         }
         Self {

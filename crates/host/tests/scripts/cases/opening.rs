@@ -210,6 +210,53 @@ pub(super) const CASES: &[Case] = &[
         ),
     ),
     Case::new(
+        "a SYN cookie has the MSS in it",
+        "listen
+        < S 0:1 mss 1460 wscale 5 sackok
+        > S. 0:1 ack 1 mss 1460 nowscale nosackok
+        +20 < . 1:1 ack 1
+        accept
+        write 1460
+        > . 1:1461 push",
+    )
+    .with(&[Setting::Cookies]),
+    Case::new(
+        "a SYN cookie has the other options in its timestamp",
+        "listen
+        < S 0:1 mss 1460 wscale 5 sackok ts 50/0
+        > S. 0:1 ack 1 mss 1460 wscale 7 sackok ecr 50
+        +20 < . 1:1 ack 1 win 460 ts 70/0
+        accept
+        write 2896
+        > . 1:1449 ecr 70
+        > . 1449:2897 ecr 70
+        +2 < . 1449:1549 ack 1 win 460 ts 72/0
+        > . 2897:2897 ack 1 sack 1449-1549",
+    )
+    .with(&[Setting::Cookies]),
+    Case::new(
+        "data brings a SYN cookie back",
+        "listen
+        < S 0:1 mss 1460
+        > S. 0:1 ack 1
+        +20 < P. 1:101 ack 1
+        > . 1:1 ack 101
+        accept
+        read 100",
+    )
+    .with(&[Setting::Cookies]),
+    Case::new(
+        "a SYN cookie that was guessed is reset",
+        "listen
+        < S 0:1 mss 1460
+        > S. 0:1 ack 1
+        +20 < . 1:1 ack 2
+        > R 2:2
+        +20 < . 1:1 ack 1
+        accept",
+    )
+    .with(&[Setting::Cookies]),
+    Case::new(
         "ECN is agreed on, and data says so",
         "connect
         > SEW 0:1 notect
