@@ -2,14 +2,15 @@
 
 use crate::cookie::{self, CookiePolicy, Cookies};
 use crate::identity::{Identity, Random};
+use crate::path_mtu::{self, TooLong};
 use crate::reset::{Limit, reset_for};
 use crate::socket::{Socket, Transport};
 use crate::tuple::FourTuple;
 use ropewalk_mptcp::{self as mptcp, Refusal, Secret};
-use ropewalk_tcp as tcp;
+use ropewalk_tcp::{self as tcp, TooBig};
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::protocol::TCP;
-use ropewalk_wire::read::{IpPacket, TcpPacket};
+use ropewalk_wire::read::{Icmp, IpPacket, TcpPacket};
 use ropewalk_wire::{Flags, Join, MptcpOption, PacketHeader, Segment, Token};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -66,8 +67,11 @@ pub struct Counters {
     pub received: u64,
     /// Packets that could not be read, or whose checksum did not hold.
     pub malformed: u64,
-    /// Packets for somebody else or from nobody, fragments, and other protocols than TCP.
+    /// Packets for somebody else or from nobody, fragments, other protocols than TCP, and messages of routers that are not
+    /// believed or do not matter.
     pub ignored: u64,
+    /// Messages that say that a packet was too long, and that are believed, or would be after a timeout.
+    pub too_big: u64,
     /// Segments that nobody expected.
     pub unexpected: u64,
     /// SYNs that came while too many handshakes were unfinished: nothing is kept of them.
@@ -257,7 +261,11 @@ impl Host {
             return;
         };
         let is_own = self.addresses.contains(&ip.header.destination);
-        if !is_own || !may_send(ip.header.source) || !ip.is_whole() || ip.protocol != TCP {
+        let is_for_us = is_own && may_send(ip.header.source) && ip.is_whole();
+        if is_for_us && path_mtu::is_icmp(&ip) {
+            return self.handle_icmp(now, &ip);
+        }
+        if !is_for_us || ip.protocol != TCP {
             self.counters.ignored += 1;
             return;
         }
@@ -273,6 +281,27 @@ impl Host {
             remote: SocketAddr::new(ip.header.source, packet.header.source_port),
         };
         self.handle_segment(now, tuple, &packet);
+    }
+
+    /// A message of a router. Only one about the path's MTU matters.
+    fn handle_icmp(&mut self, now: Instant, ip: &IpPacket<'_>) {
+        if !ip.checksum_holds() || Icmp::checksum_holds(ip) != Some(true) {
+            self.counters.malformed += 1;
+            return;
+        }
+        let obeyed = TooLong::read(ip).and_then(|too_long| {
+            let &(id, subflow) = self.tuples.get(&too_long.tuple)?;
+            let socket = self.sockets.get_mut(&id)?;
+            let result = socket.packet_too_big(now, subflow, too_long.seq, too_long.mss);
+            (result != TooBig::Ignored).then_some(id)
+        });
+        match obeyed {
+            Some(id) => {
+                self.counters.too_big += 1;
+                self.attend(now, id);
+            }
+            None => self.counters.ignored += 1,
+        }
     }
 
     fn handle_segment(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>) {

@@ -8,6 +8,7 @@ mod cookie;
 mod host;
 mod identity;
 mod octets;
+mod path_mtu;
 mod reset;
 mod socket;
 mod tuple;

@@ -3,8 +3,8 @@
 use crate::octets::{ReceiveStore, SendBuffer};
 use crate::tuple::FourTuple;
 use ropewalk_mptcp::{self as mptcp, SubflowId};
-use ropewalk_tcp as tcp;
-use ropewalk_units::{Dsn, Instant};
+use ropewalk_tcp::{self as tcp, TooBig};
+use ropewalk_units::{Dsn, Instant, Seq};
 use ropewalk_wire::{Payload, Segment};
 use std::collections::BTreeMap;
 
@@ -69,6 +69,23 @@ impl Socket {
                 connection.handle_segment_of(&self.received, now, subflow, segment);
             }
             (Transport::Mptcp(..), None) => {}
+        }
+    }
+
+    /// A router says that a segment of ours was too long.
+    pub(crate) fn packet_too_big(
+        &mut self,
+        now: Instant,
+        subflow: Option<SubflowId>,
+        seq: Seq,
+        mss: u16,
+    ) -> TooBig {
+        match (&mut self.transport, subflow) {
+            (Transport::Tcp(connection, _), _) => connection.packet_too_big(now, seq, mss),
+            (Transport::Mptcp(connection, _), Some(subflow)) => {
+                connection.packet_too_big(now, subflow, seq, mss)
+            }
+            (Transport::Mptcp(..), None) => TooBig::Ignored,
         }
     }
 

@@ -22,6 +22,7 @@ mod handshake;
 mod octets;
 mod opportunistic;
 mod order;
+mod path_mtu;
 mod places;
 mod planner;
 mod receive;

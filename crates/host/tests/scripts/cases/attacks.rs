@@ -144,6 +144,55 @@ pub(super) const CASES: &[Case] = &[
         sees reset",
     ),
     Case::new(
+        "a message that a segment was too long, about one that is not on its way",
+        accepted!(
+            "write 1460
+            > . 1:1461
+            +20 < . 1:1 ack 1461
+            write 1460
+            > . 1461:2921
+            +20 < too-big 1000 1
+            < too-big 1000 5000
+            < too-big 1500 1461
+            +20 > nothing
+            < . 1:1 ack 2921
+            write 1460
+            > . 2921:4381"
+        ),
+    ),
+    Case::new(
+        "a message that a segment was too long, about the octet behind the last",
+        accepted!(
+            "write 1460
+            > . 1:1461
+            +20 < too-big 1000 1461
+            linux > . 1:961
+            linux > . 961:1461
+            +20 > nothing"
+        ),
+    )
+    .differs("SEG.SEQ < SND.NXT (RFC 5927 §4.1); Linux takes SND.NXT too"),
+    Case::new(
+        "a message that a segment was too long, though as long ones have arrived",
+        accepted!(
+            "write 1460
+            > . 1:1461
+            +20 < . 1:1 ack 1461
+            write 1460
+            > . 1461:2921
+            +20 < too-big 1000 1461
+            linux > . 1461:2421
+            linux > . 2421:2921
+            +20 > nothing
+            < . 1:1 ack 2921
+            write 1000
+            ours > . 2921:3921
+            linux > . 2921:3881
+            linux > . 3881:3921"
+        ),
+    )
+    .differs("Linux believes what names a sequence number on its way; we wait for a timeout of that segment first (RFC 5927 §7.2), so that whoever sees the numbers cannot shorten segments that arrive"),
+    Case::new(
         "a RST at the last SACKed octet",
         accepted!(
             "< . 1461:2921 ack 1

@@ -86,6 +86,50 @@ pub(super) const CASES: &[Case] = &[
         ),
     ),
     Case::new(
+        "a segment that was too long for the path leaves again in pieces",
+        accepted!(
+            "write 1460
+            > . 1:1461
+            +20 < too-big 1000 1
+            > . 1:961
+            > . 961:1461
+            +20 < . 1:1 ack 1461
+            write 2000
+            > . 1461:2421
+            > . 2421:3381
+            > . 3381:3461 push"
+        ),
+    ),
+    Case::new(
+        "two segments that were too long for the path",
+        accepted!(
+            "write 2920
+            > . 1:1461
+            > . 1461:2921 push
+            +20 < too-big 1000 1
+            > . 1:961
+            ours > . 961:1461
+            ours > . 1461:2421
+            ours > . 2421:2921
+            linux > . 961:1921
+            linux > . 1921:2881
+            linux > . 2881:2921
+            +20 < . 1:1 ack 2921"
+        ),
+    )
+    .differs("Linux fills its retransmissions from the segment behind; ours are cut from one segment each"),
+    Case::new(
+        "a path is never taken to carry less than 552 octets",
+        accepted!(
+            "write 1460
+            > . 1:1461
+            +20 < too-big 68 1
+            > . 1:513
+            > . 513:1025
+            > . 1025:1461"
+        ),
+    ),
+    Case::new(
         "an echo of congestion shrinks the window, and CWR tells of it",
         "listen
         < SEW 0:1 mss 1460
