@@ -1,14 +1,16 @@
 //! The host: who gets a packet, who may open what, and when somebody has to be asked again.
 
+use crate::cookie::{self, CookiePolicy, Cookies};
 use crate::identity::{Identity, Random};
+use crate::path_mtu::{self, TooLong};
 use crate::reset::{Limit, reset_for};
 use crate::socket::{Socket, Transport};
 use crate::tuple::FourTuple;
 use ropewalk_mptcp::{self as mptcp, Refusal, Secret};
-use ropewalk_tcp as tcp;
+use ropewalk_tcp::{self as tcp, TooBig};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::protocol::TCP;
-use ropewalk_wire::read::{IpPacket, TcpPacket};
+use ropewalk_wire::read::{Icmp, IpPacket, TcpPacket};
 use ropewalk_wire::{Flags, Join, MptcpOption, PacketHeader, Segment, Token, is_of_one_host};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -25,6 +27,15 @@ enum Origin {
     Connected,
     /// A peer.
     Accepted,
+}
+
+/// The SYN/ACK of a connection that is accepted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SynAck {
+    /// The connection sends it.
+    Due,
+    /// It has left with a cookie, and its acknowledgement came.
+    Sent,
 }
 
 /// What a connection speaks.
@@ -56,12 +67,19 @@ pub struct Counters {
     pub received: u64,
     /// Packets that could not be read, or whose checksum did not hold.
     pub malformed: u64,
-    /// Packets for somebody else or from nobody, fragments, and other protocols than TCP.
+    /// Packets for somebody else or from nobody, fragments, other protocols than TCP, and messages of routers that are not
+    /// believed or do not matter.
     pub ignored: u64,
+    /// Messages that say that a packet was too long, and that are believed, or would be after a timeout.
+    pub too_big: u64,
     /// Segments that nobody expected.
     pub unexpected: u64,
-    /// SYNs that were dropped because too many handshakes were unfinished, and handshakes that were given up for them.
+    /// SYNs that came while too many handshakes were unfinished: an old one was given up for it, or nothing is kept of it.
     pub overflows: u64,
+    /// SYNs that were answered with a cookie.
+    pub cookies_sent: u64,
+    /// Connections whose acknowledgement brought a cookie back.
+    pub cookies_accepted: u64,
     /// Packets sent.
     pub sent: u64,
 }
@@ -70,8 +88,8 @@ pub struct Counters {
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 /// Octets that the host takes from a connection before the application reads them.
 const READY: usize = 256 * 1024;
-/// Handshakes that a peer has begun and nobody has finished: beyond these, the oldest is given up, or SYNs are dropped. As many
-/// as Linux's `net.ipv4.tcp_max_syn_backlog` on a small machine.
+/// Handshakes that a peer has begun and nobody has finished: beyond these, the oldest is given up, or SYNs are answered with
+/// cookies. As many as Linux's `net.ipv4.tcp_max_syn_backlog` on a small machine.
 const BACKLOG: usize = 128;
 /// What a handshake is left at least, however many others begin: the time in which an honest peer answers (the RTO before any
 /// measurement, RFC 6298 §2.1).
@@ -97,8 +115,9 @@ pub struct Host {
     /// Accepted connections whose handshake is not over, and since when.
     opening: BTreeMap<SocketId, Instant>,
     next_port: u16,
-    /// Resets that wait.
-    resets: VecDeque<(FourTuple, Segment)>,
+    /// Answers to segments of no connection that wait: resets, and SYN/ACKs with a cookie.
+    answers: VecDeque<(FourTuple, Segment)>,
+    cookies: Cookies,
     limit: Limit,
     /// Connections that may have something to send.
     active: VecDeque<SocketId>,
@@ -123,7 +142,8 @@ impl Host {
             listeners: BTreeMap::new(),
             opening: BTreeMap::new(),
             next_port: *EPHEMERAL.start(),
-            resets: VecDeque::new(),
+            answers: VecDeque::new(),
+            cookies: Cookies::default(),
             limit: Limit::new(),
             active: VecDeque::new(),
             timers: BTreeSet::new(),
@@ -132,6 +152,11 @@ impl Host {
             segment: Segment::default(),
             octets: Vec::new(),
         }
+    }
+
+    /// When SYNs are answered with cookies.
+    pub fn set_cookies(&mut self, policy: CookiePolicy) {
+        self.cookies.policy = policy;
     }
 
     /// Connections to this port of any of the host's addresses are accepted.
@@ -242,7 +267,11 @@ impl Host {
         };
         let is_own = self.addresses.contains(&ip.header.destination);
         // RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
-        if !is_own || !is_of_one_host(ip.header.source) || !ip.is_whole() || ip.protocol != TCP {
+        let is_for_us = is_own && is_of_one_host(ip.header.source) && ip.is_whole();
+        if is_for_us && path_mtu::is_icmp(&ip) {
+            return self.handle_icmp(now, &ip);
+        }
+        if !is_for_us || ip.protocol != TCP {
             self.counters.ignored += 1;
             return;
         }
@@ -260,8 +289,35 @@ impl Host {
         self.handle_segment(now, tuple, &packet);
     }
 
+    /// A message of a router. Only one about the path's MTU matters.
+    fn handle_icmp(&mut self, now: Instant, ip: &IpPacket<'_>) {
+        if !ip.checksum_holds() || Icmp::checksum_holds(ip) != Some(true) {
+            self.counters.malformed += 1;
+            return;
+        }
+        let obeyed = TooLong::read(ip).and_then(|too_long| {
+            let &(id, subflow) = self.tuples.get(&too_long.tuple)?;
+            let socket = self.sockets.get_mut(&id)?;
+            let result = socket.packet_too_big(now, subflow, too_long.seq, too_long.mss);
+            (result != TooBig::Ignored).then_some(id)
+        });
+        match obeyed {
+            Some(id) => {
+                self.counters.too_big += 1;
+                self.attend(now, id);
+            }
+            None => self.counters.ignored += 1,
+        }
+    }
+
     fn handle_segment(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>) {
         let Some(&(id, subflow)) = self.tuples.get(&tuple) else { return self.open(now, tuple, packet) };
+        if packet.header.flags.contains(Flags::SYN)
+            && self.may_open_again(id, &packet.segment(ropewalk_units::Dsn::new(0)))
+        {
+            self.remove(id);
+            return self.open(now, tuple, packet);
+        }
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let mut segment = packet.segment(socket.near());
         socket.keep(&mut segment, packet.payload);
@@ -276,7 +332,7 @@ impl Host {
             && !segment.flags.contains(Flags::ACK)
             && !segment.flags.contains(Flags::RST);
         if !opens {
-            return self.refuse(now, tuple, &segment, None);
+            return self.resume(now, tuple, packet, &segment);
         }
         let join = segment.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Join(Join::Syn { token, .. }) => Some(*token),
@@ -284,10 +340,12 @@ impl Host {
         });
         match (join, self.listeners.get(&tuple.local.port()).cloned()) {
             (Some(token), _) => self.join(now, tuple, &segment, token),
+            (None, Some(protocol)) if self.keeps_nothing(now) => {
+                self.answer_with_cookie(now, tuple, &segment, &protocol);
+            }
             (None, Some(protocol)) => {
-                if self.has_room(now) {
-                    self.accept(now, tuple, &segment, &protocol);
-                }
+                let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
+                self.accept(now, tuple, &segment, iss, &protocol, SynAck::Due);
             }
             (None, None) => self.refuse(now, tuple, &segment, None),
         }
@@ -320,20 +378,78 @@ impl Host {
         }
     }
 
-    fn accept(&mut self, now: Instant, tuple: FourTuple, syn: &Segment, protocol: &Protocol) {
-        let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
+    /// Are SYNs answered with cookies now?
+    fn keeps_nothing(&mut self, now: Instant) -> bool {
+        self.cookies.policy == CookiePolicy::Always || !self.has_room(now)
+    }
+
+    /// RFC 4987 §3.6: the SYN/ACK that a connection would have sent, with a cookie for its number. Nothing is kept, so nobody
+    /// remembers keys of Multipath TCP either: the connection will be TCP's.
+    fn answer_with_cookie(&mut self, now: Instant, tuple: FourTuple, syn: &Segment, protocol: &Protocol) {
+        let (syn, cookie) = self.cookies.make(now, &self.identity, tuple, syn);
+        let mut answer = Segment::default();
+        let answers = match protocol {
+            Protocol::Tcp(config) => {
+                tcp::Connection::accept(Arc::clone(config), &syn, cookie, now).transmit(now, &mut answer)
+            }
+            Protocol::Mptcp(config) => {
+                let accepting = self.accepting(tuple, cookie, Secret([0; 32]));
+                let mut connection = mptcp::Connection::accept((**config).clone(), accepting, &syn, now);
+                connection.transmit(now, &mut answer).is_some()
+            }
+        };
+        if answers {
+            cookie::stamp(&mut answer, &syn);
+            self.counters.cookies_sent += 1;
+            self.answers.push_back((tuple, answer));
+        }
+    }
+
+    /// A segment that opens nothing, of no connection: it may bring a cookie back.
+    fn resume(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>, segment: &Segment) {
+        let protocol = self.listeners.get(&tuple.local.port()).cloned();
+        let acknowledges =
+            segment.flags.contains(Flags::ACK) && !segment.flags.intersects(Flags::SYN | Flags::RST);
+        let known = protocol
+            .filter(|_| acknowledges)
+            .and_then(|protocol| Some((self.cookies.read(now, &self.identity, tuple, segment)?, protocol)));
+        let Some(((syn, iss), protocol)) = known else { return self.refuse(now, tuple, segment, None) };
+        self.counters.cookies_accepted += 1;
+        self.accept(now, tuple, &syn, iss, &protocol, SynAck::Sent);
+        self.handle_segment(now, tuple, packet);
+    }
+
+    fn accepting(&self, tuple: FourTuple, iss: Seq, secret: Secret) -> mptcp::Accepting {
+        let port = tuple.local.port();
+        let local_addresses = self.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect();
+        mptcp::Accepting { path: tuple.into(), local_addresses, iss, secret }
+    }
+
+    fn accept(
+        &mut self,
+        now: Instant,
+        tuple: FourTuple,
+        syn: &Segment,
+        iss: Seq,
+        protocol: &Protocol,
+        syn_ack: SynAck,
+    ) {
         let transport = match protocol {
             Protocol::Tcp(config) => {
-                let connection = tcp::Connection::accept(Arc::clone(config), syn, iss, now);
-                Transport::Tcp(Box::new(connection), tuple)
+                let open = match syn_ack {
+                    SynAck::Due => tcp::Connection::accept,
+                    SynAck::Sent => tcp::Connection::accept_answered,
+                };
+                Transport::Tcp(Box::new(open(Arc::clone(config), syn, iss, now)), tuple)
             }
             Protocol::Mptcp(config) => {
                 let secret = self.secret();
-                let port = tuple.local.port();
-                let local_addresses =
-                    self.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect();
-                let accepting = mptcp::Accepting { path: tuple.into(), local_addresses, iss, secret };
-                let connection = mptcp::Connection::accept((**config).clone(), accepting, syn, now);
+                let accepting = self.accepting(tuple, iss, secret);
+                let open = match syn_ack {
+                    SynAck::Due => mptcp::Connection::accept,
+                    SynAck::Sent => mptcp::Connection::accept_answered,
+                };
+                let connection = open((**config).clone(), accepting, syn, now);
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };
@@ -345,7 +461,7 @@ impl Host {
         if let Some(reset) = reset_for(segment, why)
             && self.limit.allows(now)
         {
-            self.resets.push_back((tuple, reset));
+            self.answers.push_back((tuple, reset));
         }
     }
 
@@ -354,6 +470,12 @@ impl Host {
         self.process_events(now, id);
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         socket.collect(READY);
+        if socket.abandons() {
+            socket.abort();
+            // What it was told of the end goes on to the application.
+            self.process_events(now, id);
+        }
+        let Some(socket) = self.sockets.get_mut(&id) else { return };
         socket.release();
         if !std::mem::replace(&mut socket.is_active, true) {
             self.active.push_back(id);
@@ -481,8 +603,8 @@ impl Host {
 
     /// The next packet to send: appended to `out`. Returns the address from which it goes.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<IpAddr> {
-        if let Some((tuple, reset)) = self.resets.pop_front() {
-            return self.emit(tuple, &reset, out);
+        if let Some((tuple, answer)) = self.answers.pop_front() {
+            return self.emit(tuple, &answer, out);
         }
         while let Some(&id) = self.active.front() {
             let mut segment = std::mem::take(&mut self.segment);
@@ -545,7 +667,7 @@ impl Host {
         }
     }
 
-    /// Nothing is left of a connection.
+    /// Nothing is left of a connection, nor a way to it.
     fn remove(&mut self, id: SocketId) {
         let Some(socket) = self.sockets.remove(&id) else { return };
         self.opening.remove(&id);
@@ -560,6 +682,15 @@ impl Host {
         if let Some(at) = socket.armed {
             self.timers.remove(&(at, id));
         }
+    }
+
+    /// RFC 9293 §3.10.7.4, RFC 6191: a SYN may end TIME-WAIT, where nothing of the old connection can be taken for the new one.
+    fn may_open_again(&self, id: SocketId, segment: &Segment) -> bool {
+        let is_syn = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST);
+        is_syn
+            && self.tcp(id).is_some_and(|connection| {
+                connection.state() == tcp::State::TimeWait && segment.seq.after(connection.rcv_nxt())
+            })
     }
 
     /// What happened, in order; call until `None`.
@@ -596,6 +727,15 @@ impl Host {
     pub fn finish(&mut self, now: Instant, id: SocketId) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.finish();
+            self.attend(now, id);
+        }
+    }
+
+    /// Nothing more will be written or read. RFC 9293 §3.6.1: whoever has not read everything, or gets more data, resets the
+    /// connection, so that the peer knows that data is lost.
+    pub fn close(&mut self, now: Instant, id: SocketId) {
+        if let Some(socket) = self.sockets.get_mut(&id) {
+            socket.close();
             self.attend(now, id);
         }
     }

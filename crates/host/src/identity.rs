@@ -37,6 +37,16 @@ impl Identity {
         Seq::new(clock.wrapping_add(self.function.hash(&tuple) as u32))
     }
 
+    /// A function of the 4-tuple and of `more` that nobody can compute without the secret. It says nothing of the initial sequence
+    /// numbers: their input is shorter.
+    pub(crate) fn function_of(&self, local: SocketAddr, remote: SocketAddr, more: &[u8; 13]) -> u64 {
+        let mut input = [0; 36 + 13];
+        write(&mut input[..18], local);
+        write(&mut input[18..36], remote);
+        input[36..].copy_from_slice(more);
+        self.function.hash(&input)
+    }
+
     /// A secret for a new connection whose token no other one of the host has (RFC 8684 §3.1).
     ///
     /// # Panics

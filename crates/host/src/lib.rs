@@ -4,13 +4,16 @@
 //! and what only a host knows: which 4-tuple belongs to whom, which ports are free, who listens, and the application's octets.
 //! Time and randomness are arguments.
 
+mod cookie;
 mod host;
 mod identity;
 mod octets;
+mod path_mtu;
 mod reset;
 mod socket;
 mod tuple;
 
+pub use cookie::CookiePolicy;
 pub use host::{Counters, Event, Host, Protocol, SocketId};
 pub use identity::Identity;
 pub use reset::reset_for;

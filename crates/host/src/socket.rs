@@ -3,8 +3,8 @@
 use crate::octets::{ReceiveStore, SendBuffer};
 use crate::tuple::FourTuple;
 use ropewalk_mptcp::{self as mptcp, SubflowId};
-use ropewalk_tcp as tcp;
-use ropewalk_units::{Dsn, Instant};
+use ropewalk_tcp::{self as tcp, TooBig};
+use ropewalk_units::{Dsn, Instant, Seq};
 use ropewalk_wire::{Payload, Segment};
 use std::collections::BTreeMap;
 
@@ -28,6 +28,8 @@ pub(crate) struct Socket {
     received: ReceiveStore,
     /// Delivered by the connection, and not yet read by the application.
     ready: Vec<u8>,
+    /// The application will not read any more.
+    is_abandoned: bool,
     /// The timer that the host keeps for it.
     pub(crate) armed: Option<Instant>,
     /// It stands among those that may have something to send.
@@ -37,7 +39,16 @@ pub(crate) struct Socket {
 impl Socket {
     pub(crate) fn new(transport: Transport) -> Self {
         let (sent, received) = (SendBuffer::default(), ReceiveStore::default());
-        Self { transport, sent, released: 0, received, ready: Vec::new(), armed: None, is_active: false }
+        Self {
+            transport,
+            sent,
+            released: 0,
+            received,
+            ready: Vec::new(),
+            is_abandoned: false,
+            armed: None,
+            is_active: false,
+        }
     }
 
     /// The data octet that the connection expects next: a DSN of 32 bits is one near it.
@@ -61,6 +72,23 @@ impl Socket {
                 connection.handle_segment_of(&self.received, now, subflow, segment);
             }
             (Transport::Mptcp(..), None) => {}
+        }
+    }
+
+    /// A router says that a segment of ours was too long.
+    pub(crate) fn packet_too_big(
+        &mut self,
+        now: Instant,
+        subflow: Option<SubflowId>,
+        seq: Seq,
+        mss: u16,
+    ) -> TooBig {
+        match (&mut self.transport, subflow) {
+            (Transport::Tcp(connection, _), _) => connection.packet_too_big(now, seq, mss),
+            (Transport::Mptcp(connection, _), Some(subflow)) => {
+                connection.packet_too_big(now, subflow, seq, mss)
+            }
+            (Transport::Mptcp(..), None) => TooBig::Ignored,
         }
     }
 
@@ -171,7 +199,22 @@ impl Socket {
         }
     }
 
+    /// No more will be written or read.
+    pub(crate) fn close(&mut self) {
+        self.is_abandoned = true;
+        if self.ready.is_empty() {
+            self.finish();
+        }
+    }
+
+    /// Is there data that nobody will read?
+    pub(crate) fn abandons(&self) -> bool {
+        self.is_abandoned && !self.ready.is_empty()
+    }
+
+    /// Ends at once; what was not read goes.
     pub(crate) fn abort(&mut self) {
+        self.ready.clear();
         match &mut self.transport {
             Transport::Tcp(connection, _) => connection.abort(),
             Transport::Mptcp(connection, _) => connection.abort(),

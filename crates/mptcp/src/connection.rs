@@ -22,6 +22,7 @@ mod handshake;
 mod octets;
 mod opportunistic;
 mod order;
+mod path_mtu;
 mod places;
 mod planner;
 mod receive;
@@ -172,12 +173,28 @@ impl Connection {
     /// connection; one with MP_JOIN opens none ([`Refusal::UNKNOWN`](crate::Refusal::UNKNOWN)). The initial subflow is
     /// `SubflowId(0)`.
     pub fn accept(config: Config, accepting: Accepting, syn: &Segment, now: Instant) -> Self {
+        Self::accept_by(tcp::Connection::accept, config, accepting, syn, now)
+    }
+
+    /// As [`Self::accept`], where a SYN/ACK has left and nothing was kept of it ([`tcp::Connection::accept_answered`]). The
+    /// SYN is one without MP_CAPABLE: nobody remembers keys.
+    pub fn accept_answered(config: Config, accepting: Accepting, syn: &Segment, now: Instant) -> Self {
+        Self::accept_by(tcp::Connection::accept_answered, config, accepting, syn, now)
+    }
+
+    fn accept_by(
+        open: fn(Arc<tcp::Config>, &Segment, Seq, Instant) -> tcp::Connection,
+        config: Config,
+        accepting: Accepting,
+        syn: &Segment,
+        now: Instant,
+    ) -> Self {
         let Accepting { path, local_addresses, iss, secret } = accepting;
         let path_manager = PathManager::server(&config, &local_addresses, path);
         let mut connection = Self::new(config, Role::Server, path_manager, secret);
         let named = connection.config.endpoints(Role::Server);
         connection.addresses = Addresses::new(path, &local_addresses, named);
-        let tcp = tcp::Connection::accept(Arc::clone(&connection.tcp_config), syn, iss, now);
+        let tcp = open(Arc::clone(&connection.tcp_config), syn, iss, now);
         connection.add_initial(tcp, path);
         let capable = syn.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Capable { checksum_required, no_more_subflows, sender_key: None, .. } => {

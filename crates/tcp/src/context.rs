@@ -81,6 +81,11 @@ impl Context {
         self.agreed = Agreed { ecn: self.agreed.ecn, ..Agreed::on(&self.config, syn) };
     }
 
+    /// The path carries no more than this MSS.
+    pub(crate) fn lower_mss(&mut self, mss: u16) {
+        self.agreed.mss = self.agreed.mss.min(mss.max(LEAST_MSS));
+    }
+
     /// RFC 6691: octets of data in a full segment; options that every segment carries come out of the MSS.
     pub(crate) fn segment_size(&self) -> u32 {
         let mss = u32::from(self.config.mss.min(self.agreed.mss));

@@ -26,6 +26,6 @@ pub use event::Event;
 pub use quirks::{Blame, Quirks, SubflowAcks};
 pub use receive::{Pieces, Received};
 pub use ropewalk_congestion::{CongestionControl, Coupling, HyStart, congestion_controls};
-pub use sender::Room;
+pub use sender::{Room, TooBig};
 pub use state::{CloseReason, State, TimerKind};
 pub use stats::Stats;

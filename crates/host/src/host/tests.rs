@@ -35,13 +35,23 @@ struct Pair {
     now: Instant,
     fates: Vec<Fate>,
     sent: usize,
+    narrow: Option<Narrow>,
+}
+
+/// A router on the way that carries no more than this.
+struct Narrow {
+    mtu: usize,
+    says: bool,
+    /// It begins once so many packets have gone, from either side.
+    after: usize,
+    dropped: usize,
 }
 
 impl Pair {
     fn new(paths: u8, protocol: &Protocol, fates: Vec<Fate>) -> Self {
         let mut hosts = [host(1, paths), host(2, paths)];
         hosts[1].listen(PORT, protocol.clone());
-        Self { hosts, flying: BTreeMap::new(), now: Instant::ZERO, fates, sent: 0 }
+        Self { hosts, flying: BTreeMap::new(), now: Instant::ZERO, fates, sent: 0, narrow: None }
     }
 
     fn connect(&mut self, protocol: &Protocol) -> SocketId {
@@ -53,6 +63,19 @@ impl Pair {
         for from in 0..2 {
             let mut packet = Vec::new();
             while self.hosts[from].poll_transmit(self.now, &mut packet).is_some() {
+                let sent = self.sent;
+                let drops = |narrow: &&mut Narrow| packet.len() > narrow.mtu && sent >= narrow.after;
+                if let Some(narrow) = self.narrow.as_mut().filter(drops) {
+                    narrow.dropped += 1;
+                    if narrow.says {
+                        let message = too_big(&packet, narrow.mtu as u32, 28);
+                        let at = self.now + Duration::from_millis(2);
+                        self.flying.insert((at, self.sent as u64 * 2), (from, message));
+                    }
+                    self.sent += 1;
+                    packet.clear();
+                    continue;
+                }
                 let fate =
                     self.fates.get(self.sent % self.fates.len().max(1)).copied().unwrap_or(Fate::Arrives);
                 let copies: &[u64] = match fate {
@@ -451,9 +474,11 @@ proptest! {
             prop_oneof![8 => Just(Fate::Arrives), 1 => Just(Fate::Lost), 1 => Just(Fate::Twice), 1 => Just(Fate::Late)],
             20..200,
         ),
+        narrow in prop::option::of((552usize..1_500, 0usize..200)),
     ) {
         let protocol = &protocols()[protocol];
         let mut pair = Pair::new(paths, protocol, fates);
+        pair.narrow = narrow.map(|(mtu, after)| Narrow { mtu, says: true, after, dropped: 0 });
         let stream = noise(len);
         let seen = echo(&mut pair, protocol, &stream);
         prop_assert!(seen[0] == stream, "the client saw {} of {len} octets", seen[0].len());
@@ -474,4 +499,265 @@ proptest! {
         host.handle_packet(Instant::ZERO, &packet);
         prop_assert_eq!((host.sockets(), host.poll_timeout()), (0, None));
     }
+}
+
+/// A flood of SYNs that nobody goes on with; then an honest client.
+#[test]
+fn beyond_the_backlog_syns_leave_nothing_behind_and_who_goes_on_gets_a_connection() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        let mut flood = Host::new(vec![address(5, 0)], [5; 4]);
+        let remote = SocketAddr::new(address(2, 0), PORT);
+        for _ in 0..BACKLOG + 50 {
+            flood.connect(pair.now, address(5, 0), remote, &protocol).expect("a free port");
+        }
+        let mut syn = Vec::new();
+        while flood.poll_transmit(pair.now, &mut syn).is_some() {
+            pair.hosts[1].handle_packet(pair.now, &syn);
+            syn.clear();
+        }
+        let server = &pair.hosts[1];
+        assert_eq!(
+            (server.sockets(), server.tuples.len(), server.counters().cookies_sent),
+            (BACKLOG, BACKLOG, 50)
+        );
+        let tokens = server.tokens.len();
+        while pair.hosts[1].poll_transmit(pair.now, &mut syn).is_some() {}
+        while pair.hosts[1].poll_event().is_some() {}
+        let stream = noise(200_000);
+        let seen = echo(&mut pair, &protocol, &stream);
+        assert!(seen[0] == stream && seen[1] == stream, "{} and {} octets", seen[0].len(), seen[1].len());
+        assert_eq!(pair.hosts[1].counters().cookies_accepted, 1);
+        assert!(pair.hosts[1].tokens.len() <= tokens);
+    }
+}
+
+#[test]
+fn who_guesses_cookies_gets_resets_and_opens_nothing() {
+    let protocol = &protocols()[0];
+    let mut pair = Pair::new(1, protocol, Vec::new());
+    pair.hosts[1].set_cookies(CookiePolicy::Always);
+    pair.connect(protocol);
+    while pair.hosts[1].counters().cookies_accepted == 0 && pair.step() {}
+    assert_eq!(pair.hosts[1].sockets(), 1);
+    // Somebody else's ACKs, from an address whose SYN never came.
+    let mut random = Random::new([3, 3]);
+    for port in 0..2_000 {
+        let header = PacketHeader {
+            source: address(7, 0),
+            destination: address(2, 0),
+            source_port: 1024 + port,
+            destination_port: PORT,
+            identification: 0,
+            ttl: TTL,
+            dscp: 0,
+        };
+        let (seq, ack) = (Seq::new(random.next() as u32), Seq::new(random.next() as u32));
+        let segment = Segment { seq, ack, flags: Flags::ACK, window: 100, ..Segment::default() };
+        let mut packet = Vec::new();
+        header.emit_segment_with(&segment, &[], &mut packet).expect("a segment");
+        pair.hosts[1].handle_packet(pair.now, &packet);
+    }
+    let counters = pair.hosts[1].counters();
+    assert_eq!((pair.hosts[1].sockets(), counters.cookies_accepted, counters.unexpected), (1, 1, 2_000));
+}
+
+/// What a router would say of a packet of a host's, in the packet's own family.
+fn too_big(packet: &[u8], mtu: u32, quotes: usize) -> Vec<u8> {
+    let lost = IpPacket::read(packet).expect("a packet of a host's");
+    let ip = ropewalk_wire::IpHeader {
+        // Any router.
+        source: if lost.header.source.is_ipv4() {
+            address(99, 9)
+        } else {
+            "fd00::99".parse().expect("an address")
+        },
+        destination: lost.header.source,
+        dscp: 0,
+        ecn: ropewalk_wire::Ecn::NotEct,
+        ttl: 60,
+        identification: 0,
+        dont_fragment: false,
+        flow_label: 0,
+    };
+    let mut out = Vec::new();
+    Icmp::PacketTooBig { mtu, quoted: &packet[..quotes.min(packet.len())] }
+        .emit(&ip, &mut out)
+        .expect("a message");
+    out
+}
+
+/// Both hosts, with one path whose router drops what is longer than `mtu`, and says so, or does not.
+fn transfer_over(mtu: usize, says: bool, protocol: &Protocol, stream: &[u8]) -> ([Vec<u8>; 2], Pair) {
+    let mut pair = Pair::new(1, protocol, Vec::new());
+    pair.narrow = Some(Narrow { mtu, says, after: 0, dropped: 0 });
+    let seen = echo(&mut pair, protocol, stream);
+    (seen, pair)
+}
+
+#[test]
+fn a_path_that_carries_less_is_found_and_nothing_is_lost() {
+    let stream = noise(300_000);
+    for protocol in protocols() {
+        let (seen, pair) = transfer_over(1_200, true, &protocol, &stream);
+        assert!(seen.iter().all(|seen| *seen == stream), "{} and {}", seen[0].len(), seen[1].len());
+        let dropped = pair.narrow.as_ref().map_or(0, |narrow| narrow.dropped);
+        // An initial window from either side, and no more.
+        assert!((2..=20).contains(&dropped), "{dropped} packets were too long");
+        assert!(pair.hosts.iter().all(|host| host.counters().too_big > 0));
+        assert!(pair.now < Instant::ZERO + Duration::from_secs(70), "TIME-WAIT and less: {:?}", pair.now);
+    }
+}
+
+#[test]
+fn without_the_router_s_word_it_is_not_found() {
+    let stream = noise(30_000);
+    let (seen, _) = transfer_over(1_200, false, &protocols()[0], &stream);
+    assert!(seen.iter().all(|seen| seen.len() < stream.len()));
+}
+
+/// A connection over which full segments have gone, and the last packet that the client sent: it is on its way.
+fn busy(protocol: &Protocol) -> (Pair, SocketId, Vec<u8>) {
+    let mut pair = Pair::new(1, protocol, Vec::new());
+    let client = pair.connect(protocol);
+    let stream = noise(70_000);
+    while pair.now < Instant::ZERO + Duration::from_millis(100) && pair.step() {}
+    assert_eq!(pair.hosts[0].write(pair.now, client, &stream[..40_000]), 40_000);
+    while pair.now < Instant::ZERO + Duration::from_millis(200) && pair.step() {}
+    assert_eq!(pair.hosts[0].write(pair.now, client, &stream[40_000..]), 30_000);
+    let mut packet = Vec::new();
+    pair.hosts[0].poll_transmit(pair.now, &mut packet).expect("a full segment");
+    assert_eq!(packet.len(), 1500);
+    (pair, client, packet)
+}
+
+fn smss(pair: &Pair, id: SocketId) -> u32 {
+    let host = &pair.hosts[0];
+    host.tcp(id).map_or_else(
+        || {
+            host.mptcp(id)
+                .and_then(|connection| connection.subflows().next())
+                .expect("a subflow")
+                .tcp()
+                .smss()
+        },
+        tcp::Connection::smss,
+    )
+}
+
+/// RFC 5927 §4.1: whoever cannot see the connection has to guess its sequence numbers.
+#[test]
+fn a_message_about_what_is_not_on_its_way_is_ignored() {
+    for protocol in protocols() {
+        let (mut pair, client, packet) = busy(&protocol);
+        let before = smss(&pair, client);
+        let with = |at: usize, octets: &[u8]| {
+            let mut changed = packet.clone();
+            changed[at..at + octets.len()].copy_from_slice(octets);
+            changed
+        };
+        let number = u32::from_be_bytes([packet[24], packet[25], packet[26], packet[27]]);
+        let beyond = with(24, &number.wrapping_add(2_000_000).to_be_bytes());
+        let below = with(24, &number.wrapping_sub(1).to_be_bytes());
+        let (other_port, udp) = (with(20, &[0xc0, 0x77]), with(9, &[17]));
+        let small = with(2, &600u16.to_be_bytes());
+        let mut messages = vec![
+            too_big(&beyond, 1_000, 28),
+            too_big(&below, 1_000, 28),
+            too_big(&other_port, 1_000, 28),
+            too_big(&udp, 1_000, 28),
+            // It was no longer than what the path carries, by its own header and by the claim.
+            too_big(&small, 1_000, 28),
+            too_big(&packet, 1_500, 28),
+            too_big(&packet, 9_000, 28),
+            // Too little is quoted.
+            too_big(&packet, 1_000, 27),
+        ];
+        let mut damaged = too_big(&packet, 1_000, 28);
+        *damaged.last_mut().expect("octets") ^= 1;
+        messages.push(damaged);
+        for (index, message) in messages.iter().enumerate() {
+            pair.hosts[0].handle_packet(pair.now, message);
+            assert_eq!(smss(&pair, client), before, "message {index}");
+        }
+        let counters = pair.hosts[0].counters();
+        assert_eq!((counters.too_big, counters.ignored, counters.malformed), (0, 8, 1));
+    }
+}
+
+/// RFC 5927 §7.2: an attacker on the way sees the numbers, but segments of this length have arrived before. Its messages change nothing
+/// while they go on arriving.
+#[test]
+fn a_message_against_what_was_seen_to_arrive_waits_for_a_timeout() {
+    for protocol in protocols() {
+        let (mut pair, client, packet) = busy(&protocol);
+        let before = smss(&pair, client);
+        pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 600, 28));
+        assert_eq!((smss(&pair, client), pair.hosts[0].counters().too_big), (before, 1));
+        // The segment arrives after all.
+        pair.hosts[1].handle_packet(pair.now, &packet);
+        while pair.now < Instant::ZERO + Duration::from_secs(5) && pair.step() {}
+        assert_eq!(smss(&pair, client), before);
+        // This one does not, and no other one does.
+        let (mut pair, client, packet) = busy(&protocol);
+        pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 600, 28));
+        pair.fates = vec![Fate::Lost];
+        while smss(&pair, client) == before
+            && pair.now < Instant::ZERO + Duration::from_secs(5)
+            && pair.step()
+        {}
+        assert_eq!(smss(&pair, client), before - 900);
+        pair.fates = Vec::new();
+        while pair.now < Instant::ZERO + Duration::from_secs(20) && pair.step() {}
+        let id = *pair.hosts[1].sockets.keys().next().expect("the server's");
+        assert_eq!(pair.hosts[1].readable(id), 70_000, "all of it arrived");
+    }
+}
+
+#[test]
+fn no_message_makes_segments_shorter_than_the_floor() {
+    let mut pair = Pair::new(1, &protocols()[0], Vec::new());
+    let client = pair.connect(&protocols()[0]);
+    while pair.now < Instant::ZERO + Duration::from_millis(100) && pair.step() {}
+    pair.hosts[0].write(pair.now, client, &noise(20_000));
+    let mut packet = Vec::new();
+    pair.hosts[0].poll_transmit(pair.now, &mut packet).expect("a full segment");
+    pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 68, 28));
+    // 552 less 40 of headers and 12 of timestamps.
+    assert_eq!(smss(&pair, client), 500);
+    pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 68, 28));
+    assert_eq!(smss(&pair, client), 500);
+}
+
+#[test]
+fn over_ipv6_the_floor_is_what_every_link_carries() {
+    let ends = ["fd00::1", "fd00::2"].map(|text| text.parse::<IpAddr>().expect("an address"));
+    let protocol = &protocols()[0];
+    let mut pair = Pair::new(1, protocol, Vec::new());
+    pair.hosts = ends.map(|end| Host::new(vec![end], [8; 4]));
+    pair.hosts[1].listen(PORT, protocol.clone());
+    let remote = SocketAddr::new(ends[1], PORT);
+    let client = pair.hosts[0].connect(pair.now, ends[0], remote, protocol).expect("a free port");
+    while pair.now < Instant::ZERO + Duration::from_millis(100) && pair.step() {}
+    pair.hosts[0].write(pair.now, client, &noise(20_000));
+    let mut packet = Vec::new();
+    pair.hosts[0].poll_transmit(pair.now, &mut packet).expect("a full segment");
+    let before = smss(&pair, client);
+    // RFC 8201 §4: no link has less.
+    pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 1_279, 48));
+    assert_eq!(smss(&pair, client), before);
+    pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 1_280, 48));
+    assert_eq!(smss(&pair, client), 1_280 - 60 - 12);
+}
+
+#[test]
+fn a_router_that_does_not_tell_its_mtu_has_a_likely_one() {
+    let mut pair = Pair::new(1, &protocols()[0], Vec::new());
+    let client = pair.connect(&protocols()[0]);
+    while pair.now < Instant::ZERO + Duration::from_millis(100) && pair.step() {}
+    pair.hosts[0].write(pair.now, client, &noise(20_000));
+    let mut packet = Vec::new();
+    pair.hosts[0].poll_transmit(pair.now, &mut packet).expect("a full segment");
+    pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 0, 28));
+    assert_eq!(smss(&pair, client), 1_492 - 40 - 12);
 }

@@ -4,6 +4,7 @@
 mod cases;
 mod kernel;
 mod middlebox;
+#[path = "../namespace/mod.rs"]
 mod namespace;
 mod random;
 mod scene;

@@ -28,6 +28,17 @@ impl Connection {
         connection
     }
 
+    /// Opens passively, from a SYN that was answered without keeping anything of it (RFC 4987 §3.6): the SYN/ACK with the number
+    /// `iss` has left, nobody knows when, and its acknowledgement comes next.
+    pub fn accept_answered(config: impl Into<Arc<Config>>, syn: &Segment, iss: Seq, now: Instant) -> Self {
+        let mut connection = Self::accept(config, syn, iss, now);
+        connection.cx.outbox.cancel(Outbox::SYN);
+        connection.sender.on_syn_sent(&connection.cx, iss);
+        // Its round-trip time is not known, as after a SYN/ACK that was sent twice (RFC 6298 §3).
+        connection.handshake.on_timeout();
+        connection
+    }
+
     fn new(config: Arc<Config>, opening: Opening, iss: Seq, now: Instant) -> Self {
         let state = match opening {
             Opening::Active => State::SynSent,

@@ -9,7 +9,7 @@ use super::Connection;
 use crate::handshake::Opening;
 use crate::outbox::Outbox;
 use crate::receive::Freshness;
-use crate::sender::Progress;
+use crate::sender::{Progress, TooBig};
 use crate::state::{CloseReason, State};
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Flags, Segment};
@@ -71,6 +71,16 @@ impl Connection {
         self.rst(segment)?;
         self.syn(segment)?;
         self.ack(segment)
+    }
+
+    /// A router says that a segment which begins at `seq` was too long for a path that has this MSS: its MTU less the fixed headers
+    /// of IP and TCP. Who calls this sees to it that the MSS is none that no path has.
+    pub fn packet_too_big(&mut self, now: Instant, seq: Seq, mss: u16) -> TooBig {
+        self.cx.now = now;
+        if !self.cx.state.is_synchronized() {
+            return TooBig::Ignored;
+        }
+        self.sender.on_too_big(&mut self.cx, seq, mss)
     }
 
     /// The second half: takes what [`Self::judge`] has just accepted.

@@ -73,6 +73,14 @@ impl Sent {
         Payload { offset: self.offset, len: self.len - u32::from(self.marks.has(Marks::FIN)) }
     }
 
+    /// Cuts the first `len` octets of data off; a FIN stays with the rest.
+    fn split(&mut self, len: u32) -> Self {
+        let mut first = Self { len, ..*self };
+        first.marks.clear(Marks::FIN);
+        self.trim(self.seq + len);
+        first
+    }
+
     /// Part of it is acknowledged, since the peer cut the data anew: takes that off and returns its octets.
     fn trim(&mut self, una: Seq) -> u32 {
         let cut = una.since(self.seq);
@@ -484,6 +492,43 @@ impl SentQueue {
             self.lost_log.push(Lost { seq, len });
         }
         true
+    }
+
+    /// Has the segment with the octet `seq` more data than `longest`?
+    pub(crate) fn exceeds(&self, seq: Seq, longest: u32) -> bool {
+        self.segments.get(self.index_above(seq)).is_some_and(|sent| sent.payload().len > longest)
+    }
+
+    /// Cuts segments with more data than `longest` into pieces. Returns the pieces that have not arrived, by their index.
+    pub(crate) fn cut(&mut self, longest: u32) -> Vec<usize> {
+        let mut pieces = VecDeque::with_capacity(self.segments.len());
+        let mut missing = Vec::new();
+        for mut sent in std::mem::take(&mut self.segments) {
+            let is_long = sent.payload().len > longest;
+            while sent.payload().len > longest {
+                let first = sent.split(longest);
+                self.note_piece(&first, pieces.len(), &mut missing);
+                pieces.push_back(first);
+            }
+            if is_long && !sent.marks.has(Marks::SACKED) {
+                missing.push(pieces.len());
+            }
+            pieces.push_back(sent);
+        }
+        self.segments = pieces;
+        missing
+    }
+
+    /// A piece was cut off at `index`: one segment more bears its marks.
+    fn note_piece(&mut self, piece: &Sent, index: usize, missing: &mut Vec<usize>) {
+        let marks = piece.marks;
+        self.marked += u32::from(!marks.is_plain());
+        if marks.has(Marks::SACKED) {
+            self.sacked_segments += 1;
+        } else {
+            missing.push(index);
+        }
+        self.to_retransmit += u32::from(marks.has(Marks::LOST) && !marks.has(Marks::RETRANSMITTED));
     }
 
     /// Deems everything lost that is not SACKed (after a timeout).

@@ -4,6 +4,7 @@ mod ack;
 mod blame;
 mod open;
 mod pace;
+mod path_mtu;
 mod probe;
 mod recovery;
 mod room;
@@ -12,6 +13,7 @@ mod timeout;
 mod transmit;
 
 pub(crate) use ack::Progress;
+pub use path_mtu::TooBig;
 pub use room::Room;
 
 use crate::config::{Config, LossRecovery};
@@ -46,6 +48,8 @@ pub(crate) struct Sender {
     smss: u32,
     /// The end of the last segment sent that was not full (Nagle).
     small_end: Mark,
+    /// The end of the first segment of full length since the length was set.
+    full_end: Mark,
     fin: Fin,
     ecn: EcnState,
     timeouts: Timeouts,
@@ -61,6 +65,8 @@ pub(crate) struct Sender {
     /// Only of a sender that paces.
     pace: Option<Box<Pace>>,
     recovery: Recovery,
+    /// Who says that segments are too long.
+    doubted: Option<Box<path_mtu::Doubted>>,
 }
 
 impl Sender {
@@ -82,6 +88,7 @@ impl Sender {
             nxt: iss,
             smss,
             small_end: Mark::START,
+            full_end: Mark::START,
             fin: Fin::None,
             ecn: EcnState::default(),
             timeouts: Timeouts::default(),
@@ -96,6 +103,7 @@ impl Sender {
             controller: Controller::new(&config.congestion(iss), smss, now),
             pace: Pace::new(config, now),
             recovery: Recovery::new(),
+            doubted: None,
         }
     }
 

@@ -58,6 +58,7 @@ impl Sender {
             return Break(CloseReason::TimedOut);
         }
         cx.stats.timeouts += 1;
+        self.believe_after_timeout(cx);
         self.rtt.back_off();
         self.timers.restart_retransmission(cx.now, self.rtt.rto());
         self.timers.stop_early();

@@ -9,6 +9,7 @@ use crate::recovery::Phase;
 use crate::recovery::rack::Probe;
 use crate::send::Fin;
 use crate::send::queue::{Marks, Sent};
+use ropewalk_units::Mark;
 use ropewalk_wire::{Ecn, Flags};
 
 /// What keeps new data from leaving.
@@ -246,6 +247,8 @@ impl Sender {
         }
         if len < self.smss {
             self.small_end = self.sent_mark();
+        } else if self.full_end == Mark::START {
+            self.full_end = self.sent_mark();
         }
         cx.stats.bytes_sent += u64::from(len);
         self.recovery.new_segments = self.recovery.new_segments.saturating_sub(1);

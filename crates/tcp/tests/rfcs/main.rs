@@ -10,6 +10,7 @@ mod dctcp;
 mod ecn;
 mod giving_up;
 mod opening;
+mod path_mtu;
 mod rack;
 mod sack;
 mod sending;

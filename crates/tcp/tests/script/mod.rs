@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! push N [finish] | read [N] | finish | abort   what the application does
+//! too-big MSS FROM                   a router says that the segment which begins at FROM is too long for it
 //! < FLAGS FROM:TO [ack N] [win N] …  a segment arrives
 //! << FLAGS FROM:TO …                 as `<`, but nothing is sent before the next line: it lies in a queue with others
 //! > FLAGS FROM:TO [ack N] [win N] …  a segment must leave, at this very millisecond, with these fields
@@ -19,7 +20,7 @@
 
 pub(crate) mod configs;
 
-use ropewalk_tcp::{Config, Connection, Event, State};
+use ropewalk_tcp::{Config, Connection, Event, State, TooBig};
 use ropewalk_testnet::words::{flags, number, pair};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Ecn, Flags, Payload, SackBlocks, Segment, Timestamps};
@@ -36,6 +37,8 @@ pub(crate) struct Script {
     now: Instant,
     out: VecDeque<(Instant, Segment)>,
     offset: u64,
+    /// What became of the last message of a router.
+    pub(crate) told: Option<TooBig>,
 }
 
 impl Script {
@@ -43,7 +46,7 @@ impl Script {
     pub(crate) fn connect(config: Config) -> Self {
         let now = Instant::ZERO + Duration::from_millis(START);
         let tcp = Connection::connect(config, Seq::new(ISS), now);
-        let mut script = Self { tcp, now, out: VecDeque::new(), offset: 0 };
+        let mut script = Self { tcp, now, out: VecDeque::new(), offset: 0, told: None };
         script.poll();
         script
     }
@@ -53,7 +56,7 @@ impl Script {
         let now = Instant::ZERO + Duration::from_millis(START);
         let syn = parse(&syn.split_whitespace().collect::<Vec<_>>(), IRS, ISS);
         let tcp = Connection::accept(config, &syn, Seq::new(ISS), now);
-        let mut script = Self { tcp, now, out: VecDeque::new(), offset: 0 };
+        let mut script = Self { tcp, now, out: VecDeque::new(), offset: 0, told: None };
         script.poll();
         script
     }
@@ -157,6 +160,11 @@ impl Script {
             }
             ["read", octets] => drop(self.tcp.read(number(octets))),
             ["read"] => while self.tcp.read(u64::MAX).is_some() {},
+            ["too-big", mss, from] => {
+                self.told =
+                    Some(self.tcp.packet_too_big(self.now, Seq::new(ISS) + number(from), number(mss)));
+                self.tcp.audit();
+            }
             ["finish"] => self.tcp.finish(),
             ["abort"] => self.tcp.abort(),
             [">", "nothing"] => {

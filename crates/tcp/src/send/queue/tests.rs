@@ -73,6 +73,30 @@ fn an_ack_inside_a_segment_trims_it() {
 }
 
 #[test]
+fn segments_are_cut_with_their_marks() {
+    let mut queue = queue(6);
+    queue.sack(&[(seq(1), seq(2))], &mut delivery(20));
+    queue.mark_lost(0);
+    queue.mark_lost(2);
+    queue.mark_retransmitted(2, at(20));
+    assert!(queue.exceeds(seq(3), LEN - 1) && !queue.exceeds(seq(3), LEN));
+    assert_eq!(queue.cut(LEN), [], "none is longer");
+    // Three pieces of each; those of the second have arrived.
+    let missing = queue.cut(400);
+    assert_eq!((queue.len(), missing.len()), (18, 15));
+    assert!(!missing.iter().any(|index| (3..6).contains(index)));
+    queue.audit(seq(0), seq(6));
+    assert_eq!((queue.sacked_segments, queue.to_retransmit, queue.marked), (3, 3, 9));
+    let payloads = [0, 400, 800].map(|offset| Payload { offset, len: (LEN - offset as u32).min(400) });
+    assert_eq!([0, 1, 2].map(|index| queue.segments[index].payload()), payloads);
+    for index in missing {
+        queue.mark_lost(index);
+    }
+    queue.audit(seq(0), seq(6));
+    assert_eq!((queue.to_retransmit, queue.pipe(6 * LEN)), (15, 0));
+}
+
+#[test]
 fn lost_means_enough_sacked_above() {
     // RFC 6675 §4: three runs, or more than two segments' worth of octets.
     let mut runs = queue(10);

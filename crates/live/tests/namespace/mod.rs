@@ -1,6 +1,8 @@
 //! A network namespace of a case's own. The case runs in a process of its own inside, and with the process the namespace goes,
 //! devices and all: there is nothing to clean up, whatever happens.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
 use std::process::{Command, Output};
 
 /// Says which case the process runs, inside its namespace.
