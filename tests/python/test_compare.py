@@ -50,6 +50,10 @@ application = { kind = "bulk", bytes = "100 kB" }
 """A transfer that is over long before the second is."""
 
 
+GATEWAY = Path(__file__).parents[2] / "scenarios" / "gateway.toml"
+"""A bond of two lines."""
+
+
 def ropewalk_compare(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["compare", *map(str, arguments)])
 
@@ -58,10 +62,10 @@ NEEDED = ("capabilities", "network namespaces", "TUN interfaces", "Multipath TCP
 """What `ropewalk doctor` has to find."""
 
 
-def needs_kernel() -> None:
+def needs_kernel(*more: str) -> None:
     """Skip where no Linux host can be made, and say why; fail instead where `ROPEWALK_MUST_RUN` is set."""
     findings, _ = _core.doctor(False)
-    missing = [f"{what}: {found}" for what, found, remedy in findings if remedy and what in NEEDED]
+    missing = [f"{what}: {found}" for what, found, remedy in findings if remedy and what in {*NEEDED, *more}]
     if missing and os.environ.get("ROPEWALK_MUST_RUN"):
         pytest.fail(f"ROPEWALK_MUST_RUN is set, and this cannot run: {missing}")
     if missing:
@@ -270,6 +274,31 @@ def agrees(tree: dict[str, Any]) -> None:
     assert all(0.12 < transfer[world]["mean"] < 0.5 for world in ("simulate", "linux"))
     assert figures["dsl", "retransmissions"]["linux"]["mean"] == 0
     assert (figures["dsl", "srtt_ms"]["linux"]["mean"] or 0) > 20
+
+
+def test_a_bond_is_compared_with_the_daemon(tmp_path: Path) -> None:
+    needs_kernel("bonding gateways")
+    times = ("--set", "scenario.duration=3 s", "--set", "connections.file.start=1 s")
+
+    def compared() -> dict[str, Any]:
+        outs = tmp_path / str(len(list(tmp_path.iterdir())))
+        result = ropewalk_compare(GATEWAY, "--out", outs, "--json", *times)
+        assert result.exit_code == 0, result.output
+        tree: dict[str, Any] = json.loads(result.stdout)
+        return tree
+
+    judged(compared, bonded_alike)
+
+
+def bonded_alike(tree: dict[str, Any]) -> None:
+    assert (tree["worlds"], tree["not_the_same"], tree["errors"]) == (["simulate", "linux"], [], [])
+    tunnel = "bonds.tunnel branch->hub"
+    figures = {(one["connection"], one["path"], one["measure"]): one for one in tree["differences"]}
+    for world in tree["worlds"]:
+        assert figures["video", None, "received_part"][world]["mean"] > 98
+        assert figures[tunnel, None, "delivered_part"][world]["mean"] > 98
+        assert 20 < figures[tunnel, "lte", "share"][world]["mean"] < 33
+    assert abs(figures[tunnel, "lte", "share"]["difference"]["mean"]) < 5
 
 
 def test_another_experiment_is_run_all_the_same_and_said_first(tmp_path: Path) -> None:
