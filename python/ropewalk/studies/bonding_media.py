@@ -220,7 +220,7 @@ class Media:
             Chart(
                 "media-voice",
                 "Voice beside TCP both ways, downwards",
-                "lines",
+                "",
                 "rating R (ITU-T G.107)",
                 [],
                 caption="Means over the seeds, with their 95 % intervals. G.711 with concealment and the best jitter "
