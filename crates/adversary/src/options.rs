@@ -7,7 +7,7 @@ use ropewalk_wire::{
     AddAddress, DataAck, Dss, FastClose, Join, Mapping, MptcpOption, Priority, RemoveAddress, ResetReason,
     SackBlocks,
 };
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Up to four blocks around `ack`, or anywhere; some of them the wrong way round.
 pub(crate) fn sack(source: &mut impl Source, ack: Seq) -> SackBlocks {
@@ -115,11 +115,16 @@ fn join(source: &mut impl Source, knowledge: &Knowledge) -> Join {
 }
 
 fn add_address(source: &mut impl Source) -> AddAddress {
-    let address = IpAddr::V4(Ipv4Addr::from_bits(source.next() as u32));
+    let drawn = source.next();
+    let any = IpAddr::V4(Ipv4Addr::from_bits(drawn as u32));
+    let other = IpAddr::V6(Ipv6Addr::from_bits(u128::from(drawn) << 64 | u128::from(drawn)));
+    let nobodys = [Ipv4Addr::UNSPECIFIED.into(), Ipv4Addr::BROADCAST.into(), Ipv6Addr::UNSPECIFIED.into()];
+    let [nobody, all, none] = nobodys;
+    let any_port = source.next() as u16;
     AddAddress {
         address_id: source.next() as u8,
-        address,
-        port: source.one_in(2).then(|| source.next() as u16),
+        address: source.pick(&[any, any, other, nobody, all, none]),
+        port: source.one_in(2).then(|| source.pick(&[any_port, any_port, 0])),
         hmac: source.one_in(2).then(|| source.next()),
     }
 }

@@ -114,7 +114,8 @@ pub struct Host {
     listeners: BTreeMap<u16, Protocol>,
     /// Accepted connections whose handshake is not over, and since when.
     opening: BTreeMap<SocketId, Instant>,
-    next_port: u16,
+    /// Ports that were looked at so far.
+    ports: u32,
     /// Answers to segments of no connection that wait: resets, and SYN/ACKs with a cookie.
     answers: VecDeque<(FourTuple, Segment)>,
     cookies: Cookies,
@@ -141,7 +142,7 @@ impl Host {
             tokens: BTreeMap::new(),
             listeners: BTreeMap::new(),
             opening: BTreeMap::new(),
-            next_port: *EPHEMERAL.start(),
+            ports: 0,
             answers: VecDeque::new(),
             cookies: Cookies::default(),
             limit: Limit::new(),
@@ -229,10 +230,13 @@ impl Host {
         })
     }
 
+    /// One after the other, from one on that nobody outside can tell: a blind attacker must guess it too (RFC 6056 §3.3.3).
     fn free_port(&mut self, from: IpAddr, remote: SocketAddr) -> Option<u16> {
+        let first = self.identity.first_port(from, remote);
         for _ in EPHEMERAL {
-            let port = self.next_port;
-            self.next_port = if port == *EPHEMERAL.end() { *EPHEMERAL.start() } else { port + 1 };
+            let place = first.wrapping_add(self.ports) as usize % EPHEMERAL.len();
+            let port = EPHEMERAL.start() + place as u16;
+            self.ports = self.ports.wrapping_add(1);
             let tuple = FourTuple { local: SocketAddr::new(from, port), remote };
             if !self.tuples.contains_key(&tuple) && !self.listeners.contains_key(&port) {
                 return Some(port);

@@ -31,10 +31,19 @@ impl Identity {
     /// function of the 4-tuple that nobody can compute without the secret.
     pub fn initial_sequence(&self, now: Instant, local: SocketAddr, remote: SocketAddr) -> Seq {
         let clock = (now.as_nanos() / TICK) as u32;
+        Seq::new(clock.wrapping_add(self.of(local, remote)))
+    }
+
+    /// Where the search for a local port begins, of connections from this address to that end (RFC 6056 §3.3.3).
+    pub(crate) fn first_port(&self, from: IpAddr, remote: SocketAddr) -> u32 {
+        self.of(SocketAddr::new(from, 0), remote)
+    }
+
+    fn of(&self, local: SocketAddr, remote: SocketAddr) -> u32 {
         let mut tuple = [0; 36];
         write(&mut tuple[..18], local);
         write(&mut tuple[18..], remote);
-        Seq::new(clock.wrapping_add(self.function.hash(&tuple) as u32))
+        self.function.hash(&tuple) as u32
     }
 
     /// A function of the 4-tuple and of `more` that nobody can compute without the secret. It says nothing of the initial sequence

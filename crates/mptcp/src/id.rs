@@ -1,7 +1,7 @@
 //! Names of subflows and of the address pairs they run over.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// A subflow of one connection: counted in order of creation, never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -20,6 +20,11 @@ pub struct Path {
     pub local: SocketAddr,
     /// The peer's end.
     pub remote: SocketAddr,
+}
+
+/// Can packets go from one to the other?
+pub(crate) fn of_one_family(local: IpAddr, remote: SocketAddr) -> bool {
+    local.is_ipv4() == remote.is_ipv4()
 }
 
 /// A subflow that the path manager wants to open.

@@ -17,7 +17,7 @@ use kernel::Kernel;
 use mesh::{Mesh, Priority};
 use ropewalk_units::Instant;
 use scripted::Script;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// What a path manager hears of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,11 +123,6 @@ pub(crate) enum Action {
         /// Which path.
         path_index: u32,
     },
-}
-
-/// Can packets go from one to the other?
-fn of_one_family(local: IpAddr, remote: SocketAddr) -> bool {
-    local.is_ipv4() == remote.is_ipv4()
 }
 
 /// The path manager of one connection.

@@ -5,7 +5,7 @@
 //! the tests run one after the other.
 
 use ropewalk_adversary::{FOREIGN, Knowledge, Numbers, Random, Source, Target, segment};
-use ropewalk_mptcp::{Accepting, Config, Connection, Event, Path, Secret, SubflowId, keys};
+use ropewalk_mptcp::{Accepting, Config, Connection, Event, Path, Secret, Subflow, SubflowId, keys};
 use ropewalk_testnet::bounds::{self, Allowance, Meter};
 use ropewalk_units::{Dsn, Duration, Instant, Seq, Ssn};
 use ropewalk_wire::{
@@ -381,7 +381,7 @@ fn long_mappings_in_single_octets() {
     let whole = Payload { offset: FOREIGN, len: LEN };
     for turn in 0..LEN - 1 {
         for (&id, &start) in ids.iter().zip(&starts) {
-            if subject.mptcp.subflow(id).is_none_or(|flow| flow.is_closed()) {
+            if subject.mptcp.subflow(id).is_none_or(Subflow::is_closed) {
                 continue;
             }
             let mut segment = subject.octets(id, 1 + u64::from(turn), 1);

@@ -171,7 +171,7 @@ macro_rules! tcp_constants {
                     /// octets (RFC 5681 §3.1 eq. 4, RFC 9438 §4.6).
                     ssthresh_from_cwnd: bool = true, false;
                     /// When slow start counts octets, how many segments one ACK adds at most (RFC 3465 §2.2: L = 2). Linux has no
-                    /// limit, and HyStart++ its own of 8 (RFC 9406 §4.3).
+                    /// limit, and HyStart++ its own of 8 without pacing (RFC 9406 §4.3).
                     slow_start_limit: Option<u32> [segments_or_unlimited] = None, Some(2);
                     /// What detects a spurious retransmission and undoes its consequences.
                     spurious: SpuriousResponse = SpuriousResponse::all(), SpuriousResponse::default();

@@ -343,6 +343,27 @@ fn a_syn_in_time_wait_is_challenged_and_the_next_one_accepted() {
     assert!(std::iter::from_fn(|| pair.hosts[0].poll_event()).any(|e| e == Event::Established(again)));
 }
 
+/// RFC 6056: another host, or another peer, and the first port is another one. The next follows it, so that none comes again soon.
+#[test]
+fn local_ports_cannot_be_told_from_outside() {
+    let protocol = &protocols()[0];
+    let mut firsts = BTreeSet::new();
+    for number in 0..20 {
+        let mut host = Host::new(vec![address(1, 0)], [number, 2, 3, 4]);
+        for peer in 1..=2 {
+            let remote = SocketAddr::new(address(peer, 0), PORT);
+            let mut open = || {
+                let id = host.connect(Instant::ZERO, address(1, 0), remote, protocol).expect("a free port");
+                host.ends(id).expect("there").0.port()
+            };
+            let (first, next) = (open(), open());
+            assert!(next == first + 1 || (first, next) == (u16::MAX, 49_152), "{first} {next}");
+            firsts.insert(first);
+        }
+    }
+    assert!(firsts.len() > 35, "{firsts:?}");
+}
+
 /// An attacker begins handshakes under other addresses and finishes none: an honest peer comes through all the same.
 #[test]
 fn a_flood_of_syns_keeps_no_honest_peer_out() {

@@ -15,7 +15,8 @@ use crate::subflow::{Phase, Subflow};
 use ropewalk_tcp::{self as tcp, Acceptance, Blame, State, SubflowAcks};
 use ropewalk_units::{Instant, Ssn};
 use ropewalk_wire::{
-    DataAck, Dss, FastClose, Flags, Generated, Mapping, MptcpOption, Octets, Payload, ResetReason, Segment,
+    DataAck, Dss, FastClose, Flags, Generated, Join, Mapping, MptcpOption, Octets, Payload, ResetReason,
+    Segment,
 };
 
 /// What the stage *option* decides about a segment that TCP has accepted.
@@ -360,6 +361,10 @@ impl Connection {
                     // The first of all contradicts none, and what is said again says the same.
                     let _ = self.on_mapping(at, segment, &mapping, LastOctet::Data);
                 }
+                // RFC 8684 §3.2: the third packet again, since its acknowledgement was lost.
+                MptcpOption::Join(Join::Ack { .. }) if !self.subflows[at].active => {
+                    self.subflows[at].request_ack();
+                }
                 MptcpOption::Capable { .. } | MptcpOption::Join(_) => {}
                 MptcpOption::AddAddress(add) => {
                     // Linux's path manager hears of the address first.
@@ -432,8 +437,8 @@ impl Connection {
         // come could be planted before their own arrives.
         let first = Ssn::from_seq(segment.seq, subflow.tcp.irs());
         let apart = (first.get().wrapping_sub(mapping.ssn.get())) as i32;
-        let beside = i64::from(apart) >= len as i64 || -i64::from(apart) >= i64::from(segment.payload.len);
-        if beside || segment.payload.len == 0 {
+        let ahead = -i64::from(apart.min(0));
+        if i64::from(apart) >= len as i64 || ahead >= i64::from(segment.payload.len) {
             return Ok(());
         }
         self.receiving.mapped = true;

@@ -3,9 +3,9 @@
 
 mod changes;
 
-use super::{Action, Event, of_one_family};
+use super::{Action, Event};
 use crate::config::{EndpointFlags, KernelEndpoint, KernelHost};
-use crate::id::{Path, Wanted};
+use crate::id::{Path, Wanted, of_one_family};
 use crate::role::Role;
 use ropewalk_units::Instant;
 use std::net::{IpAddr, SocketAddr};

@@ -1,8 +1,8 @@
 //! Full mesh, full mesh of backups, and several ports over one path. Each is a fixed list of wanted subflows. A
 //! subflow is opened at once, and opened again with back-off when it fails.
 
-use super::{Action, Event, of_one_family};
-use crate::id::{self, Path};
+use super::{Action, Event};
+use crate::id::{self, Path, of_one_family};
 use ropewalk_units::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 

@@ -114,6 +114,31 @@ fn a_join_is_open_after_its_third_packet_which_is_acknowledged_at_once() {
 }
 
 #[test]
+fn a_third_packet_without_mp_join_is_reset_and_says_why() {
+    let mut server = Script::server(config());
+    server.run(
+        "+1 1 < S 0:1 win 60000 mss 1024 sackok join
+         1 > S. 0:1 ack 1 join
+         +20 1 < . 1:1 ack 1 win 60000
+         1 > R. tcprst 6",
+    );
+}
+
+/// RFC 8684 §3.2: the fourth packet may be lost, and the opener sends no data before it has one.
+#[test]
+fn a_third_packet_that_comes_again_is_acknowledged_again() {
+    let mut server = Script::server(config());
+    server.join();
+    for _ in 0..3 {
+        server.run(
+            "+200 1 < . 1:1 ack 1 win 60000 join
+             1 > . 1:1 ack 1 dack32 0
+             > nothing",
+        );
+    }
+}
+
+#[test]
 fn a_join_with_another_token_is_refused() {
     let mut server = Script::server(config());
     server.run("+1 1 < S 0:1 win 60000 mss 1024 sackok badjoin");

@@ -25,6 +25,13 @@ fn a_reset_in_the_window_is_challenged_and_otherwise_forgotten() {
         > . 1:1 ack 1
         +500 < R 10000:10000
         > . 1:1 ack 1
+        +500 < R. 1001:1101 ack 1
+        > . 1:1 ack 1
+    ",
+    );
+    assert_eq!(s.tcp.out_of_order(), (0, 0), "with its data");
+    s.run(
+        "
         < . 1:1001 ack 1
         < . 1001:2001 ack 1
         > . 1:1 ack 2001
@@ -79,6 +86,16 @@ fn a_syn_is_challenged_in_every_state() {
             s.assert_state(state);
         }
     }
+}
+
+/// … and says nothing more, whatever it acknowledges and carries.
+#[test]
+fn a_syn_is_dropped_with_its_acknowledgement_and_its_data() {
+    let mut s = Script::established(plain());
+    s.run("push 500\n > . 1:501\n < S. 1:102 ack 501\n > . 501:501 ack 1");
+    assert_eq!((s.tcp.readable(), s.tcp.flight_size()), (0, 500));
+    s.run("< SF. 1:103 ack 501\n < . 1:101 ack 501\n +100 > . 501:501 ack 101");
+    s.assert_state(State::Established);
 }
 
 #[test]

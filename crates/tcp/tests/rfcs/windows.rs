@@ -17,6 +17,9 @@ fn full(from: u32, to: u32) -> String {
 fn a_window_above_32767_is_not_negative() {
     let mut s = Script::established(Config { initial_window: 100, ..plain() });
     s.run(&format!("push 70000\n {} > nothing", full(0, 60)));
+    // Of a later segment as well as of a SYN.
+    let mut s = Script::established(Config { initial_window: 100, ..plain() });
+    s.run(&format!("< . 1:1 ack 1 win 40000\n push 70000\n {} > nothing", full(0, 40)));
 }
 
 #[test]
