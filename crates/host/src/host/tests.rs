@@ -782,3 +782,42 @@ fn a_router_that_does_not_tell_its_mtu_has_a_likely_one() {
     pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 0, 28));
     assert_eq!(smss(&pair, client), 1_492 - 40 - 12);
 }
+
+/// RFC 9293 §3.9.2.2 (MUST-55, MUST-56): Source Quench says nothing any more, and soft errors end no connection.
+#[test]
+fn other_messages_of_routers_change_nothing() {
+    for protocol in protocols() {
+        let (mut pair, client, packet) = busy(&protocol);
+        let ip = ropewalk_wire::IpHeader {
+            source: address(99, 9),
+            destination: address(1, 0),
+            dscp: 0,
+            ecn: ropewalk_wire::Ecn::NotEct,
+            ttl: 60,
+            identification: 0,
+            dont_fragment: false,
+            flow_label: 0,
+        };
+        let quoted = &packet[..28];
+        const SOURCE_QUENCH: u8 = 4;
+        let quench = [&[0; 4], quoted].concat();
+        let messages = [
+            Icmp::Other { kind: SOURCE_QUENCH, code: 0, body: &quench },
+            Icmp::Unreachable { code: 0, quoted },
+            Icmp::Unreachable { code: 1, quoted },
+            Icmp::Unreachable { code: 3, quoted },
+            Icmp::TimeExceeded { code: 0, quoted },
+        ];
+        let before = smss(&pair, client);
+        for message in messages {
+            let mut octets = Vec::new();
+            message.emit(&ip, &mut octets).expect("a message");
+            pair.hosts[0].handle_packet(pair.now, &octets);
+        }
+        assert_eq!((smss(&pair, client), pair.hosts[0].counters().ignored), (before, 5));
+        pair.hosts[1].handle_packet(pair.now, &packet);
+        while pair.now < Instant::ZERO + Duration::from_secs(5) && pair.step() {}
+        let server = *pair.hosts[1].sockets.keys().next().expect("the server's");
+        assert_eq!(pair.hosts[1].readable(server), 70_000);
+    }
+}
