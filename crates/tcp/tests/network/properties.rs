@@ -27,7 +27,7 @@ fn config(random: &mut Random) -> Config {
         tail_loss_probe: flip(preset.tail_loss_probe, turn()),
         ecn: flip(preset.ecn, turn()),
         idle_restart: flip(preset.idle_restart, turn()),
-        spurious: SpuriousResponse { dsack: turn(), eifel: turn(), frto: turn() },
+        spurious: SpuriousResponse { dsack: turn(), eifel: turn(), frto: turn(), door: turn() },
         window_scale: if turn() { None } else { preset.window_scale },
         ssthresh_from_cwnd: flip(preset.ssthresh_from_cwnd, turn()),
         trace: turn(),

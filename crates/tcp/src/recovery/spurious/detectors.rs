@@ -1,6 +1,6 @@
 //! The detectors of one connection at work together, and what is kept to undo a recovery.
 
-use super::{Dsack, Eifel, Frto, TimeoutMemory};
+use super::{Door, Dsack, Eifel, Frto, TimeoutMemory};
 use ropewalk_congestion::Snapshot;
 use ropewalk_units::{Duration, Mark};
 
@@ -46,6 +46,7 @@ pub(crate) struct Detectors {
     pub(crate) eifel: Eifel,
     pub(crate) frto: Frto,
     pub(crate) dsack: Dsack,
+    pub(crate) door: Door,
     /// Before the reduction.
     pub(crate) snapshot: Option<Box<Snapshot>>,
     /// RFC 4015 §3.2 (0), if a timeout began the recovery.
