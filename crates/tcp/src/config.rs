@@ -55,12 +55,15 @@ pub struct SpuriousResponse {
     pub eifel: bool,
     /// F-RTO (RFC 5682, SACK version).
     pub frto: bool,
+    /// TCP-DOOR (Wang and Zhang 2002): needs SACK, and timestamps for what was sent again. After out-of-order arrival a
+    /// reduction is taken back that is no older than a smoothed round-trip time, and for as long there is no other.
+    pub door: bool,
 }
 
 impl SpuriousResponse {
-    /// All of them together.
+    /// All that RFCs describe together.
     pub const fn all() -> Self {
-        Self { dsack: true, eifel: true, frto: true }
+        Self { dsack: true, eifel: true, frto: true, door: false }
     }
 }
 

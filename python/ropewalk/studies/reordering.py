@@ -71,9 +71,12 @@ RESPONSES: Final[dict[str, list[str]]] = {
     "Eifel": ["eifel"],
     "F-RTO": ["frto"],
 }
+DOOR: Final = "TCP-DOOR"
+"""What the paper did not have: after out-of-order arrival no reduction for a while (Wang and Zhang 2002)."""
+FURTHER: Final[dict[str, list[str]]] = {DOOR: ["door"]}
 RACK: Final = "RACK"
 """What the paper did not have: a reordering window in time (RFC 8985), and no response."""
-COMPARED: Final = (*RESPONSES, RACK)
+COMPARED: Final = (*RESPONSES, RACK, DOOR)
 TOPOLOGIES: Final = ("point to point", "disjoint bottlenecks", "shared bottleneck")
 """What the paper would do next, over three paths."""
 ACCESS: Final = 'rate = "100 Mbit/s"\ndelay = "1 ms"\nqueue = "1000 packets"\n'
@@ -106,7 +109,7 @@ def scenario(paths: str, *, jitter: bool) -> str:
 
 def _responding(text: str, control: str, response: str, **more: object) -> Source:
     keys: dict[str, object] = {
-        "tcp.spurious": RESPONSES.get(response, []),
+        "tcp.spurious": (RESPONSES | FURTHER).get(response, []),
         "mptcp.congestion_control": control,
         **({"tcp.loss_recovery": "rack"} if response == RACK else {}),
         **more,

@@ -146,6 +146,7 @@ fn spurious(connection: &ConnectionPlan) -> Vec<String> {
         ),
         (config.spurious.eifel && !config.timestamps, "eifel needs `timestamps = true`"),
         (config.spurious.frto && !config.sack, "frto (its SACK version) needs `sack = true`"),
+        (config.spurious.door && !config.sack, "door (by SACK) needs `sack = true`"),
     ];
     let missing = needs.iter().filter(|(missing, _)| *missing);
     missing.map(|(_, need)| format!("a response to spurious retransmissions is idle: {need}")).collect()

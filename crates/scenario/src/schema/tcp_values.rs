@@ -26,6 +26,8 @@ pub(crate) enum SpuriousName {
     Eifel,
     /// RFC 5682.
     Frto,
+    /// TCP-DOOR: out-of-order arrival turns congestion control off for a round trip (Wang and Zhang 2002).
+    Door,
     /// Nothing.
     None,
 }
@@ -40,6 +42,7 @@ impl SpuriousList {
             SpuriousName::Dsack => self.0.dsack = true,
             SpuriousName::Eifel => self.0.eifel = true,
             SpuriousName::Frto => self.0.frto = true,
+            SpuriousName::Door => self.0.door = true,
             SpuriousName::None => {}
         }
     }
@@ -51,7 +54,7 @@ impl<'de> Visitor<'de> for SpuriousVisitor {
     type Value = SpuriousList;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of `dsack`, `eifel`, `frto`")
+        f.write_str("a list of `dsack`, `eifel`, `frto`, `door`")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<SpuriousList, E> {
@@ -79,7 +82,8 @@ impl<'de> Deserialize<'de> for SpuriousList {
 
 impl Serialize for SpuriousList {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let all = [(self.0.dsack, "dsack"), (self.0.eifel, "eifel"), (self.0.frto, "frto")];
+        let SpuriousResponse { dsack, eifel, frto, door } = self.0;
+        let all = [(dsack, "dsack"), (eifel, "eifel"), (frto, "frto"), (door, "door")];
         serializer.collect_seq(all.iter().filter(|(on, _)| *on).map(|(_, name)| name))
     }
 }

@@ -61,6 +61,8 @@ pub(crate) struct Recovery {
     pub(crate) new_segments: u8,
     /// RFC 4015 §3.2 (11) is still to be done at the next measurement.
     pub(crate) late: bool,
+    /// TCP-DOOR: this recovery leaves the window as it is.
+    pub(crate) keeps_window: bool,
     pub(crate) tail_probe: Option<TailProbe>,
     pub(crate) detectors: Detectors,
     pub(crate) rack: Rack,
@@ -85,6 +87,7 @@ impl Recovery {
             limited: 0,
             new_segments: 0,
             late: false,
+            keeps_window: false,
             tail_probe: None,
             detectors: Detectors::default(),
             rack: Rack::default(),
@@ -101,6 +104,7 @@ impl Recovery {
         self.fast_retransmit = false;
         self.rescue_due = false;
         self.limited = 0;
+        self.keeps_window = false;
         self.prr = None;
     }
 

@@ -127,6 +127,8 @@ pub(crate) struct Delivery {
     pub(crate) original_end: Option<Seq>,
     /// Retransmitted segments were delivered.
     pub(crate) retransmitted: bool,
+    /// Of one of them the timestamp says that the original was.
+    pub(crate) late_original: bool,
 }
 
 impl Delivery {
@@ -145,6 +147,7 @@ impl Delivery {
             reordered: None,
             original_end: None,
             retransmitted: false,
+            late_original: false,
         }
     }
 
@@ -154,8 +157,9 @@ impl Delivery {
         if sent.marks.has(Marks::EVER_RETRANSMITTED) {
             self.retransmitted = true;
             // RFC 8985 §6.2 step 2: perhaps the original caused this ACK.
-            let spurious = self.echo.is_some_and(|echo| echo < sent.sent_at.as_millis())
-                || self.now.saturating_since(sent.sent_at) < self.min_rtt;
+            let earlier = self.echo.is_some_and(|echo| echo < sent.sent_at.as_millis());
+            self.late_original |= earlier;
+            let spurious = earlier || self.now.saturating_since(sent.sent_at) < self.min_rtt;
             if spurious {
                 return;
             }

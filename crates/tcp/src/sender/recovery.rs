@@ -51,6 +51,9 @@ impl Sender {
         match self.recovery.method {
             LossRecovery::NewReno => false,
             LossRecovery::Sack => {
+                if cx.config.spurious.door {
+                    self.note_delivered(cx, ack);
+                }
                 let by_sacks = self.queue.mark_lost_below_sacks(self.recovery.threshold, self.smss);
                 // RFC 6675 §5 (1): DupThresh duplicate ACKs are enough for the first segment.
                 let by_count = self.recovery.phase == Phase::Open
@@ -59,11 +62,16 @@ impl Sender {
                 by_sacks || by_count
             }
             LossRecovery::Rack => {
-                let highest = self.queue.highest_sacked().map_or(self.queue.una(), |end| self.mark(end));
-                self.recovery.rack.update(cx.now, highest, &ack.delivery);
+                self.note_delivered(cx, ack);
                 self.run_rack(cx)
             }
         }
+    }
+
+    /// RFC 8985 §6.2 steps 2 and 3.
+    fn note_delivered(&mut self, cx: &Context, ack: &Ack) {
+        let highest = self.queue.highest_sacked().map_or(self.queue.una(), |end| self.mark(end));
+        self.recovery.rack.update(cx.now, highest, &ack.delivery);
     }
 
     /// RFC 8985 §6.2 step 5, on ACKs and when the reordering timer fires.
@@ -101,6 +109,9 @@ impl Sender {
         if !cx.config.fast_recovery {
             return self.begin_again(cx, Cause::Loss);
         }
+        if self.keeps_window(cx) {
+            return self.repair_only(cx);
+        }
         let flight = self.flight().saturating_sub(self.recovery.limited);
         self.begin_detection(cx, Cause::Loss);
         self.recovery.enter_fast(self.sent_mark(), self.queue.una(), self.queue.sacked_segments());
@@ -117,6 +128,15 @@ impl Sender {
         } else {
             self.controller.set_cwnd(ssthresh);
         }
+        cx.stats.fast_recoveries += 1;
+        cx.event(Event::RecoveryEntered { recover: self.nxt });
+    }
+
+    /// Fast recovery that leaves the window as it is.
+    fn repair_only(&mut self, cx: &mut Context) {
+        self.recovery.enter_fast(self.sent_mark(), self.queue.una(), self.queue.sacked_segments());
+        self.recovery.keeps_window = true;
+        self.timers.stop_probe();
         cx.stats.fast_recoveries += 1;
         cx.event(Event::RecoveryEntered { recover: self.nxt });
     }
@@ -198,6 +218,9 @@ impl Sender {
 
     fn leave_fast_recovery(&mut self, cx: &mut Context) {
         let ssthresh = self.controller.ssthresh();
+        if self.recovery.keeps_window {
+            return self.close_recovery(cx);
+        }
         if let Some(prr) = self.recovery.prr.take() {
             // RFC 9937 §6: on exit cwnd = ssthresh.
             self.controller.set_cwnd(prr.ssthresh());

@@ -12,7 +12,7 @@ use ropewalk_units::Seq;
 impl Sender {
     fn detects(&self, cx: &Context) -> bool {
         let spurious = cx.config.spurious;
-        spurious.dsack || spurious.eifel || spurious.frto
+        spurious.dsack || spurious.eifel || spurious.frto || spurious.door
     }
 
     /// A recovery begins; cwnd and ssthresh are still as before.
@@ -43,6 +43,9 @@ impl Sender {
         }
         if cause == Cause::Loss {
             detectors.frto.on_fast_recovery(sent);
+        }
+        if cx.config.spurious.door {
+            detectors.door.begin(cx.now, cause);
         }
     }
 
@@ -91,10 +94,32 @@ impl Sender {
                 verdict = action.verdict();
             }
         }
-        if let Verdict::Spurious { cause } = verdict {
-            self.undo(cx, cause, ack);
+        match (self.ask_door(cx, ack), verdict) {
+            (_, Verdict::Spurious { cause }) => {
+                if cause == Cause::Loss && self.recovery.detectors.snapshot.is_some() {
+                    // The hint of RFC 3522 §3.2 (6).
+                    self.recovery.raise_threshold(self.recovery.overtaken + 1);
+                }
+                self.undo(cx, cause, ack);
+            }
+            (Verdict::Spurious { cause }, _) => self.undo(cx, cause, ack),
+            _ => {}
         }
         limit
+    }
+
+    /// TCP-DOOR: did something arrive out of order?
+    fn ask_door(&mut self, cx: &Context, ack: &Ack) -> Verdict {
+        let out_of_order = ack.delivery.reordered.is_some() || ack.delivery.late_original;
+        let Some(period) = self.rtt.srtt().filter(|_| cx.config.spurious.door && out_of_order) else {
+            return Verdict::Undecided;
+        };
+        self.recovery.detectors.door.on_out_of_order(cx.now, period)
+    }
+
+    /// TCP-DOOR: are losses repaired without a reduction?
+    pub(super) fn keeps_window(&self, cx: &Context) -> bool {
+        cx.config.spurious.door && self.recovery.detectors.door.is_quiet(cx.now)
     }
 
     fn ask_frto(&mut self, cx: &Context, ack: &Ack) -> FrtoAction {
@@ -148,10 +173,6 @@ impl Sender {
         self.recovery.detectors.undone_up_to = self.sent_mark();
         self.recovery.detectors.late = memory.filter(|_| cause == Cause::Timeout);
         self.recovery.late = self.recovery.detectors.late.is_some();
-        if cause == Cause::Loss {
-            // The hint of RFC 3522 §3.2 (6).
-            self.recovery.raise_threshold(self.recovery.overtaken + 1);
-        }
         // RFC 4015 §3.2 (8): go on with new data.
         self.queue.unmark_all_lost();
         self.count_spurious(cx, ack);

@@ -59,7 +59,9 @@ impl Sender {
         }
         cx.stats.timeouts += 1;
         self.believe_after_timeout(cx);
-        self.rtt.back_off();
+        if !self.keeps_window(cx) {
+            self.rtt.back_off();
+        }
         self.timers.restart_retransmission(cx.now, self.rtt.rto());
         self.timers.stop_early();
         self.recovery.tail_probe = None;
@@ -84,7 +86,9 @@ impl Sender {
         self.mark_losses_of_timeout(cx);
         let flight = if self.controller.models_path() { self.pipe() } else { flight };
         let timeout = if in_series || reduced { Timeout::Repeated } else { Timeout::First };
-        self.controller.on_timeout(flight, timeout);
+        if !self.keeps_window(cx) {
+            self.controller.on_timeout(flight, timeout);
+        }
         self.recovery.enter_timeout(self.sent_mark());
         self.ecn.recover = self.sent_mark();
         self.ecn.reduced = cx.agreed.ecn;

@@ -57,7 +57,7 @@ fn config() -> impl Strategy<Value = Config> {
                 limited_transmit: limited,
                 prr,
                 tail_loss_probe: tlp,
-                spurious: SpuriousResponse { dsack, eifel, frto },
+                spurious: SpuriousResponse { dsack, eifel, frto, door: dsack != eifel },
                 report_duplicates: dsack,
                 ecn,
                 nagle,

@@ -6,11 +6,12 @@ use ropewalk_tcp::{Config, CongestionControl, LossRecovery, SpuriousResponse};
 use ropewalk_testnet::{Line, QueueLimit, Standstill};
 use ropewalk_units::{Duration, Rate};
 
-const NONE: SpuriousResponse = SpuriousResponse { dsack: false, eifel: false, frto: false };
+const NONE: SpuriousResponse = SpuriousResponse { dsack: false, eifel: false, frto: false, door: false };
 const DSACK: SpuriousResponse = SpuriousResponse { dsack: true, ..NONE };
 const EIFEL: SpuriousResponse = SpuriousResponse { eifel: true, ..NONE };
 const FRTO: SpuriousResponse = SpuriousResponse { frto: true, ..NONE };
-const ALL: SpuriousResponse = SpuriousResponse { dsack: true, eifel: true, frto: true };
+const ALL: SpuriousResponse = SpuriousResponse::all();
+const DOOR: SpuriousResponse = SpuriousResponse { door: true, ..NONE };
 
 struct Outcome {
     mbps: f64,
@@ -93,6 +94,15 @@ fn reordering_is_not_taken_for_loss_once_it_is_known() {
 }
 
 #[test]
+fn out_of_order_arrival_leaves_the_window_as_it_is() {
+    let none = run(&config(NONE), &turning_round());
+    let outcome = run(&config(DOOR), &turning_round());
+    assert!(outcome.mbps > 1.5 * none.mbps, "DOOR {:.2} against {:.2}", outcome.mbps, none.mbps);
+    // It waits for nothing: what overtakes three segments is sent again still.
+    assert!(outcome.retransmissions > none.retransmissions, "{}", outcome.retransmissions);
+}
+
+#[test]
 fn rack_waits_for_what_is_only_late() {
     let rack = Config { loss_recovery: LossRecovery::Rack, ..config(NONE) };
     let sack = run(&config(NONE), &turning_round());
@@ -104,7 +114,7 @@ fn rack_waits_for_what_is_only_late() {
 fn nothing_is_undone_where_losses_are_real() {
     let path = lossy(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(20), 0.02);
     let none = run(&config(NONE), &path);
-    for spurious in [DSACK, EIFEL, FRTO, ALL] {
+    for spurious in [DSACK, EIFEL, FRTO, ALL, DOOR] {
         let outcome = run(&config(spurious), &path);
         assert!(outcome.undone * 50 <= outcome.retransmissions, "{spurious:?}: {}", outcome.undone);
         let ratio = outcome.mbps / none.mbps;

@@ -162,6 +162,7 @@ fn too_long(context: &Context<'_>, plan: &Plan, link: &LinkPlan, found: &mut Vec
         let size = match &connection.application {
             Application::ConstantRate(paced) => paced.packet_size,
             Application::OnOff(paced) => paced.packet_size,
+            Application::Frames(frames) => frames.packet_size,
             Application::Bulk(_) | Application::RequestResponse(_) => continue,
         };
         let goes_there = connection

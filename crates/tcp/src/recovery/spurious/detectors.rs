@@ -1,6 +1,6 @@
 //! The detectors of one connection at work together, and what is kept to undo a recovery.
 
-use super::{Dsack, Eifel, Frto, TimeoutMemory};
+use super::{Door, Dsack, Eifel, Frto, TimeoutMemory};
 use ropewalk_congestion::Snapshot;
 use ropewalk_units::{Duration, Mark};
 
@@ -49,6 +49,7 @@ pub(crate) struct Detectors {
     /// What was on its way at the last undo ends here. To take judgements back looks at all of it, so that no other undo comes
     /// before it is acknowledged: a hostile peer could ask for one with each ACK.
     pub(crate) undone_up_to: Mark,
+    pub(crate) door: Door,
     /// Before the reduction.
     pub(crate) snapshot: Option<Box<Snapshot>>,
     /// RFC 4015 §3.2 (0), if a timeout began the recovery.

@@ -1,9 +1,10 @@
-//! Retransmissions that were not needed: three detectors, and the response to a spurious timeout.
+//! Retransmissions that were not needed: four detectors, and the response to a spurious timeout.
 //!
 //! A detector is armed where a loss recovery begins and fed the ACKs that follow. Each stands alone; together,
 //! the first that says [`Verdict::Spurious`] wins.
 
 mod detectors;
+mod door;
 mod dsack;
 mod eifel;
 mod frto;
@@ -13,6 +14,7 @@ mod response;
 mod tests;
 
 pub(crate) use detectors::Detectors;
+pub(crate) use door::Door;
 pub(crate) use dsack::Dsack;
 pub(crate) use eifel::{Eifel, EifelAck};
 pub(crate) use frto::{Frto, FrtoAck, FrtoAction};

@@ -1,7 +1,7 @@
 //! The RFCs' rules as scripts.
 
-use super::{Cause, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
-use ropewalk_units::{Duration, Mark};
+use super::{Cause, Door, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use ropewalk_units::{Duration, Instant, Mark};
 
 const BY_TIMEOUT: Verdict = Verdict::Spurious { cause: Cause::Timeout };
 const BY_DUPACKS: Verdict = Verdict::Spurious { cause: Cause::Loss };
@@ -200,4 +200,18 @@ fn the_response_restores_pipe_and_variance() {
     let unmeasured = TimeoutMemory::new(1_000, 20_000, None, Duration::ZERO, ms(1));
     assert_eq!(unmeasured.rtt(ms(30)), (ms(30), ms(15)));
     assert_eq!(unmeasured.window(0, 1_000, 10_000), (1_000, 20_000));
+}
+
+#[test]
+fn door_takes_back_what_is_young_and_is_quiet_for_a_while() {
+    let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+    let period = Duration::from_millis(100);
+    let mut door = Door::default();
+    assert!(!door.is_quiet(at(0)));
+    door.begin(at(10), Cause::Loss);
+    assert_eq!(door.on_out_of_order(at(110), period), BY_DUPACKS, "no older than the period");
+    assert_eq!(door.on_out_of_order(at(120), period), Verdict::Undecided, "once");
+    assert!(door.is_quiet(at(219)) && !door.is_quiet(at(220)));
+    door.begin(at(300), Cause::Timeout);
+    assert_eq!(door.on_out_of_order(at(401), period), Verdict::Undecided, "older");
 }
