@@ -3,6 +3,7 @@
 use crate::middlebox as mb;
 use crate::namespace::{self, run as command};
 use crate::scene::{Family, Report, Role, Scene};
+use ropewalk_host::CookiePolicy;
 use ropewalk_live::Way;
 use ropewalk_mptcp::{EndpointFlags, KernelChange, KernelCommand, KernelEndpoint};
 use ropewalk_units::{Duration, Instant};
@@ -71,6 +72,19 @@ pub(crate) const CASES: &[Case] = &[
     tcp("TCP, sequence numbers changed on the way", |scene| scene.through(mb::renumbering(1 << 31)), any),
     tcp("TCP, segments split on the way", |scene| scene.through(mb::splitting()), any),
     tcp("TCP, an unknown option on every segment", |scene| scene.through(mb::adding_unknown()), any),
+    Case {
+        roles: &[Role::Server],
+        ..tcp("TCP, a SYN answered with a cookie", |scene| scene.cookies = CookiePolicy::Always, any)
+    },
+    Case {
+        roles: &[Role::Server],
+        ..case(
+            "a SYN answered with a cookie: Multipath TCP is not agreed on",
+            1,
+            |scene| scene.cookies = CookiePolicy::Always,
+            falls_back,
+        )
+    },
     case("one subflow", 1, |_| {}, stays::<1>),
     case(
         "two subflows",

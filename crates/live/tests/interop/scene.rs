@@ -4,7 +4,7 @@ use crate::kernel::{self, Digester, Noise, Seen};
 use crate::middlebox::Middlebox;
 use crate::namespace::run;
 use crate::watch::Watch;
-use ropewalk_host::{Event, Host, Protocol, SocketId};
+use ropewalk_host::{CookiePolicy, Event, Host, Protocol, SocketId};
 use ropewalk_live::{Ports, Way};
 use ropewalk_mptcp as mptcp;
 use ropewalk_tcp as tcp;
@@ -108,6 +108,8 @@ pub(crate) struct Scene {
     changes: Option<Instant>,
     /// The connection has to fail: with this error on our side.
     pub(crate) fails: Option<&'static str>,
+    /// When our host answers SYNs with cookies.
+    pub(crate) cookies: CookiePolicy,
 }
 
 impl Scene {
@@ -143,6 +145,7 @@ impl Scene {
             meanwhile: None,
             changes: None,
             fails: None,
+            cookies: CookiePolicy::default(),
         }
     }
 
@@ -193,6 +196,7 @@ impl Scene {
         let patience = PATIENCE + PATIENCE_PER_MEGABYTE.saturating_mul(to_kernel.max(from_kernel) >> 20);
         let watch = self.watch();
         let mut host = Host::new(self.ports.addresses(), [1, 2, 3, u64::from(self.paths)]);
+        host.set_cookies(self.cookies);
         let out = Noise::new(FROM_KERNEL, from_kernel);
         let from = self.family.kernel_address(0);
         let (kernel, ours) =
