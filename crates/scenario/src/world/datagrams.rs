@@ -8,6 +8,7 @@ use ropewalk_wire::Payload;
 
 /// What says when a datagram is due.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each flow, and most are paced")]
 pub(crate) enum Due {
     /// One for each message.
     Paced(Paced),
