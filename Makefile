@@ -46,7 +46,10 @@ test: test-rust test-python
 test-rust: $(VENV)/pyvenv.cfg
 	PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) cargo test --locked $(TESTED)
 
+# Comparisons of bonds run the daemon.
+test-python: export ROPEWALK_GATEWAY = $(abspath target/debug/ropewalk-gateway)
 test-python: $(VENV)/.tools
+	cargo build --locked --profile test -p ropewalk-gateway
 	$(BIN)/python -m pytest -q --hypothesis-seed=$(PROPTEST_RNG_SEED)
 
 # Settings that keep a mutant's build and tests short.
