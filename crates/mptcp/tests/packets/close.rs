@@ -74,6 +74,22 @@ fn a_data_fin_counts_once_all_before_it_has_come() {
     assert!(server.events().contains(&Event::PeerFinished));
 }
 
+/// Both have finished and data before the peer's DATA_FIN is missing: the subflow that brings it may have to be opened yet.
+#[test]
+fn a_subflow_may_be_joined_after_a_data_fin_that_overtook_data() {
+    let mut server = Script::server(config());
+    server.run("push 100 finish");
+    let _ = server.take_out();
+    server.run("+20 0 < . 1:1 ack 101 win 60000 dack 101 map 100 0 1 fin");
+    let _ = server.take_out();
+    server.join();
+    assert!(server.events().iter().any(|event| matches!(event, Event::SubflowEstablished(id) if id.0 == 1)));
+    server.run("+20 1 < . 1:101 ack 1 win 60000 dack 101 map 0 1 100");
+    let _ = server.take_out();
+    server.run("read");
+    assert!(server.connection.peer_finished());
+}
+
 #[test]
 fn a_subflow_that_works_is_closed_with_a_fin_and_its_address_stays_announced() {
     let steps = vec![ScriptedStep { at: Duration::from_millis(1), path: 0, action: ScriptedAction::Close }];
