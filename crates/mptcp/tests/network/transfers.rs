@@ -119,7 +119,7 @@ fn duplicates_can_be_made_to_cut_the_window_of_the_subflow_that_blocks() {
 }
 
 #[test]
-fn a_data_fin_that_overtook_data_keeps_no_connection_from_its_end() {
+fn a_data_fin_that_overtook_data_does_not_keep_subflows_from_joining() {
     // The server is done and has seen the client's DATA_FIN, but not all data before it, when two of three paths are
     // dead and the last one has to be joined again.
     let model = |delay: u64, rate: u64, queue: u64, chances| {
@@ -154,11 +154,19 @@ fn a_data_fin_that_overtook_data_keeps_no_connection_from_its_end() {
         send_buffer: 1_000,
         ..common(Config::classic())
     };
+    let mut joined_late = 0;
     for seed in 0..60 {
         let configs = [client.clone(), server.clone()];
         let mut network = mptcp_network(configs, [159_617, 1], lines.clone(), seed);
         run(&mut network, Duration::from_secs(3_000));
         assert_eq!(received(&network, 1).0, 159_617, "seed {seed}");
         assert!(network.hosts().iter().all(|host| host.closed), "seed {seed}");
+        let events = &network.host(1).events;
+        let place = |wanted: fn(&Event) -> bool| events.iter().position(wanted);
+        let done = place(|event| matches!(event, Event::FinishAcknowledged));
+        let whole = place(|event| matches!(event, Event::PeerFinished));
+        let joined = events.iter().rposition(|event| matches!(event, Event::SubflowEstablished(_)));
+        joined_late += u32::from(done.is_some() && done < joined && joined < whole);
     }
+    assert!(joined_late > 0, "no subflow was joined between the server's end and the last data");
 }
