@@ -735,14 +735,20 @@ fn a_message_against_what_was_seen_to_arrive_waits_for_a_timeout() {
     }
 }
 
-#[test]
-fn no_message_makes_segments_shorter_than_the_floor() {
-    let mut pair = Pair::new(1, &protocols()[0], Vec::new());
-    let client = pair.connect(&protocols()[0]);
+/// The handshake is over, and the client writes: its first packet with data, kept from the server.
+fn full_segment(pair: &mut Pair, client: SocketId) -> Vec<u8> {
     while pair.now < Instant::ZERO + Duration::from_millis(100) && pair.step() {}
     pair.hosts[0].write(pair.now, client, &noise(20_000));
     let mut packet = Vec::new();
     pair.hosts[0].poll_transmit(pair.now, &mut packet).expect("a full segment");
+    packet
+}
+
+#[test]
+fn no_message_makes_segments_shorter_than_the_floor() {
+    let mut pair = Pair::new(1, &protocols()[0], Vec::new());
+    let client = pair.connect(&protocols()[0]);
+    let packet = full_segment(&mut pair, client);
     pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 68, 28));
     // 552 less 40 of headers and 12 of timestamps.
     assert_eq!(smss(&pair, client), 500);
@@ -759,10 +765,7 @@ fn over_ipv6_the_floor_is_what_every_link_carries() {
     pair.hosts[1].listen(PORT, protocol.clone());
     let remote = SocketAddr::new(ends[1], PORT);
     let client = pair.hosts[0].connect(pair.now, ends[0], remote, protocol).expect("a free port");
-    while pair.now < Instant::ZERO + Duration::from_millis(100) && pair.step() {}
-    pair.hosts[0].write(pair.now, client, &noise(20_000));
-    let mut packet = Vec::new();
-    pair.hosts[0].poll_transmit(pair.now, &mut packet).expect("a full segment");
+    let packet = full_segment(&mut pair, client);
     let before = smss(&pair, client);
     // RFC 8201 §4: no link has less.
     pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 1_279, 48));
@@ -775,10 +778,7 @@ fn over_ipv6_the_floor_is_what_every_link_carries() {
 fn a_router_that_does_not_tell_its_mtu_has_a_likely_one() {
     let mut pair = Pair::new(1, &protocols()[0], Vec::new());
     let client = pair.connect(&protocols()[0]);
-    while pair.now < Instant::ZERO + Duration::from_millis(100) && pair.step() {}
-    pair.hosts[0].write(pair.now, client, &noise(20_000));
-    let mut packet = Vec::new();
-    pair.hosts[0].poll_transmit(pair.now, &mut packet).expect("a full segment");
+    let packet = full_segment(&mut pair, client);
     pair.hosts[0].handle_packet(pair.now, &too_big(&packet, 0, 28));
     assert_eq!(smss(&pair, client), 1_492 - 40 - 12);
 }
