@@ -11,9 +11,9 @@ use crate::lease::Lease;
 use crate::site::Site;
 use config::{Draft, Role};
 use daemon::{Daemon, keygen};
-use ledger::{End, Samples};
+use ledger::End;
 use ropewalk_scenario::plan::{BondPlan, LinkPlan, Plan};
-use ropewalk_scenario::{BondRow, BondSeriesRow};
+use ropewalk_scenario::{BondRow, BondSeries, BondSeriesRow};
 use ropewalk_units::{Duration, Instant};
 use std::fs;
 use std::io;
@@ -141,7 +141,7 @@ impl<'a> Bonds<'a> {
         over: &AtomicBool,
     ) -> Result<(Vec<BondRow>, Vec<BondSeriesRow>), Error> {
         let interval = if series { self.plan.settings.sample_interval } else { RARELY };
-        let mut samples = Samples::default();
+        let mut samples = BondSeries::default();
         let (mut next, mut last) = (Instant::ZERO, Instant::ZERO);
         while !self.all.is_empty() {
             let goes_on = clock.wait_until(next, over);
@@ -149,7 +149,7 @@ impl<'a> Bonds<'a> {
             let now = clock.now();
             if series && now > last {
                 let ends = self.all.iter().map(|bond| bond.ends.each_ref());
-                samples.add((now, now.saturating_since(last)), ends);
+                samples.add(now, now.saturating_since(last), ledger::totals(ends));
             }
             if !goes_on {
                 break;
@@ -164,7 +164,7 @@ impl<'a> Bonds<'a> {
             .all
             .iter()
             .flat_map(|bond| ledger::rows(self.plan, (bond.link, bond.plan), bond.ends.each_ref()));
-        Ok((rows.collect(), samples.rows))
+        Ok((rows.collect(), samples.into_rows()))
     }
 }
 

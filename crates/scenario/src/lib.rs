@@ -25,10 +25,10 @@ pub use error::{Diagnostic, ScenarioError};
 pub use load::{load, load_as};
 pub use memory::Memory;
 pub use outcome::{
-    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
-    DatagramCounts, ENGINE_VERSION, EventPlace, EventRow, FrameRow, HopRow, LatenessRow, LinkRow,
-    LinkSeriesRow, Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow,
-    SubflowSample, columns_reference,
+    BondEgress, BondPathSample, BondRow, BondSeries, BondSeriesRow, BondTotals, BondTraffic, BroadcastRow,
+    CommandRow, ConnectionRow, DatagramCounts, ENGINE_VERSION, EventPlace, EventRow, FrameRow, HopRow,
+    LatenessRow, LinkRow, LinkSeriesRow, Outcome, Provenance, RadioRow, RouteChangeRow, RouteRow, SeriesRow,
+    SocketRow, SubflowRow, SubflowSample, columns_reference,
 };
 pub use plan::Plan;
 pub use references::{Multipath, Reference};

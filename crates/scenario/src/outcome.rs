@@ -1,11 +1,13 @@
 //! What a run returns: a summary and tables, each with its provenance.
 
+mod bond_series;
 mod columns;
 mod events;
 mod rows;
 mod summary;
 mod tables;
 
+pub use bond_series::{BondSeries, BondTotals};
 pub use events::{EventPlace, EventRow};
 pub use rows::{
     BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,

@@ -2,8 +2,7 @@
 
 use super::status::{OfBond, OfPath, Tunnel};
 use ropewalk_scenario::plan::{BondPlan, LinkPlan, Plan};
-use ropewalk_scenario::{BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_scenario::{BondEgress, BondPathSample, BondRow, BondTotals, BondTraffic};
 
 /// One end of a bond: what its daemon told, session by session. One that begins counts from nothing; what the one before counted after it
 /// was seen last is not known.
@@ -105,43 +104,15 @@ pub(super) fn rows(plan: &Plan, (link, bond): (&LinkPlan, &BondPlan), ends: [&En
     rows
 }
 
-/// Samples of bonds over time.
-#[derive(Debug, Default)]
-pub(super) struct Samples {
-    /// By row.
-    seen: Vec<(BondTraffic, u64)>,
-    pub(super) rows: Vec<BondSeriesRow>,
-}
-
-impl Samples {
-    /// Adds the rows of all bonds at this time; `elapsed` has passed since the last.
-    pub(super) fn add<'a>(
-        &mut self,
-        (time, elapsed): (Instant, Duration),
-        bonds: impl Iterator<Item = [&'a End; 2]>,
-    ) {
-        let mbps = |now: u64, before: u64| (now - before) as f64 * 8e-6 / elapsed.as_secs_f64();
-        let mut row = 0;
-        for [from, to] in bonds.flat_map(|[a, b]| [[a, b], [b, a]]) {
-            for (index, (traffic, lost)) in traffic(from, to).into_iter().enumerate() {
-                if self.seen.len() == row {
-                    self.seen.push(Default::default());
-                }
-                let (before, lost_before) = std::mem::replace(&mut self.seen[row], (traffic, lost));
-                let depth = to.last.as_ref().map(|tunnel| tunnel.held_back).filter(|_| index == 0);
-                self.rows.push(BondSeriesRow {
-                    time,
-                    row: row as u32,
-                    sent_mbps: mbps(traffic.sent_bytes, before.sent_bytes),
-                    received_mbps: mbps(traffic.received_bytes, before.received_bytes),
-                    lost: lost - lost_before,
-                    depth,
-                    path: index.checked_sub(1).and_then(|path| sample(from, path)),
-                });
-                row += 1;
-            }
-        }
-    }
+/// What each row of the bonds has come to.
+pub(super) fn totals<'a>(bonds: impl Iterator<Item = [&'a End; 2]>) -> impl Iterator<Item = BondTotals> {
+    bonds.flat_map(|[a, b]| [[a, b], [b, a]]).flat_map(|[from, to]| {
+        traffic(from, to).into_iter().enumerate().map(move |(index, (traffic, lost))| {
+            let path = index.checked_sub(1);
+            let depth = to.last.as_ref().map(|tunnel| tunnel.held_back).filter(|_| path.is_none());
+            BondTotals { traffic, lost, depth, path: path.and_then(|path| sample(from, path)) }
+        })
+    })
 }
 
 /// The sender's view of a path. Without a session it has none.

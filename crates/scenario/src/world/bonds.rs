@@ -6,7 +6,7 @@ use super::node::ScenarioNode;
 use super::packet::{Packet, Socket};
 use super::period::Period;
 use super::simulation::{BondEnds, LinkPorts, Simulation};
-use crate::outcome::{BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic};
+use crate::outcome::{BondEgress, BondPathSample, BondRow, BondTotals, BondTraffic};
 use crate::plan::{BondPlan, LinkPlan, NodeIndex, Plan};
 use ropewalk_bonding::{Class, Endpoint, PathState, PathView};
 use ropewalk_sim::{Medium, NodeId, Tap, World};
@@ -224,51 +224,20 @@ pub(crate) fn rows<T: Tap<Packet>, M: Medium<Packet>>(
     rows
 }
 
-/// Takes samples of the bonds.
-#[derive(Debug, Default)]
-pub(crate) struct BondSampler {
-    /// By row.
-    seen: Vec<(BondTraffic, u64)>,
-    rows: Vec<BondSeriesRow>,
-}
-
-impl BondSampler {
-    /// Adds the rows of this time; `elapsed` has passed since the last.
-    pub(crate) fn sample<T: Tap<Packet>, M: Medium<Packet>>(
-        &mut self,
-        plan: &Plan,
-        simulation: &Simulation<T, M>,
-        elapsed: Duration,
-    ) {
-        let time = simulation.world.now();
-        let mbps = |now: u64, before: u64| (now - before) as f64 * 8e-6 / elapsed.as_secs_f64();
-        let mut row = 0;
-        for way in ways(plan, simulation) {
-            let views = std::iter::once(None).chain(way.from.endpoint.paths().map(Some));
-            for ((traffic, lost), view) in way.traffic().into_iter().zip(views) {
-                if self.seen.len() == row {
-                    self.seen.push(Default::default());
-                }
-                let (before, lost_before) = std::mem::replace(&mut self.seen[row], (traffic, lost));
-                let depth = u64::from(way.to.endpoint.resequencer().depth_packets);
-                self.rows.push(BondSeriesRow {
-                    time,
-                    row: row as u32,
-                    sent_mbps: mbps(traffic.sent_bytes, before.sent_bytes),
-                    received_mbps: mbps(traffic.received_bytes, before.received_bytes),
-                    lost: lost - lost_before,
-                    depth: view.is_none().then_some(depth),
-                    path: view.as_ref().map(sample),
-                });
-                row += 1;
-            }
-        }
-    }
-
-    /// All rows.
-    pub(crate) fn finish(self) -> Vec<BondSeriesRow> {
-        self.rows
-    }
+/// What each row of the bonds has come to.
+pub(crate) fn totals<'a, T: Tap<Packet>, M: Medium<Packet>>(
+    plan: &'a Plan,
+    simulation: &'a Simulation<T, M>,
+) -> impl Iterator<Item = BondTotals> {
+    ways(plan, simulation).flat_map(|way| {
+        let views = std::iter::once(None).chain(way.from.endpoint.paths().map(Some));
+        let depth = u64::from(way.to.endpoint.resequencer().depth_packets);
+        let all = way.traffic().into_iter().zip(views).map(|((traffic, lost), view)| {
+            let depth = view.is_none().then_some(depth);
+            BondTotals { traffic, lost, depth, path: view.as_ref().map(sample) }
+        });
+        all.collect::<Vec<_>>()
+    })
 }
 
 fn sample(view: &PathView) -> BondPathSample {

@@ -1,10 +1,10 @@
 //! The time series: the state of every connection at regular times.
 
-use super::bonds::BondSampler;
+use super::bonds;
 use super::packet::Packet;
 use super::simulation::Simulation;
 use super::view::{DataEnds, mptcp_stats, subflows};
-use crate::outcome::{BondSeriesRow, LinkSeriesRow, SeriesRow, SubflowSample};
+use crate::outcome::{BondSeries, BondSeriesRow, LinkSeriesRow, SeriesRow, SubflowSample};
 use crate::plan::Plan;
 use ropewalk_sim::{LinkStats, Medium, Tap};
 use ropewalk_units::{Duration, Instant};
@@ -24,7 +24,7 @@ pub(crate) struct Sampler {
     last_at: Instant,
     seen: Vec<Seen>,
     rows: Vec<SeriesRow>,
-    bonds: BondSampler,
+    bonds: BondSeries,
     links: LinkSampler,
 }
 
@@ -82,7 +82,7 @@ impl Sampler {
             last_at: Instant::ZERO,
             seen: vec![Seen::default(); plan.connections.len()],
             rows: Vec::new(),
-            bonds: BondSampler::default(),
+            bonds: BondSeries::default(),
             links: LinkSampler::default(),
         }
     }
@@ -105,7 +105,7 @@ impl Sampler {
             let ends = simulation.data_ends(connection, simulation.ends[index]);
             self.sample_connection(now, elapsed, index, ends);
         }
-        self.bonds.sample(plan, simulation, elapsed);
+        self.bonds.add(simulation.world.now(), elapsed, bonds::totals(plan, simulation));
         self.links.sample(plan, simulation, elapsed);
         self.last_at = now;
     }
@@ -160,6 +160,6 @@ impl Sampler {
 
     /// All rows.
     pub(crate) fn finish(self) -> Samples {
-        Samples { series: self.rows, bond_series: self.bonds.finish(), link_series: self.links.rows }
+        Samples { series: self.rows, bond_series: self.bonds.into_rows(), link_series: self.links.rows }
     }
 }
