@@ -76,11 +76,13 @@ pub(super) const CASES: &[Case] = &[
             +20 < . 1:1 ack 14601"
         ),
     ),
+    // The probe's ACK takes longer than a round trip: one that came sooner could be the original's, and would tell RACK nothing
+    // (RFC 8985 §6.2 step 2).
     Case::new(
         "a tail loss probe repeats the last segment after two round trips",
         ten_on_their_way!(
             "+42 > . 13141:14601
-            +20 < . 1:1 ack 1 sack 13141-14601
+            +30 < . 1:1 ack 1 sack 13141-14601
             > . 1:1461"
         ),
     ),
