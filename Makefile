@@ -27,8 +27,6 @@ PROPTEST_RNG_SEED ?= 1
 ROUNDS ?= 10
 # Connections under attack by blind segments in all rounds of `make fuzz`; `make test` has 2 000.
 CONNECTIONS ?= 100000
-# The Python extension has no Rust tests: it is linked by maturin and tested by pytest.
-TESTED := --workspace --exclude ropewalk-python
 RUFF = $(BIN)/ruff
 
 export PYO3_PYTHON := $(abspath $(BIN))/python
@@ -44,12 +42,11 @@ run: $(VENV)/.package
 test: test-rust test-python
 
 test-rust: $(VENV)/pyvenv.cfg
-	PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) cargo test --locked $(TESTED)
+	PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) cargo test --locked --workspace
 
 # Comparisons of bonds run the daemon.
 test-python: export ROPEWALK_GATEWAY = $(abspath target/debug/ropewalk-gateway)
-test-python: $(VENV)/.tools
-	cargo build --locked --profile test -p ropewalk-gateway
+test-python: $(VENV)/.tested
 	$(BIN)/python -m pytest -q --hypothesis-seed=$(PROPTEST_RNG_SEED)
 
 # Settings that keep a mutant's build and tests short.
@@ -66,7 +63,7 @@ fuzz: $(VENV)/pyvenv.cfg
 		seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
 		echo "round $$round of $(ROUNDS): PROPTEST_RNG_SEED=$$seed"; \
 		PROPTEST_RNG_SEED=$$seed ROPEWALK_CONNECTIONS=$$(( ($(CONNECTIONS) + $(ROUNDS) - 1) / $(ROUNDS) )) \
-			cargo test --locked $(TESTED) --quiet || exit 1; \
+			cargo test --locked --workspace --quiet || exit 1; \
 	done
 
 gates:
@@ -86,7 +83,7 @@ lint-rust: $(VENV)/pyvenv.cfg
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 
-lint-python: $(VENV)/.tools
+lint-python: $(VENV)/.tested
 	$(RUFF) check
 	$(RUFF) format --check
 	$(BIN)/python -m mypy --strict
@@ -132,11 +129,19 @@ $(VENV)/pyvenv.cfg:
 	else echo "make: $(PYTHON) lacks the venv module: install python3-venv, or uv" >&2; exit 1; fi
 
 # The package is installed in place: the Python sources are used from where they are, and only a change of
-# Rust builds again.
+# Rust builds again. It is installed with the extension of a release, or with that of the tests, whichever was asked for last.
 $(VENV)/.package: $(VENV)/pyvenv.cfg pyproject.toml $(RUST_SOURCES)
 	$(BIN)/python -m pip install -q --editable '.[figures]'
+	@rm -f $(VENV)/.tested
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.package
 	$(BIN)/python -m pip install -q --editable '.[dev]'
+	@touch $@
+
+# What `cargo test` builds, and the extension and the gateway with the same settings, so that nothing is compiled twice.
+$(VENV)/.tested: $(VENV)/pyvenv.cfg pyproject.toml $(RUST_SOURCES)
+	cargo build --locked --profile test --workspace --lib --bins --tests
+	ROPEWALK_EXTENSION=$(abspath target/debug/lib_core.so) $(BIN)/python -m pip install -q --editable '.[dev]'
+	@rm -f $(VENV)/.package
 	@touch $@
