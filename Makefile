@@ -9,6 +9,7 @@
 #   make stops   200 stops at random moments of every command
 #   make lint    formatters and linters, warnings as errors
 #   make bench   the benchmarks
+#   make emulation      what links between Linux hosts carry in real time, and how late; as root
 #   make gateway-bars   what the gateway carries and costs here; as root
 #   make gateway-deb   a Debian package of the gateway, by cargo-deb
 #   make docs    the documentation as a site, in the folder site; a broken link is an error
@@ -33,7 +34,7 @@ export PYO3_PYTHON := $(abspath $(BIN))/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test test-rust test-python fuzz mutants gates interop stops lint lint-rust lint-python
-.PHONY: bench gateway-bars gateway-deb docs release clean
+.PHONY: bench emulation gateway-bars gateway-deb docs release clean
 
 run: $(VENV)/.package
 	$(BIN)/ropewalk run scenarios/degraded-path.toml
@@ -93,6 +94,9 @@ bench: $(VENV)/.package
 	cargo bench --locked -p ropewalk-sim -p ropewalk-tcp -p ropewalk-bonding
 	benches/ns3/compare
 	$(BIN)/python benches/python_side.py
+
+emulation: $(VENV)/.package
+	$(BIN)/python benches/emulation.py
 
 gateway-bars:
 	cargo build --locked --profile quick -p ropewalk-gateway -p ropewalk-live -p ropewalk-benches --bins

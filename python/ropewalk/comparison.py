@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from ropewalk import _core
@@ -71,6 +72,7 @@ MEASURES: Final = {
     "goodput_mbps": "goodput Mbit/s",
     "transfer_s": "transfer time s",
     "response_ms": "response time ms",
+    "pause_s": "longest pause s",
     "received_part": "datagrams received %",
     "delay_median_ms": "median delay ms",
     "completed": "completed",
@@ -297,10 +299,27 @@ def _measured(world: World, duration_s: float) -> dict[Name, Values]:
         for measure, value in measures.items():
             if value is not None:
                 found.setdefault((connection, path, measure), {})[seed] = value
+    multipath = [row["name"] for row in rows if row["protocol"] == "mptcp"]
+    series = world.table("series").filter(_column("connection").is_in(multipath))
+    for connection, seed, value in _pauses(series):
+        found.setdefault((connection, None, "pause_s"), {})[seed] = value
     for name, seed, value in _of_bonds(world.table("bonds").to_dicts()):
         if value is not None:
             found.setdefault(name, {})[seed] = value
     return found
+
+
+def _pauses(series: pl.DataFrame) -> Iterator[tuple[str, int, float]]:
+    """The longest time in which an application got nothing before it got the last, in s, by connection and seed.
+
+    It is as exact as the samples are apart.
+    """
+    whole = series.filter(_column("subflow").is_null(), _column("throughput_mbps") > 0)
+    for (connection, seed), samples in whole.group_by("connection", "seed", maintain_order=True):
+        times = samples["time_s"].to_list()
+        apart = [after - before for before, after in pairwise(times)]
+        if apart:
+            yield str(connection), int(seed), max(apart) - min(apart)
 
 
 def _of_bonds(rows: Sequence[Row]) -> Iterator[tuple[Name, int, float | None]]:

@@ -25,7 +25,7 @@ from ropewalk.plan import Plan, Settings
 from ropewalk.progress import Silent
 from ropewalk.source import resolve
 from ropewalk.store import Store
-from ropewalk.studies.linux import _within
+from ropewalk.studies.linux import _within, _within_time
 from ropewalk.studies.linux_cases import groups
 from ropewalk.summary import to_json
 from ropewalk.waiting import check
@@ -337,3 +337,20 @@ def test_a_row_is_within_its_bar_by_its_mean_or_by_an_interval_that_would_show_a
     assert _within(row(*[-4.0, 10.0] * 4), 0.02) is True, "none is seen, and one of 10 % would be"
     assert _within(row(-40.0, 60.0), 0.02) is False, "too wide to say"
     assert _within(row(4.0), None) is None
+    assert [_within_time(row(*one), 0.2) for one in ((0.1, 0.3), (0.1, 0.5), ())] == [True, False, None]
+
+
+def test_a_pause_is_the_longest_time_in_which_the_application_gets_nothing(tmp_path: Path) -> None:
+    dark = [{"at": "1 s", "state": "down"}, {"at": "3 s", "state": "up"}]
+    both = {"links.a.changes": dark, "links.b.changes": dark, "scenario.duration": "8 s"}
+    finely = {"scenario.sample_interval": "50 ms"}
+    sources = [resolve(TWO_PATHS, finely), resolve(TWO_PATHS, finely | both)]
+    plan = Plan(Store(tmp_path, "1"), Settings())
+    cases = [plan.add(source, check(source), (7,), "one") for source in sources]
+    plan.prepare()
+    carry_out(plan.jobs, LocalExecutor(1), Silent(), "two")
+    comparison = Comparison.of(("simulate", "linux"), cases, len(plan.jobs))
+    [pause] = [one for one in comparison.differences() if one.measure == "pause_s"]
+    assert pause.path is None
+    assert pause.first.mean < 0.2
+    assert 1.9 < pause.second.mean < 5

@@ -4,11 +4,15 @@
 //! The number is, from its highest bit: two bits of a slow counter, three that name an MSS, and 27 of a keyed function of the
 //! 4-tuple, the peer's initial sequence number, the counter and the MSS. Where the SYN has timestamps, the SYN/ACK's has the
 //! other options in its lowest bits, as Linux does; without them there is neither window scaling nor SACK.
+//!
+//! Multipath TCP needs no bit: an acknowledgement that opens it bears both keys and the flags (RFC 8684 §3.1), and the own key follows from
+//! the cookie.
 
 use crate::identity::Identity;
 use crate::tuple::FourTuple;
+use ropewalk_mptcp::Secret;
 use ropewalk_units::{Duration, Instant, Seq};
-use ropewalk_wire::{Flags, Options, Segment, Timestamps};
+use ropewalk_wire::{Flags, MptcpOption, MptcpOptions, Options, Segment, Timestamps};
 
 /// The counter counts these (Bernstein's; Linux has 60 s). A cookie holds for the rest of its own period, and for the next one.
 const PERIOD: Duration = Duration::from_secs(64);
@@ -71,6 +75,7 @@ impl Cookies {
             timestamps: options.timestamps,
             window_scale: options.window_scale.filter(|_| stamped).map(|scale| scale.min(MAX_SCALE)),
             sack_permitted: options.sack_permitted && stamped,
+            mptcp: capable(&options.mptcp),
             ..Options::default()
         };
         let flags = if stamped { syn.flags } else { Flags::SYN };
@@ -94,7 +99,8 @@ impl Cookies {
         let latest = period(now);
         let mut periods = (0..=LATER).filter_map(|age| latest.checked_sub(age));
         periods.find(|period| number(identity, *period, tuple, irs, size) == cookie)?;
-        let mut options = Options { mss: Some(SIZES[size]), ..Options::default() };
+        let mptcp = capable(&ack.options.mptcp);
+        let mut options = Options { mss: Some(SIZES[size]), mptcp, ..Options::default() };
         let mut flags = Flags::SYN;
         if let Some(stamps) = ack.options.timestamps {
             options.timestamps = Some(Timestamps { value: stamps.value, echo: 0 });
@@ -127,6 +133,47 @@ pub(crate) fn stamp(answer: &mut Segment, syn: &Segment) {
         let later = value.wrapping_sub(stamps.value) as i32 > 0;
         stamps.value = if later { value.wrapping_sub(stamped::ALL + 1) } else { value };
     }
+}
+
+/// MP_CAPABLE as it is in a SYN, from one that a SYN or a third segment has.
+fn capable(options: &MptcpOptions) -> MptcpOptions {
+    let mut left = MptcpOptions::default();
+    for option in options.rare() {
+        if let MptcpOption::Capable { checksum_required, no_more_subflows, .. } = *option {
+            left.push(MptcpOption::Capable {
+                checksum_required,
+                no_more_subflows,
+                sender_key: None,
+                receiver_key: None,
+                data: None,
+            });
+            break;
+        }
+    }
+    left
+}
+
+/// Does the segment speak Multipath TCP without telling both keys? Then one that was lost does, and comes again (RFC 8684 §3.1).
+pub(crate) fn lacks_keys(segment: &Segment) -> bool {
+    let options = &segment.options.mptcp;
+    let tells = |option: &MptcpOption| {
+        matches!(option, MptcpOption::Capable { sender_key: Some(_), receiver_key: Some(_), .. })
+    };
+    !options.is_empty() && !options.rare().iter().any(tells)
+}
+
+/// What the keys of a connection are made of whose SYN was answered with this cookie: the same again when the cookie comes back.
+pub(crate) fn secret(identity: &Identity, tuple: FourTuple, irs: Seq, cookie: Seq) -> Secret {
+    // A cookie's own input begins with a time, which never gets so far.
+    let mut input = [0xff; 13];
+    input[4..8].copy_from_slice(&irs.get().to_be_bytes());
+    input[8..12].copy_from_slice(&cookie.get().to_be_bytes());
+    let mut bytes = [0; 32];
+    for (place, word) in bytes.chunks_exact_mut(8).enumerate() {
+        input[12] = place as u8;
+        word.copy_from_slice(&identity.function_of(tuple.local, tuple.remote, &input).to_be_bytes());
+    }
+    Secret(bytes)
 }
 
 fn period(now: Instant) -> u64 {
@@ -228,6 +275,24 @@ mod tests {
             let changed = ack(Seq::new(cookie.get() ^ (1 << bit)), None);
             assert!(!read(&cookies, &identity, tuple(), &changed), "bit {bit}");
         }
+    }
+
+    #[test]
+    fn keys_follow_from_the_cookie_and_from_nothing_that_others_know() {
+        let identity = Identity::new([1, 2]);
+        let (irs, cookie) = (Seq::new(7), Seq::new(9));
+        let first = secret(&identity, tuple(), irs, cookie);
+        assert_eq!(first, secret(&identity, tuple(), irs, cookie));
+        let other_port = FourTuple { remote: end(2, 40_001), ..tuple() };
+        for other in [
+            secret(&Identity::new([1, 3]), tuple(), irs, cookie),
+            secret(&identity, other_port, irs, cookie),
+            secret(&identity, tuple(), irs + 1, cookie),
+            secret(&identity, tuple(), irs, cookie + 1),
+        ] {
+            assert_ne!(first, other);
+        }
+        assert!(first.0.chunks_exact(8).is_sorted_by(|one, other| one != other), "four words differ");
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! The host: who gets a packet, who may open what, and when somebody has to be asked again.
 
 use crate::cookie::{self, CookiePolicy, Cookies};
+use crate::gro::Run;
 use crate::identity::{Identity, Random};
 use crate::path_mtu::{self, TooLong};
 use crate::reset::{Limit, reset_for};
 use crate::socket::{Socket, Transport};
+use crate::time_wait;
 use crate::tuple::FourTuple;
 use ropewalk_mptcp::{self as mptcp, Refusal, Secret};
 use ropewalk_tcp::{self as tcp, TooBig};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::protocol::TCP;
 use ropewalk_wire::read::{Icmp, IpPacket, TcpPacket};
-use ropewalk_wire::{Flags, Join, MptcpOption, PacketHeader, Segment, Token, is_of_one_host};
+use ropewalk_wire::{Flags, Join, MptcpOption, MptcpOptions, PacketHeader, Segment, Token, is_of_one_host};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -36,6 +38,16 @@ enum SynAck {
     Due,
     /// It has left with a cookie, and its acknowledgement came.
     Sent,
+}
+
+/// How a connection begins that is accepted.
+struct Start<'a> {
+    tuple: FourTuple,
+    /// The peer's SYN, or what a cookie tells of it.
+    syn: &'a Segment,
+    /// The own initial sequence number.
+    iss: Seq,
+    syn_ack: SynAck,
 }
 
 /// What a connection speaks.
@@ -65,6 +77,8 @@ pub enum Event {
 pub struct Counters {
     /// Packets taken in.
     pub received: u64,
+    /// Of these, segments that were taken together with the one before.
+    pub coalesced: u64,
     /// Packets that could not be read, or whose checksum did not hold.
     pub malformed: u64,
     /// Packets for somebody else or from nobody, fragments, other protocols than TCP, and messages of routers that are not
@@ -127,6 +141,8 @@ pub struct Host {
     counters: Counters,
     segment: Segment,
     octets: Vec<u8>,
+    /// Data of segments that are taken as one.
+    coalesced: Vec<u8>,
 }
 
 impl Host {
@@ -152,6 +168,7 @@ impl Host {
             counters: Counters::default(),
             segment: Segment::default(),
             octets: Vec::new(),
+            coalesced: Vec::new(),
         }
     }
 
@@ -264,33 +281,74 @@ impl Host {
 
     /// A packet came in.
     pub fn handle_packet(&mut self, now: Instant, octets: &[u8]) {
+        if let Some((tuple, _, packet)) = self.admit(now, octets) {
+            self.handle_segment(now, tuple, &packet);
+        }
+    }
+
+    /// Packets came in together, in this order. Segments of a flow that follow one another are taken as one.
+    pub fn handle_packets<'a>(&mut self, now: Instant, packets: impl IntoIterator<Item = &'a [u8]>) {
+        let mut data = std::mem::take(&mut self.coalesced);
+        let mut run: Option<Run<'a>> = None;
+        for octets in packets {
+            let Some((tuple, ip, packet)) = self.admit(now, octets) else { continue };
+            match &mut run {
+                Some(run) if run.is_continued_by(tuple, &ip, &packet) => run.add(&packet, &mut data),
+                _ => {
+                    self.end_run(now, run.take(), &data);
+                    run = Run::begin(tuple, &ip, packet);
+                    if run.is_none() {
+                        self.handle_segment(now, tuple, &packet);
+                    }
+                }
+            }
+        }
+        self.end_run(now, run, &data);
+        self.coalesced = data;
+    }
+
+    fn end_run(&mut self, now: Instant, run: Option<Run<'_>>, data: &[u8]) {
+        if let Some(run) = run {
+            let (tuple, packet, packets) = run.end(data);
+            self.counters.coalesced += packets - 1;
+            self.handle_segment(now, tuple, &packet);
+        }
+    }
+
+    /// A packet that is a segment for this host, and whole. Others are dealt with.
+    fn admit<'a>(
+        &mut self,
+        now: Instant,
+        octets: &'a [u8],
+    ) -> Option<(FourTuple, IpPacket<'a>, TcpPacket<'a>)> {
         self.counters.received += 1;
         let Ok(ip) = IpPacket::read(octets) else {
             self.counters.malformed += 1;
-            return;
+            return None;
         };
         let is_own = self.addresses.contains(&ip.header.destination);
         // RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
         let is_for_us = is_own && is_of_one_host(ip.header.source) && ip.is_whole();
         if is_for_us && path_mtu::is_icmp(&ip) {
-            return self.handle_icmp(now, &ip);
+            self.handle_icmp(now, &ip);
+            return None;
         }
         if !is_for_us || ip.protocol != TCP {
             self.counters.ignored += 1;
-            return;
+            return None;
         }
         let packet = match TcpPacket::read(&ip) {
             Ok(packet) if packet.checksum_holds(&ip) == Some(true) && ip.checksum_holds() => packet,
             _ => {
                 self.counters.malformed += 1;
-                return;
+                return None;
             }
         };
         let tuple = FourTuple {
             local: SocketAddr::new(ip.header.destination, packet.header.destination_port),
             remote: SocketAddr::new(ip.header.source, packet.header.source_port),
         };
-        self.handle_segment(now, tuple, &packet);
+        Some((tuple, ip, packet))
     }
 
     /// A message of a router. Only one about the path's MTU matters.
@@ -315,12 +373,14 @@ impl Host {
     }
 
     fn handle_segment(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>) {
-        let Some(&(id, subflow)) = self.tuples.get(&tuple) else { return self.open(now, tuple, packet) };
+        let Some(&(id, subflow)) = self.tuples.get(&tuple) else {
+            return self.open(now, tuple, packet, None);
+        };
         if packet.header.flags.contains(Flags::SYN)
-            && self.may_open_again(id, &packet.segment(ropewalk_units::Dsn::new(0)))
+            && let Some(end) = self.end_of_time_wait(id, tuple, &packet.segment(ropewalk_units::Dsn::new(0)))
         {
             self.remove(id);
-            return self.open(now, tuple, packet);
+            return self.open(now, tuple, packet, Some(end));
         }
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         let mut segment = packet.segment(socket.near());
@@ -330,7 +390,8 @@ impl Host {
     }
 
     /// A segment without a connection: for a listener, for a connection that is joined, or for nobody.
-    fn open(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>) {
+    /// `after` is the number behind the last one of a connection that had the same 4-tuple and was in TIME-WAIT until now.
+    fn open(&mut self, now: Instant, tuple: FourTuple, packet: &TcpPacket<'_>, after: Option<Seq>) {
         let segment = packet.segment(ropewalk_units::Dsn::new(0));
         let opens = segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::ACK)
@@ -348,8 +409,8 @@ impl Host {
                 self.answer_with_cookie(now, tuple, &segment, &protocol);
             }
             (None, Some(protocol)) => {
-                let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
-                self.accept(now, tuple, &segment, iss, &protocol, SynAck::Due);
+                let iss = self.initial_sequence(now, tuple, after);
+                self.accept(now, &Start { tuple, syn: &segment, iss, syn_ack: SynAck::Due }, &protocol);
             }
             (None, None) => self.refuse(now, tuple, &segment, None),
         }
@@ -387,17 +448,22 @@ impl Host {
         self.cookies.policy == CookiePolicy::Always || !self.has_room(now)
     }
 
-    /// RFC 4987 §3.6: the SYN/ACK that a connection would have sent, with a cookie for its number. Nothing is kept, so nobody
-    /// remembers keys of Multipath TCP either: the connection will be TCP's.
+    /// RFC 4987 §3.6: the SYN/ACK that a connection would have sent, with a cookie for its number. Nothing is kept: a key of Multipath
+    /// TCP follows from the cookie.
     fn answer_with_cookie(&mut self, now: Instant, tuple: FourTuple, syn: &Segment, protocol: &Protocol) {
-        let (syn, cookie) = self.cookies.make(now, &self.identity, tuple, syn);
+        let (mut syn, cookie) = self.cookies.make(now, &self.identity, tuple, syn);
+        let secret = cookie::secret(&self.identity, tuple, syn.seq, cookie);
+        if self.identity.has(&secret) {
+            // RFC 8684 §3.1: no other key follows from the cookie.
+            syn.options.mptcp = MptcpOptions::default();
+        }
         let mut answer = Segment::default();
         let answers = match protocol {
             Protocol::Tcp(config) => {
                 tcp::Connection::accept(Arc::clone(config), &syn, cookie, now).transmit(now, &mut answer)
             }
             Protocol::Mptcp(config) => {
-                let accepting = self.accepting(tuple, cookie, Secret([0; 32]));
+                let accepting = self.accepting(tuple, cookie, secret);
                 let mut connection = mptcp::Connection::accept((**config).clone(), accepting, &syn, now);
                 connection.transmit(now, &mut answer).is_some()
             }
@@ -418,8 +484,11 @@ impl Host {
             .filter(|_| acknowledges)
             .and_then(|protocol| Some((self.cookies.read(now, &self.identity, tuple, segment)?, protocol)));
         let Some(((syn, iss), protocol)) = known else { return self.refuse(now, tuple, segment, None) };
+        if cookie::lacks_keys(segment) {
+            return;
+        }
         self.counters.cookies_accepted += 1;
-        self.accept(now, tuple, &syn, iss, &protocol, SynAck::Sent);
+        self.accept(now, &Start { tuple, syn: &syn, iss, syn_ack: SynAck::Sent }, &protocol);
         self.handle_segment(now, tuple, packet);
     }
 
@@ -429,15 +498,8 @@ impl Host {
         mptcp::Accepting { path: tuple.into(), local_addresses, iss, secret }
     }
 
-    fn accept(
-        &mut self,
-        now: Instant,
-        tuple: FourTuple,
-        syn: &Segment,
-        iss: Seq,
-        protocol: &Protocol,
-        syn_ack: SynAck,
-    ) {
+    fn accept(&mut self, now: Instant, start: &Start<'_>, protocol: &Protocol) {
+        let &Start { tuple, syn, iss, syn_ack } = start;
         let transport = match protocol {
             Protocol::Tcp(config) => {
                 let open = match syn_ack {
@@ -447,17 +509,32 @@ impl Host {
                 Transport::Tcp(Box::new(open(Arc::clone(config), syn, iss, now)), tuple)
             }
             Protocol::Mptcp(config) => {
-                let secret = self.secret();
+                let (secret, syn) = match syn_ack {
+                    SynAck::Due => (self.secret(), syn.clone()),
+                    SynAck::Sent => self.secret_of_cookie(start),
+                };
                 let accepting = self.accepting(tuple, iss, secret);
                 let open = match syn_ack {
                     SynAck::Due => mptcp::Connection::accept,
                     SynAck::Sent => mptcp::Connection::accept_answered,
                 };
-                let connection = open((**config).clone(), accepting, syn, now);
+                let connection = open((**config).clone(), accepting, &syn, now);
                 Transport::Mptcp(Box::new(connection), BTreeMap::new())
             }
         };
         self.add(now, transport, tuple, Origin::Accepted);
+    }
+
+    /// The secret that the SYN/ACK's key was made of, and the SYN. If another connection has got that token meanwhile, the connection
+    /// is TCP's: its SYN is then one without options of Multipath TCP.
+    fn secret_of_cookie(&mut self, start: &Start<'_>) -> (Secret, Segment) {
+        let mut syn = start.syn.clone();
+        let secret = cookie::secret(&self.identity, start.tuple, syn.seq, start.iss);
+        if self.identity.claim(&secret) {
+            return (secret, syn);
+        }
+        syn.options.mptcp = MptcpOptions::default();
+        (self.secret(), syn)
     }
 
     fn refuse(&mut self, now: Instant, tuple: FourTuple, segment: &Segment, why: Option<Refusal>) {
@@ -688,13 +765,27 @@ impl Host {
         }
     }
 
-    /// RFC 9293 §3.10.7.4, RFC 6191: a SYN may end TIME-WAIT, where nothing of the old connection can be taken for the new one.
-    fn may_open_again(&self, id: SocketId, segment: &Segment) -> bool {
+    /// RFC 9293 §3.10.7.4, RFC 6191: a SYN may end TIME-WAIT, where nothing of the old connection can be taken for the new one. Returns
+    /// the number behind the last one that the old connection sent.
+    fn end_of_time_wait(&self, id: SocketId, tuple: FourTuple, segment: &Segment) -> Option<Seq> {
         let is_syn = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST);
-        is_syn
-            && self.tcp(id).is_some_and(|connection| {
-                connection.state() == tcp::State::TimeWait && segment.seq.after(connection.rcv_nxt())
-            })
+        let connection =
+            self.tcp(id).filter(|connection| is_syn && connection.state() == tcp::State::TimeWait)?;
+        let stamps = match self.listeners.get(&tuple.local.port())? {
+            Protocol::Tcp(config) => config.timestamps,
+            Protocol::Mptcp(config) => config.tcp.timestamps,
+        };
+        let stamp = segment.options.timestamps.filter(|_| stamps).map(|stamps| stamps.value);
+        time_wait::may_end(connection, segment.seq, stamp).then(|| connection.snd_nxt())
+    }
+
+    /// RFC 6528; RFC 9293 §3.10.7.4 has it above all numbers of a connection that was in TIME-WAIT.
+    fn initial_sequence(&self, now: Instant, tuple: FourTuple, after: Option<Seq>) -> Seq {
+        let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
+        match after {
+            Some(last) if !iss.after(last) => last + time_wait::APART,
+            _ => iss,
+        }
     }
 
     /// What happened, in order; call until `None`.

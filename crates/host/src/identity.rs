@@ -65,6 +65,16 @@ impl Identity {
         secret.expect("a host has far fewer connections than there are tokens")
     }
 
+    /// Has a connection of the host this secret's token?
+    pub(crate) fn has(&self, secret: &Secret) -> bool {
+        self.tokens.contains(&secret.token())
+    }
+
+    /// Takes a secret that follows from a cookie, if no other connection of the host has its token.
+    pub(crate) fn claim(&mut self, secret: &Secret) -> bool {
+        self.tokens.insert(secret.token())
+    }
+
     /// The connection with this token is over.
     pub fn release(&mut self, token: Token) {
         self.tokens.remove(&token);
@@ -161,5 +171,9 @@ mod tests {
         let second = host.secret(|| Secret([keys.next().expect("three draws"); 32]));
         assert_eq!((first, second), (Secret([7; 32]), Secret([9; 32])));
         assert_ne!(first.token(), second.token());
+        assert!(host.has(&first) && !host.claim(&first), "in use");
+        host.release(first.token());
+        assert!(!host.has(&first));
+        assert!(host.claim(&first));
     }
 }

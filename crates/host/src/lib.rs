@@ -5,12 +5,14 @@
 //! Time and randomness are arguments.
 
 mod cookie;
+mod gro;
 mod host;
 mod identity;
 mod octets;
 mod path_mtu;
 mod reset;
 mod socket;
+mod time_wait;
 mod tuple;
 
 pub use cookie::CookiePolicy;

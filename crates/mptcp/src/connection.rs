@@ -176,10 +176,14 @@ impl Connection {
         Self::accept_by(tcp::Connection::accept, config, accepting, syn, now)
     }
 
-    /// As [`Self::accept`], where a SYN/ACK has left and nothing was kept of it ([`tcp::Connection::accept_answered`]). The
-    /// SYN is one without MP_CAPABLE: nobody remembers keys.
+    /// As [`Self::accept`], where a SYN/ACK has left and nothing was kept of it ([`tcp::Connection::accept_answered`]). If the SYN has
+    /// MP_CAPABLE, the secret is the one that the SYN/ACK's key was made of; the third segment brings both keys (RFC 8684 §3.1).
     pub fn accept_answered(config: Config, accepting: Accepting, syn: &Segment, now: Instant) -> Self {
-        Self::accept_by(tcp::Connection::accept_answered, config, accepting, syn, now)
+        let mut connection = Self::accept_by(tcp::Connection::accept_answered, config, accepting, syn, now);
+        // What the SYN/ACK has told: its window, for the first octets may come with the third segment.
+        connection.receiving.window.on_syn();
+        connection.subflows[0].syns += 1;
+        connection
     }
 
     fn accept_by(

@@ -195,6 +195,9 @@ macro_rules! tcp_constants {
                     congestion_control: CongestionControl =
                         CongestionControl::Cubic { hystart: HyStart::Linux },
                         CongestionControl::NewReno { byte_counting: false };
+                    /// How long a path is taken to carry no more than a router said; then full segments are tried again (RFC 1191 §6.3,
+                    /// RFC 8201 §4; Linux: `net.ipv4.route.mtu_expires`).
+                    path_mtu_lifetime: Duration = Duration::from_secs(600), Duration::from_secs(600);
                     /// Whose windows hold.
                     window_owner: WindowOwner = WindowOwner::Own, WindowOwner::Own;
                     /// Emit the events that come with every ACK (`CwndUpdated` and the like). Costs time: off by default.

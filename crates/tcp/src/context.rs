@@ -86,6 +86,11 @@ impl Context {
         self.agreed.mss = self.agreed.mss.min(mss.max(LEAST_MSS));
     }
 
+    /// The path may carry more again: as much as the peer's MSS was.
+    pub(crate) fn restore_mss(&mut self, mss: u16) {
+        self.agreed.mss = mss;
+    }
+
     /// RFC 6691: octets of data in a full segment; options that every segment carries come out of the MSS.
     pub(crate) fn segment_size(&self) -> u32 {
         let mss = u32::from(self.config.mss.min(self.agreed.mss));

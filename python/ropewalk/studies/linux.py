@@ -90,7 +90,7 @@ class _Study(Output):
         measured = {one.measure: one for one in comparison.differences() if one.path is None}
         one = measured[case.measure]
         late = max((run["p99_ms"] for run in comparison.lateness), default=None)
-        within = _within(one, group.bar)
+        within = _within(one, group.bar) if group.seconds is None else _within_time(one, group.seconds)
         return [
             case.name,
             MEASURES[one.measure],
@@ -109,6 +109,11 @@ def _within(one: Difference, bar: float | None) -> Cell:
         return None
     seen = part.known and part.low <= 0 <= part.high and part.half_width <= WIDEST
     return abs(part.mean) <= bar or seen
+
+
+def _within_time(one: Difference, seconds: float) -> Cell:
+    """Is the mean within so many seconds?"""
+    return abs(one.difference.mean) <= seconds if one.difference.n else None
 
 
 def _markdown(group: Group, body: Sequence[Sequence[str]]) -> str:

@@ -33,10 +33,14 @@ class Group:
     """The part by which the means may differ; None: shown alone."""
 
     cases: tuple[Case, ...]
+    seconds: float | None = None
+    """For a measure in seconds: the time by which the means may differ, in place of a part."""
 
     @property
     def bar_in_words(self) -> str:
         """The bar, for the head of a table."""
+        if self.seconds is not None:
+            return f"Within {self.seconds:g} s"
         return "No bar" if self.bar is None else f"Within {100 * self.bar:g} %"
 
 
@@ -81,6 +85,9 @@ def groups(*, quick: bool) -> list[Group]:
         _random(quick=quick),
         _paths(quick=quick),
         _buffers(quick=quick),
+        _losses_on_both(quick=quick),
+        *_handover(quick=quick),
+        _bbr(quick=quick),
     ]
 
 
@@ -244,3 +251,91 @@ def _buffers(*, quick: bool) -> Group:
         "goodput."
     )
     return Group("Receive buffers, where one path holds data back", about, 0.05, tuple(cases))
+
+
+def _losses_on_both(*, quick: bool) -> Group:
+    losses = [4, 6] if quick else [1, 3, 4, 5, 6, 7]
+    cases = [
+        Case(
+            f"{control}, losses of {loss:g} % on both",
+            _scenario(
+                "both-lose",
+                10,
+                {
+                    "a": _link(8e6, 0.01, 50, loss=f"{loss:g} %"),
+                    "b": _link(4e6, 0.02, 50, loss=f"{loss:g} %"),
+                },
+                protocol="mptcp",
+                mptcp={"congestion_control": control},
+            ),
+            "goodput_mbps",
+            seeds=2 if quick else 10,
+        )
+        for control in (("cubic",) if quick else ("cubic", "uncoupled"))
+        for loss in losses
+    ]
+    about = (
+        "Multipath TCP for ten seconds over 8 Mbit/s and 10 ms, and 4 Mbit/s and 20 ms, queues of 50 packets, each "
+        "packet lost by chance: goodput."
+    )
+    return Group("Losses on both paths", about, 0.05, tuple(cases))
+
+
+def _handover(*, quick: bool) -> tuple[Group, Group]:
+    speeds = {"the fast path": (8e6, 0.01), "the slow path": (4e6, 0.02)}
+    controls = ("cubic",) if quick else ("cubic", "uncoupled")
+    seeds = 2 if quick else 10
+
+    def scenario(control: str, dark: str) -> Source:
+        changes = [{"at": "5 s", "state": "down"}, {"at": "15 s", "state": "up"}]
+        links = {
+            name[4:8]: _link(rate, delay, 50, **({"changes": changes} if name == dark else {}))
+            for name, (rate, delay) in speeds.items()
+        }
+        more = {"protocol": "mptcp", "mptcp": {"congestion_control": control}}
+        return _scenario("handover-study", 20, links, **more)
+
+    def cases(measure: str, words: str) -> tuple[Case, ...]:
+        return tuple(
+            Case(f"{control}, {dark} is down{words}", scenario(control, dark), measure, seeds)
+            for control in controls
+            for dark in speeds
+        )
+
+    about = (
+        "Multipath TCP for twenty seconds over 8 Mbit/s and 10 ms, and 4 Mbit/s and 20 ms, queues of 50 packets. One "
+        "path is down from 5 s to 15 s: "
+    )
+    return (
+        Group("Handover", f"{about}goodput.", 0.05, cases("goodput_mbps", "")),
+        Group(
+            "The gap of a handover",
+            f"{about}the longest time in which the application gets nothing, in steps of 50 ms.",
+            None,
+            cases("pause_s", ": pause"),
+            seconds=0.2,
+        ),
+    )
+
+
+def _bbr(*, quick: bool) -> Group:
+    cases = [
+        Case(
+            f"BBR, losses of {loss:g} %, a queue of {queue} packets",
+            _scenario(
+                "bbr",
+                10,
+                {"l": _link(8e6, 0.01, queue, forward={"loss": f"{loss:g} %"})},
+                tcp={"congestion_control": "bbr"},
+            ),
+            "goodput_mbps",
+            seeds=2 if quick else 10,
+        )
+        for loss in ((0, 3) if quick else (0, 1, 3, 7))
+        for queue in (15, 200)
+    ]
+    about = (
+        "TCP for ten seconds over 8 Mbit/s and 10 ms. The kernel has version 1, which keeps its rate whatever is "
+        "lost; the simulation has version 3, which gives way to losses above 2 %: goodput."
+    )
+    return Group("BBR", about, None, tuple(cases))

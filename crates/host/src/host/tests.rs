@@ -36,6 +36,8 @@ struct Pair {
     fates: Vec<Fate>,
     sent: usize,
     narrow: Option<Narrow>,
+    /// What arrives in so short a time arrives together.
+    window: Duration,
 }
 
 /// A router on the way that carries no more than this.
@@ -51,7 +53,15 @@ impl Pair {
     fn new(paths: u8, protocol: &Protocol, fates: Vec<Fate>) -> Self {
         let mut hosts = [host(1, paths), host(2, paths)];
         hosts[1].listen(PORT, protocol.clone());
-        Self { hosts, flying: BTreeMap::new(), now: Instant::ZERO, fates, sent: 0, narrow: None }
+        Self {
+            hosts,
+            flying: BTreeMap::new(),
+            now: Instant::ZERO,
+            fates,
+            sent: 0,
+            narrow: None,
+            window: Duration::ZERO,
+        }
     }
 
     fn connect(&mut self, protocol: &Protocol) -> SocketId {
@@ -94,6 +104,18 @@ impl Pair {
         }
     }
 
+    /// This packet arrives, with others for the same host.
+    fn arrive_together(&mut self, to: usize, first: Vec<u8>) {
+        let mut packets = vec![first];
+        while let Some(next) = self.flying.first_entry()
+            && next.key().0 <= self.now + self.window
+            && next.get().0 == to
+        {
+            packets.push(next.remove().1);
+        }
+        self.hosts[to].handle_packets(self.now, packets.iter().map(Vec::as_slice));
+    }
+
     /// When the next packet arrives, and the next thing at all happens.
     fn next(&self) -> (Option<Instant>, Option<Instant>) {
         let packet = self.flying.first_key_value().map(|((at, _), _)| *at);
@@ -115,7 +137,11 @@ impl Pair {
         if packet == Some(next)
             && let Some((_, (to, octets))) = self.flying.pop_first()
         {
-            self.hosts[to].handle_packet(self.now, &octets);
+            if self.window.is_zero() {
+                self.hosts[to].handle_packet(self.now, &octets);
+            } else {
+                self.arrive_together(to, octets);
+            }
         }
         self.hosts.iter_mut().for_each(|host| host.handle_timeout(self.now));
         true
@@ -343,6 +369,59 @@ fn a_syn_in_time_wait_is_challenged_and_the_next_one_accepted() {
     assert!(std::iter::from_fn(|| pair.hosts[0].poll_event()).any(|e| e == Event::Established(again)));
 }
 
+/// RFC 9293 §3.10.7.4: the new connection's numbers begin above those of the old one, however many those were; RFC 6191: the peer's
+/// clock says that its SYN is new, though its numbers begin below.
+#[test]
+fn a_connection_after_time_wait_begins_above_the_old_numbers() {
+    let protocol = &protocols()[0];
+    let mut pair = Pair::new(1, protocol, Vec::new());
+    let client = pair.connect(protocol);
+    let (stream, mut written, mut out) = (noise(4_000_000), 0, Vec::new());
+    while written < stream.len() && pair.step() {
+        written += pair.hosts[1].write(pair.now, SocketId(0), &stream[written..]);
+        pair.hosts[0].read(pair.now, client, usize::MAX, &mut out);
+    }
+    pair.hosts[1].finish(pair.now, SocketId(0));
+    while pair.step_until(pair.now + Duration::from_millis(200)) {
+        pair.hosts[0].read(pair.now, client, usize::MAX, &mut out);
+    }
+    pair.hosts[0].finish(pair.now, client);
+    while pair.step_until(pair.now + Duration::from_millis(200)) {}
+    let old = pair.hosts[1].tcp(SocketId(0)).expect("in TIME-WAIT");
+    assert_eq!(old.state(), tcp::State::TimeWait);
+    let (last, expected) = (old.snd_nxt(), old.rcv_nxt());
+    let stamp = old.recent_timestamp().expect("Linux has timestamps");
+    let (local, remote) = pair.hosts[0]
+        .ends(client)
+        .unwrap_or((SocketAddr::new(address(1, 0), 0), SocketAddr::new(address(2, 0), PORT)));
+    let header = PacketHeader {
+        source: local.ip(),
+        destination: remote.ip(),
+        source_port: pair.hosts[1].ends(SocketId(0)).expect("there").1.port(),
+        destination_port: PORT,
+        identification: 0,
+        ttl: TTL,
+        dscp: 0,
+    };
+    let mut answers = |stamp: u32| {
+        let timestamps = Some(ropewalk_wire::Timestamps { value: stamp, echo: 0 });
+        let options = ropewalk_wire::Options { mss: Some(1460), timestamps, ..Default::default() };
+        let seq = expected - 5_000;
+        let syn = Segment { seq, flags: Flags::SYN, window: 1_000, options, ..Segment::default() };
+        let mut packet = Vec::new();
+        header.emit_segment_with(&syn, &[], &mut packet).expect("a SYN");
+        pair.hosts[1].handle_packet(pair.now, &packet);
+        let mut answer = Vec::new();
+        pair.hosts[1].poll_transmit(pair.now, &mut answer).expect("an answer");
+        let ip = IpPacket::read(&answer).expect("a packet");
+        TcpPacket::read(&ip).expect("a segment").segment(ropewalk_units::Dsn::new(0))
+    };
+    assert_eq!(answers(stamp - 1).flags, Flags::ACK, "an old SYN");
+    let answer = answers(stamp + 1);
+    assert_eq!(answer.flags, Flags::SYN | Flags::ACK);
+    assert!(answer.seq.after(last), "{:?} is not above {last:?}", answer.seq);
+}
+
 /// RFC 6056: another host, or another peer, and the first port is another one. The next follows it, so that none comes again soon.
 #[test]
 fn local_ports_cannot_be_told_from_outside() {
@@ -404,6 +483,35 @@ fn what_is_acknowledged_is_forgotten() {
             assert!(unsent <= (4 << 20) + READY + 64 * 1024, "{unsent} octets");
         }
     }
+}
+
+/// What arrives together is taken together: the streams are whole whatever is lost, and there are fewer acknowledgements. Segments of
+/// our Multipath TCP have mappings of their own, and stay alone.
+#[test]
+fn segments_that_arrive_together_are_taken_as_one() {
+    let stream = noise(400_000);
+    for protocol in protocols() {
+        let mixed = vec![Fate::Arrives, Fate::Late, Fate::Arrives, Fate::Twice];
+        for fates in [vec![Fate::Arrives], mixed, losses()] {
+            let mut sent = [0; 2];
+            for (together, sent) in sent.iter_mut().enumerate() {
+                let mut pair = Pair::new(1, &protocol, fates.clone());
+                pair.window = Duration::from_millis(together as u64);
+                let seen = echo(&mut pair, &protocol, &stream);
+                assert!(seen.iter().all(|seen| *seen == stream), "{} and {}", seen[0].len(), seen[1].len());
+                let coalesced = pair.hosts.iter().map(|host| host.counters().coalesced).sum::<u64>();
+                let multipath = matches!(protocol, Protocol::Mptcp(_));
+                assert_eq!(coalesced > 20, together == 1 && !multipath, "{coalesced} of {}", pair.sent);
+                *sent = pair.sent;
+            }
+            assert!(fates.len() > 1 || sent[1] <= sent[0], "{sent:?} packets");
+        }
+    }
+}
+
+/// One packet of twenty is lost.
+fn losses() -> Vec<Fate> {
+    (0..20).map(|sent| if sent == 13 { Fate::Lost } else { Fate::Arrives }).collect()
 }
 
 /// RFC 9293, MUST-13: a FIN that comes again in TIME-WAIT is acknowledged, and the port is not used for another connection.
@@ -553,6 +661,67 @@ fn beyond_the_backlog_syns_leave_nothing_behind_and_who_goes_on_gets_a_connectio
     }
 }
 
+/// RFC 8684 §3.1: the third segment has both keys, or the first data has, where the third one is lost. Each packet of the beginning
+/// is lost once.
+#[test]
+fn a_cookie_that_comes_back_opens_multipath_tcp() {
+    for protocol in &protocols()[1..] {
+        for lost in 0..6 {
+            let fates = (0..10_000).map(|sent| if sent == lost { Fate::Lost } else { Fate::Arrives });
+            let mut pair = Pair::new(2, protocol, fates.collect());
+            pair.hosts[1].set_cookies(CookiePolicy::Always);
+            let client = pair.connect(protocol);
+            let (stream, mut written) = (noise(500_000), 0);
+            while pair.step_until(Instant::ZERO + Duration::from_secs(5)) {
+                written += pair.hosts[0].write(pair.now, client, &stream[written..]);
+            }
+            let mut seen = Vec::new();
+            pair.hosts[1].read(pair.now, SocketId(0), usize::MAX, &mut seen);
+            let server = pair.hosts[1].mptcp(SocketId(0)).expect("a connection");
+            assert!(!server.is_fallen_back(), "{lost} lost: it fell back");
+            let usable = server.subflows().filter(|subflow| subflow.is_usable()).count();
+            assert!(usable > 1, "{lost} lost: {usable} subflows, {:?}", server.stats());
+            assert!(stream.starts_with(&seen) && !seen.is_empty(), "{lost} lost: {} octets", seen.len());
+            assert_eq!(pair.hosts[1].counters().cookies_accepted, 1, "{lost} lost");
+        }
+    }
+}
+
+/// A token is given to nobody twice: neither one that is in use when the SYN comes, nor one that another connection has got since the
+/// SYN/ACK left.
+#[test]
+fn a_cookie_whose_token_is_in_use_opens_tcp() {
+    let protocol = &protocols()[1];
+    for arrivals in [0, 1] {
+        let mut pair = Pair::new(1, protocol, Vec::new());
+        pair.hosts[1].set_cookies(CookiePolicy::Always);
+        let client = pair.connect(protocol);
+        pair.carry();
+        let syn = pair.flying.first_key_value().expect("a SYN").1.1.clone();
+        let ip = IpPacket::read(&syn).expect("a packet");
+        let syn = TcpPacket::read(&ip).expect("a segment").segment(ropewalk_units::Dsn::new(0));
+        let local = pair.hosts[0].mptcp(client).expect("there").subflows().next().expect("one").path().local;
+        let tuple = FourTuple { local: SocketAddr::new(address(2, 0), PORT), remote: local };
+        for _ in 0..arrivals {
+            pair.step();
+        }
+        let server = &mut pair.hosts[1];
+        let (_, cookie) = Cookies::default().make(pair.now, &server.identity, tuple, &syn);
+        let taken = cookie::secret(&server.identity, tuple, syn.seq, cookie);
+        assert!(server.identity.claim(&taken));
+        while pair.step_until(Instant::ZERO + Duration::from_secs(1)) {}
+        let stream = noise(100_000);
+        let written = pair.hosts[0].write(pair.now, client, &stream);
+        while pair.step_until(Instant::ZERO + Duration::from_secs(3)) {}
+        let mut seen = Vec::new();
+        pair.hosts[1].read(pair.now, SocketId(0), usize::MAX, &mut seen);
+        assert_eq!((seen.len(), seen == stream[..written]), (written, true));
+        for (host, id) in [(0, client), (1, SocketId(0))] {
+            assert!(pair.hosts[host].mptcp(id).is_some_and(mptcp::Connection::is_fallen_back), "{host}");
+        }
+    }
+}
+
 #[test]
 fn who_guesses_cookies_gets_resets_and_opens_nothing() {
     let protocol = &protocols()[0];
@@ -627,6 +796,36 @@ fn a_path_that_carries_less_is_found_and_nothing_is_lost() {
         assert!((2..=20).contains(&dropped), "{dropped} packets were too long");
         assert!(pair.hosts.iter().all(|host| host.counters().too_big > 0));
         assert!(pair.now < Instant::ZERO + Duration::from_secs(70), "TIME-WAIT and less: {:?}", pair.now);
+    }
+}
+
+/// RFC 1191 §6.3: ten minutes after the router's word the path carries full packets again, of Multipath TCP too.
+#[test]
+fn a_path_that_has_become_wider_carries_full_packets_again() {
+    for protocol in protocols() {
+        let mut pair = Pair::new(1, &protocol, Vec::new());
+        pair.narrow = Some(Narrow { mtu: 1_200, says: true, after: 0, dropped: 0 });
+        let client = pair.connect(&protocol);
+        let stream = noise(400_000);
+        let mut longest = [0; 2];
+        let mut written = 0;
+        for (period, longest) in longest.iter_mut().enumerate() {
+            let end = Instant::ZERO + Duration::from_secs(700 * period as u64 + 5);
+            loop {
+                let until = 200_000 * (period + 1);
+                written += pair.hosts[0].write(pair.now, client, &stream[written..until]);
+                if !pair.step_until(end) {
+                    break;
+                }
+                pair.hosts[1].read(pair.now, SocketId(0), usize::MAX, &mut Vec::new());
+                let to_server = pair.flying.values().filter(|(to, _)| *to == 1);
+                *longest = to_server.map(|(_, octets)| octets.len()).max().unwrap_or(0).max(*longest);
+            }
+            assert_eq!(written, 200_000 * (period + 1));
+            pair.narrow = None;
+            pair.now = Instant::ZERO + Duration::from_secs(700);
+        }
+        assert!(longest[0] <= 1_200 && longest[1] > 1_400, "{longest:?}");
     }
 }
 

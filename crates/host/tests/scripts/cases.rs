@@ -1,13 +1,15 @@
 //! The scripts.
 
-/// A connection that the peer opened, 20 ms away; it permits SACK, and has neither timestamps nor window scaling.
-macro_rules! accepted {
-    ($($rest:expr),*) => {
+/// A connection that a peer opened so many milliseconds away; it permits SACK, and has neither timestamps nor window scaling.
+macro_rules! accepted_after {
+    ($round_trip:literal, $($rest:expr),*) => {
         concat!(
             "listen
             < S 0:1 mss 1460 sackok
             > S. 0:1 ack 1
-            +20 < . 1:1 ack 1
+            +",
+            $round_trip,
+            " < . 1:1 ack 1
             accept
             ",
             $($rest),*
@@ -15,10 +17,16 @@ macro_rules! accepted {
     };
 }
 
-/// The same after ten segments that the host has sent and nothing acknowledges.
-macro_rules! ten_on_their_way {
-    ($($rest:expr),*) => {
-        accepted!(
+/// The same 20 ms away.
+macro_rules! accepted {
+    ($($rest:expr),*) => { accepted_after!("20", $($rest),*) };
+}
+
+/// Ten segments that a host has sent and nothing acknowledges.
+macro_rules! ten_after {
+    ($round_trip:literal, $($rest:expr),*) => {
+        accepted_after!(
+            $round_trip,
             "write 14600
             > . 1:1461
             > . 1461:2921
@@ -34,6 +42,16 @@ macro_rules! ten_on_their_way {
             $($rest),*
         )
     };
+}
+
+/// The same to a peer 20 ms away.
+macro_rules! ten_on_their_way {
+    ($($rest:expr),*) => { ten_after!("20", $($rest),*) };
+}
+
+/// The same to a peer 200 ms away, for what depends on parts of a round trip.
+macro_rules! far_ten_on_their_way {
+    ($($rest:expr),*) => { ten_after!("200", $($rest),*) };
 }
 
 mod attacks;

@@ -42,6 +42,7 @@ impl Kernel {
             ("net/ipv4/tcp_rmem", "4096 131072 6291456"),
             ("net/ipv4/tcp_wmem", "4096 16384 4194304"),
             ("net/ipv4/tcp_ecn", if has(Setting::Ecn) { "1" } else { "2" }),
+            ("net/ipv4/route/mtu_expires", if has(Setting::ShortMtuLifetime) { "1" } else { "600" }),
             ("net/ipv4/tcp_sack", flag(!has(Setting::NoSack))),
             ("net/ipv4/tcp_syncookies", if has(Setting::Cookies) { "2" } else { "1" }),
         ] {

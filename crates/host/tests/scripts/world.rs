@@ -24,6 +24,8 @@ pub(crate) enum Setting {
     NoSack,
     /// Every SYN is answered with a cookie (RFC 4987 §3.6).
     Cookies,
+    /// What a router said of the path's MTU holds for a second.
+    ShortMtuLifetime,
 }
 
 /// How much earlier or later than a script says a segment may leave.

@@ -18,6 +18,11 @@ impl Connection {
         self.cx.state.is_synchronized() && self.cx.state != State::TimeWait
     }
 
+    /// The peer's clock as it was told last (TS.Recent, RFC 7323 §4.3), if the connection has timestamps.
+    pub fn recent_timestamp(&self) -> Option<u32> {
+        self.cx.agreed.timestamps.then(|| self.receiver.recent_timestamp())
+    }
+
     /// The congestion window in octets. Without SACK and PRR, inflated during fast recovery (RFC 6582).
     pub fn cwnd(&self) -> u32 {
         self.sender.cwnd()

@@ -48,14 +48,22 @@ impl AckPolicy {
         self.segment_size.max(floor)
     }
 
-    /// Data arrived in order. `idle` is how long a pause makes the peer restart from a small window.
-    pub(crate) fn in_order(&mut self, now: Instant, octets: u32, config: &DelayedAck, idle: Duration) {
+    /// Data arrived in order; `mss` is the longest segment that the peer may send, for what a host takes as one segment may have been
+    /// many (Linux: `tcp_measure_rcv_mss`). `idle` is how long a pause makes the peer restart from a small window.
+    pub(crate) fn in_order(
+        &mut self,
+        now: Instant,
+        octets: u32,
+        mss: u16,
+        config: &DelayedAck,
+        idle: Duration,
+    ) {
         if now.saturating_since(self.last_arrival) > idle {
             self.quick = self.quick.max(config.quick_acks);
         }
         self.last_arrival = now;
         self.unacknowledged = self.unacknowledged.saturating_add(octets);
-        self.segment_size = self.segment_size.max(octets);
+        self.segment_size = self.segment_size.max(octets.min(u32::from(mss)));
         let enough = self.unacknowledged > (config.segments.max(1) - 1).saturating_mul(self.segment_size);
         if enough || self.quick > 0 {
             self.at_once();
@@ -123,22 +131,34 @@ mod tests {
     use super::*;
 
     const CONFIG: DelayedAck = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 0 };
+    const MSS: u16 = 1460;
     const IDLE: Duration = Duration::from_millis(200);
 
     #[test]
     fn every_second_full_segment_is_acknowledged() {
         let mut acks = AckPolicy::new(0);
-        acks.in_order(Instant::ZERO, 1000, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 1000, MSS, &CONFIG, IDLE);
         assert!(!acks.is_due());
         assert_eq!(acks.deadline().as_millis(), 40);
-        acks.in_order(Instant::ZERO, 1000, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 1000, MSS, &CONFIG, IDLE);
         assert!(acks.is_due());
         acks.sent();
-        acks.in_order(Instant::ZERO, 400, &CONFIG, IDLE);
-        acks.in_order(Instant::ZERO, 400, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 400, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 400, MSS, &CONFIG, IDLE);
         assert!(!acks.is_due(), "800 octets are less than two segments");
         acks.expired();
         assert!(acks.is_due());
+    }
+
+    #[test]
+    fn what_was_many_segments_is_acknowledged_at_once_and_makes_none_longer() {
+        let mut acks = AckPolicy::new(0);
+        acks.in_order(Instant::ZERO, 10 * 1000, 1000, &CONFIG, IDLE);
+        assert!(acks.is_due());
+        acks.sent();
+        assert_eq!(acks.segment_size(1), 1000);
+        acks.in_order(Instant::ZERO, 1000, 1000, &CONFIG, IDLE);
+        assert!(!acks.is_due());
     }
 
     #[test]
@@ -147,12 +167,12 @@ mod tests {
         let mut acks = AckPolicy::new(2);
         let mut due = [false; 4];
         for due in &mut due {
-            acks.in_order(Instant::ZERO, 1000, &config, IDLE);
+            acks.in_order(Instant::ZERO, 1000, MSS, &config, IDLE);
             *due = acks.is_due();
             acks.sent();
         }
         assert_eq!(due, [true, true, false, false]);
-        acks.in_order(Instant::from_nanos(300_000_000), 1000, &config, IDLE);
+        acks.in_order(Instant::from_nanos(300_000_000), 1000, MSS, &config, IDLE);
         assert!(acks.is_due());
     }
 }

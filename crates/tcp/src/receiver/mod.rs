@@ -68,6 +68,11 @@ impl Receiver {
         }
     }
 
+    /// TS.Recent.
+    pub(crate) fn recent_timestamp(&self) -> u32 {
+        self.clock.recent()
+    }
+
     /// Is the segment in order and within the window? Nearly every one.
     pub(crate) fn is_next(&self, segment: &Segment) -> bool {
         segment.seq == self.window.next()

@@ -32,7 +32,7 @@ impl Receiver {
     fn on_in_order(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
         let next = self.reassembly.append(segment.seq, segment.payload);
         self.received_up_to(cx, next);
-        self.acks.in_order(cx.now, segment.payload.len, &cx.config.delayed_ack, idle);
+        self.acks.in_order(cx.now, segment.payload.len, cx.config.mss, &cx.config.delayed_ack, idle);
         self.grow_offer();
     }
 
@@ -93,7 +93,7 @@ impl Receiver {
         let next = self.reassembly.insert_in_order(seq, payload);
         self.received_up_to(cx, next);
         self.sacks.advanced(next);
-        self.acks.in_order(cx.now, payload.len, &cx.config.delayed_ack, idle);
+        self.acks.in_order(cx.now, payload.len, cx.config.mss, &cx.config.delayed_ack, idle);
         self.grow_offer();
         if had_hole {
             self.acks.at_once();

@@ -67,6 +67,8 @@ pub(crate) struct Sender {
     recovery: Recovery,
     /// Who says that segments are too long.
     doubted: Option<Box<path_mtu::Doubted>>,
+    /// Only of a path that carries less than the peer takes.
+    narrow: Option<Box<path_mtu::Narrow>>,
 }
 
 impl Sender {
@@ -104,6 +106,7 @@ impl Sender {
             pace: Pace::new(config, now),
             recovery: Recovery::new(),
             doubted: None,
+            narrow: None,
         }
     }
 

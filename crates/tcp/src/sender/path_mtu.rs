@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::context::Context;
-use ropewalk_units::{Mark, Seq};
+use ropewalk_units::{Instant, Mark, Seq};
 
 /// What became of a message that says that a segment was too long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +22,15 @@ pub(crate) struct Doubted {
     at: Mark,
     /// The MSS that the path would have, in octets.
     mss: u16,
+}
+
+/// A path that carries less than the peer takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Narrow {
+    /// The MSS before, in octets.
+    before: u16,
+    /// Until then it is taken to be narrow.
+    until: Instant,
 }
 
 impl Sender {
@@ -54,12 +63,36 @@ impl Sender {
     /// Segments have at most this MSS from now on. Those on their way that are longer were dropped: their pieces leave again, and
     /// cwnd stays, for this is no congestion (RFC 1191 §6.5, RFC 8201 §5.4).
     fn shorten(&mut self, cx: &mut Context, mss: u16) {
+        let before = self.narrow.as_ref().map_or(cx.agreed.mss, |narrow| narrow.before);
+        let until = cx.now.saturating_add(cx.config.path_mtu_lifetime);
+        self.narrow = Some(Box::new(Narrow { before, until }));
         cx.lower_mss(mss);
-        self.smss = cx.segment_size();
-        self.full_end = Mark::START;
-        self.controller.set_smss(self.smss);
+        self.set_segment_size(cx);
         for index in self.queue.cut(self.smss) {
             self.queue.mark_lost(index);
         }
+    }
+
+    /// RFC 1191 §6.3, RFC 8201 §4: a path may have become wider. Full segments are tried again; if they are too long still, a router
+    /// says so, and they leave again in pieces.
+    #[inline]
+    pub(super) fn widen_when_due(&mut self, cx: &mut Context) {
+        if self.narrow.as_ref().is_some_and(|narrow| narrow.until <= cx.now) {
+            self.widen(cx);
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, cx: &mut Context) {
+        if let Some(narrow) = self.narrow.take() {
+            cx.restore_mss(narrow.before);
+            self.set_segment_size(cx);
+        }
+    }
+
+    fn set_segment_size(&mut self, cx: &Context) {
+        self.smss = cx.segment_size();
+        self.full_end = Mark::START;
+        self.controller.set_smss(self.smss);
     }
 }

@@ -70,6 +70,7 @@ impl Sender {
         {
             return Some(segment);
         }
+        self.widen_when_due(cx);
         match self.next_new(cx) {
             Ok(len) => return Some(self.send_new(cx, len)),
             Err(Blocked::PeerWindow) => {

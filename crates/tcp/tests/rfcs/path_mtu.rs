@@ -120,3 +120,48 @@ fn a_connection_that_is_not_open_hears_nothing() {
     s.run("> S 0:1\n too-big 600 0");
     assert_eq!(s.told, Some(TooBig::Ignored));
 }
+
+/// RFC 1191 §6.3, RFC 8201 §4: after ten minutes full segments are tried again, whether something was on its way all the time or
+/// not; a path that is narrow still says so.
+#[test]
+fn a_path_may_have_become_wider_after_ten_minutes() {
+    for config in [plain(), sack(), rack()] {
+        let mut s = Script::established(config);
+        s.run(
+            "
+            push 1000
+            > . 1:1001
+            too-big 600 1
+            > . 1:601
+            > . 601:1001
+            +20 < . 1:1 ack 1001
+            push 1000
+            > . 1001:1601
+            > . 1601:2001
+            +20 < . 1:1 ack 2001
+            +599000 push 1000
+            > . 2001:2601
+            > . 2601:3001
+            +20 < . 1:1 ack 3001
+            +1000 push 2000
+            > . 3001:4001
+            > . 4001:5001
+        ",
+        );
+        assert_eq!(s.tcp.smss(), 1000);
+        s.tcp.audit();
+        s.run(
+            "
+            too-big 600 3001
+            > . 3001:3601
+            > . 3601:4001
+            > . 4001:4601
+            > . 4601:5001
+            > nothing
+            +20 < . 1:1 ack 5001
+        ",
+        );
+        assert_eq!((s.told, s.tcp.smss(), s.tcp.flight_size()), (Some(TooBig::Obeyed), 600, 0));
+        s.tcp.audit();
+    }
+}

@@ -2,6 +2,25 @@
 
 use super::Case;
 
+/// A connection with timestamps that has been closed by both, by the host first.
+macro_rules! in_time_wait_with_timestamps {
+    ($rest:literal) => {
+        concat!(
+            "listen
+            < S 0:1 mss 1460 ts 5000/0
+            > S. 0:1 ack 1 ecr 5000
+            +20 < . 1:1 ack 1 ts 5020/0
+            accept
+            finish
+            > F. 1:2 ack 1
+            +20 < F. 1:2 ack 2 ts 5040/0
+            > . 2:2 ack 2 ecr 5040
+            ",
+            $rest
+        )
+    };
+}
+
 pub(super) const CASES: &[Case] = &[
     Case::new(
         "who closes first waits, and acknowledges the FIN again",
@@ -123,6 +142,44 @@ pub(super) const CASES: &[Case] = &[
             +20 > nothing"
         ),
     ),
+    Case::new(
+        "a new SYN with a later timestamp opens again, though its number is an old one",
+        in_time_wait_with_timestamps!(
+            "+100 < S 4294966000:4294966001 mss 1460 ts 5140/0
+            > S. 0:1 new ack 4294966001 ecr 5140
+            +20 > nothing"
+        ),
+    ),
+    Case::new(
+        "a SYN with an old timestamp opens nothing, though its number is a new one",
+        in_time_wait_with_timestamps!(
+            "+100 < S 1000:1001 mss 1460 ts 4000/0
+            > . 2:2 ack 2
+            +20 > nothing"
+        ),
+    ),
+    Case::new(
+        "a new SYN without the old connection's timestamps opens again",
+        in_time_wait_with_timestamps!(
+            "+100 < S 1000:1001 mss 1460
+            > S. 0:1 new ack 1001 nots
+            +20 > nothing"
+        ),
+    ),
+    Case::new(
+        "a new SYN with timestamps that the old connection had not, and an old number",
+        accepted!(
+            "finish
+            > F. 1:2 ack 1
+            +20 < F. 1:2 ack 2
+            > . 2:2 ack 2
+            +100 < S 4294966000:4294966001 mss 1460 ts 5140/0
+            ours > S. 0:1 new ack 4294966001 ecr 5140
+            linux > . 2:2 ack 2
+            +20 > nothing"
+        ),
+    )
+    .differs("RFC 6191 §2 lets timestamps that are new open again; Linux compares with those of the old connection alone"),
     Case::new(
         "who closes without having read resets",
         accepted!(

@@ -43,28 +43,29 @@ pub(super) const CASES: &[Case] = &[
         ),
     )
     .with(&[Setting::NoSack]),
+    // RACK waits a quarter of a round trip before it repeats: here 50 ms, so that no delay of this process counts.
     Case::new(
         "SACK of three segments repeats the hole",
-        ten_on_their_way!(
-            "+20 < . 1:1 ack 1 sack 1461-2921
+        far_ten_on_their_way!(
+            "+200 < . 1:1 ack 1 sack 1461-2921
             < . 1:1 ack 1 sack 1461-4381
             +2 > nothing
             < . 1:1 ack 1 sack 1461-5841
             > . 1:1461
-            +20 < . 1:1 ack 14601
+            +200 < . 1:1 ack 14601
             +20 > nothing"
         ),
     ),
     Case::new(
         "SACK repeats all holes",
-        ten_on_their_way!(
-            "+20 < . 1:1 ack 1 sack 1461-2921
+        far_ten_on_their_way!(
+            "+200 < . 1:1 ack 1 sack 1461-2921
             < . 1:1 ack 1 sack 1461-2921,4381-5841
             < . 1:1 ack 1 sack 1461-2921,4381-7301
             > . 1:1461
             < . 1:1 ack 1 sack 1461-2921,4381-8761
             > . 2921:4381
-            +20 < . 1:1 ack 14601
+            +200 < . 1:1 ack 14601
             +20 > nothing"
         ),
     ),
@@ -97,13 +98,13 @@ pub(super) const CASES: &[Case] = &[
     ),
     Case::new(
         "reordering is waited for once it was seen",
-        ten_on_their_way!(
-            "+20 < . 1:1 ack 1 sack 1461-2921
+        far_ten_on_their_way!(
+            "+200 < . 1:1 ack 1 sack 1461-2921
             < . 1:1 ack 2921
             +1 < . 1:1 ack 2921 sack 4381-5841
             < . 1:1 ack 2921 sack 4381-7301
             < . 1:1 ack 2921 sack 4381-8761
-            +5 > . 2921:4381"
+            +50 > . 2921:4381"
         ),
     ),
     Case::new(

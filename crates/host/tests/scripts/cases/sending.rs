@@ -101,6 +101,25 @@ pub(super) const CASES: &[Case] = &[
         ),
     ),
     Case::new(
+        "a path is tried with full segments again when a router's word is old",
+        accepted!(
+            "write 1460
+            > . 1:1461
+            +20 < too-big 1000 1
+            > . 1:961
+            > . 961:1461
+            +20 < . 1:1 ack 1461
+            +300 write 1000
+            > . 1461:2421
+            > . 2421:2461 push
+            +20 < . 1:1 ack 2461
+            +2000 write 2920
+            > . 2461:3921
+            > . 3921:5381 push"
+        ),
+    )
+    .with(&[Setting::ShortMtuLifetime]),
+    Case::new(
         "two segments that were too long for the path",
         accepted!(
             "write 2920
