@@ -3,7 +3,7 @@
 use super::{COUPLINGS, at, impaired, line, received, run, schedulers};
 use ropewalk_mptcp::{Config, Coupling, Event, PathManager, Scheduler, SubflowId};
 use ropewalk_tcp::{Blame, Quirks, Stats, SubflowAcks};
-use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, both_ways, mptcp_network};
+use ropewalk_testnet::{Line, MptcpHost, Network, Prediction, QueueLimit, both_ways, mptcp_network};
 use ropewalk_units::{Duration, Instant, Rate};
 
 fn two_paths() -> Vec<[Line; 2]> {
@@ -28,6 +28,21 @@ fn two_subflows_carry_a_transfer_together() {
     assert_eq!(established.filter(|e| matches!(e, Event::SubflowEstablished(_))).count(), 2);
     let seconds = network.now().as_secs_f64();
     assert!(seconds < 3.0, "10 + 10 Mbit/s carry 5 MB in {seconds} s");
+}
+
+#[test]
+fn nearly_every_segment_of_a_stream_over_two_paths_is_expected() {
+    let lines = [10, 30].map(|delay| both_ways(Line::ideal(Duration::from_millis(delay)))).to_vec();
+    let mut network = mptcp_network([Config::linux(), Config::linux()], [1_000_000, 0], lines, 1);
+    (0..2).for_each(|side| network.host_mut(side).prediction = Some(Prediction::default()));
+    run(&mut network, Duration::from_secs(300));
+    for side in 0..2 {
+        let Prediction { expected, others } = network.host(side).prediction.expect("asked for");
+        assert!(
+            expected > 300 && others * 10 < expected,
+            "{expected} segments were expected, {others} were not"
+        );
+    }
 }
 
 #[test]
