@@ -45,6 +45,18 @@ fn nearly_every_segment_of_a_stream_over_two_paths_is_expected() {
     }
 }
 
+/// The way back drops options once the handshake is over. The client falls back, and its infinite mapping tells the server,
+/// which has seen mappings and would take data without them for a broken subflow (RFC 8684 §3.7).
+#[test]
+fn options_dropped_on_the_way_back_only_make_both_ends_plain_tcp() {
+    let mut lines = vec![both_ways(Line::ideal(Duration::from_millis(10)))];
+    lines[0][1].middlebox.strips_from = Some(at(25));
+    let network = transfer(Config::linux(), lines, [1_000_000, 1000]);
+    for host in network.hosts() {
+        assert!(host.mptcp().is_fallen_back(), "{:?}", host.events);
+    }
+}
+
 #[test]
 fn both_directions_at_once() {
     transfer(Config::linux(), two_paths(), [3_000_000, 3_000_000]);
