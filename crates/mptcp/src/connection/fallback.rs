@@ -68,7 +68,8 @@ impl Connection {
     /// awaits mappings still (RFC 8684 §3.7).
     fn announce_plain_stream(&mut self) {
         let initial = &mut self.subflows[0];
-        let position = initial.pushed;
+        // Where the next new segment begins.
+        let position = initial.pushed - initial.tcp.unsent();
         initial.infinite_out.get_or_insert(Infinite { position, data: position, announced: true });
     }
 
