@@ -3,7 +3,7 @@
 //! Written so that a segment's way can be followed. In [`Connection::handle_segment`] the subflow's TCP judges it first:
 //! *acceptable? → RST → SYN → ACK valid*. An accepted one goes through *option → mapping → data_fin → data_ack*
 //! ([`receive`]). Then TCP takes its acknowledgement, window, text and FIN. What TCP delivers is put together
-//! (*checksum → reassemble*).
+//! (*checksum → reassemble*). For the segments that nearly all are, [`expected`] does what these stages come to.
 //!
 //! [`Connection::poll_transmit`] lets the scheduler give data to subflows ([`schedule`]) and puts the options on the
 //! segments that their TCPs cut ([`transmit`]).
@@ -17,6 +17,7 @@
 mod address;
 mod agreement;
 mod close;
+mod expected;
 mod fallback;
 mod handshake;
 mod octets;

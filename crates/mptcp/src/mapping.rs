@@ -88,12 +88,24 @@ impl Mappings {
         read: u64,
         most: impl FnOnce() -> usize,
     ) -> Result<(), Refused> {
-        if self.later.is_empty() && self.first.end() <= read {
-            self.first = mapping;
+        if self.have_passed(read) {
+            self.pass(mapping);
             Ok(())
         } else {
             self.insert_later(mapping, read, most())
         }
+    }
+
+    /// Is no mapping of octets from `read` on there?
+    #[inline(always)]
+    pub(crate) fn have_passed(&self, read: u64) -> bool {
+        self.later.is_empty() && self.first.end() <= read
+    }
+
+    /// The only mapping from now on.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, mapping: Mapped) {
+        self.first = mapping;
     }
 
     #[inline(never)]

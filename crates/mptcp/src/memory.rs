@@ -75,6 +75,11 @@ impl Memory {
         (self.windows * segments * self.segment).max(FIRST_SEND).min(self.most)
     }
 
+    /// Is it the largest send buffer that any subflow's window makes?
+    pub(crate) fn is_most(&self, buffer: u64) -> bool {
+        buffer == self.most
+    }
+
     /// The connection's send buffer before any subflow is established.
     pub(crate) fn first(&self) -> u64 {
         if self.autotuned { FIRST_SEND.min(self.most) } else { self.most }

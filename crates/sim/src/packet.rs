@@ -20,10 +20,14 @@ pub trait Packet {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketId(pub(crate) u32);
 
+/// A place for a packet. It begins with a cache line (64 octets): a packet that fills two lines lies in no third one.
+#[repr(align(64))]
+struct Slot<P>(Option<P>);
+
 /// All packets that are anywhere between two nodes.
 pub(crate) struct Arena<P> {
     /// A place that is free may still hold the packet that was dropped there: the next one is written over it.
-    slots: Vec<Option<P>>,
+    slots: Vec<Slot<P>>,
     /// Which places are not free. Apart from the packets, which fill whole cache lines.
     held: Vec<bool>,
     free: Vec<u32>,
@@ -49,7 +53,7 @@ impl<P> Arena<P> {
             Some(slot) => *slot,
             None => self.grow(),
         };
-        &mut self.slots[slot as usize]
+        &mut self.slots[slot as usize].0
     }
 
     /// The packet in the place that [`Self::vacant`] gave last is there from now on.
@@ -62,7 +66,7 @@ impl<P> Arena<P> {
     #[cold]
     fn grow(&mut self) -> u32 {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets");
-        self.slots.push(None);
+        self.slots.push(Slot(None));
         self.held.push(false);
         self.free.push(slot);
         slot
@@ -71,17 +75,17 @@ impl<P> Arena<P> {
     pub(crate) fn get(&self, id: PacketId) -> &P {
         // Looked at several times on every hop, and dropped once, where it is asked in every build.
         debug_assert!(self.held[id.0 as usize], "{STILL_THERE}");
-        self.slots[id.0 as usize].as_ref().expect(STILL_THERE)
+        self.slots[id.0 as usize].0.as_ref().expect(STILL_THERE)
     }
 
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut P {
         debug_assert!(self.held[id.0 as usize], "{STILL_THERE}");
-        self.slots[id.0 as usize].as_mut().expect(STILL_THERE)
+        self.slots[id.0 as usize].0.as_mut().expect(STILL_THERE)
     }
 
     pub(crate) fn take(&mut self, id: PacketId) -> P {
         self.discard(id);
-        self.slots[id.0 as usize].take().expect(STILL_THERE)
+        self.slots[id.0 as usize].0.take().expect(STILL_THERE)
     }
 
     pub(crate) fn discard(&mut self, id: PacketId) {

@@ -4,6 +4,7 @@ use crate::application::{Application, Transport};
 use crate::datagram::{address, reversed};
 use crate::line::Line;
 use crate::network::Network;
+use crate::prediction::Prediction;
 use crate::stack::{Phase, Stack, opening, opens, refuse};
 use ropewalk_adversary::{Knowledge, Opening, Victim, Windows};
 use ropewalk_mptcp::{
@@ -81,6 +82,8 @@ pub struct MptcpHost {
     /// Subflows that ended as none should, while data flowed. When the connection closes, joins under way are given up.
     pub harmed: Vec<(SubflowId, SubflowCloseReason)>,
     sent: u64,
+    /// Each segment is taken with header prediction and without, if somebody asks for that.
+    pub prediction: Option<Prediction>,
 }
 
 /// How a subflow may end between honest hosts: by FIN, or by the limits that the peer's path manager sets to joins.
@@ -121,6 +124,7 @@ impl MptcpHost {
             established: Vec::new(),
             harmed: Vec::new(),
             sent: 0,
+            prediction: None,
         }
     }
 
@@ -222,7 +226,19 @@ impl Stack for MptcpHost {
         // The last poll for segments may have told that a subflow is gone: its socket is.
         self.process_events(now);
         if let (Some(id), Some(connection)) = (self.socket(path), &mut self.connection) {
-            connection.handle_segment(now, id, segment);
+            let handle = |connection: &mut Connection| connection.handle_segment(now, id, segment);
+            let stages = |connection: &mut Connection| connection.handle_by_stages(now, id, segment);
+            match &mut self.prediction {
+                Some(prediction) => {
+                    prediction.compare(
+                        connection,
+                        |connection| connection.expects(id, segment),
+                        handle,
+                        stages,
+                    );
+                }
+                None => handle(connection),
+            }
             return None;
         }
         let opens = opens(segment);

@@ -4,6 +4,7 @@ use crate::application::{Application, Transport};
 use crate::datagram::address;
 use crate::line::Line;
 use crate::network::Network;
+use crate::prediction::Prediction;
 use crate::stack::{Phase, Stack, opening, opens};
 use ropewalk_adversary::{Knowledge, Opening, Victim, Windows};
 use ropewalk_mptcp::Path;
@@ -56,6 +57,8 @@ pub struct TcpHost {
     windows: Windows,
     knowledge: Knowledge,
     sent: u64,
+    /// Each segment is taken with header prediction and without, if somebody asks for that.
+    pub prediction: Option<Prediction>,
 }
 
 impl TcpHost {
@@ -78,6 +81,7 @@ impl TcpHost {
             windows: Windows::default(),
             knowledge: Knowledge::default(),
             sent: 0,
+            prediction: None,
         }
     }
 
@@ -126,7 +130,17 @@ impl Stack for TcpHost {
 
     fn handle_segment(&mut self, now: Instant, _path: Path, segment: &Segment) -> Option<Segment> {
         match &mut self.tcp {
-            Some(tcp) => tcp.handle_segment(now, segment),
+            Some(tcp) => {
+                let handle = |tcp: &mut Connection| tcp.handle_segment(now, segment);
+                let stages = |tcp: &mut Connection| {
+                    let acceptance = tcp.judge(now, segment);
+                    tcp.process(segment, acceptance);
+                };
+                match &mut self.prediction {
+                    Some(prediction) => prediction.compare(tcp, |tcp| tcp.expects(segment), handle, stages),
+                    None => handle(tcp),
+                }
+            }
             None if opens(segment) => {
                 self.tcp = Some(Connection::accept(self.config.clone(), segment, self.iss, now));
             }

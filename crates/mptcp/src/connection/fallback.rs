@@ -55,12 +55,22 @@ impl Connection {
     #[cold]
     pub(super) fn options_lost(&mut self, at: usize) -> Admission {
         if at == 0 && self.is_one_stream() {
+            self.announce_plain_stream();
             let early = !self.agreement.confirmed;
             self.fall_back(if early { FallbackReason::HandshakeStripped } else { FallbackReason::Stripped });
             Admission::Pass
         } else {
             Admission::Abort(ResetReason::Middlebox)
         }
+    }
+
+    /// What is sent from now on is mapped once and for all: perhaps the path drops the options one way only, and the peer
+    /// awaits mappings still (RFC 8684 §3.7).
+    fn announce_plain_stream(&mut self) {
+        let initial = &mut self.subflows[0];
+        // Where the next new segment begins.
+        let position = initial.pushed - initial.tcp.unsent();
+        initial.infinite_out.get_or_insert(Infinite { position, data: position, announced: true });
     }
 
     /// Data came that no mapping covers. If none ever has, the options do not get through, and the connection goes on without
@@ -161,8 +171,9 @@ impl Connection {
         let current = segment.flags.contains(Flags::ACK) && segment.ack == tcp.snd_una();
         let scaled = !segment.flags.contains(Flags::SYN);
         let window = u64::from(segment.window) << if scaled { tcp.peer_window_scale() } else { 0 };
-        if acked >= infinite.position
-            && self.sending.queue.acknowledge(infinite.data + (acked - infinite.position))
+        // What lies before the mapping was the connection's own stream, or is sent again behind it.
+        if let Some(data) = (infinite.data + acked).checked_sub(infinite.position)
+            && self.sending.queue.acknowledge(data)
         {
             self.note_progress(now);
         }
@@ -285,7 +296,13 @@ impl Connection {
         subflow.infinite_in = Some(Infinite { position, data, announced: true });
         subflow.unverified = Unverified::default();
         if subflow.infinite_out.is_none() {
-            self.go_infinite(at);
+            if failed {
+                self.go_infinite(at);
+            } else {
+                // The peer has fallen back and takes our stream as it comes: nothing is sent twice.
+                self.announce_plain_stream();
+                self.fall_back(FallbackReason::PeerFellBack);
+            }
         }
         Ok(())
     }

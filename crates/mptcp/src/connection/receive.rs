@@ -49,7 +49,9 @@ impl Connection {
         if self.config.tcp.quirks.subflow_acks != SubflowAcks::Own {
             return self.handle_in_data_order(octets, now, subflow, segment);
         }
-        self.process_segment(octets, now, subflow, segment);
+        if !self.take_expected(now, subflow, segment) {
+            self.process_segment(octets, now, subflow, segment);
+        }
     }
 
     /// Takes a segment, or keeps it until the data before its own have come by whatever subflow ([`super::order`]).
@@ -152,7 +154,14 @@ impl Connection {
         }
     }
 
-    fn process_segment(&mut self, octets: &impl Octets, now: Instant, subflow: SubflowId, segment: &Segment) {
+    /// All stages. [`Self::take_expected`] comes to the same for the segments that it takes.
+    pub(super) fn process_segment(
+        &mut self,
+        octets: &impl Octets,
+        now: Instant,
+        subflow: SubflowId,
+        segment: &Segment,
+    ) {
         let Some(at) = self.subflows.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
         flow.touch();
@@ -489,7 +498,7 @@ impl Connection {
     }
 
     /// Stage *data_ack* (RFC 8684 §3.3.2), and the window that is relative to it (§3.3.5).
-    fn on_data_ack(&mut self, now: Instant, at: usize, segment: &Segment, data_ack: DataAck) {
+    pub(super) fn on_data_ack(&mut self, now: Instant, at: usize, segment: &Segment, data_ack: DataAck) {
         let dsn = match data_ack {
             DataAck::Long(dsn) => dsn,
             DataAck::Short(low) => self.sending.queue.dsn(self.sending.queue.una()).nearest(low),
@@ -537,13 +546,22 @@ impl Connection {
     fn hand_to_tcp(&mut self, at: usize, segment: &Segment, acceptance: Acceptance) {
         let subflow = &mut self.subflows[at];
         let acknowledges = segment.payload.len == 0 || segment.ack != subflow.tcp.snd_una();
-        if !acknowledges || !self.planner.is_coupled() {
+        if !acknowledges {
             return subflow.tcp.process(segment, acceptance);
+        }
+        self.with_coupling(at, |tcp| tcp.process(segment, acceptance));
+    }
+
+    /// The subflow's TCP takes an acknowledgement, with what coupled congestion control lays down.
+    #[inline(always)]
+    pub(super) fn with_coupling(&mut self, at: usize, take: impl FnOnce(&mut tcp::Connection)) {
+        if !self.planner.is_coupled() {
+            return take(&mut self.subflows[at].tcp);
         }
         self.planner.set_coupling(&mut self.subflows, at);
         let subflow = &mut self.subflows[at];
         let before = subflow.tcp.stats().bytes_acked;
-        subflow.tcp.process(segment, acceptance);
+        take(&mut subflow.tcp);
         subflow.upkeep.on_numbers();
         self.planner.after_ack(&mut self.subflows, at, before);
     }
@@ -592,6 +610,12 @@ impl Connection {
                 break;
             }
         }
+        self.after_reading(now);
+    }
+
+    /// What the subflow delivered has been put together.
+    #[inline(always)]
+    pub(super) fn after_reading(&mut self, now: Instant) {
         self.tune_window(now);
         if self.config.trace {
             self.trace_blocking(now);

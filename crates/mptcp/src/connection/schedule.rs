@@ -239,7 +239,8 @@ impl Connection {
     fn grow_send_buffer(&mut self, at: usize, full: bool) -> bool {
         let subflow = &mut self.subflows[at];
         let fresh = subflow.send_buffer == 0;
-        if !matches!(subflow.phase, Phase::Open | Phase::Closing) || !(fresh || full) {
+        let may_grow = fresh || (full && !self.memory.is_most(subflow.send_buffer));
+        if !may_grow || !matches!(subflow.phase, Phase::Open | Phase::Closing) {
             return false;
         }
         let wanted = self.memory.of_subflow(subflow.tcp.cwnd(), subflow.tcp.smss());

@@ -97,6 +97,11 @@ impl Sending {
         opened
     }
 
+    /// Would a window of so many octets beyond SND.UNA open it?
+    pub(super) fn would_open_window(&self, octets: u64) -> bool {
+        self.queue.una() + octets > self.edge
+    }
+
     /// Octets that the peer's window lets out beyond what was given to subflows.
     pub(super) fn window_left(&self) -> u64 {
         self.edge.saturating_sub(self.queue.next())

@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use ropewalk_adversary::{Random, Source};
 use ropewalk_mptcp::{Config, Connection, Coupling, Event, PathManager, Scheduler};
 use ropewalk_tcp::{Blame, Quirks, SubflowAcks};
-use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, Seen, Stack, both_ways, mptcp_network};
+use ropewalk_testnet::{
+    Line, MptcpHost, Network, Prediction, QueueLimit, Seen, Stack, both_ways, mptcp_network,
+};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Flags;
 
@@ -105,6 +107,15 @@ fn run(scenario: &Scenario) -> Network<MptcpHost> {
 }
 
 fn simulate(scenario: &Scenario, record: bool) -> Network<MptcpHost> {
+    let mut network = network_of(scenario);
+    if record {
+        network.record();
+    }
+    super::run(&mut network, LIMIT);
+    network
+}
+
+fn network_of(scenario: &Scenario) -> Network<MptcpHost> {
     let Scenario { client, server, lines, octets, reads, seed } = scenario.clone();
     let mut network = mptcp_network([client, server], octets, lines, seed);
     for (side, (chunk, pause)) in reads.into_iter().enumerate() {
@@ -114,10 +125,6 @@ fn simulate(scenario: &Scenario, record: bool) -> Network<MptcpHost> {
             application.read_pause = Duration::from_millis(pause);
         }
     }
-    if record {
-        network.record();
-    }
-    super::run(&mut network, LIMIT);
     network
 }
 
@@ -210,6 +217,13 @@ proptest! {
     #[test]
     fn lossy_paths_deliver_everything(scenario in scenario()) {
         completes(&scenario)?;
+    }
+
+    #[test]
+    fn header_prediction_changes_nothing(scenario in scenario()) {
+        let mut network = network_of(&scenario);
+        (0..2).for_each(|side| network.host_mut(side).prediction = Some(Prediction::default()));
+        super::run(&mut network, LIMIT);
     }
 
     /// Any path but one dies for a while, or for good, at any time: the first one once the survivor has been joined.

@@ -3,7 +3,7 @@
 use super::{COUPLINGS, at, impaired, line, received, run, schedulers};
 use ropewalk_mptcp::{Config, Coupling, Event, PathManager, Scheduler, SubflowId};
 use ropewalk_tcp::{Blame, Quirks, Stats, SubflowAcks};
-use ropewalk_testnet::{Line, MptcpHost, Network, QueueLimit, both_ways, mptcp_network};
+use ropewalk_testnet::{Line, MptcpHost, Network, Prediction, QueueLimit, both_ways, mptcp_network};
 use ropewalk_units::{Duration, Instant, Rate};
 
 fn two_paths() -> Vec<[Line; 2]> {
@@ -28,6 +28,33 @@ fn two_subflows_carry_a_transfer_together() {
     assert_eq!(established.filter(|e| matches!(e, Event::SubflowEstablished(_))).count(), 2);
     let seconds = network.now().as_secs_f64();
     assert!(seconds < 3.0, "10 + 10 Mbit/s carry 5 MB in {seconds} s");
+}
+
+#[test]
+fn nearly_every_segment_of_a_stream_over_two_paths_is_expected() {
+    let lines = [10, 30].map(|delay| both_ways(Line::ideal(Duration::from_millis(delay)))).to_vec();
+    let mut network = mptcp_network([Config::linux(), Config::linux()], [1_000_000, 0], lines, 1);
+    (0..2).for_each(|side| network.host_mut(side).prediction = Some(Prediction::default()));
+    run(&mut network, Duration::from_secs(300));
+    for side in 0..2 {
+        let Prediction { expected, others } = network.host(side).prediction.expect("asked for");
+        assert!(
+            expected > 300 && others * 10 < expected,
+            "{expected} segments were expected, {others} were not"
+        );
+    }
+}
+
+/// The way back drops options once the handshake is over. The client falls back, and its infinite mapping tells the server,
+/// which has seen mappings and would take data without them for a broken subflow (RFC 8684 §3.7).
+#[test]
+fn options_dropped_on_the_way_back_only_make_both_ends_plain_tcp() {
+    let mut lines = vec![both_ways(Line::ideal(Duration::from_millis(10)))];
+    lines[0][1].middlebox.strips_from = Some(at(25));
+    let network = transfer(Config::linux(), lines, [1_000_000, 0]);
+    for host in network.hosts() {
+        assert!(host.mptcp().is_fallen_back(), "{:?}", host.events);
+    }
 }
 
 #[test]

@@ -50,8 +50,26 @@ fn data_acknowledged_without_options_on_the_only_subflow_is_plain_tcp() {
     assert!(fell_back(&mut server).is_some());
     server.run(
         "push 100
-         0 > . 101:201 ack 1",
+         0 > . 101:201 ack 1 map 100 101 0
+         +20 0 < . 1:1 ack 201 win 60000
+         push 100",
     );
+    let [(_, segment)] = &server.take_out()[..] else { panic!("one segment") };
+    assert!(segment.options.mptcp.is_empty(), "no options behind the infinite mapping: {segment:?}");
+}
+
+/// Only the way back drops options: what was sent before the infinite mapping keeps its own, and its ACKs count.
+#[test]
+fn what_was_sent_before_a_silent_fallback_is_sent_again_with_its_mapping() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 2000
+         0 > . 1:1001 ack 1 map 0 1 1000
+         0 > . 1001:2001 ack 1 map 1000 1001 1000
+         +20 0 < . 1:1 ack 1001 win 60000",
+    );
+    assert_eq!(server.connection.stats().bytes_acked, 1000);
+    server.run("+1500 0 > . 1001:2001 ack 1 map 1000 1001 1000");
 }
 
 /// A DATA_ACK that acknowledges no data does not show that options come through with data.

@@ -1,6 +1,7 @@
 //! One TCP connection: joins handshake, sender, receiver and timers.
 
 mod close;
+mod expected;
 mod octets;
 mod open;
 mod receive;

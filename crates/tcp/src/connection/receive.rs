@@ -45,6 +45,9 @@ impl Acceptance {
 impl Connection {
     /// A segment of this connection arrived.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if self.expects(segment) {
+            return self.take_expected(now, segment);
+        }
         let acceptance = self.judge(now, segment);
         self.process(segment, acceptance);
     }
@@ -296,7 +299,8 @@ impl Connection {
     }
 
     /// … the window that it tells (RFC 9293 §3.10.7.4), and the peer's clock.
-    fn window(&mut self, segment: &Segment) {
+    #[inline(always)]
+    pub(super) fn window(&mut self, segment: &Segment) {
         self.receiver.record_timestamp(&self.cx, segment);
         self.sender.update_window(segment);
     }

@@ -47,12 +47,22 @@ impl PeerClock {
     pub(crate) fn judge(&self, now: Instant, segment: &Segment) -> Freshness {
         // RFC 7323 §3.2: without the option it SHOULD be dropped silently.
         let Some(timestamps) = segment.options.timestamps else { return Freshness::Unstamped };
-        let older = (timestamps.value.wrapping_sub(self.recent) as i32) < 0;
-        if !older || now.saturating_since(self.recent_at) > VALID {
+        if !self.is_before(timestamps.value) || now.saturating_since(self.recent_at) > VALID {
             Freshness::Fresh
         } else {
             Freshness::Stale
         }
+    }
+
+    /// Is there a timestamp, and not an old one?
+    #[inline(always)]
+    pub(crate) fn expects(&self, segment: &Segment) -> bool {
+        segment.options.timestamps.is_some_and(|stamp| !self.is_before(stamp.value))
+    }
+
+    /// Does it lie before TS.Recent?
+    fn is_before(&self, value: u32) -> bool {
+        (value.wrapping_sub(self.recent) as i32) < 0
     }
 
     /// RFC 7323 §5.3 R3: only an acceptable segment moves TS.Recent, and only one whose ACK is acceptable too: forged

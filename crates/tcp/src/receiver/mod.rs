@@ -79,6 +79,15 @@ impl Receiver {
             && (segment.payload.len == 0 || segment.end().before_eq(self.window.edge()))
     }
 
+    /// The receiver's part of [`crate::Connection::expects`].
+    #[inline(always)]
+    pub(crate) fn expects(&self, segment: &Segment) -> bool {
+        self.is_next(segment)
+            && self.fin.is_none()
+            && self.clock.expects(segment)
+            && (segment.payload.len == 0 || !self.reassembly.has_hole())
+    }
+
     /// RCV.NXT.
     pub(crate) fn next(&self) -> Seq {
         self.window.next()

@@ -14,10 +14,21 @@ impl Receiver {
         let next = self.window.next();
         let plain = segment.seq == next && !self.reassembly.has_hole() && self.fin.is_none();
         if plain && segment.end().before_eq(self.window.edge()) {
-            self.on_in_order(cx, segment, idle);
-        } else {
-            self.on_overlapping(cx, segment, idle);
+            return self.on_expected_text(cx, segment, idle);
         }
+        self.on_overlapping(cx, segment, idle);
+        self.tune_window(cx, segment);
+    }
+
+    /// The next data, all of it within the window, while nothing waits above a hole and no FIN has come.
+    #[inline(always)]
+    pub(crate) fn on_expected_text(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
+        self.on_in_order(cx, segment, idle);
+        self.tune_window(cx, segment);
+    }
+
+    #[inline(always)]
+    fn tune_window(&mut self, cx: &Context, segment: &Segment) {
         let echo = self.full_segments_echo(cx, segment);
         self.window.tune(cx.now, cx.stats.bytes_received, echo, self.acks.segment_size(1));
     }
@@ -29,6 +40,7 @@ impl Receiver {
         (full && timestamps.echo != 0).then_some(timestamps.echo)
     }
 
+    #[inline(always)]
     fn on_in_order(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
         let next = self.reassembly.append(segment.seq, segment.payload);
         self.received_up_to(cx, next);

@@ -48,8 +48,7 @@ pub(super) struct Ack {
 impl Sender {
     /// SND.UNA =< SEG.ACK =< SND.NXT.
     pub(crate) fn on_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
-        self.check_app_limited(cx);
-        self.timeouts.on_answer();
+        self.on_idle_ack(cx);
         let nothing_sent = self.nxt == self.una;
         if nothing_sent && segment.options.sack.is_empty() && self.recovery.tail_probe.is_none() {
             return Progress::Idle;
@@ -67,18 +66,48 @@ impl Sender {
         self.trace_window(cx);
     }
 
+    /// Any segment's ACK; all of it if nothing is on its way.
+    #[inline(always)]
+    pub(crate) fn on_idle_ack(&mut self, cx: &Context) {
+        self.check_app_limited(cx);
+        self.timeouts.on_answer();
+    }
+
+    /// The sender's part of [`crate::Connection::expects`].
+    #[inline(always)]
+    pub(crate) fn expects(&self, segment: &Segment) -> bool {
+        if segment.payload.len > 0 {
+            return self.nxt == self.una && segment.ack == self.una && self.recovery.tail_probe.is_none();
+        }
+        segment.ack.before_eq(self.nxt) && segment.ack.after(self.una) && self.is_calm()
+    }
+
+    /// What [`Self::on_ack`] and [`Self::conclude_ack`] come to for an ACK that [`Self::expects`] speaks of.
+    #[inline(always)]
+    pub(crate) fn on_expected_ack(&mut self, cx: &mut Context, segment: &Segment) {
+        self.on_idle_ack(cx);
+        self.on_plain_ack(cx, segment);
+        self.conclude_ack(cx);
+    }
+
+    /// Was all that is on its way sent once, outside any recovery, and is nothing suspected?
+    fn is_calm(&self) -> bool {
+        self.queue.is_plain()
+            && self.recovery.phase == Phase::Open
+            && self.recovery.duplicates == 0
+            && self.recovery.tail_probe.is_none()
+    }
+
     /// Can the ACK only acknowledge data sent once, in order, outside any recovery? Nearly every one.
     fn is_all_plain(&self, cx: &Context, segment: &Segment) -> bool {
         segment.ack.after(self.una)
-            && self.queue.is_plain()
-            && self.recovery.phase == Phase::Open
-            && self.recovery.duplicates == 0
+            && self.is_calm()
             && segment.options.sack.is_empty()
-            && self.recovery.tail_probe.is_none()
             && !(cx.agreed.ecn && segment.flags.contains(Flags::ECE))
     }
 
     /// What [`Self::on_any_ack`] comes to then.
+    #[inline(always)]
     fn on_plain_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
         let Arrival { acked, oldest, newest } = self.queue.acknowledge_plain(segment.ack);
         self.advance_to(cx, segment.ack, acked);

@@ -8,7 +8,7 @@ use ropewalk_tcp::{
     Config, CongestionControl, Connection, Coupling, DelayedAck, HyStart, LossRecovery, SpuriousResponse,
     State, WindowOwner,
 };
-use ropewalk_testnet::{Finish, Line, Middlebox, Network, QueueLimit, Stack, TcpHost};
+use ropewalk_testnet::{Finish, Line, Middlebox, Network, Prediction, QueueLimit, Stack, TcpHost};
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// Draws an end's configuration: either preset, with any of its switches turned.
@@ -143,6 +143,7 @@ fn assert_complete(network: &Network<TcpHost>) {
 fn life(seed: u64, log: bool) {
     let random = &mut Random::new(seed);
     let mut hosts = hosts(random);
+    hosts.iter_mut().for_each(|host| host.prediction = Some(Prediction::default()));
     let lines = [line(random), line(random)];
     hosts[0].connect(Instant::ZERO);
     let simultaneous = random.one_in(8);

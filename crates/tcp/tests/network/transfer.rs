@@ -1,7 +1,8 @@
 //! An ideal path: nothing is repaired.
 
+use super::{deliver, seconds, transfer};
 use ropewalk_tcp::{Config, Event, State};
-use ropewalk_testnet::{Finish, Line, Stack, both_ways, tcp_network};
+use ropewalk_testnet::{Finish, Line, Prediction, Stack, both_ways, tcp_network};
 use ropewalk_units::{Duration, Instant};
 
 #[test]
@@ -22,5 +23,20 @@ fn a_stream_crosses_an_ideal_path() {
         let stats = client.connection().stats();
         assert_eq!(stats.retransmissions, 0, "{stats:?}");
         assert_eq!(client.events()[0], Event::Established);
+    }
+}
+
+#[test]
+fn nearly_every_segment_of_a_stream_is_expected() {
+    let lines = both_ways(Line::ideal(Duration::from_millis(10)));
+    let mut network = transfer([Config::linux(), Config::linux()], 1_000_000, lines, 1);
+    (0..2).for_each(|side| network.host_mut(side).prediction = Some(Prediction::default()));
+    deliver(&mut network, 1_000_000, seconds(60));
+    for host in network.hosts() {
+        let Prediction { expected, others } = host.prediction.expect("asked for");
+        assert!(
+            expected > 300 && others * 10 < expected,
+            "{expected} segments were expected, {others} were not"
+        );
     }
 }
