@@ -57,11 +57,25 @@ fn a_bond_of_two_paths_carries_datagrams_and_tcp_in_both_worlds() {
     }
 }
 
+/// Weights follow losses, so some there are. The daemon's packets are 2 % longer.
 #[test]
 fn a_bond_by_weights_is_the_same_in_both_worlds() {
-    if has_gateway() {
-        judged(|| agree(&weighted()));
+    if !has_gateway() {
+        return;
     }
+    judged(|| {
+        let (real, simulated) = (weighted().run(), weighted().simulate());
+        let came = [&real, &simulated].map(|outcome| {
+            let call = outcome.connections.iter().find(|row| row.name == "call").expect("there is one");
+            let call = call.datagrams.expect("it is UDP");
+            call.received as f64 / call.sent as f64
+        });
+        let dear = [dear(&real), dear(&simulated)];
+        println!("dear path {dear:.1?} %, came {came:.3?}");
+        assert!((dear[0] - dear[1]).abs() < 5.0, "{dear:.1?} %");
+        assert!(dear[1] > 10.0, "its weight begins at 10 beside 20");
+        assert!((came[0] - came[1]).abs() < 0.04, "{came:.3?}");
+    });
 }
 
 #[test]
@@ -71,10 +85,13 @@ fn a_path_whose_quota_is_spent_carries_nothing_more() {
     }
     judged(|| {
         let (real, simulated) = (limited().run(), limited().simulate());
-        for outcome in [&real, &simulated] {
-            let [dear, all] = [Some("lte"), None].map(|path| there(outcome, path).traffic.sent_bytes);
-            assert!((400_000..=1_000_000).contains(&dear), "{dear} octets of 1 MB, both directions counted");
-            assert!(all > 3_000_000, "{all} octets in all");
+        let sent = |outcome: &Outcome, path| there(outcome, path).traffic.sent_bytes;
+        let dear = [&real, &simulated].map(|outcome| sent(outcome, Some("lte")));
+        let all = [&real, &simulated].map(|outcome| sent(outcome, None));
+        println!("{dear:?} octets of 3 MB, {all:?} in all");
+        for (dear, all) in dear.into_iter().zip(all) {
+            assert!((1_000_000..=3_000_000).contains(&dear), "{dear} octets: both directions and all else count");
+            assert!(all > dear + 2_000_000, "{all} octets in all, {dear} by the path with a quota");
         }
     });
 }

@@ -135,7 +135,7 @@ classes = [{ dscp = 46, treatment = "low-delay" }]"#;
 pub(crate) fn limited() -> Emulated {
     let Emulated(text) = bonded();
     let text = text.replace("scheduler = \"cost-first\"", "scheduler = \"rate-aware\"");
-    let paths = r#"{ link = "dsl" }, { link = "lte", quota = "1 MB" }"#;
+    let paths = r#"{ link = "dsl" }, { link = "lte", quota = "3 MB" }"#;
     let text = text.replace(r#"{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }"#, paths);
     Emulated(
         text.replace("rate = \"20 Mbit/s\"", "rate = \"10 Mbit/s\"")
