@@ -90,7 +90,10 @@ fn a_path_whose_quota_is_spent_carries_nothing_more() {
         let all = [&real, &simulated].map(|outcome| sent(outcome, None));
         println!("{dear:?} octets of 3 MB, {all:?} in all");
         for (dear, all) in dear.into_iter().zip(all) {
-            assert!((1_000_000..=3_000_000).contains(&dear), "{dear} octets: both directions and all else count");
+            assert!(
+                (1_000_000..=3_000_000).contains(&dear),
+                "{dear} octets: both directions and all else count"
+            );
             assert!(all > dear + 2_000_000, "{all} octets in all, {dear} by the path with a quota");
         }
     });

@@ -131,10 +131,10 @@ classes = [{ dscp = 46, treatment = "low-delay" }]"#;
     )
 }
 
-/// A path that may carry little: the other takes all when that is spent.
+/// A copy on each path, of which one may carry little: the other goes on when that is spent.
 pub(crate) fn limited() -> Emulated {
     let Emulated(text) = bonded();
-    let text = text.replace("scheduler = \"cost-first\"", "scheduler = \"rate-aware\"");
+    let text = text.replace("scheduler = \"cost-first\"", "scheduler = \"redundant\"");
     let paths = r#"{ link = "dsl" }, { link = "lte", quota = "3 MB" }"#;
     let text = text.replace(r#"{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }"#, paths);
     Emulated(
