@@ -1,5 +1,7 @@
 //! The configuration: TOML with units, checked before anything begins.
 
+mod class;
+mod defaults;
 mod error;
 mod gre;
 mod keys;
@@ -13,11 +15,13 @@ use crate::bond::{HubConfig, Inside, Member, Path as SitePath, SiteConfig, Way};
 use crate::key::SecretKey;
 use crate::packet::FlowHasher;
 use crate::session::message::OVERHEAD;
+use class::ClassName;
+use defaults::{INTERFACE, interface_is_good};
 use error::Place;
 use ipnet::IpNet;
 use keys::{PathTable, SitePathTable};
 use ropewalk_bonding::{Class, Config as Bond, ConfigError, DataHeader, MAX_PATHS, PathConfig};
-use schema::{ClassName, File, HubTable, SiteTable};
+use schema::{File, HubTable, SiteTable};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -155,13 +159,6 @@ impl Config {
 fn control(file: &File) -> PathBuf {
     let own = file.gateway.control.clone();
     own.unwrap_or_else(|| PathBuf::from(format!("/run/ropewalk-gateway/{}.sock", file.gateway.tun.get_ref())))
-}
-
-/// What is expected of an interface's name.
-const INTERFACE: &str = "a name of an interface: 1 to 15 characters without spaces and slashes";
-
-fn interface_is_good(name: &str) -> bool {
-    (1..=15).contains(&name.len()) && name.chars().all(|sign| sign.is_ascii_graphic() && sign != '/')
 }
 
 fn tun(place: &Place<'_>, file: &File, mtu: u16) -> Result<Tun, Mistake> {

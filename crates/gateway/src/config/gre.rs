@@ -1,8 +1,9 @@
 //! The configuration of a GRE tunnel: `ropewalk-gateway gre`.
 
+use super::Tun;
+use super::defaults::{INTERFACE, interface_is_good};
 use super::error::{Mistake, Place};
 use super::keys::Time;
-use super::{Tun, interface_is_good};
 use crate::gre::{BondConfig, LEN};
 use ipnet::IpNet;
 use ropewalk_units::Duration;
@@ -38,11 +39,11 @@ struct GreTable {
     key: u32,
     timer: Option<Spanned<Time>>,
     buffer: Option<Spanned<usize>>,
-    #[serde(default = "super::schema::mark")]
+    #[serde(default = "super::defaults::mark")]
     mark: u32,
-    #[serde(default = "super::schema::user")]
+    #[serde(default = "super::defaults::user")]
     user: String,
-    #[serde(default = "super::schema::is_filtered")]
+    #[serde(default = "super::defaults::is_filtered")]
     seccomp: bool,
 }
 
@@ -53,7 +54,7 @@ struct PathTable {
     local: IpAddr,
     remote: IpAddr,
     weight: Option<Spanned<u32>>,
-    #[serde(default = "super::schema::ethernet")]
+    #[serde(default = "super::defaults::ethernet")]
     mtu: u16,
 }
 
@@ -104,7 +105,7 @@ impl GreConfig {
         let file: File = toml::from_str(text).map_err(|error| place.toml(&error))?;
         let gre = &file.gre;
         if !interface_is_good(gre.tun.get_ref()) {
-            return Err(place.at(gre.tun.span(), super::INTERFACE));
+            return Err(place.at(gre.tun.span(), INTERFACE));
         }
         if file.paths.is_empty() {
             return Err(place.missing("paths", "one table [[paths]] at least"));
@@ -195,7 +196,7 @@ mtu = 1492
             ),
             ("key = 7\n", "", "gre.toml:1:1: gre: expected something else: missing field `key`"),
         ] {
-            let got = parse(&GOOD.replace(from, to)).err().expect("a mistake").to_string();
+            let got = parse(&GOOD.replace(from, to)).expect_err("a mistake").to_string();
             assert!(got.starts_with(expected), "{got}\nand not\n{expected}");
         }
     }

@@ -164,7 +164,7 @@ macro_rules! bond_table {
                 #[serde(default)]
                 pub(super) keepalive: KeepaliveTable,
                 #[serde(default)]
-                pub(super) classes: Vec<super::schema::ClassTable>,
+                pub(super) classes: Vec<super::class::ClassTable>,
             }
             $($keys)*
         }
@@ -210,7 +210,7 @@ macro_rules! path_table {
                 #[serde(default)]
                 pub(super) port: u16,
                 pub(super) remote: Option<std::net::SocketAddr>,
-                #[serde(default = "super::schema::ethernet")]
+                #[serde(default = "super::defaults::ethernet")]
                 pub(super) mtu: u16,
             }
             $($keys)*

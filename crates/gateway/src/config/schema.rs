@@ -64,24 +64,12 @@ pub(super) struct GatewayTable {
     pub(super) listen: Vec<SocketAddr>,
     pub(super) control: Option<PathBuf>,
     pub(super) http: Option<SocketAddr>,
-    #[serde(default = "mark")]
+    #[serde(default = "super::defaults::mark")]
     pub(super) mark: u32,
-    #[serde(default = "user")]
+    #[serde(default = "super::defaults::user")]
     pub(super) user: String,
-    #[serde(default = "is_filtered")]
+    #[serde(default = "super::defaults::is_filtered")]
     pub(super) seccomp: bool,
-}
-
-pub(super) const fn is_filtered() -> bool {
-    true
-}
-
-pub(super) fn user() -> String {
-    "nobody".to_owned()
-}
-
-pub(super) const fn mark() -> u32 {
-    0x7270
 }
 
 /// A site's hub.
@@ -91,10 +79,6 @@ pub(super) struct HubTable {
     pub(super) key: Spanned<String>,
     pub(super) psk: Spanned<PathBuf>,
     pub(super) address: Option<SocketAddr>,
-}
-
-pub(super) const fn ethernet() -> u16 {
-    1500
 }
 
 /// A hub's site.
@@ -108,41 +92,4 @@ pub(super) struct SiteTable {
     pub(super) prefixes: Vec<IpNet>,
     #[serde(default)]
     pub(super) paths: Vec<Spanned<SitePathTable>>,
-}
-
-/// How packets with a code point are treated.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ClassTable {
-    pub(super) dscp: Dscp,
-    pub(super) class: ClassName,
-}
-
-/// A code point: 0 to 63.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(try_from = "u8")]
-pub(super) struct Dscp(u8);
-
-impl TryFrom<u8> for Dscp {
-    type Error = &'static str;
-
-    fn try_from(value: u8) -> Result<Self, Self::Error> {
-        if value < 64 { Ok(Self(value)) } else { Err("a code point is 0 to 63") }
-    }
-}
-
-impl Dscp {
-    pub(super) const fn get(self) -> u8 {
-        self.0
-    }
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum ClassName {
-    Normal,
-    LowDelay,
-    Unordered,
-    Duplicated,
-    DuplicatedUnordered,
 }
