@@ -126,6 +126,24 @@ fn set_line(scene: &Scene, host: &str, state: &str) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::Error::other("ip link set")) }
 }
 
+/// The routes of a host by its first line, without those that the kernel makes itself. They go when the interface is down.
+fn routes(scene: &Scene, host: &str) -> io::Result<Vec<String>> {
+    let shown =
+        scene.at(host, || Command::new("ip").args("-4 route show table all dev dsl".split(' ')).output())?;
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let own = |line: &&str| !line.starts_with("local") && !line.starts_with("broadcast");
+    Ok(text.lines().filter(own).map(str::to_owned).collect())
+}
+
+/// As a host with a line's address keeps its routes: they are back with the interface.
+fn restore(scene: &Scene, host: &str, routes: &[String]) -> io::Result<()> {
+    for route in routes {
+        let command = format!("-4 route replace {} dev dsl", route.trim());
+        scene.at(host, || Command::new("ip").args(command.split_whitespace()).status())?;
+    }
+    Ok(())
+}
+
 /// Lost datagrams, and how long after its return the line is used.
 fn die(death: Death) -> Values {
     let mut plan = Plan::new("rate-aware");
@@ -170,11 +188,13 @@ fn watch(scene: &Scene, death: Death, early: Duration) -> io::Result<Duration> {
     };
     if let Death::End(host) = death {
         thread::sleep(early);
+        let routes = routes(scene, host)?;
         set_line(scene, host, "down")?;
         let down = Instant::now();
         until(Line::Lost)?;
         thread::sleep(DEAD.saturating_sub(down.elapsed()));
         set_line(scene, host, "up")?;
+        restore(scene, host, &routes)?;
         let up = Instant::now();
         until(Line::Up)?;
         return Ok(up.elapsed());

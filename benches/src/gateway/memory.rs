@@ -43,6 +43,7 @@ fn hub() -> Hub {
         key: SecretKey([number + 1; 32]).public(),
         psk: SecretKey([9; 32]),
         prefixes: vec![format!("10.0.{number}.0/24").parse().expect("a prefix")],
+        paths: Vec::new(),
     };
     let config = HubConfig {
         secret: SecretKey([250; 32]),

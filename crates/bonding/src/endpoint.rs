@@ -181,6 +181,12 @@ impl<P: Payload> Endpoint<P> {
             Datagram::Data(_, packet) => packet.wire_len() + self.config.overhead,
             Datagram::Control(control) => control.wire_len() + feedback::OUTER,
         };
+        self.note_octets(path, octets);
+    }
+
+    /// So many octets went over a path, or came by it, that are not the bond's own: the driver's, for example, that finds out what a path
+    /// carries. Headers included. Its quota counts them.
+    pub fn note_octets(&mut self, path: PathId, octets: u32) {
         let Some(own) = self.paths.get_mut(path.index()) else { return };
         let was_spent = own.quota.is_spent();
         own.quota.note(octets);
@@ -196,6 +202,25 @@ impl<P: Payload> Endpoint<P> {
     /// If there is no such path.
     pub fn quota_spent(&self, id: PathId) -> u64 {
         self.paths[id.index()].quota.spent()
+    }
+
+    /// What was spent of a path's quota, for a bond that follows this one.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such path.
+    pub fn quota(&self, id: PathId) -> Quota {
+        self.paths[id.index()].quota
+    }
+
+    /// Goes on with a path's quota from what a bond before has spent.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such path.
+    pub fn resume_quota(&mut self, id: PathId, before: &Quota) {
+        self.paths[id.index()].quota.resume(before);
+        self.find_usable();
     }
 
     /// The next packet for the LAN side.

@@ -9,7 +9,7 @@ mod sent_log;
 mod watch;
 
 pub(crate) use controller::AnyController;
-pub(crate) use quota::Quota;
+pub use quota::Quota;
 pub(crate) use sent_log::Kept;
 
 use crate::clock::micros;

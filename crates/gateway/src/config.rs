@@ -1,22 +1,27 @@
 //! The configuration: TOML with units, checked before anything begins.
 
+mod class;
+mod defaults;
 mod error;
+mod gre;
+mod keys;
 mod schema;
 
 pub use error::Mistake;
-pub use schema::{HubTable, PathTable, Role, SiteTable};
+pub use gre::{GreConfig, GrePath};
+pub use schema::Role;
 
 use crate::bond::{HubConfig, Inside, Member, Path as SitePath, SiteConfig, Way};
 use crate::key::SecretKey;
 use crate::packet::FlowHasher;
 use crate::session::message::OVERHEAD;
+use class::ClassName;
+use defaults::{INTERFACE, interface_is_good};
 use error::Place;
 use ipnet::IpNet;
-use ropewalk_bonding::{
-    Class, Config as Bond, CostFirstConfig, DataHeader, FlowAwareConfig, MAX_PATHS, PathConfig,
-    SchedulerConfig,
-};
-use schema::{ClassName, File, SchedulerName};
+use keys::{PathTable, SitePathTable};
+use ropewalk_bonding::{Class, Config as Bond, ConfigError, DataHeader, MAX_PATHS, PathConfig};
+use schema::{File, HubTable, SiteTable};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -38,8 +43,6 @@ pub struct Line {
     pub local: SocketAddr,
     /// The hub's address on it.
     pub remote: SocketAddr,
-    /// Its rank of cost.
-    pub cost: Option<u32>,
     /// The longest IP packet that it may carry, in octets.
     pub mtu: u16,
 }
@@ -102,6 +105,8 @@ pub struct Config {
     pub offload: Offload,
     /// Whom root becomes when all is there.
     pub user: String,
+    /// Are system calls filtered when all is there?
+    pub seccomp: bool,
     /// The key that names flows.
     pub flow_key: [u64; 2],
 }
@@ -140,6 +145,7 @@ impl Config {
             http: file.gateway.http,
             mark: file.gateway.mark,
             user: file.gateway.user.clone(),
+            seccomp: file.gateway.seccomp,
             flow_key,
             offload: Offload {
                 tun: file.offload.tun,
@@ -157,13 +163,8 @@ fn control(file: &File) -> PathBuf {
 
 fn tun(place: &Place<'_>, file: &File, mtu: u16) -> Result<Tun, Mistake> {
     let name = &file.gateway.tun;
-    let is_good = |name: &str| {
-        (1..=15).contains(&name.len()) && name.chars().all(|sign| sign.is_ascii_graphic() && sign != '/')
-    };
-    if !is_good(name.get_ref()) {
-        return Err(
-            place.at(name.span(), "a name of an interface: 1 to 15 characters without spaces and slashes")
-        );
+    if !interface_is_good(name.get_ref()) {
+        return Err(place.at(name.span(), INTERFACE));
     }
     let (addresses, routes) = (file.gateway.addresses.clone(), file.gateway.routes.clone());
     Ok(Tun { name: name.get_ref().clone(), addresses, routes, mtu })
@@ -177,30 +178,22 @@ fn inner(mtu: u16, is_v6: bool) -> u16 {
 
 fn bond(place: &Place<'_>, file: &File) -> Result<Bond, Mistake> {
     let table = &file.bond;
-    let scheduler = match table.scheduler {
-        SchedulerName::RateAware => SchedulerConfig::RateAware,
-        SchedulerName::CostFirst => SchedulerConfig::CostFirst(CostFirstConfig::default()),
-        SchedulerName::Redundant => SchedulerConfig::Redundant,
-        SchedulerName::FlowAware => SchedulerConfig::FlowAware(FlowAwareConfig::default()),
-    };
-    let mut bond = Bond::new(Vec::new(), scheduler);
-    let keep = &table.keepalive;
-    let time = |text: &Option<Spanned<String>>, value: &mut ropewalk_units::Duration| {
-        let Some(text) = text else { return Ok(()) };
-        *value = text
-            .get_ref()
-            .parse()
-            .map_err(|_| place.at(text.span(), "a time with its unit, as \"50 ms\""))?;
-        Ok::<(), Mistake>(())
-    };
-    time(&keep.interval, &mut bond.keepalive.interval)?;
-    time(&keep.suspect_after, &mut bond.keepalive.suspect_after)?;
-    time(&keep.down_after, &mut bond.keepalive.down_after)?;
-    bond.repair = table.repair.unwrap_or(bond.repair);
-    let names =
-        file.paths.iter().map(|path| PathConfig::new(path.get_ref().name.get_ref(), path.get_ref().cost));
-    bond.paths = names.collect();
+    let scheduler = table.scheduler.read();
+    let scheduler = scheduler
+        .map_err(|(key, span)| place.at(span, format!("no `{key}`: another kind of scheduler has it")))?;
+    let mut bond = Bond::new(file.paths.iter().map(|path| path.get_ref().config()).collect(), scheduler);
+    table.set(&mut bond);
+    table.resequencer.set(&mut bond.resequencer);
+    table.keepalive.set(&mut bond.keepalive);
     Ok(bond)
+}
+
+impl PathTable {
+    fn config(&self) -> PathConfig {
+        let mut config = PathConfig::new(self.name.get_ref(), None);
+        self.set(&mut config);
+        config
+    }
 }
 
 fn classes(file: &File) -> [Class; 64] {
@@ -208,6 +201,7 @@ fn classes(file: &File) -> [Class; 64] {
     for rule in &file.bond.classes {
         classes[usize::from(rule.dscp.get()) & 63] = match rule.class {
             ClassName::Normal => Class::Normal,
+            ClassName::LowDelay => Class::LowDelay,
             ClassName::Unordered => Class::Unordered,
             ClassName::Duplicated => Class::Duplicated,
             ClassName::DuplicatedUnordered => Class::DuplicatedUnordered,
@@ -290,7 +284,6 @@ fn line(path: &PathTable, address: IpAddr, remote: SocketAddr) -> Line {
         interface: path.interface.clone(),
         local: SocketAddr::new(address, path.port),
         remote,
-        cost: path.cost,
         mtu: path.mtu,
     }
 }
@@ -303,11 +296,28 @@ const fn overhead(is_v6: bool) -> u32 {
 /// A bond's mistake, at the key that is to blame.
 fn check(place: &Place<'_>, file: &File, bond: &Bond) -> Result<(), Mistake> {
     let Err(error) = bond.validate() else { return Ok(()) };
-    let path =
-        file.paths.iter().find(|path| error.to_string().contains(path.get_ref().name.get_ref().as_str()));
-    match path {
-        Some(path) => Err(place.at(path.span(), error.to_string())),
-        None => Err(place.missing("bond", error.to_string())),
+    Err(match span(file, &error) {
+        Some(span) => place.at(span, error.expected()),
+        None if error.key() == "paths" => place.missing("paths", error.expected()),
+        None => place.missing(&format!("bond.{}", error.key()), error.expected()),
+    })
+}
+
+/// Where a file says what a bond refuses; of a path that does not say it, the path.
+fn span(file: &File, error: &ConfigError) -> Option<std::ops::Range<usize>> {
+    let bond = &file.bond;
+    match error.key().split_once('.') {
+        None => bond.span(error.key()),
+        Some(("scheduler", key)) => bond.scheduler.place(key),
+        Some(("resequencer", key)) => bond.resequencer.span(key),
+        Some(("keepalive", key)) => bond.keepalive.span(key),
+        Some(_) => file.paths.iter().enumerate().find_map(|(place, path)| {
+            let table = path.get_ref();
+            let own = error.key().strip_prefix(&format!("paths.{}.", table.name.get_ref()));
+            let key = own.or_else(|| error.key().strip_prefix(&format!("paths[{place}].")))?;
+            let name = (key == "name").then(|| table.name.span());
+            Some(name.or_else(|| table.span(key)).unwrap_or_else(|| path.span()))
+        }),
     }
 }
 
@@ -326,6 +336,7 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
     let (mut keys, mut names, mut sites) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     for spanned in &file.sites {
         let member = member(place, spanned)?;
+        check_site(place, file, spanned.get_ref(), &bond)?;
         if !keys.insert(member.key) || !names.insert(member.name.clone()) {
             return Err(place.at(spanned.span(), "a name and a key that no other site has"));
         }
@@ -340,13 +351,59 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
     Ok(Part::Hub { config: Box::new(config), listen })
 }
 
+/// A hub learns of paths and their costs when a site comes. What can be judged without them is judged now.
+fn check_site(place: &Place<'_>, file: &File, site: &SiteTable, bond: &Bond) -> Result<(), Mistake> {
+    let mut names = BTreeSet::new();
+    if let Some(twice) = site.paths.iter().find(|path| !names.insert(path.get_ref().name.get_ref())) {
+        return Err(place.at(twice.get_ref().name.span(), "a name that no other path of this site has"));
+    }
+    check_bond_of(place, file, bond, None)?;
+    site.paths.iter().try_for_each(|path| check_bond_of(place, file, bond, Some(path)))
+}
+
+/// A bond with one path of a site, dearer than two others.
+fn check_bond_of(
+    place: &Place<'_>,
+    file: &File,
+    bond: &Bond,
+    path: Option<&Spanned<SitePathTable>>,
+) -> Result<(), Mistake> {
+    let others = [PathConfig::new("\0a", Some(0)), PathConfig::new("\0b", Some(1))];
+    let own = path.map(|path| path.get_ref().config(Some(2)));
+    let bond = Bond { paths: others.into_iter().chain(own).collect(), ..bond.clone() };
+    let Err(error) = bond.validate() else { return Ok(()) };
+    let of_path = path.and_then(|path| {
+        let table = path.get_ref();
+        let key = error.key().strip_prefix(&format!("paths.{}.", table.name.get_ref()))?;
+        Some(table.span(key).unwrap_or_else(|| path.span()))
+    });
+    match of_path.or_else(|| span(file, &error)) {
+        Some(span) => Err(place.at(span, error.expected())),
+        None => Err(place.missing(&format!("bond.{}", error.key()), error.expected())),
+    }
+}
+
+impl SitePathTable {
+    fn config(&self, cost: Option<u32>) -> PathConfig {
+        let mut config = PathConfig::new(self.name.get_ref(), cost);
+        self.set(&mut config);
+        config
+    }
+}
+
 fn member(place: &Place<'_>, spanned: &Spanned<SiteTable>) -> Result<Member, Mistake> {
     let site = spanned.get_ref();
     let key = site.key.get_ref().parse();
     if site.prefixes.is_empty() {
         return Err(place.at(spanned.span(), "`prefixes`: the inner addresses of the site"));
     }
+    if let Some((path, cost)) = site.paths.iter().find_map(|path| Some((path, path.get_ref().span("cost")?)))
+    {
+        let name = path.get_ref().name.get_ref();
+        return Err(place.at(cost, format!("no `cost`: the site tells that of its path `{name}`")));
+    }
     Ok(Member {
+        paths: site.paths.iter().map(|path| path.get_ref().config(None)).collect(),
         name: site.name.clone(),
         key: key.map_err(|_| place.at(site.key.span(), "a public key: 44 characters of base64"))?,
         psk: secret(place, &site.psk)?,

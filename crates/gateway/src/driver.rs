@@ -2,6 +2,8 @@
 
 mod clock;
 mod confine;
+mod filter;
+mod gre;
 mod inside;
 mod outside;
 mod recorded;
@@ -9,5 +11,7 @@ mod request;
 mod serve;
 mod watch;
 
+pub use filter::Seccomp;
+pub use gre::run_gre;
 pub use request::{PathChange, Report, Request};
 pub use serve::{Error, Start, run};

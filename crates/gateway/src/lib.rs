@@ -10,6 +10,7 @@ pub mod config;
 pub mod control;
 pub mod demo;
 pub mod driver;
+pub mod gre;
 pub mod key;
 pub mod netlink;
 pub mod packet;

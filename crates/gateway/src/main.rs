@@ -45,6 +45,11 @@ enum Command {
         #[arg(long)]
         record: Option<PathBuf>,
     },
+    /// Run a GRE tunnel over several paths (RFC 2784, RFC 2890) until it is told to end. For trusted networks: nothing in it is sealed.
+    Gre {
+        /// Its configuration.
+        config: PathBuf,
+    },
     /// Play a record again, without sockets, and look whether the same octets come out.
     Replay {
         /// The configuration of the run.
@@ -157,6 +162,7 @@ fn perform(command: Command) -> Result<(), Failure> {
         Command::Pubkey { file } => println!("{}", SecretKey::read(&file)?.public()),
         Command::Check { config } => check(&config)?,
         Command::Run { config, record } => run(&config, record)?,
+        Command::Gre { config } => driver::run_gre(&ropewalk_gateway::config::GreConfig::read(&config)?)?,
         Command::Replay { config, record } => replay(&config, &record)?,
         Command::Status { control } => println!("{}", call(&control.control, "GET", "/status", "")?),
         Command::Path { control, change } => {

@@ -9,12 +9,13 @@ use crate::clock::Clock;
 use crate::error::{Error, Step};
 use crate::lease::Lease;
 use crate::site::Site;
-use config::{Draft, Role};
+use config::{Draft, Hub, Role};
 use daemon::{Daemon, keygen};
 use ledger::End;
 use ropewalk_scenario::plan::{BondPlan, LinkPlan, Plan};
 use ropewalk_scenario::{BondRow, BondSeries, BondSeriesRow};
 use ropewalk_units::{Duration, Instant};
+use status::{Peer, with};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -27,25 +28,52 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Without a series they are asked this often: a session that ends is then known by what it was.
 const RARELY: Duration = Duration::from_millis(200);
 
+/// One end of a bond: which daemon it is, how that names the other end, and what it has counted.
+struct Seat {
+    daemon: usize,
+    peer: String,
+    end: End,
+}
+
 /// A bond at work.
 struct Bond<'a> {
     link: &'a LinkPlan,
     plan: &'a BondPlan,
     /// In the order of the link's ends.
-    daemons: [Daemon; 2],
-    ends: [End; 2],
+    seats: [Seat; 2],
 }
 
 /// All bonds of a scenario with Linux hosts. The daemons end with this value.
 pub(crate) struct Bonds<'a> {
     plan: &'a Plan,
+    daemons: Vec<Daemon>,
     all: Vec<Bond<'a>>,
 }
 
-/// The bonds of a plan, with nothing of this machine.
-fn drafts(plan: &Plan) -> impl Iterator<Item = Draft<'_>> {
+/// A site's name for its hub.
+const HUB: &str = "hub";
+
+/// The bonds of a plan by their hubs, with nothing of this machine. A hub has one set of keys for all of its sites: a bond that has others
+/// gets a hub of its own on the same router.
+fn hubs(plan: &Plan) -> Vec<Hub<'_>> {
     let bonds = plan.links.iter().enumerate().filter_map(|(index, link)| Some((index, link, link.bond()?)));
-    bonds.enumerate().map(move |(number, (index, link, bond))| Draft { plan, number, index, link, bond })
+    let mut hubs: Vec<Hub<'_>> = Vec::new();
+    for (number, (index, link, bond)) in bonds.enumerate() {
+        let table = plan.bond_table(link).unwrap_or_default();
+        let mut draft = Draft { plan, number, hub: number, index, link, bond, table };
+        let shared = hubs.iter_mut().find(|hub| {
+            let first = &hub.bonds[0];
+            first.link.ends[Role::Hub.end()] == link.ends[Role::Hub.end()] && first.keys() == draft.keys()
+        });
+        match shared {
+            Some(hub) => {
+                draft.hub = hub.number();
+                hub.bonds.push(draft);
+            }
+            None => hubs.push(Hub { bonds: vec![draft] }),
+        }
+    }
+    hubs
 }
 
 fn failed(gateway: &str) -> impl Fn(io::Error) -> Error {
@@ -61,25 +89,43 @@ impl<'a> Bonds<'a> {
         lease: &Lease,
         program: Option<&Path>,
     ) -> Result<Self, Error> {
-        let mut bonds = Self { plan, all: Vec::new() };
-        let Some(program) = program.filter(|_| drafts(plan).next().is_some()) else { return Ok(bonds) };
+        let mut bonds = Self { plan, daemons: Vec::new(), all: Vec::new() };
+        let hubs = hubs(plan);
+        let Some(program) = program.filter(|_| !hubs.is_empty()) else { return Ok(bonds) };
         let folder = lease.folder().map_err(|source| Error::Kernel { step: Step::Lock, source })?;
-        for draft in drafts(plan) {
-            let names = draft.link.ends.map(|end| plan.nodes[end].name.as_str());
-            configure(&draft, program, &folder).map_err(failed(names[0]))?;
-            let start = |role: Role| {
-                let name = names[role.end()];
-                let file = |ending: &str| folder.join(draft.file(&format!("{}.{ending}", role.name())));
-                let namespace = &site.namespaces[&draft.link.ends[role.end()]];
-                let started = Daemon::start(program, name, namespace, (&file("toml"), file("sock")));
-                started.map_err(failed(name))
-            };
-            // Who is asked is there first.
-            let hub = start(Role::Hub)?;
-            let daemons = [start(Role::Site)?, hub];
-            bonds.all.push(Bond { link: draft.link, plan: draft.bond, daemons, ends: Default::default() });
+        for hub in &hubs {
+            bonds.start_hub(hub, site, (program, &folder))?;
         }
+        bonds.all.sort_by_key(|bond| bond.link.name.clone());
         Ok(bonds)
+    }
+
+    /// A hub and its sites. Who is asked is there first.
+    fn start_hub(
+        &mut self,
+        hub: &Hub<'a>,
+        site: &Site,
+        (program, folder): (&Path, &Path),
+    ) -> Result<(), Error> {
+        let plan = self.plan;
+        let name = |role: Role, draft: &Draft<'a>| plan.nodes[draft.link.ends[role.end()]].name.as_str();
+        configure(hub, program, folder).map_err(failed(name(Role::Hub, &hub.bonds[0])))?;
+        let mut start = |role: Role, draft: &Draft<'a>, number: usize| {
+            let file = |ending: &str| folder.join(config::file(number, &format!("{}.{ending}", role.name())));
+            let namespace = &site.namespaces[&draft.link.ends[role.end()]];
+            let started = Daemon::start(program, name(role, draft), namespace, (&file("toml"), file("sock")));
+            self.daemons.push(started.map_err(failed(name(role, draft)))?);
+            Ok::<_, Error>(self.daemons.len() - 1)
+        };
+        let of_hub = start(Role::Hub, &hub.bonds[0], hub.number())?;
+        for draft in &hub.bonds {
+            let of_site = start(Role::Site, draft, draft.number)?;
+            let seat =
+                |daemon: usize, peer: &str| Seat { daemon, peer: peer.to_owned(), end: End::default() };
+            let seats = [seat(of_site, HUB), seat(of_hub, &draft.link.name)];
+            self.all.push(Bond { link: draft.link, plan: draft.bond, seats });
+        }
+        Ok(())
     }
 
     /// Are there none?
@@ -90,11 +136,14 @@ impl<'a> Bonds<'a> {
     /// Waits until all have sessions, and then as long as the scenario says. False: it is to stop before.
     pub(crate) fn come_up(&mut self, clock: Clock, stop: &AtomicBool) -> Result<bool, Error> {
         let until = clock.now() + PATIENCE;
-        for bond in &mut self.all {
-            for daemon in &mut bond.daemons {
+        for bond in &self.all {
+            for seat in &bond.seats {
+                let daemon = &mut self.daemons[seat.daemon];
                 loop {
-                    let status = daemon.first_status().map_err(failed(&daemon.name))?;
-                    if status.is_some_and(|tunnel| tunnel.paths.len() == bond.plan.paths.len()) {
+                    let peers = daemon.first_status().map_err(failed(&daemon.name))?;
+                    if with(&peers, &seat.peer)
+                        .is_some_and(|tunnel| tunnel.paths.len() == bond.plan.paths.len())
+                    {
                         break;
                     }
                     if clock.now() >= until {
@@ -111,21 +160,26 @@ impl<'a> Bonds<'a> {
         Ok(clock.wait_until(clock.now() + longest, stop))
     }
 
+    /// What all daemons tell.
+    fn ask(&self) -> Result<Vec<Vec<Peer>>, Error> {
+        self.daemons.iter().map(|daemon| daemon.status().map_err(failed(&daemon.name))).collect()
+    }
+
     /// From now on it counts.
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
+        let told = self.ask()?;
         for bond in &mut self.all {
-            for (daemon, end) in bond.daemons.iter().zip(&mut bond.ends) {
-                end.begin(daemon.status().map_err(failed(&daemon.name))?, bond.plan);
+            for seat in &mut bond.seats {
+                seat.end.begin(with(&told[seat.daemon], &seat.peer).cloned(), bond.plan);
             }
         }
         Ok(())
     }
 
     fn look(&mut self) -> Result<(), Error> {
-        for bond in &mut self.all {
-            for (daemon, end) in bond.daemons.iter().zip(&mut bond.ends) {
-                end.look(daemon.status().map_err(failed(&daemon.name))?);
-            }
+        let told = self.ask()?;
+        for seat in self.all.iter_mut().flat_map(|bond| &mut bond.seats) {
+            seat.end.look(with(&told[seat.daemon], &seat.peer).cloned());
         }
         Ok(())
     }
@@ -148,7 +202,7 @@ impl<'a> Bonds<'a> {
             self.look()?;
             let now = clock.now();
             if series && now > last {
-                let ends = self.all.iter().map(|bond| bond.ends.each_ref());
+                let ends = self.all.iter().map(Bond::ends);
                 samples.add(now, now.saturating_since(last), ledger::totals(ends));
             }
             if !goes_on {
@@ -160,22 +214,29 @@ impl<'a> Bonds<'a> {
                 next = next.saturating_add(interval);
             }
         }
-        let rows = self
-            .all
-            .iter()
-            .flat_map(|bond| ledger::rows(self.plan, (bond.link, bond.plan), bond.ends.each_ref()));
+        let rows =
+            self.all.iter().flat_map(|bond| ledger::rows(self.plan, (bond.link, bond.plan), bond.ends()));
         Ok((rows.collect(), samples.into_rows()))
     }
 }
 
-/// Draws the keys of a bond, and writes both configurations.
-fn configure(draft: &Draft<'_>, program: &Path, folder: &Path) -> io::Result<()> {
-    let draw = |what: &str| keygen(program, &folder.join(draft.file(what)));
-    let [site, hub] = [draw("site.key")?, draw("hub.key")?];
-    draw("psk")?;
-    for (role, peer) in Role::BOTH.into_iter().zip([hub, site]) {
-        let file = |ending: &str| folder.join(draft.file(&format!("{}.{ending}", role.name())));
-        fs::write(file("toml"), draft.text(role, &file("sock").display().to_string(), &peer))?;
+impl Bond<'_> {
+    fn ends(&self) -> [&End; 2] {
+        self.seats.each_ref().map(|seat| &seat.end)
     }
-    Ok(())
+}
+
+/// Draws the keys of a hub and its sites, and writes their configurations.
+fn configure(hub: &Hub<'_>, program: &Path, folder: &Path) -> io::Result<()> {
+    let file = |number: usize, what: &str| folder.join(config::file(number, what));
+    let control =
+        |number: usize, role: Role| file(number, &format!("{}.sock", role.name())).display().to_string();
+    let own = keygen(program, &file(hub.number(), "hub.key"))?;
+    let mut sites = Vec::new();
+    for bond in &hub.bonds {
+        sites.push(keygen(program, &file(bond.number, "site.key"))?);
+        keygen(program, &file(bond.number, "psk"))?;
+        fs::write(file(bond.number, "site.toml"), bond.site(&control(bond.number, Role::Site), &own))?;
+    }
+    fs::write(file(hub.number(), "hub.toml"), hub.text(&control(hub.number(), Role::Hub), &sites))
 }

@@ -8,8 +8,8 @@ use ropewalk_units::{Duration, Instant};
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Octets spent of a path's quota in the period that runs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Quota {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quota {
     limit: u64,
     period: Duration,
     begun: Instant,
@@ -34,7 +34,7 @@ impl Quota {
 
     /// Is there no room for another full packet?
     #[inline]
-    pub(crate) fn is_spent(&self) -> bool {
+    pub fn is_spent(&self) -> bool {
         self.spent.saturating_add(u64::from(FULL_PACKET)) > self.limit
     }
 
@@ -50,11 +50,34 @@ impl Quota {
     pub(crate) fn spent(&self) -> u64 {
         self.spent
     }
+
+    /// Octets in a period, if there is a bound.
+    pub fn limit(&self) -> Option<u64> {
+        (self.limit < u64::MAX).then_some(self.limit)
+    }
+
+    /// Goes on from what a bond before has spent, in the period that ran then.
+    pub(crate) fn resume(&mut self, before: &Self) {
+        (self.begun, self.spent) = (before.begun, before.spent);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_bond_goes_on_from_what_was_spent() {
+        let config = PathConfig { quota: Some(2_000_000), ..PathConfig::new("dsl", None) };
+        let (mut before, mut after) = (
+            Quota::new(&config, Instant::ZERO),
+            Quota::new(&config, Instant::ZERO + Duration::from_secs(50)),
+        );
+        before.note(1_999_000);
+        after.resume(&before);
+        assert!(after.is_spent());
+        assert_eq!(after.begun, Instant::ZERO);
+    }
 
     #[test]
     fn it_is_kept_to_the_packet_and_begins_anew_each_period() {

@@ -63,7 +63,11 @@ impl Core {
     pub fn set_paths(&mut self, now: Instant, rows: &[PathRow]) -> Result<(), ConfigError> {
         let Self::Site(site) = self else { return Ok(()) };
         let mut bond = site.bond().clone();
-        bond.paths = rows.iter().map(|row| PathConfig::new(&row.name, row.cost)).collect();
+        let known = |row: &PathRow| {
+            let known = site.bond().paths.iter().find(|path| path.name == row.name).cloned();
+            PathConfig { cost: row.cost, ..known.unwrap_or_else(|| PathConfig::new(&row.name, row.cost)) }
+        };
+        bond.paths = rows.iter().map(known).collect();
         let path = |row: &PathRow| Path { way: Way { socket: row.socket, to: row.remote }, mtu: row.mtu };
         site.set_paths(now, bond, rows.iter().map(path).collect())
     }

@@ -14,7 +14,7 @@ use crate::session::noise::{self, Heard};
 use crate::session::offer::{Answer, Generation, INNER_VERSION, Offer, Refused, Unreadable};
 use crate::session::transport::{Cipher, End, Names, Transport};
 use ipnet::IpNet;
-use ropewalk_bonding::{Config, MAX_PATHS, PathConfig};
+use ropewalk_bonding::{Config, MAX_PATHS, PathConfig, Quota};
 use ropewalk_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -33,6 +33,8 @@ pub struct Member {
     pub psk: SecretKey,
     /// Its inner addresses.
     pub prefixes: Vec<IpNet>,
+    /// What the hub's end has for paths with these names, beside the costs that the site tells.
+    pub paths: Vec<PathConfig>,
 }
 
 /// What a hub is.
@@ -53,6 +55,8 @@ pub struct HubConfig {
 struct Place {
     tunnel: Option<(Generation, Tunnel)>,
     pending: PendingSessions,
+    /// What bonds that have ended have spent of the quotas of paths.
+    spent: BTreeMap<String, Quota>,
     /// When it wants to be called, as it stands in the hub's list.
     due: Option<Instant>,
 }
@@ -188,7 +192,7 @@ impl Hub {
 
     /// What becomes of an offer.
     fn consider(&self, now: Instant, site: usize, offer: &Offer) -> Result<Considered, Refused> {
-        let bond = self.bond(&offer.paths)?;
+        let bond = self.bond(site, &offer.paths)?;
         let known = self.places[site].tunnel.as_ref();
         let is_alive = known.is_some_and(|(known, tunnel)| {
             known.instance != offer.generation.instance && now.saturating_since(tunnel.heard_at) < ALIVE
@@ -204,8 +208,13 @@ impl Hub {
         })
     }
 
-    fn bond(&self, paths: &[PathConfig]) -> Result<Config, Refused> {
-        let bond = Config { paths: paths.to_vec(), ..self.config.bond.clone() };
+    fn bond(&self, site: usize, offered: &[PathConfig]) -> Result<Config, Refused> {
+        let known = &self.config.sites[site].paths;
+        let path = |offered: &PathConfig| {
+            let own = known.iter().find(|own| own.name == offered.name).unwrap_or(offered);
+            PathConfig { cost: offered.cost, ..own.clone() }
+        };
+        let bond = Config { paths: offered.iter().map(path).collect(), ..self.config.bond.clone() };
         bond.validate().map_err(|_| Refused::Paths)?;
         Ok(bond)
     }
@@ -300,7 +309,8 @@ impl Hub {
             return;
         }
         self.displace(now, site, generation);
-        if let Ok(tunnel) = Tunnel::new(bond, [MOST; MAX_PATHS], transport, now) {
+        if let Ok(mut tunnel) = Tunnel::new(bond, [MOST; MAX_PATHS], transport, now) {
+            tunnel.resume(&self.places[site].spent);
             self.places[site].tunnel = Some((generation, tunnel));
             self.notices.push_back((Some(site), Notice::Begun { is_fresh: true }));
         }
@@ -324,9 +334,17 @@ impl Hub {
     fn end_tunnel(&mut self, now: Instant, site: usize) {
         let Some((_, mut tunnel)) = self.places[site].tunnel.take() else { return };
         self.forget(tunnel.locals());
+        self.keep_quotas(site, &tunnel);
         self.rest.extend(std::iter::from_fn(|| tunnel.poll_deliver(now)).map(|packet| (site, packet)));
         self.notices.extend(std::iter::from_fn(|| tunnel.poll_notice()).map(|notice| (Some(site), notice)));
         self.drops.add(&tunnel.drops);
+    }
+
+    /// Names that nobody has configured come from the site: they are not kept.
+    fn keep_quotas(&mut self, site: usize, tunnel: &Tunnel) {
+        let known = &self.config.sites[site].paths;
+        let named = tunnel.quotas().filter(|(name, _)| known.iter().any(|path| path.name == *name));
+        self.places[site].spent.extend(named);
     }
 
     /// Sessions with these names are over.

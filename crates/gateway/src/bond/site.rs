@@ -11,9 +11,9 @@ use crate::session::message::{self, COOKIE_LEN, Cookie, MAC, Message, Response};
 use crate::session::noise::{Asked, Parties, Split, ask};
 use crate::session::offer::{Answer, Generation, Offer, Refused};
 use crate::session::transport::{Cipher, End, Names, Transport};
-use ropewalk_bonding::{Config, ConfigError, MAX_PATHS};
+use ropewalk_bonding::{Config, ConfigError, MAX_PATHS, Quota};
 use ropewalk_units::{Duration, Instant};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The hub answers keepalives several times in this: silence means that it does not know the session.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -78,6 +78,8 @@ pub struct Site {
     retry: Duration,
     yields: bool,
     is_over: bool,
+    /// What bonds that have ended have spent of the quotas of paths.
+    spent: BTreeMap<String, Quota>,
     /// What came out of a bond that has ended.
     rest: VecDeque<Packet>,
     /// Last words.
@@ -112,6 +114,7 @@ impl Site {
             retry: FIRST_RETRY,
             yields: false,
             is_over: false,
+            spent: BTreeMap::new(),
             rest: VecDeque::new(),
             farewell: Vec::new(),
             notices: VecDeque::new(),
@@ -201,6 +204,7 @@ impl Site {
     /// Another tunnel, or none. What has come out of the one before is delivered.
     fn replace(&mut self, now: Instant, tunnel: Option<(Generation, Tunnel)>) {
         if let Some((_, mut old)) = std::mem::replace(&mut self.tunnel, tunnel) {
+            self.spent.extend(old.quotas());
             self.rest.extend(std::iter::from_fn(|| old.poll_deliver(now)));
             self.notices.extend(std::iter::from_fn(|| old.poll_notice()));
         }
@@ -262,6 +266,9 @@ impl Site {
                 let paths = self.config.paths.iter().enumerate();
                 paths.for_each(|(place, path)| tunnel.set_way(place, path.way));
                 self.replace(now, Some((generation, tunnel)));
+                if let Some((_, tunnel)) = &mut self.tunnel {
+                    tunnel.resume(&self.spent);
+                }
                 self.notices.push_back(Notice::Begun { is_fresh: true });
             }
         }

@@ -74,11 +74,17 @@ fn site(key: u8, seed: u64, now: Instant) -> Site {
 }
 
 fn hub(count: u8) -> Hub {
+    hub_with(count, Vec::new())
+}
+
+/// With keys of its own for the paths of its sites.
+fn hub_with(count: u8, paths: Vec<PathConfig>) -> Hub {
     let member = |number: u8| Member {
         name: format!("site{number}"),
         key: SecretKey([number + 1; 32]).public(),
         psk: psk(),
         prefixes: vec![format!("10.0.{number}.0/24").parse().expect("a prefix")],
+        paths: paths.clone(),
     };
     let config = HubConfig {
         secret: SecretKey([200; 32]),
@@ -226,6 +232,53 @@ fn packets_go_both_ways_in_order_and_once() {
     world.run(200);
     assert_eq!(marks(&world.at_hub), (0..500).collect::<Vec<_>>());
     assert_eq!(marks(&world.at_site[0]).len(), 500, "the hub's copies wait for their site only");
+}
+
+/// Octets that each path of the site has spent of its quota.
+fn spent(world: &World) -> Vec<u64> {
+    let status = world.sites[0].as_ref().and_then(|site| site.status(world.now));
+    status.map(|status| status.paths.iter().map(|path| path.quota_spent).collect()).unwrap_or_default()
+}
+
+#[test]
+fn a_spent_quota_outlives_its_bond() {
+    let mut world = World::new(&[1]);
+    let limited = |name: &str| PathConfig { quota: Some(1_000_000), ..PathConfig::new(name, None) };
+    if let Some(site) = &mut world.sites[0] {
+        let bond = Config { paths: vec![limited("dsl"), limited("lte")], ..site.bond().clone() };
+        let paths = site.paths().to_vec();
+        site.set_paths(world.now, bond, paths).expect("they are good");
+    }
+    world.run(300);
+    for mark in 0..2000 {
+        world.send(0, mark);
+        world.run(1);
+    }
+    let before = spent(&world);
+    assert!(before.iter().sum::<u64>() > 2000 * 80, "{before:?}");
+    if let Some(site) = &mut world.sites[0] {
+        let (bond, paths) = (site.bond().clone(), site.paths().to_vec());
+        site.set_paths(world.now, bond, paths).expect("they are good");
+    }
+    world.run(300);
+    assert_eq!(
+        world.count(|notice| matches!(notice, Notice::Begun { .. })) / 2,
+        2,
+        "a new bond at both ends"
+    );
+    let after = spent(&world);
+    assert!(after.iter().zip(&before).all(|(after, before)| after >= before), "{before:?}, {after:?}");
+}
+
+#[test]
+fn a_hub_s_own_keys_of_a_path_are_in_its_bond() {
+    let mut world = World::new(&[1]);
+    world.hub = hub_with(2, vec![PathConfig { quota: Some(1_000_000), ..PathConfig::new("lte", None) }]);
+    world.run(300);
+    let status = world.hub.status(world.now);
+    let bond = status[0].1.as_ref().expect("a session");
+    assert_eq!(bond.paths[1].quota, Some(1_000_000));
+    assert_eq!(bond.paths[0].quota, None);
 }
 
 #[test]

@@ -9,10 +9,10 @@ use crate::session::message::{OVERHEAD, TRANSPORT_HEADER};
 use crate::session::transport::{Opened, Transport};
 use ropewalk_bonding::{
     Class, Config, ConfigError, Control, DataHeader, Datagram, Endpoint, Event, FlowKey, MAX_PATHS, PathId,
-    PathState,
+    PathState, Quota,
 };
 use ropewalk_units::Instant;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 /// Of the first octet: the upper half of what is the session's own, and of what is the bond's.
@@ -141,6 +141,10 @@ pub struct PathStatus {
     pub rate_mbps: f64,
     /// The longest IP packet that it carries in this direction, in octets.
     pub mtu: u16,
+    /// Octets that may go over it in a period, if there is a bound.
+    pub quota: Option<u64>,
+    /// Octets that count for it in the period that runs, both directions.
+    pub quota_spent: u64,
 }
 
 /// A bond, for observers.
@@ -217,6 +221,20 @@ impl Tunnel {
             notices: VecDeque::new(),
             drops: Drops::default(),
         })
+    }
+
+    /// What its paths have spent of their quotas, by their names.
+    pub(super) fn quotas(&self) -> impl Iterator<Item = (String, Quota)> {
+        (0..).zip(&self.names).map(|(place, name)| (name.clone(), self.endpoint.quota(PathId(place))))
+    }
+
+    /// Goes on from what tunnels before have spent.
+    pub(super) fn resume(&mut self, spent: &BTreeMap<String, Quota>) {
+        for (place, name) in (0..).zip(&self.names) {
+            if let Some(before) = spent.get(name) {
+                self.endpoint.resume_quota(PathId(place), before);
+            }
+        }
     }
 
     /// Where a path leads until its packets say otherwise.
@@ -435,7 +453,9 @@ impl Tunnel {
         for (place, length) in self.lengths.iter_mut().enumerate() {
             let path = PathId(place as u8);
             if self.ways[place].is_some() && now >= length.search.due() {
-                let is_up = self.endpoint.path(path).state == PathState::Up;
+                // A path that may carry nothing more is left alone, as one that is down.
+                let may_carry = !self.endpoint.quota(path).is_spent();
+                let is_up = may_carry && self.endpoint.path(path).state == PathState::Up;
                 self.probes.extend(length.search.handle_timeout(now, is_up).map(|probe| (path, probe)));
             }
         }
@@ -448,6 +468,7 @@ impl Tunnel {
         out.resize(TRANSPORT_HEADER, 0);
         out.extend_from_slice(says);
         out.resize(TRANSPORT_HEADER + len.max(says.len()), 0);
+        self.endpoint.note_octets(path, (out.len() + outer(way.to) + OVERHEAD - TRANSPORT_HEADER) as u32);
         self.transport.seal(path, out);
         Some(way)
     }
@@ -499,6 +520,8 @@ impl Tunnel {
         let paths = self.endpoint.paths().zip(&self.names).zip(&self.ways).zip(&self.lengths);
         let paths = paths.map(|(((view, name), way), length)| PathStatus {
             mtu: length.search.limit(),
+            quota: self.endpoint.quota(view.id).limit(),
+            quota_spent: self.endpoint.quota_spent(view.id),
             name: name.clone(),
             state: state_name(view.state),
             remote: way.map(|way| way.to),

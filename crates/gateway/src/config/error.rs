@@ -67,7 +67,11 @@ impl Place<'_> {
 
     /// What is no TOML, or not what the schema says.
     pub(super) fn toml(&self, error: &toml::de::Error) -> Mistake {
-        self.at(error.span().unwrap_or(0..0), format!("something else: {}", error.message()))
+        let expected = match error.message().strip_prefix("expected ") {
+            Some(expected) => expected.to_owned(),
+            None => format!("something else: {}", error.message()),
+        };
+        self.at(error.span().unwrap_or(0..0), expected)
     }
 
     /// The key of a line: its own, below the table that it stands in.

@@ -1,5 +1,6 @@
 //! What a process that has all it needs may still do: little.
 
+use super::filter::{Seccomp, filter};
 use caps::{CapSet, Capability, CapsHashSet};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
@@ -24,6 +25,8 @@ pub(super) struct Confinement<'a> {
     pub(super) has_low_ports: bool,
     /// What is removed from this folder at the end.
     pub(super) folder: Option<&'a Path>,
+    /// Are system calls filtered?
+    pub(super) seccomp: Seccomp,
 }
 
 /// Gives up what is not needed any more. Threads that begin later have no more than this.
@@ -49,7 +52,9 @@ pub(super) fn confine(confinement: &Confinement<'_>) -> io::Result<()> {
         caps::set(None, set, wanted).map_err(io::Error::other)?;
     }
     nix::sys::prctl::set_no_new_privs()?;
-    lock_files(confinement.folder)
+    lock_files(confinement.folder)?;
+    filter(confinement.seccomp);
+    Ok(())
 }
 
 /// Nothing that this process starts could ever have more.

@@ -2,6 +2,7 @@
 
 use super::clock::{now, timespec};
 use super::confine::{Confinement, confine};
+use super::filter::Seccomp;
 use super::inside::{Inside, Read};
 use super::outside::{Arena, Outlet, Unsent};
 use super::recorded::Recorded;
@@ -139,10 +140,11 @@ pub fn run<T>(
     let (sender, requests) = channel();
     let record = record.map(|path| Recorder::create(&path)).transpose().map_err(system("the record"))?;
     let (user, folder) = (config.user.clone(), config.control.parent().map(PathBuf::from));
+    let seccomp = if config.seccomp { Seccomp::On } else { Seccomp::Off };
     let mut own = Loop::new(config, record, requests, Arc::clone(&wake), signals)?;
     let opened = open();
     let has_low_ports = own.outlets.iter().any(Outlet::has_low_port);
-    confine(&Confinement { user: &user, has_low_ports, folder: folder.as_deref() })
+    confine(&Confinement { user: &user, has_low_ports, folder: folder.as_deref(), seccomp })
         .map_err(system("giving up what is not needed"))?;
     ready(opened, Start { sender, wake });
     own.run().map_err(system("waiting for packets"))
@@ -384,7 +386,7 @@ impl Loop {
                 let local = SocketAddr::new(address.unwrap_or(any), 0);
                 let socket = self.outlets.len();
                 rows.push(PathRow { name: name.clone(), cost, socket, remote, mtu: ETHERNET });
-                added = Some(Line { name, interface, local, remote, cost, mtu: ETHERNET });
+                added = Some(Line { name, interface, local, remote, mtu: ETHERNET });
             }
             PathChange::Remove { name } => drop(rows.remove(place(&name)?)),
             PathChange::Set { name, cost } => {

@@ -5,6 +5,7 @@
 #![expect(clippy::disallowed_methods, reason = "it waits for other processes in real time")]
 
 mod failures;
+mod gre;
 mod interfaces;
 mod net;
 mod page;

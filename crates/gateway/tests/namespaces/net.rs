@@ -128,21 +128,26 @@ impl Net {
 
     /// With further arguments.
     pub(crate) fn start_with(&mut self, end: &'static str, arguments: &[&str]) {
-        self.launch(end, &[], arguments);
+        self.launch(end, &[], "run", arguments);
     }
 
     /// By another program, whose last argument it is.
     pub(crate) fn start_under(&mut self, end: &'static str, program: &[&str]) {
-        self.launch(end, program, &[]);
+        self.launch(end, program, "run", &[]);
     }
 
-    fn launch(&mut self, end: &'static str, program: &[&str], arguments: &[&str]) {
+    /// A GRE tunnel.
+    pub(crate) fn start_gre(&mut self, end: &'static str) {
+        self.launch(end, &[], "gre", &[]);
+    }
+
+    fn launch(&mut self, end: &'static str, program: &[&str], work: &str, arguments: &[&str]) {
         let log = File::create(self.path(&format!("{end}.log"))).expect("a new file");
         let config = self.path(&format!("{end}.toml"));
         let daemon = Command::new("ip")
             .args(["netns", "exec", &self.ns(end)])
             .args(program)
-            .args([GATEWAY, "run"])
+            .args([GATEWAY, work])
             .arg(config)
             .args(arguments)
             .stderr(log)

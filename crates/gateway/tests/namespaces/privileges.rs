@@ -36,11 +36,29 @@ fn root_is_given_up_and_little_is_kept() {
             let is_loop = thread.file_name() == process.file_name();
             assert!(field(&status, "Uid").split_whitespace().all(|uid| uid != "0"), "{end}");
             assert_eq!(field(&status, "NoNewPrivs"), "1", "{end}");
+            assert_eq!(field(&status, "Seccomp"), "2", "{end}: a filter at every thread");
             assert_eq!(capabilities(&status, "CapBnd"), KEPT, "{end}");
             let expected = if is_loop { KEPT } else { 0 };
             assert_eq!(capabilities(&status, "CapPrm"), expected, "{end}: {}", field(&status, "Name"));
         }
     }
+}
+
+#[test]
+fn the_filter_of_system_calls_can_be_switched_off() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    let path = net.path("site.toml");
+    let text = fs::read_to_string(&path).expect("it was written");
+    fs::write(&path, text.replace("[gateway]", "[gateway]\nseccomp = false")).expect("it is this test's");
+    net.start("hub");
+    net.start("site");
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let status = Path::new("/proc").join(net.pid("site").to_string()).join("status");
+    assert_eq!(field(&status, "Seccomp"), "0");
+    assert!(net.log("site").contains("system calls are not filtered"), "{}", net.log("site"));
 }
 
 #[test]

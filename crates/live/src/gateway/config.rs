@@ -1,8 +1,9 @@
 //! What the daemons of a bond are configured with. All of it follows from the scenario.
 
 use crate::site::interface_name;
-use ropewalk_bonding::{Class, SchedulerConfig};
 use ropewalk_scenario::plan::{AddressIndex, BondPlan, LinkIndex, LinkPlan, PathPlan, Plan};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,16 +13,29 @@ const FIRST_PORT: u16 = 5_600;
 /// default (`docs/gateway.md`).
 const FIRST_MARK: u32 = 0x7270;
 
-/// A bond on its way to two configurations.
+/// A bond on its way to the configuration of its site.
+#[derive(Clone)]
 pub(super) struct Draft<'a> {
     pub(super) plan: &'a Plan,
     /// Its number among the bonds.
     pub(super) number: usize,
+    /// That of the first bond of its hub.
+    pub(super) hub: usize,
     /// Its place among the links.
     pub(super) index: LinkIndex,
     pub(super) link: &'a LinkPlan,
     pub(super) bond: &'a BondPlan,
+    /// Its table, with every key.
+    pub(super) table: Value,
 }
+
+/// The bonds of one hub: they end at the same router, and their gateways have the same keys.
+pub(super) struct Hub<'a> {
+    pub(super) bonds: Vec<Draft<'a>>,
+}
+
+/// Keys of a bond that the two configurations have elsewhere.
+const ELSEWHERE: [&str; 4] = ["between", "paths", "run_up", "classes"];
 
 /// The end that asks for a session, or the one that is asked: the first gateway of a bond and the second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +45,6 @@ pub(super) enum Role {
 }
 
 impl Role {
-    pub(super) const BOTH: [Self; 2] = [Self::Site, Self::Hub];
-
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Site => "site",
@@ -60,35 +72,70 @@ fn whole(address: IpAddr) -> String {
     format!("{address}/{}", if address.is_ipv4() { 32 } else { 128 })
 }
 
+/// The keys of a table as lines of TOML; those of tables in it have dotted names. What JSON says of texts, numbers and booleans, TOML says, too.
+fn lines(prefix: &str, table: &Value, leave_out: &[&str], text: &mut String) {
+    for (key, value) in
+        table.as_object().into_iter().flatten().filter(|(key, _)| !leave_out.contains(&key.as_str()))
+    {
+        match value {
+            Value::Null => {}
+            Value::Object(_) => lines(&format!("{prefix}{key}."), value, &[], text),
+            value => {
+                let _ = writeln!(text, "{prefix}{key} = {value}");
+            }
+        }
+    }
+}
+
+/// The file of an end's key, of the shared key, of a configuration, and so on; of a hub by the number of its first bond.
+pub(super) fn file(number: usize, what: &str) -> String {
+    format!("{number}-{what}")
+}
+
+fn gateway(
+    role: Role,
+    number: usize,
+    tun: &str,
+    control: &str,
+    addresses: impl Iterator<Item = IpAddr>,
+) -> String {
+    format!(
+        "[gateway]\nrole = \"{}\"\nkey = \"{}\"\ntun = \"{tun}\"\naddresses = {}\ncontrol = \"{control}\"\nmark = {}\n",
+        role.name(),
+        file(number, &format!("{}.key", role.name())),
+        list(addresses.map(whole)),
+        FIRST_MARK + number as u32,
+    )
+}
+
 impl Draft<'_> {
-    /// The file of an end's key, of the shared key, of a configuration, and so on.
-    pub(super) fn file(&self, what: &str) -> String {
-        format!("{}-{what}", self.number)
+    /// The name of its interface at a gateway.
+    fn tun(&self) -> String {
+        interface_name(self.index, self.link)
     }
 
-    /// The configuration of an end; `peer` is the other's public key.
-    pub(super) fn text(&self, role: Role, control: &str, peer: &str) -> String {
-        let mut text = format!(
-            "[gateway]\nrole = \"{}\"\nkey = \"{}\"\ntun = \"{}\"\naddresses = {}\ncontrol = \"{control}\"\nmark = {}\n",
-            role.name(),
-            self.file(&format!("{}.key", role.name())),
-            interface_name(self.index, self.link),
-            list([whole(self.link.addresses[role.end()])]),
-            FIRST_MARK + self.number as u32,
-        );
-        match role {
-            Role::Site => self.site(&mut text, peer),
-            Role::Hub => self.hub(&mut text, peer),
-        }
-        self.bond(&mut text);
+    /// What both ends of a bond are told, without what is of a path.
+    pub(super) fn keys(&self) -> String {
+        let mut text = String::from("[bond]\n");
+        lines("", &self.table, &ELSEWHERE, &mut text);
+        let word = |class: &Value, key: &str| class.get(key).map(Value::to_string).unwrap_or_default();
+        let class = |class: &Value| {
+            format!("{{ dscp = {}, class = {} }}", word(class, "dscp"), word(class, "treatment"))
+        };
+        let classes = self.table["classes"].as_array().into_iter().flatten().map(class).collect::<Vec<_>>();
+        let _ = writeln!(text, "classes = [{}]", classes.join(", "));
         text
     }
 
-    fn site(&self, text: &mut String, hub: &str) {
+    /// The configuration of its site; `hub` is the other's public key.
+    pub(super) fn site(&self, control: &str, hub: &str) -> String {
+        let own = self.link.addresses[Role::Site.end()];
+        let mut text = gateway(Role::Site, self.number, &self.tun(), control, std::iter::once(own));
         let routes = self.addresses().filter(|&to| self.next(Role::Site, to) == Some(self.index));
         let routes = list(routes.map(|to| whole(self.plan.address(to))));
-        let _ = writeln!(text, "routes = {routes}\n[hub]\nkey = \"{hub}\"\npsk = \"{}\"", self.file("psk"));
-        for (path, config) in self.bond.paths.iter().zip(&self.bond.config.paths) {
+        let psk = file(self.number, "psk");
+        let _ = writeln!(text, "routes = {routes}\n[hub]\nkey = \"{hub}\"\npsk = \"{psk}\"");
+        for (place, path) in self.bond.paths.iter().enumerate() {
             let first = path.local.link();
             let _ = writeln!(
                 text,
@@ -99,54 +146,33 @@ impl Draft<'_> {
                 self.at_hub(path),
                 self.mtu(path),
             );
-            if let Some(cost) = config.cost {
-                let _ = writeln!(text, "cost = {cost}");
-            }
+            lines("", &self.table["paths"][place], &["link", "via"], &mut text);
         }
+        text + &self.keys()
     }
 
-    fn hub(&self, text: &mut String, site: &str) {
-        let mut listen = self.bond.paths.iter().map(|path| self.at_hub(path)).collect::<Vec<_>>();
-        listen.sort_unstable();
-        listen.dedup();
-        // Whatever way a packet goes back: the kernel asks its own routes before the daemon's.
-        let prefixes = self.addresses().filter(|&to| self.next(Role::Hub, to).is_some());
+    /// What its hub is told of its site. Of several sites each has the addresses behind it; one alone has all, whatever way a packet goes
+    /// back: the kernel asks its own routes before the daemon's.
+    fn member(&self, site: &str, is_alone: bool) -> String {
+        let prefixes = self.addresses().filter(|&to| {
+            let next = self.next(Role::Hub, to);
+            if is_alone { next.is_some() } else { next == Some(self.index) }
+        });
         let prefixes = list(prefixes.map(|to| whole(self.plan.address(to))));
-        let _ = writeln!(
-            text,
-            "listen = {}\n[[sites]]\nname = \"{}\"\nkey = \"{site}\"\npsk = \"{}\"\nprefixes = {prefixes}",
-            list(listen),
-            self.plan.nodes[self.link.ends[0]].name,
-            self.file("psk"),
+        let (name, psk) = (&self.link.name, file(self.number, "psk"));
+        let mut text = format!(
+            "[[sites]]\nname = \"{name}\"\nkey = \"{site}\"\npsk = \"{psk}\"\nprefixes = {prefixes}\n"
         );
-    }
-
-    fn bond(&self, text: &mut String) {
-        let config = &self.bond.config;
-        let keepalive = &config.keepalive;
-        let _ = writeln!(
-            text,
-            "[bond]\nscheduler = \"{}\"\nrepair = {}\nclasses = [{}]\n[bond.keepalive]\ninterval = \"{}\"\nsuspect_after = \"{}\"\n\
-             down_after = \"{}\"",
-            scheduler(&config.scheduler),
-            config.repair,
-            self.classes(),
-            keepalive.interval,
-            keepalive.suspect_after,
-            keepalive.down_after,
-        );
-    }
-
-    fn classes(&self) -> String {
-        let class = |class: &ropewalk_scenario::plan::ClassPlan| {
-            Some(format!("{{ dscp = {}, class = \"{}\" }}", class.dscp, treatment(class.treatment)?))
-        };
-        self.bond.classes.iter().filter_map(class).collect::<Vec<_>>().join(", ")
+        for (place, path) in self.bond.paths.iter().enumerate() {
+            let _ = writeln!(text, "[[sites.paths]]\nname = \"{}\"", path.name);
+            lines("", &self.table["paths"][place], &["link", "via", "cost"], &mut text);
+        }
+        text
     }
 
     /// The second gateway's socket on a path.
     fn at_hub(&self, path: &PathPlan) -> SocketAddr {
-        SocketAddr::new(self.plan.address(path.remote), FIRST_PORT + self.number as u16)
+        SocketAddr::new(self.plan.address(path.remote), FIRST_PORT + self.hub as u16)
     }
 
     /// The longest packet that goes by all links of a path.
@@ -163,24 +189,23 @@ impl Draft<'_> {
     }
 }
 
-/// As the daemon's files name it.
-fn scheduler(config: &SchedulerConfig) -> &'static str {
-    match config {
-        SchedulerConfig::CostFirst(_) => "cost-first",
-        SchedulerConfig::RateAware => "rate-aware",
-        SchedulerConfig::Redundant => "redundant",
-        SchedulerConfig::FlowAware(_) => "flow-aware",
-        SchedulerConfig::WeightedRoundRobin(_) => unreachable!("checked: the daemon has none"),
+impl Hub<'_> {
+    /// The number of its first bond.
+    pub(super) fn number(&self) -> usize {
+        self.bonds[0].number
     }
-}
 
-/// As the daemon's files name it; `None`: it has no such one.
-const fn treatment(class: Class) -> Option<&'static str> {
-    match class {
-        Class::Normal => Some("normal"),
-        Class::Unordered => Some("unordered"),
-        Class::Duplicated => Some("duplicated"),
-        Class::DuplicatedUnordered => Some("duplicated-unordered"),
-        Class::LowDelay => None,
+    /// The configuration; `sites` are the public keys, in the order of the bonds.
+    pub(super) fn text(&self, control: &str, sites: &[String]) -> String {
+        let addresses = self.bonds.iter().map(|bond| bond.link.addresses[Role::Hub.end()]);
+        let mut text = gateway(Role::Hub, self.number(), &self.bonds[0].tun(), control, addresses);
+        let ways = self.bonds.iter().flat_map(|bond| bond.bond.paths.iter().map(|path| bond.at_hub(path)));
+        let listen = ways.collect::<BTreeSet<_>>();
+        let _ = writeln!(text, "listen = {}", list(listen));
+        text += &self.bonds[0].keys();
+        for (bond, site) in self.bonds.iter().zip(sites) {
+            text += &bond.member(site, self.bonds.len() == 1);
+        }
+        text
     }
 }

@@ -1,6 +1,6 @@
 //! One daemon: started in the namespace of its router, ended with this value.
 
-use super::status::{Tunnel, ask};
+use super::status::{Peer, ask};
 use crate::clock::Clock;
 use crate::namespace::Namespace;
 use crate::urgency::{self, Urgency};
@@ -61,22 +61,22 @@ impl Daemon {
         Ok(Self { name: name.to_owned(), child, socket, log })
     }
 
-    /// What it tells. `None`: it does not answer yet, or has no session.
+    /// What it tells; nothing if it does not answer yet.
     ///
     /// # Errors
     /// It has ended, with the end of its log.
-    pub(super) fn first_status(&mut self) -> io::Result<Option<Tunnel>> {
+    pub(super) fn first_status(&mut self) -> io::Result<Vec<Peer>> {
         if let Some(status) = self.child.try_wait()? {
             return Err(io::Error::other(format!("it has ended: {status}{}", self.complaint())));
         }
-        if self.socket.exists() { ask(&self.socket) } else { Ok(None) }
+        if self.socket.exists() { ask(&self.socket) } else { Ok(Vec::new()) }
     }
 
     /// What it tells, once it has told something.
     ///
     /// # Errors
     /// It does not answer, with the end of its log.
-    pub(super) fn status(&self) -> io::Result<Option<Tunnel>> {
+    pub(super) fn status(&self) -> io::Result<Vec<Peer>> {
         ask(&self.socket)
             .map_err(|error| io::Error::new(error.kind(), format!("{error}{}", self.complaint())))
     }

@@ -109,16 +109,23 @@ struct Report {
     peers: Vec<Peer>,
 }
 
-#[derive(Deserialize)]
-struct Peer {
+/// What a daemon has with another.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Peer {
+    name: String,
     bond: Option<Tunnel>,
 }
 
-/// Asks the daemon with this socket. `None`: it has no session with its peer.
+/// The bond with the peer of this name. `None`: there is no session.
+pub(crate) fn with<'a>(peers: &'a [Peer], name: &str) -> Option<&'a Tunnel> {
+    peers.iter().find(|peer| peer.name == name)?.bond.as_ref()
+}
+
+/// Asks the daemon with this socket.
 ///
 /// # Errors
 /// It does not answer, or not as this version of it does.
-pub(crate) fn ask(socket: &Path) -> io::Result<Option<Tunnel>> {
+pub(crate) fn ask(socket: &Path) -> io::Result<Vec<Peer>> {
     let answer = exchange(socket)?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
     if head.split(' ').nth(1) != Some("200") {
@@ -136,11 +143,11 @@ fn exchange(socket: &Path) -> io::Result<String> {
     Ok(answer)
 }
 
-fn read(body: &str) -> io::Result<Option<Tunnel>> {
+fn read(body: &str) -> io::Result<Vec<Peer>> {
     let report = serde_json::from_str::<Report>(body).map_err(|error| {
         io::Error::other(format!("its status is not understood ({error}): is it of another version?"))
     })?;
-    Ok(report.peers.into_iter().next().and_then(|peer| peer.bond))
+    Ok(report.peers)
 }
 
 #[cfg(test)]
@@ -152,7 +159,8 @@ mod tests {
         let error =
             read(r#"{"peers": [{"name": "hub", "bond": {"paths": []}}]}"#).expect_err("much is missing");
         assert!(error.to_string().contains("another version"), "{error}");
-        assert!(read(r#"{"peers": [{"name": "hub", "bond": null}]}"#).expect("it is right").is_none());
+        let peers = read(r#"{"peers": [{"name": "hub", "bond": null}]}"#).expect("it is right");
+        assert!(peers.len() == 1 && with(&peers, "hub").is_none());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Bonds whose gateways are the daemon. It has to be built before: `cargo build --profile test -p ropewalk-gateway`.
 
 use crate::machine::{has_gateway, judged, turn};
-use crate::scenarios::{Emulated, bonded};
+use crate::scenarios::{Emulated, bonded, limited, two_sites, weighted};
 use crate::traces::{self, Traces};
 use crate::{close, goodput};
 use ropewalk_live::RunError;
@@ -55,6 +55,78 @@ fn a_bond_of_two_paths_carries_datagrams_and_tcp_in_both_worlds() {
     if has_gateway() {
         judged(|| agree(&bonded()));
     }
+}
+
+/// Weights follow losses, so some there are. The daemon's packets are 2 % longer.
+#[test]
+fn a_bond_by_weights_is_the_same_in_both_worlds() {
+    if !has_gateway() {
+        return;
+    }
+    judged(|| {
+        let (real, simulated) = (weighted().run(), weighted().simulate());
+        let came = [&real, &simulated].map(|outcome| {
+            let call = outcome.connections.iter().find(|row| row.name == "call").expect("there is one");
+            let call = call.datagrams.expect("it is UDP");
+            call.received as f64 / call.sent as f64
+        });
+        let dear = [dear(&real), dear(&simulated)];
+        println!("dear path {dear:.1?} %, came {came:.3?}");
+        assert!((dear[0] - dear[1]).abs() < 5.0, "{dear:.1?} %");
+        assert!(dear[1] > 10.0, "its weight begins at 10 beside 20");
+        assert!((came[0] - came[1]).abs() < 0.04, "{came:.3?}");
+    });
+}
+
+#[test]
+fn a_path_whose_quota_is_spent_carries_nothing_more() {
+    if !has_gateway() {
+        return;
+    }
+    judged(|| {
+        let (real, simulated) = (limited().run(), limited().simulate());
+        let sent = |outcome: &Outcome, path| there(outcome, path).traffic.sent_bytes;
+        let dear = [&real, &simulated].map(|outcome| sent(outcome, Some("lte")));
+        let all = [&real, &simulated].map(|outcome| sent(outcome, None));
+        println!("{dear:?} octets of 3 MB, {all:?} in all");
+        for (dear, all) in dear.into_iter().zip(all) {
+            assert!(
+                (1_000_000..=3_000_000).contains(&dear),
+                "{dear} octets: both directions and all else count"
+            );
+            assert!(all > dear + 2_000_000, "{all} octets in all, {dear} by the path with a quota");
+        }
+    });
+}
+
+/// One daemon at the hub has both sites, and carries what one says to the other.
+#[test]
+fn two_sites_of_one_hub() {
+    if !has_gateway() {
+        return;
+    }
+    judged(|| {
+        let (real, simulated) = (two_sites().run(), two_sites().simulate());
+        println!("{:#?}\n{:#?}", real.bonds, real.connections);
+        for outcome in [&real, &simulated] {
+            assert_eq!(outcome.bonds.len(), 12, "{:#?}", outcome.bonds);
+            for name in ["file", "across"] {
+                let row = outcome.connections.iter().find(|row| row.name == name).expect("there is one");
+                assert!(row.completed, "{row:?}");
+            }
+            let talk = outcome.connections.iter().find(|row| row.name == "talk").expect("there is one");
+            let talk = talk.datagrams.expect("it is UDP");
+            assert!(talk.received * 100 >= talk.sent * 98, "{talk:?}");
+            let sent = |name: &str, direction: &str| {
+                let rows = outcome.bonds.iter().filter(|row| row.path.is_none());
+                let row = rows.into_iter().find(|row| row.name == name && row.direction == direction);
+                row.expect("there is one").traffic.sent_bytes
+            };
+            assert!(sent("branches", "hub->branch") > 100_000, "what the client says to the other site");
+            assert!(sent("branches", "branch->hub") > 1_500_000);
+            assert!(sent("tunnel", "site->hub") > 7_000_000);
+        }
+    });
 }
 
 #[test]

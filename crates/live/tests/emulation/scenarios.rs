@@ -113,6 +113,64 @@ application = { kind = "bulk", bytes = "300 kB" }"#;
     Emulated::new("bonded", "4 s", &[routers, links.concat(), bond.to_owned(), connections.concat()])
 }
 
+/// The same bond by weights, with every other key that a bond has beside.
+pub(crate) fn weighted() -> Emulated {
+    let Emulated(text) = bonded();
+    let keys = r#"scheduler = { kind = "weighted-round-robin", gain = 0.6, turns = "consecutive" }
+order = "global"
+report_interval = "40 ms"
+loss_timeout = "60 ms"
+resequencer = { max_timeout = "300 ms", max_packets = 1000, flow_buckets = 64 }
+keepalive = { answers_to_return = 2 }
+classes = [{ dscp = 46, treatment = "low-delay" }]"#;
+    let paths = r#"{ link = "dsl", cost = 1, weight = 20 }, { link = "lte", cost = 2, weight = 10, max_weight = 10, quota = "1 GB" }"#;
+    Emulated(
+        text.replace("scheduler = \"cost-first\"", keys)
+            .replace(r#"{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }"#, paths)
+            .replace("name = \"bonded\"", "name = \"weighted\""),
+    )
+}
+
+/// A copy on each path, of which one may carry little: the other goes on when that is spent.
+pub(crate) fn limited() -> Emulated {
+    let Emulated(text) = bonded();
+    let text = text.replace("scheduler = \"cost-first\"", "scheduler = \"redundant\"");
+    let paths = r#"{ link = "dsl" }, { link = "lte", quota = "3 MB" }"#;
+    let text = text.replace(r#"{ link = "dsl", cost = 1 }, { link = "lte", cost = 2 }"#, paths);
+    Emulated(
+        text.replace("rate = \"20 Mbit/s\"", "rate = \"10 Mbit/s\"")
+            .replace("name = \"bonded\"", "name = \"limited\""),
+    )
+}
+
+/// Two sites of one hub, each with two lines and a client.
+pub(crate) fn two_sites() -> Emulated {
+    let Emulated(text) = bonded();
+    let more = [
+        "[hosts.other]\n[routers.branch]\n".to_owned(),
+        link("office", ["other", "branch"], "rate = \"1 Gbit/s\"\ndelay = \"0.1 ms\"", 1000),
+        link("cable", ["branch", "hub"], "rate = \"10 Mbit/s\"\ndelay = \"8 ms\"", 100),
+        link("radio", ["branch", "hub"], "rate = \"6 Mbit/s\"\ndelay = \"25 ms\"", 100),
+    ];
+    let bond = r#"[bonds.branches]
+between = ["branch", "hub"]
+paths = [{ link = "cable", cost = 1 }, { link = "radio", cost = 2 }]
+scheduler = "cost-first"
+run_up = "2 s"
+[connections.talk]
+from = "other"
+to = "server"
+protocol = "udp"
+application = { kind = "constant-rate", rate = "4 Mbit/s", packet_size = "1200 B" }
+[connections.across]
+from = "client"
+to = "other"
+start = "1 s"
+application = { kind = "bulk", bytes = "100 kB" }
+"#;
+    Emulated(format!("{text}{}{bond}", more.concat()).replace("name = \"bonded\"", "name = \"two-sites\""))
+}
+
 /// Programs alone: one sends 100 kB to another, which goes on until it is ended, and a third does not want to end.
 pub(crate) fn programs() -> Emulated {
     let sink = r#"[hosts.server.commands.sink]

@@ -96,6 +96,13 @@ impl Plan {
         self.nodes.iter().any(|node| node.stack == Stack::Linux)
     }
 
+    /// A bond's table as a file would say it that leaves out nothing; `None`: the link is no bond.
+    pub fn bond_table(&self, link: &LinkPlan) -> Option<serde_json::Value> {
+        let between = link.ends.map(|end| self.nodes[end].name.clone());
+        let table = bond::config::explicit(between, link.bond()?, &self.links)?;
+        serde_json::to_value(table).ok()
+    }
+
     /// The node that has an address.
     pub fn owner(&self, index: AddressIndex) -> NodeIndex {
         self.links[index.link()].ends[index.end()]

@@ -1,43 +1,18 @@
-//! Bonds between Linux hosts: their gateways are the daemon `ropewalk-gateway`, which has fewer keys than a simulated bond.
+//! Bonds between Linux hosts: their gateways are the daemon `ropewalk-gateway`, which takes the keys of a simulated bond.
 
 use super::super::context::{Context, Place};
-use super::super::{
-    Application, BondPlan, ClockPlan, LinkPlan, NodeIndex, NodeKind, Plan, Protocol, Stack, UDP_HEADER,
-};
+use super::super::{Application, ClockPlan, LinkPlan, NodeKind, Plan, Protocol, Stack, UDP_HEADER};
 use crate::error::ScenarioError;
-use crate::plan::bond::config::explicit;
-use ropewalk_bonding::{
-    Class, Config, CostFirstConfig, FlowAwareConfig, KeepaliveConfig, PathConfig, PathId, SchedulerConfig,
-};
-use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Octets that the daemon's sealing adds to what a simulated bond sends (`docs/gateway-protocol.md`: a header of 16, a tag of 16).
 const SEALING: u32 = 32;
 
-/// Keys of a bond that the daemon is told; of its paths those behind `paths[N].`.
-const TOLD: [&str; 6] = [
-    "scheduler",
-    "scheduler.kind",
-    "repair",
-    "keepalive.interval",
-    "keepalive.suspect_after",
-    "keepalive.down_after",
-];
-const TOLD_OF_PATHS: [&str; 3] = ["link", "via", "cost"];
-
 /// What becomes of a bond's key, by its name below the bond, where its gateways are the daemon.
 pub(crate) fn words(key: &str) -> &'static str {
-    let of_path = key.strip_prefix("paths[").and_then(|rest| rest.split_once("].")).map(|(_, name)| name);
-    let is_told = match of_path {
-        Some(name) => TOLD_OF_PATHS.iter().any(|told| name == *told || name.starts_with("via[")),
-        None => TOLD.contains(&key) || key.starts_with("classes["),
-    };
     match key {
         _ if key.starts_with("between") => "",
         "run_up" => "in real time",
-        _ if is_told => "set in the daemon",
-        _ => "fixed by the daemon",
+        _ => "set in the daemon",
     }
 }
 
@@ -73,40 +48,8 @@ pub(super) fn check(context: &Context<'_>, plan: &Plan) -> Result<(), ScenarioEr
             let expected = format!("stack = \"gateway\" at the router `{name}`, or no Linux hosts");
             return Err(context.misplaced(&format!("routers.{name}"), message, expected));
         }
-        if let (Some(_), Some(plan)) = (linux, bond.bond()) {
-            check_scheduler(context, bond, plan)?;
-        }
     }
     Ok(())
-}
-
-fn check_scheduler(context: &Context<'_>, link: &LinkPlan, bond: &BondPlan) -> Result<(), ScenarioError> {
-    if !matches!(bond.config.scheduler, SchedulerConfig::WeightedRoundRobin(_)) {
-        return Ok(());
-    }
-    let message = "the daemon has no weighted round robin";
-    let expected = "`cost-first`, `rate-aware`, `flow-aware` or `redundant`";
-    Err(context.wrong(&format!("bonds.{}.scheduler", link.name), message, expected))
-}
-
-/// What a bond's configuration becomes at the daemon.
-fn of_daemon(config: &Config) -> Config {
-    let paths = config.paths.iter().map(|path| PathConfig::new(&path.name, path.cost)).collect();
-    let scheduler = match config.scheduler {
-        SchedulerConfig::CostFirst(_) => SchedulerConfig::CostFirst(CostFirstConfig::default()),
-        SchedulerConfig::FlowAware(_) => SchedulerConfig::FlowAware(FlowAwareConfig::default()),
-        other => other,
-    };
-    let mut daemon = Config::new(paths, scheduler);
-    daemon.repair = config.repair;
-    daemon.keepalive = KeepaliveConfig {
-        interval: config.keepalive.interval,
-        suspect_after: config.keepalive.suspect_after,
-        down_after: config.keepalive.down_after,
-        ..KeepaliveConfig::default()
-    };
-    daemon.paths = (0..daemon.paths.len()).map(|place| daemon.explicit_path(PathId(place as u8))).collect();
-    daemon
 }
 
 /// What the daemons do otherwise than the scenario says.
@@ -116,39 +59,8 @@ pub(super) fn departures(context: &Context<'_>, plan: &Plan, found: &mut Vec<Sce
         found.push(place.misplaced("clock", "the daemon has this machine's clock", "no `clock` here"));
     }
     for link in &plan.links {
-        if let Some(bond) = link.bond() {
-            of_bond(context, plan, (link, bond), found);
+        if link.bond().is_some() {
             too_long(context, plan, link, found);
-        }
-    }
-}
-
-fn of_bond(
-    context: &Context<'_>,
-    plan: &Plan,
-    (link, bond): (&LinkPlan, &BondPlan),
-    found: &mut Vec<ScenarioError>,
-) {
-    let place = Place::new(context, format!("bonds.{}", link.name));
-    let leaves = |config: Config| {
-        let between = link.ends.map(|end: NodeIndex| plan.nodes[end].name.clone());
-        let table = explicit(between, &BondPlan { config, ..bond.clone() }, &plan.links);
-        let mut leaves = BTreeMap::new();
-        flatten("", &serde_json::to_value(table).unwrap_or_default(), &mut leaves);
-        leaves
-    };
-    let (given, daemon) = (leaves(bond.config.clone()), leaves(of_daemon(&bond.config)));
-    for (key, value) in &given {
-        if daemon.get(key) != Some(value) {
-            let expected =
-                daemon.get(key).map_or("no such key".to_owned(), |value| format!("`{}`", text(value)));
-            found.push(place.wrong(key, format!("`{key}` is fixed in the daemon"), expected));
-        }
-    }
-    for (index, class) in bond.classes.iter().enumerate() {
-        if class.treatment == Class::LowDelay {
-            let key = format!("classes[{index}].treatment");
-            found.push(place.wrong(&key, "the daemon treats no packets so", "`normal`"));
         }
     }
 }
@@ -177,23 +89,4 @@ fn too_long(context: &Context<'_>, plan: &Plan, link: &LinkPlan, found: &mut Vec
             found.push(context.wrong(&key, message, format!("at most {most} B")));
         }
     }
-}
-
-fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, Value>) {
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    match value {
-        Value::Object(object) => object.iter().for_each(|(key, value)| flatten(&below(key), value, leaves)),
-        Value::Array(items) => {
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(index, item)| flatten(&format!("{path}[{index}]"), item, leaves));
-        }
-        Value::Null => {}
-        leaf => drop(leaves.insert(path.to_owned(), leaf.clone())),
-    }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

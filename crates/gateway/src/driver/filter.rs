@@ -1,0 +1,220 @@
+//! Which system calls a process that has all it needs may still make: a filter of seccomp (`man 2 seccomp`).
+//!
+//! What is not listed fails with EPERM. What only an intruder would call ends the process.
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
+mod rules {
+    use nix::libc;
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter_all_threads};
+    use std::io;
+
+    /// What the process needs, sorted by what for.
+    const NEEDED: &[&[libc::c_long]] = &[
+        // Packets.
+        &[
+            libc::SYS_ppoll,
+            libc::SYS_read,
+            libc::SYS_readv,
+            libc::SYS_write,
+            libc::SYS_writev,
+            libc::SYS_recvfrom,
+            libc::SYS_recvmsg,
+            libc::SYS_recvmmsg,
+            libc::SYS_sendto,
+            libc::SYS_sendmsg,
+            libc::SYS_sendmmsg,
+        ],
+        // Sockets that are had again, netlink, and those of who asks for the status.
+        &[
+            libc::SYS_socket,
+            libc::SYS_bind,
+            libc::SYS_connect,
+            libc::SYS_accept,
+            libc::SYS_accept4,
+            libc::SYS_shutdown,
+            libc::SYS_getsockname,
+            libc::SYS_getpeername,
+            libc::SYS_getsockopt,
+            libc::SYS_setsockopt,
+            libc::SYS_ioctl,
+            libc::SYS_fcntl,
+            libc::SYS_dup,
+            libc::SYS_dup3,
+            libc::SYS_close,
+        ],
+        // The record, and the socket of `status` that goes at the end. Landlock says what may be opened: nothing.
+        &[
+            libc::SYS_openat,
+            libc::SYS_lseek,
+            libc::SYS_fstat,
+            libc::SYS_statx,
+            libc::SYS_fsync,
+            libc::SYS_unlinkat,
+        ],
+        // Time and random octets.
+        &[
+            libc::SYS_clock_gettime,
+            libc::SYS_clock_nanosleep,
+            libc::SYS_nanosleep,
+            libc::SYS_getrandom,
+            libc::SYS_restart_syscall,
+        ],
+        // Memory.
+        &[
+            libc::SYS_brk,
+            libc::SYS_mmap,
+            libc::SYS_mremap,
+            libc::SYS_munmap,
+            libc::SYS_mprotect,
+            libc::SYS_madvise,
+        ],
+        // Threads, and that they give up capabilities.
+        &[
+            libc::SYS_clone,
+            libc::SYS_clone3,
+            libc::SYS_futex,
+            libc::SYS_set_robust_list,
+            libc::SYS_rseq,
+            libc::SYS_sched_yield,
+            libc::SYS_sched_getaffinity,
+            libc::SYS_gettid,
+            libc::SYS_getpid,
+            libc::SYS_prctl,
+            libc::SYS_capget,
+            libc::SYS_capset,
+            libc::SYS_exit,
+            libc::SYS_exit_group,
+        ],
+        // Signals. A panic that ends the process sends itself one.
+        &[
+            libc::SYS_rt_sigaction,
+            libc::SYS_rt_sigprocmask,
+            libc::SYS_rt_sigreturn,
+            libc::SYS_sigaltstack,
+            libc::SYS_tgkill,
+        ],
+        #[cfg(target_arch = "x86_64")]
+        &[libc::SYS_poll, libc::SYS_dup2, libc::SYS_unlink],
+    ];
+
+    /// What no part of it ever does: programs, other processes, the machine.
+    const HOSTILE: &[libc::c_long] = &[
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_pivot_root,
+        libc::SYS_chroot,
+        libc::SYS_setns,
+        libc::SYS_unshare,
+        libc::SYS_init_module,
+        libc::SYS_finit_module,
+        libc::SYS_kexec_load,
+        libc::SYS_add_key,
+        libc::SYS_keyctl,
+        libc::SYS_reboot,
+    ];
+
+    fn program(
+        calls: impl Iterator<Item = libc::c_long>,
+        listed: SeccompAction,
+        others: SeccompAction,
+    ) -> io::Result<BpfProgram> {
+        let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+        let rules = calls.map(|call| (call, Vec::new())).collect();
+        let filter = SeccompFilter::new(rules, others, listed, arch).map_err(io::Error::other)?;
+        filter.try_into().map_err(io::Error::other)
+    }
+
+    /// From now on, for all threads.
+    pub(in crate::driver) fn apply() -> io::Result<()> {
+        let needed = NEEDED.iter().flat_map(|calls| calls.iter().copied());
+        let refused = SeccompAction::Errno(libc::EPERM as u32);
+        // Of two filters the kernel takes the stricter answer.
+        for program in [
+            program(HOSTILE.iter().copied(), SeccompAction::KillProcess, SeccompAction::Allow)?,
+            program(needed, SeccompAction::Allow, refused)?,
+        ] {
+            apply_filter_all_threads(&program).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+mod rules {
+    pub(in crate::driver) fn apply() -> std::io::Result<()> {
+        Err(std::io::Error::other("there are no rules for this processor"))
+    }
+}
+
+/// Is there to be a filter?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seccomp {
+    /// Yes, if the kernel has it.
+    On,
+    /// No: it is switched off.
+    Off,
+}
+
+/// From now on the process may make few system calls. A kernel that has no filters goes without.
+pub(super) fn filter(seccomp: Seccomp) {
+    match seccomp {
+        Seccomp::Off => tracing::info!("system calls are not filtered, as configured"),
+        Seccomp::On => {
+            if let Err(error) = rules::apply() {
+                tracing::info!(reason = %error, "the kernel filters no system calls: that is left out");
+            }
+        }
+    }
+}
+
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, ExitStatus};
+
+    /// Says to this program, run once more, which forbidden call it makes.
+    const CALL: &str = "ROPEWALK_FORBIDDEN_CALL";
+
+    /// This test, run once more.
+    fn with(call: &str) -> ExitStatus {
+        let mut own = Command::new(std::env::current_exe().expect("this program"));
+        let test = "driver::filter::tests::what_is_not_needed_fails_or_ends_the_process";
+        let output = own.args(["--exact", test, "--test-threads=1"]).env(CALL, call).output();
+        output.expect("it runs").status
+    }
+
+    #[test]
+    fn what_is_not_needed_fails_or_ends_the_process() {
+        match std::env::var(CALL).as_deref() {
+            Err(_) => {
+                assert!(with("none").success());
+                assert!(with("chdir").success());
+                assert_eq!(with("exec").signal(), Some(nix::libc::SIGSYS), "it is killed at once");
+            }
+            Ok(call) => {
+                nix::sys::prctl::set_no_new_privs().expect("anyone may");
+                rules::apply().expect("this kernel has filters");
+                match call {
+                    "chdir" => assert_eq!(nix::unistd::chdir("/"), Err(nix::errno::Errno::EPERM)),
+                    "exec" => drop(nix::unistd::execv(c"/bin/true", &[c"true"])),
+                    _ => {
+                        let threads = (0..4).map(|_| std::thread::spawn(|| vec![1; 1 << 20]));
+                        let all = threads.collect::<Vec<_>>().into_iter().map(std::thread::JoinHandle::join);
+                        assert!(
+                            all.into_iter().all(|octets| octets.is_ok_and(|octets| octets.len() == 1 << 20))
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
