@@ -9,7 +9,6 @@ use crate::rate_sample::{LostPacket, RateSample};
 use crate::signals::Acknowledgements;
 use crate::window::{UNLIMITED, Window};
 use crate::{Config, CongestionControl};
-use crate::{bbr, coupled, cubic, dctcp, newreno};
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// How much one ACK adds in slow start.

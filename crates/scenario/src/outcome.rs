@@ -9,12 +9,11 @@ mod tables;
 
 pub use bond_series::{BondSeries, BondTotals};
 pub use events::{EventPlace, EventRow};
-pub use rows::{
-    BondEgress, BondPathSample, BondRow, BondSeriesRow, BondTraffic, BroadcastRow, CommandRow, ConnectionRow,
-    DatagramCounts, FrameRow, HopRow, LatenessRow, LinkRow, LinkSeriesRow, RadioRow, RouteChangeRow,
-    RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample,
+pub use rows::{BondEgress, BondPathSample, BondTraffic, DatagramCounts, LatenessRow, SubflowSample};
+pub use tables::{
+    BondRow, BondSeriesRow, BroadcastRow, CommandRow, ConnectionRow, FrameRow, HopRow, LinkRow,
+    LinkSeriesRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow, columns_reference,
 };
-pub use tables::columns_reference;
 
 use ropewalk_units::Duration;
 

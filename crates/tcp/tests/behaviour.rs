@@ -637,6 +637,11 @@ mod recovering {
             s.run(&format!("{wait} < . 1:1 ack 1001"));
             assert_eq!((s.tcp.stats().undone, !s.tcp.in_recovery()), (u64::from(undone), undone));
             assert_eq!(s.tcp.cwnd() >= before, undone, "{blame:?} {wait}");
+            if undone {
+                // What was sent before that recovery is not repaired a second time.
+                s.blame(3);
+                assert!(!s.tcp.in_recovery());
+            }
         }
     }
 

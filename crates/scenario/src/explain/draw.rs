@@ -1,5 +1,6 @@
 //! The topology and the paths in characters.
 
+use super::link::{describe_change, direction};
 use super::radio;
 use crate::plan::router::StripFrom;
 use crate::plan::{
@@ -7,11 +8,9 @@ use crate::plan::{
     Frames, JitterPlan, LinkPlan, NodeIndex, NodeKind, OnOff, PathPlan, Plan, Protocol, RateChange,
     RequestResponse, WirePlan,
 };
-use crate::schema::quantity::Limit;
 use crate::schema::router::OptionName;
 use ropewalk_bonding::{Config, PathId, SchedulerConfig};
-use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue};
-use ropewalk_units::{Bytes, Duration, Instant, Probability, Rate};
+use ropewalk_units::{Bytes, Duration, Instant, Rate};
 use std::fmt::Write;
 
 /// The node with the brackets of its kind.
@@ -168,99 +167,9 @@ fn weights(config: &Config, id: PathId) -> String {
     }
 }
 
-fn direction(config: &DirectionConfig) -> String {
-    // A new key is either drawn or named here.
-    let DirectionConfig {
-        rate,
-        trace,
-        delay,
-        jitter: random,
-        reorder: _,
-        duplicate,
-        loss: model,
-        queue: waits,
-    } = config;
-    let mut parts = Vec::new();
-    match trace {
-        Some(trace) => {
-            let count = trace.opportunities_ms.len();
-            parts.push(format!("trace of {count} packets, {} on average", round_rate(*rate)));
-        }
-        None => parts.push(rate.to_string()),
-    }
-    parts.push(delay.to_string());
-    parts.extend(jitter(*random));
-    parts.push(queue(waits));
-    parts.extend(loss(model));
-    if *duplicate != Probability::ZERO {
-        parts.push(format!("duplicates {duplicate}"));
-    }
-    parts.join(", ")
-}
-
-fn round_rate(rate: Rate) -> String {
+/// To two digits behind the point.
+pub(super) fn round_rate(rate: Rate) -> String {
     format!("{:.2} Mbit/s", rate.as_mbps())
-}
-
-fn jitter(jitter: Jitter) -> Option<String> {
-    match jitter {
-        Jitter::None => None,
-        Jitter::Uniform(max) => Some(format!("jitter 0 to {max}")),
-        Jitter::Normal(deviation) => Some(format!("jitter normal {deviation}")),
-        Jitter::Exponential(mean) => Some(format!("jitter exponential {mean}")),
-        Jitter::Wander { max, interval } => {
-            Some(format!("wandering by up to {max} (target each {interval})"))
-        }
-    }
-}
-
-fn queue(queue: &Queue) -> String {
-    match queue {
-        Queue::DropTail { limit, mark_above: None } => format!("drop-tail {}", Limit(*limit)),
-        Queue::DropTail { limit, mark_above: Some(mark) } => {
-            format!("drop-tail {} marking from {mark} packets", Limit(*limit))
-        }
-        Queue::Red { limit, red } => {
-            format!("RED {} to {} packets of {}", red.min_threshold, red.max_threshold, Limit(*limit))
-        }
-        Queue::Codel { limit, codel } => format!("CoDel {} of {}", codel.target, Limit(*limit)),
-        Queue::FqCodel { limit, fq_codel } => {
-            format!("FQ-CoDel {} of {}", fq_codel.codel.target, Limit(*limit))
-        }
-    }
-}
-
-fn loss(loss: &Loss) -> Option<String> {
-    match loss {
-        Loss::None => None,
-        Loss::Bernoulli(probability) => Some(format!("loss {probability}")),
-        Loss::BitErrors(probability) => Some(format!("bit errors {}", probability.get())),
-        Loss::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
-            Some(format!("loss in bursts (p {good_to_bad}, r {bad_to_good}, {loss_good} / {loss_bad})"))
-        }
-        Loss::Exact(packets) => {
-            let shown: Vec<String> = packets.iter().take(5).map(u64::to_string).collect();
-            let more = if packets.len() > 5 { ", …" } else { "" };
-            Some(format!("loses data packets {}{more}", shown.join(", ")))
-        }
-    }
-}
-
-fn describe_change(change: &Change) -> String {
-    match change {
-        Change::Rate(rate) => rate.to_string(),
-        Change::Trace(None) => "no trace".to_owned(),
-        Change::Trace(Some(trace)) => format!("trace of {} packets", trace.opportunities_ms.len()),
-        Change::Reorder(true) => "jitter may reorder".to_owned(),
-        Change::Reorder(false) => "jitter keeps the order".to_owned(),
-        Change::Duplicate(probability) => format!("duplicates {probability}"),
-        Change::Delay(delay) => format!("delay {delay}"),
-        Change::Jitter(config) => jitter(*config).unwrap_or_else(|| "no jitter".to_owned()),
-        Change::Loss(config) => loss(config).unwrap_or_else(|| "no loss".to_owned()),
-        Change::Queue(config) => queue(config),
-        Change::Down => "down".to_owned(),
-        Change::Up => "up".to_owned(),
-    }
 }
 
 /// Each connection of the file with its paths.

@@ -2,6 +2,7 @@
 //! origin.
 
 mod draw;
+mod link;
 mod radio;
 mod values;
 mod warnings;

@@ -9,9 +9,23 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Declares a table. A line is a column: its meaning, name and type (`optional_…`: it may be empty), unit, and what
-/// it is of a row. Columns marked `summary` are in the summary too.
+/// Declares a table. A line is a column: its meaning, name and type (`optional_…`: it may be empty), unit, and what it is of a
+/// row. `of row`: the row has it under its name; otherwise it follows from the row by the expression. Columns marked
+/// `summary` are in the summary too.
+///
+/// A `struct` after the columns is the row: the columns `of row` become its fields, and what it names itself.
 macro_rules! table {
+    (
+        $doc_name:ident: $(#[doc = $doc:literal])+
+        $function:ident $(, $summary:ident)? of $rows:ident, $outcome:ident, $row:ident { $($columns:tt)+ }
+        $(#[$meta:meta])+ pub struct $type:ident { $($fields:tt)* }
+    ) => {
+        table! {
+            $doc_name: $(#[doc = $doc])+
+            $function $(, $summary)? of $rows, $outcome, $row { $($columns)+ }
+        }
+        table! { @row $(#[$meta])+ $type { $($fields)* } of { $($columns)+ } }
+    };
     (
         $doc_name:ident: $(#[doc = $doc:literal])+
         $function:ident, $summary:ident of $rows:ident, $outcome:ident, $row:ident { $($columns:tt)+ }
@@ -28,7 +42,10 @@ macro_rules! table {
     (
         $doc_name:ident: $(#[doc = $doc:literal])+
         $function:ident of $rows:ident as $name_of_table:ident, $outcome:ident, $row:ident {
-            $($(#[doc = $meaning:literal])+ $name:ident: $kind:ident $([$unit:literal])? $(, $mark:ident)? = $value:expr;)+
+            $(
+                $(#[doc = $meaning:literal])+
+                $name:ident: $kind:ident $(of $of:ident)? $([$unit:literal])? $(, $mark:ident)? $(= $value:expr)?;
+            )+
         }
     ) => {
         const $doc_name: TableDoc = TableDoc {
@@ -49,14 +66,22 @@ macro_rules! table {
             pub fn $function(&self) -> RecordBatch {
                 let $outcome = self;
                 $crate::outcome::columns::ColumnTable::new($outcome, $outcome.$rows.len())
-                    $(.$kind(stringify!($name), $outcome.$rows.iter().map(|$row| $value)))+
+                    $(.$kind(
+                        stringify!($name),
+                        $outcome.$rows.iter().map(|$row| {
+                            $crate::outcome::columns::cell!($kind $name $(of $of)? $(= $value)?)
+                        }),
+                    ))+
                     .finish()
             }
         }
     };
     (
         @summary $summary:ident of $rows:ident, $row:ident {
-            $($(#[doc = $meaning:literal])+ $name:ident: $kind:ident $([$unit:literal])? $(, $mark:ident)? = $value:expr;)+
+            $(
+                $(#[doc = $meaning:literal])+
+                $name:ident: $kind:ident $(of $of:ident)? $([$unit:literal])? $(, $mark:ident)? $(= $value:expr)?;
+            )+
         }
     ) => {
         impl Outcome {
@@ -64,15 +89,81 @@ macro_rules! table {
             pub(super) fn $summary(&self) -> impl Iterator<Item = Fields> {
                 self.$rows.iter().map(|$row| {
                     let mut fields = Fields::default();
-                    $($(fields.$mark(stringify!($name), serde_json::json!($value));)?)+
+                    $($crate::outcome::columns::mark!(
+                        fields ($($mark)?) $name: $kind $name $(of $of)? $(= $value)?
+                    );)+
                     fields
                 })
             }
         }
     };
+    (
+        @row $(#[$meta:meta])+ $type:ident { $($fields:tt)* } of {
+            $(#[doc = $meaning:literal])+
+            $name:ident: $kind:ident of $row:ident $([$unit:literal])? $(, $mark:ident)?;
+            $($columns:tt)*
+        }
+    ) => {
+        table! {
+            @row $(#[$meta])+ $type {
+                $($fields)*
+                $(#[doc = $meaning])+
+                pub $name: $crate::outcome::columns::field!($kind of $row),
+            } of { $($columns)* }
+        }
+    };
+    (
+        @row $(#[$meta:meta])+ $type:ident { $($fields:tt)* } of {
+            $(#[doc = $meaning:literal])+
+            $name:ident: $kind:ident $([$unit:literal])? $(, $mark:ident)? = $value:expr;
+            $($columns:tt)*
+        }
+    ) => {
+        table! { @row $(#[$meta])+ $type { $($fields)* } of { $($columns)* } }
+    };
+    (@row $(#[$meta:meta])+ $type:ident { $($fields:tt)* } of {}) => {
+        $(#[$meta])+
+        pub struct $type {
+            $($fields)*
+        }
+    };
 }
 
-pub(super) use table;
+/// The type of a row's field that is a column of this type.
+macro_rules! field {
+    (text of $row:ident) => { String };
+    (optional_text of $row:ident) => { Option<String> };
+    (optional_u64 of $row:ident) => { Option<u64> };
+    (optional_u32 of $row:ident) => { Option<u32> };
+    (optional_f64 of $row:ident) => { Option<f64> };
+    ($kind:ident of $row:ident) => { $kind };
+}
+
+/// What a column holds of a row.
+macro_rules! cell {
+    ($kind:ident $name:ident = $value:expr) => {
+        $value
+    };
+    (text $name:ident of $row:ident) => {
+        &$row.$name
+    };
+    (optional_text $name:ident of $row:ident) => {
+        $row.$name.as_deref()
+    };
+    ($kind:ident $name:ident of $row:ident) => {
+        $row.$name
+    };
+}
+
+/// Puts a column into the summary, if it is marked.
+macro_rules! mark {
+    ($fields:ident () $name:ident: $($cell:tt)+) => {};
+    ($fields:ident ($mark:ident) $name:ident: $($cell:tt)+) => {
+        $fields.$mark(stringify!($name), serde_json::json!($crate::outcome::columns::cell!($($cell)+)))
+    };
+}
+
+pub(super) use {cell, field, mark, table};
 
 /// What a table is.
 pub(super) struct TableDoc {

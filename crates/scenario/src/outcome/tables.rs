@@ -1,45 +1,49 @@
-//! The columns of the tables, each declared once: name, type, unit, meaning and value. Arrow schema, summary and
-//! `docs/reference/columns.md` follow.
+//! The columns of the tables, each declared once: name, type, unit, meaning and value. The rows, the Arrow schema,
+//! the summary and `docs/reference/columns.md` follow. A new column is a line here, and the place where the row is made.
 
 use super::Outcome;
 use super::columns::{Fields, TableDoc, table};
+use super::rows::{BondEgress, BondPathSample, BondTraffic, DatagramCounts, SubflowSample};
+use crate::application::FrameArrival;
 use arrow_array::RecordBatch;
 use ropewalk_units::{Duration, Instant};
+use ropewalk_wifi::position::Position;
+use ropewalk_wifi::{HopStats, RadioStats};
 
 table! {
     CONNECTIONS:
     /// One row per connection.
     connections_table, connections_summary of connections, outcome, row {
         /// as in the scenario; copies carry a number behind a hyphen
-        name: text, summary = &row.name;
+        name: text of row, summary;
         /// `tcp`, `mptcp` or `udp`
         protocol: text, summary = row.protocol;
         /// the host that opens it
-        source: text = &row.source;
+        source: text of row;
         /// the host that it is opened to
-        destination: text = &row.destination;
+        destination: text of row;
         /// delivered to the application, in order and verified
-        bytes: u64 ["octets"], summary = row.bytes;
+        bytes: u64 of row ["octets"], summary;
         /// `bytes` over the time from start to end
-        goodput_mbps: f64 ["Mbit/s"], summary = row.goodput_mbps;
+        goodput_mbps: f64 of row ["Mbit/s"], summary;
         /// when it was opened
         start_s: f64 ["s"], summary = row.start.as_secs_f64();
         /// when its last octet was delivered; for one that the end of the run cut off, that end
         end_s: optional_f64 ["s"], summary = row.end.map(Instant::as_secs_f64);
         /// did it do all that it was asked to, without an error?
-        completed: bool, summary = row.completed;
+        completed: bool of row, summary;
         /// time in which data waited behind a hole at connection level (head-of-line blocking)
-        hol_blocked_s: optional_f64 ["s"] = row.hol_blocked_s;
+        hol_blocked_s: optional_f64 of row ["s"];
         /// most that waited so
         reorder_buffer_max_bytes: optional_u64 ["octets"] = row.reorder_buffer_max;
         /// sent again on another subflow
-        reinjected_bytes: optional_u64 ["octets"], summary = row.reinjected_bytes;
+        reinjected_bytes: optional_u64 of row ["octets"], summary;
         /// arrived more than once at connection level
-        duplicate_bytes: optional_u64 ["octets"] = row.duplicate_bytes;
+        duplicate_bytes: optional_u64 of row ["octets"];
         /// request/response exchanges completed
-        transactions: u64 = row.transactions;
+        transactions: u64 of row;
         /// their mean time
-        mean_response_s: optional_f64 ["s"] = row.mean_response_s;
+        mean_response_s: optional_f64 of row ["s"];
         /// UDP: sent
         datagrams_sent: optional_u64 ["datagrams"] = row.datagrams.map(|counts| counts.sent);
         /// UDP: received, each once
@@ -51,7 +55,22 @@ table! {
         /// UDP: 99th percentile of the one-way delays, to three digits
         delay_p99_ms: optional_f64 ["ms"] = row.datagrams.and_then(|counts| counts.delay_p99_ms);
         /// why it failed
-        error: optional_text = row.error.as_ref();
+        error: optional_text of row;
+    }
+
+    /// A connection.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct ConnectionRow {
+        /// `tcp`, `mptcp` or `udp`.
+        pub protocol: &'static str,
+        /// When it was opened.
+        pub start: Instant,
+        /// When its last octet was delivered; for one that the end of the run cut off, that end.
+        pub end: Option<Instant>,
+        /// Most octets that waited so.
+        pub reorder_buffer_max: Option<u64>,
+        /// What only datagrams have; `None` for a stream.
+        pub datagrams: Option<DatagramCounts>,
     }
 }
 
@@ -60,30 +79,34 @@ table! {
     /// One row per subflow; a TCP or UDP connection has one.
     subflows_table, subflows_summary of subflows, outcome, row {
         /// its connection's name
-        connection: text = &row.connection;
+        connection: text of row;
         /// number, in order of creation
-        subflow: u32 = row.subflow;
+        subflow: u32 of row;
         /// its path's name
-        path: text, summary = &row.path;
+        path: text of row, summary;
         /// payload acknowledged at subflow level: what was sent on two subflows counts on both
-        bytes: u64 ["octets"], summary = row.bytes;
+        bytes: u64 of row ["octets"], summary;
         /// `bytes` over the connection's time
-        throughput_mbps: f64 ["Mbit/s"], summary = row.throughput_mbps;
+        throughput_mbps: f64 of row ["Mbit/s"], summary;
         /// sent again
-        retransmissions: u64 ["segments"], summary = row.retransmissions;
+        retransmissions: u64 of row ["segments"], summary;
         /// of these, found to have been needless
-        spurious_retransmissions: optional_u64 ["segments"], summary = row.spurious_retransmissions;
+        spurious_retransmissions: optional_u64 of row ["segments"], summary;
         /// expiries of the retransmission timer
-        timeouts: optional_u64, summary = row.timeouts;
+        timeouts: optional_u64 of row, summary;
         /// smoothed round-trip time at the end
-        srtt_ms: optional_f64 ["ms"], summary = row.srtt_ms;
+        srtt_ms: optional_f64 of row ["ms"], summary;
         /// recoveries without a timeout
-        fast_recoveries: optional_u64 = row.fast_recoveries;
+        fast_recoveries: optional_u64 of row;
         /// sent, pure ACKs included
-        segments: u64 ["segments"] = row.segments;
+        segments: u64 of row ["segments"];
         /// is it a backup?
-        backup: bool = row.backup;
+        backup: bool of row;
     }
+
+    /// A subflow.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct SubflowRow {}
 }
 
 table! {
@@ -91,31 +114,35 @@ table! {
     /// One row per link and direction.
     links_table, links_summary of links, outcome, row {
         /// the link's name
-        name: text, summary = &row.name;
+        name: text of row, summary;
         /// `from->to`
-        direction: text, summary = &row.direction;
+        direction: text of row, summary;
         /// transmitted, headers included; of a wireless route in all attempts of all hops
-        bytes: u64 ["octets"], summary = row.bytes;
+        bytes: u64 of row ["octets"], summary;
         /// transmitted; of a wireless route attempts of all hops
-        packets: u64 ["packets"], summary = row.packets;
+        packets: u64 of row ["packets"], summary;
         /// dropped by the queue
-        drops_queue: u64 ["packets"], summary = row.drops_queue;
+        drops_queue: u64 of row ["packets"], summary;
         /// lost on the medium, or because the link was down
-        drops_loss: u64 ["packets"], summary = row.drops_loss;
+        drops_loss: u64 of row ["packets"], summary;
         /// octets transmitted, of those that it could have transmitted while it was up; none of wireless routes, whose hops share
         /// a medium: see `radios`
-        utilisation: optional_f64 ["0 … 1"], summary = row.utilisation;
+        utilisation: optional_f64 of row ["0 … 1"], summary;
         /// marked with congestion experienced
-        ecn_marks: u64 ["packets"] = row.ecn_marks;
+        ecn_marks: u64 of row ["packets"];
         /// handed to it
-        offered: u64 ["packets"] = row.offered;
+        offered: u64 of row ["packets"];
         /// copies that it made
-        duplicates: u64 ["packets"] = row.duplicates;
+        duplicates: u64 of row ["packets"];
         /// arrived at the other end
-        delivered: u64 ["packets"] = row.delivered;
+        delivered: u64 of row ["packets"];
         /// in the queue or on their way at the end
-        queued: u64 ["packets"] = row.queued;
+        queued: u64 of row ["packets"];
     }
+
+    /// A link direction.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct LinkRow {}
 }
 
 table! {
@@ -139,11 +166,24 @@ table! {
         /// sent and not acknowledged
         flight_bytes: optional_u32 ["octets"] = row.subflow.map(|sample| sample.flight);
         /// over the interval; subflow: payload acknowledged, connection: delivered in order
-        throughput_mbps: f64 ["Mbit/s"] = row.throughput_mbps;
+        throughput_mbps: f64 of row ["Mbit/s"];
         /// connection: waiting behind a hole
         reorder_buffer_bytes: optional_u64 ["octets"] = row.reorder_buffer;
         /// connection: part of this interval in which data waited behind a hole
-        hol_blocked_ms: optional_f64 ["ms"] = row.hol_blocked_ms;
+        hol_blocked_ms: optional_f64 of row ["ms"];
+    }
+
+    /// A sample of a subflow, or of a connection.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct SeriesRow {
+        /// When; rates are over the interval that ends here.
+        pub time: Instant,
+        /// Index into [`super::Outcome::connections`].
+        pub connection: u32,
+        /// Of a subflow; `None` for the connection's own row.
+        pub subflow: Option<SubflowSample>,
+        /// Connection: octets waiting behind a hole.
+        pub reorder_buffer: Option<u64>,
     }
 }
 
@@ -158,17 +198,26 @@ table! {
         /// `from->to`
         direction: text = &outcome.links[row.link as usize].direction;
         /// waiting or in transmission
-        queue_packets: u64 ["packets"] = row.queue_packets;
+        queue_packets: u64 of row ["packets"];
         /// their octets
-        queue_bytes: u64 ["octets"] = row.queue_bytes;
+        queue_bytes: u64 of row ["octets"];
         /// transmitted in the interval, headers included
-        throughput_mbps: f64 ["Mbit/s"] = row.throughput_mbps;
+        throughput_mbps: f64 of row ["Mbit/s"];
         /// dropped by the queue in the interval
-        drops_queue: u64 ["packets"] = row.drops_queue;
+        drops_queue: u64 of row ["packets"];
         /// lost in the interval on the medium, or because the link was down
-        drops_loss: u64 ["packets"] = row.drops_loss;
+        drops_loss: u64 of row ["packets"];
         /// octets transmitted in the interval, of those that it could have transmitted while it was up; none of wireless routes
-        utilisation: optional_f64 ["0 … 1"] = row.utilisation;
+        utilisation: optional_f64 of row ["0 … 1"];
+    }
+
+    /// A sample of one direction of a link.
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    pub struct LinkSeriesRow {
+        /// When; counts and rates are over the interval that ends here.
+        pub time: Instant,
+        /// Index into [`super::Outcome::links`].
+        pub link: u32,
     }
 }
 
@@ -218,11 +267,11 @@ table! {
     /// For each direction of a bond a row of the whole, without a path, and one per path.
     bonds_table of bonds, outcome, row {
         /// the bond's name
-        name: text = &row.name;
+        name: text of row;
         /// `from->to`
-        direction: text = &row.direction;
+        direction: text of row;
         /// the path's name; empty: the whole
-        path: optional_text = row.path.as_ref();
+        path: optional_text of row;
         /// sent by the path, its probes too (also those on their way when the run begins); of the whole: handed to the bond
         sent_packets: u64 ["packets"] = row.traffic.sent_packets;
         /// their octets, without tunnel headers
@@ -232,9 +281,9 @@ table! {
         /// their octets
         received_bytes: u64 ["octets"] = row.traffic.received_bytes;
         /// of a path: missing by the path's own numbers; of the whole: given up by the resequencer
-        lost: u64 ["packets"] = row.lost;
+        lost: u64 of row ["packets"];
         /// sent again because the path had lost them (by whichever path is shortest, there not counted as `sent`); of the whole: because any had
-        repaired: u64 ["packets"] = row.repaired;
+        repaired: u64 of row ["packets"];
         /// whole: came when given up
         late: optional_u64 ["packets"] = row.egress.map(|egress| egress.late);
         /// whole: had come before
@@ -247,6 +296,15 @@ table! {
         added_delay_mean_ms: optional_f64 ["ms"] = row.egress.map(|egress| egress.added_delay_mean_ms);
         /// whole: greatest such time
         added_delay_max_ms: optional_f64 ["ms"] = row.egress.map(|egress| egress.added_delay_max_ms);
+    }
+
+    /// One direction of a bond: a path of it, or (without a path) the whole.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct BondRow {
+        /// What both rows count.
+        pub traffic: BondTraffic,
+        /// Of the whole alone.
+        pub egress: Option<BondEgress>,
     }
 }
 
@@ -263,11 +321,11 @@ table! {
         /// the path's name; empty: the whole
         path: optional_text = outcome.bonds[row.row as usize].path.as_ref();
         /// sent in the interval, without tunnel headers
-        sent_mbps: f64 ["Mbit/s"] = row.sent_mbps;
+        sent_mbps: f64 of row ["Mbit/s"];
         /// received in the interval; of the whole: delivered
-        received_mbps: f64 ["Mbit/s"] = row.received_mbps;
+        received_mbps: f64 of row ["Mbit/s"];
         /// found missing in the interval
-        lost: u64 ["packets"] = row.lost;
+        lost: u64 of row ["packets"];
         /// of a path, as its scheduler counts
         weight: optional_f64 = row.path.map(|path| path.weight);
         /// of a path: round trip of keepalives
@@ -277,7 +335,18 @@ table! {
         /// of a path: `up`, `suspected`, `down`
         state: optional_text = row.path.map(|path| path.state);
         /// whole: waiting for one before them
-        depth: optional_u64 ["packets"] = row.depth;
+        depth: optional_u64 of row ["packets"];
+    }
+
+    /// A sample of one direction of a bond: a path of it, or the whole.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct BondSeriesRow {
+        /// When; rates and losses are over the interval that ends here.
+        pub time: Instant,
+        /// Index into [`super::Outcome::bonds`] of the row with its names.
+        pub row: u32,
+        /// Of a path: its state at the sender.
+        pub path: Option<BondPathSample>,
     }
 }
 
@@ -286,7 +355,7 @@ table! {
     /// One row per station and channel of a wireless network.
     radios_table of radios, outcome, row {
         /// the station's name
-        station: text = &row.station;
+        station: text of row;
         /// the radio's channel
         channel: u32 = u32::from(row.channel);
         /// where the station was at the end
@@ -334,6 +403,17 @@ table! {
         /// part of the time in which the medium was busy here, own frames included
         busy: f64 ["0 … 1"] = outcome.share(row.stats.busy);
     }
+
+    /// A radio: a station on a channel.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct RadioRow {
+        /// Its channel.
+        pub channel: u8,
+        /// Where the station was at the end.
+        pub position: Position,
+        /// What it has done.
+        pub stats: RadioStats,
+    }
 }
 
 table! {
@@ -341,9 +421,9 @@ table! {
     /// One row per station, channel and station that it has sent data frames to; broadcasts are not among them.
     hops_table of hops, outcome, row {
         /// the station that sends
-        from: text = &row.from;
+        from: text of row;
         /// the station that they are for
-        to: text = &row.to;
+        to: text of row;
         /// the channel
         channel: u32 = u32::from(row.channel);
         /// data frames sent, retries among them
@@ -361,6 +441,15 @@ table! {
         /// mean ratio of signal to noise of those heard; empty on disks, which know no powers
         mean_snr_db: optional_f64 ["dB"] = row.stats.mean_snr_db();
     }
+
+    /// What became of the data frames from one station to another on a channel.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct HopRow {
+        /// The channel.
+        pub channel: u8,
+        /// What became of them.
+        pub stats: HopStats,
+    }
 }
 
 table! {
@@ -368,19 +457,26 @@ table! {
     /// One row per broadcast, sending station and station that was in its range at the end or has heard it.
     broadcasts_table of broadcasts, outcome, row {
         /// as in the scenario
-        name: text = &row.name;
+        name: text of row;
         /// its channel
         channel: u32 = u32::from(row.channel);
         /// the station that sends
-        from: text = &row.from;
+        from: text of row;
         /// the station that hears
-        to: text = &row.to;
+        to: text of row;
         /// sent, those still queued among them
-        sent: u64 ["datagrams"] = row.sent;
+        sent: u64 of row ["datagrams"];
         /// heard
-        received: u64 ["datagrams"] = row.received;
+        received: u64 of row ["datagrams"];
         /// mean one-way delay of those that were heard
-        mean_delay_ms: optional_f64 ["ms"] = row.mean_delay_ms;
+        mean_delay_ms: optional_f64 of row ["ms"];
+    }
+
+    /// A broadcast of a station, as another hears it.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct BroadcastRow {
+        /// Its channel.
+        pub channel: u8,
     }
 }
 
@@ -389,17 +485,26 @@ table! {
     /// One row per frame of voice or video that was sent; none of other applications.
     frames_table of frames, outcome, row {
         /// its connection's name
-        connection: text = &row.connection;
+        connection: text of row;
         /// number, from 0
-        frame: u64 = row.frame;
+        frame: u64 of row;
         /// when it was there to be sent
         captured_s: f64 ["s"] = row.captured.as_secs_f64();
         /// its packets
-        packets: u64 ["packets"] = row.packets;
+        packets: u64 of row ["packets"];
         /// received, each once
         received: u64 ["packets"] = row.arrival.received;
         /// when the last of them came; empty: not all did
         complete_s: optional_f64 ["s"] = row.arrival.complete_at.map(Instant::as_secs_f64);
+    }
+
+    /// A frame of voice or video.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct FrameRow {
+        /// When it was there to be sent.
+        pub captured: Instant,
+        /// What has come of it.
+        pub arrival: FrameArrival,
     }
 }
 
@@ -408,25 +513,34 @@ table! {
     /// One row per program of a Linux host.
     commands_table, commands_summary of commands, outcome, row {
         /// the host
-        host: text, summary = &row.host;
+        host: text of row, summary;
         /// its name there
-        name: text, summary = &row.name;
+        name: text of row, summary;
         /// what a shell was given
-        command: text, summary = &row.command;
+        command: text of row, summary;
         /// when it started; empty: never
         start_s: optional_f64 ["s"], summary = row.start.map(Instant::as_secs_f64);
         /// when it ended by itself; empty: it was ended with the run
         end_s: optional_f64 ["s"], summary = row.end.map(Instant::as_secs_f64);
         /// its exit code, if it ended by itself
-        exit_code: optional_u32, summary = row.exit_code;
+        exit_code: optional_u32 of row, summary;
         /// the signal that ended it before the run was over
-        signal: optional_u32, summary = row.signal;
+        signal: optional_u32 of row, summary;
         /// the last 64 KiB of its standard output and error
-        output: text, summary = &row.output;
+        output: text of row, summary;
         /// octets that it wrote in all
-        output_bytes: u64 ["octets"], summary = row.output_bytes;
+        output_bytes: u64 of row ["octets"], summary;
         /// why it could not be run
-        error: optional_text, summary = row.error.as_deref();
+        error: optional_text of row, summary;
+    }
+
+    /// A program that a Linux host has run.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct CommandRow {
+        /// When it started; `None` when the run was over before, or it could not be started.
+        pub start: Option<Instant>,
+        /// When it ended by itself; `None` when it was ended with the run.
+        pub end: Option<Instant>,
     }
 }
 
@@ -435,24 +549,28 @@ table! {
     /// One row per TCP socket of a Linux host that is of no connection, as it was when it was seen last: at most 50 ms before it closed.
     sockets_table, sockets_summary of sockets, outcome, row {
         /// the host
-        host: text, summary = &row.host;
+        host: text of row, summary;
         /// the program whose socket it is; empty where the kernel does not tell, as for subflows of Multipath TCP
-        command: optional_text, summary = row.command.as_deref();
+        command: optional_text of row, summary;
         /// its own address and port
-        local: text, summary = &row.local;
+        local: text of row, summary;
         /// its peer's
-        remote: text, summary = &row.remote;
+        remote: text of row, summary;
         /// acknowledged, SYN and FIN counted
-        acked_bytes: u64 ["octets"], summary = row.acked_bytes;
+        acked_bytes: u64 of row ["octets"], summary;
         /// received, likewise
-        received_bytes: u64 ["octets"], summary = row.received_bytes;
+        received_bytes: u64 of row ["octets"], summary;
         /// sent again
-        retransmissions: u64 ["segments"], summary = row.retransmissions;
+        retransmissions: u64 of row ["segments"], summary;
         /// expiries of the retransmission timer
-        timeouts: optional_u64, summary = row.timeouts;
+        timeouts: optional_u64 of row, summary;
         /// smoothed round-trip time
-        srtt_ms: optional_f64 ["ms"], summary = row.srtt_ms;
+        srtt_ms: optional_f64 of row ["ms"], summary;
     }
+
+    /// A TCP socket of a Linux host that is of no connection of the scenario, as it was when it was seen last.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct SocketRow {}
 }
 
 table! {
@@ -460,20 +578,24 @@ table! {
     /// One row per wireless route: its way at the beginning, and how stable it was.
     routes_table of routes, outcome, row {
         /// the route
-        name: text = &row.name;
+        name: text of row;
         /// of its way at the beginning
-        hops: u32 ["hops"] = row.hops;
+        hops: u32 of row ["hops"];
         /// its way at the beginning
-        stations: text = &row.stations;
+        stations: text of row;
         /// how often it was led another way
-        changes: u64 = row.changes;
+        changes: u64 of row;
         /// for how long it took a way, the last left out
-        mean_duration_s: optional_f64 ["s"] = row.mean_duration_s;
+        mean_duration_s: optional_f64 of row ["s"];
         /// time in which a hop of it was out of range
-        broken_s: f64 ["s"] = row.broken_s;
+        broken_s: f64 of row ["s"];
         /// when that was so for the first time: the life of the route if no other is looked for
-        first_broken_s: optional_f64 ["s"] = row.first_broken_s;
+        first_broken_s: optional_f64 of row ["s"];
     }
+
+    /// A wireless route over the whole run.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct RouteRow {}
 }
 
 table! {
@@ -481,15 +603,24 @@ table! {
     /// One row per way that a wireless route has taken, by time.
     route_changes_table of route_changes, outcome, row {
         /// the route
-        name: text = &row.name;
+        name: text of row;
         /// from when
         from_s: f64 ["s"] = row.from.as_secs_f64();
         /// until when; the last way has no end
         until_s: optional_f64 ["s"] = row.until.map(Instant::as_secs_f64);
         /// of this way
-        hops: u32 ["hops"] = row.hops;
+        hops: u32 of row ["hops"];
         /// this way
-        stations: text = &row.stations;
+        stations: text of row;
+    }
+
+    /// A way that a wireless route took for some time.
+    #[derive(Clone, PartialEq, Debug)]
+    pub struct RouteChangeRow {
+        /// From when.
+        pub from: Instant,
+        /// Until when; `None` when it still did at the end.
+        pub until: Option<Instant>,
     }
 }
 

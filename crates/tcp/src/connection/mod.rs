@@ -136,6 +136,6 @@ impl Connection {
     /// When it does not hold.
     #[doc(hidden)]
     pub fn audit(&self) {
-        self.sender.audit(self.cx.state);
+        self.sender.audit(&self.cx);
     }
 }

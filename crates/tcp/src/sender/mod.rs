@@ -306,7 +306,8 @@ impl Sender {
 
 impl Sender {
     /// What must hold at any time.
-    pub(crate) fn audit(&self, state: State) {
+    pub(crate) fn audit(&self, cx: &Context) {
+        let state = cx.state;
         self.queue.audit(self.una, self.nxt);
         assert!(self.controller.cwnd() >= self.smss, "cwnd below a segment");
         if state.is_synchronized() {
@@ -316,5 +317,8 @@ impl Sender {
         if state == State::TimeWait {
             assert!(!self.timers.is_persisting(), "a probe for a window that nothing needs");
         }
+        let apart =
+            Room { pipe: self.pipe(), cwnd_space: self.cwnd_space(cx), send_space: self.send_space(cx) };
+        assert_eq!(self.room(cx), apart, "room in one reckoning, and one by one");
     }
 }

@@ -214,3 +214,45 @@ impl Average {
         self.value += (amount / seconds - self.value) * (seconds / self.seconds).min(1.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::samples::subflow;
+    use ropewalk_units::Rate;
+
+    /// A path whose RTT was 80 ms and which delivered 8 Mbit/s. For ten seconds since it shows less, at a look every 100 ms.
+    fn after_ten_seconds(left_out: Option<Instant>) -> PathEstimate {
+        let mut path = PathEstimate::default();
+        let mut view = subflow(0, 20, Duration::from_millis(80));
+        view.delivery_rate = Some(Rate::from_bits_per_sec(8_000_000));
+        path.observe(Instant::ZERO, &view);
+        path.observe(Instant::ZERO, &view);
+        path.left_out = left_out;
+        view.srtt = Some(Duration::from_millis(20));
+        view.delivery_rate = None;
+        for look in 1..=100 {
+            path.observe(Instant::ZERO + Duration::from_millis(100 * look), &view);
+        }
+        path
+    }
+
+    /// 1 % a second, taken off in steps of 0.1 s.
+    const LEFT_AFTER_TEN_SECONDS: f64 = 0.904_79;
+
+    #[test]
+    fn the_largest_rtt_fades_by_a_hundredth_a_second() {
+        for left_out in [None, Some(Instant::ZERO)] {
+            let path = after_ten_seconds(left_out);
+            assert!((path.largest_rtt / 0.08 - LEFT_AFTER_TEN_SECONDS).abs() < 1e-4, "{}", path.largest_rtt);
+        }
+    }
+
+    #[test]
+    fn what_a_path_could_carry_fades_only_while_it_is_in_use() {
+        let used = after_ten_seconds(None).largest_delivery / 1e6;
+        assert!((used - LEFT_AFTER_TEN_SECONDS).abs() < 1e-4, "{used}");
+        let left_out = after_ten_seconds(Some(Instant::ZERO)).largest_delivery / 1e6;
+        assert!((left_out - 1.0).abs() < 1e-12, "{left_out}");
+    }
+}

@@ -58,6 +58,7 @@ fn pieces_of_different_streams_stay_apart_and_are_one_block() {
     pieces.visit(&mut |piece| visited.push(piece));
     assert_eq!(visited, [payload(5000, 50), payload(9000, 50)]);
     assert_eq!(pieces.block_around(200), None);
+    assert_eq!((pieces.insert(300, payload(1, 0), MANY), pieces.len()), (Some(0), 2), "nothing is no piece");
     assert_eq!(pieces.connect(110), Some((payload(5010, 40), 10)));
     assert_eq!(pieces.connect(150), Some((payload(9000, 50), 0)));
     assert!(pieces.is_empty() && pieces.connect(200).is_none());

@@ -27,6 +27,15 @@ fn delivery(now: u64) -> Delivery {
     Delivery::new(at(now), None, Duration::ZERO, seq(0))
 }
 
+#[test]
+fn memory_of_a_large_window_is_given_back() {
+    const SEGMENTS: u32 = 50 * SPARE as u32;
+    let mut sent = queue(SEGMENTS);
+    assert!(sent.segments.capacity() >= SEGMENTS as usize);
+    sent.acknowledge_plain(seq(SEGMENTS));
+    assert!(sent.segments.capacity() <= 2 * SPARE, "room for {} segments", sent.segments.capacity());
+}
+
 thread_local! {
     /// Turns of loops that [`step`] has noted in this test.
     pub(super) static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
