@@ -1,8 +1,10 @@
 """Builds by maturin, and makes scripts executable before: its source archives do not keep that.
 
-Tests build the extension with their own settings, together with what else they compile. `ROPEWALK_EXTENSION` names the
-library that came of it; an editable install then takes it instead of building another.
+Tests build the extension with their own settings, together with what else they compile. `ROPEWALK_EXTENSION` names
+the library that came of it; an editable install then takes it instead of building another.
 """
+
+from __future__ import annotations
 
 import base64
 import hashlib
@@ -11,8 +13,12 @@ import shutil
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import maturin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _PYTHON = Path(__file__).parents[1]
 _SCRIPTS = _PYTHON / "data/scripts"
@@ -28,18 +34,22 @@ prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editabl
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 
 
-def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+def build_editable(
+    wheel_directory: str,
+    config_settings: Mapping[str, Any] | None = None,
+    metadata_directory: str | None = None,
+) -> str:
     """The wheel of an editable install (PEP 660)."""
     library = os.environ.get("ROPEWALK_EXTENSION")
     if library is None:
-        return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+        return str(maturin.build_editable(wheel_directory, config_settings, metadata_directory))
     _place(library)
     with tempfile.TemporaryDirectory() as folder:
         info = maturin.prepare_metadata_for_build_editable(folder, config_settings)
         return _pack(Path(wheel_directory), Path(folder) / info)
 
 
-def _place(library):
+def _place(library: str) -> None:
     """Puts the library where Python looks, at once: another process may have the old one open."""
     target = _PYTHON / "ropewalk/_core.abi3.so"
     copy = target.with_suffix(".new")
@@ -48,7 +58,7 @@ def _place(library):
     copy.replace(target)
 
 
-def _pack(wheel_directory, info):
+def _pack(wheel_directory: Path, info: Path) -> str:
     """A wheel that holds the metadata, the scripts, and the path to the sources."""
     base = info.name.removesuffix(".dist-info")
     contents = {f"{info.name}/{path.relative_to(info)}": path for path in info.rglob("*") if path.is_file()}
@@ -67,13 +77,13 @@ def _pack(wheel_directory, info):
     return wheel.name
 
 
-def _row(name, content):
+def _row(name: str, content: bytes) -> str:
     """A line of RECORD: a file's name, hash and size."""
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
     return f"{name},sha256={digest},{len(content)}\n"
 
 
-def _platform(info):
+def _platform(info: Path) -> str:
     """The last part of the tag in the file WHEEL: cp311-abi3-linux_x86_64 is for linux_x86_64."""
     (tag,) = (line for line in (info / "WHEEL").read_text().splitlines() if line.startswith("Tag: "))
     return tag.rsplit("-", 1)[1]
