@@ -1,6 +1,6 @@
 //! The topology and the paths in characters.
 
-use super::link::{describe_change, direction};
+use super::link::{describe_change, direction, round_rate};
 use super::radio;
 use crate::plan::router::StripFrom;
 use crate::plan::{
@@ -165,11 +165,6 @@ fn weights(config: &Config, id: PathId) -> String {
         (None, Some(most)) => format!(", at most {most} % of the packets"),
         (None, None) => String::new(),
     }
-}
-
-/// To two digits behind the point.
-pub(super) fn round_rate(rate: Rate) -> String {
-    format!("{:.2} Mbit/s", rate.as_mbps())
 }
 
 /// Each connection of the file with its paths.

@@ -1,15 +1,19 @@
 //! One direction of a link, and a change of it, in words.
 
-use super::draw::round_rate;
 use crate::schema::link::{ChangeTable, Direction, DirectionTable};
 use crate::schema::quantity::{Limit, Time};
 use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue};
-use ropewalk_units::{Duration, Probability};
+use ropewalk_units::{Duration, Probability, Rate};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Keys that have words of their own, and `reorder`, which is not drawn. All others stand as in a file.
 const OWN_WORDS: [&str; 8] = ["rate", "trace", "delay", "jitter", "reorder", "duplicate", "loss", "queue"];
+
+/// To two digits behind the point.
+pub(super) fn round_rate(rate: Rate) -> String {
+    format!("{:.2} Mbit/s", rate.as_mbps())
+}
 
 /// The keys of a direction in words.
 pub(super) fn direction(config: &DirectionConfig) -> String {
