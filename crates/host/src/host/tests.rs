@@ -1,7 +1,10 @@
 //! Two hosts whose packets are carried by hand: late, lost, twice, and with strangers' packets among them.
 
+use super::opening::BACKLOG;
 use super::*;
+use crate::cookie;
 use proptest::prelude::*;
+use ropewalk_units::Duration;
 use std::net::Ipv4Addr;
 
 const PORT: u16 = 5001;
