@@ -75,8 +75,10 @@ def needs_kernel(*more: str) -> None:
 PUNCTUAL_MS = 5
 """Who gets a packet later than that may do what no simulated host does."""
 BUSY = 0.25
-"""Part of the time in which something waits for a CPU, from which on kernel and applications are late too: on two cores it
-is 0.05 alone, and 0.15 beside a process that uses one of them."""
+"""Part of the time in which something waits for a CPU, from which on kernel and applications are late too.
+
+On two cores it is 0.05 alone, and 0.15 beside a process that uses one of them.
+"""
 
 
 def waited_s() -> float:
