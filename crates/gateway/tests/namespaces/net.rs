@@ -265,7 +265,10 @@ impl Drop for Net {
             let _ = daemon.wait();
         }
         for end in ["hub", "site"] {
-            shell(&format!("ip netns del {}", self.ns(end)));
+            let namespace = self.ns(end);
+            // A daemon that another program started outlives it: who gives up root no longer hears that its parent has died (`man 2 prctl`).
+            shell(&format!("ip netns pids {namespace} | xargs -r kill -KILL"));
+            shell(&format!("ip netns del {namespace}"));
         }
     }
 }
