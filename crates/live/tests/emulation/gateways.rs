@@ -53,7 +53,7 @@ fn agree(scenario: &Emulated) {
 #[test]
 fn a_bond_of_two_paths_carries_datagrams_and_tcp_in_both_worlds() {
     if has_gateway() {
-        judged(|| agree(&bonded()));
+        judged(|| agree(&bonded().longer()));
     }
 }
 
@@ -132,7 +132,7 @@ fn two_sites_of_one_hub() {
 #[test]
 fn a_bond_over_ipv6() {
     if has_gateway() {
-        judged(|| agree(&bonded().over_ipv6()));
+        judged(|| agree(&bonded().longer().over_ipv6()));
     }
 }
 
