@@ -308,7 +308,7 @@ impl<P: Payload> Endpoint<P> {
             repaired: path.repaired,
             weight: self.scheduler.weight(&path.view(self.now, 0)),
             srtt: path.liveness.srtt(),
-            queueing_delay: path.queueing_delay(),
+            queueing_delay: path.queueing_delay(self.now),
             delivery_rate: Rate::from_bits_per_sec((path.rate() * 8.0) as u64),
         }
     }

@@ -35,7 +35,7 @@ const SHARE_SHIFT: u32 = 9;
 
 /// A copy leaves before its time by as much as two full packets take to be paced: what comes late is lost to its flow. A burst of more
 /// could be longer than the line's buffer.
-const COPY_EARLY: u32 = 2 * FULL_PACKET;
+pub(crate) const EARLY: u32 = 2 * FULL_PACKET;
 
 /// How a report came, by the round trips without queues of paths. Reports take the shortest path while it lives.
 #[derive(Clone, Copy, Default, Debug)]
@@ -140,7 +140,15 @@ impl<P> Path<P> {
         self.sent_bytes += u64::from(wire_len);
         self.last_len = wire_len;
         let state = self.channel.on_sent(now, wire_len);
-        let sent = Sent { seq, state, len: wire_len, bytes: self.sent_bytes as u32, is_settled: false, kept };
+        let sent = Sent {
+            seq,
+            state,
+            len: wire_len,
+            bytes: self.sent_bytes as u32,
+            is_settled: false,
+            kept,
+            repairs: 0,
+        };
         if let Some(forgotten) = self.log.push(sent)
             && !forgotten.is_settled
         {
@@ -234,7 +242,7 @@ impl<P> Path<P> {
 
     /// What is to be sent again, if it is still there.
     pub(crate) fn repair(&mut self, seq: PathSeq) -> Option<&Kept<P>> {
-        let kept = self.log.get(seq)?.kept.as_ref()?;
+        let kept = self.log.repair(seq)?;
         self.repaired += 1;
         Some(kept)
     }
@@ -257,6 +265,13 @@ impl<P> Path<P> {
         self.base_rtt.get()
     }
 
+    /// Can what was sent have been received like this? Numbers that were never sent would be looked for.
+    fn is_possible(&self, report: &PathReport) -> bool {
+        let is_sent = !self.next.before(report.next) && !report.next.before(self.last.next);
+        let missing = report.next.get().wrapping_sub(report.received_packets);
+        is_sent && (missing.wrapping_sub(report.lost_packets) as i32) >= 0
+    }
+
     /// The peer has reported.
     pub(crate) fn on_report(
         &mut self,
@@ -265,6 +280,9 @@ impl<P> Path<P> {
         way: WayBack,
         config: &KeepaliveConfig,
     ) -> Progress {
+        if !self.is_possible(report) {
+            return Progress::default();
+        }
         let progress = self.progress(report);
         self.losses.note(now, progress.lost_packets);
         let received = report.received_packets.wrapping_sub(self.last.received_packets);
@@ -289,6 +307,9 @@ impl<P> Path<P> {
     fn settle(&mut self, now: Instant, report: &PathReport, way: WayBack) {
         let fresh = report.next.since(self.last.next).min(self.next.since(self.last.next));
         self.pending.extend((0..fresh).map(|place| self.last.next.plus(place)));
+        while self.pending.front().is_some_and(|&seq| self.log.has_forgotten(seq)) {
+            self.pending.pop_front();
+        }
         let lost = report.lost_packets.wrapping_sub(self.last.lost_packets);
         for _ in 0..lost.min(self.pending.len() as u32) {
             let Some(seq) = self.pending.pop_front() else { break };
@@ -379,12 +400,20 @@ impl<P> Path<P> {
         f64::from(controller.inflight_bound()) / rtt.max(1e-4)
     }
 
-    /// How long what is on its way waits in queues, as far as it is more than the path itself holds.
-    pub(crate) fn queueing_delay(&self) -> Duration {
+    /// How long what is sent now waits in queues: as far as what is on its way is more than the path itself holds, and no less than what came
+    /// last has waited. The rate tells nothing of a queue in which others' packets stand, nor of what each packet costs beside its octets.
+    pub(crate) fn queueing_delay(&self, now: Instant) -> Duration {
         let base = self.channel.controller().base_rtt().or(self.base_rtt.get());
-        let (Some(rate), Some(base)) = (self.known_rate, base) else { return Duration::ZERO };
-        let time = Duration::from_secs_f64(f64::from(self.channel.inflight()) / rate.max(1.0));
-        time.saturating_sub(base)
+        let Some(base) = base else { return Duration::ZERO };
+        let inflight = f64::from(self.channel.inflight());
+        let time =
+            self.known_rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(inflight / rate.max(1.0)));
+        let own = time.saturating_sub(base);
+        if ropewalk_congestion::variant() & 1 != 0 {
+            own.max(self.channel.measured_queue(now, base))
+        } else {
+            own
+        }
     }
 
     /// How much later than its other packets those come that it loses: the next packet shows what is missing, a quarter of a round trip it
@@ -411,9 +440,9 @@ impl<P> Path<P> {
             is_up: self.liveness.state == PathState::Up,
             may_send: self.may_send(now, size),
             has_room: self.channel.has_room(size),
-            may_copy: self.channel.may_send_early(now, size, COPY_EARLY),
+            may_copy: self.channel.may_send_early(now, size, EARLY),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
-            queue: self.queueing_delay().as_nanos() as i64,
+            queue: self.queueing_delay(now).as_nanos() as i64,
             deviation: self.channel.rttvar().as_nanos() as i64,
             rate: self.rate(),
             is_rate_known: self.known_rate.is_some(),

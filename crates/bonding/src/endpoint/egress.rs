@@ -1,9 +1,11 @@
 //! From the paths to the LAN.
 
 use super::Endpoint;
+use super::feedback::SOON;
 use crate::clock::micros;
 use crate::config::{Config, Order};
 use crate::id::{FlowSeq, GlobalSeq, PathId};
+use crate::path::liveness::UNKNOWN;
 use crate::queue::Payload;
 use crate::receive::incoming::Incoming;
 use crate::receive::replay::Seen;
@@ -28,12 +30,6 @@ pub enum Refusal {
     Full,
 }
 
-/// At least so long a path that has not been heard of yet is waited for: how long it is is not known.
-const START: Duration = Duration::from_secs(1);
-
-/// A time that is up is prolonged by so much while a path is still delivering what was sent before.
-const RENEWAL: Duration = Duration::from_millis(5);
-
 /// How long a packet with this relative one-way delay (µs) waits for a missing one: until the slowest path of late would have
 /// delivered what was sent before it, and a quarter of that time more. As long as may be while a path's delay is not known.
 pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own: i64) -> Duration {
@@ -53,7 +49,7 @@ pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own
 
 fn is_live(config: &Config, path: &Incoming, now: Instant) -> bool {
     let own = path.bearable(config.keepalive.suspect_after);
-    let most = if path.is_heard { own } else { own.max(START) };
+    let most = if path.is_heard { own } else { own.max(UNKNOWN) };
     now.saturating_since(path.heard_at) < most
 }
 
@@ -171,7 +167,7 @@ impl<P: Payload> Endpoint<P> {
             let is_coming = bounds.timeout.is_none()
                 && now < last
                 && incoming.iter_mut().any(|path| path.is_on_its_way_to(now, global));
-            is_coming.then(|| now.saturating_add(RENEWAL).min(last))
+            is_coming.then(|| now.saturating_add(SOON).min(last))
         });
     }
 }

@@ -5,15 +5,11 @@ use crate::clock::micros;
 use crate::event::Event;
 use crate::flow::{Class, FlowKey};
 use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
-use crate::path::{Kept, Path};
+use crate::path::{EARLY, Kept, Path};
 use crate::queue::{Payload, Queue};
 use crate::scheduler::{self, Ask, Decision, Reason, Scheduler, View};
-use crate::wire::FULL_PACKET;
 use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
-
-/// A flow with more waiting is none that may hurry: as many as may leave before their time.
-const THIN: u64 = 2 * FULL_PACKET as u64;
 
 /// Packets of the bond that went on one path alone, up to now.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,7 +104,8 @@ impl<P: Payload> Endpoint<P> {
         let taken = self.backlog.pop(now, |flow, Queue { own, waiting }| {
             decision = if flow.class.is_duplicated() {
                 Decision { paths: for_copies, reason: Reason::Copies }
-            } else if flow.class == Class::LowDelay && own <= THIN {
+            // A flow with more waiting than may leave before its time is none that may hurry.
+            } else if flow.class == Class::LowDelay && own <= u64::from(EARLY) {
                 scheduler::hurried(&Ask { now, bucket: 0, waiting: own, usable }, views)
             } else {
                 let bucket = (flow.hash & buckets) as u16;

@@ -3,7 +3,7 @@
 use ropewalk_units::{Duration, Instant};
 
 /// Half the window of the minimum: BBR's MinRTTFilterLen is 10 s (draft-ietf-ccwg-bbr).
-const HALF_WINDOW: Duration = Duration::from_secs(5);
+pub(super) const HALF_WINDOW: Duration = Duration::from_secs(5);
 
 /// The least of the last 5 to 10 s.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use crate::event::PathState;
 use ropewalk_congestion::SmoothedRtt;
 use ropewalk_units::{Duration, Instant};
 
-/// A path that has not answered yet is up for so long: how long it is is not known.
-const START: Duration = Duration::from_secs(1);
+/// A path that has not answered yet is up for so long, and waited for: how long it is is not known (RFC 6298 §2.1, the first timeout).
+pub(crate) const UNKNOWN: Duration = Duration::from_secs(1);
 
 /// A path's state and what it rests on.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ impl Liveness {
     /// varies by: as RFC 6298 §2.3, four mean deviations, after the `answers` that at least must be missing.
     fn bearable(&self, configured: Duration, answers: u64, config: &KeepaliveConfig) -> Duration {
         if !self.is_proven {
-            return configured.max(START);
+            return configured.max(UNKNOWN);
         }
         let way_back = self.rtt.srtt().unwrap_or_default() / 2;
         let least = (config.interval * answers).min(configured.max(config.interval * 2));

@@ -1,9 +1,8 @@
 //! Does a path lose packets?
 
-use ropewalk_units::{Duration, Instant};
+use super::base_rtt::HALF_WINDOW;
+use ropewalk_units::Instant;
 
-/// Half the window, as that of the base round trip.
-const HALF_WINDOW: Duration = Duration::from_secs(5);
 /// One loss is chance.
 const SOME: u32 = 2;
 
@@ -53,6 +52,7 @@ impl Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ropewalk_units::Duration;
 
     #[test]
     fn two_in_ten_seconds_are_some() {

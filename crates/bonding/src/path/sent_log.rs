@@ -6,6 +6,9 @@ use ropewalk_congestion::PacketState;
 /// How many packets back: more than are under way in a second at 90 Mbit/s.
 const CAPACITY: u32 = 8192;
 
+/// So often a packet is sent again at the most: it is asked for twice, and goes once of itself when its path falls silent.
+const REPAIRS_MOST: u8 = 3;
+
 /// A packet that may be sent again, and what its header said.
 pub(crate) struct Kept<P> {
     pub(crate) packet: P,
@@ -25,6 +28,8 @@ pub(super) struct Sent<P> {
     /// The controller knows what became of it.
     pub(super) is_settled: bool,
     pub(super) kept: Option<Kept<P>>,
+    /// How often it was sent again.
+    pub(super) repairs: u8,
 }
 
 /// The last [`CAPACITY`] packets. Takes no memory before the first.
@@ -52,6 +57,19 @@ impl<P> SentLog<P> {
     #[inline]
     pub(super) fn get(&self, seq: PathSeq) -> Option<&Sent<P>> {
         self.0.get(Self::place(seq))?.as_ref().filter(|sent| sent.seq == seq)
+    }
+
+    /// It is to be sent again, if it is still there, and was not sent too often.
+    pub(super) fn repair(&mut self, seq: PathSeq) -> Option<&Kept<P>> {
+        let sent = self.0.get_mut(Self::place(seq))?.as_mut()?;
+        let may_go = sent.seq == seq && sent.repairs < REPAIRS_MOST;
+        sent.repairs += u8::from(may_go);
+        sent.kept.as_ref().filter(|_| may_go)
+    }
+
+    /// Is it so old that nothing is known of it?
+    pub(super) fn has_forgotten(&self, seq: PathSeq) -> bool {
+        self.get(seq).is_none()
     }
 
     /// It is reported, if it was not before.

@@ -49,6 +49,8 @@ pub struct ControlledPath<C> {
     /// Mean deviation of round trips (RFC 6298 §2).
     rttvar: Duration,
     min_rtt: Duration,
+    /// The round trip of the quickest packet told of last, and when it was.
+    latest: Option<(Instant, Duration)>,
     /// The sampler's clock: the times of ACKs that reports stand for.
     acked_at: Instant,
 }
@@ -68,6 +70,7 @@ impl<C: PathController> ControlledPath<C> {
             srtt: None,
             rttvar: Duration::ZERO,
             min_rtt: Duration::MAX,
+            latest: None,
             acked_at: now,
         }
     }
@@ -90,6 +93,14 @@ impl<C: PathController> ControlledPath<C> {
     /// By how much round trips deviate from the smoothed one, on average.
     pub fn rttvar(&self) -> Duration {
         self.rttvar
+    }
+
+    /// What the packets told of last waited in queues, `base` being a round trip without any. While none is on its way, the queue empties as
+    /// time goes.
+    pub fn measured_queue(&self, now: Instant, base: Duration) -> Duration {
+        let Some((at, rtt)) = self.latest else { return Duration::ZERO };
+        let idle = if self.inflight > 0 { Duration::ZERO } else { now.saturating_since(at) };
+        rtt.saturating_sub(base + idle)
     }
 
     /// May a packet of `size` octets leave? One may always be on its way.
@@ -201,6 +212,7 @@ impl<C: PathController> ControlledPath<C> {
         let Spread { excess, reordering } = report.spread;
         let least = rtt.saturating_sub(excess);
         self.min_rtt = self.min_rtt.min(least);
+        self.latest = Some((now, least.saturating_sub(reordering)));
         let error = self.srtt.map_or(Duration::ZERO, |srtt| srtt.max(rtt) - srtt.min(rtt));
         self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
         let srtt = self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8);
@@ -219,6 +231,7 @@ impl<C: PathController> ControlledPath<C> {
     /// No report came for long: nothing that was sent is on its way any more.
     pub fn on_timeout(&mut self, now: Instant) {
         self.inflight = 0;
+        self.latest = None;
         self.controller.on_timeout(now);
     }
 }

@@ -179,7 +179,10 @@ impl PathCopa {
             return;
         }
         let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
-        if !rate.is_app_limited || rate.delivery_rate > self.delivery_rate {
+        // What met a queue came as fast as the path goes, however little was sent.
+        let is_queued = self.delays.latest_queue() > SHORT * self.own_queue();
+        let is_limited = rate.is_app_limited && !(is_queued && crate::variant() & 2 != 0);
+        if !is_limited || rate.delivery_rate > self.delivery_rate {
             self.delivery_rate += gain * (rate.delivery_rate - self.delivery_rate);
         }
         self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
@@ -426,7 +429,7 @@ impl PathController for PathCopa {
     }
 
     fn bandwidth(&self) -> Option<Rate> {
-        let bandwidth = self.bandwidth.get();
+        let bandwidth = if crate::variant() & 4 != 0 { self.delivery_rate } else { self.bandwidth.get() };
         (bandwidth > 0.0).then(|| bbr::rate(bandwidth))
     }
 

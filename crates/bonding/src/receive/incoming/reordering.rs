@@ -8,8 +8,6 @@ use ropewalk_units::{Duration, Instant};
 const MARGIN: u64 = 2;
 /// Every so often what was seen before counts half.
 const HALF_LIFE: Duration = Duration::from_secs(5);
-/// Less is none.
-const LEAST: Duration = Duration::from_micros(100);
 /// A path is new until it has carried so many packets …
 const TRIAL_PACKETS: u32 = 64;
 /// … and that long its window is at least this: nothing is known of its reordering yet.
@@ -44,8 +42,8 @@ impl ReorderingWindow {
 
     fn fade(&mut self, now: Instant) {
         while now.saturating_since(self.since) >= HALF_LIFE {
-            if self.most.max(self.before) < LEAST {
-                (self.most, self.before, self.since) = (Duration::ZERO, Duration::ZERO, now);
+            if self.most.max(self.before) == Duration::ZERO {
+                self.since = now;
                 return;
             }
             self.before = self.most.max(self.before / 2);
@@ -96,8 +94,9 @@ mod tests {
         assert_eq!(window.length(at(10_000)), ms(8));
         window.note(at(14_000), ms(5));
         assert_eq!(window.length(at(15_000)), ms(10));
-        // Ten half-lives on, nothing is left of it.
-        assert_eq!(window.length(at(70_000)), Duration::ZERO);
+        // Ten half-lives on, hardly anything is left of it, and an hour later nothing.
+        assert!(window.length(at(70_000)) < Duration::from_micros(20));
+        assert_eq!(window.length(at(3_670_000)), Duration::ZERO);
         window.note(at(90_000), ms(3));
         assert_eq!(window.length(at(90_000)), ms(6));
     }
