@@ -388,3 +388,39 @@ fn a_second_line_of_any_rate_brings_what_it_can() {
         assert!(least(&got) >= 59.5 + gain, "{mbps}: {got:?}");
     }
 }
+
+/// The lines with a radio of 802.11b in place of LTE, and so many TCP flows. What a packet costs there is hardly its octets, and ACKs on their
+/// way back share the air with what comes.
+fn beside_a_radio(flows: u32) -> String {
+    let (before, after) = LINES.split_once("[links.lte]").expect("a line");
+    let bond = after.find("[bonds.home]").expect("a bond");
+    let radio = "[wifi]\nstandard = \"802.11b\"\ndata_rate = \"11 Mbit/s\"\nqueue = \"60 packets\"\n\
+        propagation = { model = \"disk\", reception = \"25 m\" }\n\
+        [wifi.stations]\nhub = { position = [\"0 m\", \"0 m\"] }\ncpe = { position = [\"12 m\", \"0 m\"] }\n\
+        [wifi.routes.lte]\nfrom = \"hub\"\nvia = []\nto = \"cpe\"\n";
+    let flow = |number| {
+        format!(
+            "[connections.flow{number}]\nprotocol = \"tcp\"\nfrom = \"server\"\nto = \"client\"\n\
+             tcp = {{ hystart = \"plus-plus\" }}\napplication = {{ kind = \"bulk\" }}\n"
+        )
+    };
+    let others: String = (1..flows).map(flow).collect();
+    format!("{before}{radio}{}{others}", &after[bond..])
+}
+
+#[test]
+fn a_radio_line_does_no_harm() {
+    for (mbps, flows) in [("20 Mbit/s", 1), ("60 Mbit/s", 1), ("20 Mbit/s", 4), ("60 Mbit/s", 4)] {
+        let text = beside_a_radio(flows);
+        let rate = [("links.dsl.rate", mbps)];
+        let single =
+            [("bonds.home.paths", "[{ link = \"dsl\", cost = 1 }]"), ("bonds.home.scheduler", "redundant")];
+        let all = |more: &[(&str, &str)], seed| {
+            let outcome = simulate(&text, &[&TCP[..], &rate, more].concat(), seed);
+            outcome.connections.iter().map(|row| row.goodput_mbps).sum::<f64>()
+        };
+        let ratios = [1, 2].map(|seed| all(&[], seed) / all(&single, seed));
+        println!("{mbps} and a radio, {flows} flows: {ratios:.3?} of the DSL line alone");
+        assert!(least(&ratios) >= 0.95, "{mbps}, {flows} flows: {ratios:?}");
+    }
+}

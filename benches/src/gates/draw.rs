@@ -2,13 +2,15 @@
 
 use ropewalk_sim::{Stream, Streams};
 
-/// A set of cases. Nobody tunes on the second.
+/// A set of cases. Nobody tunes on the second and the third.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Drawing {
     /// For work.
     First,
     /// For judging what was worked out on the first.
     Second,
+    /// For judging what the second has shown.
+    Third,
 }
 
 impl Drawing {
@@ -17,6 +19,7 @@ impl Drawing {
         match self {
             Self::First => 20_260_901,
             Self::Second => 77_003_177,
+            Self::Third => 31_415_927,
         }
     }
 }

@@ -22,8 +22,20 @@ pub(crate) struct Setting<'a> {
     pub(crate) scale: Scale,
     /// The scheduler of the bonds, where a gate does not have its own.
     pub(crate) scheduler: &'a str,
+    /// So many of each gate instead: of the whole cases no more than there are, of short ones as many as are asked for.
+    pub(crate) count: Option<usize>,
     /// Recorded lines.
     pub(crate) traces: Option<&'a Path>,
+}
+
+impl Setting<'_> {
+    fn count(&self, own: usize) -> usize {
+        match (self.count, self.scale) {
+            (None, _) => own,
+            (Some(asked), Scale::Quick) => asked,
+            (Some(asked), Scale::Whole) => own.min(asked),
+        }
+    }
 }
 
 /// All cases, by gate.
@@ -47,7 +59,7 @@ fn each(
     count: usize,
     mut draw: impl FnMut(&mut Draw, usize) -> (String, Vec<Run>, Judge),
 ) {
-    for number in 0..count {
+    for number in 0..setting.count(count) {
         let (what, runs, judge) = draw(&mut Draw::new(setting.drawing, gate, number), number);
         cases.push(Case { gate, number, what, runs, judge });
     }

@@ -27,7 +27,7 @@ use std::process::ExitCode;
     about = "Judges bonds on random cases, each beside every line alone through a bare tunnel"
 )]
 struct Options {
-    /// Which cases: the first drawing is for work, the second judges it
+    /// Which cases: the first drawing is for work, the others judge it
     #[arg(value_enum, default_value_t = Drawing::First)]
     drawing: Drawing,
     /// A few short cases of each gate
@@ -36,7 +36,7 @@ struct Options {
     /// These gates alone, by the beginning of their names
     #[arg(long = "gate", value_name = "NAME")]
     gates: Vec<String>,
-    /// The first so many cases of each gate
+    /// The first so many cases of each gate; with --quick, so many short ones
     #[arg(long, value_name = "CASES")]
     count: Option<usize>,
     /// The bonds' scheduler, where a gate has none of its own
@@ -65,10 +65,10 @@ fn main() -> ExitCode {
         drawing: options.drawing,
         scale: if options.quick { Scale::Quick } else { Scale::Whole },
         scheduler: &options.scheduler,
+        count: options.count,
         traces: options.traces.as_deref(),
     };
     let mut cases = families::all(&setting);
-    cases.retain(|case| options.count.is_none_or(|count| case.number < count));
     cases.retain(|case| {
         options.gates.is_empty() || options.gates.iter().any(|gate| case.gate.starts_with(gate.as_str()))
     });

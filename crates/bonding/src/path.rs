@@ -408,12 +408,7 @@ impl<P> Path<P> {
         let inflight = f64::from(self.channel.inflight());
         let time =
             self.known_rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(inflight / rate.max(1.0)));
-        let own = time.saturating_sub(base);
-        if ropewalk_congestion::variant() & 1 != 0 {
-            own.max(self.channel.measured_queue(now, base))
-        } else {
-            own
-        }
+        time.saturating_sub(base).max(self.channel.measured_queue(now, base))
     }
 
     /// How much later than its other packets those come that it loses: the next packet shows what is missing, a quarter of a round trip it
@@ -531,6 +526,23 @@ mod tests {
             &KeepaliveConfig::default(),
         );
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(18)));
+    }
+
+    /// Others' packets stand in it, so neither what is on its way nor the rate tells of it.
+    #[test]
+    fn a_queue_is_as_long_as_what_came_last_has_waited_in_it() {
+        let ms = Duration::from_millis;
+        let mut path = sent(10);
+        path.on_report(at(42), &report(10, 4, 0, 4), WayBack::default(), &KeepaliveConfig::default());
+        assert_eq!(path.queueing_delay(at(42)), ms(0));
+        // The quickest of the others took 130 ms, the first ones 36.
+        path.on_report(at(142), &report(10, 10, 0, 10), WayBack::default(), &KeepaliveConfig::default());
+        assert_eq!(path.queueing_delay(at(142)), ms(94));
+        // Nothing of ours is in it: it may be empty when that time is over.
+        assert_eq!(path.queueing_delay(at(172)), ms(64));
+        assert_eq!(path.queueing_delay(at(300)), ms(0));
+        path.on_sent(at(172), 1500, None);
+        assert_eq!(path.queueing_delay(at(300)), ms(94));
     }
 
     #[test]

@@ -42,10 +42,3 @@ pub use smoothed_rtt::SmoothedRtt;
 
 #[cfg(test)]
 mod tests;
-
-/// TEMPORARY
-#[allow(warnings, clippy::all)]
-pub fn variant() -> u32 {
-    static V: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
-    *V.get_or_init(|| std::env::var("V").ok().and_then(|v| v.parse().ok()).unwrap_or(0))
-}

@@ -180,8 +180,7 @@ impl PathCopa {
         }
         let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
         // What met a queue came as fast as the path goes, however little was sent.
-        let is_queued = self.delays.latest_queue() > SHORT * self.own_queue();
-        let is_limited = rate.is_app_limited && !(is_queued && crate::variant() & 2 != 0);
+        let is_limited = rate.is_app_limited && self.delays.latest_queue() <= SHORT * self.own_queue();
         if !is_limited || rate.delivery_rate > self.delivery_rate {
             self.delivery_rate += gain * (rate.delivery_rate - self.delivery_rate);
         }
@@ -429,8 +428,7 @@ impl PathController for PathCopa {
     }
 
     fn bandwidth(&self) -> Option<Rate> {
-        let bandwidth = if crate::variant() & 4 != 0 { self.delivery_rate } else { self.bandwidth.get() };
-        (bandwidth > 0.0).then(|| bbr::rate(bandwidth))
+        (self.delivery_rate > 0.0).then(|| bbr::rate(self.delivery_rate))
     }
 
     fn base_rtt(&self) -> Option<Duration> {
