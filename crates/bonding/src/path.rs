@@ -37,22 +37,22 @@ const SHARE_SHIFT: u32 = 9;
 /// could be longer than the line's buffer.
 pub(crate) const EARLY: u32 = 2 * FULL_PACKET;
 
-/// How a report came, by the round trips without queues of paths. Reports take the shortest path while it lives.
+/// How a report came.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct WayBack {
-    pub(crate) taken: Duration,
+    /// The round trip without queue of the shortest path.
     pub(crate) shortest: Duration,
-    /// By how much longer it took than the quickest packet that came the same way of late.
+    /// By how much later it came than the quickest packet does by the path with the shortest way. One clock stamps all that the peer sends, so
+    /// this needs no round trip, which a queue on the way there would be a part of.
     pub(crate) late: Duration,
 }
 
 impl WayBack {
-    /// A round trip as though its report had come by the shortest path, as quickly as it can: what the way back adds is none of the
+    /// A round trip as though its report had come by the shortest way back, as quickly as it can: what the way back adds is none of the
     /// path's delay.
     fn usual(self, rtt: Duration) -> Duration {
         // No wait is longer than the round trip that it is a part of: then the peer slept, and its clock stood still.
-        let late = if self.late < rtt { self.late } else { Duration::ZERO };
-        (rtt + self.shortest / 2).saturating_sub(self.taken / 2 + late)
+        if self.late < rtt { rtt - self.late } else { rtt }
     }
 }
 

@@ -283,9 +283,15 @@ impl<P: Payload> Endpoint<P> {
     /// How a report came that was made when the peer's clock showed `made`.
     fn way_back(&mut self, now: Instant, path: PathId, made: u32) -> WayBack {
         let delay = self.measured_reference.relative(micros(now).wrapping_sub(made));
-        let late = self.incoming[path.index()].on_report(now, delay);
+        self.incoming[path.index()].note_report(now, delay);
+        let mut least = [None; MAX_PATHS];
+        for (least, path) in least.iter_mut().zip(&self.incoming) {
+            *least = path.least_delay(now);
+        }
+        let count = self.incoming.len();
+        let late = self.incoming[path.index()].lateness(delay, &least[..count]);
         let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
-        WayBack { taken: self.paths[path.index()].base_rtt().unwrap_or(shortest), shortest, late }
+        WayBack { shortest, late }
     }
 
     fn weights(&self, now: Instant) -> [u32; MAX_PATHS] {

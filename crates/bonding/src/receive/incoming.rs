@@ -8,7 +8,7 @@ mod train;
 pub(crate) use delays::Extremes;
 
 use crate::clock::micros;
-use crate::id::{GlobalSeq, PathId, PathSeq};
+use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
 use crate::wire::control::{Keepalive, Missing, PathReport, TICK, TrainPacket};
 use crate::wire::header::{DataHeader, Transmission};
 use gaps::{Gaps, Terms};
@@ -26,6 +26,8 @@ fn ticks(micros: u32) -> u16 {
 
 /// A path's receiving side.
 pub(crate) struct Incoming {
+    /// Which of the bond's paths.
+    place: usize,
     next: PathSeq,
     pub(crate) received_packets: u64,
     pub(crate) received_bytes: u64,
@@ -43,6 +45,8 @@ pub(crate) struct Incoming {
     pub(crate) recent: Extremes,
     /// The same of reports.
     reports: Extremes,
+    /// By how much less the least delay of each path was than this one's when both had been heard of, µs.
+    ahead: [i64; MAX_PATHS],
     /// The bond's greatest number known to have been sent before or with what came.
     highest: Option<GlobalSeq>,
     /// All packets of the bond from this one to the last data packet went on this path alone.
@@ -64,8 +68,9 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    pub(crate) fn new(reordering: u8, now: Instant) -> Self {
+    pub(crate) fn new(place: usize, reordering: u8, now: Instant) -> Self {
         Self {
+            place,
             next: PathSeq::new(0),
             received_packets: 0,
             received_bytes: 0,
@@ -78,6 +83,7 @@ impl Incoming {
             train: Train::default(),
             recent: Extremes::new(now),
             reports: Extremes::new(now),
+            ahead: [0; MAX_PATHS],
             highest: None,
             solo_from: GlobalSeq::new(0),
             solo_until: GlobalSeq::new(0),
@@ -203,11 +209,27 @@ impl Incoming {
         self.reordering_time = own.map_or(Duration::MAX, |round_trip| round_trip / 4);
     }
 
-    /// A report of the peer's came by this path: by how much later than the quickest packet of late.
-    pub(crate) fn on_report(&mut self, now: Instant, relative: i64) -> Duration {
+    /// A report of the peer's came by this path.
+    pub(crate) fn note_report(&mut self, now: Instant, relative: i64) {
         self.reports.note(now, relative);
-        let least = [self.reports.least(), self.recent.least()].into_iter().flatten().min();
-        Duration::from_micros((relative - least.unwrap_or(relative)).max(0) as u64)
+    }
+
+    /// The relative delay of the quickest packet that came by this path in the last second, reports among them; of one that rests, of its last
+    /// keepalives.
+    pub(crate) fn least_delay(&self, now: Instant) -> Option<i64> {
+        let delays = [&self.reports, &self.recent].into_iter();
+        delays.filter_map(|delays| delays.least_since(now, self.rest * 2)).min()
+    }
+
+    /// By how much later a report came by this path than the quickest packet does by the path with the shortest way. `least` has the least delay
+    /// of each path. How much shorter the way of one is that is silent now is remembered.
+    pub(crate) fn lateness(&mut self, relative: i64, least: &[Option<i64>]) -> Duration {
+        let own = least[self.place].unwrap_or(relative);
+        for (ahead, least) in self.ahead.iter_mut().zip(least) {
+            *ahead = least.map_or(*ahead, |least| own - least);
+        }
+        let ahead = self.ahead.iter().copied().max().unwrap_or_default();
+        Duration::from_micros((relative - own + ahead).max(0) as u64)
     }
 
     /// What the peer is to send again now, of what it keeps.
@@ -288,8 +310,12 @@ mod tests {
     #[test]
     fn a_report_is_late_by_as_much_as_it_took_longer_than_the_quickest_of_late() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut path = Incoming::new(3, at(0));
-        let mut late = |millis, relative| path.on_report(at(millis), relative).as_micros();
+        let mut path = Incoming::new(0, 3, at(0));
+        let mut late = |millis, relative| {
+            path.note_report(at(millis), relative);
+            let least = path.least_delay(at(millis));
+            path.lateness(relative, &[least]).as_micros()
+        };
         assert_eq!(late(0, 4_000), 0);
         assert_eq!(late(10, 9_000), 5_000);
         assert_eq!(late(20, 3_000), 0);
@@ -299,5 +325,25 @@ mod tests {
             late(600 + step * 100, 13_000);
         }
         assert_eq!(late(2_200, 13_000), 0);
+    }
+
+    #[test]
+    fn a_report_by_a_longer_way_is_later_than_by_the_shortest_which_may_be_silent() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let mut path = Incoming::new(1, 3, at(0));
+        let mut late = |millis, relative, other| {
+            path.note_report(at(millis), relative);
+            let least = path.least_delay(at(millis));
+            path.lateness(relative, &[other, least]).as_micros()
+        };
+        assert_eq!(late(0, 20_000, None), 0);
+        assert_eq!(late(10, 21_000, Some(8_000)), 13_000);
+        assert_eq!(late(20, 20_000, Some(8_000)), 12_000);
+        // The other is heard of no more, and clocks drift.
+        for step in 0..30 {
+            late(100 + step * 100, 25_000, None);
+        }
+        assert_eq!(late(3_200, 25_000, None), 12_000);
+        assert_eq!(late(3_300, 25_000, Some(30_000)), 0);
     }
 }

@@ -47,4 +47,10 @@ impl Extremes {
             (None, None) => None,
         }
     }
+
+    /// The least, if anything came in the last second, or so much longer ago.
+    pub(super) fn least_since(&self, now: Instant, longer: Duration) -> Option<i64> {
+        let age = now.saturating_since(self.since);
+        if age < HALF_WINDOW * 2 + longer { self.least() } else { None }
+    }
 }
