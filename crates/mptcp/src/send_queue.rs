@@ -1,7 +1,7 @@
 //! What the connection has written and the peer has not yet data-acknowledged, and which subflows carried it.
 
 use ropewalk_units::Dsn;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A set of subflows, by their slots.
 pub(crate) type Slots = u64;
@@ -59,8 +59,9 @@ pub(crate) struct SendQueue {
     written: u64,
     /// From `una` to `next`, in order and without gaps.
     sent: VecDeque<Sent>,
-    /// Starts of the ranges to reinject.
-    reinject: VecDeque<u64>,
+    /// Starts of the ranges to reinject, the oldest first whenever they were queued: the peer waits for that one (RFC 8684
+    /// §3.3.6, the head of the connection-level data queue).
+    reinject: BTreeSet<u64>,
 }
 
 impl SendQueue {
@@ -72,7 +73,7 @@ impl SendQueue {
             next: 0,
             written: 0,
             sent: VecDeque::new(),
-            reinject: VecDeque::new(),
+            reinject: BTreeSet::new(),
         }
     }
 
@@ -177,7 +178,7 @@ impl SendQueue {
             if sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0 && !sent.queued {
                 sent.queued = true;
                 octets += u64::from(sent.len);
-                self.reinject.push_back(sent.start);
+                self.reinject.insert(sent.start);
             }
         }
         octets
@@ -190,7 +191,7 @@ impl SendQueue {
             && !oldest.queued
         {
             oldest.queued = true;
-            self.reinject.push_front(oldest.start);
+            self.reinject.insert(oldest.start);
         }
     }
 
@@ -210,7 +211,7 @@ impl SendQueue {
             head.carriers = 0;
             if !head.queued {
                 head.queued = true;
-                self.reinject.push_front(head.start);
+                self.reinject.insert(head.start);
             }
         }
     }
@@ -220,19 +221,19 @@ impl SendQueue {
         self.reinject.clear();
         for sent in &mut self.sent {
             sent.queued = true;
-            self.reinject.push_back(sent.start);
+            self.reinject.insert(sent.start);
         }
     }
 
     /// Is there anything to reinject? Forgets what has been DATA_ACKed meanwhile.
     pub(crate) fn reinjection(&mut self) -> Option<Sent> {
-        while let Some(&start) = self.reinject.front() {
+        while let Some(&start) = self.reinject.first() {
             if let Some(at) = self.index_of(start.max(self.una))
                 && self.sent[at].queued
             {
                 return Some(self.sent[at]);
             }
-            self.reinject.pop_front();
+            self.reinject.pop_first();
         }
         None
     }
@@ -245,7 +246,7 @@ impl SendQueue {
     /// Takes the range that [`SendQueue::reinjection`] gave off the queue without sending it: subflows that
     /// live carry it already.
     pub(crate) fn skip_reinjection(&mut self) {
-        if let Some(start) = self.reinject.pop_front()
+        if let Some(start) = self.reinject.pop_first()
             && let Some(at) = self.index_of(start.max(self.una))
         {
             self.sent[at].queued = false;
@@ -270,9 +271,17 @@ impl SendQueue {
         sent.queued = false;
     }
 
+    /// Nothing waits for reinjection any more.
+    pub(crate) fn cancel_reinjections(&mut self) {
+        self.reinject.clear();
+        for sent in &mut self.sent {
+            sent.queued = false;
+        }
+    }
+
     /// Everything from `data` on counts as never sent: it is sent again under an infinite mapping.
     pub(crate) fn rewind(&mut self, data: u64) {
-        self.reinject.clear();
+        self.cancel_reinjections();
         while let Some(last) = self.sent.back_mut()
             && last.end() > data
         {
@@ -281,9 +290,6 @@ impl SendQueue {
                 break;
             }
             self.sent.pop_back();
-        }
-        for sent in &mut self.sent {
-            sent.queued = false;
         }
         self.next = self.next.min(data.max(self.una));
     }
@@ -299,7 +305,7 @@ impl SendQueue {
         first.len -= rest.len;
         if rest.queued {
             // The queue names ranges by their start.
-            self.reinject.push_front(rest.start);
+            self.reinject.insert(rest.start);
         }
         self.sent.insert(at + 1, rest);
     }
@@ -410,6 +416,19 @@ mod tests {
             queue.send_again(sent.start, sent.len, to(1, 0));
         }
         assert_eq!(again, [(1500, 2000), (2000, 4000)]);
+    }
+
+    #[test]
+    fn the_oldest_range_is_reinjected_first_whenever_it_was_queued() {
+        let mut queue = queue();
+        queue.requeue(1, 0b01);
+        queue.requeue(0, 0b10);
+        let mut again = Vec::new();
+        while let Some(sent) = queue.reinjection() {
+            again.push(sent.start);
+            queue.send_again(sent.start, sent.len, to(2, 0));
+        }
+        assert_eq!(again, [0, 1000, 2000]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The ways back to plain TCP, and MP_FASTCLOSE (RFC 8684 §3.5, §3.7).
 
 use crate::script::{Script, config, small_window};
-use ropewalk_mptcp::{Config, Event, FailureReason, FallbackReason, Scheduler, SubflowCloseReason};
+use ropewalk_mptcp::{
+    Config, Event, FailureReason, FallbackReason, ReinjectAfterTimeout, Scheduler, SubflowCloseReason,
+};
 use ropewalk_wire::{Flags, MptcpOption, ResetReason};
 
 fn fell_back(script: &mut Script) -> Option<FallbackReason> {
@@ -56,6 +58,30 @@ fn data_acknowledged_without_options_on_the_only_subflow_is_plain_tcp() {
     );
     let [(_, segment)] = &server.take_out()[..] else { panic!("one segment") };
     assert!(segment.options.mptcp.is_empty(), "no options behind the infinite mapping: {segment:?}");
+}
+
+/// Where a timeout has put everything into the queue for other subflows, nothing of it comes a second time in the plain stream.
+#[test]
+fn what_waits_to_be_reinjected_is_not_sent_twice_after_a_fallback() {
+    let mut server = Script::server(Config { reinject_after_timeout: ReinjectAfterTimeout::All, ..config() });
+    server.run("push 40000");
+    let _ = server.take_out();
+    // The tail loss probe, then the timeout.
+    for _ in 0..2 {
+        server.pass_until_output(3000);
+        let _ = server.take_out();
+    }
+    server.run("0 < . 1:1 ack 1001 win 60000");
+    assert_eq!(fell_back(&mut server), Some(FallbackReason::Stripped));
+    let mut next = 1001;
+    while next < 40_001 {
+        for (_, segment) in server.take_out() {
+            let first = segment.seq.since(server.ends[0].iss);
+            assert_eq!(segment.payload.offset + 1, u64::from(first), "the stream as it is");
+            next = next.max(first + segment.payload.len);
+        }
+        server.run(&format!("0 < . 1:1 ack {next} win 60000"));
+    }
 }
 
 /// Only the way back drops options: what was sent before the infinite mapping keeps its own, and its ACKs count.
@@ -350,6 +376,29 @@ fn a_closed_window_is_not_probed_for_ever_where_options_are_stripped() {
     let why = MptcpOption::Reset { transient: false, reason: ResetReason::Middlebox };
     assert!(reset.expect("given up").options.mptcp.rare().contains(&why));
     assert!(server.connection.stats().window_probes >= 6, "not at once");
+}
+
+/// … and a subflow that never carried data, and so never had any acknowledged, no less.
+#[test]
+fn no_subflow_is_probed_for_ever_where_options_are_stripped() {
+    let mut server = closed_window();
+    server.join();
+    let mut alive = [true; 2];
+    for _ in 0..600_000 {
+        for (id, segment) in server.take_out() {
+            let at = id.0 as usize;
+            if segment.flags.contains(Flags::RST) {
+                alive[at] = false;
+            } else {
+                server.run(["0 < . 1:1 ack 1001 win 60000", "1 < . 1:1 ack 1 win 60000"][at]);
+            }
+        }
+        if alive == [false; 2] {
+            return;
+        }
+        server.run("+1");
+    }
+    panic!("{alive:?}");
 }
 
 /// … and one whose answers have them is probed as long as the window stays closed.

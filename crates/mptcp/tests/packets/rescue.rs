@@ -135,3 +135,27 @@ fn when_a_join_is_refused_the_open_subflows_ask_whether_the_peer_knows_the_conne
          0 > . 0:0 ack 1",
     );
 }
+
+#[test]
+fn what_dead_subflows_carried_is_sent_again_from_the_oldest_octet_on() {
+    let mut server = Script::server(Config { scheduler: Scheduler::RoundRobin, ..config() });
+    server.join();
+    server.run("push 20000");
+    let sent = server.take_out();
+    let carries = |at: u32, data| sent.iter().any(|(id, s)| id.0 == at && s.payload.offset == data);
+    assert!(carries(0, 0) && carries(1, 1000));
+    // The newer octets' subflow ends first, and subflow 0 has no room for what it carried.
+    server.run(
+        "1 < R 1:1
+         > nothing
+         0 < R 1:1
+         > nothing
+         +1 2 < S 0:1 win 60000 mss 1024 sackok join
+         2 > S. 0:1 ack 1 join
+         +20 2 < . 1:1 ack 1 win 60000 join
+         2 > . 1:1 ack 1
+         2 > . 1:1001 map 0 1 1000
+         2 > . 1001:2001 map 1000 1001 1000
+         2 > . 2001:3001 map 2000 2001 1000",
+    );
+}
