@@ -9,6 +9,17 @@ pub(crate) type Slots = u64;
 /// Octets kept together in one entry at most, so that a reinjection moves pieces and not everything.
 const ENTRY_MAX: u32 = 64 * 1024;
 
+/// Whom a range waits for in the reinjection queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Awaits {
+    /// It does not wait.
+    Nobody,
+    /// Those that do not carry it: its carriers send it again themselves (RFC 8684 §3.3.6).
+    Others,
+    /// Whoever is next.
+    Anybody,
+}
+
 /// A range that was given to at least one subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sent {
@@ -16,8 +27,7 @@ pub(crate) struct Sent {
     pub(crate) start: u64,
     /// Octets.
     pub(crate) len: u32,
-    /// Waits in the reinjection queue.
-    queued: bool,
+    awaits: Awaits,
     /// Index of the subflow that was given it last.
     pub(crate) latest: u32,
     /// Where it ends in that subflow's own stream.
@@ -31,9 +41,21 @@ impl Sent {
         self.start + self.len as u64
     }
 
+    fn is_queued(&self) -> bool {
+        self.awaits != Awaits::Nobody
+    }
+
+    /// The subflows that it must not be given to.
+    pub(crate) fn excluded(&self) -> Slots {
+        if self.awaits == Awaits::Others { self.carriers } else { 0 }
+    }
+
     /// Can it be prolonged by `len` octets for this subflow?
     fn takes(&self, subflow: u32, slot: u8, len: u32) -> bool {
-        self.latest == subflow && self.carriers == 1 << slot && !self.queued && self.len + len <= ENTRY_MAX
+        self.latest == subflow
+            && self.carriers == 1 << slot
+            && !self.is_queued()
+            && self.len + len <= ENTRY_MAX
     }
 }
 
@@ -123,7 +145,7 @@ impl SendQueue {
         self.sent.push_back(Sent {
             start,
             len,
-            queued: false,
+            awaits: Awaits::Nobody,
             latest: to.subflow,
             position_end: to.position_end,
             carriers: 1 << to.slot,
@@ -175,8 +197,8 @@ impl SendQueue {
     pub(crate) fn requeue(&mut self, slot: u8, healthy: Slots) -> u64 {
         let mut octets = 0;
         for sent in &mut self.sent {
-            if sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0 && !sent.queued {
-                sent.queued = true;
+            if sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0 && !sent.is_queued() {
+                sent.awaits = Awaits::Others;
                 octets += u64::from(sent.len);
                 self.reinject.insert(sent.start);
             }
@@ -188,9 +210,9 @@ impl SendQueue {
     pub(crate) fn requeue_oldest(&mut self, slot: u8, healthy: Slots) {
         let only_there = |sent: &&mut Sent| sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0;
         if let Some(oldest) = self.sent.iter_mut().find(only_there)
-            && !oldest.queued
+            && !oldest.is_queued()
         {
-            oldest.queued = true;
+            oldest.awaits = Awaits::Others;
             self.reinject.insert(oldest.start);
         }
     }
@@ -209,10 +231,8 @@ impl SendQueue {
     pub(crate) fn requeue_head(&mut self) {
         if let Some(head) = self.sent.front_mut() {
             head.carriers = 0;
-            if !head.queued {
-                head.queued = true;
-                self.reinject.insert(head.start);
-            }
+            head.awaits = Awaits::Anybody;
+            self.reinject.insert(head.start);
         }
     }
 
@@ -220,7 +240,7 @@ impl SendQueue {
     pub(crate) fn requeue_everything(&mut self) {
         self.reinject.clear();
         for sent in &mut self.sent {
-            sent.queued = true;
+            sent.awaits = Awaits::Anybody;
             self.reinject.insert(sent.start);
         }
     }
@@ -229,7 +249,7 @@ impl SendQueue {
     pub(crate) fn reinjection(&mut self) -> Option<Sent> {
         while let Some(&start) = self.reinject.first() {
             if let Some(at) = self.index_of(start.max(self.una))
-                && self.sent[at].queued
+                && self.sent[at].is_queued()
             {
                 return Some(self.sent[at]);
             }
@@ -249,7 +269,7 @@ impl SendQueue {
         if let Some(start) = self.reinject.pop_first()
             && let Some(at) = self.index_of(start.max(self.una))
         {
-            self.sent[at].queued = false;
+            self.sent[at].awaits = Awaits::Nobody;
         }
     }
 
@@ -268,14 +288,14 @@ impl SendQueue {
         sent.latest = to.subflow;
         sent.position_end = to.position_end;
         sent.carriers |= 1 << to.slot;
-        sent.queued = false;
+        sent.awaits = Awaits::Nobody;
     }
 
     /// Nothing waits for reinjection any more.
     pub(crate) fn cancel_reinjections(&mut self) {
         self.reinject.clear();
         for sent in &mut self.sent {
-            sent.queued = false;
+            sent.awaits = Awaits::Nobody;
         }
     }
 
@@ -303,7 +323,7 @@ impl SendQueue {
         let first = &mut self.sent[at];
         let rest = Sent { start, len: (first.end() - start) as u32, ..*first };
         first.len -= rest.len;
-        if rest.queued {
+        if rest.is_queued() {
             // The queue names ranges by their start.
             self.reinject.insert(rest.start);
         }

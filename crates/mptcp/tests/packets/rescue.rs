@@ -2,6 +2,8 @@
 
 use crate::script::{Script, address, config};
 use ropewalk_mptcp::{Config, Event, Path, PathManager, ReinjectAfterTimeout, Scheduler, SubflowId};
+use ropewalk_units::Seq;
+use std::collections::BTreeMap;
 
 /// Subflow 0 with a round trip of 20 ms, subflow 1 with one of 5 ms. The peer's window is 15 000 octets; subflow 1 has acknowledged
 /// its 10 000, and subflow 0 holds the rest.
@@ -90,6 +92,29 @@ fn what_a_subflow_carries_goes_to_others_bit_by_bit_and_all_of_it_when_it_is_sta
     server.join();
     server.run("push 20000");
     assert_eq!(reinjected_by_timeout(&mut server), [1000, 2000, 3000, 10_000]);
+}
+
+/// RFC 8684 §3.3.6: data is sent again on *different* subflows. Its own sends it again as TCP does.
+#[test]
+fn no_subflow_is_given_what_it_carries_already() {
+    for subflows in [1, 2] {
+        let reinject_after_timeout = ReinjectAfterTimeout::All;
+        let mut server = Script::server(Config { reinject_after_timeout, stale_loss_cnt: 10, ..config() });
+        for _ in 1..subflows {
+            server.join();
+        }
+        server.run("push 4000");
+        let mut places: BTreeMap<(u32, u64), Seq> = BTreeMap::new();
+        for _ in 0..5000 {
+            for (id, segment) in server.take_out().iter().filter(|(_, segment)| segment.payload.len > 0) {
+                let first = *places.entry((id.0, segment.payload.offset)).or_insert(segment.seq);
+                assert_eq!(segment.seq, first, "{} on {id:?}, of {subflows}", segment.payload.offset);
+            }
+            server.run("+1");
+        }
+        let reinjected = server.connection.stats().reinjected_bytes;
+        assert_eq!(reinjected > 0, subflows > 1, "{reinjected} octets on other subflows");
+    }
 }
 
 #[test]
