@@ -4,7 +4,7 @@ use crate::script::{Script, config};
 use ropewalk_mptcp::{
     Config, Coupling, Event, FailureReason, FallbackReason, PathManager, ScriptedAction, ScriptedStep,
 };
-use ropewalk_tcp::CongestionControl;
+use ropewalk_tcp::{CongestionControl, SubflowAcks};
 use ropewalk_units::Duration;
 use ropewalk_wire::{Join, MptcpOption};
 
@@ -86,4 +86,32 @@ fn data_without_options_after_the_handshake_were_stripped() {
     let mut client = Script::client(config());
     client.run("+1 0 < . 1:101 ack 1 win 60000");
     assert!(client.events().contains(&Event::FellBack(FallbackReason::Stripped)));
+}
+
+/// What waited for the order of data is taken when its turn comes, though later segments have acknowledged more meanwhile than
+/// RFC 5961 §5.2 allows it to be behind.
+#[test]
+fn what_waited_for_the_order_of_data_is_taken_however_old_its_acknowledgement_is() {
+    let mut config = config();
+    config.tcp.quirks.subflow_acks = SubflowAcks::InDataOrder;
+    let mut server = Script::accept(config, "S 0:1 win 1000 mss 1024 sackok capable");
+    server.run(
+        "0 > S. 0:1 ack 1 capable
+         +20 0 < . 1:1 ack 1 win 1000 capable
+         +1 1 < S 0:1 win 1000 mss 1024 sackok join
+         1 > S. 0:1 ack 1 join
+         +20 1 < . 1:1 ack 1 win 1000 join
+         1 > . 1:1 ack 1
+         0 < . 1:1 ack 1 win 1000 dack 0 prio 1
+         1 < . 1:101 ack 1 win 1000 dack 0 map 100 1 100
+         > nothing
+         push 1000
+         1 > . 1:1001 ack 1
+         +20 1 < . 101:101 ack 1001 win 1000 dack 1000
+         push 1000
+         1 > . 1001:2001 ack 1
+         +20 1 < . 101:101 ack 2001 win 1000 dack 2000
+         0 < . 1:101 ack 1 win 1000 dack 2000 map 0 1 100",
+    );
+    assert_eq!(server.connection.readable(), 200);
 }

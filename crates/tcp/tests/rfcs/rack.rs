@@ -142,3 +142,21 @@ fn after_a_timeout_the_next_tail_is_probed() {
     ",
     );
 }
+
+/// RFC 8985 §6.3: a timeout marks the first segment, and what was sent a round trip and the reordering window ago.
+#[test]
+fn a_timeout_leaves_alone_what_was_sent_less_than_a_round_trip_ago() {
+    let mut s = Script::established(rack());
+    s.run(
+        "
+        push 2000
+        > . 1:1001
+        > . 1001:2001
+        +190
+        push 1000
+        > . 2001:3001
+        +10 > . 1:1001
+    ",
+    );
+    println!("{} {} {}", s.tcp.pipe(), s.tcp.cwnd(), s.tcp.stats().timeouts);
+}
