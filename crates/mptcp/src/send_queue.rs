@@ -439,6 +439,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_rewound_is_sent_anew_and_not_reinjected() {
+        let mut queue = queue();
+        queue.requeue(0, 0b10);
+        queue.rewind(1500);
+        assert_eq!((queue.next(), queue.unscheduled()), (1500, 8500));
+        assert!(queue.reinjection().is_none());
+        queue.send_new(2500, to(1, 9000));
+        assert!(queue.acknowledge(1500));
+        let head = queue.head().unwrap();
+        assert_eq!((head.start, head.end(), head.latest), (1500, 4000, 1));
+    }
+
+    #[test]
     fn the_oldest_range_is_reinjected_first_whenever_it_was_queued() {
         let mut queue = queue();
         queue.requeue(1, 0b01);

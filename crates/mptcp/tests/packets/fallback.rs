@@ -227,6 +227,29 @@ fn a_connection_that_fell_back_takes_no_joins_and_sends_no_options_again() {
     assert!(server.refused());
 }
 
+/// The subflow's own FINs, for there is no DATA_FIN any more.
+#[test]
+fn after_a_fallback_a_fin_ends_each_direction() {
+    let mut server = Script::accept(config(), "S 0:1 win 60000 mss 1024 sackok");
+    server.run(
+        "0 > S. 0:1 ack 1 nomptcp
+         +20 0 < . 1:1 ack 1 win 60000
+         +20 0 < F. 1:102 ack 1 win 60000
+         0 > . 1:1 ack 102 nomptcp",
+    );
+    assert!(server.events().contains(&Event::PeerFinished));
+    assert!(!server.connection.is_closed());
+    server.run(
+        "push 100
+         0 > . 1:101 ack 102 nomptcp
+         finish
+         0 > F. 101:102 ack 102 nomptcp
+         +20 0 < . 102:102 ack 102 win 60000",
+    );
+    assert!(server.events().contains(&Event::FinishAcknowledged));
+    assert!(server.connection.is_closed());
+}
+
 #[test]
 fn a_fast_close_with_our_key_ends_the_connection_on_an_ack_or_a_rst() {
     for flags in [".", "R"] {

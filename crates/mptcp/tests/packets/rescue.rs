@@ -37,7 +37,7 @@ fn a_subflow_that_holds_the_window_up_is_penalized_once_a_round_trip() {
     assert_eq!(penalties(&mut server), 1);
     server.run("+2 1 < . 1:1 ack 10001 win 5000 dack 10000");
     assert_eq!(penalties(&mut server), 0, "not again within a round trip of the fast one");
-    server.run("+4 1 < . 1:1 ack 10001 win 5000 dack 10000");
+    server.run("+3 1 < . 1:1 ack 10001 win 5000 dack 10000");
     assert_eq!(penalties(&mut server), 1);
 }
 
@@ -141,6 +141,25 @@ fn an_idle_subflow_carries_the_oldest_piece_when_no_data_ack_comes() {
     assert!(silent.tcp().consecutive_timeouts() <= 2, "it is not waited for timeouts in a row");
     assert!((100..1000).contains(&waited), "{waited} ms");
     assert_eq!(octets, 20_000, "all that was sent is one piece");
+}
+
+/// Nobody could do the work of another: with both silent, each goes on with its own.
+#[test]
+fn where_every_subflow_is_silent_none_is_given_up() {
+    let config = Config {
+        scheduler: Scheduler::RoundRobin,
+        reinject_after_timeout: ReinjectAfterTimeout::Idle,
+        ..config()
+    };
+    let mut server = Script::server(config);
+    server.join();
+    server.run("push 20000");
+    for _ in 0..60_000 {
+        let _ = server.take_out();
+        server.run("+1");
+    }
+    assert!(server.connection.subflow(SubflowId(1)).unwrap().tcp().consecutive_timeouts() > 4);
+    assert_eq!(server.connection.stats().reinjected_bytes, 0);
 }
 
 #[test]
