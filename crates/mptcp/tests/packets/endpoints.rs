@@ -378,16 +378,3 @@ fn limits_of_before_the_connection_hold_from_its_start() {
          > nothing",
     );
 }
-
-/// Linux's limits as they are at first let no announcement open anything.
-#[test]
-fn without_a_limit_of_its_own_no_announced_address_is_connected_to() {
-    let mut host = host(Vec::new(), Vec::new());
-    host.limits = KernelLimits { subflows: 2, add_addr_accepted: 0 };
-    let mut client = Script::client(with(host));
-    client.run(
-        "+1 0 < . 1:1 ack 1 win 60000 add 3 10.3.0.2
-         0 > . 1:1 ack 1 echo 3 10.3.0.2
-         > nothing",
-    );
-}

@@ -143,25 +143,6 @@ fn an_idle_subflow_carries_the_oldest_piece_when_no_data_ack_comes() {
     assert_eq!(octets, 20_000, "all that was sent is one piece");
 }
 
-/// Nobody could do the work of another: with both silent, each goes on with its own.
-#[test]
-fn where_every_subflow_is_silent_none_is_given_up() {
-    let config = Config {
-        scheduler: Scheduler::RoundRobin,
-        reinject_after_timeout: ReinjectAfterTimeout::Idle,
-        ..config()
-    };
-    let mut server = Script::server(config);
-    server.join();
-    server.run("push 20000");
-    for _ in 0..60_000 {
-        let _ = server.take_out();
-        server.run("+1");
-    }
-    assert!(server.connection.subflow(SubflowId(1)).unwrap().tcp().consecutive_timeouts() > 4);
-    assert_eq!(server.connection.stats().reinjected_bytes, 0);
-}
-
 #[test]
 fn when_a_join_is_refused_the_open_subflows_ask_whether_the_peer_knows_the_connection() {
     let paths = vec![
