@@ -393,6 +393,11 @@ impl Connection {
                 self.reset_subflow(now, at, ResetReason::Middlebox);
                 continue;
             }
+            if self.subflows[at].silence.on_probe() > self.config.tcp.max_retransmissions {
+                // RFC 9293 §3.8.3: the peer is probed for ever as long as it answers (§3.8.6.1), no longer.
+                self.time_out_subflow(now, at);
+                continue;
+            }
             self.stats.window_probes += 1;
             self.subflows[at].tcp.probe();
             self.subflows[at].touch();

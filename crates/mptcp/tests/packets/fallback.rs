@@ -3,6 +3,7 @@
 use crate::script::{Script, config, small_window};
 use ropewalk_mptcp::{
     Config, Event, FailureReason, FallbackReason, ReinjectAfterTimeout, Scheduler, SubflowCloseReason,
+    SubflowId,
 };
 use ropewalk_wire::{Flags, MptcpOption, ResetReason};
 
@@ -365,7 +366,11 @@ fn an_infinite_mapping_after_a_silent_fallback_says_what_comes_again() {
 
 /// The peer's window was 1000 octets and is full, and more waits.
 fn closed_window() -> Script {
-    let mut server = Script::accept(config(), "S 0:1 win 1000 mss 1024 sackok capable");
+    closed_window_of(config())
+}
+
+fn closed_window_of(config: Config) -> Script {
+    let mut server = Script::accept(config, "S 0:1 win 1000 mss 1024 sackok capable");
     server.run(
         "0 > S. 0:1 ack 1 capable
          +20 0 < . 1:1 ack 1 win 1000 capable
@@ -439,6 +444,24 @@ fn a_closed_window_that_is_told_is_probed_for_ever() {
         server.run("+1");
     }
     assert!(server.connection.stats().window_probes > 10);
+}
+
+/// RFC 9293 §3.8.3: … but a peer that does not answer at all is given up, as if it did not acknowledge data.
+#[test]
+fn a_closed_window_is_not_probed_for_ever_where_nobody_answers() {
+    let mut config = config();
+    config.tcp.max_retransmissions = 3;
+    let mut server = closed_window_of(config);
+    let mut probes = 0;
+    for _ in 0..600_000 {
+        probes += server.take_out().iter().filter(|(_, s)| !s.flags.contains(Flags::RST)).count();
+        server.run("+1");
+    }
+    assert_eq!(probes, 3);
+    let reason = SubflowCloseReason::TimedOut;
+    let events = server.events();
+    assert!(events.contains(&Event::SubflowClosed { id: SubflowId(0), reason }), "{events:?}");
+    assert!(events.contains(&Event::Failed(FailureReason::NoSubflowLeft)), "{events:?}");
 }
 
 /// RFC 9293 §3.8.6.1, on every subflow: a path that has died silently carries nothing that would show it.
