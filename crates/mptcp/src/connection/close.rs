@@ -113,6 +113,9 @@ impl Connection {
         }
         if self.subflows.living().next().is_none() {
             self.last_subflow_closed(now, reason, was_initial_opening);
+        } else if self.mode == Mode::Multipath && self.subflows.carriers().next().is_none() {
+            // Joins under way are no subflows yet: tried again and again, they would keep a connection for ever.
+            self.timers.start_closing(now.saturating_add(self.config.close_timeout));
         }
         if !self.is_closing() {
             // RFC 8684 §3.6: what the peer calls permanent is not tried again on this path.
