@@ -312,10 +312,13 @@ impl Connection {
         let at = head.latest as usize;
         let has_others = self.subflows.has_others(at);
         let patience = if self.sending.split || has_others { PROBES_FIRST } else { PROBES_ALONE };
-        if carries && carrier.optionless && self.timers.backoff > PROBES_ALONE {
+        let enough = if has_others { PROBES_FIRST } else { PROBES_ALONE };
+        if carries && carrier.optionless && self.timers.backoff > enough {
             // RFC 8684 §3.7: the path has begun to strip options, and nothing can be DATA_ACKed there.
             self.reset_subflow(now, at, ResetReason::Middlebox);
         } else if carries && self.timers.backoff <= patience {
+            // The answer will tell whether options come through.
+            self.subflows[at].optionless = false;
             self.subflows[at].tcp.probe();
             self.subflows[at].touch();
         } else {

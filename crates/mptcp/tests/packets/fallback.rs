@@ -364,6 +364,46 @@ fn an_infinite_mapping_after_a_silent_fallback_says_what_comes_again() {
     assert_eq!(delivered("0 < . 1401:1501 ack 101 win 60000 map 0 1401 100"), 950);
 }
 
+/// Two subflows, of which the second is a backup; the first has begun to lose its options on the way back.
+fn stripped_later() -> Script {
+    let mut server = Script::server(config());
+    server.join();
+    server.run(
+        "1 < . 1:1 ack 1 win 60000 dack 0 prio 1
+         push 1000
+         0 > . 1:1001 ack 1
+         +20 0 < . 1:1 ack 1001 win 60000 dack 1000
+         push 1000
+         0 > . 1001:2001 ack 1
+         +20 0 < . 1:1 ack 2001 win 60000
+         > nothing",
+    );
+    server.pass_until_output(3000);
+    server.run("0 > . 2000:2000 ack 1");
+    server
+}
+
+/// RFC 8684 §3.7: asked for a DATA_ACK, the peer answers without options. Where another subflow can do its work, that is enough.
+#[test]
+fn a_subflow_that_begins_to_lose_its_options_is_left_to_another_at_once() {
+    let mut server = stripped_later();
+    server.run("+20 0 < . 1:1 ack 2001 win 60000");
+    server.pass_until_output(3000);
+    server.run(
+        "0 > R. tcprst 6
+         1 > . 1:1001 map 1000 1 1000",
+    );
+}
+
+/// … but not where the answer itself was lost.
+#[test]
+fn a_subflow_that_does_not_answer_has_not_begun_to_lose_its_options() {
+    let mut server = stripped_later();
+    server.pass_until_output(3000);
+    let out = server.take_out();
+    assert!(out.iter().all(|(_, segment)| !segment.flags.contains(Flags::RST)), "{out:?}");
+}
+
 /// The peer's window was 1000 octets and is full, and more waits.
 fn closed_window() -> Script {
     closed_window_of(config())
