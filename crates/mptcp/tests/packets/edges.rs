@@ -3,7 +3,7 @@
 use crate::script::{Script, address, config};
 use ropewalk_mptcp::{
     Config, Coupling, Event, FailureReason, FallbackReason, Limits, Path, PathManager, ScriptedAction,
-    ScriptedStep, SubflowId, is_join,
+    ScriptedStep, Subflow, SubflowId, is_join,
 };
 use ropewalk_tcp::{CongestionControl, SubflowAcks};
 use ropewalk_units::Duration;
@@ -126,7 +126,7 @@ fn joins_that_are_complete_do_not_count_as_begun() {
         server.join();
     }
     server.run("+1 > nothing");
-    let open = (0..4).filter(|&id| server.connection.subflow(SubflowId(id)).is_some_and(|s| s.is_usable()));
+    let open = (0..4).filter(|&id| server.connection.subflow(SubflowId(id)).is_some_and(Subflow::is_usable));
     assert_eq!(open.count(), 4);
 }
 
