@@ -158,7 +158,6 @@ impl Sender {
 
     /// Takes the reduction back.
     fn undo(&mut self, cx: &mut Context, cause: Cause, ack: &Ack) {
-        // Only the first detector that decides finds one.
         let Some(snapshot) = self.recovery.detectors.snapshot.take() else { return };
         // RFC 4015 §3.2 (9): a path that marks congestion gets no window back.
         if !ack.ece {
@@ -177,6 +176,7 @@ impl Sender {
         // RFC 4015 §3.2 (8): go on with new data.
         self.queue.unmark_all_lost();
         self.count_spurious(cx, ack);
+        self.recovery.detectors.dsack.stop();
         self.end_detection();
         if self.recovery.phase != Phase::Open {
             self.recovery.close();

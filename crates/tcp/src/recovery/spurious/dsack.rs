@@ -50,4 +50,9 @@ impl Dsack {
         self.episode = None;
         Verdict::Spurious { cause }
     }
+
+    /// Another detector decided first.
+    pub(crate) fn stop(&mut self) {
+        self.episode = None;
+    }
 }
