@@ -230,6 +230,7 @@ mod tests {
         let mut buffer = SendBuffer::of(40_000, Unit::Pieces);
         assert_eq!(buffer.space(0, 0), 2 * 32_728);
         assert_eq!(buffer.space(39_999, 39_999), 2 * 32_728 - 39_999);
+        assert_eq!(SendBuffer::of(32_728, Unit::Pieces).space(0, 0), 32_728, "it ends where the buffer does");
         buffer.on_written(2 * 32_728);
         assert_eq!(buffer.space(2 * 32_728, 2 * 32_728), 0);
     }

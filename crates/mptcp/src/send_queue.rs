@@ -1,13 +1,24 @@
 //! What the connection has written and the peer has not yet data-acknowledged, and which subflows carried it.
 
 use ropewalk_units::Dsn;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A set of subflows, by their slots.
 pub(crate) type Slots = u64;
 
 /// Octets kept together in one entry at most, so that a reinjection moves pieces and not everything.
 const ENTRY_MAX: u32 = 64 * 1024;
+
+/// Whom a range waits for in the reinjection queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Awaits {
+    /// It does not wait.
+    Nobody,
+    /// Those that do not carry it: its carriers send it again themselves (RFC 8684 §3.3.6).
+    Others,
+    /// Whoever is next.
+    Anybody,
+}
 
 /// A range that was given to at least one subflow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,8 +27,7 @@ pub(crate) struct Sent {
     pub(crate) start: u64,
     /// Octets.
     pub(crate) len: u32,
-    /// Waits in the reinjection queue.
-    queued: bool,
+    awaits: Awaits,
     /// Index of the subflow that was given it last.
     pub(crate) latest: u32,
     /// Where it ends in that subflow's own stream.
@@ -31,9 +41,21 @@ impl Sent {
         self.start + self.len as u64
     }
 
+    fn is_queued(&self) -> bool {
+        self.awaits != Awaits::Nobody
+    }
+
+    /// The subflows that it must not be given to.
+    pub(crate) fn excluded(&self) -> Slots {
+        if self.awaits == Awaits::Others { self.carriers } else { 0 }
+    }
+
     /// Can it be prolonged by `len` octets for this subflow?
     fn takes(&self, subflow: u32, slot: u8, len: u32) -> bool {
-        self.latest == subflow && self.carriers == 1 << slot && !self.queued && self.len + len <= ENTRY_MAX
+        self.latest == subflow
+            && self.carriers == 1 << slot
+            && !self.is_queued()
+            && self.len + len <= ENTRY_MAX
     }
 }
 
@@ -59,8 +81,9 @@ pub(crate) struct SendQueue {
     written: u64,
     /// From `una` to `next`, in order and without gaps.
     sent: VecDeque<Sent>,
-    /// Starts of the ranges to reinject.
-    reinject: VecDeque<u64>,
+    /// Starts of the ranges to reinject, the oldest first whenever they were queued: the peer waits for that one (RFC 8684
+    /// §3.3.6, the head of the connection-level data queue).
+    reinject: BTreeSet<u64>,
 }
 
 impl SendQueue {
@@ -72,7 +95,7 @@ impl SendQueue {
             next: 0,
             written: 0,
             sent: VecDeque::new(),
-            reinject: VecDeque::new(),
+            reinject: BTreeSet::new(),
         }
     }
 
@@ -122,7 +145,7 @@ impl SendQueue {
         self.sent.push_back(Sent {
             start,
             len,
-            queued: false,
+            awaits: Awaits::Nobody,
             latest: to.subflow,
             position_end: to.position_end,
             carriers: 1 << to.slot,
@@ -174,10 +197,10 @@ impl SendQueue {
     pub(crate) fn requeue(&mut self, slot: u8, healthy: Slots) -> u64 {
         let mut octets = 0;
         for sent in &mut self.sent {
-            if sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0 && !sent.queued {
-                sent.queued = true;
+            if sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0 && !sent.is_queued() {
+                sent.awaits = Awaits::Others;
                 octets += u64::from(sent.len);
-                self.reinject.push_back(sent.start);
+                self.reinject.insert(sent.start);
             }
         }
         octets
@@ -187,10 +210,10 @@ impl SendQueue {
     pub(crate) fn requeue_oldest(&mut self, slot: u8, healthy: Slots) {
         let only_there = |sent: &&mut Sent| sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0;
         if let Some(oldest) = self.sent.iter_mut().find(only_there)
-            && !oldest.queued
+            && !oldest.is_queued()
         {
-            oldest.queued = true;
-            self.reinject.push_front(oldest.start);
+            oldest.awaits = Awaits::Others;
+            self.reinject.insert(oldest.start);
         }
     }
 
@@ -208,10 +231,8 @@ impl SendQueue {
     pub(crate) fn requeue_head(&mut self) {
         if let Some(head) = self.sent.front_mut() {
             head.carriers = 0;
-            if !head.queued {
-                head.queued = true;
-                self.reinject.push_front(head.start);
-            }
+            head.awaits = Awaits::Anybody;
+            self.reinject.insert(head.start);
         }
     }
 
@@ -219,20 +240,20 @@ impl SendQueue {
     pub(crate) fn requeue_everything(&mut self) {
         self.reinject.clear();
         for sent in &mut self.sent {
-            sent.queued = true;
-            self.reinject.push_back(sent.start);
+            sent.awaits = Awaits::Anybody;
+            self.reinject.insert(sent.start);
         }
     }
 
     /// Is there anything to reinject? Forgets what has been DATA_ACKed meanwhile.
     pub(crate) fn reinjection(&mut self) -> Option<Sent> {
-        while let Some(&start) = self.reinject.front() {
+        while let Some(&start) = self.reinject.first() {
             if let Some(at) = self.index_of(start.max(self.una))
-                && self.sent[at].queued
+                && self.sent[at].is_queued()
             {
                 return Some(self.sent[at]);
             }
-            self.reinject.pop_front();
+            self.reinject.pop_first();
         }
         None
     }
@@ -245,10 +266,10 @@ impl SendQueue {
     /// Takes the range that [`SendQueue::reinjection`] gave off the queue without sending it: subflows that
     /// live carry it already.
     pub(crate) fn skip_reinjection(&mut self) {
-        if let Some(start) = self.reinject.pop_front()
+        if let Some(start) = self.reinject.pop_first()
             && let Some(at) = self.index_of(start.max(self.una))
         {
-            self.sent[at].queued = false;
+            self.sent[at].awaits = Awaits::Nobody;
         }
     }
 
@@ -267,12 +288,20 @@ impl SendQueue {
         sent.latest = to.subflow;
         sent.position_end = to.position_end;
         sent.carriers |= 1 << to.slot;
-        sent.queued = false;
+        sent.awaits = Awaits::Nobody;
+    }
+
+    /// Nothing waits for reinjection any more.
+    pub(crate) fn cancel_reinjections(&mut self) {
+        self.reinject.clear();
+        for sent in &mut self.sent {
+            sent.awaits = Awaits::Nobody;
+        }
     }
 
     /// Everything from `data` on counts as never sent: it is sent again under an infinite mapping.
     pub(crate) fn rewind(&mut self, data: u64) {
-        self.reinject.clear();
+        self.cancel_reinjections();
         while let Some(last) = self.sent.back_mut()
             && last.end() > data
         {
@@ -281,9 +310,6 @@ impl SendQueue {
                 break;
             }
             self.sent.pop_back();
-        }
-        for sent in &mut self.sent {
-            sent.queued = false;
         }
         self.next = self.next.min(data.max(self.una));
     }
@@ -297,9 +323,9 @@ impl SendQueue {
         let first = &mut self.sent[at];
         let rest = Sent { start, len: (first.end() - start) as u32, ..*first };
         first.len -= rest.len;
-        if rest.queued {
+        if rest.is_queued() {
             // The queue names ranges by their start.
-            self.reinject.push_front(rest.start);
+            self.reinject.insert(rest.start);
         }
         self.sent.insert(at + 1, rest);
     }
@@ -410,6 +436,32 @@ mod tests {
             queue.send_again(sent.start, sent.len, to(1, 0));
         }
         assert_eq!(again, [(1500, 2000), (2000, 4000)]);
+    }
+
+    #[test]
+    fn what_is_rewound_is_sent_anew_and_not_reinjected() {
+        let mut queue = queue();
+        queue.requeue(0, 0b10);
+        queue.rewind(1500);
+        assert_eq!((queue.next(), queue.unscheduled()), (1500, 8500));
+        assert!(queue.reinjection().is_none());
+        queue.send_new(2500, to(1, 9000));
+        assert!(queue.acknowledge(1500));
+        let head = queue.head().unwrap();
+        assert_eq!((head.start, head.end(), head.latest), (1500, 4000, 1));
+    }
+
+    #[test]
+    fn the_oldest_range_is_reinjected_first_whenever_it_was_queued() {
+        let mut queue = queue();
+        queue.requeue(1, 0b01);
+        queue.requeue(0, 0b10);
+        let mut again = Vec::new();
+        while let Some(sent) = queue.reinjection() {
+            again.push(sent.start);
+            queue.send_again(sent.start, sent.len, to(2, 0));
+        }
+        assert_eq!(again, [0, 1000, 2000]);
     }
 
     #[test]

@@ -13,12 +13,21 @@ pub(crate) struct Silence {
     /// Waits in vain since then.
     periods: u32,
     stale: bool,
+    /// Window probes that nothing has answered, and when an acceptable segment had come before the first of them.
+    probes: u32,
+    probed_since: Instant,
 }
 
 impl Silence {
     /// Nothing was asked of it yet.
-    pub(crate) const NONE: Self =
-        Self { heard: Instant::ZERO, since: Instant::ZERO, periods: 0, stale: false };
+    pub(crate) const NONE: Self = Self {
+        heard: Instant::ZERO,
+        since: Instant::ZERO,
+        periods: 0,
+        stale: false,
+        probes: 0,
+        probed_since: Instant::ZERO,
+    };
 
     /// An acceptable segment has come.
     pub(crate) fn on_heard(&mut self, now: Instant) {
@@ -38,6 +47,16 @@ impl Silence {
         } else {
             self.periods = 0;
         }
+    }
+
+    /// One more window probe is due. How many is that without an answer?
+    pub(crate) fn on_probe(&mut self) -> u32 {
+        if self.probed_since != self.heard {
+            self.probed_since = self.heard;
+            self.probes = 0;
+        }
+        self.probes += 1;
+        self.probes
     }
 
     /// Waits in vain in this silence; 0: it is heard of.

@@ -83,7 +83,7 @@ pub struct Subflow {
     pub(crate) was_established: bool,
     /// A DATA_ACK has come together with an acknowledgement of data: options pass both ways.
     pub(crate) data_acked: bool,
-    /// Acknowledgements of data came without any option since the last DATA_ACK.
+    /// Segments came without any option since the last DATA_ACK.
     pub(crate) optionless: bool,
     /// The peer withdrew its address, and a probe is to tell whether it is still there (RFC 8684 §3.4.2).
     pub(crate) doubted: bool,

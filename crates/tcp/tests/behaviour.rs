@@ -2,8 +2,10 @@
 
 mod script;
 
-use ropewalk_tcp::{Blame, CloseReason, Config, CongestionControl, Event, Quirks, SpuriousResponse, State};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_tcp::{
+    Blame, CloseReason, Config, CongestionControl, Event, Quirks, SpuriousResponse, State, WindowOwner,
+};
+use ropewalk_units::{Duration, Instant, Rate};
 use script::Script;
 use script::configs::{plain, rack, sack};
 
@@ -248,6 +250,35 @@ mod receiving {
     use super::*;
 
     #[test]
+    fn what_arrives_in_several_segments_is_read_in_one_piece() {
+        let mut s = Script::established(plain());
+        s.run("< . 1:1001 ack 1\n < . 1001:2001 ack 1\n > . 1:1 ack 2001");
+        let read = s.tcp.read(u64::MAX).map(|read| (read.ssn.get(), read.payload.len));
+        assert_eq!((read, s.tcp.readable()), (Some((1, 2000)), 0));
+    }
+
+    #[test]
+    fn every_octet_that_comes_twice_is_counted() {
+        let mut s = Script::established(plain());
+        s.run("< . 1:1001 ack 1\n < . 501:1501 ack 1\n > . 1:1 ack 1501");
+        s.run("< . 1001:1601 ack 1\n > . 1:1 ack 1601");
+        assert_eq!(s.tcp.stats().duplicate_bytes_received, 500 + 500);
+    }
+
+    #[test]
+    fn an_acknowledgement_behind_a_fin_that_waits_is_not_answered() {
+        let mut s = Script::established(sack());
+        s.run(
+            "
+            < F. 1001:1002 ack 1
+            > . 1:1 ack 1 sack 1001-1002
+            < . 1002:1002 ack 1
+            > nothing
+        ",
+        );
+    }
+
+    #[test]
     fn every_second_segment_or_a_timer_acknowledges() {
         let mut s = Script::established(plain());
         s.run(
@@ -370,6 +401,18 @@ mod receiving {
 
 mod sending {
     use super::*;
+
+    #[test]
+    fn the_delivery_rate_is_that_of_the_acknowledgements() {
+        let mut s = Script::established(plain());
+        assert_eq!(s.tcp.delivery_rate(), None);
+        for round in 0..20 {
+            let (from, to) = (1000 * round + 1, 1000 * round + 1001);
+            s.run(&format!("push 1000\n > . {from}:{to}\n +20 < . 1:1 ack {to}"));
+        }
+        // 1000 octets in 20 ms.
+        assert_eq!(s.tcp.delivery_rate(), Some(Rate::from_bits_per_sec(400_000)));
+    }
 
     /// One segment for each round trip, and then as much as may leave: BBR takes the path for full only after the second.
     #[test]
@@ -525,6 +568,21 @@ mod sending {
 
 mod recovering {
     use super::*;
+
+    /// A scheduler's question gets in recovery, too, the answer that its parts get; scripts compare them at each step.
+    #[test]
+    fn the_room_of_a_subflow_in_recovery_counts_what_is_lost_and_sent_again() {
+        let mut s = Script::established(Config { window_owner: WindowOwner::Shared, ..sack() });
+        s.run("push 10000");
+        for n in 0..10 {
+            s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
+        }
+        // The repair, and the last segment as a rescue (RFC 6675 §4, NextSeg 4).
+        s.run("+20 < . 1:1 ack 1 sack 1001-7001\n > . 1:1001\n > . 9001:10001");
+        let room = s.tcp.room();
+        // Two segments sent again and three that nobody has reported, in a window of half the flight.
+        assert_eq!((room.pipe, room.cwnd_space), (5000, 0));
+    }
 
     #[test]
     fn data_on_its_way_is_looked_at_when_the_first_of_its_timers_expires() {

@@ -43,6 +43,7 @@ impl Kernel {
             ("net/ipv4/tcp_wmem", "4096 16384 4194304"),
             ("net/ipv4/tcp_ecn", if has(Setting::Ecn) { "1" } else { "2" }),
             ("net/ipv4/route/mtu_expires", if has(Setting::ShortMtuLifetime) { "1" } else { "600" }),
+            ("net/ipv4/tcp_early_retrans", if has(Setting::NoTailLossProbe) { "0" } else { "3" }),
             ("net/ipv4/tcp_sack", flag(!has(Setting::NoSack))),
             ("net/ipv4/tcp_syncookies", if has(Setting::Cookies) { "2" } else { "1" }),
         ] {

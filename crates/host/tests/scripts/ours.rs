@@ -31,6 +31,7 @@ impl Ours {
                 Setting::Ecn => config.ecn = true,
                 Setting::NoDelay => config.nagle = false,
                 Setting::NoSack => config.sack = false,
+                Setting::NoTailLossProbe => config.tail_loss_probe = false,
                 Setting::ShortMtuLifetime => config.path_mtu_lifetime = Duration::from_secs(1),
                 Setting::Cookies => host.set_cookies(CookiePolicy::Always),
             }

@@ -22,6 +22,8 @@ pub(crate) enum Setting {
     NoDelay,
     /// It does not permit SACK.
     NoSack,
+    /// Nothing is probed before a timeout (RFC 8985 §7).
+    NoTailLossProbe,
     /// Every SYN is answered with a cookie (RFC 4987 §3.6).
     Cookies,
     /// What a router said of the path's MTU holds for a second.

@@ -69,6 +69,15 @@ impl Connection {
         self.subflow_closed(now, at, SubflowCloseReason::Aborted(reason));
     }
 
+    /// The peer of a subflow does not answer any more.
+    pub(super) fn time_out_subflow(&mut self, now: Instant, at: usize) {
+        let subflow = &mut self.subflows[at];
+        subflow.reset = Some(ResetReason::Unspecified);
+        subflow.tcp.abort();
+        subflow.touch();
+        self.subflow_closed(now, at, SubflowCloseReason::TimedOut);
+    }
+
     /// A subflow is over: others carry what it did not deliver (RFC 8684 §3.3.6).
     pub(super) fn subflow_closed(&mut self, now: Instant, at: usize, reason: SubflowCloseReason) {
         self.timers.on_slow_change();
@@ -104,6 +113,9 @@ impl Connection {
         }
         if self.subflows.living().next().is_none() {
             self.last_subflow_closed(now, reason, was_initial_opening);
+        } else if self.mode == Mode::Multipath && self.subflows.carriers().next().is_none() {
+            // Joins under way are no subflows yet: tried again and again, they would keep a connection for ever.
+            self.timers.start_closing(now.saturating_add(self.config.close_timeout));
         }
         if !self.is_closing() {
             // RFC 8684 §3.6: what the peer calls permanent is not tried again on this path.

@@ -33,11 +33,8 @@ impl Connection {
         admission: Admission,
     ) -> Admission {
         let subflow = &mut self.subflows[at];
-        if !subflow.acknowledges_data(segment) {
-            return admission;
-        }
-        if subflow.data_acked {
-            subflow.optionless = true;
+        subflow.optionless = true;
+        if subflow.data_acked || !subflow.acknowledges_data(segment) {
             return admission;
         }
         self.options_lost(at)
@@ -134,6 +131,8 @@ impl Connection {
             return;
         }
         self.mode = Mode::Tcp;
+        // RFC 8684 §3.7: a stream without mappings says nothing twice.
+        self.sending.queue.cancel_reinjections();
         let next = self.receiving.reassembly.next();
         let initial = &mut self.subflows[0];
         initial.infinite_in.get_or_insert(Infinite { position: initial.read, data: next, announced: false });

@@ -9,6 +9,7 @@ use crate::coupling::{Control, CoupledControl, Decrease, WindowUpdate};
 use crate::id::SubflowId;
 use crate::memory::Memory;
 use crate::scheduler::{Decision, Needs, Scheduler, Standing};
+use crate::send_queue::Slots;
 use crate::upkeep::Due;
 use crate::view::{QueueView, SubflowView};
 use ropewalk_units::Instant;
@@ -142,6 +143,14 @@ impl Planner {
     /// The scheduler's next step.
     pub(super) fn pick(&mut self, now: Instant, queue: &QueueView) -> Decision {
         self.scheduler.pick(now, &self.views, queue)
+    }
+
+    /// The same, as if these could carry nothing.
+    pub(super) fn pick_without(&mut self, now: Instant, queue: &QueueView, places: Slots) -> Decision {
+        let hidden = self.views.hide(places);
+        let decision = self.pick(now, queue);
+        self.views.show(hidden);
+        decision
     }
 
     /// A subflow was given octets to carry.

@@ -146,7 +146,14 @@ impl Connection {
             if at.is_none_or(|at| self.subflows[at].tcp.state() == State::Closed) {
                 continue;
             }
-            self.process_segment(octets, now, waiting.subflow, &waiting.segment);
+            let mut segment = waiting.segment.clone();
+            // Later segments have acknowledged more meanwhile. Its own number could be too old for RFC 5961 §5.2 by now.
+            if let Some(una) = at.map(|at| self.subflows[at].tcp.snd_una())
+                && segment.ack.before(una)
+            {
+                segment.ack = una;
+            }
+            self.process_segment(octets, now, waiting.subflow, &segment);
             if let (SubflowAcks::Twice, Some(at)) = (self.config.tcp.quirks.subflow_acks, at) {
                 self.receiving.owe(waiting.subflow, self.subflows[at].tcp.rcv_nxt());
                 self.subflows[at].request_ack();

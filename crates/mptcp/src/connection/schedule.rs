@@ -205,13 +205,19 @@ impl Connection {
     /// As the scheduler says, to whoever is next, before everything new. Is nothing left to be reinjected?
     fn reinject_in_turn(&mut self, now: Instant) -> bool {
         while let Some(sent) = self.sending.queue.reinjection() {
+            let excluded = sent.excluded();
+            if excluded != 0 && !self.may_be_placed(&sent) {
+                self.sending.queue.skip_reinjection();
+                continue;
+            }
             let queue = QueueView {
                 unsent: u64::from(sent.len),
                 window_left: u64::MAX,
                 data_acked: sent.start,
                 ..QueueView::default()
             };
-            let Decision::Send { subflow, octets, .. } = self.planner.pick(now, &queue) else { return false };
+            let decision = self.planner.pick_without(now, &queue, excluded);
+            let Decision::Send { subflow, octets, .. } = decision else { return false };
             self.place_again(subflow.0 as usize, &sent, octets as u32, Reinjection::Repair);
         }
         true

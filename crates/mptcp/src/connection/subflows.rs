@@ -73,6 +73,11 @@ impl Subflows {
         self.live.iter().map(|&at| at as usize).filter(living)
     }
 
+    /// Places of subflows that have been established and are not over.
+    pub(super) fn carriers(&self) -> impl Iterator<Item = usize> + '_ {
+        self.living().filter(|&at| self.all[at].phase != Phase::Opening)
+    }
+
     /// Places of subflows that may be given new data.
     pub(super) fn open(&self) -> impl Iterator<Item = usize> + '_ {
         let usable = |&at: &usize| self.all[at].phase == Phase::Open;

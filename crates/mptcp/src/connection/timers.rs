@@ -312,10 +312,13 @@ impl Connection {
         let at = head.latest as usize;
         let has_others = self.subflows.has_others(at);
         let patience = if self.sending.split || has_others { PROBES_FIRST } else { PROBES_ALONE };
-        if carries && carrier.optionless && self.timers.backoff > PROBES_ALONE {
+        let enough = if has_others { PROBES_FIRST } else { PROBES_ALONE };
+        if carries && carrier.optionless && self.timers.backoff > enough {
             // RFC 8684 §3.7: the path has begun to strip options, and nothing can be DATA_ACKed there.
             self.reset_subflow(now, at, ResetReason::Middlebox);
         } else if carries && self.timers.backoff <= patience {
+            // The answer will tell whether options come through.
+            self.subflows[at].optionless = false;
             self.subflows[at].tcp.probe();
             self.subflows[at].touch();
         } else {
@@ -391,6 +394,11 @@ impl Connection {
             if self.subflows[at].optionless && self.timers.backoff > PROBES_ALONE {
                 // RFC 8684 §3.7: its answers have lost their options, and the window that they tell means nothing.
                 self.reset_subflow(now, at, ResetReason::Middlebox);
+                continue;
+            }
+            if self.subflows[at].silence.on_probe() > self.config.tcp.max_retransmissions {
+                // RFC 9293 §3.8.3: the peer is probed for ever as long as it answers (§3.8.6.1), no longer.
+                self.time_out_subflow(now, at);
                 continue;
             }
             self.stats.window_probes += 1;

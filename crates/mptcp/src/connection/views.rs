@@ -3,6 +3,7 @@
 use crate::id::SubflowId;
 use crate::memory::Memory;
 use crate::scheduler::{Needs, Scheduler};
+use crate::send_queue::Slots;
 use crate::subflow::{Phase, Subflow};
 use crate::view::SubflowView;
 use ropewalk_units::{Duration, Rate};
@@ -107,6 +108,25 @@ impl Views {
             self.0.push(SubflowView { coupled: false, ..filler });
         }
         self.0[at] = view;
+    }
+
+    /// These are not usable; tells which of them were.
+    pub(super) fn hide(&mut self, places: Slots) -> Slots {
+        let mut hidden = 0;
+        for (place, view) in self.0.iter_mut().enumerate() {
+            if view.usable && places & (1 << place) != 0 {
+                view.usable = false;
+                hidden |= 1 << place;
+            }
+        }
+        hidden
+    }
+
+    /// These are usable again.
+    pub(super) fn show(&mut self, places: Slots) {
+        for (place, view) in self.0.iter_mut().enumerate() {
+            view.usable |= places & (1 << place) != 0;
+        }
     }
 
     /// A subflow was given octets to carry.

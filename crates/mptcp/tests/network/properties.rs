@@ -274,6 +274,27 @@ proptest! {
         ends(&scenario)?;
     }
 
+    /// A path dies within half a second of when options begin to be stripped on one, and nobody reinjects after timeouts.
+    #[test]
+    fn a_death_around_a_fallback_ends_well_or_with_an_error(
+        mut scenario in scenario(),
+        (strips, from, ways) in (any::<prop::sample::Index>(), 0u64..2_000, 1usize..=3),
+        (dies, after, lasts) in (any::<prop::sample::Index>(), 0u64..1_000, prop::option::of(200u64..60_000)),
+    ) {
+        scenario.client.reinjection = false;
+        scenario.server.reinjection = false;
+        let paths = scenario.lines.len();
+        for (way, line) in scenario.lines[strips.index(paths)].iter_mut().enumerate() {
+            if ways & (1 << way) != 0 {
+                line.middlebox.strips_from = Some(at(from + 500));
+            }
+        }
+        let begins = from + after;
+        let ends_at = lasts.map_or(Instant::MAX, |lasts| at(begins + lasts));
+        kill(&mut scenario.lines[dies.index(paths)], at(begins), ends_at);
+        ends(&scenario)?;
+    }
+
     #[test]
     fn altered_data_is_caught_by_checksums(
         mut scenario in scenario(),

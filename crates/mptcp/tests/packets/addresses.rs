@@ -293,3 +293,18 @@ fn the_removal_of_one_of_two_announced_addresses_closes_its_subflow_and_not_the_
         .collect();
     assert_eq!(closed, [ids[2]]);
 }
+
+/// RFC 8684 §3.4.1: whatever has been announced since.
+#[test]
+fn an_identifier_keeps_its_address_when_others_are_announced() {
+    let mut client = Script::client(config());
+    let mut announced = |option: &str| {
+        client.run(&format!("+1 0 < . 1:1 ack 1 win 60000 {option}"));
+        let _ = client.take_out();
+        let events = client.events();
+        events.iter().any(|event| matches!(event, Event::AddressAnnounced { .. }))
+    };
+    assert!(announced("add 3 10.3.0.2"));
+    assert!(announced("add 4 10.4.0.2"));
+    assert!(!announced("add 3 10.5.0.2"), "that identifier is in use");
+}

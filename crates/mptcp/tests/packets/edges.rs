@@ -1,12 +1,13 @@
 //! Edges of rules whose middle other scripts show.
 
-use crate::script::{Script, config};
+use crate::script::{Script, address, config};
 use ropewalk_mptcp::{
-    Config, Coupling, Event, FailureReason, FallbackReason, PathManager, ScriptedAction, ScriptedStep,
+    Config, Coupling, Event, FailureReason, FallbackReason, Limits, Path, PathManager, ScriptedAction,
+    ScriptedStep, Subflow, SubflowId, is_join,
 };
-use ropewalk_tcp::CongestionControl;
+use ropewalk_tcp::{CongestionControl, SubflowAcks};
 use ropewalk_units::Duration;
-use ropewalk_wire::{Join, MptcpOption};
+use ropewalk_wire::{Flags, Join, MptcpOption};
 
 /// RFC 8684 §3.2: a random number, another one for each join.
 #[test]
@@ -86,4 +87,83 @@ fn data_without_options_after_the_handshake_were_stripped() {
     let mut client = Script::client(config());
     client.run("+1 0 < . 1:101 ack 1 win 60000");
     assert!(client.events().contains(&Event::FellBack(FallbackReason::Stripped)));
+}
+
+/// What waited for the order of data is taken when its turn comes, though later segments have acknowledged more meanwhile than
+/// RFC 5961 §5.2 allows it to be behind.
+#[test]
+fn what_waited_for_the_order_of_data_is_taken_however_old_its_acknowledgement_is() {
+    let mut config = config();
+    config.tcp.quirks.subflow_acks = SubflowAcks::InDataOrder;
+    let mut server = Script::accept(config, "S 0:1 win 1000 mss 1024 sackok capable");
+    server.run(
+        "0 > S. 0:1 ack 1 capable
+         +20 0 < . 1:1 ack 1 win 1000 capable
+         +1 1 < S 0:1 win 1000 mss 1024 sackok join
+         1 > S. 0:1 ack 1 join
+         +20 1 < . 1:1 ack 1 win 1000 join
+         1 > . 1:1 ack 1
+         0 < . 1:1 ack 1 win 1000 dack 0 prio 1
+         1 < . 1:101 ack 1 win 1000 dack 0 map 100 1 100
+         > nothing
+         push 1000
+         1 > . 1:1001 ack 1
+         +20 1 < . 101:101 ack 1001 win 1000 dack 1000
+         push 1000
+         1 > . 1001:2001 ack 1
+         +20 1 < . 101:101 ack 2001 win 1000 dack 2000
+         0 < . 1:101 ack 1 win 1000 dack 2000 map 0 1 100",
+    );
+    assert_eq!(server.connection.readable(), 200);
+}
+
+/// The bound on joins that the peer has begun is none on those that it has finished.
+#[test]
+fn joins_that_are_complete_do_not_count_as_begun() {
+    let limits = Limits { half_open_subflows: 1, ..Limits::default() };
+    let mut server = Script::server(Config { limits, ..config() });
+    for _ in 0..3 {
+        server.join();
+    }
+    server.run("+1 > nothing");
+    let open = (0..4).filter(|&id| server.connection.subflow(SubflowId(id)).is_some_and(Subflow::is_usable));
+    assert_eq!(open.count(), 4);
+}
+
+#[test]
+fn a_trace_tells_from_when_to_when_data_waits_behind_a_hole() {
+    let mut server = Script::server(Config { trace: true, ..config() });
+    let mut told = |line: &str| {
+        server.run(line);
+        let _ = server.take_out();
+        let events = server.events();
+        let is_told = |event: &Event| matches!(event, Event::Blocked { .. } | Event::Unblocked { .. });
+        events.into_iter().filter(is_told).collect::<Vec<_>>()
+    };
+    assert_eq!(told("+1 0 < . 1:101 ack 1 win 60000 dack 0 map 100 1 100"), [Event::Blocked { data: 0 }]);
+    assert_eq!(told("+10 0 < . 101:151 ack 1 win 60000 dack 0 map 50 101 50"), []);
+    let waited = Duration::from_millis(30);
+    assert_eq!(
+        told("+20 0 < . 151:201 ack 1 win 60000 dack 0 map 0 151 50"),
+        [Event::Unblocked { data: 200, waited }]
+    );
+}
+
+/// A host asks each SYN whether it belongs to a connection that exists.
+#[test]
+fn a_syn_with_mp_join_is_known_from_others() {
+    let paths = vec![
+        Path { local: address(0, 1, 40_000), remote: address(0, 2, 5001) },
+        Path { local: address(1, 1, 0), remote: address(0, 2, 5001) },
+    ];
+    let mut client = Script::connect_over(Config { path_manager: PathManager::FullMesh, ..config() }, paths);
+    let syn = client.take_out().remove(0).1;
+    assert!(syn.flags.contains(Flags::SYN) && !is_join(&syn));
+    client.run(
+        "+20 0 < S. 0:1 ack 1 win 60000 mss 1024 sackok capable
+         0 > . 1:1 ack 1 capable
+         +1 0 < . 1:1 ack 1 win 60000 dack 0",
+    );
+    let join = client.take_out().remove(0).1;
+    assert!(join.flags.contains(Flags::SYN) && is_join(&join));
 }

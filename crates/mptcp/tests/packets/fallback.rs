@@ -1,7 +1,10 @@
 //! The ways back to plain TCP, and MP_FASTCLOSE (RFC 8684 §3.5, §3.7).
 
 use crate::script::{Script, config, small_window};
-use ropewalk_mptcp::{Config, Event, FailureReason, FallbackReason, Scheduler, SubflowCloseReason};
+use ropewalk_mptcp::{
+    Config, Event, FailureReason, FallbackReason, ReinjectAfterTimeout, Scheduler, SubflowCloseReason,
+    SubflowId,
+};
 use ropewalk_wire::{Flags, MptcpOption, ResetReason};
 
 fn fell_back(script: &mut Script) -> Option<FallbackReason> {
@@ -56,6 +59,30 @@ fn data_acknowledged_without_options_on_the_only_subflow_is_plain_tcp() {
     );
     let [(_, segment)] = &server.take_out()[..] else { panic!("one segment") };
     assert!(segment.options.mptcp.is_empty(), "no options behind the infinite mapping: {segment:?}");
+}
+
+/// Where a timeout has put everything into the queue for other subflows, nothing of it comes a second time in the plain stream.
+#[test]
+fn what_waits_to_be_reinjected_is_not_sent_twice_after_a_fallback() {
+    let mut server = Script::server(Config { reinject_after_timeout: ReinjectAfterTimeout::All, ..config() });
+    server.run("push 40000");
+    let _ = server.take_out();
+    // The tail loss probe, then the timeout.
+    for _ in 0..2 {
+        server.pass_until_output(3000);
+        let _ = server.take_out();
+    }
+    server.run("0 < . 1:1 ack 1001 win 60000");
+    assert_eq!(fell_back(&mut server), Some(FallbackReason::Stripped));
+    let mut next = 1001;
+    while next < 40_001 {
+        for (_, segment) in server.take_out() {
+            let first = segment.seq.since(server.ends[0].iss);
+            assert_eq!(segment.payload.offset + 1, u64::from(first), "the stream as it is");
+            next = next.max(first + segment.payload.len);
+        }
+        server.run(&format!("0 < . 1:1 ack {next} win 60000"));
+    }
 }
 
 /// Only the way back drops options: what was sent before the infinite mapping keeps its own, and its ACKs count.
@@ -201,6 +228,29 @@ fn a_connection_that_fell_back_takes_no_joins_and_sends_no_options_again() {
     assert!(server.refused());
 }
 
+/// The subflow's own FINs, for there is no DATA_FIN any more.
+#[test]
+fn after_a_fallback_a_fin_ends_each_direction() {
+    let mut server = Script::accept(config(), "S 0:1 win 60000 mss 1024 sackok");
+    server.run(
+        "0 > S. 0:1 ack 1 nomptcp
+         +20 0 < . 1:1 ack 1 win 60000
+         +20 0 < F. 1:102 ack 1 win 60000
+         0 > . 1:1 ack 102 nomptcp",
+    );
+    assert!(server.events().contains(&Event::PeerFinished));
+    assert!(!server.connection.is_closed());
+    server.run(
+        "push 100
+         0 > . 1:101 ack 102 nomptcp
+         finish
+         0 > F. 101:102 ack 102 nomptcp
+         +20 0 < . 102:102 ack 102 win 60000",
+    );
+    assert!(server.events().contains(&Event::FinishAcknowledged));
+    assert!(server.connection.is_closed());
+}
+
 #[test]
 fn a_fast_close_with_our_key_ends_the_connection_on_an_ack_or_a_rst() {
     for flags in [".", "R"] {
@@ -314,9 +364,53 @@ fn an_infinite_mapping_after_a_silent_fallback_says_what_comes_again() {
     assert_eq!(delivered("0 < . 1401:1501 ack 101 win 60000 map 0 1401 100"), 950);
 }
 
+/// Two subflows, of which the second is a backup; the first has begun to lose its options on the way back.
+fn stripped_later() -> Script {
+    let mut server = Script::server(config());
+    server.join();
+    server.run(
+        "1 < . 1:1 ack 1 win 60000 dack 0 prio 1
+         push 1000
+         0 > . 1:1001 ack 1
+         +20 0 < . 1:1 ack 1001 win 60000 dack 1000
+         push 1000
+         0 > . 1001:2001 ack 1
+         +20 0 < . 1:1 ack 2001 win 60000
+         > nothing",
+    );
+    server.pass_until_output(3000);
+    server.run("0 > . 2000:2000 ack 1");
+    server
+}
+
+/// RFC 8684 §3.7: asked for a DATA_ACK, the peer answers without options. Where another subflow can do its work, that is enough.
+#[test]
+fn a_subflow_that_begins_to_lose_its_options_is_left_to_another_at_once() {
+    let mut server = stripped_later();
+    server.run("+20 0 < . 1:1 ack 2001 win 60000");
+    server.pass_until_output(3000);
+    server.run(
+        "0 > R. tcprst 6
+         1 > . 1:1001 map 1000 1 1000",
+    );
+}
+
+/// … but not where the answer itself was lost.
+#[test]
+fn a_subflow_that_does_not_answer_has_not_begun_to_lose_its_options() {
+    let mut server = stripped_later();
+    server.pass_until_output(3000);
+    let out = server.take_out();
+    assert!(out.iter().all(|(_, segment)| !segment.flags.contains(Flags::RST)), "{out:?}");
+}
+
 /// The peer's window was 1000 octets and is full, and more waits.
 fn closed_window() -> Script {
-    let mut server = Script::accept(config(), "S 0:1 win 1000 mss 1024 sackok capable");
+    closed_window_of(config())
+}
+
+fn closed_window_of(config: Config) -> Script {
+    let mut server = Script::accept(config, "S 0:1 win 1000 mss 1024 sackok capable");
     server.run(
         "0 > S. 0:1 ack 1 capable
          +20 0 < . 1:1 ack 1 win 1000 capable
@@ -352,6 +446,29 @@ fn a_closed_window_is_not_probed_for_ever_where_options_are_stripped() {
     assert!(server.connection.stats().window_probes >= 6, "not at once");
 }
 
+/// … and a subflow that never carried data, and so never had any acknowledged, no less.
+#[test]
+fn no_subflow_is_probed_for_ever_where_options_are_stripped() {
+    let mut server = closed_window();
+    server.join();
+    let mut alive = [true; 2];
+    for _ in 0..600_000 {
+        for (id, segment) in server.take_out() {
+            let at = id.0 as usize;
+            if segment.flags.contains(Flags::RST) {
+                alive[at] = false;
+            } else {
+                server.run(["0 < . 1:1 ack 1001 win 60000", "1 < . 1:1 ack 1 win 60000"][at]);
+            }
+        }
+        if alive == [false; 2] {
+            return;
+        }
+        server.run("+1");
+    }
+    panic!("{alive:?}");
+}
+
 /// … and one whose answers have them is probed as long as the window stays closed.
 #[test]
 fn a_closed_window_that_is_told_is_probed_for_ever() {
@@ -367,6 +484,24 @@ fn a_closed_window_that_is_told_is_probed_for_ever() {
         server.run("+1");
     }
     assert!(server.connection.stats().window_probes > 10);
+}
+
+/// RFC 9293 §3.8.3: … but a peer that does not answer at all is given up, as if it did not acknowledge data.
+#[test]
+fn a_closed_window_is_not_probed_for_ever_where_nobody_answers() {
+    let mut config = config();
+    config.tcp.max_retransmissions = 3;
+    let mut server = closed_window_of(config);
+    let mut probes = 0;
+    for _ in 0..600_000 {
+        probes += server.take_out().iter().filter(|(_, s)| !s.flags.contains(Flags::RST)).count();
+        server.run("+1");
+    }
+    assert_eq!(probes, 3);
+    let reason = SubflowCloseReason::TimedOut;
+    let events = server.events();
+    assert!(events.contains(&Event::SubflowClosed { id: SubflowId(0), reason }), "{events:?}");
+    assert!(events.contains(&Event::Failed(FailureReason::NoSubflowLeft)), "{events:?}");
 }
 
 /// RFC 9293 §3.8.6.1, on every subflow: a path that has died silently carries nothing that would show it.

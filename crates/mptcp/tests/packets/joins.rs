@@ -1,7 +1,8 @@
 //! Subflows that this host opens (RFC 8684 §3.2).
 
 use crate::script::{Script, address, config};
-use ropewalk_mptcp::{Config, Event, Path, PathManager, Scheduler, SubflowCloseReason};
+use ropewalk_mptcp::{Config, Event, FailureReason, Path, PathManager, Scheduler, SubflowCloseReason};
+use ropewalk_units::Duration;
 use ropewalk_wire::ResetReason;
 
 fn two_paths() -> Vec<Path> {
@@ -131,4 +132,28 @@ fn a_third_packet_is_repeated_more_than_once_until_something_answers_it() {
         "+1 1 < . 1:1 ack 1 win 60000 dack 0
          +60000 > nothing",
     );
+}
+
+/// RFC 8684 §3.3.3: the time for another subflow to come up is that since the last one, however often it is tried.
+#[test]
+fn joins_that_nobody_answers_do_not_keep_a_connection_whose_last_subflow_has_ended() {
+    let config =
+        Config { path_manager: PathManager::FullMesh, close_timeout: Duration::from_secs(10), ..config() };
+    let mut client = Script::connect_over(config, two_paths());
+    client.run(
+        "0 > S 0:1 capable
+         +20 0 < S. 0:1 ack 1 win 60000 mss 1024 sackok capable
+         0 > . 1:1 ack 1 capable
+         +1 0 < . 1:1 ack 1 win 60000 dack 0
+         1 > S 0:1 join
+         push 1000
+         0 > . 1:1001 ack 1",
+    );
+    client.run("0 < R 1:1");
+    for millisecond in 0..10_000 {
+        assert!(!client.connection.is_closed(), "{millisecond} ms");
+        let _ = client.take_out();
+        client.run("+1");
+    }
+    assert!(client.events().contains(&Event::Failed(FailureReason::NoSubflowLeft)));
 }

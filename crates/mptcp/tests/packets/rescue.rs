@@ -2,6 +2,8 @@
 
 use crate::script::{Script, address, config};
 use ropewalk_mptcp::{Config, Event, Path, PathManager, ReinjectAfterTimeout, Scheduler, SubflowId};
+use ropewalk_units::Seq;
+use std::collections::BTreeMap;
 
 /// Subflow 0 with a round trip of 20 ms, subflow 1 with one of 5 ms. The peer's window is 15 000 octets; subflow 1 has acknowledged
 /// its 10 000, and subflow 0 holds the rest.
@@ -35,7 +37,7 @@ fn a_subflow_that_holds_the_window_up_is_penalized_once_a_round_trip() {
     assert_eq!(penalties(&mut server), 1);
     server.run("+2 1 < . 1:1 ack 10001 win 5000 dack 10000");
     assert_eq!(penalties(&mut server), 0, "not again within a round trip of the fast one");
-    server.run("+4 1 < . 1:1 ack 10001 win 5000 dack 10000");
+    server.run("+3 1 < . 1:1 ack 10001 win 5000 dack 10000");
     assert_eq!(penalties(&mut server), 1);
 }
 
@@ -92,6 +94,29 @@ fn what_a_subflow_carries_goes_to_others_bit_by_bit_and_all_of_it_when_it_is_sta
     assert_eq!(reinjected_by_timeout(&mut server), [1000, 2000, 3000, 10_000]);
 }
 
+/// RFC 8684 §3.3.6: data is sent again on *different* subflows. Its own sends it again as TCP does.
+#[test]
+fn no_subflow_is_given_what_it_carries_already() {
+    for subflows in [1, 2] {
+        let reinject_after_timeout = ReinjectAfterTimeout::All;
+        let mut server = Script::server(Config { reinject_after_timeout, stale_loss_cnt: 10, ..config() });
+        for _ in 1..subflows {
+            server.join();
+        }
+        server.run("push 4000");
+        let mut places: BTreeMap<(u32, u64), Seq> = BTreeMap::new();
+        for _ in 0..5000 {
+            for (id, segment) in server.take_out().iter().filter(|(_, segment)| segment.payload.len > 0) {
+                let first = *places.entry((id.0, segment.payload.offset)).or_insert(segment.seq);
+                assert_eq!(segment.seq, first, "{} on {id:?}, of {subflows}", segment.payload.offset);
+            }
+            server.run("+1");
+        }
+        let reinjected = server.connection.stats().reinjected_bytes;
+        assert_eq!(reinjected > 0, subflows > 1, "{reinjected} octets on other subflows");
+    }
+}
+
 #[test]
 fn an_idle_subflow_carries_the_oldest_piece_when_no_data_ack_comes() {
     let config = Config {
@@ -133,5 +158,29 @@ fn when_a_join_is_refused_the_open_subflows_ask_whether_the_peer_knows_the_conne
          1 > S 0:1 join
          +20 1 < R. 0:0 ack 1
          0 > . 0:0 ack 1",
+    );
+}
+
+#[test]
+fn what_dead_subflows_carried_is_sent_again_from_the_oldest_octet_on() {
+    let mut server = Script::server(Config { scheduler: Scheduler::RoundRobin, ..config() });
+    server.join();
+    server.run("push 20000");
+    let sent = server.take_out();
+    let carries = |at: u32, data| sent.iter().any(|(id, s)| id.0 == at && s.payload.offset == data);
+    assert!(carries(0, 0) && carries(1, 1000));
+    // The newer octets' subflow ends first, and subflow 0 has no room for what it carried.
+    server.run(
+        "1 < R 1:1
+         > nothing
+         0 < R 1:1
+         > nothing
+         +1 2 < S 0:1 win 60000 mss 1024 sackok join
+         2 > S. 0:1 ack 1 join
+         +20 2 < . 1:1 ack 1 win 60000 join
+         2 > . 1:1 ack 1
+         2 > . 1:1001 map 0 1 1000
+         2 > . 1001:2001 map 1000 1001 1000
+         2 > . 2001:3001 map 2000 2001 1000",
     );
 }

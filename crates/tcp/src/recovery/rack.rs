@@ -36,14 +36,25 @@ pub(crate) struct Circumstances {
 impl Rack {
     /// RFC 8985 §6.2 steps 2 and 3; `highest` is the highest octet delivered, plus one.
     pub(crate) fn update(&mut self, now: Instant, highest: Mark, delivery: &Delivery) {
-        if let Some((at, end)) = delivery.latest
-            && self.latest.is_none_or(|(a, e)| crate::send::queue::sent_after(at, end, a, e))
-        {
-            self.latest = Some((at, end));
-            self.rtt = now.saturating_since(at);
+        if let Some((at, end)) = delivery.latest {
+            self.on_delivered(now, at, end);
         }
         self.reordering_seen |= delivery.reordered.is_some();
         self.fack = self.fack.max(highest);
+    }
+
+    /// Step 2: a segment that was sent at `at` and ends at `end` was delivered.
+    #[inline(always)]
+    pub(crate) fn on_delivered(&mut self, now: Instant, at: Instant, end: Seq) {
+        if self.latest.is_none_or(|(a, e)| crate::send::queue::sent_after(at, end, a, e)) {
+            self.latest = Some((at, end));
+            self.rtt = now.saturating_since(at);
+        }
+    }
+
+    /// The SYN is the first segment delivered; nothing was sent before it that could be lost.
+    pub(crate) fn on_handshake(&mut self, rtt: Duration) {
+        self.rtt = rtt;
     }
 
     /// Highest octet known to be delivered, plus one, if that is above SND.UNA.

@@ -1,6 +1,6 @@
 //! The arithmetic of RFC 6298, step by step.
 
-use super::RttEstimator;
+use super::{RecentMin, RttEstimator};
 use crate::config::Config;
 use ropewalk_units::{Duration, Instant};
 
@@ -92,4 +92,16 @@ fn the_recent_minimum_forgets_and_the_other_does_not() {
             assert!(rtt.recent_min() >= Some(ms(50)) && rtt.recent_min() <= Some(ms(56)));
         }
     }
+}
+
+/// The third candidate is the least of what came after the second.
+#[test]
+fn the_recent_minimum_falls_back_on_the_least_of_what_came_later() {
+    let mut recent = RecentMin::default();
+    for (second, sample) in [(0, 10), (100, 20), (200, 40), (210, 30), (220, 35)] {
+        recent.update(Instant::ZERO + Duration::from_secs(second), ms(sample));
+    }
+    // Those of 10 and of 20 ms have left the window.
+    recent.update(Instant::ZERO + Duration::from_secs(405), ms(50));
+    assert_eq!(recent.get(), Some(ms(30)));
 }

@@ -94,4 +94,16 @@ mod tests {
         assert_eq!(stream.cut(3), Payload { offset: 5, len: 3 });
         assert_eq!(stream.unsent(), 2);
     }
+
+    #[test]
+    fn all_that_waits_is_named_whatever_the_places_and_lengths() {
+        let mut stream = SendStream::default();
+        stream.push(Payload { offset: 7000, len: u32::MAX });
+        stream.push(Payload { offset: 7000 + u64::from(u32::MAX), len: 10 });
+        stream.push(Payload { offset: 100, len: 20 });
+        let mut named = Vec::new();
+        stream.visit(&mut |range| named.push((range.offset, range.len)));
+        named.sort_unstable();
+        assert_eq!(named, [(100, 20), (7000, u32::MAX), (7000 + u64::from(u32::MAX), 10)]);
+    }
 }

@@ -114,6 +114,7 @@ impl Sender {
         if acked > 0 {
             if oldest != Instant::MAX {
                 self.rtt_sample(cx, cx.now.saturating_since(oldest));
+                self.recovery.rack.on_delivered(cx.now, newest, segment.ack);
             }
             self.measure_rate(cx, acked);
             self.sample_plain(cx, acked);

@@ -32,6 +32,7 @@ impl Sender {
         self.timeouts.on_progress();
         if let Some(sample) = handshake.rtt(cx.now).filter(|_| cx.config.handshake_rtt) {
             self.rtt.on_sample(cx.now, sample);
+            self.recovery.rack.on_handshake(sample);
             cx.trace_rtt(sample, self.rtt.srtt());
         }
         let acks = if cx.agreed.sack { Acknowledgements::Selective } else { Acknowledgements::Cumulative };

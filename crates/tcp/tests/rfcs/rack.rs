@@ -142,3 +142,46 @@ fn after_a_timeout_the_next_tail_is_probed() {
     ",
     );
 }
+
+/// RFC 8985 §6.3: a timeout marks the first segment, and what was sent a round trip and the reordering window ago.
+#[test]
+fn a_timeout_leaves_alone_what_was_sent_less_than_a_round_trip_ago() {
+    // 25 ms: the round trip, and a quarter of it.
+    for (age, pipe) in [(25, 1000), (24, 2000)] {
+        let mut s = Script::established(rack());
+        s.run(&format!(
+            "
+            push 1000
+            > . 1:1001
+            +20 < . 1:1 ack 1001
+            push 2000
+            > . 1001:2001
+            > . 2001:3001
+            +{}
+            push 1000
+            > . 3001:4001
+            +{age} > . 1001:2001
+        ",
+            200 - age
+        ));
+        assert_eq!((s.tcp.stats().timeouts, s.tcp.pipe()), (1, pipe), "{age} ms");
+    }
+}
+
+/// … the handshake tells a round trip, too: a SYN is a segment that was delivered.
+#[test]
+fn before_any_data_is_acknowledged_the_handshake_tells_how_old_a_lost_segment_is() {
+    let mut s = Script::established(rack());
+    s.run(
+        "
+        push 2000
+        > . 1:1001
+        > . 1001:2001
+        +180
+        push 1000
+        > . 2001:3001
+        +20 > . 1:1001
+    ",
+    );
+    assert_eq!((s.tcp.stats().timeouts, s.tcp.pipe()), (1, 2000));
+}

@@ -20,7 +20,7 @@
 
 pub(crate) mod configs;
 
-use ropewalk_tcp::{Config, Connection, Event, State, TooBig};
+use ropewalk_tcp::{Config, Connection, Event, Room, State, TooBig};
 use ropewalk_testnet::words::{flags, number, pair};
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Ecn, Flags, Payload, SackBlocks, Segment, Timestamps};
@@ -183,10 +183,15 @@ impl Script {
     }
 
     fn poll(&mut self) {
-        while let Some(segment) = self.tcp.poll_transmit(self.now) {
+        loop {
+            let wants = self.tcp.wants_to_transmit();
+            let Some(segment) = self.tcp.poll_transmit(self.now) else { break };
+            assert!(wants, "it said that nothing would leave: {}", print(&segment));
             assert!(self.out.len() < 1000, "an endless burst");
             self.out.push_back((self.now, segment));
         }
+        let (pipe, cwnd_space) = (self.tcp.pipe(), self.tcp.cwnd_space());
+        assert_eq!(self.tcp.room(), Room { pipe, cwnd_space, send_space: self.tcp.send_space() });
     }
 
     /// Lets time pass, timers firing on the way.

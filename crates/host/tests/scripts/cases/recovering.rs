@@ -131,4 +131,41 @@ pub(super) const CASES: &[Case] = &[
             +10 < . 1:1 ack 4381"
         ),
     ),
+    // RFC 8985 §6.3: a round trip takes 20 ms.
+    Case::new(
+        "a timeout does not repeat what was sent less than a round trip ago",
+        accepted!(
+            "write 1460
+            > . 1:1461
+            +20 < . 1:1 ack 1461
+            write 2920
+            > . 1461:2921
+            > . 2921:4381
+            +212 write 1460
+            > . 4381:5841
+            +8 > . 1461:2921
+            +3 < . 1:1 ack 2921
+            > . 2921:4381
+            +3 > nothing"
+        ),
+    )
+    .with(&[Setting::NoTailLossProbe]),
+    Case::new(
+        "a timeout repeats what was sent more than a round trip ago",
+        accepted!(
+            "write 1460
+            > . 1:1461
+            +20 < . 1:1 ack 1461
+            write 2920
+            > . 1461:2921
+            > . 2921:4381
+            +100 write 1460
+            > . 4381:5841
+            +120 > . 1461:2921
+            +3 < . 1:1 ack 2921
+            > . 2921:4381
+            > . 4381:5841"
+        ),
+    )
+    .with(&[Setting::NoTailLossProbe]),
 ];

@@ -87,6 +87,9 @@ fn many_pieces_take_what_continues_the_last_too_and_nothing_else() {
     assert_eq!(pieces.insert(700, payload(690, 1), 200), None);
     assert_eq!(pieces.insert(700, payload(690, 0), 200), Some(0));
     assert_eq!((pieces.len(), pieces.octets(), pieces.end()), (200, 203, Some(412)));
+    let mut last = None;
+    pieces.visit(&mut |piece| last = Some(piece));
+    assert_eq!(last, Some(payload(398, 4)));
 }
 
 /// Steps of one run of arrivals, each with the place of its one octet, and how many arrivals were refused.
