@@ -113,8 +113,6 @@ pub(crate) struct Packet {
     pub(crate) number: u64,
     pub(crate) len: u32,
     pub(crate) sent_at: Instant,
-    /// Whatever the application needs.
-    pub(crate) tag: u64,
 }
 
 impl Payload for Packet {
