@@ -1,6 +1,6 @@
 //! The RFCs' rules as scripts.
 
-use super::{Cause, Door, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use super::{Cause, Door, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
 use ropewalk_units::{Duration, Instant, Mark};
 
 const BY_TIMEOUT: Verdict = Verdict::Spurious { cause: Cause::Timeout };
@@ -158,13 +158,13 @@ fn frto_examines_the_last_timeout_of_a_series() {
 #[test]
 fn dsack_needs_a_report_for_every_retransmission() {
     let mut dsack = Dsack::default();
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "no recovery");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided, "no recovery");
     dsack.begin(Cause::Loss);
     dsack.on_retransmit(1);
     dsack.on_retransmit(1);
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "RFC 3708 §3 (B.2)");
-    assert_eq!(dsack.on_dsack(1, true), BY_DUPACKS, "RFC 3708 §3 (B.1)");
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "once");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided, "RFC 3708 §3 (B.2)");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), BY_DUPACKS, "RFC 3708 §3 (B.1)");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided, "once");
 }
 
 #[test]
@@ -172,18 +172,18 @@ fn dsack_draws_no_conclusion_from_network_duplicates() {
     let mut dsack = Dsack::default();
     dsack.begin(Cause::Timeout);
     dsack.on_retransmit(1);
-    assert_eq!(dsack.on_dsack(1, false), Verdict::Undecided, "RFC 3708 §3 (A)");
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided);
+    assert_eq!(dsack.on_dsack(1, Origin::Network), Verdict::Undecided, "RFC 3708 §3 (A)");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided);
     dsack.begin(Cause::Timeout);
     dsack.on_retransmit(2);
-    assert_eq!(dsack.on_dsack(2, true), BY_TIMEOUT);
+    assert_eq!(dsack.on_dsack(2, Origin::Sender), BY_TIMEOUT);
 }
 
 #[test]
 fn a_report_before_any_retransmission_says_nothing() {
     let mut dsack = Dsack::default();
     dsack.begin(Cause::Timeout);
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided);
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided);
 }
 
 #[test]
