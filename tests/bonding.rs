@@ -123,6 +123,15 @@ fn one_tcp_flow_fills_both_lines() {
     assert!(least(&goodputs) >= 113.0, "{goodputs:?}");
 }
 
+/// Half of NewReno's window (RFC 5681) is less than both lines hold. Losses are so rare that it costs next to nothing.
+#[test]
+fn newreno_fills_both_lines_too() {
+    let newreno = ("connections.video.tcp", "{ hystart = \"plus-plus\", congestion_control = \"newreno\" }");
+    let overrides = [&TCP[..], &STEADY, &WANDERING, &[newreno]].concat();
+    let goodputs = each("NewReno over both lines, Mbit/s", &overrides, |outcome| goodput(outcome, "video"));
+    assert!(least(&goodputs) >= 113.0, "{goodputs:?}");
+}
+
 /// HyStart as in Linux takes ACKs that come close together for a full path, and those of two lines come closer than those of one. So slow
 /// start ends below what both carry, and CUBIC takes seconds to get there: `docs/models/bonding.md`, Limits.
 #[test]

@@ -25,7 +25,7 @@ use crate::view::{PathView, ResequencerView};
 use crate::wire::control::Control;
 use crate::wire::header::DataHeader;
 use events::Events;
-use feedback::Feedback;
+use feedback::{Feedback, Outgoing};
 use ingress::SoloRun;
 use repair::Repairs;
 use ropewalk_units::{Instant, Rate};
@@ -240,8 +240,8 @@ impl<P: Payload> Endpoint<P> {
         self.check_paths(now);
         self.check_repairs(now);
         self.let_rest(now);
-        let quickest = self.quickest();
-        self.feedback.tick(now, &self.config, &mut self.incoming, &self.paths, self.usable, quickest);
+        let outgoing = Outgoing { paths: &self.paths, usable: self.usable, quickest: self.quickest() };
+        self.feedback.tick(now, &self.config, &mut self.incoming, outgoing);
         self.give_up_in_time(now);
         self.note_given_up();
     }

@@ -1,4 +1,4 @@
-//! Where hosts of ours tell of their subflows, for the observer.
+//! Where hosts of ours leave what they know of their subflows, for the observer.
 
 use crate::netlink::TcpInfo;
 use std::collections::BTreeMap;
@@ -16,31 +16,31 @@ pub(crate) struct Seen {
     pub(crate) bytes: u64,
 }
 
-/// What a host of ours tells of the subflows of a connection whose data it sends.
+/// What a host of ours knows of the subflows of a connection whose data it sends.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Report {
     pub(crate) subflows: Vec<Seen>,
     /// Octets sent once more on another subflow.
     pub(crate) reinjected: Option<u64>,
 }
 
-/// Where hosts of ours tell it, by connection.
+/// The latest report of each connection.
 #[derive(Debug, Default)]
-pub(crate) struct Board(Mutex<BTreeMap<usize, Told>>);
+pub(crate) struct Board(Mutex<BTreeMap<usize, Report>>);
 
 impl Board {
     /// A thread that has panicked has left what it had.
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Told>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Report>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is told now.
-    pub(crate) fn write(&self, connection: usize, told: Told) {
-        self.lock().insert(connection, told);
+    /// Replaces the report of a connection.
+    pub(crate) fn write(&self, connection: usize, report: Report) {
+        self.lock().insert(connection, report);
     }
 
-    /// What was told last of each connection.
-    pub(crate) fn read(&self, mut each: impl FnMut(usize, &Told)) {
-        self.lock().iter().for_each(|(&connection, told)| each(connection, told));
+    /// The latest report of each connection.
+    pub(crate) fn read(&self, mut each: impl FnMut(usize, &Report)) {
+        self.lock().iter().for_each(|(&connection, report)| each(connection, report));
     }
 }

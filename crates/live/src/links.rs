@@ -153,7 +153,7 @@ impl Links {
             let now = self.clock.now();
             if now >= end || stop.load(Ordering::Relaxed) {
                 self.world.run_until(now.min(end));
-                self.tell();
+                self.report();
                 return Ok(());
             }
             for (fd, source) in fds.iter().zip(&self.sources) {
@@ -167,11 +167,11 @@ impl Links {
         }
     }
 
-    /// Hosts of ours tell what they have counted at the end.
-    fn tell(&self) {
+    /// Hosts of ours put on the board what they have counted at the end.
+    fn report(&self) {
         for node in self.world.nodes() {
             if let Place::Own(host) = node {
-                host.tell();
+                host.report();
             }
         }
     }

@@ -49,31 +49,22 @@ macro_rules! coupling_choice {
 
 couplings!(coupling_choice);
 
-/// Which subflows are opened.
-#[derive(Clone, PartialEq, Debug)]
-pub enum PathManager {
-    /// One per pair of a local and a remote address that the scenario's paths name or ADD_ADDR announces.
-    FullMesh,
-    /// So many over the first path, from different ports.
-    Ndiffports {
-        /// Subflows in all, the first included.
-        subflows: u32,
-    },
-    /// As full mesh, but all except the first are opened with B = 1.
-    Backup,
-    /// Just the steps listed.
-    Scripted {
-        /// In order of time.
-        steps: Vec<ScriptedStep>,
-    },
-    /// Linux's in-kernel path manager, with what `ip mptcp` has set on each host.
-    Kernel {
-        /// On the host that opens the connection.
-        client: KernelHost,
-        /// On the host that accepts it.
-        server: KernelHost,
-    },
+macro_rules! path_manager_choice {
+    (
+        $(
+            $(#[$doc:meta])*
+            $name:ident $({ $($(#[$field_doc:meta])* $field:ident: $type:ty = $default:expr,)* })? = $rule:ty;
+        )*
+    ) => {
+        /// Which subflows are opened.
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum PathManager {
+            $($(#[$doc])* $name $({ $($(#[$field_doc])* $field: $type,)* })?,)*
+        }
+    };
 }
+
+path_managers!(path_manager_choice);
 
 /// What `ip mptcp` has set on one host.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -362,10 +353,15 @@ impl Config {
 
     /// The endpoints of this end, if its path manager has any.
     pub(crate) fn endpoints(&self, role: Role) -> &[KernelEndpoint] {
+        self.kernel_host(role).map_or(&[], |host| &host.endpoints)
+    }
+
+    /// What `ip mptcp` has set on this end's host, if the kernel's path manager is in use.
+    pub(crate) fn kernel_host(&self, role: Role) -> Option<&KernelHost> {
         match (&self.path_manager, role) {
-            (PathManager::Kernel { client, .. }, Role::Client) => &client.endpoints,
-            (PathManager::Kernel { server, .. }, Role::Server) => &server.endpoints,
-            _ => &[],
+            (PathManager::Kernel { client, .. }, Role::Client) => Some(client),
+            (PathManager::Kernel { server, .. }, Role::Server) => Some(server),
+            _ => None,
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The registries of schedulers and couplings: one line for each. From a line follow the variant of the configuration,
-//! the state that the connection keeps, and the name that scenario files know it by (the variant in kebab case). What it
-//! does is in a file of its own, as `SchedulingRule` or `CouplingRule`.
+//! The registries of schedulers, couplings and path managers: one line for each. From a line follow the variant of the
+//! configuration, the state that the connection keeps, and the name that scenario files know it by (the variant in kebab
+//! case). What it does is in a file of its own, as `SchedulingRule`, `CouplingRule` or `PathManagerRule`.
 
 /// Hands the couplings to the macro `$declare`: what it is, name, and its rule in `coupling/`.
 #[macro_export]
@@ -52,6 +52,37 @@ macro_rules! schedulers {
             Ecf = ecf::Ecf;
             /// Leave a path out while using it would cost more than it brings.
             GoodputGuard(GuardConfig) = Box<guard::Guard>;
+        }
+    };
+}
+
+/// Hands the path managers to the macro `$declare`: what it is, name with its constants and what they are by default, and
+/// its rule in `path_manager/`.
+#[macro_export]
+macro_rules! path_managers {
+    ($declare:path) => {
+        $declare! {
+            /// One subflow per pair of a local and a remote address that the paths name or ADD_ADDR announces.
+            FullMesh = mesh::Mesh;
+            /// Several subflows over the first path, from different ports.
+            Ndiffports {
+                /// Subflows in all, the first included.
+                subflows: u32 = 2,
+            } = mesh::Mesh;
+            /// As full mesh, but all except the first are opened as backups (B = 1).
+            Backup = mesh::Mesh;
+            /// Just the steps listed.
+            Scripted {
+                /// In order of time.
+                steps: Vec<ScriptedStep> = Vec::new(),
+            } = scripted::Script;
+            /// Linux's in-kernel path manager, with what `ip mptcp` has set on each host.
+            Kernel {
+                /// On the host that opens the connection.
+                client: KernelHost = KernelHost::default(),
+                /// On the host that accepts it.
+                server: KernelHost = KernelHost::default(),
+            } = Box<kernel::Kernel>;
         }
     };
 }

@@ -116,8 +116,7 @@ impl<'a> Judge<'a> {
             }
             (Method::Optimal(disjoint @ (Disjoint::Link | Disjoint::Node)), Metric::Ett) => {
                 let ett = |a, b| self.ett(a, b);
-                let routes =
-                    optimal_routes_by(&self.deployment.graph, ends.0, ends.1, disjoint, usize::MAX, ett);
+                let routes = optimal_routes_by(&self.deployment.graph, ends, disjoint, usize::MAX, ett);
                 self.assigned(&graph, routes)
             }
             (Method::Greedy(disjoint), _) => {

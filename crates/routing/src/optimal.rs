@@ -26,7 +26,7 @@ pub fn optimal_routes(
     most: usize,
 ) -> Vec<Route> {
     assert!(source != destination, "source and destination are one node");
-    let mut flow = Flow::new(graph, (source, destination), disjoint != Disjoint::Link, |_, _| Some(1));
+    let mut flow = Flow::new(graph, (source, destination), disjoint, |_, _| Some(1));
     while flow.value < most && flow.augment() {}
     let mut routes = flow.routes();
     routes.sort_unstable_by(|a, b| (a.hops(), &a.nodes).cmp(&(b.hops(), &b.nodes)));
@@ -41,8 +41,7 @@ pub fn optimal_routes(
 /// As [`optimal_routes`].
 pub fn optimal_routes_by(
     graph: &Graph,
-    source: u32,
-    destination: u32,
+    (source, destination): (u32, u32),
     disjoint: Disjoint,
     most: usize,
     cost: impl Fn(u32, u32) -> f64,
@@ -53,7 +52,7 @@ pub fn optimal_routes_by(
         let seconds: f64 = cost(a, b);
         seconds.is_finite().then(|| (libm::round(seconds.max(0.0) * PICOSECONDS) as i128) * MOST_HOPS + 1)
     };
-    let mut flow = Flow::new(graph, (source, destination), disjoint != Disjoint::Link, whole);
+    let mut flow = Flow::new(graph, (source, destination), disjoint, whole);
     while flow.value < most && flow.augment() {}
     let total = |route: &Route| route.links().filter_map(|(a, b)| whole(a, b)).sum::<i128>();
     let mut routes: Vec<_> = flow.routes().into_iter().map(|route| (total(&route), route)).collect();
@@ -107,10 +106,10 @@ impl<C: Cost> Flow<C> {
     fn new(
         graph: &Graph,
         (source, destination): (u32, u32),
-        split: bool,
+        disjoint: Disjoint,
         cost: impl Fn(u32, u32) -> Option<C>,
     ) -> Self {
-        let nodes = graph.nodes();
+        let (nodes, split) = (graph.nodes(), disjoint != Disjoint::Link);
         let vertices = if split { 2 * nodes } else { nodes };
         let (from, sink) = if split { (2 * source + 1, 2 * destination) } else { (source, destination) };
         let mut flow = Self {

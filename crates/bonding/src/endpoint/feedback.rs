@@ -23,6 +23,15 @@ pub(super) const OUTER: u32 = 28;
 /// Packets of a train, as an initial window (RFC 6928).
 const TRAIN: u8 = 10;
 
+/// The paths that reports and keepalives may take.
+pub(super) struct Outgoing<'a, C> {
+    pub(super) paths: &'a [Path<C>],
+    /// Those that carry data.
+    pub(super) usable: PathSet,
+    /// The one with the shortest delay.
+    pub(super) quickest: Option<PathId>,
+}
+
 /// What is to be sent, and when the next will be.
 pub(super) struct Feedback {
     report_at: Instant,
@@ -82,14 +91,12 @@ impl Feedback {
     }
 
     /// Makes what is due.
-    pub(super) fn tick(
+    pub(super) fn tick<C>(
         &mut self,
         now: Instant,
         config: &Config,
         incoming: &mut [Incoming],
-        paths: &[Path<impl Sized>],
-        usable: PathSet,
-        quickest: Option<PathId>,
+        Outgoing { paths, usable, quickest }: Outgoing<'_, C>,
     ) {
         if self.soon_at() <= now && now < self.report_at {
             self.reported_at = now;

@@ -83,8 +83,7 @@ impl App for ConstantRate {
             }
             *next += flow.interval;
             let tally = &mut self.tallies[place];
-            let packet =
-                Packet { flow: place as u32, number: tally.sent, len: flow.len, sent_at: now, tag: 0 };
+            let packet = Packet { flow: place as u32, number: tally.sent, len: flow.len, sent_at: now };
             tally.sent += 1;
             tally.seen.push(None);
             out.push((0, packet, flow.key));

@@ -3,7 +3,6 @@
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, Link, at, ms};
-use crate::tcp::{Law, Tcp};
 use ropewalk_bonding::{Config, CostFirstConfig, PathConfig, SchedulerConfig};
 
 fn config(scheduler: SchedulerConfig) -> Config {
@@ -31,12 +30,6 @@ fn swinging() -> Vec<[Link; 2]> {
     let mut lte = Link::new(60.0, 12.5);
     lte.swing = Some((ms(10.0), ms(2000.0)));
     vec![both_ways(Link::new(64.0, 6.5)), both_ways(lte)]
-}
-
-fn dsl_and_bad() -> Vec<[Link; 2]> {
-    let mut bad = Link::new(2.0, 40.0);
-    bad.loss = 0.01;
-    vec![both_ways(Link::new(64.0, 6.5)), both_ways(bad)]
 }
 
 /// Mbit/s of IP packets such that with the header they are this much on the wire.
@@ -83,37 +76,6 @@ fn cost_first_sends_only_the_excess_over_the_costly_line() {
         );
         assert!(share <= least + 0.03, "LTE share {share}, least {least}");
         assert!(loss <= 0.005, "loss {loss}");
-    }
-}
-
-/// Mbit/s of payload over 40 s.
-fn tcp(config: &Config, links: Vec<[Link; 2]>, law: Law, seed: u64) -> f64 {
-    let mut bond = Bond::new(config, links, seed);
-    let mut app = Tcp::new(law);
-    bond.run(at(40.0), &mut app);
-    let mbps = app.received as f64 * 8.0 / 40e6;
-    println!("{mbps:.2} Mbit/s, {} lost, {} reductions", app.losses, app.reductions);
-    mbps
-}
-
-#[test]
-fn rate_aware_fills_both_lines_with_one_tcp_flow() {
-    // 124 Mbit/s on the wire are 115.7 of payload. Half of Reno's window is less than both paths hold.
-    for (law, bar) in [(Law::Cubic, 113.0), (Law::Reno, 105.0)] {
-        for links in [dsl_and_lte(), swinging()] {
-            let mbps = tcp(&rate_aware(), links, law, 1);
-            assert!(mbps >= bar, "{mbps} Mbit/s");
-        }
-    }
-}
-
-#[test]
-fn a_bad_path_does_no_harm() {
-    for seed in 0..10 {
-        for law in [Law::Cubic, Law::Reno] {
-            let mbps = tcp(&rate_aware(), dsl_and_bad(), law, seed);
-            assert!(mbps >= 58.0, "{mbps} Mbit/s in seed {seed}");
-        }
     }
 }
 

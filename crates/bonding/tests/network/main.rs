@@ -8,5 +8,4 @@ mod net;
 mod properties;
 mod repairs;
 mod starts;
-mod tcp;
 mod wrr;

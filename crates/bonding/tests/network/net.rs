@@ -1,5 +1,6 @@
 //! A small deterministic network of two gateways and links with a rate, a delay and a drop-tail queue, to try bonds on.
 
+use ropewalk_adversary::{Random, Source};
 use ropewalk_bonding::{
     Config, Control, DataHeader, Datagram, Endpoint, Event, FlowKey, PathId, Payload, Transmission,
 };
@@ -7,25 +8,9 @@ use ropewalk_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A small generator (xorshift64*), so that runs repeat.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    /// From 0 up to 1.
-    pub(crate) fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
+/// From 0 up to 1.
+fn uniform(random: &mut Random) -> f64 {
+    (random.next() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 pub(crate) fn ms(millis: f64) -> Duration {
@@ -95,14 +80,14 @@ impl Link {
         self.departures.push_back(departure);
         self.bytes += u64::from(bytes);
         let is_dead = self.dead.iter().any(|&(from, until)| (from..until).contains(&now));
-        if is_dead || random.uniform() < self.loss {
+        if is_dead || uniform(random) < self.loss {
             self.dropped += 1;
             return Vec::new();
         }
         let arrival = (departure + self.delay + self.extra(departure)).max(self.last_arrival);
         self.last_arrival = arrival;
-        let copies = 1 + usize::from(random.uniform() < self.duplication);
-        (0..copies).map(|_| arrival + self.reordering.mul_f64(random.uniform())).collect()
+        let copies = 1 + usize::from(uniform(random) < self.duplication);
+        (0..copies).map(|_| arrival + self.reordering.mul_f64(uniform(random))).collect()
     }
 }
 
@@ -113,8 +98,6 @@ pub(crate) struct Packet {
     pub(crate) number: u64,
     pub(crate) len: u32,
     pub(crate) sent_at: Instant,
-    /// Whatever the application needs.
-    pub(crate) tag: u64,
 }
 
 impl Payload for Packet {

@@ -72,13 +72,14 @@ impl Search {
         self.due
     }
 
-    /// A probe to send, if it is time. What is lost on a path that is not up says nothing.
-    pub(super) fn handle_timeout(&mut self, now: Instant, is_up: bool) -> Option<Probe> {
+    /// The path carries nothing now: what is lost on it says nothing.
+    pub(super) fn postpone(&mut self, now: Instant) {
+        self.due = now + PROBE_TIMER;
+    }
+
+    /// A probe to send, if it is time.
+    pub(super) fn handle_timeout(&mut self, now: Instant) -> Option<Probe> {
         if now < self.due {
-            return None;
-        }
-        if !is_up {
-            self.due = now + PROBE_TIMER;
             return None;
         }
         if self.tries > 0 {
@@ -161,7 +162,7 @@ mod tests {
         let mut sent = 0;
         while search.due() < from + time {
             let now = search.due();
-            let Some(probe) = search.handle_timeout(now, true) else { continue };
+            let Some(probe) = search.handle_timeout(now) else { continue };
             sent += 1;
             if probe.len <= carries(now) && !loses() {
                 search.handle_answer(now + Duration::from_millis(30), probe.number);
@@ -189,8 +190,9 @@ mod tests {
     fn a_path_that_is_down_says_nothing() {
         let mut search = Search::new(1500, Instant::ZERO);
         for second in 0..60 {
-            let probe = search.handle_timeout(Instant::ZERO + Duration::from_secs(second), false);
-            assert_eq!((probe, search.limit()), (None, 1500));
+            let now = Instant::ZERO + Duration::from_secs(second);
+            search.postpone(now);
+            assert_eq!((search.handle_timeout(now), search.limit()), (None, 1500));
         }
     }
 

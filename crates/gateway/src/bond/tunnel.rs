@@ -456,7 +456,11 @@ impl Tunnel {
                 // A path that may carry nothing more is left alone, as one that is down.
                 let may_carry = !self.endpoint.quota(path).is_spent();
                 let is_up = may_carry && self.endpoint.path(path).state == PathState::Up;
-                self.probes.extend(length.search.handle_timeout(now, is_up).map(|probe| (path, probe)));
+                if is_up {
+                    self.probes.extend(length.search.handle_timeout(now).map(|probe| (path, probe)));
+                } else {
+                    length.search.postpone(now);
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::stream::{CHUNK, Outgoing, tell, wrong_at};
 use super::{Progress, server_port};
-use crate::board::{Seen, Told};
+use crate::board::{Report, Seen};
 use crate::netlink::TcpInfo;
 use ropewalk_host::{Host, Protocol, SocketId};
 use ropewalk_mptcp::Path;
@@ -154,8 +154,8 @@ impl OwnEnd {
         }
     }
 
-    /// What it can tell of its subflows, if it sends: the connection, and what a kernel would tell.
-    pub(crate) fn told(&self, host: &Host) -> Option<(usize, Told)> {
+    /// If it sends: the number of its connection, and of its subflows what a kernel would report.
+    pub(crate) fn report(&self, host: &Host) -> Option<(usize, Report)> {
         let id = self.socket.filter(|_| self.sends)?;
         if let Some(connection) = host.mptcp(id) {
             let established = connection.subflows().filter(|subflow| subflow.was_established());
@@ -164,11 +164,11 @@ impl OwnEnd {
                 seen(path.local, path.remote, subflow.tcp())
             });
             let reinjected = Some(connection.stats().reinjected_bytes);
-            return Some((self.connection, Told { subflows: seen.collect(), reinjected }));
+            return Some((self.connection, Report { subflows: seen.collect(), reinjected }));
         }
         let (local, remote) = host.ends(id)?;
         let subflows = vec![seen(local, remote, host.tcp(id)?)];
-        Some((self.connection, Told { subflows, reinjected: None }))
+        Some((self.connection, Report { subflows, reinjected: None }))
     }
 }
 

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Who looks at its subflows sees them as they were at most so long ago.
-const TELL: Duration = Duration::from_millis(10);
+const REPORT_EVERY: Duration = Duration::from_millis(10);
 /// Its only timer.
 const TIMER: u32 = 0;
 
@@ -23,7 +23,7 @@ pub(crate) struct OwnHost {
     addresses: Vec<IpAddr>,
     ends: Vec<OwnEnd>,
     board: Arc<Board>,
-    told_at: Instant,
+    reported_at: Instant,
     /// When it is woken; [`Instant::MAX`]: never.
     woken_at: Instant,
     octets: Vec<u8>,
@@ -41,9 +41,9 @@ impl OwnHost {
     ) -> Self {
         let mut host = Host::new(addresses.clone(), secret);
         ends.iter().for_each(|end| end.prepare(&mut host));
-        let (told_at, woken_at) = (Instant::ZERO, Instant::MAX);
+        let (reported_at, woken_at) = (Instant::ZERO, Instant::MAX);
         let lateness = Lateness::default();
-        Self { host, addresses, ends, board, told_at, woken_at, octets: Vec::new(), clock, lateness }
+        Self { host, addresses, ends, board, reported_at, woken_at, octets: Vec::new(), clock, lateness }
     }
 
     /// How late its packets were.
@@ -79,22 +79,22 @@ impl OwnHost {
     fn settle(&mut self, context: &mut Context<'_, Octets>) {
         let now = context.now();
         loop {
-            let news = self.take_events();
+            let news = self.handle_events();
             self.ends.iter_mut().for_each(|end| end.work(&mut self.host, now));
             let sent = self.transmit(context);
             if !news && !sent {
                 break;
             }
         }
-        if now.saturating_since(self.told_at) >= TELL {
-            self.tell();
-            self.told_at = now;
+        if now.saturating_since(self.reported_at) >= REPORT_EVERY {
+            self.report();
+            self.reported_at = now;
         }
         self.arm(context);
     }
 
-    /// Was there any?
-    fn take_events(&mut self) -> bool {
+    /// Handles the host's events. Was there any?
+    fn handle_events(&mut self) -> bool {
         let mut any = false;
         while let Some(event) = self.host.poll_event() {
             any = true;
@@ -105,7 +105,7 @@ impl OwnHost {
                 }
                 Event::Closed(id, error) => {
                     // What it has counted goes with it.
-                    self.tell();
+                    self.report();
                     self.ends.iter_mut().for_each(|end| end.close(id, error.clone()));
                 }
                 Event::Established(_) | Event::Mptcp(..) => {}
@@ -131,10 +131,10 @@ impl OwnHost {
         any
     }
 
-    /// Tells what its subflows have counted.
-    pub(super) fn tell(&self) {
-        self.ends.iter().filter_map(|end| end.told(&self.host)).for_each(|(index, told)| {
-            self.board.write(index, told);
+    /// Puts on the board what its subflows have counted.
+    pub(super) fn report(&self) {
+        self.ends.iter().filter_map(|end| end.report(&self.host)).for_each(|(index, report)| {
+            self.board.write(index, report);
         });
     }
 

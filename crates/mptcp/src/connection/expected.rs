@@ -22,7 +22,7 @@ struct Expected {
 impl Connection {
     /// Takes the segment if it is an expected one, as [`Self::process_segment`] would. Returns whether it was.
     #[inline(never)]
-    pub(super) fn take_expected(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) -> bool {
+    pub(super) fn process_expected(&mut self, now: Instant, subflow: SubflowId, segment: &Segment) -> bool {
         let Some(at) = self.subflows.place_of(subflow) else { return false };
         let Some(expected) = self.expected(at, segment) else { return false };
         let subflow = &mut self.subflows[at];
@@ -30,10 +30,10 @@ impl Connection {
         subflow.silence.on_heard(now);
         self.planner.due.request_poll();
         match expected.mapped {
-            Some(mapped) => self.take_expected_data(now, at, segment, mapped, expected.data_ack),
+            Some(mapped) => self.process_expected_data(now, at, segment, mapped, expected.data_ack),
             None => {
                 self.on_data_ack(now, at, segment, expected.data_ack);
-                self.with_coupling(at, |tcp| tcp.take_expected(now, segment));
+                self.with_coupling(at, |tcp| tcp.process_expected(now, segment));
             }
         }
         self.after_input(now, at);
@@ -99,7 +99,7 @@ impl Connection {
 
     /// The data goes through the subflow at once, and to where it belongs.
     #[inline(always)]
-    fn take_expected_data(
+    fn process_expected_data(
         &mut self,
         now: Instant,
         at: usize,
@@ -112,7 +112,7 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         subflow.mappings.pass(mapped);
         subflow.read += mapped.len;
-        subflow.tcp.take_expected(now, segment);
+        subflow.tcp.process_expected(now, segment);
         if let Some(received) = subflow.tcp.read(u64::MAX) {
             self.reassemble(now, mapped.data, received.payload);
         }

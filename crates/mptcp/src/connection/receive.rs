@@ -49,7 +49,7 @@ impl Connection {
         if self.config.tcp.quirks.subflow_acks != SubflowAcks::Own {
             return self.handle_in_data_order(octets, now, subflow, segment);
         }
-        if !self.take_expected(now, subflow, segment) {
+        if !self.process_expected(now, subflow, segment) {
             self.process_segment(octets, now, subflow, segment);
         }
     }
@@ -161,7 +161,7 @@ impl Connection {
         }
     }
 
-    /// All stages. [`Self::take_expected`] comes to the same for the segments that it takes.
+    /// All stages. [`Self::process_expected`] comes to the same for the segments that it takes.
     pub(super) fn process_segment(
         &mut self,
         octets: &impl Octets,

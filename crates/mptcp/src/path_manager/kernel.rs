@@ -3,8 +3,8 @@
 
 mod changes;
 
-use super::{Action, Event};
-use crate::config::{EndpointFlags, KernelEndpoint, KernelHost};
+use super::rule::{Action, Event, PathManagerRule, of_server};
+use crate::config::{Config, EndpointFlags, KernelEndpoint, KernelHost};
 use crate::id::{Path, Wanted, of_one_family};
 use crate::role::Role;
 use ropewalk_units::Instant;
@@ -59,7 +59,7 @@ impl Slot {
 
 /// The state of one connection.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     host: KernelHost,
     role: Role,
     initial: Path,
@@ -83,27 +83,18 @@ pub(super) struct Kernel {
     deny_initial: bool,
 }
 
-impl Kernel {
-    pub(super) fn new(host: KernelHost, role: Role, initial: Path, paths: &[Path]) -> Self {
-        let Path { local, remote } = initial;
-        Self {
-            role,
-            initial,
-            paths: paths.to_vec(),
-            slots: host.endpoints.iter().copied().map(Slot::from).collect(),
-            changed: 0,
-            established: false,
-            accounted: false,
-            pairs: vec![Pair { local, remote, extra: false, leaving: false }],
-            remotes: Vec::new(),
-            accepted: 0,
-            accept: host.limits.accept(),
-            deny_initial: false,
-            host,
-        }
+impl PathManagerRule for Kernel {
+    fn client(config: &Config, paths: &[Path]) -> Self {
+        let host = config.kernel_host(Role::Client).cloned().unwrap_or_default();
+        Self::new(host, Role::Client, paths[0], paths)
     }
 
-    pub(super) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
+    fn server(config: &Config, addresses: &[SocketAddr], initial: Path) -> Self {
+        let host = config.kernel_host(Role::Server).cloned().unwrap_or_default();
+        Self::new(host, Role::Server, initial, &of_server(addresses, initial))
+    }
+
+    fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
         let mut actions = Vec::new();
         self.make_changes(now, &mut actions);
         match event {
@@ -129,6 +120,55 @@ impl Kernel {
         actions
     }
 
+    fn next_tick(&self) -> Option<Instant> {
+        self.next_change()
+    }
+
+    /// May another subflow of the peer's come up?
+    fn admits(&self) -> bool {
+        self.room() > 0
+    }
+
+    /// Does the host listen there? At the connection's own port, on any address, and at those of endpoints.
+    fn listens_at(&self, local: SocketAddr) -> bool {
+        local.port() == self.initial.local.port() || self.by_port(local).is_some()
+    }
+
+    /// An endpoint's port takes the joins of those peers that know it by ADD_ADDR.
+    fn has_told_of(&self, local: SocketAddr) -> bool {
+        local.port() == self.initial.local.port() || self.by_port(local).is_some_and(|slot| slot.announced)
+    }
+
+    /// Does this host ask its peer to use subflows of this address as backups only?
+    fn is_backup(&self, local: SocketAddr) -> bool {
+        self.slots.iter().any(|slot| slot.has(local) && slot.flags().backup)
+    }
+
+    fn deny_initial(&mut self) {
+        self.deny_initial = true;
+    }
+}
+
+impl Kernel {
+    fn new(host: KernelHost, role: Role, initial: Path, paths: &[Path]) -> Self {
+        let Path { local, remote } = initial;
+        Self {
+            role,
+            initial,
+            paths: paths.to_vec(),
+            slots: host.endpoints.iter().copied().map(Slot::from).collect(),
+            changed: 0,
+            established: false,
+            accounted: false,
+            pairs: vec![Pair { local, remote, extra: false, leaving: false }],
+            remotes: Vec::new(),
+            accepted: 0,
+            accept: host.limits.accept(),
+            deny_initial: false,
+            host,
+        }
+    }
+
     /// The connection may be joined.
     fn begin(&mut self, actions: &mut Vec<Action>) {
         self.established = true;
@@ -144,37 +184,12 @@ impl Kernel {
         }
     }
 
-    /// See [`super::PathManager::deny_initial`].
-    pub(super) fn deny_initial(&mut self) {
-        self.deny_initial = true;
-    }
-
-    /// May another subflow of the peer's come up?
-    pub(super) fn admits(&self) -> bool {
-        self.room() > 0
-    }
-
     /// Subflows of this host count since they were opened, those of the peer count from here.
     fn subflow_established(&mut self, path: Path) {
         if !self.living().any(|pair| pair.is(path)) {
             let Path { local, remote } = path;
             self.pairs.push(Pair { local, remote, extra: true, leaving: false });
         }
-    }
-
-    /// Does this host ask its peer to use subflows of this address as backups only?
-    pub(super) fn is_backup(&self, local: SocketAddr) -> bool {
-        self.slots.iter().any(|slot| slot.has(local) && slot.flags().backup)
-    }
-
-    /// Does the host listen there? At the connection's own port, on any address, and at those of endpoints.
-    pub(super) fn listens_at(&self, local: SocketAddr) -> bool {
-        local.port() == self.initial.local.port() || self.by_port(local).is_some()
-    }
-
-    /// An endpoint's port takes the joins of those peers that know it by ADD_ADDR.
-    pub(super) fn has_told_of(&self, local: SocketAddr) -> bool {
-        local.port() == self.initial.local.port() || self.by_port(local).is_some_and(|slot| slot.announced)
     }
 
     fn by_port(&self, local: SocketAddr) -> Option<&Slot> {

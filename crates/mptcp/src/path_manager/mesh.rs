@@ -1,7 +1,8 @@
-//! Full mesh, full mesh of backups, and several ports over one path. Each is a fixed list of wanted subflows. A
-//! subflow is opened at once, and opened again with back-off when it fails.
+//! Full mesh, full mesh of backups, and several ports over one path. Each is a fixed list of wanted subflows. A client
+//! opens a subflow at once, and opens it again with back-off when it fails. A server announces its other addresses.
 
-use super::{Action, Event};
+use super::rule::{Action, Event, PathManagerRule};
+use crate::config::{Config, PathManager};
 use crate::id::{self, Path, of_one_family};
 use ropewalk_units::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
@@ -37,18 +38,20 @@ enum State {
 
 /// The wanted subflows.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Mesh {
+pub(crate) struct Mesh {
     wanted: Vec<Wanted>,
     paths: u32,
     /// Of every subflow but the first.
     others: Priority,
     announcements: Announcements,
+    /// A server's other addresses, to be announced.
+    own: Vec<SocketAddr>,
     established: bool,
 }
 
 /// What new data go by first (RFC 8684 §3.3.8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Priority {
+enum Priority {
     Regular,
     Backup,
 }
@@ -61,16 +64,60 @@ enum Announcements {
     Ignored,
 }
 
+impl PathManagerRule for Mesh {
+    fn client(config: &Config, paths: &[Path]) -> Self {
+        match config.path_manager {
+            PathManager::Ndiffports { subflows } => Self::ports(paths, subflows),
+            PathManager::Backup => Self::full(paths, Priority::Backup),
+            _ => Self::full(paths, Priority::Regular),
+        }
+    }
+
+    fn server(config: &Config, addresses: &[SocketAddr], initial: Path) -> Self {
+        let own = match config.path_manager {
+            PathManager::Ndiffports { .. } => Vec::new(),
+            _ => addresses.iter().copied().filter(|a| a.ip() != initial.local.ip()).collect(),
+        };
+        Self { own, ..Self::new(Vec::new(), 0, Priority::Regular, Announcements::Ignored) }
+    }
+
+    fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
+        match event {
+            Event::Established => {
+                self.established = true;
+                let mut actions = self.open_due(now);
+                actions.extend(self.own.iter().map(|&address| Action::Announce { address }));
+                return actions;
+            }
+            Event::SubflowEstablished { path_index, .. } => self.succeeded(path_index),
+            Event::SubflowClosed { path_index, failed, .. } => self.closed(now, path_index, failed),
+            Event::AddressAnnounced { address, address_id } => self.announced(now, address, address_id),
+            Event::AddressRemoved { address_id } => self.removed(address_id),
+            Event::Tick | Event::AnnouncementDone | Event::SubflowLeaving { .. } => {}
+        }
+        self.open_due(now)
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        if !self.established {
+            return None;
+        }
+        let due =
+            self.wanted.iter().filter_map(|w| if let State::Due(at) = w.state { Some(at) } else { None });
+        due.min()
+    }
+}
+
 impl Mesh {
     /// Every path named, all except the first with the priority of `others`.
-    pub(super) fn full(paths: &[Path], others: Priority) -> Self {
+    fn full(paths: &[Path], others: Priority) -> Self {
         let priority = |index| if index > 0 { others } else { Priority::Regular };
         let wanted = paths.iter().enumerate().map(|(index, &path)| wanted(path, index, priority(index)));
         Self::new(wanted.collect(), paths.len(), others, Announcements::Followed)
     }
 
     /// `subflows` in all over the first path.
-    pub(super) fn ports(paths: &[Path], subflows: u32) -> Self {
+    fn ports(paths: &[Path], subflows: u32) -> Self {
         let first = paths.first().copied();
         let wanted = first
             .into_iter()
@@ -82,28 +129,8 @@ impl Mesh {
         if let Some(initial) = wanted.first_mut() {
             initial.state = State::Open;
         }
-        Self { wanted, paths: paths as u32, others, announcements, established: false }
-    }
-
-    pub(super) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
-        match event {
-            Event::Established => self.established = true,
-            Event::SubflowEstablished { path_index, .. } => self.succeeded(path_index),
-            Event::SubflowClosed { path_index, failed, .. } => self.closed(now, path_index, failed),
-            Event::AddressAnnounced { address, address_id } => self.announced(now, address, address_id),
-            Event::AddressRemoved { address_id } => self.removed(address_id),
-            Event::Tick | Event::AnnouncementDone | Event::SubflowLeaving { .. } => {}
-        }
-        self.open_due(now)
-    }
-
-    pub(super) fn next_tick(&self) -> Option<Instant> {
-        if !self.established {
-            return None;
-        }
-        let due =
-            self.wanted.iter().filter_map(|w| if let State::Due(at) = w.state { Some(at) } else { None });
-        due.min()
+        let own = Vec::new();
+        Self { wanted, paths: paths as u32, others, announcements, own, established: false }
     }
 
     fn open_due(&mut self, now: Instant) -> Vec<Action> {

@@ -1,14 +1,15 @@
 //! Just the steps that the scenario lists.
 
-use super::{Action, Event};
-use crate::config::{ScriptedAction, ScriptedStep};
+use super::rule::{Action, Event, PathManagerRule, of_server};
+use crate::config::{Config, PathManager, ScriptedAction, ScriptedStep};
 use crate::id::{Path, Wanted};
 use crate::role::Role;
 use ropewalk_units::Instant;
+use std::net::SocketAddr;
 
 /// The steps left, and when they began to count.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Script {
+pub(crate) struct Script {
     steps: Vec<ScriptedStep>,
     next: usize,
     paths: Vec<Path>,
@@ -16,14 +17,17 @@ pub(super) struct Script {
     established: Option<Instant>,
 }
 
-impl Script {
-    /// Steps are done in order of time, those of one time in the order listed.
-    pub(super) fn new(mut steps: Vec<ScriptedStep>, paths: Vec<Path>, role: Role) -> Self {
-        steps.sort_by_key(|step| step.at);
-        Self { steps, next: 0, paths, role, established: None }
+impl PathManagerRule for Script {
+    fn client(config: &Config, paths: &[Path]) -> Self {
+        Self::new(config, paths.to_vec(), Role::Client)
     }
 
-    pub(super) fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
+    /// Steps that a server can do (announce, withdraw, set the priority, close, reset) refer to `addresses` in order.
+    fn server(config: &Config, addresses: &[SocketAddr], initial: Path) -> Self {
+        Self::new(config, of_server(addresses, initial), Role::Server)
+    }
+
+    fn on(&mut self, now: Instant, event: Event) -> Vec<Action> {
         if event == Event::Established {
             self.established.get_or_insert(now);
         }
@@ -35,9 +39,21 @@ impl Script {
         actions
     }
 
-    pub(super) fn next_tick(&self) -> Option<Instant> {
+    fn next_tick(&self) -> Option<Instant> {
         let step = self.steps.get(self.next)?;
         self.established.map(|start| start.saturating_add(step.at))
+    }
+}
+
+impl Script {
+    /// Steps are done in order of time, those of one time in the order listed.
+    fn new(config: &Config, paths: Vec<Path>, role: Role) -> Self {
+        let mut steps = match &config.path_manager {
+            PathManager::Scripted { steps } => steps.clone(),
+            _ => Vec::new(),
+        };
+        steps.sort_by_key(|step| step.at);
+        Self { steps, next: 0, paths, role, established: None }
     }
 
     /// `None` for what this end cannot do: opening is the client's, and the path must exist.

@@ -146,7 +146,7 @@ proptest! {
         let usable: Vec<_> = all.into_iter().filter_map(|route| worth(&route).map(|own| (route, own))).collect();
         let best = brute_force(&usable, disjoint);
         for (most, &least) in best.iter().enumerate() {
-            let found = optimal_routes_by(&graph, 0, to, disjoint, most, seconds);
+            let found = optimal_routes_by(&graph, (0, to), disjoint, most, seconds);
             prop_assert_eq!(found.len(), most);
             let each: Vec<u32> = found.iter().filter_map(worth).collect();
             prop_assert_eq!(each.iter().sum::<u32>(), least);
@@ -156,7 +156,7 @@ proptest! {
             }
         }
         prop_assert_eq!(
-            optimal_routes_by(&graph, 0, to, disjoint, usize::MAX, seconds).len(),
+            optimal_routes_by(&graph, (0, to), disjoint, usize::MAX, seconds).len(),
             best.len() - 1
         );
     }

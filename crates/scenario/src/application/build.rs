@@ -1,9 +1,7 @@
 //! What a plan's connections write, and when.
 
 use super::{BulkSource, FrameSource, Paced, Periods, Requester, Responder, Source};
-use crate::plan::{
-    self, Application, ConnectionPlan, ConstantRate, DataDirection, OnOff, Plan, RateChange, RequestResponse,
-};
+use crate::plan::{self, Application, ConnectionPlan, ConstantRate, DataDirection, OnOff, Plan, RateChange};
 use ropewalk_sim::{Stream, Streams};
 use ropewalk_units::{Duration, Instant};
 
@@ -50,11 +48,9 @@ pub fn frames(plan: &Plan, connection: &ConnectionPlan) -> Option<FrameSource> {
 /// What the client's and the server's side of a stream connection write.
 pub fn sources(plan: &Plan, connection: &ConnectionPlan, streams: &Streams) -> [Source; 2] {
     let writing = match &connection.application {
-        Application::RequestResponse(RequestResponse { request, response, think, count }) => {
-            let count = count.map(u64::from);
-            let think_times = stream(streams, connection, "think");
-            let asking = Requester::new(connection.start, count, *request, *response, *think, think_times);
-            return [Source::Requester(asking), Source::Responder(Responder::new(*request, *response))];
+        Application::RequestResponse(own) => {
+            let asking = Requester::new(own, connection.start, stream(streams, connection, "think"));
+            return [Source::Requester(asking), Source::Responder(Responder::new(own.request, own.response))];
         }
         Application::Bulk(plan::Bulk { bytes, duration }) => {
             let stop = duration.map(|duration| connection.start.saturating_add(duration));

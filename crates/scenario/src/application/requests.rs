@@ -2,7 +2,7 @@
 
 use super::Writer;
 use super::interval::draw;
-use crate::plan::Interval;
+use crate::plan::{Interval, RequestResponse};
 use ropewalk_sim::Stream;
 use ropewalk_units::{Duration, Instant};
 
@@ -27,21 +27,15 @@ pub struct Requester {
 }
 
 impl Requester {
-    /// `count` transactions (`None`: no end), the first at `start`.
-    pub fn new(
-        start: Instant,
-        count: Option<u64>,
-        request: u64,
-        response: u64,
-        think: Interval,
-        stream: Stream,
-    ) -> Self {
+    /// The first transaction begins at `start`; `stream` gives the think times.
+    pub fn new(plan: &RequestResponse, start: Instant, stream: Stream) -> Self {
+        let &RequestResponse { request, response, think, count } = plan;
         Self {
             request,
             response,
             think,
             stream,
-            left: count.unwrap_or(u64::MAX),
+            left: count.map_or(u64::MAX, u64::from),
             next: Some(start),
             begun_at: start,
             unwritten: 0,

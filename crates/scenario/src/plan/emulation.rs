@@ -168,7 +168,7 @@ impl Emulated<'_> {
         }
         match manager {
             PathManager::FullMesh | PathManager::Backup | PathManager::Kernel { .. } => None,
-            PathManager::Ndiffports { .. } | PathManager::Scripted { .. } => Some(self.wrong(
+            _ => Some(self.wrong(
                 "path_manager",
                 "the kernel's path manager knows endpoints and limits only",
                 "`full-mesh`, `backup` or `kernel`",

@@ -110,21 +110,39 @@ named_constant! {
     }
 }
 
-/// Which subflows are opened.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum PathManagerName {
-    /// One per path, and per address announced.
-    FullMesh,
-    /// Several over the first path.
-    Ndiffports,
-    /// As full mesh, but all except the first are backups.
-    Backup,
-    /// Just the steps listed.
-    Scripted,
-    /// Linux's in-kernel path manager: endpoints and limits.
-    Kernel,
+/// The names of the path managers, from their registry.
+macro_rules! path_manager_names {
+    (
+        $(
+            $(#[$doc:meta])*
+            $name:ident $({ $($(#[$field_doc:meta])* $field:ident: $type:ty = $default:expr,)* })? = $rule:ty;
+        )*
+    ) => {
+        /// Which subflows are opened.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub(crate) enum PathManagerName {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl PathManagerName {
+            fn of(manager: &PathManager) -> Self {
+                match manager {
+                    $(PathManager::$name { .. } => Self::$name,)*
+                }
+            }
+
+            /// With its constants as they are by default.
+            fn path_manager(self) -> PathManager {
+                match self {
+                    $(Self::$name => PathManager::$name $({ $($field: $default,)* })?,)*
+                }
+            }
+        }
+    };
 }
+
+ropewalk_mptcp::path_managers!(path_manager_names);
 
 /// One step of a scripted path manager.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -180,7 +198,7 @@ impl MptcpTable {
             }
             _ => {}
         }
-        set(&mut config.path_manager, self.path_manager.map(path_manager));
+        set(&mut config.path_manager, self.path_manager.map(PathManagerName::path_manager));
         match &mut config.path_manager {
             PathManager::Ndiffports { subflows } => set(subflows, self.subflows),
             PathManager::Scripted { steps } => {
@@ -206,14 +224,10 @@ impl MptcpTable {
             Scheduler::GoodputGuard(guard) => (None, Some(*guard)),
             _ => (None, None),
         };
-        let (path_manager, subflows, steps) = match &config.path_manager {
-            PathManager::FullMesh => (PathManagerName::FullMesh, None, None),
-            PathManager::Ndiffports { subflows } => (PathManagerName::Ndiffports, Some(*subflows), None),
-            PathManager::Backup => (PathManagerName::Backup, None, None),
-            PathManager::Scripted { steps } => {
-                (PathManagerName::Scripted, None, Some(unscript(steps, &names.paths)))
-            }
-            PathManager::Kernel { .. } => (PathManagerName::Kernel, None, None),
+        let (subflows, steps) = match &config.path_manager {
+            PathManager::Ndiffports { subflows } => (Some(*subflows), None),
+            PathManager::Scripted { steps } => (None, Some(unscript(steps, &names.paths))),
+            _ => (None, None),
         };
         let super::endpoints::Explicit { endpoints, limits, changes } =
             super::endpoints::explicit(&config.path_manager, names);
@@ -223,25 +237,13 @@ impl MptcpTable {
             probe_interval: guard.map(|guard| Time(guard.probe_interval)),
             probe_segments: guard.map(|guard| guard.probe_segments),
             congestion_control: config.coupling.show(),
-            path_manager: Some(path_manager),
+            path_manager: Some(PathManagerName::of(&config.path_manager)),
             subflows,
             steps,
             endpoints,
             limits,
             changes,
             ..Self::show(config)
-        }
-    }
-}
-
-fn path_manager(name: PathManagerName) -> PathManager {
-    match name {
-        PathManagerName::FullMesh => PathManager::FullMesh,
-        PathManagerName::Ndiffports => PathManager::Ndiffports { subflows: 2 },
-        PathManagerName::Backup => PathManager::Backup,
-        PathManagerName::Scripted => PathManager::Scripted { steps: Vec::new() },
-        PathManagerName::Kernel => {
-            PathManager::Kernel { client: KernelHost::default(), server: KernelHost::default() }
         }
     }
 }

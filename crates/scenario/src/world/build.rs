@@ -73,7 +73,7 @@ pub(super) fn build_lines<T: Tap<Packet>, M: Medium<Packet>>(
             world.add_node(punctual_or_late(built, node, streams))
         })
         .collect();
-    let (links, ports) = connect_links(&mut world, plan, &nodes, streams, entries, period);
+    let (links, ports) = Wiring { plan, streams, entries, period }.connect(&mut world, &nodes);
     let bonds = bonds::connect(&mut world, plan, &nodes, &ports, period);
     set_routes(&mut world, plan, &nodes, &ports, streams);
     (Simulation { world, ends: Vec::new(), links, bonds, announcers: Vec::new() }, nodes)
@@ -88,43 +88,57 @@ fn punctual_or_late(built: ScenarioNode, node: &NodePlan, streams: &Streams) -> 
     ScenarioNode::Late(Box::new(Late::new(built, node.jitter, randomness)))
 }
 
-fn connect_links<T: Tap<Packet>, M: Medium<Packet>>(
-    world: &mut World<ScenarioNode, T, M>,
-    plan: &Plan,
-    nodes: &[NodeId],
-    streams: &Streams,
-    entries: &[[u32; 2]],
+/// What the links of a world are made from.
+struct Wiring<'a> {
+    plan: &'a Plan,
+    streams: &'a Streams,
+    /// Of each route of the medium, the entries at both ends.
+    entries: &'a [[u32; 2]],
     period: Period,
-) -> (Vec<[LinkId; 2]>, LinkPorts) {
-    let mut links = Vec::new();
-    let mut ports = Vec::new();
-    for (index, link) in plan.links.iter().enumerate() {
-        let [a, b] = link.ends.map(|end| nodes[end]);
-        let (port_a, port_b, ids) = match &link.carrier {
-            Carrier::Wire(wire) => {
-                let setup = |direction: usize, suffix: &str| LinkSetup {
-                    name: format!("{}/{suffix}", link.name),
-                    config: period.line(&wire.directions[direction]),
-                    streams: *streams,
-                };
-                let connected = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
-                for change in period.changes(wire) {
-                    world.schedule_change(change.at, connected.2[change.direction], change.change.clone());
+}
+
+impl Wiring<'_> {
+    /// Joins `nodes` by all links. The identifiers and ports of both directions of each follow.
+    fn connect<T: Tap<Packet>, M: Medium<Packet>>(
+        &self,
+        world: &mut World<ScenarioNode, T, M>,
+        nodes: &[NodeId],
+    ) -> (Vec<[LinkId; 2]>, LinkPorts) {
+        let &Self { plan, streams, entries, period } = self;
+        let mut links = Vec::new();
+        let mut ports = Vec::new();
+        for (index, link) in plan.links.iter().enumerate() {
+            let [a, b] = link.ends.map(|end| nodes[end]);
+            let (port_a, port_b, ids) = match &link.carrier {
+                Carrier::Wire(wire) => {
+                    let setup = |direction: usize, suffix: &str| LinkSetup {
+                        name: format!("{}/{suffix}", link.name),
+                        config: period.line(&wire.directions[direction]),
+                        streams: *streams,
+                    };
+                    let connected = world.connect(a, b, setup(0, "forward"), setup(1, "backward"));
+                    for change in period.changes(wire) {
+                        world.schedule_change(
+                            change.at,
+                            connected.2[change.direction],
+                            change.change.clone(),
+                        );
+                    }
+                    connected
                 }
-                connected
+                Carrier::Wireless(route) => world.connect_medium(a, b, entries[*route]),
+                Carrier::Bond(_) => continue,
+            };
+            for (end, port) in [port_a, port_b].into_iter().enumerate() {
+                if let Some(host) = world.node_mut(nodes[link.ends[end]]).as_host_mut() {
+                    host.add_interface(AddressIndex::new(index, end), port);
+                }
             }
-            Carrier::Wireless(route) => world.connect_medium(a, b, entries[*route]),
-            Carrier::Bond(_) => continue,
-        };
-        for (end, port) in [port_a, port_b].into_iter().enumerate() {
-            if let Some(host) = world.node_mut(nodes[link.ends[end]]).as_host_mut() {
-                host.add_interface(AddressIndex::new(index, end), port);
-            }
+            links.push(ids);
+            ports.push([port_a, port_b]);
         }
-        links.push(ids);
-        ports.push([port_a, port_b]);
+        (links, ports)
     }
-    (links, ports)
 }
 
 fn set_routes<T: Tap<Packet>, M: Medium<Packet>>(
@@ -213,7 +227,14 @@ fn add_connection<T: Tap<Packet>, M: Medium<Packet>>(
     let stream = |part: &str| streams.stream(&format!("connection/{}/{part}", connection.name));
     let [at_client, at_server] = match &connection.protocol {
         Protocol::Udp => {
-            udp_endpoints(world, plan, connection, [client, server], [paths[0], reversed[0]], streams)
+            let (node, path) = match connection.data {
+                DataDirection::Forward => (client, paths[0]),
+                DataDirection::Backward => (server, reversed[0]),
+            };
+            let port = world.node(node).host().interface(path.local.address());
+            let port = port.expect("a path starts at an interface of its host");
+            let tuple = FourTuple { local: path.local, remote: path.remote, port };
+            udp_endpoints(plan, connection, tuple, streams)
         }
         protocol => {
             let protocol = Arc::new(protocol.clone());
@@ -256,19 +277,13 @@ fn install<T: Tap<Packet>, M: Medium<Packet>>(
     index
 }
 
-/// The sending and the receiving end of a UDP flow, in the order client, server.
-fn udp_endpoints<T: Tap<Packet>, M: Medium<Packet>>(
-    world: &World<ScenarioNode, T, M>,
+/// The sending and the receiving end of a UDP flow, in the order client, server; `tuple` is the sender's.
+fn udp_endpoints(
     plan: &Plan,
     connection: &ConnectionPlan,
-    nodes: [NodeId; 2],
-    paths: [EndPath; 2],
+    tuple: FourTuple,
     streams: &Streams,
 ) -> [Endpoint; 2] {
-    let backward = usize::from(connection.data == DataDirection::Backward);
-    let from = paths[backward];
-    let host = world.node(nodes[backward]).host();
-    let port = host.interface(from.local.address()).expect("a path starts at an interface of its host");
     let paced =
         || paced(plan, connection, streams).expect("the plan allows UDP paced applications and frames only");
     let due = frames(plan, connection).map_or_else(|| Due::Paced(paced()), Due::Frames);
@@ -276,11 +291,10 @@ fn udp_endpoints<T: Tap<Packet>, M: Medium<Packet>>(
         Due::Paced(_) => Datagrams::new(),
         Due::Frames(source) => Datagrams::of_frames(FrameSink::new(source.numbering())),
     };
-    let sender = Endpoint::UdpSender(UdpSender {
-        tuple: FourTuple { local: from.local, remote: from.remote, port },
-        due,
-        dscp: connection.dscp,
-    });
-    let receiver = Endpoint::UdpReceiver(from.remote.port(), received);
-    if backward == 0 { [sender, receiver] } else { [receiver, sender] }
+    let receiver = Endpoint::UdpReceiver(tuple.remote.port(), received);
+    let sender = Endpoint::UdpSender(UdpSender { tuple, due, dscp: connection.dscp });
+    match connection.data {
+        DataDirection::Forward => [sender, receiver],
+        DataDirection::Backward => [receiver, sender],
+    }
 }

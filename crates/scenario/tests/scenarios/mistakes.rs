@@ -563,14 +563,15 @@ fn a_scenario_needs_its_parts() {
 #[test]
 fn the_picture_of_a_mistake() {
     let (text, _) = with("loss = \"1 %\"", "los = \"1 %\"");
-    let expected = "\
+    let before = "\
 test.toml:17:1: unknown key `los`
    |
 17 | los = \"1 %\"
-   | ^^^ expected one of `between`, `count`, `forward`, `backward`, `rate`, `trace`, `mtu`, `delay`, \
-`jitter`, `reorder`, `duplicate`, `loss`, `queue`, `changes`
-  = did you mean `loss`?";
-    assert_eq!(mistake(&text, &[]).to_string(), expected);
+   | ^^^ expected one of `between`, `count`, `forward`, `backward`, `rate`, `trace`, `mtu`, `delay`, ";
+    let after = ", `queue`, `changes`\n  = did you mean `loss`?";
+    let shown = mistake(&text, &[]).to_string();
+    let keys = shown.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    assert!(keys.is_some_and(|keys| keys.contains("`loss`") && !keys.contains('\n')), "{shown}");
 }
 
 #[test]

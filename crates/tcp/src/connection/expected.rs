@@ -9,7 +9,7 @@ use ropewalk_units::Instant;
 use ropewalk_wire::{Flags, Segment};
 
 impl Connection {
-    /// Is it a segment that [`Self::take_expected`] may take? All of this must hold:
+    /// Is it a segment that [`Self::process_expected`] may take? All of this must hold:
     /// - The connection is established, timestamps are agreed upon, ECN is not, and no FIN has come.
     /// - Of the flags only ACK is set, and perhaps PSH, no SACK block is there, and the timestamp is not older than TS.Recent.
     /// - It begins at RCV.NXT, and ends within the window.
@@ -28,7 +28,7 @@ impl Connection {
 
     /// Takes a segment of which [`Self::expects`] has just said yes, as [`Self::judge`] and [`Self::process`] would.
     #[inline(always)]
-    pub fn take_expected(&mut self, now: Instant, segment: &Segment) {
+    pub fn process_expected(&mut self, now: Instant, segment: &Segment) {
         self.cx.now = now;
         self.cx.stats.segments_received += 1;
         if segment.payload.len > 0 {

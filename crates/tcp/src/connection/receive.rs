@@ -46,7 +46,7 @@ impl Connection {
     /// A segment of this connection arrived.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if self.expects(segment) {
-            return self.take_expected(now, segment);
+            return self.process_expected(now, segment);
         }
         let acceptance = self.judge(now, segment);
         self.process(segment, acceptance);

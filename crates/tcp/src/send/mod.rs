@@ -14,4 +14,4 @@ pub(crate) use peer_window::PeerWindow;
 pub(crate) use queue::{Delivery, Keeps, SentQueue};
 pub(crate) use stream::SendStream;
 pub(crate) use timeouts::Timeouts;
-pub(crate) use usage::Usage;
+pub(crate) use usage::{Room, Usage};

@@ -2,6 +2,15 @@
 
 use ropewalk_units::Mark;
 
+/// What cwnd has room for when a segment has left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    /// Another segment.
+    Segment,
+    /// No other: cwnd limits the sender.
+    None,
+}
+
 /// How much of cwnd a round used: a window that is not used does not grow (`tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
@@ -31,8 +40,9 @@ impl Usage {
         self.limited = true;
     }
 
-    /// A segment has left: `flight` octets from `una` on are on their way, and `limited` says whether cwnd lets no other out.
-    pub(crate) fn on_sent(&mut self, una: Mark, flight: u32, limited: bool) {
+    /// A segment has left: `flight` octets from `una` on are on their way.
+    pub(crate) fn on_sent(&mut self, una: Mark, flight: u32, room: Room) {
+        let limited = room == Room::None;
         if una >= self.round_end || limited || (!self.limited && flight > self.most) {
             self.limited = limited;
             self.most = flight;
@@ -48,12 +58,12 @@ mod tests {
     #[test]
     fn a_round_remembers_that_the_window_was_full() {
         let mut usage = Usage::new();
-        usage.on_sent(Mark::START, 1000, false);
+        usage.on_sent(Mark::START, 1000, Room::Segment);
         assert!(!usage.is_limited() && usage.most() == 1000);
-        usage.on_sent(Mark::START, 3000, true);
-        usage.on_sent(Mark::START + 500, 2500, false);
+        usage.on_sent(Mark::START, 3000, Room::None);
+        usage.on_sent(Mark::START + 500, 2500, Room::Segment);
         assert!(usage.is_limited(), "until the round is over");
-        usage.on_sent(Mark::START + 3000, 1000, false);
+        usage.on_sent(Mark::START + 3000, 1000, Room::Segment);
         assert!(!usage.is_limited() && usage.most() == 1000);
     }
 }

@@ -6,7 +6,7 @@ use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::Phase;
-use crate::recovery::spurious::{Cause, EifelAck, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use crate::recovery::spurious::{Cause, EifelAck, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
 use ropewalk_units::Seq;
 
 impl Sender {
@@ -146,11 +146,12 @@ impl Sender {
         // As many segments as the block is long (Linux `tcp_dsack_seen`).
         let segments = right.since(left).div_ceil(u64::from(self.smss)) as u32;
         let ours = self.recovery.detectors.repaired.covers(left, right);
+        let origin = if ours { Origin::Sender } else { Origin::Network };
         let counted = self.recovery.detectors.counted.min(segments);
         self.recovery.detectors.counted -= counted;
         self.add_spurious(cx, segments - counted);
         if cx.config.spurious.dsack {
-            self.recovery.detectors.dsack.on_dsack(segments, ours)
+            self.recovery.detectors.dsack.on_dsack(segments, origin)
         } else {
             Verdict::Undecided
         }

@@ -7,8 +7,8 @@ use crate::event::Event;
 use crate::outgoing::Outgoing;
 use crate::recovery::Phase;
 use crate::recovery::rack::Probe;
-use crate::send::Fin;
 use crate::send::queue::{Marks, Sent};
+use crate::send::{Fin, Room};
 use ropewalk_units::Mark;
 use ropewalk_wire::{Ecn, Flags};
 
@@ -326,7 +326,8 @@ impl Sender {
     /// Linux `tcp_cwnd_validate`: how much of the window this round used.
     #[inline(always)]
     fn measure_usage(&mut self, cx: &Context) {
-        let limited = self.outstanding(cx) + self.smss > self.controller.cwnd();
-        self.usage.on_sent(self.queue.una(), self.flight(), limited);
+        let is_full = self.outstanding(cx) + self.smss > self.controller.cwnd();
+        let room = if is_full { Room::None } else { Room::Segment };
+        self.usage.on_sent(self.queue.una(), self.flight(), room);
     }
 }

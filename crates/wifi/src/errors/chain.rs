@@ -129,7 +129,8 @@ impl HiddenMarkov {
     }
 
     /// The part of the attempts spent in each state.
-    pub fn stationary(&self) -> &[f64] {
+    #[cfg(test)]
+    pub(crate) fn stationary(&self) -> &[f64] {
         &self.stationary
     }
 

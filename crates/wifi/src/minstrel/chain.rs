@@ -46,7 +46,8 @@ impl RetryChain {
     }
 
     /// How many attempts the chain provides for.
-    pub fn attempts(&self) -> u32 {
+    #[cfg(test)]
+    pub(crate) fn attempts(&self) -> u32 {
         self.stages().iter().map(|stage| stage.1).sum()
     }
 }

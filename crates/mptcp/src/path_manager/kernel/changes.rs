@@ -2,13 +2,13 @@
 
 use super::{Kernel, Slot};
 use crate::config::{EndpointFlags, KernelCommand, KernelEndpoint};
-use crate::path_manager::Action;
+use crate::path_manager::rule::Action;
 use ropewalk_units::Instant;
 use std::net::{IpAddr, SocketAddr};
 
 impl Kernel {
     /// When the next change is due.
-    pub(in crate::path_manager) fn next_tick(&self) -> Option<Instant> {
+    pub(super) fn next_change(&self) -> Option<Instant> {
         self.host.changes.get(self.changed).filter(|_| self.established).map(|change| change.at)
     }
 

@@ -18,6 +18,15 @@ struct Episode {
     retransmitted: bool,
 }
 
+/// Who made a duplicate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// The sender: all of it was sent more than once in this recovery.
+    Sender,
+    /// The network.
+    Network,
+}
+
 impl Dsack {
     /// A recovery begins.
     pub(crate) fn begin(&mut self, cause: Cause) {
@@ -32,12 +41,11 @@ impl Dsack {
         }
     }
 
-    /// The peer reports a duplicate of `segments`; `retransmitted` says whether all of it was sent more than
-    /// once in this recovery.
-    pub(crate) fn on_dsack(&mut self, segments: u32, retransmitted: bool) -> Verdict {
+    /// The peer reports a duplicate of `segments`.
+    pub(crate) fn on_dsack(&mut self, segments: u32, origin: Origin) -> Verdict {
         let Some(episode) = &mut self.episode else { return Verdict::Undecided };
         // RFC 3708 §3 (A): the network duplicates; no conclusion from this recovery.
-        if !retransmitted {
+        if origin == Origin::Network {
             self.episode = None;
             return Verdict::Undecided;
         }

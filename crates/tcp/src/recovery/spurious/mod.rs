@@ -15,7 +15,7 @@ mod tests;
 
 pub(crate) use detectors::Detectors;
 pub(crate) use door::Door;
-pub(crate) use dsack::Dsack;
+pub(crate) use dsack::{Dsack, Origin};
 pub(crate) use eifel::{Eifel, EifelAck};
 pub(crate) use frto::{Frto, FrtoAck, FrtoAction};
 pub(crate) use response::TimeoutMemory;

@@ -1,6 +1,6 @@
 //! The RFCs' rules as scripts.
 
-use super::{Cause, Door, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, TimeoutMemory, Verdict};
+use super::{Cause, Door, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
 use ropewalk_units::{Duration, Instant, Mark};
 
 const BY_TIMEOUT: Verdict = Verdict::Spurious { cause: Cause::Timeout };
@@ -66,13 +66,22 @@ fn eifel_gives_no_verdict_where_acks_may_have_been_lost() {
     assert_eq!(eifel.on_ack(&covering), BY_TIMEOUT);
 }
 
+/// What an ACK newly acknowledges.
+#[derive(PartialEq)]
+enum Acked {
+    /// Data sent once only, from before the timeout.
+    Original,
+    /// None of these.
+    Other,
+}
+
 /// Segments of 1000 octets, ten outstanding from 0 at the timeout.
-fn frto_ack(una: u32, advanced: bool, highest: u32, original_below: bool) -> FrtoAck {
+fn frto_ack(una: u32, advanced: bool, highest: u32, acked: Acked) -> FrtoAck {
     FrtoAck {
         snd_una: Mark::new(una.into()),
         advanced,
         highest: Mark::new(highest.into()),
-        original_below,
+        original_below: acked == Acked::Original,
         snd_max: Mark::new(10_000),
         can_send_new: true,
     }
@@ -88,8 +97,8 @@ fn started() -> Frto {
 fn frto_finds_a_delay_spike() {
     let mut frto = started();
     // The originals' ACKs arrive one by one after the spike.
-    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
-    let next = frto_ack(2_000, true, 2_000, true);
+    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other)), FrtoAction::SendNew);
+    let next = frto_ack(2_000, true, 2_000, Acked::Original);
     assert_eq!(frto.on_ack(&next), FrtoAction::Spurious);
     assert_eq!(FrtoAction::Spurious.verdict(), BY_TIMEOUT);
     assert!(!frto.is_active());
@@ -100,22 +109,22 @@ fn frto_finds_a_delay_spike() {
 #[test]
 fn frto_finds_it_by_sack_too() {
     let mut frto = started();
-    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
+    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other)), FrtoAction::SendNew);
     // The second segment is lost, the third's original is reported.
-    assert_eq!(frto.on_ack(&frto_ack(1_000, false, 3_000, true)), FrtoAction::Spurious);
+    assert_eq!(frto.on_ack(&frto_ack(1_000, false, 3_000, Acked::Original)), FrtoAction::Spurious);
 }
 
 #[test]
 fn frto_leaves_a_real_loss_alone() {
     // All ten lost: the ACK of the retransmission, then duplicates for the two new segments.
     let mut frto = started();
-    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
-    let above = frto_ack(1_000, false, 11_000, false);
+    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other)), FrtoAction::SendNew);
+    let above = frto_ack(1_000, false, 11_000, Acked::Other);
     assert_eq!(frto.on_ack(&above), FrtoAction::Recover { segments: 3 });
     // Without SACK information about it.
     let mut frto = started();
-    frto.on_ack(&frto_ack(1_000, true, 1_000, false));
-    let nothing_new = frto_ack(1_000, false, 1_000, false);
+    frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other));
+    let nothing_new = frto_ack(1_000, false, 1_000, Acked::Other);
     assert_eq!(frto.on_ack(&nothing_new), FrtoAction::Recover { segments: 3 });
     assert_eq!(FrtoAction::Recover { segments: 3 }.verdict(), Verdict::Genuine);
 }
@@ -123,13 +132,16 @@ fn frto_leaves_a_real_loss_alone() {
 #[test]
 fn frto_waits_through_duplicates_and_stops_when_it_cannot_tell() {
     let mut frto = started();
-    assert_eq!(frto.on_ack(&frto_ack(0, false, 0, false)), FrtoAction::Wait);
+    assert_eq!(frto.on_ack(&frto_ack(0, false, 0, Acked::Other)), FrtoAction::Wait);
     assert!(frto.is_active());
     // (2a): everything is acknowledged.
-    assert_eq!(frto.on_ack(&frto_ack(10_000, true, 10_000, true)), FrtoAction::Recover { segments: 2 });
+    assert_eq!(
+        frto.on_ack(&frto_ack(10_000, true, 10_000, Acked::Original)),
+        FrtoAction::Recover { segments: 2 }
+    );
     // Nothing new to send.
     let mut frto = started();
-    let stuck = FrtoAck { can_send_new: false, ..frto_ack(1_000, true, 1_000, false) };
+    let stuck = FrtoAck { can_send_new: false, ..frto_ack(1_000, true, 1_000, Acked::Other) };
     assert_eq!(frto.on_ack(&stuck), FrtoAction::Recover { segments: 2 });
 }
 
@@ -138,12 +150,12 @@ fn frto_is_not_used_inside_a_recovery() {
     let mut frto = Frto::default();
     frto.on_fast_recovery(Mark::new(10_000));
     assert!(!frto.begin(Mark::new(4_000), Mark::new(12_000)));
-    assert_eq!(frto.on_ack(&frto_ack(5_000, true, 5_000, false)), FrtoAction::Wait);
+    assert_eq!(frto.on_ack(&frto_ack(5_000, true, 5_000, Acked::Other)), FrtoAction::Wait);
     frto.stop();
     assert!(frto.begin(Mark::new(4_000), Mark::new(12_000)), "it has ended");
     // Nor after (2), when RecoveryPoint is set.
     let mut frto = started();
-    frto.on_ack(&frto_ack(1_000, true, 1_000, false));
+    frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other));
     assert!(!frto.begin(Mark::new(1_000), Mark::new(12_000)));
 }
 
@@ -151,20 +163,20 @@ fn frto_is_not_used_inside_a_recovery() {
 fn frto_examines_the_last_timeout_of_a_series() {
     let mut frto = started();
     assert!(frto.begin(Mark::new(0), Mark::new(10_000)), "no ACK yet: no recovery to disturb");
-    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, false)), FrtoAction::SendNew);
-    assert_eq!(frto.on_ack(&frto_ack(2_000, true, 2_000, true)), FrtoAction::Spurious);
+    assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other)), FrtoAction::SendNew);
+    assert_eq!(frto.on_ack(&frto_ack(2_000, true, 2_000, Acked::Original)), FrtoAction::Spurious);
 }
 
 #[test]
 fn dsack_needs_a_report_for_every_retransmission() {
     let mut dsack = Dsack::default();
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "no recovery");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided, "no recovery");
     dsack.begin(Cause::Loss);
     dsack.on_retransmit(1);
     dsack.on_retransmit(1);
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "RFC 3708 §3 (B.2)");
-    assert_eq!(dsack.on_dsack(1, true), BY_DUPACKS, "RFC 3708 §3 (B.1)");
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided, "once");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided, "RFC 3708 §3 (B.2)");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), BY_DUPACKS, "RFC 3708 §3 (B.1)");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided, "once");
 }
 
 #[test]
@@ -172,18 +184,18 @@ fn dsack_draws_no_conclusion_from_network_duplicates() {
     let mut dsack = Dsack::default();
     dsack.begin(Cause::Timeout);
     dsack.on_retransmit(1);
-    assert_eq!(dsack.on_dsack(1, false), Verdict::Undecided, "RFC 3708 §3 (A)");
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided);
+    assert_eq!(dsack.on_dsack(1, Origin::Network), Verdict::Undecided, "RFC 3708 §3 (A)");
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided);
     dsack.begin(Cause::Timeout);
     dsack.on_retransmit(2);
-    assert_eq!(dsack.on_dsack(2, true), BY_TIMEOUT);
+    assert_eq!(dsack.on_dsack(2, Origin::Sender), BY_TIMEOUT);
 }
 
 #[test]
 fn a_report_before_any_retransmission_says_nothing() {
     let mut dsack = Dsack::default();
     dsack.begin(Cause::Timeout);
-    assert_eq!(dsack.on_dsack(1, true), Verdict::Undecided);
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided);
 }
 
 #[test]

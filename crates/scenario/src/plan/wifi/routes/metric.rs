@@ -33,7 +33,7 @@ pub(super) fn routes(
     let found = match find.algorithm {
         Algorithm::Optimal(disjoint) => {
             let cost = |a, b| over.ett(a, b);
-            let routes = optimal_routes_by(&graph, from.0, to.0, disjoint, usize::MAX, cost);
+            let routes = optimal_routes_by(&graph, (from.0, to.0), disjoint, usize::MAX, cost);
             routes.iter().filter_map(|route| over.assign(route, criterion).transpose()).collect()
         }
         Algorithm::Shortest => over.routes((from.0, to.0), Disjoint::Link, criterion, |_| None, most),
