@@ -63,7 +63,7 @@ def _listed(values: Mapping[str, float]) -> str:
 
 
 def _signed(parts: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {100 * part:+.0f} %" for name, part in parts.items())
+    return ", ".join(f"{name} {round(100 * part):+d} %" for name, part in parts.items())
 
 
 def _only(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
@@ -71,6 +71,8 @@ def _only(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
     return min(some.values()) > NOISE and max(others.values()) <= NOISE
 
 
+FIGURES: Final = {8: ("two paths", "linked-increases"), 9: ("three paths", "uncoupled")}
+"""The paper's, by their numbers."""
 PUBLISHED_PEAK: Final = 10.0
 """Mbit/s of "global throughput", three paths, DSACK, uncoupled."""
 RERUN_PEAK: Final = 10.0
@@ -459,13 +461,17 @@ class _Study(Output):
         values = {r: self._interval(self.jittered, paths, "uncoupled", r).mean for r in RESPONSES}
         return f"{_listed(values)} Mbit/s"
 
-    def _chart(self, stem: str, paths: str, control: str, what: str, caption: str) -> Chart:
+    def _chart(  # noqa: PLR0913, PLR0917 - what is drawn, and what is said of it
+        self, stem: str, paths: str, control: str, what: str, caption: str, figure: str = ""
+    ) -> Chart:
         lines = []
         for index, response in enumerate(RESPONSES):
             x, y = over_time(self.fixed, paths, control, response, what)
             lines.append(Line(response, x, y, markers=False, dashed=index % 2 == 1))
         y_label = "goodput, mean of 1 s (Mbit/s)" if what == "goodput" else "Σ cwnd / SRTT (Mbit/s)"
-        title = f"{'Goodput' if what == 'goodput' else 'Window estimate'} over time: {paths}, {control}"
+        measure = "goodput" if what == "goodput" else "window estimate"
+        title = figure + f"{measure} over time, {paths}, {control}"
+        title = title[0].upper() + title[1:]
         published = what == "window" and (paths, control) == ("three paths", "uncoupled")
         levels = [Level("DSACK, published: about 10 at its peak", PUBLISHED_PEAK)] if published else []
         return Chart(stem, title, "time (s)", y_label, lines, levels, caption)
@@ -476,11 +482,10 @@ class _Study(Output):
             "What the paper's figures very likely show: an estimate from the windows, not octets delivered."
         )
         self.report.heading("The paper's figures, over fixed delays")
-        for figure, control in (("figure-8", "linked-increases"), ("figure-9", "uncoupled")):
-            for paths in PATHS:
-                stem = f"{figure}-{control}-{paths.replace(' ', '-')}"
-                self.add(self._chart(stem, paths, control, "goodput", same))
-                self.add(self._chart(f"{stem}-windows", paths, control, "window", estimate))
+        for number, (paths, control) in FIGURES.items():
+            stem = f"figure-{number}-{control}-{paths.replace(' ', '-')}"
+            self.add(self._chart(f"{stem}-windows", paths, control, "window", estimate, f"Figure {number}: "))
+            self.add(self._chart(stem, paths, control, "goodput", same, f"Figure {number}, what arrives: "))
         self.report.heading("Over delays that reorder packets")
         for paths in PATHS:
             self.add(
@@ -524,10 +529,12 @@ class _Study(Output):
                         ],
                     )
                 )
-        self.report.heading("The other congestion controls")
-        for control in ("rtt-compensator", "fully-coupled"):
-            for paths in PATHS:
-                self.add(self._chart(f"{control}-{paths.replace(' ', '-')}", paths, control, "goodput", same))
+        self.report.heading("The other numbers of paths and congestion controls")
+        for paths in PATHS:
+            for control in CONTROLS:
+                if (paths, control) not in FIGURES.values():
+                    stem = f"{control}-{paths.replace(' ', '-')}"
+                    self.add(self._chart(stem, paths, control, "goodput", same))
 
     def _tables(self) -> None:
         self.report.heading("Tables")
