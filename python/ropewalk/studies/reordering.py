@@ -185,8 +185,8 @@ class _Study(Output):
     def _goodput(self, paths: str, control: str, response: str) -> float:
         return self.fixed.goodput(paths=paths, control=control, response=response).mean
 
-    def _spurious(self, results: Results) -> int:
-        return int(results.subflows["spurious_retransmissions"].sum())
+    def _spurious(self, results: Results, **where: str) -> int:
+        return int(results.subflows.filter(**where)["spurious_retransmissions"].sum())
 
     def _window_peak(self, results: Results, paths: str, control: str, response: str) -> float:
         return max(over_time(results, paths, control, response, "window")[1])
@@ -553,7 +553,7 @@ class _Study(Output):
                 ]
                 self.report.table(
                     f"Goodput in Mbit/s, {paths}, {kind} "
-                    f"({self._spurious(results)} spurious retransmissions in all runs)",
+                    f"({self._spurious(results, paths=paths)} spurious retransmissions in all runs)",
                     ["congestion control", *COMPARED, "differs from none"],
                     rows,
                 )
