@@ -363,8 +363,8 @@ def reproduce(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Make a paper's figures, published and measured side by side; stop with Ctrl-C and resume at will.
 
-    Processor time in full: reordering a minute, degraded-path and mesh-routing up to three, diamond 6, mesh-transport 15,
-    bonding about 60, bonding-outlook about 90.
+    Minutes of processor time in full: reordering 1, degraded-path and mesh-routing up to 3, diamond 6, mesh-transport
+    15, bonding about 60, bonding-outlook about 90.
     """
     from ropewalk import studies
     from ropewalk.studies import claims
