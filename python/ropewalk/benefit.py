@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ropewalk.statistics import Interval, mean_interval, paired_difference
@@ -127,6 +128,11 @@ def verdict(difference: Interval, best: float) -> Verdict:
     if difference.low > 0:
         return "benefit"
     return "harm" if difference.high < 0 else "no clear difference"
+
+
+def clearly_above(values: Sequence[float], others: Sequence[float]) -> bool:
+    """Whether values exceed others with the same seeds, as `verdict` judges it."""
+    return verdict(paired_difference(values, others), abs(fmean(others))).startswith("benefit")
 
 
 def _question(difference: float, band: float) -> Verdict:

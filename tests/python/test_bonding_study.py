@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from ropewalk.benefit import clearly_above
 from ropewalk.executor import LocalExecutor
 from ropewalk.progress import Silent
 from ropewalk.studies import (
@@ -17,7 +18,7 @@ from ropewalk.studies import (
     bonding_measures,
     load,
 )
-from ropewalk.studies.bonding_measures import DOWN, Course, Measured, clearly_above, over_readings
+from ropewalk.studies.bonding_measures import DOWN, Course, Measured, over_readings
 from ropewalk.studies.cells import Results, Runner
 
 if TYPE_CHECKING:

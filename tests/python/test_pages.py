@@ -94,6 +94,17 @@ def test_a_page_is_filled_and_filled_again(tmp_path: Path) -> None:
     assert pages.filled(text, folder) == again != text
 
 
+def test_a_study_that_was_not_run_now_stays() -> None:
+    kept = {"studies": [{"study": "bonding", "claims": ["old"]}, {"study": "diamond", "claims": ["old"]}]}
+    found = {"studies": [{"study": "diamond", "claims": ["new"]}, {"study": "reordering", "claims": ["new"]}]}
+    together = claims.brought_up_to_date(kept, found)
+    assert [(study["study"], study["claims"]) for study in together["studies"]] == [
+        ("reordering", ["new"]),
+        ("diamond", ["new"]),
+        ("bonding", ["old"]),
+    ]
+
+
 def test_a_table_that_is_not_there_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()

@@ -31,7 +31,7 @@ from ropewalk.studies import (
     mesh_routing,
     mesh_transport,
     mesh_transport_cells,
-    reordering,
+    reordering_cells,
     wireless,
 )
 from ropewalk.studies.cells import Results, Runner
@@ -163,7 +163,7 @@ def test_equal_runs_make_equal_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_reordering_makes_every_figure_and_its_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reordering, "CONNECTION", reordering.CONNECTION.replace("10 MB", "1 MB"))
+    monkeypatch.setattr(reordering_cells, "CONNECTION", reordering_cells.CONNECTION.replace("10 MB", "1 MB"))
     result = _run("reordering", tmp_path)
     names = {path.name for path in result.files}
     assert "figure-8-linked-increases-two-paths.png" in names

@@ -56,7 +56,7 @@ pub struct SpuriousResponse {
     /// F-RTO (RFC 5682, SACK version).
     pub frto: bool,
     /// TCP-DOOR (Wang and Zhang 2002): needs SACK, and timestamps for what was sent again. After out-of-order arrival a
-    /// reduction is taken back that is no older than a smoothed round-trip time, and for as long there is no other.
+    /// reduction is taken back that is no older than `door_t2`, and for `door_t1` there is no other.
     pub door: bool,
 }
 
@@ -178,6 +178,11 @@ macro_rules! tcp_constants {
                     slow_start_limit: Option<u32> [segments_or_unlimited] = None, Some(2);
                     /// What detects a spurious retransmission and undoes its consequences.
                     spurious: SpuriousResponse = SpuriousResponse::all(), SpuriousResponse::default();
+                    /// TCP-DOOR's T1: for so long after out-of-order arrival nothing reduces the window. Default: a smoothed round-trip
+                    /// time.
+                    door_t1: Option<Duration> = None, None;
+                    /// TCP-DOOR's T2: out-of-order arrival takes back a reduction that is no older. Default: a smoothed round-trip time.
+                    door_t2: Option<Duration> = None, None;
                     /// Explicit congestion notification (RFC 3168).
                     ecn: bool = false, false;
                     /// After an idle time of one RTO or more, halve cwnd for each RTO of it, down to the initial window. Keep 3/4 of

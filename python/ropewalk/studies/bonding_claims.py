@@ -7,10 +7,11 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from ropewalk.benefit import clearly_above
 from ropewalk.report import Claim, Verdict
 from ropewalk.statistics import Interval, mean_interval
 from ropewalk.studies import bonding_cells as made
-from ropewalk.studies.bonding_measures import INNER, ROOM_MBPS, clearly_above, over_readings
+from ropewalk.studies.bonding_measures import INNER, ROOM_MBPS, over_readings
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Final
 
-from ropewalk.benefit import verdict
 from ropewalk.report import Verdict
-from ropewalk.statistics import Interval, mean_interval, paired_difference
+from ropewalk.statistics import Interval, mean_interval
 from ropewalk.studies import bonding_cells as made
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import polars as pl
 
@@ -26,11 +25,6 @@ ROOM_MBPS: Final = made.DSL_MBPS * INNER
 """What DSL carries at most, without the tunnel's headers."""
 
 Where = dict[str, str | float]
-
-
-def clearly_above(values: Sequence[float], others: Sequence[float]) -> bool:
-    """Whether values exceed others with the same seeds, by the rule of every comparison: `ropewalk.benefit`."""
-    return verdict(paired_difference(values, others), abs(fmean(others))).startswith("benefit")
 
 
 def over_readings(held: Mapping[str, bool]) -> Verdict:

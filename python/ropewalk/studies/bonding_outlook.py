@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ropewalk.benefit import clearly_above
 from ropewalk.report import Claim, Verdict
 from ropewalk.statistics import mean_interval
 from ropewalk.studies import bonding_cells as made
@@ -15,8 +16,8 @@ from ropewalk.studies import bonding_claims as stated
 from ropewalk.studies import bonding_media_cells as calls
 from ropewalk.studies import bonding_proxy_cells as proxies
 from ropewalk.studies.bonding import PAPER
-from ropewalk.studies.bonding_beyond_cells import STEADY
-from ropewalk.studies.bonding_measures import Measured, clearly_above, over_readings
+from ropewalk.studies.bonding_beyond_cells import SCHEDULERS, STEADY
+from ropewalk.studies.bonding_measures import Measured, over_readings
 from ropewalk.studies.bonding_media import SATISFIED, WAYS, Media, short
 from ropewalk.studies.bonding_proxy import Proxies
 from ropewalk.studies.bonding_small_gain import SmallGain
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["PAPER", "TITLE", "run"]
 
 TITLE: Final = "Bonding DSL and LTE: calls, and proxies beside it"
-FULL: Final = made.Extent((1, 2, 3, 4, 5), 30, 88)
+FULL: Final = made.Extent(tuple(range(1, 21)), 30, 88)
 QUICK: Final = made.Extent((1, 2), 10, 30)
 TABLES: Final[tuple[Table, ...]] = ("connections", "bonds")
 PAPERS: Final = ("weighted round robin, as printed", "weighted round robin, one per T_dwd")
@@ -164,7 +165,7 @@ class _Study(Output):
             claim="With proxies for Multipath TCP beside it, TCP and other traffic can be bonded at once (outlook)",
             published="left for later",
             measured="; ".join(told(scheduler) for scheduler in PAPERS),
-            correct="; ".join(told(scheduler) for scheduler in proxies.SCHEDULERS if scheduler not in PAPERS),
+            correct="; ".join(told(scheduler) for scheduler in SCHEDULERS if scheduler not in PAPERS),
             verdict=over_readings(found) if any(found.values()) else Verdict.CONTRADICTED,
             reason=(
                 "Judged over steady lines: TCP by proxies with linked increases delivers clearly more than by the "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ropewalk.benefit import verdict
 from ropewalk.statistics import mean_interval, paired_difference
+from ropewalk.studies import bonding_beyond_cells as wider
 from ropewalk.studies import bonding_proxy_cells as made
 from ropewalk.tables import cell as text_of
 
@@ -62,7 +63,7 @@ class Proxies:
     def _values(self, caption: str, of: Callable[[str, str, str], list[float]]) -> None:
         rows = [
             [scheduler, way, *(_short(mean_interval(of(at, scheduler, way))) for at in self.conditions)]
-            for scheduler in made.SCHEDULERS
+            for scheduler in wider.SCHEDULERS
             for way in made.WAYS
         ]
         self.report.table(caption, ["scheduler of the bond", "TCP", *self.conditions], rows)
@@ -70,7 +71,7 @@ class Proxies:
     def _differences(self, caption: str, of: Callable[[str, str, str], list[float]]) -> None:
         rows = [
             [scheduler, way, *(self._difference(of, at, scheduler, way) for at in self.conditions)]
-            for scheduler in made.SCHEDULERS
+            for scheduler in wider.SCHEDULERS
             for way in made.COUPLING
         ]
         self.report.table(caption, ["scheduler of the bond", "TCP", *self.conditions], rows)

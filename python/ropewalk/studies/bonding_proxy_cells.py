@@ -58,14 +58,6 @@ is between the proxies is all that counts, and a proxy's own sender stands for i
 COUPLING: Final = {LINKED: "linked-increases", UNCOUPLED: "uncoupled"}
 
 
-SCHEDULERS: Final = (
-    "weighted round robin, as printed",
-    "weighted round robin, one per T_dwd",
-    "rate-aware",
-)
-"""Of the bond: the paper's in both readings, and the default."""
-
-
 def conditions() -> list[str]:
     """Lines on which both ways are compared: those that are neither bad nor die."""
     return [name for name in wider.conditions() if name not in {wider.BAD, wider.DEAD}]
@@ -105,6 +97,5 @@ def proxy_cells(extent: Extent) -> list[Cell]:
         for condition, lines in wider.conditions().items()
         if condition in conditions()
         for scheduler, bond in wider.SCHEDULERS.items()
-        if scheduler in SCHEDULERS
         for way in WAYS
     ]

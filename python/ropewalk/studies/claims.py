@@ -1,7 +1,8 @@
 """Claims as data: what each study judged, in one file and as one table.
 
 `ropewalk reproduce` writes `claims.json` beside the studies' folders. `python -m ropewalk.studies.claims FILE FOLDER`
-keeps it in a folder of documents, writes the page `claims.md` from it, and fills the pages of the studies (`pages`).
+puts it into a folder of documents, writes the page `claims.md` from it, and fills the pages of the studies (`pages`).
+Studies that the file does not have stay as they are there.
 """
 
 from __future__ import annotations
@@ -106,10 +107,21 @@ def _row(claim: Mapping[str, str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+def brought_up_to_date(kept: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """What was kept, with the studies that were run now in place of what they said before."""
+    studies = {study["study"]: study for tree in (kept, found) for study in tree["studies"]}
+    return {"studies": [studies[name] for name in REGISTRY if name in studies]}
+
+
 def main(source: Path, folder: Path) -> None:
-    """Keep a file of claims in a folder with its page, and what other pages show of the results beside it."""
-    tree = json.loads(source.read_text(encoding="utf-8"))
-    write(folder / FILE, tree)
+    """Keep a file of claims in a folder with its page, and what other pages show of the results beside it.
+
+    Studies that are not in the file stay as they are kept.
+    """
+    kept = folder / FILE
+    before = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {"studies": []}
+    tree = brought_up_to_date(before, json.loads(source.read_text(encoding="utf-8")))
+    write(kept, tree)
     write_text(folder / PAGE, page(tree))
     pages.take_over(source.parent, folder)
     pages.fill(folder)

@@ -502,7 +502,7 @@ class _Study(Output):
             Chart(
                 "figure-4-lossy-links",
                 "Figure 4: throughput against the frame error rate of the source's links",
-                PERCENT_LABEL,
+                f"{PERCENT_LABEL}; beyond 30 % not in the paper",
                 RATE_LABEL,
                 [
                     Line.of(setup, percents, [results.goodput(setup=setup, fer=error) for error in errors])

@@ -315,11 +315,11 @@ class _Study(Output):
             Chart(
                 "figure-6-throughput",
                 "Figure 6 (003: Figure 10): goodput against the hops of the first route, LD",
-                HOPS_LABEL,
+                f"{HOPS_LABEL}, and deployments that have so many",
                 RATE_LABEL,
                 [],
                 caption="Mean, and from the least to the greatest over the deployments.",
-                categories=[str(hops) for hops in self.hops],
+                categories=[f"{hops}\n({len(self._tcp(hops))})" for hops in self.hops],
                 bars=[self._extremes(setup, setup=setup, algorithm="link") for setup in SETUPS],
                 points=self._published(),
             )
@@ -374,11 +374,13 @@ class _Study(Output):
             Chart(
                 "figure-6-authors",
                 "The same over the authors' own deployments and routes",
-                HOPS_LABEL,
+                f"{HOPS_LABEL}, and deployments that have so many",
                 RATE_LABEL,
                 [],
                 caption=f"{len(self._of_authors(TCP))} deployments; mean, and from the least to the greatest.",
-                categories=[f"{hops:g}" for hops in self._authors_hops()],
+                categories=[
+                    f"{hops:g}\n({len(self._of_authors(TCP, hops))})" for hops in self._authors_hops()
+                ],
                 bars=bars,
             )
         )

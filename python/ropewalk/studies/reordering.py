@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ropewalk.benefit import clearly_above
 from ropewalk.figures import Bars, Chart, Level, Line
 from ropewalk.report import Claim, Verdict
-from ropewalk.source import Source
 from ropewalk.statistics import Interval, paired_difference
-from ropewalk.studies.cells import Cell, Results, Runner
+from ropewalk.studies import reordering_cells as made
 from ropewalk.studies.output import Output
+from ropewalk.studies.reordering_cells import COMPARED, CONTROLS, FIXED, JITTER, PATHS, RESPONSES, THEIRS
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ropewalk.studies import StudyResult
+    from ropewalk.studies.cells import Results, Runner
 
 
 TITLE: Final = "Responses to reordering"
@@ -30,182 +32,19 @@ PAPER: Final = (
     "Transmission Control Protocol"
 )
 
-HEAD: Final = """
-[scenario]
-name = "reordering"
-duration = "60 s"
-seed = 1
-sample_interval = "200 ms"
-
-# SACK and timestamps for every response, so that they differ in nothing but the response itself.
-[tcp]
-preset = "classic"
-sack = true
-timestamps = true
-report_duplicates = true
-loss_recovery = "sack"
-
-[tcp.delayed_ack]
-segments = 1
-timeout = "200 ms"
-
-[hosts.client]
-[hosts.server]
-"""
-
-CONNECTION: Final = """
-[connections.bulk]
-protocol = "mptcp"
-from = "client"
-to = "server"
-application = { kind = "bulk", bytes = "10 MB" }
-"""
-
-PATHS: Final = {
-    "two paths": (("5 Mbit/s", "100 ms"), ("2 Mbit/s", "100 ms")),
-    "three paths": (("5 Mbit/s", "100 ms"), ("2 Mbit/s", "10 ms"), ("7 Mbit/s", "50 ms")),
-}
-RESPONSES: Final[dict[str, list[str]]] = {
-    "none": [],
-    "DSACK": ["dsack"],
-    "Eifel": ["eifel"],
-    "F-RTO": ["frto"],
-}
-DOOR: Final = "TCP-DOOR"
-"""What the paper did not have: after out-of-order arrival no reduction for a while (Wang and Zhang 2002)."""
-FURTHER: Final[dict[str, list[str]]] = {DOOR: ["door"]}
-RACK: Final = "RACK"
-"""What the paper did not have: a reordering window in time (RFC 8985), and no response."""
-COMPARED: Final = (*RESPONSES, RACK, DOOR)
-TOPOLOGIES: Final = ("point to point", "disjoint bottlenecks", "shared bottleneck")
-"""What the paper would do next, over three paths."""
-ACCESS: Final = 'rate = "100 Mbit/s"\ndelay = "1 ms"\nqueue = "1000 packets"\n'
-SHARED: Final = ("7 Mbit/s", "40 ms")
-"""Of the bottleneck that three paths share."""
-THEIRS: Final[dict[str, dict[str, object]]] = {
-    "none": {"subflow_acks": "in-data-order"},
-    "DSACK": {"subflow_acks": "twice", "duplicates_blame": "blocking-undone"},
-}
-"""The receiver of the paper's simulator, without DSACK and with it."""
-CONTROLS: Final = ("uncoupled", "linked-increases", "rtt-compensator", "fully-coupled")
-FIXED: Final = "fixed delays"
-JITTER: Final = "reordering within paths"
-
-
-def scenario(paths: str, *, jitter: bool) -> str:
-    """The text of one of the two topologies, its delays fixed or varying enough to reorder packets."""
-    links = []
-    for index, (rate, delay) in enumerate(PATHS[paths]):
-        links.append(
-            f"[links.path{index}]\n"
-            f'between = ["client", "server"]\nrate = "{rate}"\ndelay = "{delay}"\n'
-            'queue = { discipline = "drop-tail", limit = "100 packets" }\n'
-        )
-        if jitter:
-            links.append('jitter = { distribution = "exponential", mean = "5 ms" }\nreorder = true\n')
-    names = ", ".join(f'"path{index}"' for index in range(len(PATHS[paths])))
-    return HEAD + "\n".join(links) + CONNECTION + f"paths = [{names}]\n"
-
-
-def _responding(text: str, control: str, response: str, **more: object) -> Source:
-    keys: dict[str, object] = {
-        "tcp.spurious": (RESPONSES | FURTHER).get(response, []),
-        "mptcp.congestion_control": control,
-        **({"tcp.loss_recovery": "rack"} if response == RACK else {}),
-        **more,
-    }
-    return Source(text).with_overrides(keys)
-
-
-def cells(kind: str) -> list[Cell]:
-    """Every number of paths, congestion control and response."""
-    return [
-        Cell(
-            {"paths": paths, "control": control, "response": response},
-            _responding(scenario(paths, jitter=kind == JITTER), control, response),
-        )
-        for paths in PATHS
-        for control in CONTROLS
-        for response in COMPARED
-    ]
-
-
-def receiver_cells() -> list[Cell]:
-    """None and DSACK with the receiver and the losses of the paper's simulator, over fixed delays."""
-    return [
-        Cell(
-            {"paths": paths, "control": control, "response": response},
-            Source(scenario(paths, jitter=False)).with_overrides(
-                {
-                    "mptcp.congestion_control": control,
-                    "tcp.spurious": [],
-                    # Its packets have no options of TCP, and it has no fast recovery.
-                    "tcp.sack": False,
-                    "tcp.loss_recovery": "newreno",
-                    "tcp.timestamps": False,
-                    "tcp.report_duplicates": False,
-                    "tcp.fast_recovery": False,
-                    "tcp.rto_initial": "200 ms",
-                    "tcp.quirks": {"ssthresh_after_loss": 2, **quirks},
-                }
-            ),
-        )
-        for paths in PATHS
-        for control in CONTROLS
-        for response, quirks in THEIRS.items()
-    ]
-
-
-def topology(kind: str) -> str:
-    """Three paths whose bottlenecks reorder: links from end to end, behind routers, or one link for all."""
-    if kind == TOPOLOGIES[0]:
-        return scenario("three paths", jitter=True)
-    text = [HEAD]
-    ways = PATHS["three paths"]
-    if kind == TOPOLOGIES[1]:
-        for index, (rate, delay) in enumerate(ways):
-            text.append(
-                f'[routers.near{index}]\n[links.path{index}]\nbetween = ["client", "near{index}"]\n{ACCESS}'
-            )
-            text.append(_bottleneck(f"far{index}", f"near{index}", "server", rate, delay))
-    else:
-        text.append("[routers.near]\n[routers.far]\n" + _bottleneck("middle", "near", "far", *SHARED))
-        for index in range(len(ways)):
-            text.append(f'[links.path{index}]\nbetween = ["client", "near"]\n{ACCESS}')
-            text.append(f'[links.out{index}]\nbetween = ["far", "server"]\n{ACCESS}')
-    return "\n".join(text) + CONNECTION + 'paths = ["path0", "path1", "path2"]\n'
-
-
-def _bottleneck(name: str, a: str, b: str, rate: str, delay: str) -> str:
-    return (
-        f'[links.{name}]\nbetween = ["{a}", "{b}"]\nrate = "{rate}"\ndelay = "{delay}"\n'
-        'queue = { discipline = "drop-tail", limit = "100 packets" }\n'
-        'jitter = { distribution = "exponential", mean = "5 ms" }\nreorder = true\n'
-    )
-
-
-def topology_cells() -> list[Cell]:
-    """The paper's outlook: three subflows over three topologies, over delays that reorder packets."""
-    return [
-        Cell(
-            {"topology": kind, "control": control, "response": response},
-            _responding(topology(kind), control, response),
-        )
-        for kind in TOPOLOGIES
-        for control in ("uncoupled", "linked-increases")
-        for response in COMPARED
-    ]
-
 
 def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     """Run the study and write figures, data and report into `out`."""
     seeds = tuple(range(1, 4 if quick else 11))
     # Without random loss or jitter the seeds differ in keys and sequence numbers only: one is enough.
-    fixed = runner.run(cells(FIXED), (1,), "reordering, fixed delays", series=True)
-    jittered = runner.run(cells(JITTER), seeds, "reordering, varying delays")
-    theirs = runner.run(receiver_cells(), (1,), "reordering, the paper's receiver", series=True)
-    topologies = runner.run(topology_cells(), seeds, "reordering, topologies")
-    study = _Study(out, seeds, Ran(fixed, jittered, theirs, topologies))
+    fixed = runner.run(made.cells(FIXED), (1,), "reordering, fixed delays", series=True)
+    jittered = runner.run(made.cells(JITTER), seeds, "reordering, varying delays")
+    theirs = runner.run(made.their_cells(), (1,), "reordering, the paper's simulator", series=True)
+    receiver = runner.run(made.receiver_cells(), (1,), "reordering, the paper's receiver", series=True)
+    dropping = runner.run(made.dropping_cells(), seeds, "reordering, F-RTO that drops ACKs")
+    door = runner.run(made.door_cells(), seeds, "reordering, periods of TCP-DOOR")
+    topologies = runner.run(made.topology_cells(), seeds, "reordering, topologies")
+    study = _Study(out, seeds, Ran(fixed, jittered, theirs, receiver, dropping, door, topologies))
     study.is_quick = quick
     return study.write()
 
@@ -224,13 +63,22 @@ def _listed(values: Mapping[str, float]) -> str:
 
 
 def _signed(parts: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {100 * part:+.0f} %" for name, part in parts.items())
+    return ", ".join(f"{name} {round(100 * part):+d} %" for name, part in parts.items())
 
 
+def _only(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    """Whether all of these gains are clear, and none of the others."""
+    return min(some.values()) > NOISE and max(others.values()) <= NOISE
+
+
+FIGURES: Final = {8: ("two paths", "linked-increases"), 9: ("three paths", "uncoupled")}
+"""The paper's, by their numbers."""
 PUBLISHED_PEAK: Final = 10.0
 """Mbit/s of "global throughput", three paths, DSACK, uncoupled."""
 RERUN_PEAK: Final = 10.0
 """Mbit/s: the window estimate of the paper's simulator, run again: three paths, DSACK, uncoupled."""
+LESS: Final = 0.4
+"""What the paper says Eifel and F-RTO are less than none."""
 NEAR: Final = 0.15
 """A peak is near it within this part."""
 
@@ -275,7 +123,16 @@ class Ran:
     """Over delays that reorder packets."""
 
     theirs: Results
-    """Over fixed delays with the receiver of the paper's simulator."""
+    """Over fixed delays, all as the paper's simulator has it."""
+
+    receiver: Results
+    """Over fixed delays, correct but for the receiver and the first timeout of the paper's simulator."""
+
+    dropping: Results
+    """As in the paper's simulator, F-RTO with ACKs dropped."""
+
+    door: Results
+    """Over delays that reorder packets, TCP-DOOR with other periods."""
 
     topologies: Results
     """Over delays that reorder packets, three paths in three topologies."""
@@ -288,6 +145,9 @@ class _Study(Output):
         self.fixed = ran.fixed
         self.jittered = ran.jittered
         self.theirs = ran.theirs
+        self.receiver = ran.receiver
+        self.dropping = ran.dropping
+        self.door = ran.door
         self.topologies = ran.topologies
         super().__init__(
             out,
@@ -325,8 +185,8 @@ class _Study(Output):
     def _goodput(self, paths: str, control: str, response: str) -> float:
         return self.fixed.goodput(paths=paths, control=control, response=response).mean
 
-    def _spurious(self, results: Results) -> int:
-        return int(results.subflows["spurious_retransmissions"].sum())
+    def _spurious(self, results: Results, **where: str) -> int:
+        return int(results.subflows.filter(**where)["spurious_retransmissions"].sum())
 
     def _window_peak(self, results: Results, paths: str, control: str, response: str) -> float:
         return max(over_time(results, paths, control, response, "window")[1])
@@ -341,13 +201,13 @@ class _Study(Output):
         their_peaks = {r: self._window_peak(self.theirs, *where, r) for r in THEIRS}
         their_goodputs = {r: self._their_goodput(*where, r) for r in THEIRS}
         alike = _alike(goodputs.values()) and _alike(peaks.values())
-        best = their_goodputs["DSACK"] > (1 + NOISE) * their_goodputs["none"]
+        best = all(their_goodputs["DSACK"] > (1 + NOISE) * their_goodputs[r] for r in THEIRS if r != "DSACK")
         near = abs(their_peaks["DSACK"] / RERUN_PEAK - 1) <= NEAR
         return Claim(
             claim="Three subflows do best with DSACK and uncoupled control, at about 10 Mbit/s (Fig. 9)",
             published="about 10 Mbit/s of “global throughput”, DSACK above the others",
             rerun="DSACK: window estimate 10.0 at its peak, goodput 7.2 Mbit/s",
-            measured="with their receiver: window estimate at its peak "
+            measured="as their simulator has them: window estimate at its peak "
             + _listed(their_peaks)
             + " Mbit/s; goodput "
             + _listed(their_goodputs)
@@ -376,47 +236,70 @@ class _Study(Output):
 
     @staticmethod
     def _of_their_receiver(best: bool, near: bool) -> str:
-        order = "delivers more than none" if best else "does not deliver more than none"
+        order = "delivers more than the others" if best else "does not deliver more than the others"
         level = "near" if near else "not near"
         return (
-            f"With the receiver of the paper's simulator DSACK {order}, and its estimate is {level} the "
-            "published one."
+            f"As the paper's simulator has it DSACK {order}, and its estimate is {level} the published one."
         )
 
     def _below_none(self) -> Claim:
-        differences = self._against_none("three paths", "uncoupled")
-        below = [response for response in ("Eifel", "F-RTO") if differences[response] < -NOISE]
+        where = ("three paths", "uncoupled")
+        both = ("Eifel", "F-RTO")
+        correct = self._against_none(*where)
+        theirs = {r: part for r, part in self._theirs_against_none(*where).items() if r in both}
+        enough = self._enough_dropped("three paths")
         return Claim(
             claim="Eifel and F-RTO are 40 less than no response (three subflows, uncoupled; Fig. 9)",
             published="“40 less than” none: per cent, by the simulator's numbers",
-            measured="not run: their Eifel and F-RTO are no algorithms that could be followed",
-            correct=f"goodput {_signed(differences)} against none",
-            verdict=Verdict.HOLDS if len(below) == 2 else Verdict.CONTRADICTED,  # noqa: PLR2004 - both of them
+            measured=f"as their simulator has them: goodput {_signed(theirs)} against none; F-RTO with ACKs dropped: "
+            + self._dropped_words("three paths"),
+            correct=f"goodput {_signed(correct)} against none",
+            verdict=Verdict.HOLDS
+            if all(correct[r] < -NOISE for r in both)
+            else Verdict.DEFECT
+            if all(part <= -LESS for part in theirs.values())
+            else Verdict.CONTRADICTED,
             reason=(
-                "By RFC 3522 and RFC 5682 neither acts without evidence that the original arrived. The "
-                "paper's simulator undoes true losses under the name of Eifel, and switches fast "
-                "retransmit off under the name of F-RTO. Neither defect is modelled here."
+                "By RFC 3522 and RFC 5682 neither acts without evidence that the original arrived. "
+                + (
+                    "In the paper's simulator F-RTO drops ACKs at a rate that comes from the wall clock: "
+                    f"{enough} % of them make it so much less. "
+                    if enough is not None
+                    else "No part of the ACKs that its F-RTO may have dropped makes it so much less. "
+                )
+                + "Its Eifel takes back what true losses cost, and these runs have hardly any, so that it is not "
+                "explained by that."
             ),
         )
 
     def _linked_increases(self) -> Claim:
-        differences = self._against_none("two paths", "linked-increases")
-        uncoupled = self._goodput("two paths", "uncoupled", "DSACK")
         ours = self._goodput("two paths", "linked-increases", "DSACK")
-        as_uncoupled = abs(ours / uncoupled - 1) <= NOISE
-        below = all(differences[name] < -NOISE for name in ("Eifel", "F-RTO"))
+        uncoupled = self._goodput("two paths", "uncoupled", "DSACK")
+        differences = self._against_none("two paths", "linked-increases")
+        as_uncoupled = _alike((ours, uncoupled))
+        below = max(differences["Eifel"], differences["F-RTO"]) < -NOISE
         theirs = {
             control: {r: self._their_goodput("two paths", control, r) for r in THEIRS}
             for control in ("linked-increases", "uncoupled")
         }
+        linked, free = theirs.values()
+        with_defects = (
+            _alike((linked["DSACK"], free["DSACK"]))
+            and _alike((linked["none"], free["none"]))
+            and max(linked["Eifel"], linked["F-RTO"]) < (1 - NOISE) * linked["none"]
+        )
         return Claim(
             claim="Two subflows, linked increases: DSACK is as under uncoupled, Eifel and F-RTO are lower (Fig. 8)",
             published="DSACK and none as under uncoupled; Eifel and F-RTO lower once something spurious was detected",
-            measured="with their receiver: "
+            measured="as their simulator has them: "
             + "; ".join(f"{control} {_listed(values)}" for control, values in theirs.items())
             + " Mbit/s",
             correct=f"DSACK {ours:.2f} Mbit/s, under uncoupled {uncoupled:.2f}; against none {_signed(differences)}",
-            verdict=Verdict.HOLDS if as_uncoupled and below else Verdict.CONTRADICTED,
+            verdict=Verdict.HOLDS
+            if as_uncoupled and below
+            else Verdict.DEFECT
+            if with_defects
+            else Verdict.CONTRADICTED,
             reason=(
                 "Nothing is retransmitted needlessly over fixed delays, so Eifel and F-RTO have nothing "
                 "to detect. The part about DSACK " + ("holds." if as_uncoupled else "does not hold either.")
@@ -427,11 +310,11 @@ class _Study(Output):
         values = {r: self._goodput("two paths", "rtt-compensator", r) for r in RESPONSES}
         theirs = {r: self._their_goodput("two paths", "rtt-compensator", r) for r in THEIRS}
         best = max(values.values())
-        less = theirs["DSACK"] < (1 - NOISE) * theirs["none"]
+        less = theirs["DSACK"] < (1 - NOISE) * max(theirs.values())
         return Claim(
             claim="Two subflows, RTT compensator: DSACK is good, but not the best (conclusion)",
             published="good, not the best",
-            measured=f"with their receiver: {_listed(theirs)} Mbit/s",
+            measured=f"as their simulator has them: {_listed(theirs)} Mbit/s",
             correct=f"{_listed(values)} Mbit/s",
             verdict=Verdict.HOLDS
             if values["DSACK"] < (1 - NOISE) * best
@@ -439,22 +322,32 @@ class _Study(Output):
             if less
             else Verdict.CONTRADICTED,
             reason="The four responses do not differ over fixed delays, so none of them is the best. "
-            f"With the receiver of the paper's simulator DSACK {'is below' if less else 'is not below'} none.",
+            f"As the paper's simulator has it DSACK {'is below' if less else 'is not clearly below'} the best.",
         )
 
     def _eifel(self) -> Claim:
         controls = ("uncoupled", "linked-increases", "rtt-compensator")
         two = {control: self._against_none("two paths", control)["Eifel"] for control in controls}
         three = {control: self._against_none("three paths", control)["Eifel"] for control in controls}
-        only_two = min(two.values()) > NOISE and max(three.values()) <= NOISE
+        their_two = {
+            control: self._theirs_against_none("two paths", control)["Eifel"] for control in controls
+        }
+        their_three = {
+            control: self._theirs_against_none("three paths", control)["Eifel"] for control in controls
+        }
         return Claim(
             claim="Eifel improves throughput with two subflows only (conclusion)",
             published="better than none with two subflows, not with three",
-            measured="not run: their Eifel is no algorithm that could be followed",
+            measured=f"as their simulator has it against none, two subflows: {_signed(their_two)}; "
+            f"three: {_signed(their_three)}",
             correct=f"against none, two subflows: {_signed(two)}; three: {_signed(three)}; "
             "over delays that reorder packets, three subflows, uncoupled: "
             + self._jitter_words("three paths"),
-            verdict=Verdict.HOLDS if only_two else Verdict.CONTRADICTED,
+            verdict=Verdict.HOLDS
+            if _only(two, three)
+            else Verdict.DEFECT
+            if _only(their_two, their_three)
+            else Verdict.CONTRADICTED,
             reason=(
                 "Eifel acts when a timestamp shows that the original arrived. Over fixed delays that "
                 "does not happen, with two subflows or three. Over delays that reorder packets it helps with both."
@@ -464,66 +357,121 @@ class _Study(Output):
     def _frto(self) -> Claim:
         rows = self.fixed.subflows.filter(response="F-RTO")
         spurious, timeouts = (int(rows[name].sum()) for name in ("spurious_retransmissions", "timeouts"))
+        theirs = self.theirs.subflows.filter(response="F-RTO")
+        enough = [part for paths in PATHS if (part := self._enough_dropped(paths)) is not None]
+        stays = len(enough) == len(PATHS)
         return Claim(
             claim="F-RTO rises exponentially, falls at a spurious retransmission and stays in recovery (conclusion)",
             published="as said",
-            measured="not run: their F-RTO is no algorithm that could be followed",
+            measured=f"as their simulator has it: {int(theirs['timeouts'].sum())} timeouts in "
+            f"{len(PATHS) * len(CONTROLS)} runs; goodput with ACKs dropped: "
+            + "; ".join(f"{paths} {self._dropped_words(paths)}" for paths in PATHS),
             correct=f"{timeouts} timeouts and {spurious} spurious retransmissions in all runs with F-RTO",
-            verdict=Verdict.CONTRADICTED if spurious == 0 else Verdict.OPEN,
+            verdict=Verdict.OPEN if spurious else Verdict.DEFECT if stays else Verdict.CONTRADICTED,
             reason=(
-                "F-RTO examines timeouts, and no retransmission is spurious in these runs. In the "
-                "paper's simulator F-RTO switches fast retransmit off and drops ACKs at a rate taken from the "
-                "wall clock."
+                "In the paper's simulator F-RTO switches fast retransmit off and drops ACKs at a rate taken from the "
+                "wall clock"
+                + (
+                    f": with {max(enough)} % of them dropped it goes from timeout to timeout, two fifths and more "
+                    "below none. "
+                    if stays
+                    else ". No part of the ACKs that was tried keeps it two fifths below none. "
+                )
+                + "F-RTO by RFC 5682 examines timeouts, and no retransmission is spurious in correct runs."
             ),
         )
 
     def _none_optimal(self) -> Claim:
+        answers = list(RESPONSES)[1:]
         best = {
-            f"{paths}, {control}": max(
-                list(RESPONSES)[1:], key=lambda r: self._interval(self.jittered, paths, control, r).mean
+            (paths, control): max(
+                answers, key=lambda r: self._interval(self.jittered, paths, control, r).mean
             )
             for paths in PATHS
             for control in CONTROLS
         }
+        # Two that are each clearly best somewhere.
+        clear = {
+            name
+            for where, name in best.items()
+            if all(self._clearly_better(name, other, *where) for other in set(best.values()) - {name})
+        }
         winners = sorted(set(best.values()))
-        their_gains = {
-            f"{paths}, {control}": self._their_goodput(paths, control, "DSACK")
-            / self._their_goodput(paths, control, "none")
-            - 1
+        theirs = {
+            f"{paths}, {control}": {r: self._their_goodput(paths, control, r) for r in THEIRS}
             for paths in PATHS
             for control in CONTROLS
         }
+        their_best = {where: max(values, key=lambda r: values[r]) for where, values in theirs.items()}
+        differs = len(set(their_best.values())) > 1
         return Claim(
             claim="None of the three responses is the optimal solution (conclusion)",
             published="none is best in every case",
-            measured="with their receiver DSACK against none: "
-            + "; ".join(f"{where} {100 * part:+.0f} %" for where, part in their_gains.items()),
+            measured="as their simulator has them, best of the three and none: "
+            + "; ".join(
+                f"{where}: {name} ({theirs[where][name]:.2f} Mbit/s)" for where, name in their_best.items()
+            ),
             correct="over fixed delays the responses do not differ; best over delays that reorder packets: "
-            + "; ".join(f"{where}: {name}" for where, name in best.items()),
-            verdict=Verdict.HOLDS if len(winners) > 1 else Verdict.UNDECIDABLE,
+            + "; ".join(f"{paths}, {control}: {name}" for (paths, control), name in best.items()),
+            verdict=Verdict.HOLDS if len(clear) > 1 else Verdict.DEFECT if differs else Verdict.UNDECIDABLE,
             reason=(
-                "Over the paper's fixed delays there is nothing to tell the responses apart. Over delays "
-                "that reorder packets "
-                + (f"{winners[0]} is best in every case." if len(winners) == 1 else "no one is best in all.")
+                "Over delays that reorder packets "
+                + (
+                    "no one is best in all cases."
+                    if len(clear) > 1
+                    else f"{' and '.join(winners)} is best in every case, as far as the seeds tell."
+                )
+                + " Over the paper's fixed delays there is nothing to tell the responses apart."
             ),
         )
+
+    def _clearly_better(self, one: str, other: str, paths: str, control: str) -> bool:
+        """Over delays that reorder packets, paired by seed."""
+        values, others = (
+            self.jittered.goodputs(paths=paths, control=control, response=response)
+            for response in (one, other)
+        )
+        return clearly_above(values, others)
 
     def _against_none(self, paths: str, control: str) -> dict[str, float]:
         """By which part each response differs from none."""
         none = self._goodput(paths, control, "none")
         return {r: self._goodput(paths, control, r) / none - 1 for r in list(RESPONSES)[1:]}
 
+    def _theirs_against_none(self, paths: str, control: str) -> dict[str, float]:
+        """The same as the paper's simulator has them."""
+        none = self._their_goodput(paths, control, "none")
+        return {r: self._their_goodput(paths, control, r) / none - 1 for r in list(THEIRS)[1:]}
+
+    def _dropped(self, paths: str) -> dict[int, float]:
+        """By which part its F-RTO differs from none, by per cent of the ACKs that it drops; uncoupled."""
+        none = self._their_goodput(paths, "uncoupled", "none")
+        return {
+            part: self.dropping.goodput(paths=paths, dropped=part).mean / none - 1 for part in made.DROPPED
+        }
+
+    def _dropped_words(self, paths: str) -> str:
+        return _signed({f"{part} %": less for part, less in self._dropped(paths).items()})
+
+    def _enough_dropped(self, paths: str) -> int | None:
+        """The least part of the ACKs, in per cent, that makes its F-RTO two fifths less than none."""
+        return next((part for part, less in self._dropped(paths).items() if less <= -LESS), None)
+
     def _jitter_words(self, paths: str) -> str:
         values = {r: self._interval(self.jittered, paths, "uncoupled", r).mean for r in RESPONSES}
         return f"{_listed(values)} Mbit/s"
 
-    def _chart(self, stem: str, paths: str, control: str, what: str, caption: str) -> Chart:
+    def _chart(  # noqa: PLR0913, PLR0917 - what is drawn, and what is said of it
+        self, stem: str, paths: str, control: str, what: str, caption: str, figure: str = ""
+    ) -> Chart:
         lines = []
         for index, response in enumerate(RESPONSES):
             x, y = over_time(self.fixed, paths, control, response, what)
             lines.append(Line(response, x, y, markers=False, dashed=index % 2 == 1))
         y_label = "goodput, mean of 1 s (Mbit/s)" if what == "goodput" else "Σ cwnd / SRTT (Mbit/s)"
-        title = f"{'Goodput' if what == 'goodput' else 'Window estimate'} over time: {paths}, {control}"
+        measure = "goodput" if what == "goodput" else "window estimate"
+        title = figure + f"{measure} over time, {paths}, {control}"
+        title = title[0].upper() + title[1:]
         published = what == "window" and (paths, control) == ("three paths", "uncoupled")
         levels = [Level("DSACK, published: about 10 at its peak", PUBLISHED_PEAK)] if published else []
         return Chart(stem, title, "time (s)", y_label, lines, levels, caption)
@@ -534,11 +482,10 @@ class _Study(Output):
             "What the paper's figures very likely show: an estimate from the windows, not octets delivered."
         )
         self.report.heading("The paper's figures, over fixed delays")
-        for figure, control in (("figure-8", "linked-increases"), ("figure-9", "uncoupled")):
-            for paths in PATHS:
-                stem = f"{figure}-{control}-{paths.replace(' ', '-')}"
-                self.add(self._chart(stem, paths, control, "goodput", same))
-                self.add(self._chart(f"{stem}-windows", paths, control, "window", estimate))
+        for number, (paths, control) in FIGURES.items():
+            stem = f"figure-{number}-{control}-{paths.replace(' ', '-')}"
+            self.add(self._chart(f"{stem}-windows", paths, control, "window", estimate, f"Figure {number}: "))
+            self.add(self._chart(stem, paths, control, "goodput", same, f"Figure {number}, what arrives: "))
         self.report.heading("Over delays that reorder packets")
         for paths in PATHS:
             self.add(
@@ -556,10 +503,38 @@ class _Study(Output):
                     ],
                 )
             )
-        self.report.heading("The other congestion controls")
-        for control in ("rtt-compensator", "fully-coupled"):
+        self.report.heading("As the paper's simulator has them, and with its receiver alone")
+        for stem, results, responses, title in (
+            ("simulator", self.theirs, tuple(THEIRS), "as the paper's simulator has the responses"),
+            (
+                "receiver",
+                self.receiver,
+                COMPARED,
+                "correct responses, the paper's receiver and first timeout",
+            ),
+        ):
             for paths in PATHS:
-                self.add(self._chart(f"{control}-{paths.replace(' ', '-')}", paths, control, "goodput", same))
+                self.add(
+                    Chart(
+                        f"{stem}-{paths.replace(' ', '-')}",
+                        f"Goodput, {paths}: {title}",
+                        "congestion control",
+                        "goodput (Mbit/s)",
+                        [],
+                        caption="Over fixed delays, one run each.",
+                        categories=list(CONTROLS),
+                        bars=[
+                            Bars.of(r, [self._interval(results, paths, control, r) for control in CONTROLS])
+                            for r in responses
+                        ],
+                    )
+                )
+        self.report.heading("The other numbers of paths and congestion controls")
+        for paths in PATHS:
+            for control in CONTROLS:
+                if (paths, control) not in FIGURES.values():
+                    stem = f"{control}-{paths.replace(' ', '-')}"
+                    self.add(self._chart(stem, paths, control, "goodput", same))
 
     def _tables(self) -> None:
         self.report.heading("Tables")
@@ -578,23 +553,16 @@ class _Study(Output):
                 ]
                 self.report.table(
                     f"Goodput in Mbit/s, {paths}, {kind} "
-                    f"({self._spurious(results)} spurious retransmissions in all runs)",
+                    f"({self._spurious(results, paths=paths)} spurious retransmissions in all runs)",
                     ["congestion control", *COMPARED, "differs from none"],
                     rows,
                 )
 
-        self.report.table(
-            "Goodput and greatest window estimate in Mbit/s with the receiver of the paper's "
-            "simulator, fixed delays: "
-            "ssthresh of two segments after each loss, no fast recovery, subflow ACKs in the order "
-            "of data; with DSACK "
-            "an extra ACK for what is early, which counts as a duplicate for the subflow that blocks",
-            ["paths", "congestion control", "none", "estimate", "DSACK", "estimate"],
-            [self._their_row(paths, control) for paths in PATHS for control in CONTROLS],
-        )
+        self._their_tables()
+        self._door_table()
         self.report.table(
             "Goodput in Mbit/s, three subflows in three topologies whose bottlenecks reorder; the shared one has "
-            f"{SHARED[0]} and {SHARED[1]}",
+            f"{made.SHARED[0]} and {made.SHARED[1]}",
             ["topology", "congestion control", *COMPARED],
             [
                 [
@@ -605,17 +573,74 @@ class _Study(Output):
                         for response in COMPARED
                     ),
                 ]
-                for kind in TOPOLOGIES
+                for kind in made.TOPOLOGIES
                 for control in ("uncoupled", "linked-increases")
             ],
         )
 
-    def _their_row(self, paths: str, control: str) -> list[str]:
-        row = [paths, control]
+    def _their_tables(self) -> None:
+        where = [(paths, control) for paths in PATHS for control in CONTROLS]
+        self.report.table(
+            "Goodput and greatest window estimate in Mbit/s as the paper's simulator has the responses, fixed "
+            "delays: ssthresh of two segments after each loss, no fast recovery, a first timeout of 0.2 s, subflow "
+            "ACKs in the order of data; with DSACK an extra ACK for what is early, which counts as a duplicate for "
+            "the subflow that blocks; Eifel that judges duplicate ACKs; F-RTO without fast retransmit",
+            ["paths", "congestion control", *(name for r in THEIRS for name in (r, "estimate"))],
+            [[paths, control, *self._their_values(paths, control)] for paths, control in where],
+        )
+        self.report.table(
+            "Goodput in Mbit/s of correct responses with the receiver of the paper's simulator and its first "
+            "timeout, fixed delays",
+            ["paths", "congestion control", *COMPARED],
+            [
+                [
+                    paths,
+                    control,
+                    *(f"{self._interval(self.receiver, paths, control, r).mean:.2f}" for r in COMPARED),
+                ]
+                for paths, control in where
+            ],
+        )
+        self.report.table(
+            "Goodput in Mbit/s of the F-RTO of the paper's simulator by the part of the ACKs that it drops, "
+            "uncoupled",
+            ["paths", "none", *(f"{part} %" for part in made.DROPPED)],
+            [
+                [
+                    paths,
+                    f"{self._their_goodput(paths, 'uncoupled', 'none'):.2f}",
+                    *(text_of(self.dropping.goodput(paths=paths, dropped=part)) for part in made.DROPPED),
+                ]
+                for paths in PATHS
+            ],
+        )
+
+    def _their_values(self, paths: str, control: str) -> list[str]:
+        found = []
         for response in THEIRS:
-            row.append(f"{self._their_goodput(paths, control, response):.2f}")
-            row.append(f"{self._window_peak(self.theirs, paths, control, response):.1f}")
-        return row
+            found.append(f"{self._their_goodput(paths, control, response):.2f}")
+            found.append(f"{self._window_peak(self.theirs, paths, control, response):.1f}")
+        return found
+
+    def _door_table(self) -> None:
+        self.report.table(
+            "Goodput in Mbit/s of TCP-DOOR by its T1 and T2, over delays that reorder packets",
+            ["paths", "congestion control", "T1", *(f"T2 {t2}" for t2 in made.PERIODS)],
+            [
+                [
+                    paths,
+                    control,
+                    t1,
+                    *(
+                        text_of(self.door.goodput(paths=paths, control=control, t1=t1, t2=t2))
+                        for t2 in made.PERIODS
+                    ),
+                ]
+                for paths in PATHS
+                for control in made.DOOR_CONTROLS
+                for t1 in made.PERIODS
+            ],
+        )
 
     @staticmethod
     def _interval(results: Results, paths: str, control: str, response: str) -> Interval:
@@ -641,8 +666,12 @@ class _Study(Output):
                 "fixed-series": self.fixed.series,
                 "varying-connections": self.jittered.connections,
                 "varying-subflows": self.jittered.subflows,
-                "receiver-connections": self.theirs.connections,
-                "receiver-subflows": self.theirs.subflows,
+                "simulator-connections": self.theirs.connections,
+                "simulator-subflows": self.theirs.subflows,
+                "receiver-connections": self.receiver.connections,
+                "receiver-subflows": self.receiver.subflows,
+                "dropping-connections": self.dropping.connections,
+                "door-connections": self.door.connections,
                 "topologies-connections": self.topologies.connections,
             }
         )

@@ -150,6 +150,19 @@ wrapped_constant! {
     u32 [octets] as BufferSize,
 }
 
+/// A time that files leave out for what the connection measures.
+impl Constant<()> for Option<Duration> {
+    type Form = Time;
+
+    fn put(&mut self, form: &Time) {
+        *self = Some(form.0);
+    }
+
+    fn show(&self) -> Option<Time> {
+        self.map(Time)
+    }
+}
+
 /// A number that files leave out for "none".
 impl Constant<(unit::segments,)> for Option<u32> {
     type Form = u32;

@@ -92,6 +92,8 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("spurious", "[\"eifel\"]", |c| {
             c.spurious = SpuriousResponse { eifel: true, ..SpuriousResponse::default() };
         }),
+        ("door_t1", "0 s", |c| c.door_t1 = Some(ms(0))),
+        ("door_t2", "50 ms", |c| c.door_t2 = Some(ms(50))),
         ("ecn", "true", |c| c.ecn = true),
         ("idle_restart", "false", |c| c.idle_restart = false),
         ("quirks.ssthresh_after_loss", "5", |c| c.quirks.ssthresh_after_loss = Some(5)),
@@ -100,6 +102,8 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("quirks.duplicates_blame", "nobody", |c| c.quirks.duplicates_blame = Blame::Nobody),
         ("quirks.duplicates_blame", "blocking", |c| c.quirks.duplicates_blame = Blame::Blocking),
         ("quirks.duplicates_blame", "blocking-undone", |c| c.quirks.duplicates_blame = Blame::BlockingUndone),
+        ("quirks.fast_retransmit", "false", |c| c.quirks.fast_retransmit = false),
+        ("quirks.eifel_on_duplicates", "true", |c| c.quirks.eifel_on_duplicates = true),
         ("time_wait", "1 s", |c| c.time_wait = ms(1_000)),
         ("hystart", "off", |c| c.congestion_control = CongestionControl::Cubic { hystart: HyStart::Off }),
         ("hystart", "true", |c| {

@@ -6,7 +6,7 @@ use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::Phase;
-use crate::recovery::spurious::{Cause, EifelAck, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
+use crate::recovery::spurious::{Cause, DoorPeriods, EifelAck, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
 use ropewalk_units::Seq;
 
 impl Sender {
@@ -76,7 +76,8 @@ impl Sender {
     /// Asks the detectors. The answer is the largest cwnd that F-RTO allows after this ACK.
     pub(super) fn judge_recovery(&mut self, cx: &mut Context, ack: &Ack) -> Option<u32> {
         let mut verdict = self.on_dsack(cx, ack);
-        if ack.advanced && verdict == Verdict::Undecided && cx.config.spurious.eifel {
+        let acceptable = ack.advanced || (ack.duplicate && cx.config.quirks.eifel_on_duplicates);
+        if acceptable && verdict == Verdict::Undecided && cx.config.spurious.eifel {
             let echo = ack.echo.filter(|_| cx.agreed.timestamps);
             let covers_all = self.una == self.nxt;
             let dsack = ack.dsack.is_some();
@@ -96,7 +97,9 @@ impl Sender {
         }
         match (self.ask_door(cx, ack), verdict) {
             (_, Verdict::Spurious { cause }) => {
-                if cause == Cause::Loss && self.recovery.detectors.snapshot.is_some() {
+                let evident =
+                    self.recovery.detectors.snapshot.is_some() && !cx.config.quirks.eifel_on_duplicates;
+                if cause == Cause::Loss && evident {
                     // The hint of RFC 3522 §3.2 (6).
                     self.recovery.raise_threshold(self.recovery.overtaken + 1);
                 }
@@ -111,10 +114,14 @@ impl Sender {
     /// TCP-DOOR: did something arrive out of order?
     fn ask_door(&mut self, cx: &Context, ack: &Ack) -> Verdict {
         let out_of_order = ack.delivery.reordered.is_some() || ack.delivery.late_original;
-        let Some(period) = self.rtt.srtt().filter(|_| cx.config.spurious.door && out_of_order) else {
+        let Some(srtt) = self.rtt.srtt().filter(|_| cx.config.spurious.door && out_of_order) else {
             return Verdict::Undecided;
         };
-        self.recovery.detectors.door.on_out_of_order(cx.now, period)
+        let periods = DoorPeriods {
+            quiet: cx.config.door_t1.unwrap_or(srtt),
+            young: cx.config.door_t2.unwrap_or(srtt),
+        };
+        self.recovery.detectors.door.on_out_of_order(cx.now, &periods)
     }
 
     /// TCP-DOOR: are losses repaired without a reduction?

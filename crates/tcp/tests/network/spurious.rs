@@ -1,7 +1,7 @@
 //! What the three detectors are worth on paths that delay and turn round, but lose little.
 
 use super::{delivered, lossy, seconds, transfer};
-use ropewalk_tcp::{Config, CongestionControl, LossRecovery, SpuriousResponse};
+use ropewalk_tcp::{Config, CongestionControl, LossRecovery, Quirks, SpuriousResponse};
 
 use ropewalk_testnet::{Line, QueueLimit, Standstill};
 use ropewalk_units::{Duration, Rate};
@@ -100,6 +100,42 @@ fn out_of_order_arrival_leaves_the_window_as_it_is() {
     assert!(outcome.mbps > 1.5 * none.mbps, "DOOR {:.2} against {:.2}", outcome.mbps, none.mbps);
     // It waits for nothing: what overtakes three segments is sent again still.
     assert!(outcome.retransmissions > none.retransmissions, "{}", outcome.retransmissions);
+}
+
+/// T1 alone keeps the window; T2 alone gives it back; without either it is as if there were no detector.
+#[test]
+fn each_period_of_door_does_its_part() {
+    let none = run(&config(NONE), &turning_round());
+    let with =
+        |t1, t2| run(&Config { door_t1: Some(t1), door_t2: Some(t2), ..config(DOOR) }, &turning_round());
+    let (off, on) = (Duration::ZERO, Duration::from_millis(40));
+    let neither = with(off, off);
+    assert!((neither.mbps / none.mbps - 1.0).abs() < 0.05, "{:.2} against {:.2}", neither.mbps, none.mbps);
+    assert_eq!(neither.undone, 0);
+    let (quiet, young) = (with(on, off), with(off, on));
+    assert_eq!(quiet.undone, 0);
+    assert!(young.undone > 0);
+    for outcome in [quiet, young] {
+        assert!(outcome.mbps > 1.2 * none.mbps, "{:.2} against {:.2}", outcome.mbps, none.mbps);
+    }
+}
+
+/// What a simulator calls Eifel takes back what true losses cost, and what it calls F-RTO waits for timeouts.
+#[test]
+fn quirks_that_bear_the_names_of_detectors_do_what_they_say() {
+    let path = lossy(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(20), 0.02);
+    let quirky = |spurious, quirks| run(&Config { quirks, ..config(spurious) }, &path);
+    let correct = run(&config(EIFEL), &path);
+    let on_duplicates = quirky(EIFEL, Quirks { eifel_on_duplicates: true, ..Quirks::linux() });
+    assert!(correct.undone == 0 && on_duplicates.undone > 100, "{}", on_duplicates.undone);
+    assert!(on_duplicates.mbps > 1.05 * correct.mbps, "{:.2}", on_duplicates.mbps);
+    // Without SACK, as there: with it new data would go on for the timeout's length.
+    let plain = Config { sack: false, loss_recovery: LossRecovery::NewReno, ..config(NONE) };
+    let quick = run(&plain, &path);
+    let waiting = Quirks { fast_retransmit: false, ..Quirks::linux() };
+    let by_timeouts = run(&Config { quirks: waiting, ..plain }, &path);
+    assert!(by_timeouts.timeouts > 4 * quick.timeouts, "{}", by_timeouts.timeouts);
+    assert!(by_timeouts.mbps < 0.7 * quick.mbps, "{:.2} against {:.2}", by_timeouts.mbps, quick.mbps);
 }
 
 #[test]

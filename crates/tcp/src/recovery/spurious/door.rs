@@ -7,6 +7,15 @@
 use super::{Cause, Verdict};
 use ropewalk_units::{Duration, Instant};
 
+/// How long out-of-order arrival counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct DoorPeriods {
+    /// There T1: for so long congestion control is off.
+    pub(crate) quiet: Duration,
+    /// There T2: a reduction that is no older is taken back.
+    pub(crate) young: Duration,
+}
+
 /// The detector of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Door {
@@ -22,12 +31,11 @@ impl Door {
         self.reduced = Some((now, cause));
     }
 
-    /// Something has arrived out of order. For a `period` congestion control is off (there T1), and a reduction that is no older
-    /// (there T2) is taken back.
-    pub(crate) fn on_out_of_order(&mut self, now: Instant, period: Duration) -> Verdict {
-        self.quiet_until = Some(now.saturating_add(period));
+    /// Something has arrived out of order. Congestion control is off for a while, and a young reduction is taken back.
+    pub(crate) fn on_out_of_order(&mut self, now: Instant, periods: &DoorPeriods) -> Verdict {
+        self.quiet_until = Some(now.saturating_add(periods.quiet));
         match self.reduced.take() {
-            Some((at, cause)) if now <= at.saturating_add(period) => Verdict::Spurious { cause },
+            Some((at, cause)) if now <= at.saturating_add(periods.young) => Verdict::Spurious { cause },
             _ => Verdict::Undecided,
         }
     }

@@ -14,7 +14,7 @@ mod response;
 mod tests;
 
 pub(crate) use detectors::Detectors;
-pub(crate) use door::Door;
+pub(crate) use door::{Door, DoorPeriods};
 pub(crate) use dsack::{Dsack, Origin};
 pub(crate) use eifel::{Eifel, EifelAck};
 pub(crate) use frto::{Frto, FrtoAck, FrtoAction};

@@ -1,6 +1,6 @@
 //! The RFCs' rules as scripts.
 
-use super::{Cause, Door, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
+use super::{Cause, Door, DoorPeriods, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
 use ropewalk_units::{Duration, Instant, Mark};
 
 const BY_TIMEOUT: Verdict = Verdict::Spurious { cause: Cause::Timeout };
@@ -217,13 +217,13 @@ fn the_response_restores_pipe_and_variance() {
 #[test]
 fn door_takes_back_what_is_young_and_is_quiet_for_a_while() {
     let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
-    let period = Duration::from_millis(100);
+    let periods = DoorPeriods { quiet: Duration::from_millis(60), young: Duration::from_millis(100) };
     let mut door = Door::default();
     assert!(!door.is_quiet(at(0)));
     door.begin(at(10), Cause::Loss);
-    assert_eq!(door.on_out_of_order(at(110), period), BY_DUPACKS, "no older than the period");
-    assert_eq!(door.on_out_of_order(at(120), period), Verdict::Undecided, "once");
-    assert!(door.is_quiet(at(219)) && !door.is_quiet(at(220)));
+    assert_eq!(door.on_out_of_order(at(110), &periods), BY_DUPACKS, "no older than T2");
+    assert_eq!(door.on_out_of_order(at(120), &periods), Verdict::Undecided, "once");
+    assert!(door.is_quiet(at(179)) && !door.is_quiet(at(180)), "for T1");
     door.begin(at(300), Cause::Timeout);
-    assert_eq!(door.on_out_of_order(at(401), period), Verdict::Undecided, "older");
+    assert_eq!(door.on_out_of_order(at(401), &periods), Verdict::Undecided, "older");
 }
