@@ -6,7 +6,9 @@ use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::Phase;
-use crate::recovery::spurious::{Cause, DoorPeriods, EifelAck, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
+use crate::recovery::spurious::{
+    Cause, DoorPeriods, EifelAck, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict,
+};
 use ropewalk_units::Seq;
 
 impl Sender {

@@ -1,6 +1,9 @@
 //! The RFCs' rules as scripts.
 
-use super::{Cause, Door, DoorPeriods, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, Origin, TimeoutMemory, Verdict};
+use super::{
+    Cause, Door, DoorPeriods, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, Origin, TimeoutMemory,
+    Verdict,
+};
 use ropewalk_units::{Duration, Instant, Mark};
 
 const BY_TIMEOUT: Verdict = Verdict::Spurious { cause: Cause::Timeout };
