@@ -112,7 +112,7 @@ impl<P: Payload> Endpoint<P> {
             next_global: GlobalSeq::new(0),
             run: SoloRun::default(),
             flow_seqs: vec![FlowSeq::new(0); own.flow_buckets as usize],
-            incoming: ids().map(|id| Incoming::new(id.index(), own.path_reordering, now)).collect(),
+            incoming: ids().map(|_| Incoming::new(own.path_reordering, now)).collect(),
             replay: ReplayWindow::new(),
             resequencer: Resequencer::new(own.max_packets, own.flow_buckets),
             measured_reference: DelayReference::default(),

@@ -295,8 +295,8 @@ impl<P: Payload> Endpoint<P> {
         for (least, path) in least.iter_mut().zip(&self.incoming) {
             *least = path.least_delay(now);
         }
-        let count = self.incoming.len();
-        let late = self.incoming[path.index()].lateness(delay, &least[..count]);
+        let own = least[path.index()].unwrap_or(delay);
+        let late = self.incoming[path.index()].lateness(delay, own, &least);
         let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
         WayBack { shortest, late }
     }

@@ -1,13 +1,14 @@
 //! What was sent on a path: for the controller until it is reported, and to be sent again.
 
 use crate::id::{FlowSeq, GlobalSeq, PathSeq};
+use crate::receive::incoming::ASKS;
 use ropewalk_congestion::PacketState;
 
 /// How many packets back: more than are under way in a second at 90 Mbit/s.
 const CAPACITY: u32 = 8192;
 
 /// So often a packet is sent again at the most: it is asked for twice, and goes once of itself when its path falls silent.
-const REPAIRS_MOST: u8 = 3;
+const REPAIRS_MOST: u8 = ASKS + 1;
 
 /// A packet that may be sent again, and what its header said.
 pub(crate) struct Kept<P> {

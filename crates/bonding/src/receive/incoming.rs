@@ -6,6 +6,7 @@ mod reordering;
 mod train;
 
 pub(crate) use delays::Extremes;
+pub(crate) use gaps::ASKS;
 
 use crate::clock::micros;
 use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
@@ -26,8 +27,6 @@ fn ticks(micros: u32) -> u16 {
 
 /// A path's receiving side.
 pub(crate) struct Incoming {
-    /// Which of the bond's paths.
-    place: usize,
     next: PathSeq,
     pub(crate) received_packets: u64,
     pub(crate) received_bytes: u64,
@@ -68,9 +67,8 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    pub(crate) fn new(place: usize, reordering: u8, now: Instant) -> Self {
+    pub(crate) fn new(reordering: u8, now: Instant) -> Self {
         Self {
-            place,
             next: PathSeq::new(0),
             received_packets: 0,
             received_bytes: 0,
@@ -221,10 +219,9 @@ impl Incoming {
         delays.filter_map(|delays| delays.least_since(now, self.rest * 2)).min()
     }
 
-    /// By how much later a report came by this path than the quickest packet does by the path with the shortest way. `least` has the least delay
-    /// of each path. How much shorter the way of one is that is silent now is remembered.
-    pub(crate) fn lateness(&mut self, relative: i64, least: &[Option<i64>]) -> Duration {
-        let own = least[self.place].unwrap_or(relative);
+    /// By how much later a report came by this path than the quickest packet does by the path with the shortest way. `own` is this path's least
+    /// delay, `least` has that of each. How much shorter the way of one is that is silent now is remembered.
+    pub(crate) fn lateness(&mut self, relative: i64, own: i64, least: &[Option<i64>]) -> Duration {
         for (ahead, least) in self.ahead.iter_mut().zip(least) {
             *ahead = least.map_or(*ahead, |least| own - least);
         }
@@ -310,11 +307,11 @@ mod tests {
     #[test]
     fn a_report_is_late_by_as_much_as_it_took_longer_than_the_quickest_of_late() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut path = Incoming::new(0, 3, at(0));
+        let mut path = Incoming::new(3, at(0));
         let mut late = |millis, relative| {
             path.note_report(at(millis), relative);
             let least = path.least_delay(at(millis));
-            path.lateness(relative, &[least]).as_micros()
+            path.lateness(relative, least.expect("one just came"), &[least]).as_micros()
         };
         assert_eq!(late(0, 4_000), 0);
         assert_eq!(late(10, 9_000), 5_000);
@@ -330,11 +327,11 @@ mod tests {
     #[test]
     fn a_report_by_a_longer_way_is_later_than_by_the_shortest_which_may_be_silent() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut path = Incoming::new(1, 3, at(0));
+        let mut path = Incoming::new(3, at(0));
         let mut late = |millis, relative, other| {
             path.note_report(at(millis), relative);
             let least = path.least_delay(at(millis));
-            path.lateness(relative, &[other, least]).as_micros()
+            path.lateness(relative, least.expect("one just came"), &[other, least]).as_micros()
         };
         assert_eq!(late(0, 20_000, None), 0);
         assert_eq!(late(10, 21_000, Some(8_000)), 13_000);

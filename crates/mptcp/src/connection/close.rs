@@ -59,23 +59,23 @@ impl Connection {
 
     /// Resets a subflow, with MP_TCPRST.
     pub(super) fn reset_subflow(&mut self, now: Instant, at: usize, reason: ResetReason) {
-        let subflow = &mut self.subflows[at];
-        if subflow.phase == Phase::Closed {
-            return;
+        if self.subflows[at].phase != Phase::Closed {
+            self.break_off(now, at, reason, SubflowCloseReason::Aborted(reason));
         }
-        subflow.reset = Some(reason);
-        subflow.tcp.abort();
-        subflow.touch();
-        self.subflow_closed(now, at, SubflowCloseReason::Aborted(reason));
     }
 
     /// The peer of a subflow does not answer any more.
     pub(super) fn time_out_subflow(&mut self, now: Instant, at: usize) {
+        self.break_off(now, at, ResetReason::Unspecified, SubflowCloseReason::TimedOut);
+    }
+
+    /// Resets a subflow that is not over; `told` is what the peer hears, `reason` what this end does.
+    fn break_off(&mut self, now: Instant, at: usize, told: ResetReason, reason: SubflowCloseReason) {
         let subflow = &mut self.subflows[at];
-        subflow.reset = Some(ResetReason::Unspecified);
+        subflow.reset = Some(told);
         subflow.tcp.abort();
         subflow.touch();
-        self.subflow_closed(now, at, SubflowCloseReason::TimedOut);
+        self.subflow_closed(now, at, reason);
     }
 
     /// A subflow is over: others carry what it did not deliver (RFC 8684 §3.3.6).

@@ -2,6 +2,7 @@
 
 mod repair;
 
+pub(crate) use repair::ASKS;
 pub(super) use repair::Terms;
 
 use super::reordering::ReorderingWindow;

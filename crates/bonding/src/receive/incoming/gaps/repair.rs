@@ -6,7 +6,7 @@ use crate::wire::control::{Missing, MissingRange};
 use ropewalk_units::{Duration, Instant};
 
 /// So often a missing packet is asked for.
-const ASKS: u8 = 2;
+pub(crate) const ASKS: u8 = 2;
 
 /// What decides when a gap is to be asked for.
 #[derive(Clone, Copy, Debug)]
