@@ -123,12 +123,15 @@ impl Sender {
         let ssthresh = self.controller.on_loss(flight);
         self.ecn.recover = self.sent_mark();
         self.ecn.reduced = cx.agreed.ecn;
-        if self.recovery.method == LossRecovery::NewReno {
+        if self.counts_duplicates(cx) {
             self.recovery.credit = i64::from(self.recovery.duplicates) * i64::from(self.smss);
         }
         if cx.config.prr && !self.controller.models_path() {
             self.recovery.prr = Some(Prr::new(ssthresh, undelivered_before));
-            self.reduce_proportionally(self.delivered_for_prr(delivered, 0), ReductionBound::Conservative);
+            self.reduce_proportionally(
+                self.delivered_for_prr(cx, delivered, 0),
+                ReductionBound::Conservative,
+            );
         } else {
             self.controller.set_cwnd(ssthresh);
         }
@@ -145,11 +148,17 @@ impl Sender {
         cx.event(Event::RecoveryEntered { recover: self.nxt });
     }
 
+    /// Do duplicate ACKs tell what has left the network? Where SACK is agreed its blocks do, also for a sender that looks for
+    /// losses as NewReno does.
+    fn counts_duplicates(&self, cx: &Context) -> bool {
+        self.recovery.method == LossRecovery::NewReno && !cx.agreed.sack
+    }
+
     /// RFC 9937 §5: without SACK a duplicate ACK counts as one segment, and what those counted is taken off
     /// the next advance. An advance delivers something, though duplicates of ACKs may have told of all of it (as Linux,
     /// `tcp_remove_reno_sacks`).
-    fn delivered_for_prr(&self, delivered: u32, credit_before: i64) -> u32 {
-        if self.recovery.method != LossRecovery::NewReno {
+    fn delivered_for_prr(&self, cx: &Context, delivered: u32, credit_before: i64) -> u32 {
+        if !self.counts_duplicates(cx) {
             return delivered;
         }
         if delivered == 0 {
@@ -173,10 +182,10 @@ impl Sender {
         }
         let credit_before = self.recovery.credit;
         if self.recovery.method == LossRecovery::NewReno {
-            self.newreno_in_recovery(ack);
+            self.newreno_in_recovery(cx, ack);
         }
         if self.recovery.prr.is_some() && (ack.delivery.delivered > 0 || ack.duplicate) {
-            let delivered = self.delivered_for_prr(ack.delivery.delivered, credit_before);
+            let delivered = self.delivered_for_prr(cx, ack.delivery.delivered, credit_before);
             let is_safe = ack.advanced && !lost;
             let bound = if is_safe { ReductionBound::SlowStart } else { ReductionBound::Conservative };
             self.reduce_proportionally(delivered, bound);
@@ -195,28 +204,28 @@ impl Sender {
     }
 
     /// RFC 6582 §3.2 step 3.
-    fn newreno_in_recovery(&mut self, ack: &Ack) {
-        let smss = i64::from(self.smss);
-        if ack.duplicate {
-            // RFC 5681 §3.2 step 4: inflate.
-            self.recovery.credit += smss;
-        } else if ack.advanced {
-            self.deflate(ack.delivery.acked);
-            if self.queue.una() < self.recovery.recover {
-                self.queue.mark_lost(0);
-                self.recovery.fast_retransmit = true;
-            } else {
-                self.recovery.credit = self.recovery.credit.max(0);
-            }
+    fn newreno_in_recovery(&mut self, cx: &Context, ack: &Ack) {
+        if self.counts_duplicates(cx) {
+            self.adjust_credit(ack);
+        }
+        if ack.advanced && self.queue.una() < self.recovery.recover {
+            self.queue.mark_lost(0);
+            self.recovery.fast_retransmit = true;
         }
     }
 
-    /// By what was acknowledged, less one segment, which filled the hole.
-    fn deflate(&mut self, acked: u32) {
-        let filled = if acked >= self.smss { self.smss } else { 0 };
-        self.recovery.credit -= i64::from(acked) - i64::from(filled);
-        if self.recovery.prr.is_some() {
-            self.recovery.credit = self.recovery.credit.max(0);
+    /// RFC 5681 §3.2 step 4: a duplicate ACK inflates the window. RFC 6582 §3.2 step 3: an advance deflates it by what was acknowledged,
+    /// less one segment, which filled the hole.
+    fn adjust_credit(&mut self, ack: &Ack) {
+        if ack.duplicate {
+            self.recovery.credit += i64::from(self.smss);
+        } else if ack.advanced {
+            let acked = ack.delivery.acked;
+            let filled = if acked >= self.smss { self.smss } else { 0 };
+            self.recovery.credit -= i64::from(acked) - i64::from(filled);
+            if self.recovery.prr.is_some() || self.queue.una() >= self.recovery.recover {
+                self.recovery.credit = self.recovery.credit.max(0);
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Windows at the start and after a loss (RFC 5681).
 
 use crate::script::Script;
-use crate::script::configs::plain;
-use ropewalk_tcp::Config;
+use crate::script::configs::{plain, sack};
+use ropewalk_tcp::{Config, LossRecovery};
 
 #[test]
 fn the_handshake_does_not_open_the_window() {
@@ -36,6 +36,27 @@ fn fast_recovery_inflates_and_deflates() {
     // Four segments are on their way: no more than ssthresh, and no burst.
     s.run("+20 < . 1:1 ack 10001\n > . 14001:15001");
     assert_eq!((s.tcp.cwnd(), s.tcp.in_recovery()), (5000, false));
+}
+
+#[test]
+fn what_sack_blocks_tell_does_not_inflate_the_window_too() {
+    let mut s = Script::established(Config {
+        loss_recovery: LossRecovery::NewReno,
+        limited_transmit: false,
+        ..sack()
+    });
+    s.run("push 40000");
+    for n in 0..10 {
+        s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
+    }
+    s.run("+20 < . 1:1 ack 1 sack 1001-2001\n < . 1:1 ack 1 sack 1001-3001\n > nothing");
+    s.run("< . 1:1 ack 1 sack 1001-4001\n > . 1:1001");
+    assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd(), s.tcp.pipe()), (5000, 5000, 7000));
+    s.run("< . 1:1 ack 1 sack 1001-5001\n < . 1:1 ack 1 sack 1001-6001\n > nothing");
+    // The window is full: one segment for each that has arrived.
+    s.run("< . 1:1 ack 1 sack 1001-7001\n > . 10001:11001\n > nothing");
+    s.run("< . 1:1 ack 1 sack 1001-8001\n > . 11001:12001\n > nothing");
+    assert_eq!((s.tcp.cwnd(), s.tcp.pipe()), (5000, 5000));
 }
 
 #[test]
