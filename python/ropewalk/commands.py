@@ -219,6 +219,7 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
         of_broadcasts,
         of_commands,
         of_lateness,
+        of_processes,
         of_radios,
         of_routes,
         of_summary,
@@ -227,6 +228,7 @@ def show_run(result: RunResult, *, as_json: bool) -> None:
     summary = result.runs[0] if len(result.runs) == 1 else result.combined
     special = [*of_routes(summary), *of_bonds(result), *of_radios(result), *of_broadcasts(result)]
     special += [*of_commands(summary), *of_lateness(summary)]
+    special += of_processes(result.processes, summary["duration_s"])
     coloured = [
         in_colour(verdict, benefit.verdict)
         for verdict, benefit in zip(verdicts, result.benefit(), strict=True)

@@ -179,6 +179,14 @@ class Comparison:
         ]
 
     @property
+    def processes(self) -> pl.DataFrame:
+        """For each run on a kernel: the processor time of its parts, and how long they waited for it."""
+        import polars as pl
+
+        frames = [frame for world in self.worlds if not (frame := world.table("processes")).is_empty()]
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    @property
     def kernels(self) -> list[str]:
         """The releases of the kernels that it ran on."""
         runs = (run for world in self.worlds for run in world.provenance)
@@ -220,6 +228,7 @@ class Comparison:
             "seeds": list(self.seeds),
             "not_the_same": [dict(zip(keys, departure, strict=True)) for departure in self.departures],
             "lateness": self.lateness,
+            "processes": self.processes.drop("scenario", "scenario_hash", strict=False).to_dicts(),
             "errors": self.errors,
             "differences": [one.as_json(self.names) for one in self.differences()],
         }

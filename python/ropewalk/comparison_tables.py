@@ -10,7 +10,7 @@ from ropewalk.figures import Chart, Line, save
 from ropewalk.report.page import Report
 from ropewalk.store import file_name, store_error, write_text
 from ropewalk.summary import to_json
-from ropewalk.tables import PERCENT, Cell, cell, number, render, scaled
+from ropewalk.tables import PERCENT, Cell, cell, number, of_processes, render, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,8 @@ def lateness(comparison: Comparison) -> list[str]:
         return []
     worst = {key: max(run[key] for run in runs) for key in ("mean_ms", "p99_ms", "worst_ms")}
     times = f"{worst['mean_ms']:.3f} ms on average, {worst['p99_ms']:.3f} ms at the 99th percentile"
-    return [f"late: at most {times}, {worst['worst_ms']:.3f} ms at worst"]
+    late = f"late: at most {times}, {worst['worst_ms']:.3f} ms at worst"
+    return ["\n".join([late, *of_processes(comparison.processes, comparison.duration_s)])]
 
 
 def head(comparison: Comparison) -> list[str]:

@@ -114,6 +114,11 @@ class Tables(ABC):
         """One row per seed and TCP socket of a Linux host that is of no connection: what its kernel has counted."""
         return self._table("sockets")
 
+    @cached_property
+    def processes(self) -> pl.DataFrame:
+        """One row per seed and part of an emulation: its processor time, and how long it waited for that."""
+        return self._table("processes")
+
     @abstractmethod
     def _table(self, table: Table) -> pl.DataFrame:
         """One table of all runs."""

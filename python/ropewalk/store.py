@@ -42,6 +42,7 @@ Table = Literal[
     "route_changes",
     "commands",
     "sockets",
+    "processes",
 ]
 
 TABLES: Final[tuple[Table, ...]] = ("connections", "subflows", "links", "series")

@@ -11,6 +11,8 @@ from ropewalk.statistics import Interval, mean_interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import polars as pl
+
     from ropewalk.benefit import Benefit
     from ropewalk.results import RunResult, SweepResult
 
@@ -254,6 +256,15 @@ def of_lateness(summary: dict[str, Any]) -> list[str]:
         return []
     times = f"{late['mean_ms']:.3f} ms on average, {late['p99_ms']:.3f} ms at the 99th percentile"
     return [f"late: {times}, {late['worst_ms']:.3f} ms at worst, of {number(late['packets'])} packets"]
+
+
+def of_processes(processes: pl.DataFrame, duration_s: float) -> list[str]:
+    """How long the parts of an emulation waited for a processor, the most of all runs; none of a simulation."""
+    if processes.is_empty():
+        return []
+    waited = processes.group_by("name", maintain_order=True).max().select("name", "waited_s")
+    parts = [f"{name} {seconds:.2f} s" for name, seconds in waited.iter_rows()]
+    return [f"waited for a processor, of {number(duration_s)} s: {', '.join(parts)}"]
 
 
 def of_routes(summary: dict[str, Any]) -> list[str]:

@@ -150,6 +150,10 @@ class Outcome:
     def sockets(self) -> pl.DataFrame:
         return self._frame(host=["client"]).clear()
 
+    @property
+    def processes(self) -> pl.DataFrame:
+        return self._frame(name=["links"]).clear()
+
     def write(self, folder: str, stem: str) -> list[str]:
         self.disk.write()
         metadata = {"scenario_hash": self.digest, "seed": str(self.seed), "engine_version": VERSION}

@@ -275,11 +275,15 @@ def test_a_transfer_is_the_same_experiment_in_both_worlds(tmp_path: Path) -> Non
     again = ropewalk_compare(file, "--out", outs[-1], "--replications", "2")
     assert "0 runs done, 4 found in the store" in again.stderr + again.stdout
     assert "late: at most" in again.stdout
+    assert "waited for a processor, of " in again.stdout
 
 
 def agrees(tree: dict[str, Any]) -> None:
     assert (tree["worlds"], tree["seeds"], tree["not_the_same"]) == (["simulate", "linux"], [1, 2], [])
     assert [late["seed"] for late in tree["lateness"]] == [1, 2]
+    parts = [(one["seed"], one["name"]) for one in tree["processes"]]
+    assert parts == [(seed, name) for seed in (1, 2) for name in ("links", "applications")]
+    assert all(one["cpu_s"] > 0 and one["waited_s"] >= 0 for one in tree["processes"])
     assert tree["kernels"] == [os.uname().release]
     figures = {(one["path"], one["measure"]): one for one in tree["differences"]}
     transfer = figures[None, "transfer_s"]

@@ -13,6 +13,7 @@ pub(crate) use socket::{control, server_port};
 
 use crate::clock::Clock;
 use crate::error::{Error, Step};
+use crate::processor::Share;
 use crate::site::Site;
 use crate::urgency::{self, Urgency};
 use own::Opening;
@@ -93,7 +94,7 @@ pub(crate) struct Opened {
 /// All applications of a run. They end with it.
 pub(crate) struct Applications {
     stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<JoinHandle<Share>>,
 }
 
 impl Opened {
@@ -206,19 +207,24 @@ fn own_paths(plan: &Plan, index: usize) -> Vec<ropewalk_mptcp::Path> {
     plan.connections[index].paths.iter().map(path).collect()
 }
 
+impl Applications {
+    /// Ends them. What they had of the processors.
+    pub(crate) fn end(&mut self) -> Share {
+        self.stop.store(true, Ordering::Relaxed);
+        // One that has panicked has said so.
+        self.threads.drain(..).filter_map(|thread| thread.join().ok()).sum()
+    }
+}
+
 impl Drop for Applications {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            // One that has panicked has said so.
-            let _ = thread.join();
-        }
+        self.end();
     }
 }
 
 impl Ready {
     /// Both ends, each on a thread.
-    fn begin(self, stage: &Stage) -> Vec<JoinHandle<()>> {
+    fn begin(self, stage: &Stage) -> Vec<JoinHandle<Share>> {
         let Self { start, sides, progress } = self;
         let spawn = |work: Work| {
             let (stage, progress) = (stage.clone(), Arc::clone(&progress));
@@ -227,6 +233,8 @@ impl Ready {
                 if let Err(error) = work(&stage) {
                     progress.fail(&error);
                 }
+                // The thread began with the work.
+                Share::of_thread()
             })
         };
         match sides {

@@ -8,6 +8,7 @@ mod status;
 use crate::clock::Clock;
 use crate::error::{Error, Step};
 use crate::lease::Lease;
+use crate::processor::Share;
 use crate::site::Site;
 use config::{Draft, Hub, Role};
 use daemon::{Daemon, keygen};
@@ -47,6 +48,8 @@ struct Bond<'a> {
 pub(crate) struct Bonds<'a> {
     plan: &'a Plan,
     daemons: Vec<Daemon>,
+    /// What they had had of the processors when they began to count.
+    before: Vec<Share>,
     all: Vec<Bond<'a>>,
 }
 
@@ -89,7 +92,7 @@ impl<'a> Bonds<'a> {
         lease: &Lease,
         program: Option<&Path>,
     ) -> Result<Self, Error> {
-        let mut bonds = Self { plan, daemons: Vec::new(), all: Vec::new() };
+        let mut bonds = Self { plan, daemons: Vec::new(), before: Vec::new(), all: Vec::new() };
         let hubs = hubs(plan);
         let Some(program) = program.filter(|_| !hubs.is_empty()) else { return Ok(bonds) };
         let folder = lease.folder().map_err(|source| Error::Kernel { step: Step::Lock, source })?;
@@ -167,6 +170,7 @@ impl<'a> Bonds<'a> {
 
     /// From now on it counts.
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
+        self.before = self.daemons.iter().map(Daemon::share).collect();
         let told = self.ask()?;
         for bond in &mut self.all {
             for seat in &mut bond.seats {
@@ -182,6 +186,12 @@ impl<'a> Bonds<'a> {
             seat.end.look(with(&told[seat.daemon], &seat.peer).cloned());
         }
         Ok(())
+    }
+
+    /// What each daemon has had of the processors since it counts, by its router.
+    pub(crate) fn shares(&self) -> Vec<(String, Share)> {
+        let daemons = self.daemons.iter().zip(&self.before);
+        daemons.map(|(daemon, before)| (daemon.name.clone(), daemon.share().since(*before))).collect()
     }
 
     /// Looks until `over`, and once more then; gives the rows. Takes samples if a series is wanted.

@@ -23,6 +23,7 @@ mod netlink;
 mod observer;
 mod ports;
 mod processes;
+mod processor;
 mod refuse;
 mod run;
 mod settings;

@@ -12,13 +12,15 @@ use crate::lease::{self, Lease};
 use crate::links::{Host, Links, OwnHost, Place, Takes, is_at_edge};
 use crate::machine::Machine;
 use crate::observer::{Ending, Observed, Observer};
+use crate::processor::Share;
 use crate::refuse;
 use crate::settings::links_of;
 use crate::site::Site;
 use crate::urgency::{self, Urgency};
 use ropewalk_scenario::plan::{Carrier, NodeIndex, NodePlan, Plan};
 use ropewalk_scenario::{
-    BondRow, BondSeriesRow, CommandRow, Outcome, Provenance, RunOptions, Scenario, ScenarioError, link_rows,
+    BondRow, BondSeriesRow, CommandRow, Outcome, ProcessRow, Provenance, RunOptions, Scenario, ScenarioError,
+    link_rows,
 };
 use ropewalk_sim::Streams;
 use ropewalk_units::{Duration, Instant};
@@ -74,7 +76,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         return Err(Error::Interrupted { at: Instant::ZERO });
     }
     let stage = Stage { run_up, opened, bonds: &mut bonds, seed, series: options.series };
-    let Emulated { mut links, observed, progress, commands, bonds: told } =
+    let Emulated { mut links, observed, progress, commands, bonds: told, processes } =
         emulate(plan, &mut site, stage, stop).map_err(failed(Step::Links))?;
     let (bonds, bond_series) = told?;
     if stop.load(Ordering::Relaxed) {
@@ -88,6 +90,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         links: link_rows(plan, links.stats()),
         sockets: collect::sockets(plan, &observed.others),
         commands,
+        processes,
         series: observed.series,
         bonds,
         bond_series,
@@ -112,6 +115,7 @@ struct Emulated {
     progress: Vec<Arc<Progress>>,
     commands: Vec<CommandRow>,
     bonds: Result<(Vec<BondRow>, Vec<BondSeriesRow>), Error>,
+    processes: Vec<ProcessRow>,
 }
 
 /// What is there when time is about to begin.
@@ -196,13 +200,13 @@ fn emulate(plan: &Plan, site: &mut Site, stage: Stage<'_, '_>, stop: &AtomicBool
         links.move_on(&mut run_up);
     }
     let over = &AtomicBool::new(false);
-    let applications = opened.begin(clock);
+    let mut applications = opened.begin(clock);
     let observer =
         Observer { plan, diags, board, progress: progress.clone(), clock, series, groups: &groups };
     let end = Instant::ZERO + plan.settings.duration;
-    let (observed, commands, bonds) = thread::scope(|scope| {
+    let (observed, commands, told, carrier) = thread::scope(|scope| {
         let observer = scope.spawn(|| observer.watch(over));
-        let bonds = scope.spawn(|| bonds.watch(clock, series, over));
+        let told = scope.spawn(|| bonds.watch(clock, series, over));
         let changes = std::mem::take(&mut site.changes).into_values();
         let changes =
             changes.map(|changes| scope.spawn(move || changes.make(clock, over))).collect::<Vec<_>>();
@@ -213,17 +217,18 @@ fn emulate(plan: &Plan, site: &mut Site, stage: Stage<'_, '_>, stop: &AtomicBool
         let carried = scope.spawn(|| carry(&mut links, end, stop)).join();
         drop(ending);
         let observed = observer.join().unwrap_or_else(|panic| resume_unwind(panic));
-        let bonds = bonds.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let told = told.join().unwrap_or_else(|panic| resume_unwind(panic));
         let ended =
             programs.into_iter().map(|program| program.join().unwrap_or_else(|panic| resume_unwind(panic)));
         let commands = ended.collect();
         let mut changed =
             changes.into_iter().map(|changes| changes.join().unwrap_or_else(|panic| resume_unwind(panic)));
         changed.try_for_each(|result| result)?;
-        carried.unwrap_or_else(|panic| resume_unwind(panic)).map(|()| (observed, commands, bonds))
+        let carrier = carried.unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok::<_, io::Error>((observed, commands, told, carrier))
     })?;
-    drop(applications);
-    Ok(Emulated { links, observed, progress, commands, bonds })
+    let processes = processes(carrier, applications.end(), bonds.shares());
+    Ok(Emulated { links, observed, progress, commands, bonds: told, processes })
 }
 
 /// The addresses of a host of ours, and its secret: the same ones with each run of a seed.
@@ -233,8 +238,16 @@ fn own_identity(plan: &Plan, node: NodeIndex, seed: u64) -> (Vec<IpAddr>, [u64; 
     (addresses, std::array::from_fn(|_| stream.next_u64()))
 }
 
-/// Carries packets, on a thread of its own: what it is allowed beyond others goes with it.
-fn carry(links: &mut Links, end: Instant, stop: &AtomicBool) -> io::Result<()> {
+/// Carries packets, on a thread of its own: what it is allowed beyond others goes with it. What it had of the processors.
+fn carry(links: &mut Links, end: Instant, stop: &AtomicBool) -> io::Result<Share> {
     urgency::apply(Urgency::Links);
-    links.run(end, stop)
+    links.run(end, stop).map(|()| Share::of_thread())
+}
+
+/// Rows of what shared the machine: links, applications, and each daemon by its router.
+fn processes(links: Share, applications: Share, daemons: Vec<(String, Share)>) -> Vec<ProcessRow> {
+    let own = [("links".to_owned(), links), ("applications".to_owned(), applications)];
+    let daemons = daemons.into_iter().map(|(router, share)| (format!("gateway {router}"), share));
+    let row = |(name, Share { running, waiting })| ProcessRow { name, running, waiting };
+    own.into_iter().chain(daemons).map(row).collect()
 }

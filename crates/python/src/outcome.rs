@@ -117,6 +117,12 @@ impl Outcome {
         Table(self.0.sockets_table())
     }
 
+    /// One row per part of an emulation: the processor time that it had, and how long it waited for it.
+    #[getter]
+    fn processes(&self) -> Table {
+        Table(self.0.processes_table())
+    }
+
     /// The tables that only some scenarios have, by name; those with rows.
     fn special(&self) -> Vec<(&'static str, Table)> {
         self.0.special_tables().into_iter().map(|(name, batch)| (name, Table(batch))).collect()

@@ -12,7 +12,8 @@ pub use events::{EventPlace, EventRow};
 pub use rows::{BondEgress, BondPathSample, BondTraffic, DatagramCounts, LatenessRow, SubflowSample};
 pub use tables::{
     BondRow, BondSeriesRow, BroadcastRow, CommandRow, ConnectionRow, FrameRow, HopRow, LinkRow,
-    LinkSeriesRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow, columns_reference,
+    LinkSeriesRow, ProcessRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow,
+    columns_reference,
 };
 
 use ropewalk_units::Duration;
@@ -66,6 +67,8 @@ pub struct Outcome {
     pub commands: Vec<CommandRow>,
     /// Their TCP sockets, and all others that are of no connection, by host.
     pub sockets: Vec<SocketRow>,
+    /// Of an emulation: what shared the machine. Empty for a simulation.
+    pub processes: Vec<ProcessRow>,
     /// The links' time series, by time; empty unless asked for.
     pub link_series: Vec<LinkSeriesRow>,
     /// What happened and why, by time: the kinds that the scenario asks for.

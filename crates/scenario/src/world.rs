@@ -297,6 +297,7 @@ impl Run<'_> {
             route_changes,
             commands: Vec::new(),
             sockets: Vec::new(),
+            processes: Vec::new(),
             series,
             bond_series,
             link_series,

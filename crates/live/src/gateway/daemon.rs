@@ -3,6 +3,7 @@
 use super::status::{Peer, ask};
 use crate::clock::Clock;
 use crate::namespace::Namespace;
+use crate::processor::Share;
 use crate::urgency::{self, Urgency};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -81,6 +82,15 @@ impl Daemon {
             .map_err(|error| io::Error::new(error.kind(), format!("{error}{}", self.complaint())))
     }
 
+    /// What it has had of the processors so far.
+    pub(super) fn share(&self) -> Share {
+        Share::of_process(self.pid())
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
     /// The end of its log.
     pub(super) fn complaint(&self) -> String {
         let text = fs::read_to_string(&self.log).unwrap_or_default();
@@ -92,7 +102,7 @@ impl Daemon {
 impl Drop for Daemon {
     fn drop(&mut self) {
         // One that has ended already cannot be asked; its number is still its own until it is waited for.
-        let _ = kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM);
+        let _ = kill(self.pid(), Signal::SIGTERM);
         let (clock, never) = (Clock::new(), AtomicBool::new(false));
         while clock.now() < Instant::ZERO + GRACE {
             if !matches!(self.child.try_wait(), Ok(None)) {

@@ -6,6 +6,7 @@ use crate::traces::{self, Traces};
 use crate::{close, goodput};
 use ropewalk_live::RunError;
 use ropewalk_scenario::{BondRow, Outcome, RunOptions};
+use ropewalk_units::Duration;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -36,6 +37,10 @@ fn agree(scenario: &Emulated) {
         rows.map(|row| (row.name.clone(), row.direction.clone(), row.path.clone())).collect::<Vec<_>>()
     };
     assert_eq!(names(&real), names(&simulated));
+    let parts = real.processes.iter().map(|row| row.name.as_str()).collect::<Vec<_>>();
+    assert_eq!(parts, ["links", "applications", "gateway hub", "gateway site"]);
+    assert!(real.processes.iter().all(|row| row.running > Duration::ZERO), "{:?}", real.processes);
+    assert_eq!(simulated.processes, []);
     let calls = [&real, &simulated].map(|outcome| {
         let call = outcome.connections.iter().find(|row| row.name == "call").expect("there is one");
         call.datagrams.expect("it is UDP")

@@ -19,6 +19,8 @@ struct Summary<'a> {
     commands: Vec<Fields>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sockets: Vec<Fields>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    processes: Vec<Fields>,
 }
 
 /// Of an emulation.
@@ -68,6 +70,7 @@ impl Outcome {
             links: self.links_summary().collect(),
             commands: self.commands_summary().collect(),
             sockets: self.sockets_summary().collect(),
+            processes: self.processes_summary().collect(),
         };
         serde_json::to_string_pretty(&summary).expect("plain numbers and texts always serialise")
     }

@@ -574,6 +574,28 @@ table! {
 }
 
 table! {
+    PROCESSES:
+    /// One row per part of an emulation: its links, the scenario's applications, each gateway's daemon.
+    processes_table, processes_summary of processes, outcome, row {
+        /// `links`, `applications`, `gateway` and the router's name
+        name: text of row, summary;
+        /// processor time that it had
+        cpu_s: f64 ["s"], summary = row.running.as_secs_f64();
+        /// time in which it could have run and had no processor, all of its threads together: how far the machine was too busy
+        waited_s: f64 ["s"], summary = row.waiting.as_secs_f64();
+    }
+
+    /// A part of an emulation, and its share of the machine.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct ProcessRow {
+        /// Processor time that it had.
+        pub running: Duration,
+        /// Time in which it was ready, and had no processor.
+        pub waiting: Duration,
+    }
+}
+
+table! {
     ROUTES:
     /// One row per wireless route: its way at the beginning, and how stable it was.
     routes_table of routes, outcome, row {
@@ -640,6 +662,7 @@ impl Outcome {
             ("route_changes", self.route_changes_table()),
             ("commands", self.commands_table()),
             ("sockets", self.sockets_table()),
+            ("processes", self.processes_table()),
         ];
         tables.into_iter().filter(|(_, table)| table.num_rows() > 0).collect()
     }
@@ -667,8 +690,19 @@ columns that may be empty: there was nothing to count, or a Linux host's kernel 
 pub fn columns_reference() -> String {
     let mut page = HEAD.to_owned();
     let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES, LINK_SERIES, EVENTS];
-    let special =
-        [BONDS, BOND_SERIES, RADIOS, HOPS, BROADCASTS, FRAMES, ROUTES, ROUTE_CHANGES, COMMANDS, SOCKETS];
+    let special = [
+        BONDS,
+        BOND_SERIES,
+        RADIOS,
+        HOPS,
+        BROADCASTS,
+        FRAMES,
+        ROUTES,
+        ROUTE_CHANGES,
+        COMMANDS,
+        SOCKETS,
+        PROCESSES,
+    ];
     general.iter().chain(&special).for_each(|table| table.write(&mut page));
     page
 }
