@@ -53,6 +53,11 @@ fn the_gateways_parsers_bear_any_octets() {
 }
 
 #[test]
+fn a_gre_tunnel_bears_any_lines() {
+    run("gre", 1_000, targets::gre::run);
+}
+
+#[test]
 fn the_gateways_sessions_bear_any_lines() {
     run("gateway_session", 500, targets::gateway_session::run);
 }

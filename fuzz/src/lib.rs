@@ -3,6 +3,7 @@
 
 pub mod gateway;
 pub mod gateway_session;
+pub mod gre;
 pub mod mptcp;
 pub mod options;
 pub mod packets;

@@ -310,6 +310,7 @@ impl<P: Payload> Endpoint<P> {
             srtt: path.liveness.srtt(),
             queueing_delay: path.queueing_delay(self.now),
             delivery_rate: Rate::from_bits_per_sec((path.rate() * 8.0) as u64),
+            inflight_bound: path.inflight_bound(),
         }
     }
 

@@ -33,7 +33,7 @@ pub use endpoint::{Datagram, Endpoint, Refusal};
 pub use event::{Event, PathState, TimerKind};
 pub use flow::{Class, FlowKey};
 pub use id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq};
-pub use path::Quota;
+pub use path::{Quota, Spending};
 pub use queue::Payload;
 pub use scheduler::Reason;
 pub use view::{PathView, ResequencerView};

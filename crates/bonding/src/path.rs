@@ -9,7 +9,7 @@ mod sent_log;
 mod watch;
 
 pub(crate) use controller::AnyController;
-pub use quota::Quota;
+pub use quota::{Quota, Spending};
 pub(crate) use sent_log::Kept;
 
 use crate::clock::micros;
@@ -398,6 +398,11 @@ impl<P> Path<P> {
         }
         let rtt = self.base_rtt.get().unwrap_or(Duration::from_millis(100)).as_secs_f64();
         f64::from(controller.inflight_bound()) / rtt.max(1e-4)
+    }
+
+    /// Octets that may be on their way.
+    pub(crate) fn inflight_bound(&self) -> u32 {
+        self.channel.controller().inflight_bound()
     }
 
     /// How long what is sent now waits in queues: as far as what is on its way is more than the path itself holds, and no less than what came

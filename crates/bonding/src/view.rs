@@ -38,6 +38,8 @@ pub struct PathView {
     pub queueing_delay: Duration,
     /// Estimate of the rate the path can deliver, in bits on the wire.
     pub delivery_rate: Rate,
+    /// In-flight bound: octets on the wire that may be on their way; [`u32::MAX`]: any number.
+    pub inflight_bound: u32,
 }
 
 /// The resequencer, for observers.

@@ -7,10 +7,12 @@ mod core;
 mod drops;
 mod hub;
 mod notice;
+mod path_row;
 mod pending;
 mod prefixes;
 mod search;
 mod site;
+mod spending;
 mod tunnel;
 
 #[cfg(test)]
@@ -20,24 +22,14 @@ pub use core::Core;
 pub use drops::{Drops, Reason};
 pub use hub::{Hub, HubConfig, Member};
 pub use notice::{Level, Notice, Subject};
+pub use path_row::{PathKeys, PathRow};
 pub use prefixes::Prefixes;
 pub use site::{Path, Site, SiteConfig};
+pub use spending::PathSpending;
 pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};
 
-/// A site's path, as it can be changed while it runs.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-pub struct PathRow {
-    /// Its name.
-    pub name: String,
-    /// Its rank of cost.
-    pub cost: Option<u32>,
-    /// The driver's socket.
-    pub socket: usize,
-    /// Where it leads until the hub's packets say otherwise.
-    pub remote: std::net::SocketAddr,
-    /// The longest IP packet that it may carry, in octets.
-    pub mtu: u16,
-}
+/// What the other end of a site is called.
+const HUB: &str = "hub";
 
 /// Fills a slice with random octets that nobody can foresee.
 pub type Entropy = Box<dyn FnMut(&mut [u8])>;

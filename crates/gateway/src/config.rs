@@ -97,6 +97,8 @@ pub struct Config {
     pub part: Part,
     /// Where the status is told on this machine.
     pub control: PathBuf,
+    /// Where it is noted what was spent of quotas.
+    pub state: PathBuf,
     /// Where metrics and the status page are served beside.
     pub http: Option<SocketAddr>,
     /// The mark of the tunnel's own packets, and its table of routes.
@@ -112,6 +114,15 @@ pub struct Config {
 }
 
 impl Config {
+    /// Has a path a quota?
+    pub fn has_quota(&self) -> bool {
+        let has = |paths: &[PathConfig]| paths.iter().any(|path| path.quota.is_some());
+        match &self.part {
+            Part::Site { config, .. } => has(&config.bond.paths),
+            Part::Hub { config, .. } => config.sites.iter().any(|site| has(&site.paths)),
+        }
+    }
+
     /// From a file.
     ///
     /// # Errors
@@ -142,6 +153,7 @@ impl Config {
             tun: tun(&place, &file, mtu)?,
             part,
             control: control(&file),
+            state: state(&file),
             http: file.gateway.http,
             mark: file.gateway.mark,
             user: file.gateway.user.clone(),
@@ -159,6 +171,13 @@ impl Config {
 fn control(file: &File) -> PathBuf {
     let own = file.gateway.control.clone();
     own.unwrap_or_else(|| PathBuf::from(format!("/run/ropewalk-gateway/{}.sock", file.gateway.tun.get_ref())))
+}
+
+fn state(file: &File) -> PathBuf {
+    let own = file.gateway.state.clone();
+    own.unwrap_or_else(|| {
+        PathBuf::from(format!("/var/lib/ropewalk-gateway/{}.json", file.gateway.tun.get_ref()))
+    })
 }
 
 fn tun(place: &Place<'_>, file: &File, mtu: u16) -> Result<Tun, Mistake> {

@@ -9,6 +9,7 @@ mod outside;
 mod recorded;
 mod request;
 mod serve;
+mod spent;
 mod watch;
 
 pub use filter::Seccomp;

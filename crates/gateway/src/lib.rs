@@ -10,6 +10,7 @@ pub mod config;
 pub mod control;
 pub mod demo;
 pub mod driver;
+pub mod examine;
 pub mod gre;
 pub mod key;
 pub mod netlink;

@@ -1,10 +1,12 @@
 //! `ropewalk-gateway`: several lines laid into one, by two daemons.
 
 use clap::{Parser, Subcommand};
+use ropewalk_gateway::bond::PathKeys;
 use ropewalk_gateway::config::{Config, Part};
 use ropewalk_gateway::control::{Listener, call};
 use ropewalk_gateway::driver::{self, PathChange};
 use ropewalk_gateway::key::SecretKey;
+use ropewalk_units::{Bytes, Duration};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -107,23 +109,49 @@ enum Change {
         /// The hub's address on it.
         #[arg(long)]
         remote: Option<SocketAddr>,
-        /// Its rank of cost.
-        #[arg(long)]
-        cost: Option<u32>,
+        #[command(flatten)]
+        keys: Keys,
     },
     /// Do without a path.
     Remove {
         /// Its name.
         name: String,
     },
-    /// Change a path's rank of cost.
+    /// Change a path's cost, weights or quota.
     Set {
         /// Its name.
         name: String,
-        /// The rank, the cheapest lowest.
-        #[arg(long)]
-        cost: u32,
+        #[command(flatten)]
+        keys: Keys,
     },
+}
+
+/// Keys of a path.
+#[derive(clap::Args)]
+struct Keys {
+    /// Its rank of cost, the cheapest lowest.
+    #[arg(long)]
+    cost: Option<u32>,
+    /// Its weight at the start, for weighted-round-robin, in what this end sends.
+    #[arg(long)]
+    weight: Option<u32>,
+    /// Its greatest weight: for cost-first the greatest share in per cent.
+    #[arg(long)]
+    max_weight: Option<u32>,
+    /// What may go over it in each period, as "5 GB", both directions.
+    #[arg(long)]
+    quota: Option<Bytes>,
+    /// How long a period of its quota is, as "720 h"; the one that runs ends when it would have.
+    #[arg(long)]
+    quota_period: Option<Duration>,
+}
+
+impl From<Keys> for PathKeys {
+    fn from(keys: Keys) -> Self {
+        let Keys { cost, weight, max_weight, quota, quota_period } = keys;
+        let (quota, quota_period_ns) = (quota.map(Bytes::get), quota_period.map(Duration::as_nanos));
+        Self { cost, weight, max_weight, quota, quota_period_ns }
+    }
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -185,11 +213,11 @@ fn perform(command: Command) -> Result<(), Failure> {
 impl Change {
     fn into_change(self) -> PathChange {
         match self {
-            Self::Add { name, interface, address, remote, cost } => {
-                PathChange::Add { name, interface, address, remote, cost }
+            Self::Add { name, interface, address, remote, keys } => {
+                PathChange::Add { name, interface, address, remote, keys: keys.into() }
             }
             Self::Remove { name } => PathChange::Remove { name },
-            Self::Set { name, cost } => PathChange::Set { name, cost },
+            Self::Set { name, keys } => PathChange::Set { name, keys: keys.into() },
         }
     }
 }
@@ -205,15 +233,12 @@ fn check(path: &Path) -> Result<(), Failure> {
     let config = read(path)?;
     match &config.part {
         Part::Site { lines, .. } => {
-            println!("a site with {} paths, inner MTU {}", lines.len(), config.tun.mtu);
+            println!("a site, paths: {}, inner MTU {}", lines.len(), config.tun.mtu);
         }
         Part::Hub { config: hub, .. } => {
-            println!("a hub with {} sites, inner MTU {}", hub.sites.len(), config.tun.mtu);
-            for (file, family) in [("ipv4/ip_forward", "IPv4"), ("ipv6/conf/all/forwarding", "IPv6")] {
-                let forwards = std::fs::read_to_string(Path::new("/proc/sys/net").join(file));
-                if forwards.is_ok_and(|text| text.trim() == "0") {
-                    println!("warning: this machine does not forward {family}: sysctl -w net/{file}=1");
-                }
+            println!("a hub, sites: {}, inner MTU {}", hub.sites.len(), config.tun.mtu);
+            for warning in ropewalk_gateway::examine::warnings(hub) {
+                println!("warning: {warning}");
             }
         }
     }

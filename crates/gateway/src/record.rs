@@ -43,10 +43,12 @@ enum Kind {
     Change = 8,
     /// It ends.
     End = 9,
+    /// What a process before has spent of quotas, and how long ago it was noted, as JSON.
+    Spent = 10,
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::FlowKey,
         Self::Drawn,
         Self::Packet,
@@ -56,6 +58,7 @@ impl Kind {
         Self::Delivered,
         Self::Change,
         Self::End,
+        Self::Spent,
     ];
 
     fn read(octet: u8) -> Option<Self> {
@@ -156,6 +159,10 @@ impl Recorder {
 
     pub(crate) fn change(&mut self, now: Instant, json: &str) {
         self.note(Kind::Change, now, &[json.as_bytes()]);
+    }
+
+    pub(crate) fn spent(&mut self, now: Instant, json: &str) {
+        self.note(Kind::Spent, now, &[json.as_bytes()]);
     }
 
     /// It ends; what follows is on the disk.

@@ -12,18 +12,50 @@ const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
 pub struct Quota {
     limit: u64,
     period: Duration,
-    begun: Instant,
+    /// When the period that runs is over.
+    ends: Instant,
     spent: u64,
 }
 
+/// What of a quota was spent, without its limit: what outlives a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spending {
+    /// Octets.
+    pub octets: u64,
+    /// How long the period lasts that they count for.
+    pub period_left: Duration,
+}
+
 impl Quota {
-    pub(crate) fn new(config: &PathConfig, now: Instant) -> Self {
+    /// A path's, with a period that begins at `now`.
+    pub fn new(config: &PathConfig, now: Instant) -> Self {
+        let period = config.quota_period.unwrap_or(MONTH);
         Self {
             limit: config.quota.unwrap_or(u64::MAX),
-            period: config.quota_period.unwrap_or(MONTH),
-            begun: now,
+            period,
+            ends: now.saturating_add(period),
             spent: config.quota_spent.unwrap_or(0),
         }
+    }
+
+    /// A path's that goes on from what a process before has spent, `ago` before `now`.
+    pub fn after(config: &PathConfig, before: &Spending, (now, ago): (Instant, Duration)) -> Self {
+        let mut quota = Self::new(config, now);
+        // A clock that was set back tells of a period that is longer than any.
+        let left = before.period_left.min(quota.period);
+        quota.ends = now.saturating_add(left.saturating_sub(ago));
+        quota.spent = before.octets;
+        if ago >= left {
+            let over = (ago - left).as_nanos() % quota.period.as_nanos();
+            quota.ends = now.saturating_add(quota.period - Duration::from_nanos(over));
+            quota.spent = 0;
+        }
+        quota
+    }
+
+    /// What a process after this one goes on from.
+    pub fn spending(&self, now: Instant) -> Spending {
+        Spending { octets: self.spent, period_left: self.ends.saturating_since(now) }
     }
 
     /// So many octets went over the path, in either direction.
@@ -40,9 +72,9 @@ impl Quota {
 
     /// A new period begins if the time has come.
     pub(crate) fn renew(&mut self, now: Instant) {
-        if now.saturating_since(self.begun) >= self.period {
-            let periods = now.saturating_since(self.begun).as_nanos() / self.period.as_nanos();
-            self.begun = self.begun.saturating_add(Duration::from_nanos(self.period.as_nanos() * periods));
+        if now >= self.ends {
+            let periods = now.saturating_since(self.ends).as_nanos() / self.period.as_nanos() + 1;
+            self.ends = self.ends.saturating_add(Duration::from_nanos(self.period.as_nanos() * periods));
             self.spent = 0;
         }
     }
@@ -58,7 +90,7 @@ impl Quota {
 
     /// Goes on from what a bond before has spent, in the period that ran then.
     pub(crate) fn resume(&mut self, before: &Self) {
-        (self.begun, self.spent) = (before.begun, before.spent);
+        (self.ends, self.spent) = (before.ends, before.spent);
     }
 }
 
@@ -76,7 +108,7 @@ mod tests {
         before.note(1_999_000);
         after.resume(&before);
         assert!(after.is_spent());
-        assert_eq!(after.begun, Instant::ZERO);
+        assert_eq!(after.ends, Instant::ZERO + MONTH);
     }
 
     #[test]
@@ -98,7 +130,30 @@ mod tests {
         quota.renew(at(106));
         assert!(quota.is_spent());
         quota.renew(at(350));
-        assert_eq!((quota.spent(), quota.begun), (0, at(307)));
+        assert_eq!((quota.spent(), quota.ends), (0, at(407)));
+    }
+
+    #[test]
+    fn another_process_goes_on_in_the_period_that_ran() {
+        let seconds = Duration::from_secs;
+        let at = |time| Instant::ZERO + seconds(time);
+        let config = PathConfig {
+            quota: Some(1_000_000),
+            quota_period: Some(seconds(100)),
+            quota_spent: Some(7),
+            ..PathConfig::new("lte", None)
+        };
+        let mut quota = Quota::new(&config, at(1000));
+        quota.note(500);
+        let before = quota.spending(at(1030));
+        assert_eq!(before, Spending { octets: 507, period_left: seconds(70) });
+        // The clock of another process may begin anew.
+        let after = |ago| Quota::after(&config, &before, (at(3), seconds(ago)));
+        assert_eq!((after(20).spent(), after(20).ends), (507, at(53)));
+        assert_eq!((after(70).spent(), after(70).ends), (0, at(103)));
+        assert_eq!((after(275).spent(), after(275).ends), (0, at(98)), "in the fourth period");
+        let long = Spending { octets: 9, period_left: seconds(1_000_000) };
+        assert_eq!(Quota::after(&config, &long, (at(3), Duration::ZERO)).ends, at(103));
     }
 
     #[test]

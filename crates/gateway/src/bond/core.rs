@@ -3,12 +3,14 @@
 use super::drops::{Drops, Reason};
 use super::hub::{Hub, HubConfig};
 use super::notice::Notice;
+use super::path_row::{PathKeys, PathRow};
 use super::site::{Path, Site, SiteConfig};
+use super::spending::PathSpending;
 use super::tunnel::{TunnelStatus, Way};
-use super::{Entropy, PathRow};
+use super::{Entropy, HUB};
 use crate::packet::Packet;
 use ropewalk_bonding::{ConfigError, PathConfig};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 
 /// What decides.
 #[expect(clippy::large_enum_variant, reason = "there is one")]
@@ -48,7 +50,7 @@ impl Core {
         let rows = site.bond().paths.iter().zip(site.paths());
         let row = |(config, path): (&PathConfig, &Path)| PathRow {
             name: config.name.clone(),
-            cost: config.cost,
+            keys: PathKeys::of(config),
             socket: path.way.socket,
             remote: path.way.to,
             mtu: path.mtu,
@@ -65,11 +67,27 @@ impl Core {
         let mut bond = site.bond().clone();
         let known = |row: &PathRow| {
             let known = site.bond().paths.iter().find(|path| path.name == row.name).cloned();
-            PathConfig { cost: row.cost, ..known.unwrap_or_else(|| PathConfig::new(&row.name, row.cost)) }
+            row.keys.set(known.unwrap_or_else(|| PathConfig::new(&row.name, None)))
         };
         bond.paths = rows.iter().map(known).collect();
         let path = |row: &PathRow| Path { way: Way { socket: row.socket, to: row.remote }, mtu: row.mtu };
         site.set_paths(now, bond, rows.iter().map(path).collect())
+    }
+
+    /// What was spent of each quota that a path has.
+    pub fn spendings(&self, now: Instant) -> Vec<PathSpending> {
+        match self {
+            Self::Site(site) => site.spendings(now),
+            Self::Hub(hub) => hub.spendings(now),
+        }
+    }
+
+    /// Bonds that begin go on from what a process before has spent, as it noted it `ago` before `now`.
+    pub fn resume_spendings(&mut self, spendings: &[PathSpending], times: (Instant, Duration)) {
+        match self {
+            Self::Site(site) => site.resume_spendings(spendings, times),
+            Self::Hub(hub) => hub.resume_spendings(spendings, times),
+        }
     }
 
     /// The longest packet that a site's inside may send. A hub has sites with different ones.
@@ -128,7 +146,7 @@ impl Core {
     /// What has happened, with the name of the site at a hub.
     pub fn poll_notice(&mut self) -> Option<(String, Notice)> {
         match self {
-            Self::Site(site) => site.poll_notice().map(|notice| ("hub".to_owned(), notice)),
+            Self::Site(site) => site.poll_notice().map(|notice| (HUB.to_owned(), notice)),
             Self::Hub(hub) => {
                 let (subject, notice) = hub.poll_notice()?;
                 Some((subject.map(|site| hub.site_name(site).to_owned()).unwrap_or_default(), notice))
@@ -139,7 +157,7 @@ impl Core {
     /// Bonds by the name of the other end.
     pub fn status(&self, now: Instant) -> Vec<(String, Option<TunnelStatus>)> {
         match self {
-            Self::Site(site) => vec![("hub".to_owned(), site.status(now))],
+            Self::Site(site) => vec![(HUB.to_owned(), site.status(now))],
             Self::Hub(hub) => {
                 hub.status(now).into_iter().map(|(name, status)| (name.to_owned(), status)).collect()
             }

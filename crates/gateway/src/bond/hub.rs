@@ -5,6 +5,7 @@ use super::drops::{Drops, Reason};
 use super::notice::{Notice, Subject};
 use super::pending::{Answered, Pending, PendingSessions};
 use super::prefixes::Prefixes;
+use super::spending::{PathSpending, limited, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
@@ -338,6 +339,26 @@ impl Hub {
         self.rest.extend(std::iter::from_fn(|| tunnel.poll_deliver(now)).map(|packet| (site, packet)));
         self.notices.extend(std::iter::from_fn(|| tunnel.poll_notice()).map(|notice| (Some(site), notice)));
         self.drops.add(&tunnel.drops);
+    }
+
+    /// What was spent of each quota.
+    pub(super) fn spendings(&self, now: Instant) -> Vec<PathSpending> {
+        let sites = self.config.sites.iter().zip(&self.places);
+        sites
+            .flat_map(|(site, place)| {
+                let mut spent = place.spent.clone();
+                spent.extend(place.tunnel.iter().flat_map(|(_, tunnel)| tunnel.quotas()));
+                limited(&site.paths, spent)
+                    .map(|(path, quota)| PathSpending::new(&site.name, path, quota.spending(now)))
+            })
+            .collect()
+    }
+
+    /// See [`super::Core::resume_spendings`].
+    pub(super) fn resume_spendings(&mut self, spendings: &[PathSpending], times: (Instant, Duration)) {
+        for (site, place) in self.config.sites.iter().zip(&mut self.places) {
+            place.spent.extend(resumed(&site.paths, (&site.name, spendings), times));
+        }
     }
 
     /// Names that nobody has configured come from the site: they are not kept.

@@ -1,9 +1,10 @@
 //! A site: it asks its hub for sessions, over all of its paths at once.
 
-use super::Entropy;
 use super::drops::{Drops, Reason};
 use super::notice::Notice;
+use super::spending::{PathSpending, limited, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
+use super::{Entropy, HUB};
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
 use crate::session::cookie::{COOKIE_LIFE, MacKeys};
@@ -136,6 +137,20 @@ impl Site {
         self.ask_at = now;
         self.retry = FIRST_RETRY;
         Ok(())
+    }
+
+    /// What was spent of each quota.
+    pub(super) fn spendings(&self, now: Instant) -> Vec<PathSpending> {
+        let mut spent = self.spent.clone();
+        spent.extend(self.tunnel.iter().flat_map(|(_, tunnel)| tunnel.quotas()));
+        limited(&self.config.bond.paths, spent)
+            .map(|(path, quota)| PathSpending::new(HUB, path, quota.spending(now)))
+            .collect()
+    }
+
+    /// See [`super::Core::resume_spendings`].
+    pub(super) fn resume_spendings(&mut self, spendings: &[PathSpending], times: (Instant, Duration)) {
+        self.spent.extend(resumed(&self.config.bond.paths, (HUB, spendings), times));
     }
 
     /// The bond as it is configured.

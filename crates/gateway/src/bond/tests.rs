@@ -271,6 +271,34 @@ fn a_spent_quota_outlives_its_bond() {
 }
 
 #[test]
+fn what_a_process_has_spent_the_next_one_counts_on() {
+    let limited = |name: &str| PathConfig { quota: Some(1_000_000), ..PathConfig::new(name, None) };
+    let mut world = World::new(&[1]);
+    world.hub = hub_with(2, vec![limited("lte")]);
+    world.run(300);
+    for mark in 0..100 {
+        world.send(0, mark);
+        world.run(1);
+    }
+    let noted = world.hub.spendings(world.now);
+    let names = noted.iter().map(|one| one.path.as_str()).collect::<Vec<_>>();
+    assert_eq!(names, ["lte"], "what has no quota is not noted");
+    assert!(noted[0].octets > 100, "{noted:?}");
+    let next = |ago| {
+        let mut next = World::new(&[1]);
+        next.hub = hub_with(2, vec![limited("lte")]);
+        next.hub.resume_spendings(&noted, (next.now, Duration::from_secs(ago)));
+        next
+    };
+    let mut soon = next(5);
+    assert_eq!(soon.hub.spendings(soon.now)[0].octets, noted[0].octets, "also before there is a session");
+    soon.run(300);
+    assert!(soon.hub.spendings(soon.now)[0].octets > noted[0].octets);
+    let late = next(40 * 24 * 3600);
+    assert_eq!(late.hub.spendings(late.now)[0].octets, 0, "the month is over");
+}
+
+#[test]
 fn a_hub_s_own_keys_of_a_path_are_in_its_bond() {
     let mut world = World::new(&[1]);
     world.hub = hub_with(2, vec![PathConfig { quota: Some(1_000_000), ..PathConfig::new("lte", None) }]);

@@ -139,6 +139,8 @@ pub struct PathStatus {
     pub queueing_ms: f64,
     /// What the path carries, in Mbit/s.
     pub rate_mbps: f64,
+    /// In-flight bound: octets that may be on their way, with all headers; `None`: any number.
+    pub in_flight_bound: Option<u32>,
     /// The longest IP packet that it carries in this direction, in octets.
     pub mtu: u16,
     /// Octets that may go over it in a period, if there is a bound.
@@ -540,6 +542,7 @@ impl Tunnel {
             rtt_ms: view.srtt.map(|rtt| rtt.as_secs_f64() * 1e3),
             queueing_ms: view.queueing_delay.as_secs_f64() * 1e3,
             rate_mbps: view.delivery_rate.as_mbps(),
+            in_flight_bound: (view.inflight_bound < u32::MAX).then_some(view.inflight_bound),
         });
         TunnelStatus {
             paths: paths.collect(),

@@ -63,6 +63,7 @@ pub(super) struct GatewayTable {
     #[serde(default)]
     pub(super) listen: Vec<SocketAddr>,
     pub(super) control: Option<PathBuf>,
+    pub(super) state: Option<PathBuf>,
     pub(super) http: Option<SocketAddr>,
     #[serde(default = "super::defaults::mark")]
     pub(super) mark: u32,

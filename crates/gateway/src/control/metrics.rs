@@ -12,7 +12,7 @@ struct PathMetric {
     value: fn(&PathStatus) -> f64,
 }
 
-const PATHS: [PathMetric; 12] = [
+const PATHS: [PathMetric; 15] = [
     PathMetric {
         name: "path_up",
         kind: "gauge",
@@ -80,6 +80,24 @@ const PATHS: [PathMetric; 12] = [
         value: |path| path.rate_mbps * 1e6,
     },
     PathMetric {
+        name: "path_in_flight_bound_bytes",
+        kind: "gauge",
+        help: "What may be on its way on the path",
+        value: |path| path.in_flight_bound.map_or(f64::INFINITY, f64::from),
+    },
+    PathMetric {
+        name: "path_quota_bytes",
+        kind: "gauge",
+        help: "What may go over the path in a period, both directions",
+        value: |path| path.quota.map_or(f64::INFINITY, |octets| octets as f64),
+    },
+    PathMetric {
+        name: "path_quota_spent_bytes",
+        kind: "gauge",
+        help: "What of it counts in the period that runs",
+        value: |path| path.quota_spent as f64,
+    },
+    PathMetric {
         name: "path_mtu_bytes",
         kind: "gauge",
         help: "The longest IP packet that the path carries",
@@ -90,6 +108,11 @@ const PATHS: [PathMetric; 12] = [
 /// A label's value (the text format's escapes).
 fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// A value as the format has it.
+fn number(value: f64) -> String {
+    if value == f64::INFINITY { "+Inf".to_owned() } else { value.to_string() }
 }
 
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {
@@ -111,7 +134,7 @@ pub(super) fn render(report: &Report) -> String {
         for peer in &report.peers {
             for path in peer.bond.iter().flat_map(|bond| &bond.paths) {
                 let (peer, name) = (quoted(&peer.name), quoted(&path.name));
-                let value = (metric.value)(path);
+                let value = number((metric.value)(path));
                 let _ = writeln!(out, "ropewalk_{}{{peer=\"{peer}\",path=\"{name}\"}} {value}", metric.name);
             }
         }

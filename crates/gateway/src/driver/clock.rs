@@ -10,6 +10,12 @@ pub(super) fn now() -> Instant {
     Instant::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// Nanoseconds since 1970 by the clock that people read, which may be set: for what outlives the machine's other clocks.
+pub(super) fn wall_ns() -> u64 {
+    let time = clock_gettime(ClockId::Realtime);
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// As system calls want it.
 pub(super) fn timespec(time: Duration) -> Timespec {
     let nanos = time.as_nanos();

@@ -1,9 +1,9 @@
 //! A site or a hub of which a record may be kept.
 
-use crate::bond::{Core, Drops, Notice, PathRow, Reason, TunnelStatus, Way};
+use crate::bond::{Core, Drops, Notice, PathRow, PathSpending, Reason, TunnelStatus, Way};
 use crate::packet::Packet;
 use crate::record::Shared;
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 
 /// What decides, and what notes what it is told and answers.
 pub(super) struct Recorded {
@@ -60,6 +60,19 @@ impl Recorded {
             record.borrow_mut().change(now, &json);
         }
         Ok(())
+    }
+
+    pub(super) fn resume_spendings(&mut self, spendings: &[PathSpending], (now, ago): (Instant, Duration)) {
+        if let Some(record) = &self.record
+            && let Ok(json) = serde_json::to_string(&(spendings, ago.as_nanos()))
+        {
+            record.borrow_mut().spent(now, &json);
+        }
+        self.core.resume_spendings(spendings, (now, ago));
+    }
+
+    pub(super) fn spendings(&self, now: Instant) -> Vec<PathSpending> {
+        self.core.spendings(now)
     }
 
     pub(super) fn end(&mut self) {

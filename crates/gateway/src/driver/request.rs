@@ -1,6 +1,6 @@
 //! What the loop is asked while it runs, and what it answers.
 
-use crate::bond::TunnelStatus;
+use crate::bond::{PathKeys, TunnelStatus};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::Sender;
@@ -19,20 +19,22 @@ pub enum PathChange {
         address: Option<IpAddr>,
         /// The hub's address on it; else that of the first path.
         remote: Option<SocketAddr>,
-        /// Its rank of cost.
-        cost: Option<u32>,
+        /// What the scheduler and its quota have for it.
+        #[serde(flatten)]
+        keys: PathKeys,
     },
     /// One path less.
     Remove {
         /// Its name.
         name: String,
     },
-    /// Another rank of cost.
+    /// Other keys of a path.
     Set {
         /// Its name.
         name: String,
-        /// The rank.
-        cost: u32,
+        /// Those that change.
+        #[serde(flatten)]
+        keys: PathKeys,
     },
 }
 

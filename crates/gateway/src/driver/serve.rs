@@ -7,8 +7,9 @@ use super::inside::{Inside, Read};
 use super::outside::{Arena, Outlet, Unsent};
 use super::recorded::Recorded;
 use super::request::{Happened, PathChange, Peer, Report, Request};
+use super::spent::{self, SpentFile};
 use super::watch::Watch;
-use crate::bond::{Core, Level, PathRow, Reason, Way};
+use crate::bond::{Core, Level, PathKeys, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
 use crate::record::{Recorder, Shared, noted};
 use nix::sys::signal::{SigSet, Signal};
@@ -20,7 +21,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -97,6 +98,16 @@ fn entropy() -> crate::bond::Entropy {
     Box::new(|octets| getrandom::fill(octets).expect("the kernel has random octets"))
 }
 
+/// The file for what is spent of quotas. Without it they begin anew with each process.
+fn open_spent(path: &Path) -> Option<(SpentFile, spent::Before)> {
+    SpentFile::open(path)
+        .inspect_err(|error| {
+            let file = path.display();
+            tracing::warn!(%file, reason = %error, "what is spent of quotas is forgotten when this process ends");
+        })
+        .ok()
+}
+
 struct Loop {
     core: Recorded,
     inside: Inside,
@@ -106,6 +117,8 @@ struct Loop {
     wake: Arc<OwnedFd>,
     signals: SignalFd,
     watch: Watch,
+    /// Where it is noted what was spent of quotas, and when next.
+    spent: Option<(SpentFile, Instant)>,
     events: VecDeque<Happened>,
     began_at: Instant,
     tun: String,
@@ -158,6 +171,7 @@ impl Loop {
         wake: Arc<OwnedFd>,
         signals: SignalFd,
     ) -> Result<Self, Error> {
+        let opened = if config.has_quota() { open_spent(&config.state) } else { None };
         let (now, mark, offload, mut tun) = (now(), config.mark, config.offload, config.tun);
         if let Part::Hub { config, .. } = &config.part {
             tun.routes.extend(config.sites.iter().flat_map(|site| site.prefixes.iter().copied()));
@@ -186,8 +200,14 @@ impl Loop {
                 (Core::hub(*config, entropy(), now), outlets, Vec::new(), false)
             }
         };
+        let mut core = Recorded::new(core, record);
+        let spent = opened.map(|(file, (before, ago))| {
+            core.resume_spendings(&before, (now, ago));
+            (file, now + spent::INTERVAL)
+        });
         Ok(Self {
-            core: Recorded::new(core, record),
+            core,
+            spent,
             inside,
             outlets,
             lines,
@@ -214,6 +234,7 @@ impl Loop {
             if ready.signals && self.signals.read_signal()?.is_some() {
                 self.core.end();
                 self.flush();
+                self.note_spent(now());
                 return Ok(());
             }
             if ready.wake {
@@ -233,10 +254,23 @@ impl Loop {
             }
             let now = now();
             self.outlets.iter_mut().for_each(|outlet| outlet.retry(now));
+            if self.spent.as_ref().is_some_and(|(_, due)| *due <= now) {
+                self.note_spent(now);
+            }
             if self.core.poll_timeout(now) <= now {
                 self.core.handle_timeout(now);
                 self.follow_mtu();
             }
+        }
+    }
+
+    /// What was spent of quotas outlives this process.
+    fn note_spent(&mut self, now: Instant) {
+        let spendings = self.core.spendings(now);
+        let Some((file, due)) = &mut self.spent else { return };
+        *due = now + spent::INTERVAL;
+        if let Err(error) = file.write(spendings) {
+            tracing::warn!(reason = %error, "what was spent of quotas is not noted");
         }
     }
 
@@ -375,7 +409,7 @@ impl Loop {
         };
         let mut added = None;
         match change {
-            PathChange::Add { name, interface, address, remote, cost } => {
+            PathChange::Add { name, interface, address, remote, keys } => {
                 let remote = remote.or_else(|| self.lines.first().map(|line| line.remote));
                 let remote = remote.ok_or("the hub's address is not known")?;
                 let any: IpAddr = if remote.is_ipv4() {
@@ -385,13 +419,18 @@ impl Loop {
                 };
                 let local = SocketAddr::new(address.unwrap_or(any), 0);
                 let socket = self.outlets.len();
-                rows.push(PathRow { name: name.clone(), cost, socket, remote, mtu: ETHERNET });
+                rows.push(PathRow { name: name.clone(), keys, socket, remote, mtu: ETHERNET });
                 added = Some(Line { name, interface, local, remote, mtu: ETHERNET });
             }
             PathChange::Remove { name } => drop(rows.remove(place(&name)?)),
-            PathChange::Set { name, cost } => {
+            PathChange::Set { name, keys } => {
+                if keys == PathKeys::default() {
+                    return Err(
+                        "nothing to change: --cost, --weight, --max-weight, --quota, --quota-period".into()
+                    );
+                }
                 let place = place(&name)?;
-                rows[place].cost = Some(cost);
+                rows[place].keys = keys.or(rows[place].keys);
             }
         }
         self.core.set_paths(now, &rows)?;

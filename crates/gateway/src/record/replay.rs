@@ -2,9 +2,9 @@
 
 use super::way::way_octets;
 use super::{DIGEST, Kind, MAGIC, Tally};
-use crate::bond::{Core, Entropy, PathRow, Way};
+use crate::bond::{Core, Entropy, PathRow, PathSpending, Way};
 use crate::config::{Config, Part};
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::net::{Ipv6Addr, SocketAddr};
@@ -156,6 +156,11 @@ impl Player {
             Kind::Change => {
                 let rows: Vec<PathRow> = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
                 self.core.set_paths(now, &rows).map_err(|_| malformed())?;
+            }
+            Kind::Spent => {
+                let (spendings, ago_ns): (Vec<PathSpending>, u64) =
+                    serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
+                self.core.resume_spendings(&spendings, (now, Duration::from_nanos(ago_ns)));
             }
             Kind::End => self.core.end(),
         }

@@ -106,3 +106,38 @@ fn paths_change_while_it_runs() {
     net.until("two paths again", || count() == 2);
     net.until("and the tunnel works", || net.pings("site", "10.9.0.1"));
 }
+
+#[test]
+fn what_was_spent_of_a_quota_outlives_the_process() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    // The last table is that of the second line.
+    net.configure_more("site", "quota = \"50 MB\"\n");
+    let spent = |net: &Net| net.site_path(1)["quota_spent"].as_u64().unwrap_or(0);
+    net.start("hub");
+    net.start("site");
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    assert!(net.transfer(8_000_000));
+    let before = spent(&net);
+    assert!(before > 10_000, "{}", net.status("site"));
+    net.end("site", "TERM");
+    let record = net.path("site.record");
+    net.start_with("site", &["--record", record.to_str().expect("a name")]);
+    net.until("a new process has a session", || net.pings("site", "10.9.0.1"));
+    assert!(spent(&net) >= before, "{before}: {}", net.status("site"));
+    let control = format!("--control {}", net.path("site.sock").display());
+    let set = |keys: &str| shell(&format!("{GATEWAY} path {control} set lte {keys}"));
+    assert!(set("--quota '60 MB'").status.success());
+    net.until("the quota is another", || net.site_path(1)["quota"] == 60_000_000);
+    assert!(spent(&net) >= before, "another bond, and the same period: {}", net.status("site"));
+    let wrong = |keys: &str| String::from_utf8_lossy(&set(keys).stderr).into_owned();
+    assert!(wrong("").contains("nothing to change"), "{}", wrong(""));
+    assert!(wrong("--quota '1 kB'").contains("1 MB or more"), "{}", wrong("--quota '1 kB'"));
+    net.end("site", "TERM");
+    let config = net.path("site.toml");
+    let played = shell(&format!("{GATEWAY} replay {} {}", config.display(), record.display()));
+    let said = String::from_utf8_lossy(&played.stdout);
+    assert!(said.contains("each as recorded"), "{said}{}", String::from_utf8_lossy(&played.stderr));
+}

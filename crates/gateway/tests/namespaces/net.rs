@@ -98,7 +98,7 @@ impl Net {
         let socket = |end: &str| self.path(&format!("{end}.sock")).display().to_string();
         let text = format!(
             "[gateway]\nrole = \"hub\"\nkey = \"hub.key\"\ntun = \"bond0\"\naddresses = [\"10.9.0.1/24\", \"fd09::1/64\"]\n\
-             listen = [\"0.0.0.0:4500\"]\ncontrol = \"{}\"\n\
+             listen = [\"0.0.0.0:4500\"]\ncontrol = \"{0}\"\nstate = \"{0}.json\"\n\
              [[sites]]\nname = \"branch\"\nkey = \"{site}\"\npsk = \"psk\"\nprefixes = [\"10.9.0.2/32\", \"fd09::2/128\"]\n",
             socket("hub")
         );
@@ -110,7 +110,7 @@ impl Net {
         };
         let text = format!(
             "[gateway]\nrole = \"site\"\nkey = \"site.key\"\ntun = \"bond0\"\naddresses = [\"10.9.0.2/24\", \"fd09::2/64\"]\n\
-             routes = [\"0.0.0.0/0\"]\nhttp = \"127.0.0.1:9464\"\ncontrol = \"{}\"\n[hub]\nkey = \"{hub}\"\npsk = \"psk\"\n{}{}",
+             routes = [\"0.0.0.0/0\"]\nhttp = \"127.0.0.1:9464\"\ncontrol = \"{0}\"\nstate = \"{0}.json\"\n[hub]\nkey = \"{hub}\"\npsk = \"psk\"\n{1}{2}",
             socket("site"),
             path("dsl", 1, 1),
             path("lte", 2, 2),

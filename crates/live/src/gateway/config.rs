@@ -100,7 +100,7 @@ fn gateway(
     addresses: impl Iterator<Item = IpAddr>,
 ) -> String {
     format!(
-        "[gateway]\nrole = \"{}\"\nkey = \"{}\"\ntun = \"{tun}\"\naddresses = {}\ncontrol = \"{control}\"\nmark = {}\n",
+        "[gateway]\nrole = \"{}\"\nkey = \"{}\"\ntun = \"{tun}\"\naddresses = {}\ncontrol = \"{control}\"\nstate = \"{control}.json\"\nmark = {}\n",
         role.name(),
         file(number, &format!("{}.key", role.name())),
         list(addresses.map(whole)),

@@ -1,0 +1,109 @@
+//! The file in which a gateway notes what was spent of its paths' quotas. It is opened before the process gives up what it does not
+//! need; then it is only written.
+
+use super::clock::wall_ns;
+use crate::bond::PathSpending;
+use ropewalk_units::Duration;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// It is written so often: a machine that loses its power forgets no more.
+pub(super) const INTERVAL: Duration = Duration::from_secs(30);
+
+/// What stands in the file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Noted {
+    /// When, by the wall clock: another boot has another clock.
+    at_unix_ns: u64,
+    quotas: Vec<PathSpending>,
+}
+
+/// The file, open.
+#[derive(Debug)]
+pub(super) struct SpentFile {
+    file: File,
+    /// Octets that it has.
+    len: usize,
+}
+
+/// What a process before has noted, and how long ago.
+pub(super) type Before = (Vec<PathSpending>, Duration);
+
+impl SpentFile {
+    /// Opens it or makes it, and reads what is there. What is no such file begins anew, with a warning.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub(super) fn open(path: &Path) -> io::Result<(Self, Before)> {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let noted = match text.trim() {
+            "" => Noted::default(),
+            json => serde_json::from_str(json).unwrap_or_else(|error| {
+                tracing::warn!(file = %path.display(), reason = %error, "what was spent of quotas is not known");
+                Noted::default()
+            }),
+        };
+        let ago = Duration::from_nanos(wall_ns().saturating_sub(noted.at_unix_ns));
+        Ok((Self { file, len: text.len() }, (noted.quotas, ago)))
+    }
+
+    /// Notes what is spent now, over what was there.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn write(&mut self, quotas: Vec<PathSpending>) -> io::Result<()> {
+        let noted = Noted { at_unix_ns: wall_ns(), quotas };
+        let mut text = serde_json::to_string(&noted).map_err(io::Error::other)?;
+        text.push('\n');
+        // Blanks over what was longer: a shorter file would need another system call.
+        let longest = self.len.max(text.len());
+        text.extend(std::iter::repeat_n(' ', longest - text.len()));
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(text.as_bytes())?;
+        self.len = longest;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spending(path: &str, octets: u64) -> PathSpending {
+        PathSpending { peer: "hub".into(), path: path.into(), octets, period_left_ns: 5 }
+    }
+
+    #[test]
+    fn what_was_noted_is_there_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("deep/bond0.json");
+        let (mut file, before) = SpentFile::open(&path).expect("it is made");
+        assert_eq!(before.0, []);
+        let both = vec![spending("a path with a long name", u64::MAX), spending("lte", 7)];
+        file.write(both.clone()).expect("written");
+        assert_eq!(SpentFile::open(&path).expect("it is there").1.0, both);
+        file.write(vec![spending("lte", 9)]).expect("written");
+        let (_, (after, ago)) = SpentFile::open(&path).expect("it is there");
+        assert_eq!(after, [spending("lte", 9)], "nothing is left of what was longer");
+        assert!(ago < Duration::from_secs(60), "{ago}");
+    }
+
+    #[test]
+    fn what_is_no_such_file_begins_anew() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("bond0.json");
+        fs::write(&path, "{\"at_unix_ns\": 3, \"quo").expect("written");
+        let (mut file, (before, _)) = SpentFile::open(&path).expect("it is there");
+        assert_eq!(before, []);
+        file.write(vec![spending("lte", 1)]).expect("written");
+        assert_eq!(SpentFile::open(&path).expect("it is there").1.0, [spending("lte", 1)]);
+        assert!(SpentFile::open(&path.join("below")).is_err(), "a file is no folder");
+    }
+}
