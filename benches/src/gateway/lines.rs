@@ -3,6 +3,7 @@
 use crate::{Bar, Value};
 use ropewalk_gateway::demo::{Plan, Scene, Udp, datagrams, mean, stream};
 use std::io;
+use std::net::UdpSocket;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,6 +32,23 @@ fn share<R>(scene: &Scene, work: impl FnOnce() -> io::Result<R>) -> io::Result<(
     let after = scene.sent()?;
     let [dsl, lte] = [after[0] - before[0], after[1] - before[1]];
     Ok((100.0 * lte as f64 / (dsl + lte).max(1) as f64, result))
+}
+
+/// From the start of both daemons until a datagram of the site's has come out at the hub. One is sent each 5 ms.
+pub(crate) fn first_packet(_: Duration) -> Values {
+    let scene = Scene::new(&Plan::new("rate-aware"))?;
+    let bind = |host: &str, port: u16| scene.at(host, || UdpSocket::bind(("0.0.0.0", port)));
+    let (receiver, sender) = (bind("hub", 7002)?, bind("site", 0)?);
+    receiver.set_read_timeout(Some(Duration::from_millis(5)))?;
+    let mut octets = [0; 8];
+    while receiver.recv(&mut octets).is_err() {
+        if scene.began_at().elapsed() > DEAD {
+            return Err(io::Error::other("nothing came"));
+        }
+        // Before there is a route it cannot be sent.
+        let _ = sender.send_to(b"ropewalk", ("10.9.0.1", 7002));
+    }
+    Ok(vec![Value::new("s", scene.began_at().elapsed().as_secs_f64(), Bar::Most(1.0))])
 }
 
 pub(crate) fn cost_first_50(duration: Duration) -> Values {

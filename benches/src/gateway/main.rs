@@ -50,7 +50,8 @@ impl Value {
 
 type Measure = fn(Duration) -> io::Result<Vec<Value>>;
 
-const BARS: [(&str, Measure); 12] = [
+const BARS: [(&str, Measure); 13] = [
+    ("start to the first packet", lines::first_packet),
     ("cost-first, 50 Mbit/s", lines::cost_first_50),
     ("cost-first, 80 Mbit/s", lines::cost_first_80),
     ("one TCP flow", lines::one_flow),

@@ -105,6 +105,7 @@ impl Lines {
 /// A hub and a site at work. The fields go in this order: the daemons before the lines.
 pub struct Scene {
     daemons: [Process; 2],
+    began_at: Instant,
     lines: Lines,
     folder: PathBuf,
 }
@@ -172,11 +173,17 @@ impl Scene {
         let hub = [of("hub", "dsl")?, of("hub", "lte")?];
         let site = [of("site", "dsl")?, of("site", "lte")?];
         configure(&folder, plan, &hub, &site)?;
+        let began_at = Instant::now();
         let daemons = [
             start(&folder, &lines.namespace("hub"), "hub")?,
             start(&folder, &lines.namespace("site"), "site")?,
         ];
-        Ok(Self { daemons, lines, folder })
+        Ok(Self { daemons, began_at, lines, folder })
+    }
+
+    /// When the daemons were started.
+    pub const fn began_at(&self) -> Instant {
+        self.began_at
     }
 
     /// Until there is a session.
