@@ -1,7 +1,9 @@
 //! What packets cost, both ends together, beside the least that a tunnel does. Lines are as fast as the machine.
 
+use crate::wireguard::{self, Side};
 use crate::{Bar, Value};
 use ropewalk_gateway::demo::{Bare, HUB, Plan, SITE, Scene, inside, program};
+use ropewalk_gateway::key::SecretKey;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
@@ -121,24 +123,45 @@ fn copier(load: Load, duration: Duration) -> io::Result<f64> {
     load(&Tunnel { pids, hub: bare.namespace("hub"), site: bare.namespace("site") }, duration)
 }
 
-fn compare(load: Load, duration: Duration) -> io::Result<[f64; 2]> {
-    Ok([gateway(load, duration)?, copier(load, duration)?])
+/// `None`: there is no such program.
+fn wireguard(load: Load, duration: Duration) -> io::Result<Option<f64>> {
+    let Some(program) = wireguard::program() else { return Ok(None) };
+    let bare = Bare::new(&["line"])?;
+    let (hub, site) = (bare.namespace("hub"), bare.namespace("site"));
+    let secrets = [SecretKey([0x48; 32]), SecretKey([0x50; 32])];
+    let side =
+        |namespace, secret, interface, inner, outer| Side { namespace, interface, secret, inner, outer };
+    let own = side(&hub, &secrets[0], "wghub", "10.9.0.1/24", "192.0.1.1:5000");
+    let theirs = side(&site, &secrets[1], "wgsite", "10.9.0.2/24", "192.0.1.2:5000");
+    let ends =
+        [Ended(wireguard::start(program, &own, &theirs)?), Ended(wireguard::start(program, &theirs, &own)?)];
+    thread::sleep(Duration::from_secs(1));
+    let pids = ends.each_ref().map(|end| end.0.id());
+    load(&Tunnel { pids, hub: hub.clone(), site: site.clone() }, duration).map(Some)
+}
+
+fn compare(load: Load, duration: Duration) -> io::Result<([f64; 2], Option<f64>)> {
+    Ok(([gateway(load, duration)?, copier(load, duration)?], wireguard(load, duration)?))
 }
 
 pub(crate) fn packets(duration: Duration) -> io::Result<Vec<Value>> {
-    let [own, least] = compare(flood, duration)?;
-    Ok(vec![
+    let ([own, least], peer) = compare(flood, duration)?;
+    let values = [
         Value::new("µs for each packet, gateway", own, Bar::None),
         Value::new("µs for each packet, copier", least, Bar::None),
         Value::new("times the copier", own / least, Bar::Most(2.0)),
-    ])
+    ];
+    let peer = peer.map(|peer| Value::new("µs for each packet, wireguard-go", peer, Bar::None));
+    Ok(values.into_iter().chain(peer).collect())
 }
 
 pub(crate) fn stream(duration: Duration) -> io::Result<Vec<Value>> {
-    let [own, least] = compare(bulk, duration)?;
-    Ok(vec![
+    let ([own, least], peer) = compare(bulk, duration)?;
+    let values = [
         Value::new("µs for each KiB, gateway", own, Bar::None),
         Value::new("µs for each KiB, copier", least, Bar::None),
         Value::new("times the copier", own / least, Bar::Most(1.0)),
-    ])
+    ];
+    let peer = peer.map(|peer| Value::new("µs for each KiB, wireguard-go", peer, Bar::None));
+    Ok(values.into_iter().chain(peer).collect())
 }

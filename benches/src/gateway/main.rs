@@ -7,6 +7,7 @@
 mod cost;
 mod lines;
 mod memory;
+mod wireguard;
 
 use clap::Parser;
 use std::io;
