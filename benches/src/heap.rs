@@ -1,5 +1,6 @@
 //! The yardstick: a textbook 4-ary heap under the hold model.
 
+use ropewalk_adversary::{Random, Source};
 use std::hint::black_box;
 
 /// An implicit 4-ary min-heap of (time, number).
@@ -44,14 +45,8 @@ impl Heap {
 pub(crate) fn nanoseconds_per_hold() -> f64 {
     const HOLDS: u64 = 20_000_000;
     let mut heap = Heap(Vec::new());
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut draw = || {
-        // xorshift64: the increments only have to be spread.
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state >> 44
-    };
+    let mut random = Random::new(1);
+    let mut draw = || random.next() >> 44;
     for number in 0..1_000 {
         heap.push((draw(), number));
     }

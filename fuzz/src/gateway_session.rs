@@ -1,5 +1,6 @@
 //! Two sites and their hub over lines that do what the input says. Nothing comes out that was not sent, and nothing twice.
 
+use ropewalk_adversary::{Random, Source};
 use ropewalk_bonding::{Class, Config, PathConfig, SchedulerConfig};
 use ropewalk_gateway::bond::{Entropy, Hub, HubConfig, Inside, Member, Path, Site, SiteConfig, Way};
 use ropewalk_gateway::key::SecretKey;
@@ -46,14 +47,8 @@ struct World {
 }
 
 fn entropy(seed: u64) -> Entropy {
-    let mut state = seed;
-    Box::new(move |octets| {
-        for octet in octets {
-            // Knuth's linear congruential generator (MMIX): what is drawn only has to differ.
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            *octet = (state >> 56) as u8;
-        }
-    })
+    let mut random = Random::new(seed);
+    Box::new(move |octets| octets.iter_mut().for_each(|octet| *octet = random.next() as u8))
 }
 
 fn inside() -> Inside {

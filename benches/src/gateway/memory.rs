@@ -1,6 +1,7 @@
 //! What a hub with many sites needs.
 
 use crate::{Bar, Value};
+use ropewalk_adversary::{Random, Source};
 use ropewalk_bonding::{Class, Config, PathConfig, SchedulerConfig};
 use ropewalk_gateway::bond::{Entropy, Hub, HubConfig, Inside, Member, Path, Site, SiteConfig, Way};
 use ropewalk_gateway::key::SecretKey;
@@ -18,13 +19,8 @@ fn bond() -> Config {
 }
 
 fn entropy(seed: u8) -> Entropy {
-    let mut count = u64::from(seed) << 32;
-    Box::new(move |octets| {
-        for octet in octets {
-            count = count.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            *octet = (count >> 56) as u8;
-        }
-    })
+    let mut random = Random::new(u64::from(seed));
+    Box::new(move |octets| octets.iter_mut().for_each(|octet| *octet = random.next() as u8))
 }
 
 fn inside() -> Inside {

@@ -35,11 +35,6 @@ impl Random {
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
-
-    /// Another one, for another purpose: what is drawn there does not shift what is drawn here.
-    pub fn fork(&mut self) -> Self {
-        Self(self.next())
-    }
 }
 
 impl Source for Random {

@@ -29,7 +29,7 @@ impl DelayReference {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SteadyClock {
     /// The driver's time of the last call.
-    told: Instant,
+    called_at: Instant,
     /// What this clock showed then.
     shows: Instant,
     /// No silence is longer, if the driver calls when it was asked to.
@@ -48,15 +48,15 @@ pub(crate) enum Reading {
 impl SteadyClock {
     /// A clock that shows `now`, of a driver that was asked to call each `interval`: two calls in a row may be missing.
     pub(crate) fn new(now: Instant, interval: Duration) -> Self {
-        Self { told: now, shows: now, longest: interval * 2 }
+        Self { called_at: now, shows: now, longest: interval * 2 }
     }
 
     /// The driver says that it is `now`.
     #[inline]
     pub(crate) fn read(&mut self, now: Instant) -> Reading {
-        let is_back = now < self.told;
-        let passed = now.saturating_since(self.told);
-        self.told = now;
+        let is_back = now < self.called_at;
+        let passed = now.saturating_since(self.called_at);
+        self.called_at = now;
         if is_back || passed > self.longest {
             return Reading::Jumped(self.shows);
         }
@@ -71,9 +71,9 @@ impl SteadyClock {
             return at;
         }
         if at >= self.shows {
-            return self.told.saturating_add(at.saturating_since(self.shows));
+            return self.called_at.saturating_add(at.saturating_since(self.shows));
         }
-        Instant::ZERO + self.told.saturating_since(Instant::ZERO + self.shows.saturating_since(at))
+        Instant::ZERO + self.called_at.saturating_since(Instant::ZERO + self.shows.saturating_since(at))
     }
 }
 

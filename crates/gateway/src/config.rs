@@ -189,10 +189,9 @@ fn tun(place: &Place<'_>, file: &File, mtu: u16) -> Result<Tun, Mistake> {
     Ok(Tun { name: name.get_ref().clone(), addresses, routes, mtu })
 }
 
-/// The longest inner packet that fits into one of `mtu` octets to an address.
-fn inner(mtu: u16, is_v6: bool) -> u16 {
-    let outer = UDP + if is_v6 { 40 } else { 20 } + OVERHEAD + DataHeader::LEN as usize;
-    mtu.saturating_sub(outer as u16)
+/// The longest inner packet that fits into one of `mtu` octets.
+const fn inner(mtu: u16, overhead: u32) -> u16 {
+    mtu.saturating_sub(overhead as u16)
 }
 
 fn bond(place: &Place<'_>, file: &File) -> Result<Bond, Mistake> {
@@ -253,11 +252,10 @@ fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> R
         return Err(place.missing("paths", "one table [[paths]] at least"));
     }
     let lines = lines(place, file, hub)?;
-    let is_v6 = lines.iter().any(|line| line.remote.is_ipv6());
-    bond.overhead = overhead(is_v6);
+    bond.overhead = overhead(lines.iter().map(|line| line.remote));
     check(place, file, &bond)?;
     let fits =
-        file.paths.iter().zip(&lines).map(|(path, line)| inner(path.get_ref().mtu, line.remote.is_ipv6()));
+        file.paths.iter().zip(&lines).map(|(path, line)| inner(path.get_ref().mtu, overhead([line.remote])));
     let inside =
         Inside { classes: classes(file), hasher, mtu: mtu(place, file, fits.min().unwrap_or(LEAST_MTU))? };
     let paths = lines
@@ -307,8 +305,9 @@ fn line(path: &PathTable, address: IpAddr, remote: SocketAddr) -> Line {
     }
 }
 
-/// What a packet costs beside its own octets.
-const fn overhead(is_v6: bool) -> u32 {
+/// What a packet costs beside its own octets, to the address with the longest header.
+fn overhead(addresses: impl IntoIterator<Item = SocketAddr>) -> u32 {
+    let is_v6 = addresses.into_iter().any(|address| address.is_ipv6());
     (UDP + OVERHEAD) as u32 + DataHeader::LEN + if is_v6 { 40 } else { 20 }
 }
 
@@ -350,8 +349,7 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
             place.missing("gateway.listen", "addresses with ports where it listens, as [\"0.0.0.0:4500\"]")
         );
     }
-    let is_v6 = listen.iter().any(SocketAddr::is_ipv6);
-    bond.overhead = overhead(is_v6);
+    bond.overhead = overhead(listen.iter().copied());
     let (mut keys, mut names, mut sites) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     for spanned in &file.sites {
         let member = member(place, spanned)?;
@@ -364,7 +362,8 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
     if sites.is_empty() {
         return Err(place.missing("sites", "one table [[sites]] at least"));
     }
-    let inside = Inside { classes: classes(file), hasher, mtu: mtu(place, file, inner(1500, is_v6))? };
+    let inside =
+        Inside { classes: classes(file), hasher, mtu: mtu(place, file, inner(1500, bond.overhead))? };
     let secret = secret(place, &file.gateway.key)?;
     let config = HubConfig { secret, sites, bond, inside, has_aes: has_aes() };
     Ok(Part::Hub { config: Box::new(config), listen })

@@ -43,13 +43,21 @@ impl Stage {
     }
 }
 
+/// Which way the octets that count go, seen from one end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum DataEnd {
+    /// It sends them.
+    Sender,
+    /// It receives them.
+    Receiver,
+}
+
 /// One end of a stream connection.
 struct End {
     source: Source,
     /// What it has written and the kernel has not taken.
     outgoing: Outgoing,
-    /// Does it send the octets that count?
-    sends: bool,
+    data: DataEnd,
     progress: Arc<Progress>,
 }
 
@@ -155,34 +163,37 @@ fn open(
         return Ok((Ready { start: connection.start, sides, progress }, Vec::new()));
     }
     let [asking, answering] = sources(plan, connection, streams);
-    let server_sends = connection.server_sends();
-    let end = |source, sends| {
+    let (client_data, server_data) = match connection.server_sends() {
+        true => (DataEnd::Receiver, DataEnd::Sender),
+        false => (DataEnd::Sender, DataEnd::Receiver),
+    };
+    let end = |source, data| {
         let outgoing = Outgoing::default();
-        End { source, outgoing, sends, progress: Arc::clone(&progress) }
+        End { source, outgoing, data, progress: Arc::clone(&progress) }
     };
     let (mut own, mut client, mut server) = (Vec::new(), None, None);
-    let mut add_own = |node, opening, source, sends| {
-        own.push((node, OwnEnd::new(index, opening, (source, sends), Arc::clone(&progress))));
+    let mut add_own = |node, opening, source, data| {
+        own.push((node, OwnEnd::new(index, opening, (source, data), Arc::clone(&progress))));
     };
     match site.namespaces.get(&ends[1]) {
         Some(kernel) => {
             let socket = kernel.inside(|| sockets.server())?;
-            server = Some(Box::new((socket, end(answering, server_sends))));
+            server = Some(Box::new((socket, end(answering, server_data))));
         }
         None => {
             let opening = Opening::Passive { protocol: own_protocol(connection) };
-            add_own(ends[1], opening, answering, server_sends);
+            add_own(ends[1], opening, answering, server_data);
         }
     }
     match site.namespaces.get(&ends[0]) {
         Some(kernel) => {
             let socket = kernel.inside(|| sockets.client())?;
-            client = Some(Box::new((socket, end(asking, !server_sends))));
+            client = Some(Box::new((socket, end(asking, client_data))));
         }
         None => {
             let (start, protocol) = (connection.start, own_protocol(connection));
             let opening = Opening::Active { start, paths: own_paths(plan, index), protocol };
-            add_own(ends[0], opening, asking, !server_sends);
+            add_own(ends[0], opening, asking, client_data);
         }
     }
     Ok((Ready { start: connection.start, sides: Sides::Stream { client, server }, progress }, own))

@@ -48,6 +48,6 @@ fn make(pm: &mut MptcpPm, command: &KernelCommand) -> io::Result<()> {
             let set = all.into_iter().filter(|(set, _)| *set);
             pm.change(*id, set.fold(EndpointFlags::default(), |flags, (_, flag)| flags.with(flag)))
         }
-        KernelCommand::SetLimits(limits) => pm.set_limits(limits.subflows, limits.add_addr_accepted),
+        KernelCommand::SetLimits(limits) => pm.set_limits(*limits),
     }
 }

@@ -101,15 +101,15 @@ impl Observer<'_> {
             sockets.sort_unstable_by_key(|socket| (socket.local, socket.remote));
             for socket in sockets {
                 match owner(self.plan, *node, [socket.local, socket.remote]) {
-                    Some((index, opened)) => keep(&mut observed.subflows[index], &socket, opened),
+                    Some(owner) => keep(&mut observed.subflows[owner.connection], &socket, owner.syn_octets),
                     None if is_of_connection(self.plan, *node, &socket) => {}
                     None => keep_other(&mut observed.others, *node, socket, self.groups.get(node)),
                 }
             }
             if has_multipath(self.plan, *node) {
                 for socket in diag.mptcp().unwrap_or_default() {
-                    if let Some((index, _)) = owner(self.plan, *node, [socket.local, socket.remote]) {
-                        observed.reinjected[index] = socket.reinjected;
+                    if let Some(owner) = owner(self.plan, *node, [socket.local, socket.remote]) {
+                        observed.reinjected[owner.connection] = socket.reinjected;
                     }
                 }
             }
@@ -155,12 +155,21 @@ impl Observer<'_> {
     }
 }
 
-/// The connection whose data a socket with these ends sends, and whether it has opened the connection.
-fn owner(plan: &Plan, node: NodeIndex, [local, remote]: [SocketAddr; 2]) -> Option<(usize, bool)> {
+/// What a socket that sends data belongs to.
+struct Owner {
+    /// Index in the plan.
+    connection: usize,
+    /// The SYN of the end that opened the connection counts as an octet.
+    syn_octets: u64,
+}
+
+/// The connection whose data a socket with these ends sends.
+fn owner(plan: &Plan, node: NodeIndex, [local, remote]: [SocketAddr; 2]) -> Option<Owner> {
     plan.connections.iter().enumerate().find_map(|(index, connection)| {
         let opened = !connection.server_sends();
         let port = if opened { remote.port() } else { local.port() };
-        (connection.sender() == node && port == server_port(index)).then_some((index, opened))
+        (connection.sender() == node && port == server_port(index))
+            .then(|| Owner { connection: index, syn_octets: u64::from(opened) })
     })
 }
 
@@ -170,9 +179,9 @@ fn has_multipath(plan: &Plan, node: NodeIndex) -> bool {
     all.any(|connection| connection.sender() == node && matches!(connection.protocol, Protocol::Mptcp(_)))
 }
 
-/// Keeps what a socket tells now; `opened` is true at the end that has sent a SYN, which counts as an octet.
-fn keep(subflows: &mut Vec<Seen>, socket: &TcpSocket, opened: bool) {
-    let handshake = u64::from(opened) + u64::from(socket.fin_acked);
+/// Keeps what a socket tells now. Its SYN and its FIN are no data.
+fn keep(subflows: &mut Vec<Seen>, socket: &TcpSocket, syn_octets: u64) {
+    let handshake = syn_octets + u64::from(socket.fin_acked);
     let bytes = socket.info.bytes_acked.saturating_sub(handshake);
     keep_seen(subflows, Seen { local: socket.local, remote: socket.remote, info: socket.info, bytes });
 }

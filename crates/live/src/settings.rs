@@ -6,7 +6,7 @@ pub(crate) use endpoints::named;
 mod sysctls;
 
 use crate::netlink::{Endpoint, RouteMetrics};
-use ropewalk_mptcp::{KernelChange, PathManager};
+use ropewalk_mptcp::{KernelChange, KernelLimits, PathManager};
 use ropewalk_scenario::plan::{
     AddressIndex, ConnectionPlan, LinkIndex, LinkPlan, NodeIndex, NodeKind, Plan, Protocol, Stack,
 };
@@ -17,9 +17,9 @@ use std::net::IpAddr;
 /// A TCP header without options.
 const TCP_HEADER: u32 = 20;
 /// Linux's own (`ip mptcp limits`), where no connection is Multipath TCP.
-const LIMITS: (u8, u8) = (2, 0);
+const LIMITS: KernelLimits = KernelLimits { subflows: 2, add_addr_accepted: 0 };
 /// As many as it takes: the scenario's paths say which subflows there are.
-const MOST: (u8, u8) = (8, 8);
+const MOST: KernelLimits = KernelLimits { subflows: 8, add_addr_accepted: 8 };
 
 /// Two connections want different things of one kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,7 +82,7 @@ pub(crate) struct Settings {
     metrics: Option<Asked<RouteMetrics>>,
     /// Of the connections that it opens, and of those that it accepts.
     endpoints: [Option<Asked<Vec<Endpoint>>>; 2],
-    limits: [Option<Asked<(u8, u8)>>; 2],
+    limits: [Option<Asked<KernelLimits>>; 2],
     changes: [Option<Asked<Vec<KernelChange>>>; 2],
     /// By which link packets leave for an address, where it does not matter from which they come.
     routes: BTreeMap<IpAddr, LinkIndex>,
@@ -113,10 +113,14 @@ impl Settings {
         all
     }
 
-    /// Its limits: subflows, and announced addresses.
-    pub(crate) fn limits(&self) -> (u8, u8) {
+    /// The limits of its path manager.
+    pub(crate) fn limits(&self) -> KernelLimits {
         let all = self.limits.iter().flatten().map(|asked| asked.value);
-        all.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1))).unwrap_or(LIMITS)
+        let larger = |a: KernelLimits, b: KernelLimits| KernelLimits {
+            subflows: a.subflows.max(b.subflows),
+            add_addr_accepted: a.add_addr_accepted.max(b.add_addr_accepted),
+        };
+        all.reduce(larger).unwrap_or(LIMITS)
     }
 
     /// What is changed of endpoints and limits meanwhile, in order of time.
@@ -192,8 +196,8 @@ fn ask(plan: &Plan, asking: &Asking<'_>, end: usize, settings: &mut Settings) ->
     };
     asking.ask(&mut settings.endpoints[end], endpoints, kind, key)?;
     let limits = match (&config.path_manager, end) {
-        (PathManager::Kernel { client, .. }, 0) => (client.limits.subflows, client.limits.add_addr_accepted),
-        (PathManager::Kernel { server, .. }, _) => (server.limits.subflows, server.limits.add_addr_accepted),
+        (PathManager::Kernel { client, .. }, 0) => client.limits,
+        (PathManager::Kernel { server, .. }, _) => server.limits,
         _ => MOST,
     };
     asking.ask(&mut settings.limits[end], limits, "mptcp", "limits")?;

@@ -138,8 +138,7 @@ fn prepare_mptcp(plan: &Plan, settings: &Settings) -> io::Result<Option<Changes>
     }
     write("net/mptcp/enabled", "1")?;
     let mut pm = MptcpPm::open()?;
-    let (subflows, accepted) = settings.limits();
-    pm.set_limits(subflows, accepted)?;
+    pm.set_limits(settings.limits())?;
     settings.endpoints().iter().try_for_each(|endpoint| pm.add(endpoint))?;
     let changes = settings.changes();
     Ok((!changes.is_empty()).then(|| Changes::new(pm, changes)))

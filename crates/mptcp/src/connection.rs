@@ -332,13 +332,12 @@ impl Connection {
 
     /// Counters.
     pub fn stats(&self) -> Stats {
-        let (reorder_buffer, reorder_buffer_max) = self.receiving.reassembly.waiting();
         Stats {
             bytes_delivered: self.receiving.reassembly.next(),
             duplicate_bytes: self.receiving.reassembly.duplicates(),
             hol_blocked: self.receiving.reassembly.blocked(),
-            reorder_buffer,
-            reorder_buffer_max,
+            reorder_buffer: self.receiving.reassembly.waiting(),
+            reorder_buffer_max: self.receiving.reassembly.waiting_max(),
             bytes_acked: self.sending.queue.una(),
             ..self.stats
         }

@@ -27,6 +27,13 @@ use rule::{CouplingRule, reno};
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $name:ident = $rule:ty;)*) => {
+        /// What the TCP of every subflow runs.
+        pub(crate) const fn control_of(coupling: config::Coupling) -> Control {
+            match coupling {
+                $(config::Coupling::$name => <$rule>::CONTROL,)*
+            }
+        }
+
         /// One rule and what it remembers of the subflows.
         #[derive(Clone, PartialEq, Debug)]
         enum Rules {

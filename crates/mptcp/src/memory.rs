@@ -3,7 +3,8 @@
 //! The memory of a segment is the next power of two that holds its payload and [`Config::memory_overhead`], and the packet's
 //! own record. With an overhead of 0 memory is payload.
 
-use crate::config::{Config, Coupling, OPTION_RESERVE};
+use crate::config::{Config, OPTION_RESERVE};
+use crate::coupling;
 
 /// Octets of the timestamps option, padded (RFC 7323 appendix A).
 const TIMESTAMPS: u64 = 12;
@@ -11,9 +12,6 @@ const TIMESTAMPS: u64 = 12;
 const RECORD: u64 = 256;
 /// Segments in one packet of the send queue: a delayed ACK lets out two at once.
 const SEGMENTS_PER_PACKET: u64 = 2;
-/// Windows that a subflow's send buffer holds (Linux `tcp_sndbuf_expand`); BBR asks for three.
-const SEND_WINDOWS: u64 = 2;
-const SEND_WINDOWS_OF_BBR: u64 = 3;
 /// Least window counted for it, in segments (Linux `TCP_INIT_CWND`).
 const LEAST_WINDOW: u64 = 10;
 /// What a send buffer begins with, and the least of any (Linux `tcp_wmem`).
@@ -49,7 +47,7 @@ impl Memory {
             overhead,
             payload: payload(config),
             segment: segment_memory(u64::from(config.tcp.mss), overhead),
-            windows: if config.coupling == Coupling::Bbr { SEND_WINDOWS_OF_BBR } else { SEND_WINDOWS },
+            windows: coupling::control_of(config.coupling).send_windows(),
             autotuned: config.send_autotuning,
             most: u64::from(config.send_buffer),
         }

@@ -202,11 +202,6 @@ impl Subflow {
         self.path
     }
 
-    /// Index of its path in the scenario's list; beyond the list for pairs made from announced addresses.
-    pub fn path_index(&self) -> u32 {
-        self.path_index
-    }
-
     /// Is it a backup in either host's eyes?
     pub fn backup(&self) -> bool {
         self.backup_own || self.backup_peer

@@ -10,7 +10,7 @@ use ropewalk_sim::{DirectionConfig, Queue, QueueLimit};
 use ropewalk_units::Instant;
 
 /// Octets for one data packet under way: the packet, its place in a queue, what sender and receiver keep of it, and its
-/// acknowledgement. `tests/memory.rs` compares the whole with what runs take.
+/// acknowledgement. `tests/python/test_isolated.py` compares the whole with what runs take.
 const PER_PACKET: u64 = 640;
 /// Octets of one end of a connection, or of a subflow, without its packets.
 const PER_END: u64 = 8 * 1024;

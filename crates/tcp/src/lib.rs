@@ -24,7 +24,7 @@ pub use config::{Config, DelayedAck, LossRecovery, SpuriousResponse, WindowOwner
 pub use connection::{Acceptance, Connection};
 pub use event::Event;
 pub use quirks::{Blame, Quirks, SubflowAcks};
-pub use receive::{Pieces, Received};
+pub use receive::{OutOfOrder, Pieces, Received};
 pub use ropewalk_congestion::{CongestionControl, Coupling, HyStart, congestion_controls};
 pub use sender::{Room, TooBig};
 pub use state::{CloseReason, State, TimerKind};

@@ -3,7 +3,7 @@
 //! A [`Network`] joins two [`Stack`]s: [`TcpHost`]s, or [`MptcpHost`]s with several lines. A [`Line`] is a link of the
 //! simulator, and a [`Middlebox`] at its far end does what links do not. On each host an [`Application`] writes, reads
 //! at its own pace, and checks every octet. A test runs the network event by event, looks into the hosts, or puts
-//! segments of its own in.
+//! segments of its own in. A [`Pair`] joins two [`End`]s of something else that sends datagrams, as a bond does.
 
 mod application;
 pub mod attack;
@@ -15,6 +15,7 @@ mod line;
 mod middlebox;
 mod mptcp;
 mod network;
+mod pair;
 mod prediction;
 mod stack;
 mod tcp;
@@ -27,6 +28,7 @@ pub use line::{Line, both_ways};
 pub use middlebox::{Middlebox, Standstill};
 pub use mptcp::{MptcpHost, Socket, mptcp_network, paths};
 pub use network::{Network, Seen};
+pub use pair::{End, Outgoing, Pair};
 pub use prediction::Prediction;
 pub use ropewalk_sim::QueueLimit;
 pub use stack::{Phase, Stack};

@@ -1,7 +1,9 @@
 //! One direction between the two hosts.
 
 use crate::middlebox::Middlebox;
-use ropewalk_sim::{Change, DirectionConfig, Jitter, Loss, Queue, QueueLimit};
+use ropewalk_sim::{
+    Change, DirectionConfig, Jitter, LinkId, LinkSetup, Loss, Node, NodeId, Queue, QueueLimit, Streams, World,
+};
 use ropewalk_units::{Duration, Instant, Probability, Rate};
 
 /// What a line does to segments. All but rate, delay and queue end at `until`.
@@ -11,6 +13,8 @@ pub struct Line {
     pub rate: Option<Rate>,
     /// Propagation, one way.
     pub delay: Duration,
+    /// What it is from these times on.
+    pub delays: Vec<(Instant, Duration)>,
     /// Each packet is delayed by up to this more, so that packets overtake each other.
     pub jitter: Duration,
     /// The queue before the transmitter; the packet in transmission counts.
@@ -40,6 +44,7 @@ impl Line {
         Self {
             rate: None,
             delay,
+            delays: Vec::new(),
             jitter: Duration::ZERO,
             queue: QueueLimit::Bytes(u64::MAX),
             loss: 0.0,
@@ -75,6 +80,7 @@ impl Line {
             changes.push((self.until, Change::Duplicate(Probability::ZERO)));
             changes.push((self.until, Change::Jitter(Jitter::None)));
         }
+        changes.extend(self.delays.iter().map(|&(at, delay)| (at, Change::Delay(delay))));
         for (from, to) in &self.down {
             changes.push((*from, Change::Down));
             if *to < Instant::MAX {
@@ -83,6 +89,31 @@ impl Line {
         }
         changes
     }
+}
+
+/// Connects two nodes by lines: the directions of each, from the first node and from the second.
+pub(crate) fn lay<N: Node>(
+    world: &mut World<N>,
+    nodes: [NodeId; 2],
+    lines: &[[Line; 2]],
+    streams: Streams,
+) -> Vec<[LinkId; 2]> {
+    let mut all = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let setup =
+            |from: usize| LinkSetup { name: name(number, from), config: line[from].config(), streams };
+        let (_, _, links) = world.connect(nodes[0], nodes[1], setup(0), setup(1));
+        for (link, line) in links.into_iter().zip(line) {
+            line.changes().into_iter().for_each(|(at, change)| world.schedule_change(at, link, change));
+        }
+        all.push(links);
+    }
+    all
+}
+
+/// A direction's name.
+pub(crate) fn name(line: usize, from: usize) -> String {
+    format!("{line}/{}", if from == 0 { "client" } else { "server" })
 }
 
 /// The same in both directions.

@@ -2,11 +2,11 @@
 
 use crate::datagram::{line_of, reversed};
 use crate::host::Host;
-use crate::line::Line;
+use crate::line::{Line, lay, name};
 use crate::middlebox::Working;
 use crate::stack::Stack;
 use ropewalk_mptcp::Path;
-use ropewalk_sim::{LinkId, LinkSetup, LinkStats, NoTap, NodeId, Streams, World};
+use ropewalk_sim::{LinkId, LinkStats, NoTap, NodeId, Streams, World};
 use ropewalk_units::Instant;
 use ropewalk_wire::Segment;
 
@@ -68,16 +68,7 @@ impl<S: Stack> Network<S> {
         let [client, server] = stacks;
         let client = world.add_node(Host::new(client, boxes(1)));
         let server = world.add_node(Host::new(server, boxes(0)));
-        let mut ids = Vec::new();
-        for (number, line) in lines.iter().enumerate() {
-            let setup =
-                |from: usize| LinkSetup { name: name(number, from), config: line[from].config(), streams };
-            let (_, _, links) = world.connect(client, server, setup(0), setup(1));
-            for (link, line) in links.into_iter().zip(line) {
-                line.changes().into_iter().for_each(|(at, change)| world.schedule_change(at, link, change));
-            }
-            ids.push(links);
-        }
+        let ids = lay(&mut world, [client, server], &lines, streams);
         let mut network = Self { world, lines: ids, over: None, seen: Vec::new(), records: false };
         (0..2).for_each(|side| network.wake(side));
         network
@@ -216,10 +207,6 @@ impl<S: Stack> Network<S> {
     }
 }
 
-fn node(side: usize) -> NodeId {
+pub(crate) fn node(side: usize) -> NodeId {
     NodeId(side as u32)
-}
-
-fn name(line: usize, from: usize) -> String {
-    format!("{line}/{}", if from == 0 { "client" } else { "server" })
 }

@@ -101,6 +101,15 @@ pub struct Signal {
     pub is_sensed: bool,
 }
 
+/// What a radio makes of a signal's power.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Heard {
+    /// Its preamble can be locked on to.
+    pub(crate) locks_on: bool,
+    /// The medium is busy.
+    pub(crate) is_sensed: bool,
+}
+
 impl Signal {
     /// Too far to matter.
     pub const NONE: Self = Self { power_mw: 0.0, is_decodable: false, is_sensed: false };
@@ -193,11 +202,14 @@ impl Propagation {
         }
     }
 
-    /// A signal of this radio's channel after fading: its preamble can be locked on to, it is sensed.
-    pub(crate) fn heard_at(&self, power_mw: f64) -> (bool, bool) {
+    /// A signal of this radio's channel after fading.
+    pub(crate) fn heard_at(&self, power_mw: f64) -> Heard {
         match self {
-            Self::Disk(_) => (true, true),
-            Self::LogDistance(model) => (model.receiver.locks_on(power_mw), model.receiver.senses(power_mw)),
+            Self::Disk(_) => Heard { locks_on: true, is_sensed: true },
+            Self::LogDistance(model) => Heard {
+                locks_on: model.receiver.locks_on(power_mw),
+                is_sensed: model.receiver.senses(power_mw),
+            },
         }
     }
 

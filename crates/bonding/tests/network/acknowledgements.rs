@@ -1,14 +1,14 @@
 //! Packets that are small because they say what has come.
 
 use crate::apps::{ConstantRate, Flow};
-use crate::net::{Bond, Link, at};
+use crate::net::{Bond, at, line};
 use ropewalk_bonding::{Config, PathConfig, PathId, SchedulerConfig};
 
 /// Of those, 52 octets each, the share that goes by the second line: the shorter one, and of this rate.
 fn share_of_the_shorter(mbps: f64) -> f64 {
     let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
     let config = Config::new(paths, SchedulerConfig::RateAware);
-    let both = |mbps: f64, rtt: f64| [Link::new(mbps, rtt / 2.0), Link::new(mbps, rtt / 2.0)];
+    let both = |mbps: f64, rtt: f64| [line(mbps, rtt / 2.0), line(mbps, rtt / 2.0)];
     let mut bond = Bond::new(&config, vec![both(80.0, 20.0), both(mbps, 5.0)], 1);
     let flow = Flow { start: at(5.0), stop: at(8.0), ..Flow::new(1, 0.7, 52) };
     let mut app = ConstantRate::new(vec![flow]);
@@ -16,7 +16,7 @@ fn share_of_the_shorter(mbps: f64) -> f64 {
     bond.run(at(6.0), &mut app);
     let sent = |bond: &Bond| {
         [0, 1].map(|place| {
-            let path = bond.ends[0].path(PathId(place));
+            let path = bond.end(0).path(PathId(place));
             path.sent_packets as f64
         })
     };

@@ -1,6 +1,6 @@
 //! Constant-rate flows, and what is measured of them.
 
-use crate::net::{App, Packet};
+use crate::net::Packet;
 use ropewalk_bonding::{Class, FlowKey};
 use ropewalk_units::{Duration, Instant};
 
@@ -68,15 +68,16 @@ impl ConstantRate {
         let tallies = vec![Tally::default(); flows.len()];
         Self { flows: flows.into_iter().map(|flow| (flow.clone(), flow.start)).collect(), tallies }
     }
-}
 
-impl App for ConstantRate {
-    fn next(&self) -> Instant {
+    /// When the next packet is due.
+    pub(crate) fn next(&self) -> Instant {
         let next = |(flow, next): &(Flow, Instant)| if *next < flow.stop { *next } else { Instant::MAX };
         self.flows.iter().map(next).min().unwrap_or(Instant::MAX)
     }
 
-    fn act(&mut self, now: Instant, out: &mut Vec<(usize, Packet, FlowKey)>) {
+    /// The packets that are due now.
+    pub(crate) fn act(&mut self, now: Instant) -> Vec<(Packet, FlowKey)> {
+        let mut out = Vec::new();
         for (place, (flow, next)) in self.flows.iter_mut().enumerate() {
             if *next > now || *next >= flow.stop {
                 continue;
@@ -86,17 +87,13 @@ impl App for ConstantRate {
             let packet = Packet { flow: place as u32, number: tally.sent, len: flow.len, sent_at: now };
             tally.sent += 1;
             tally.seen.push(None);
-            out.push((0, packet, flow.key));
+            out.push((packet, flow.key));
         }
+        out
     }
 
-    fn receive(
-        &mut self,
-        now: Instant,
-        side: usize,
-        packet: Packet,
-        _out: &mut Vec<(usize, Packet, FlowKey)>,
-    ) {
+    /// A packet came out at this side.
+    pub(crate) fn receive(&mut self, now: Instant, side: usize, packet: Packet) {
         assert_eq!(side, 1, "it was sent from side 0");
         let tally = &mut self.tallies[packet.flow as usize];
         let seen = &mut tally.seen[packet.number as usize];

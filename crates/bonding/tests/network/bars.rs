@@ -2,8 +2,9 @@
 //! 60 Mbit/s, 35 ms round trip. One second of the costs of a start is in every figure unless a test says otherwise.
 
 use crate::apps::{ConstantRate, Flow};
-use crate::net::{Bond, Link, at, ms};
+use crate::net::{Bond, at, line, ms};
 use ropewalk_bonding::{Config, CostFirstConfig, PathConfig, SchedulerConfig};
+use ropewalk_testnet::{Line, both_ways};
 
 fn config(scheduler: SchedulerConfig) -> Config {
     Config::new(vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))], scheduler)
@@ -17,19 +18,17 @@ fn rate_aware() -> Config {
     config(SchedulerConfig::RateAware)
 }
 
-fn both_ways(link: Link) -> [Link; 2] {
-    [link.clone(), link]
-}
-
-fn dsl_and_lte() -> Vec<[Link; 2]> {
-    vec![both_ways(Link::new(64.0, 6.5)), both_ways(Link::new(60.0, 17.5))]
+fn dsl_and_lte() -> Vec<[Line; 2]> {
+    vec![both_ways(line(64.0, 6.5)), both_ways(line(60.0, 17.5))]
 }
 
 /// LTE whose one-way delay swings from 12.5 to 22.5 ms.
-fn swinging() -> Vec<[Link; 2]> {
-    let mut lte = Link::new(60.0, 12.5);
-    lte.swing = Some((ms(10.0), ms(2000.0)));
-    vec![both_ways(Link::new(64.0, 6.5)), both_ways(lte)]
+fn swinging() -> Vec<[Line; 2]> {
+    // A second up, a second down, in steps of 5 ms.
+    let extra = |step: u32| ms(10.0 * (1.0 - (2.0 * f64::from(step % 400) / 400.0 - 1.0).abs()));
+    let delays = (0..6000).map(|step| (at(0.005 * f64::from(step)), ms(12.5) + extra(step))).collect();
+    let lte = Line { delays, ..line(60.0, 12.5) };
+    vec![both_ways(line(64.0, 6.5)), both_ways(lte)]
 }
 
 /// Mbit/s of IP packets such that with the header they are this much on the wire.
@@ -37,7 +36,7 @@ fn offered(mbps: f64) -> Flow {
     Flow::new(1, mbps, 1452)
 }
 
-fn udp(config: &Config, links: Vec<[Link; 2]>, mbps: f64) -> (Bond, ConstantRate) {
+fn udp(config: &Config, links: Vec<[Line; 2]>, mbps: f64) -> (Bond, ConstantRate) {
     let mut bond = Bond::new(config, links, 1);
     let mut flow = offered(mbps);
     flow.stop = at(29.5);
@@ -47,7 +46,7 @@ fn udp(config: &Config, links: Vec<[Link; 2]>, mbps: f64) -> (Bond, ConstantRate
 }
 
 fn share_of_second(bond: &Bond) -> f64 {
-    bond.data_bytes[1] as f64 / (bond.data_bytes[0] + bond.data_bytes[1]) as f64
+    bond.data_bytes()[1] as f64 / (bond.data_bytes()[0] + bond.data_bytes()[1]) as f64
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Paths that die and return, and classes of traffic.
 
 use crate::apps::{ConstantRate, Flow};
-use crate::net::{Bond, Link, at, ms};
+use crate::net::{Bond, at, line, ms};
 use ropewalk_bonding::{
     Class, Config, CostFirstConfig, Event, FlowAwareConfig, PathConfig, PathId, PathState, SchedulerConfig,
 };
+use ropewalk_testnet::{Line, both_ways};
 use ropewalk_units::{Duration, Instant};
 
 fn every_scheduler() -> Vec<Config> {
@@ -23,9 +24,8 @@ fn config(scheduler: SchedulerConfig) -> Config {
     Config::new(vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))], scheduler)
 }
 
-fn links() -> Vec<[Link; 2]> {
-    let both = |link: Link| [link.clone(), link];
-    vec![both(Link::new(64.0, 6.5)), both(Link::new(60.0, 17.5))]
+fn links() -> Vec<[Line; 2]> {
+    vec![both_ways(line(64.0, 6.5)), both_ways(line(60.0, 17.5))]
 }
 
 /// 500 packets/s.
@@ -36,8 +36,8 @@ fn steady(stop: f64) -> Flow {
 /// When side 0 first noted, after `from`, that the path is in this state.
 fn noted(bond: &Bond, from: Instant, path: PathId, state: PathState) -> Option<Duration> {
     let is_it = |event: &Event| matches!(event, Event::PathStateChanged { path: p, to, .. } if (*p, *to) == (path, state));
-    let found = bond.events.iter().find(|(at, side, event)| *at >= from && *side == 0 && is_it(event));
-    found.map(|(at, _, _)| *at - from)
+    let found = bond.events(0).iter().find(|(at, event)| *at >= from && is_it(event));
+    found.map(|(at, _)| *at - from)
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn a_silent_death_costs_little_and_the_path_is_used_again() {
         for dead in [0, 1] {
             let mut links = links();
             for direction in &mut links[dead] {
-                direction.dead.push((dies, returns));
+                direction.down.push((dies, returns));
             }
             let mut bond = Bond::new(&config, links, 3);
             let mut app = ConstantRate::new(vec![steady(30.0)]);
             bond.run(at(24.0), &mut app);
-            let before = bond.data_bytes[dead];
+            let before = bond.data_bytes()[dead];
             bond.run(at(31.0), &mut app);
             let lost = app.tallies[0].seen.iter().filter(|seen| seen.is_none()).count();
             assert!(lost <= 150, "{lost} packets lost with {:?}", config.scheduler);
@@ -70,7 +70,7 @@ fn a_silent_death_costs_little_and_the_path_is_used_again() {
             assert!(up <= ms(1000.0), "up after {up}");
             // The first path carries this flow whenever it can, whatever the scheduler.
             let is_used = dead == 0 || matches!(config.scheduler, SchedulerConfig::Redundant);
-            assert!(!is_used || bond.data_bytes[dead] > before, "not used again by {:?}", config.scheduler);
+            assert!(!is_used || bond.data_bytes()[dead] > before, "not used again by {:?}", config.scheduler);
             assert_eq!(app.tallies[0].out_of_order + app.tallies[0].duplicates, 0);
         }
     }
@@ -82,9 +82,8 @@ fn a_death_is_noticed_within_300_ms_however_long_the_path_is_up_to_200_ms() {
     for delay in [1.0, 6.5, 25.0, 40.0, 75.0, 100.0] {
         for (phase, is_sending) in (0..10).flat_map(|phase| [(phase, true), (phase, false)]) {
             let dies = at(3.0 + 0.0073 * f64::from(phase));
-            let both = |link: Link| [link.clone(), link];
-            let mut links = vec![both(Link::new(64.0, delay)), both(Link::new(60.0, 17.5))];
-            links[0].iter_mut().for_each(|direction| direction.dead.push((dies, at(9.0))));
+            let mut links = vec![both_ways(line(64.0, delay)), both_ways(line(60.0, 17.5))];
+            links[0].iter_mut().for_each(|direction| direction.down.push((dies, at(9.0))));
             let mut bond = Bond::new(&config(SchedulerConfig::Redundant), links, 3);
             let mut app = ConstantRate::new(vec![steady(if is_sending { 3.9 } else { 1.1 })]);
             bond.run(at(4.0), &mut app);
@@ -104,14 +103,13 @@ fn a_death_is_noticed_within_300_ms_however_long_the_path_is_up_to_200_ms() {
 #[test]
 fn a_path_whose_way_back_is_dead_still_carries_data() {
     let mut links = links();
-    links[0][1].dead.push((at(2.0), at(20.0)));
+    links[0][1].down.push((at(2.0), at(20.0)));
     let mut bond = Bond::new(&config(SchedulerConfig::RateAware), links, 3);
     let mut app = ConstantRate::new(vec![steady(9.9)]);
     bond.run(at(5.0), &mut app);
-    let before = bond.data_bytes;
-    bond.data_bytes = vec![0, 0];
+    let before = bond.data_bytes().to_vec();
     bond.run(at(10.0), &mut app);
-    assert_eq!(bond.data_bytes[1], 0, "all of it stays on the first path ({before:?} before)");
+    assert_eq!(bond.data_bytes()[1], before[1], "all of it stays on the first path ({before:?} before)");
     assert_eq!(app.tallies[0].delivered, app.tallies[0].sent);
 }
 
@@ -120,19 +118,17 @@ fn while_all_paths_are_down_packets_go_on_the_one_heard_last_and_it_is_said() {
     let mut links = links();
     for (path, since) in [(0, 1.0), (1, 1.2)] {
         for link in &mut links[path] {
-            link.dead.push((at(since), at(3.0)));
+            link.down.push((at(since), at(3.0)));
         }
     }
     let mut bond = Bond::new(&config(SchedulerConfig::Redundant), links, 3);
     let mut app = ConstantRate::new(vec![steady(5.0)]);
     bond.run(at(6.0), &mut app);
-    let said: Vec<Instant> = (bond.events.iter())
-        .filter(|(_, side, event)| (*side, *event) == (0, Event::NoPath))
-        .map(|(when, ..)| *when)
-        .collect();
+    let said: Vec<Instant> =
+        (bond.events(0).iter()).filter(|(_, event)| *event == Event::NoPath).map(|(when, _)| *when).collect();
     assert!(matches!(said[..], [when] if (at(1.4)..at(1.5)).contains(&when)), "once: {said:?}");
     assert_eq!(bond.unsent(), 0);
-    let sent = bond.links.iter().map(|[there, _]| there.dropped).collect::<Vec<_>>();
+    let sent = [0, 1].map(|line| bond.dropped(line));
     assert!(sent[1] > 700 && sent[0] < 250, "{sent:?} sent in vain");
     // Three answers later both would be up again; this one had not to wait for them.
     assert!(app.tallies[0].seen[1502..].iter().all(Option::is_some), "all of it as soon as they return");
@@ -150,7 +146,7 @@ fn redundant_copies_survive_the_loss_of_either_path() {
     let lost = 1.0 - tally.delivered as f64 / tally.sent as f64;
     assert!(lost < 0.006, "5 % of 5 % is 0.25 %, lost {lost}");
     assert_eq!(tally.duplicates, 0);
-    let receiver = bond.ends[1].resequencer();
+    let receiver = bond.end(1).resequencer();
     assert!(receiver.duplicates > 8000, "{receiver:?}");
 }
 
@@ -189,7 +185,7 @@ fn a_flow_that_fits_the_first_path_stays_on_it() {
     let mut bond = Bond::new(&config, links(), 5);
     let mut app = ConstantRate::new(vec![small()]);
     bond.run(at(21.0), &mut app);
-    let second = bond.ends[0].path(PathId(1));
+    let second = bond.end(0).path(PathId(1));
     let data = second.sent_packets;
     assert!(data <= 20, "{data} packets left it");
 
@@ -198,7 +194,7 @@ fn a_flow_that_fits_the_first_path_stays_on_it() {
     let mut bond = Bond::new(&config, links(), 5);
     let mut app = ConstantRate::new(vec![small(), large]);
     bond.run(at(21.0), &mut app);
-    let share = bond.data_bytes[1] as f64 / (bond.data_bytes[0] + bond.data_bytes[1]) as f64;
+    let share = bond.data_bytes()[1] as f64 / (bond.data_bytes()[0] + bond.data_bytes()[1]) as f64;
     let least = 1.0 - 64.0 / (88.0 * 1500.0 / 1452.0);
     assert!((least - 0.02..least + 0.05).contains(&share), "share {share}, least {least}");
     for tally in &app.tallies {
@@ -214,12 +210,12 @@ fn loss_is_counted_per_path() {
     let mut bond = Bond::new(&config(SchedulerConfig::Redundant), links, 5);
     let mut app = ConstantRate::new(vec![steady(20.0)]);
     bond.run(at(21.0), &mut app);
-    let (dsl, lte) = (bond.ends[0].path(PathId(0)), bond.ends[0].path(PathId(1)));
+    let (dsl, lte) = (bond.end(0).path(PathId(0)), bond.end(0).path(PathId(1)));
     assert_eq!((dsl.lost_reported, dsl.lost_reported_bytes), (0, 0));
     let share = lte.lost_reported as f64 / lte.sent_packets as f64;
     assert!((0.09..0.11).contains(&share), "{share}");
     assert_eq!(lte.lost_reported_bytes, lte.lost_reported * 1048);
-    assert_eq!(bond.ends[1].path(PathId(1)).lost_received, lte.lost_reported);
+    assert_eq!(bond.end(1).path(PathId(1)).lost_received, lte.lost_reported);
     let rtt = lte.srtt.expect("measured").as_secs_f64();
     assert!((0.035..0.036).contains(&rtt), "srtt {rtt} s");
 }

@@ -1,11 +1,12 @@
 //! What must hold whatever the paths do.
 
 use crate::apps::{ConstantRate, Flow};
-use crate::net::{Bond, Link, at, ms};
+use crate::net::{Bond, at, line, ms};
 use proptest::prelude::*;
 use ropewalk_bonding::{
     Class, Config, CostFirstConfig, FlowAwareConfig, Order, PathConfig, SchedulerConfig, WrrConfig,
 };
+use ropewalk_testnet::{Line, QueueLimit};
 use ropewalk_units::Duration;
 
 fn scheduler() -> impl Strategy<Value = SchedulerConfig> {
@@ -23,14 +24,14 @@ fn scheduler() -> impl Strategy<Value = SchedulerConfig> {
 }
 
 /// Loses, duplicates, reorders, delays, dies.
-fn foul_link() -> impl Strategy<Value = [Link; 2]> {
-    let numbers = (1.0..80.0f64, 0.0..100.0f64, 5usize..200, 0.0..0.3f64, 0.0..0.2f64, 0.0..30.0f64);
+fn foul_link() -> impl Strategy<Value = [Line; 2]> {
+    let numbers = (1.0..80.0f64, 0.0..100.0f64, 5u32..200, 0.0..0.3f64, 0.0..0.2f64, 0.0..30.0f64);
     (numbers, proptest::option::of((0.0..2.0f64, 0.0..2.0f64))).prop_map(|(numbers, dead)| {
         let (mbps, delay, queue, loss, duplication, reordering) = numbers;
-        let mut link = Link::new(mbps, delay);
-        (link.queue, link.loss, link.duplication, link.reordering) =
-            (queue, loss, duplication, ms(reordering));
-        link.dead = dead.map(|(from, length)| (at(from), at(from + length))).into_iter().collect();
+        let mut link = line(mbps, delay);
+        link.queue = QueueLimit::Packets(queue + 1);
+        (link.loss, link.duplicates, link.jitter) = (loss, duplication, ms(reordering));
+        link.down = dead.map(|(from, length)| (at(from), at(from + length))).into_iter().collect();
         [link.clone(), link]
     })
 }
@@ -99,7 +100,7 @@ proptest! {
         let mut app = ConstantRate::new(flows.clone());
         for step in 0..35 {
             bond.run(at(0.1 * f64::from(step)), &mut app);
-            for end in &bond.ends {
+            for end in [bond.end(0), bond.end(1)] {
                 let view = end.resequencer();
                 prop_assert!(view.max_depth_packets <= max_packets);
                 for path in end.paths() {
@@ -111,7 +112,7 @@ proptest! {
         }
         // What was too much for the paths waits before them.
         bond.run(at(90.0), &mut app);
-        let view = bond.ends[1].resequencer();
+        let view = bond.end(1).resequencer();
         prop_assert_eq!(view.depth_packets, 0, "nothing waits for ever");
         prop_assert_eq!(view.depth_bytes, 0);
         prop_assert_eq!(view.delivered, app.tallies.iter().map(|tally| tally.delivered).sum::<u64>());
@@ -138,14 +139,14 @@ proptest! {
     ) {
         let links = enough(&scheduler, links);
         let config = config(scheduler, order, 8192, links.len());
-        let both = |&(mbps, delay): &(f64, f64)| [Link::new(mbps, delay), Link::new(mbps, delay)];
+        let both = |&(mbps, delay): &(f64, f64)| [line(mbps, delay), line(mbps, delay)];
         let mut bond = Bond::new(&config, links.iter().map(both).collect(), seed);
         let mut app = ConstantRate::new(modest(flows));
         bond.run(at(4.0), &mut app);
         for tally in &app.tallies {
-            prop_assert_eq!(tally.delivered, tally.sent, "{} unsent, {} refused, {:?}", bond.unsent(), bond.refused, bond.ends[1].resequencer());
+            prop_assert_eq!(tally.delivered, tally.sent, "{} unsent, {} refused, {:?}", bond.unsent(), bond.refused(), bond.end(1).resequencer());
         }
-        prop_assert_eq!(bond.ends[1].resequencer().given_up, 0);
+        prop_assert_eq!(bond.end(1).resequencer().given_up, 0);
         prop_assert_eq!(bond.unsent(), 0);
     }
 
@@ -160,8 +161,8 @@ proptest! {
         let links = enough(&scheduler, links);
         let config = config(scheduler, order, 8192, links.len());
         let both = |&(mbps, delay, reordering): &(f64, f64, f64)| {
-            let mut link = Link::new(mbps, delay);
-            link.reordering = ms(reordering);
+            let mut link = line(mbps, delay);
+            link.jitter = ms(reordering);
             [link.clone(), link]
         };
         let mut bond = Bond::new(&config, links.iter().map(both).collect(), seed);
@@ -169,15 +170,16 @@ proptest! {
         let mut app = ConstantRate::new(flows.clone());
         bond.run(at(4.0), &mut app);
         for (tally, flow) in app.tallies.iter().zip(&flows) {
-            prop_assert_eq!(tally.delivered, tally.sent, "{} unsent, {} refused, {:?}", bond.unsent(), bond.refused, bond.ends[1].resequencer());
+            prop_assert_eq!(tally.delivered, tally.sent, "{} unsent, {} refused, {:?}", bond.unsent(), bond.refused(), bond.end(1).resequencer());
             let is_ordered = order == Order::Global || flow.key.class.is_ordered();
             prop_assert!(!is_ordered || tally.out_of_order == 0, "{} out of order", tally.out_of_order);
         }
-        prop_assert_eq!(bond.ends[1].resequencer().given_up, 0);
+        prop_assert_eq!(bond.end(1).resequencer().given_up, 0);
         prop_assert_eq!(bond.unsent(), 0);
-        for ((sender, receiver), link) in bond.ends[0].paths().zip(bond.ends[1].paths()).zip(&bond.links) {
+        let dropped: Vec<u64> = (0..links.len()).map(|line| bond.dropped(line)).collect();
+        for ((sender, receiver), dropped) in bond.end(0).paths().zip(bond.end(1).paths()).zip(dropped) {
             prop_assert_eq!(sender.lost_reported, receiver.lost_received);
-            prop_assert!(sender.lost_reported <= link[0].dropped, "something late counts as lost");
+            prop_assert!(sender.lost_reported <= dropped, "something late counts as lost");
         }
     }
 }
@@ -204,7 +206,7 @@ proptest! {
         let config = config(scheduler, Order::PerFlow, 8192, links.len());
         let whole: f64 = links.iter().map(|(mbps, _)| mbps).sum();
         let both = |&(mbps, longer): &(f64, f64)| {
-            let link = Link::new(mbps, shortest * longer);
+            let link = line(mbps, shortest * longer);
             [link.clone(), link]
         };
         let mut bond = Bond::new(&config, links.iter().map(both).collect(), seed);
@@ -217,7 +219,7 @@ proptest! {
         for tally in &app.tallies {
             let first = (tally.sent as f64 * start / 5.0) as usize;
             let lost = tally.loss_from(first);
-            prop_assert!(lost == 0.0, "{} lost after {} s, {} refused, {} unsent", lost, start, bond.refused, bond.unsent());
+            prop_assert!(lost == 0.0, "{} lost after {} s, {} refused, {} unsent", lost, start, bond.refused(), bond.unsent());
             prop_assert_eq!(tally.out_of_order + tally.duplicates, 0);
         }
     }

@@ -1,7 +1,7 @@
 //! What a path loses is sent again.
 
 use crate::apps::{ConstantRate, Flow, Tally};
-use crate::net::{Bond, Link, at};
+use crate::net::{Bond, at, line};
 use ropewalk_bonding::{Class, Config, Order, PathConfig, PathId, SchedulerConfig};
 use ropewalk_units::Duration;
 
@@ -13,7 +13,7 @@ fn config() -> Config {
 /// Ten seconds of 60 Mbit/s over 40 + 40 Mbit/s (10 and 30 ms of round trip), each losing this share of what it carries, either way.
 fn run(config: &Config, loss: f64, class: Class) -> (Bond, Tally) {
     let link = |ms: f64| {
-        let mut link = Link::new(40.0, ms);
+        let mut link = line(40.0, ms);
         link.loss = loss;
         link
     };
@@ -37,11 +37,11 @@ fn a_flow_misses_nothing_of_what_lossy_paths_lose() {
     assert_eq!(tally.out_of_order, 0);
     // Lost thrice in a row: a packet, and its repair or the request for that, twice.
     assert!(undelivered(&tally) <= 1e-4, "{} of {}", tally.sent - tally.delivered, tally.sent);
-    let views = || [0, 1].map(|path| bond.ends[0].path(PathId(path)));
+    let views = || [0, 1].map(|path| bond.end(0).path(PathId(path)));
     let lost: u64 = views().iter().map(|view| view.lost_reported).sum();
     let repaired: u64 = views().iter().map(|view| view.repaired).sum();
     assert!(lost as f64 >= 0.008 * tally.sent as f64, "{lost} lost: repairs do not hide what the paths do");
-    assert_eq!(repaired, bond.repairs[0]);
+    assert_eq!(repaired, bond.repairs()[0]);
     assert!((0.9..=1.2).contains(&(repaired as f64 / lost as f64)), "{repaired} sent again of {lost}");
     // The last of the flow waits for a keepalive that shows it to be missing, and for its repair.
     assert!(
@@ -54,14 +54,14 @@ fn a_flow_misses_nothing_of_what_lossy_paths_lose() {
 #[test]
 fn paths_that_lose_a_fifth_are_not_refilled() {
     let (bond, tally) = run(&config(), 0.2, Class::Normal);
-    assert!(bond.repairs[0] <= tally.sent / 8 + 2 * 64, "{} of {}", bond.repairs[0], tally.sent);
+    assert!(bond.repairs()[0] <= tally.sent / 8 + 2 * 64, "{} of {}", bond.repairs()[0], tally.sent);
 }
 
 #[test]
 fn nothing_is_sent_again_for_who_does_not_wait_for_it() {
     let undelivered_of = |config: &Config, class: Class| {
         let (bond, tally) = run(config, 0.01, class);
-        assert_eq!(bond.repairs, [0, 0]);
+        assert_eq!(bond.repairs(), [0, 0]);
         undelivered(&tally)
     };
     let without = |change: fn(&mut Config)| {

@@ -1,7 +1,7 @@
 //! Datagrams that do not wait for anything to be known.
 
 use crate::apps::{ConstantRate, Flow};
-use crate::net::{Bond, Link, at};
+use crate::net::{Bond, at, line};
 use ropewalk_bonding::{Config, CostFirstConfig, FlowAwareConfig, PathConfig, SchedulerConfig};
 
 /// Lines of (Mbit/s, round trip in ms), and the greatest loads in Mbit/s of which nothing is lost: once the bond is up, and from
@@ -31,7 +31,7 @@ fn schedulers() -> [SchedulerConfig; 3] {
 /// Datagrams lost and dropped of a load that begins at `start`.
 fn lost(lines: &[(f64, f64)], scheduler: SchedulerConfig, mbps: f64, start: f64) -> u64 {
     let paths = (0..lines.len()).map(|place| PathConfig::new(format!("p{place}"), Some(place as u32)));
-    let both = |&(mbps, rtt): &(f64, f64)| [Link::new(mbps, rtt / 2.0), Link::new(mbps, rtt / 2.0)];
+    let both = |&(mbps, rtt): &(f64, f64)| [line(mbps, rtt / 2.0), line(mbps, rtt / 2.0)];
     let config = Config::new(paths.collect(), scheduler);
     let mut bond = Bond::new(&config, lines.iter().map(both).collect(), 1);
     let flow = Flow { start: at(start), stop: at(start + 3.0), ..Flow::new(1, mbps, 1428) };

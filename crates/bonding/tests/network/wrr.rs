@@ -1,8 +1,9 @@
 //! The paper's scheduler over two links: its loss feedback moves the excess, and hands it back.
 
 use crate::apps::{ConstantRate, Flow};
-use crate::net::{Bond, Link, at, ms};
+use crate::net::{Bond, at, line, ms};
 use ropewalk_bonding::{Config, Order, PathConfig, PathId, SchedulerConfig, WrrConfig};
+use ropewalk_testnet::{Line, both_ways};
 
 fn papers(gain: f64, decrement_ms: f64) -> Config {
     let wrr = WrrConfig { gain, decrement_delay: ms(decrement_ms), ..WrrConfig::default() };
@@ -14,9 +15,8 @@ fn papers(gain: f64, decrement_ms: f64) -> Config {
     config
 }
 
-fn links() -> Vec<[Link; 2]> {
-    let both = |link: Link| [link.clone(), link];
-    vec![both(Link::new(64.0, 6.5)), both(Link::new(60.0, 17.5))]
+fn links() -> Vec<[Line; 2]> {
+    vec![both_ways(line(64.0, 6.5)), both_ways(line(60.0, 17.5))]
 }
 
 #[test]
@@ -26,11 +26,11 @@ fn excess_moves_to_the_costly_line_and_back() {
     let excess = Flow { start: at(5.0), stop: at(15.0), ..Flow::new(1, 40.0, 1452) };
     let mut app = ConstantRate::new(vec![low, excess]);
     bond.run(at(5.0), &mut app);
-    assert_eq!(bond.data_bytes[1], 0, "40 Mbit/s fit the first line");
+    assert_eq!(bond.data_bytes()[1], 0, "40 Mbit/s fit the first line");
     let mut weights = Vec::new();
     for step in 0..250 {
         bond.run(at(5.0 + 0.1 * f64::from(step)), &mut app);
-        weights.push(bond.ends[0].path(PathId(1)).weight);
+        weights.push(bond.end(0).path(PathId(1)).weight);
     }
     assert!(weights.iter().all(|&weight| weight <= 45));
     assert!(
@@ -39,7 +39,7 @@ fn excess_moves_to_the_costly_line_and_back() {
     );
     // From 45 at most, one every 50 ms once there was no loss for 250 ms.
     assert_eq!(weights[130..].iter().max(), Some(&0), "{weights:?}");
-    assert_eq!(bond.ends[0].path(PathId(0)).weight, 50);
+    assert_eq!(bond.end(0).path(PathId(0)).weight, 50);
     let lost = app.tallies.iter().map(|tally| tally.sent - tally.delivered).sum::<u64>();
     let sent = app.tallies.iter().map(|tally| tally.sent).sum::<u64>();
     assert!(lost > 0, "this scheduler lives on loss");
@@ -70,9 +70,10 @@ fn three_lines_are_filled_by_cost_and_left_in_reverse() {
     let flow = |hash, from, to| Flow { start: at(from), stop: at(to), ..Flow::new(hash, 50.0, 1452) };
     let mut app = ConstantRate::new(vec![flow(1, 0.0, 50.0), flow(2, 5.0, 35.0), flow(3, 15.0, 25.0)]);
     let mut share = |until: f64| {
-        let before = bond.data_bytes.clone();
+        let before = bond.data_bytes().to_vec();
         bond.run(at(until), &mut app);
-        let sent: Vec<u64> = bond.data_bytes.iter().zip(&before).map(|(now, before)| now - before).collect();
+        let sent: Vec<u64> =
+            bond.data_bytes().iter().zip(&before).map(|(now, before)| now - before).collect();
         let whole: u64 = sent.iter().sum();
         [0, 1, 2].map(|path| sent[path] as f64 / whole as f64)
     };

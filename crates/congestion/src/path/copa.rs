@@ -76,11 +76,24 @@ impl Largest {
     }
 }
 
+/// Where the window goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Direction {
+    Up,
+    Down,
+}
+
+impl Direction {
+    const fn up_if(grows: bool) -> Self {
+        if grows { Self::Up } else { Self::Down }
+    }
+}
+
 /// How the default mode moves the window.
 #[derive(Clone, Copy, Debug)]
 struct Velocity {
     value: f64,
-    up: bool,
+    direction: Direction,
     rounds: u32,
     cwnd_before: u32,
 }
@@ -88,8 +101,8 @@ struct Velocity {
 impl Velocity {
     /// The direction changes. Copa begins anew with 1; here a report is a round late, so that half of the velocity takes back what
     /// was too much.
-    fn turn(&mut self, up: bool) {
-        *self = Self { value: (self.value / 2.0).max(1.0), up, rounds: 0, ..*self };
+    fn turn(&mut self, direction: Direction) {
+        *self = Self { value: (self.value / 2.0).max(1.0), direction, rounds: 0, ..*self };
     }
 }
 
@@ -140,7 +153,7 @@ impl PathCopa {
             bbr: PathBbr::new(seed, size, now),
             mode: Mode::SlowStart,
             delays: Delays::default(),
-            velocity: Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: 0 },
+            velocity: Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: 0 },
             round_ends: 0,
             lost: 0,
             delivered_at_judgement: 0,
@@ -226,7 +239,8 @@ impl PathCopa {
         self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
         let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(pipe.max(self.floor()));
-        self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
+        self.velocity =
+            Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
         self.mode = Mode::Default;
     }
 
@@ -237,17 +251,17 @@ impl PathCopa {
 
     /// §2.1: ± v/(δ cwnd) packets for each packet delivered.
     fn default_step(&mut self, now: Instant, sample: &PathSample) {
-        let up = self.wants_more();
-        if up && (!sample.rate.is_cwnd_limited || now < self.held_until) {
+        let direction = Direction::up_if(self.wants_more());
+        if direction == Direction::Up && (!sample.rate.is_cwnd_limited || now < self.held_until) {
             return;
         }
         let acked = f64::from(sample.rate.newly_acked) / f64::from(self.window.smss);
         let step = self.velocity.value / (self.delta() * self.window.segments()) * acked;
         let step = step.min(acked * GROWTH) * f64::from(self.window.smss);
-        self.window.shift(if up { step } else { -step });
+        self.window.shift(if direction == Direction::Up { step } else { -step });
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
-        if up != self.velocity.up {
-            self.velocity.turn(up);
+        if direction != self.velocity.direction {
+            self.velocity.turn(direction);
         }
     }
 
@@ -255,17 +269,17 @@ impl PathCopa {
     fn update_velocity(&mut self) {
         let velocity = &mut self.velocity;
         let before = std::mem::replace(&mut velocity.cwnd_before, self.window.cwnd);
-        let up = self.window.cwnd > before;
+        let direction = Direction::up_if(self.window.cwnd > before);
         if self.window.cwnd == before {
             // Nothing was tried.
             (velocity.value, velocity.rounds) = (1.0, 0);
-        } else if up == velocity.up {
+        } else if direction == velocity.direction {
             velocity.rounds += 1;
             if velocity.rounds >= STEADY_ROUNDS {
                 velocity.value *= 2.0;
             }
         } else {
-            velocity.turn(up);
+            velocity.turn(direction);
         }
     }
 
@@ -313,7 +327,8 @@ impl PathCopa {
     fn shrink_to_rate(&mut self, now: Instant) {
         let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(self.window.cwnd.min(pipe.max(self.floor())));
-        self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
+        self.velocity =
+            Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
         self.held_until = now + PROBE_WAIT;
     }
 
@@ -328,7 +343,8 @@ impl PathCopa {
         self.bandwidth = Largest::default();
         let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(pipe.max(self.floor()));
-        self.velocity = Velocity { value: 1.0, up: true, rounds: 0, cwnd_before: self.window.cwnd };
+        self.velocity =
+            Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
         self.mode = Mode::Default;
         self.full_rounds = -FULL_ROUNDS;
     }

@@ -2,6 +2,7 @@
 
 use super::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Spread, Transparent};
 use crate::rate_sample::{LostPacket, PacketState};
+use ropewalk_adversary::{Random, Source};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
@@ -23,7 +24,7 @@ struct Line<C> {
     foreign: Duration,
     /// The times of a report are longer by up to so much, all by the same.
     jitter: Duration,
-    random: u64,
+    random: Random,
     /// Nothing is to be sent.
     idle: bool,
     free: Instant,
@@ -46,7 +47,7 @@ impl<C: PathController> Line<C> {
             lose_each: 0,
             foreign: Duration::ZERO,
             jitter: Duration::ZERO,
-            random: 1,
+            random: Random::new(1),
             idle: false,
             free: Instant::ZERO,
             sent: 0,
@@ -78,10 +79,7 @@ impl<C: PathController> Line<C> {
         let told = |at: Instant| at + self.one_way <= self.now;
         let came = |arrival: &Option<Instant>| arrival.is_some_and(told);
         let Some(last) = self.flying.iter().rposition(|(arrival, _)| came(arrival)) else { return };
-        // Knuth's MMIX generator.
-        self.random =
-            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let jitter = self.jitter.mul_f64((self.random >> 40) as f64 / (1 << 24) as f64);
+        let jitter = self.jitter.mul_f64((self.random.next() >> 40) as f64 / (1 << 24) as f64);
         let (mut least, mut newest) = (Duration::MAX, Duration::MAX);
         for (arrival, state) in self.flying.drain(..=last) {
             let Some(arrival) = arrival else {

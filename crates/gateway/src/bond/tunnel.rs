@@ -67,7 +67,7 @@ pub struct Inside {
 struct Length {
     search: Search,
     /// What the other end has found for its direction.
-    told: u16,
+    peers: u16,
 }
 
 /// A bond's end, its keys, and where its paths lead.
@@ -204,7 +204,7 @@ impl Tunnel {
         transport: Transport,
         now: Instant,
     ) -> Result<Self, ConfigError> {
-        let lengths = lengths.into_iter().map(|most| Length { search: Search::new(most, now), told: most });
+        let lengths = lengths.into_iter().map(|most| Length { search: Search::new(most, now), peers: most });
         Ok(Self {
             lengths: lengths.take(config.paths.len()).collect(),
             answers: VecDeque::new(),
@@ -300,7 +300,7 @@ impl Tunnel {
 
     /// The longest that goes, and comes, by every path.
     fn inner_mtu_of_both(&self) -> u16 {
-        self.inner_of(|length| length.search.limit().min(length.told))
+        self.inner_of(|length| length.search.limit().min(length.peers))
     }
 
     /// A sealed datagram of one of its sessions. What the other end says of the session itself.
@@ -341,14 +341,14 @@ impl Tunnel {
         if first >> 4 == SESSION {
             return self.hear(now, opened.path, opened.plain);
         }
-        let taken = self.take(now, opened.path, opened.plain);
+        let taken = self.process(now, opened.path, opened.plain);
         if let Err(reason) = taken {
             self.drops.count(reason);
         }
         None
     }
 
-    fn take(&mut self, now: Instant, path: PathId, plain: &[u8]) -> Result<(), Reason> {
+    fn process(&mut self, now: Instant, path: PathId, plain: &[u8]) -> Result<(), Reason> {
         let datagram = read(plain).ok_or(Reason::NotUnderstood)?;
         let named = match &datagram {
             Datagram::Data(..) => None,
@@ -367,8 +367,8 @@ impl Tunnel {
             ([CLOSE, 0, ..], _) => Some(Ending::Over),
             ([CLOSE, 1, ..], _) => Some(Ending::Displaced),
             ([PROBE, _, _, _, _, _, ..], Some(length)) => {
-                let (number, told) = (field(plain, 2), field(plain, 4));
-                length.told = told.max(LEAST);
+                let (number, found) = (field(plain, 2), field(plain, 4));
+                length.peers = found.max(LEAST);
                 if self.answers.len() < ANSWERS {
                     self.answers.push_back((path, number));
                 }

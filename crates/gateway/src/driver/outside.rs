@@ -33,8 +33,8 @@ pub(super) struct Outlet {
     socket: Option<Opened>,
     batch: Batch,
     retry_at: Instant,
-    /// What was told last, so that it is told once.
-    told: Option<String>,
+    /// The last warning, which is given once.
+    warned: Option<String>,
 }
 
 /// A socket, and what the kernel does for it.
@@ -77,7 +77,7 @@ impl Outlet {
             socket: None,
             batch: Batch::default(),
             retry_at: now,
-            told: None,
+            warned: None,
         };
         outlet.retry(now);
         outlet
@@ -134,7 +134,7 @@ impl Outlet {
         }
         match self.open() {
             Ok(opened) => {
-                if self.told.take().is_some() {
+                if self.warned.take().is_some() {
                     tracing::info!(interface = self.interface, local = %self.local, "the path's socket is there again");
                 }
                 self.note_refusals(&opened);
@@ -161,9 +161,9 @@ impl Outlet {
         self.socket = None;
         self.retry_at = now + RETRY;
         let text = error.to_string();
-        if self.told.as_ref() != Some(&text) {
+        if self.warned.as_ref() != Some(&text) {
             tracing::warn!(interface = self.interface, local = %self.local, reason = text, "no socket for a path; it is tried again");
-            self.told = Some(text);
+            self.warned = Some(text);
         }
     }
 

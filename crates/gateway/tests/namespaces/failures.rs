@@ -11,10 +11,7 @@ fn a_process_that_stands_still_is_borne() {
     if !possible() {
         return;
     }
-    let mut net = Net::new();
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let net = Net::with_tunnel();
     for end in ["site", "hub"] {
         must(&format!("kill -STOP {}", net.pid(end)));
         thread::sleep(Duration::from_secs(5));

@@ -7,10 +7,7 @@ fn an_interface_that_goes_and_comes_is_used_again() {
     if !possible() {
         return;
     }
-    let mut net = Net::new();
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let net = Net::with_tunnel();
     let (hub, site) = (net.ns("hub"), net.ns("site"));
     must(&format!("ip -n {site} link del lte"));
     net.until("it is missed", || net.log("site").contains("its interface has gone"));
@@ -28,10 +25,7 @@ fn an_address_that_changes_is_followed() {
     if !possible() {
         return;
     }
-    let mut net = Net::new();
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let net = Net::with_tunnel();
     let site = net.ns("site");
     must(&format!(
         "ip -n {site} address del 192.0.2.2/24 dev lte && ip -n {site} address add 192.0.2.77/24 dev lte"
@@ -57,9 +51,7 @@ fn a_line_that_carries_less_is_found_and_nothing_is_too_long_for_it() {
     must(&format!("ip -n {hub} link set lte mtu 1400"));
     // A bond that segments nothing: this kind of line lets through what it would segment itself.
     net.configure_more("site", "[offload]\nsend = false\n");
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    net.open_tunnel();
     let carries = |end: &str| net.status(end)["peers"][0]["bond"]["paths"][1]["mtu"].as_u64().unwrap_or(0);
     net.until("both ends know it", || {
         (1400 - 4..=1404).contains(&carries("site")) && (1400 - 4..=1404).contains(&carries("hub"))
@@ -78,8 +70,6 @@ fn it_works_without_what_the_kernel_could_do() {
     }
     let mut net = Net::new();
     net.configure_more("hub", "[offload]\ntun = false\nsend = false\nreceive = false\n");
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    net.open_tunnel();
     assert!(net.transfer(4_000_000), "one end has it, the other not");
 }

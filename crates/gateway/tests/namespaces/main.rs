@@ -22,9 +22,7 @@ fn two_lines_carry_ping_and_tcp_and_the_end_leaves_nothing() {
     }
     let mut net = Net::new();
     let before = rules(&net);
-    net.start("hub");
-    net.start("site");
-    net.until("the hub answers through the tunnel", || net.pings("site", "10.9.0.1"));
+    net.open_tunnel();
     assert!(net.pings("hub", "10.9.0.2") && net.pings("site", "fd09::1"), "both ways, and IPv6");
     assert!(net.transfer(8_000_000), "every octet as it was");
     let status = net.status("site");
@@ -57,9 +55,7 @@ fn a_line_that_dies_and_a_daemon_that_is_killed_are_borne() {
     }
     let mut net = Net::new();
     let before = rules(&net);
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    net.open_tunnel();
     must(&format!("ip -n {} link set dsl down", net.ns("hub")));
     net.until("the first line is given up", || net.log("site").contains("path dsl is down"));
     assert!(net.transfer(1_000_000), "the other line carries all");
@@ -85,10 +81,7 @@ fn paths_change_while_it_runs() {
     if !possible() {
         return;
     }
-    let mut net = Net::new();
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let net = Net::with_tunnel();
     let control = format!("--control {}", net.path("site.sock").display());
     let path = |change: &str| shell(&format!("{GATEWAY} path {control} {change}"));
     assert!(path("remove lte").status.success());

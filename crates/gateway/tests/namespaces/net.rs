@@ -50,6 +50,20 @@ pub(crate) struct Net {
 }
 
 impl Net {
+    /// Both ends at work, and the tunnel between them.
+    pub(crate) fn with_tunnel() -> Self {
+        let mut net = Self::new();
+        net.open_tunnel();
+        net
+    }
+
+    /// Starts both ends, and waits until something goes through.
+    pub(crate) fn open_tunnel(&mut self) {
+        self.start("hub");
+        self.start("site");
+        self.until("the tunnel works", || self.pings("site", "10.9.0.1"));
+    }
+
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -12,10 +12,7 @@ fn a_browser_shows_paths_and_events() {
         println!("skipped: there is no Chromium");
         return;
     }
-    let mut net = Net::new();
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let net = Net::with_tunnel();
     let picture = std::env::var("ROPEWALK_PICTURE").map(|file| format!("--screenshot={file}"));
     // With a picture there is no text, so it is looked at twice.
     let look = |what: &str| {

@@ -22,10 +22,7 @@ fn root_is_given_up_and_little_is_kept() {
     if !possible() {
         return;
     }
-    let mut net = Net::new();
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let net = Net::with_tunnel();
     for end in ["hub", "site"] {
         let process = Path::new("/proc").join(net.pid(end).to_string());
         let threads = fs::read_dir(process.join("task")).expect("it has threads");
@@ -53,9 +50,7 @@ fn the_filter_of_system_calls_can_be_switched_off() {
     let path = net.path("site.toml");
     let text = fs::read_to_string(&path).expect("it was written");
     fs::write(&path, text.replace("[gateway]", "[gateway]\nseccomp = false")).expect("it is this test's");
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    net.open_tunnel();
     let status = Path::new("/proc").join(net.pid("site").to_string()).join("status");
     assert_eq!(field(&status, "Seccomp"), "0");
     assert!(net.log("site").contains("system calls are not filtered"), "{}", net.log("site"));

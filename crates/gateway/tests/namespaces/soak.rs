@@ -2,6 +2,7 @@
 //! `ROPEWALK_SOAK_SECONDS=600 cargo test -p ropewalk-gateway --test namespaces soak`
 
 use crate::net::{Net, must, possible};
+use ropewalk_adversary::{Random, Source};
 use std::collections::BTreeSet;
 use std::net::UdpSocket;
 use std::sync::Arc;
@@ -15,17 +16,6 @@ const MARK: [u8; 8] = *b"ropewalk";
 const RATE: u32 = 500;
 /// What a daemon may need, however long it runs.
 const MOST_MEMORY_KB: u64 = 100_000;
-
-/// Draws that are the same each time.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, limit: u64) -> u64 {
-        // Knuth's linear congruential generator (MMIX).
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
 
 /// Numbered datagrams from one end to the other, until it is told to end: how many were sent, and which came, each time.
 struct Flow {
@@ -87,7 +77,7 @@ fn memory_kb(pid: u32) -> u64 {
 }
 
 /// Something bad happens, and passes.
-fn harm(net: &mut Net, draw: &mut Draw) {
+fn harm(net: &mut Net, draw: &mut Random) {
     let ends = ["hub", "site"];
     let end = ends[draw.below(2) as usize];
     let line = ["dsl", "lte"][draw.below(2) as usize];
@@ -117,13 +107,10 @@ fn soak() {
         return;
     }
     let seconds = std::env::var("ROPEWALK_SOAK_SECONDS").ok().and_then(|text| text.parse().ok());
-    let mut net = Net::new();
-    net.start("hub");
-    net.start("site");
-    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let mut net = Net::with_tunnel();
     let up = Flow::new(&net, "site", "hub", "10.9.0.1");
     let down = Flow::new(&net, "hub", "site", "10.9.0.2");
-    let (began, mut draw, mut most) = (Instant::now(), Draw(1), 0);
+    let (began, mut draw, mut most) = (Instant::now(), Random::new(1), 0);
     while began.elapsed() < Duration::from_secs(seconds.unwrap_or(12)) {
         harm(&mut net, &mut draw);
         most = most.max(memory_kb(net.pid("hub"))).max(memory_kb(net.pid("site")));

@@ -1,7 +1,7 @@
 //! One end of a connection at a host of ours: the scenario's source and sink on the sans-IO host.
 
 use super::stream::{CHUNK, Outgoing, tell, wrong_at};
-use super::{Progress, server_port};
+use super::{DataEnd, Progress, server_port};
 use crate::board::{Report, Seen};
 use crate::netlink::TcpInfo;
 use ropewalk_host::{Host, Protocol, SocketId};
@@ -30,8 +30,7 @@ pub(crate) struct OwnEnd {
     opening: Opening,
     source: Source,
     outgoing: Outgoing,
-    /// Does it send the octets that count?
-    sends: bool,
+    data: DataEnd,
     sink: Sink,
     progress: Arc<Progress>,
     socket: Option<SocketId>,
@@ -43,7 +42,7 @@ impl OwnEnd {
     pub(super) fn new(
         connection: usize,
         opening: Opening,
-        (source, sends): (Source, bool),
+        (source, data): (Source, DataEnd),
         progress: Arc<Progress>,
     ) -> Self {
         Self {
@@ -51,7 +50,7 @@ impl OwnEnd {
             opening,
             source,
             outgoing: Outgoing::default(),
-            sends,
+            data,
             sink: Sink::default(),
             progress,
             socket: None,
@@ -92,7 +91,7 @@ impl OwnEnd {
         let Some(id) = self.socket else { return };
         self.receive(host, id, now);
         self.send(host, id, now);
-        tell(&self.progress, self.sends, &self.source, &self.sink);
+        tell(&self.progress, self.data, &self.source, &self.sink);
     }
 
     fn open(&mut self, host: &mut Host, now: Instant) {
@@ -118,7 +117,7 @@ impl OwnEnd {
             if written == 0 {
                 return;
             }
-            self.outgoing.take(written as u64);
+            self.outgoing.advance(written as u64);
         }
         if self.outgoing.is_finished() && !self.is_shut && !follows(&self.source) {
             self.is_shut = true;
@@ -156,7 +155,7 @@ impl OwnEnd {
 
     /// If it sends: the number of its connection, and of its subflows what a kernel would report.
     pub(crate) fn report(&self, host: &Host) -> Option<(usize, Report)> {
-        let id = self.socket.filter(|_| self.sends)?;
+        let id = self.socket.filter(|_| self.data == DataEnd::Sender)?;
         if let Some(connection) = host.mptcp(id) {
             let established = connection.subflows().filter(|subflow| subflow.was_established());
             let seen = established.map(|subflow| {

@@ -1,7 +1,7 @@
 //! One end of a stream connection: the scenario's source and sink on a socket.
 
 use super::socket::{Stream, again};
-use super::{End, Progress, Stage};
+use super::{DataEnd, End, Progress, Stage};
 use ropewalk_scenario::application::{Sink, Source, Writer};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{Payload, fill_stream};
@@ -31,7 +31,7 @@ impl Outgoing {
     }
 
     /// So many of them are on their way.
-    pub(super) fn take(&mut self, octets: u64) {
+    pub(super) fn advance(&mut self, octets: u64) {
         self.sent += octets;
     }
 
@@ -108,7 +108,7 @@ impl<'a> Running<'a> {
             let octets = &mut self.octets[..unsent];
             fill_stream(outgoing.sent, octets);
             let Some(len) = again(self.stream.write(octets))? else { return Ok(true) };
-            outgoing.take(len as u64);
+            outgoing.advance(len as u64);
         }
         // An end that only follows its peer stays open: the kernel tells nothing of a connection that is closed.
         let follows = matches!(source, Source::None | Source::Responder(_));
@@ -144,7 +144,7 @@ impl<'a> Running<'a> {
     }
 
     fn tell(&self) {
-        tell(&self.end.progress, self.end.sends, &self.end.source, &self.sink);
+        tell(&self.end.progress, self.end.data, &self.end.source, &self.sink);
     }
 }
 
@@ -162,9 +162,9 @@ pub(super) fn wrong_at(offset: u64, octets: &[u8]) -> Option<u64> {
     None
 }
 
-/// Tells how far one end has come; `sends`: it sends the octets that count.
-pub(super) fn tell(progress: &Progress, sends: bool, source: &Source, sink: &Sink) {
-    if sends {
+/// Tells how far one end has come.
+pub(super) fn tell(progress: &Progress, data: DataEnd, source: &Source, sink: &Sink) {
+    if data == DataEnd::Sender {
         if source.is_finished() {
             progress.finish_sending();
         }

@@ -4,6 +4,7 @@ use super::Netlink;
 use super::attribute::{find, push, push_nested};
 use super::raw::Raw;
 use netlink_sys::protocols::NETLINK_GENERIC;
+use ropewalk_mptcp::KernelLimits;
 use std::io;
 use std::net::IpAddr;
 
@@ -149,10 +150,10 @@ impl MptcpPm {
     }
 
     /// `ip mptcp limits set`.
-    pub(crate) fn set_limits(&mut self, subflows: u8, accepted: u8) -> io::Result<()> {
+    pub(crate) fn set_limits(&mut self, limits: KernelLimits) -> io::Result<()> {
         let mut attributes = Vec::new();
-        push(&mut attributes, pm::ACCEPTED, &u32::from(accepted).to_ne_bytes());
-        push(&mut attributes, pm::SUBFLOWS, &u32::from(subflows).to_ne_bytes());
+        push(&mut attributes, pm::ACCEPTED, &u32::from(limits.add_addr_accepted).to_ne_bytes());
+        push(&mut attributes, pm::SUBFLOWS, &u32::from(limits.subflows).to_ne_bytes());
         self.command(pm::SET_LIMITS, &attributes)
     }
 }

@@ -1,6 +1,6 @@
 //! Applications on the kernel's sockets: they send or receive so many octets and give back what they saw.
 
-use crate::random::Xorshift;
+use ropewalk_adversary::{Random, Source};
 use sha2::{Digest, Sha256};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Read, Write};
@@ -22,13 +22,13 @@ pub(crate) struct Seen {
 
 /// The stream of a test: `octets` of noise that is the same for each seed.
 pub(crate) struct Noise {
-    random: Xorshift,
+    random: Random,
     left: u64,
 }
 
 impl Noise {
     pub(crate) fn new(seed: u64, octets: u64) -> Self {
-        Self { random: Xorshift::new(seed | 1), left: octets }
+        Self { random: Random::new(seed), left: octets }
     }
 
     /// Octets that are still to come.
@@ -42,7 +42,7 @@ impl Noise {
         self.left -= len as u64;
         let mut octets = Vec::with_capacity(len);
         for _ in 0..len {
-            octets.push(self.random.draw() as u8);
+            octets.push(self.random.next() as u8);
         }
         octets
     }

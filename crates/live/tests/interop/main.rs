@@ -6,7 +6,6 @@ mod kernel;
 mod middlebox;
 #[path = "../namespace/mod.rs"]
 mod namespace;
-mod random;
 mod scene;
 mod watch;
 #[path = "../witness/mod.rs"]

@@ -1,6 +1,6 @@
 //! What may stand on the way between the kernel and the host: each of these is made for one connection.
 
-use crate::random::Xorshift;
+use ropewalk_adversary::{Random, Source};
 use ropewalk_live::Way;
 use ropewalk_units::Instant;
 use ropewalk_wire::read::{IpPacket, TcpOption, TcpPacket};
@@ -10,15 +10,15 @@ use ropewalk_wire::{Flags, SackBlocks};
 pub(crate) type Middlebox = Box<dyn FnMut(Instant, Way, usize, &[u8], &mut Vec<Vec<u8>>)>;
 
 /// Does one of `every` come up?
-struct Chance(Xorshift);
+struct Chance(Random);
 
 impl Chance {
     fn new() -> Self {
-        Self(Xorshift::new(88_172_645_463_325_252))
+        Self(Random::new(1))
     }
 
     fn comes(&mut self, every: u64) -> bool {
-        self.0.draw().is_multiple_of(every)
+        self.0.one_in(every)
     }
 }
 

@@ -15,7 +15,7 @@ impl Connection {
     pub fn held_octets(&self) -> u64 {
         let subflows =
             self.subflows.iter().map(|subflow| subflow.tcp.held_octets() + subflow.unverified_octets());
-        self.receiving.reassembly.readable() + self.receiving.reassembly.waiting().0 + subflows.sum::<u64>()
+        self.receiving.reassembly.readable() + self.receiving.reassembly.waiting() + subflows.sum::<u64>()
     }
 
     /// Names each range that arrived and was not read, in no particular order.

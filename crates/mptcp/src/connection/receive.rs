@@ -239,13 +239,15 @@ impl Connection {
     /// connection, shares the receive buffer. What finds no room is as good as lost; what is next always finds it.
     #[cold]
     fn may_wait(&self, octets: u32) -> bool {
-        let mut waiting = (self.receiving.reassembly.waiting().0, self.receiving.reassembly.pieces());
+        let reassembly = &self.receiving.reassembly;
+        let (mut waiting, mut pieces) = (reassembly.waiting(), reassembly.pieces());
         for subflow in self.subflows.live() {
-            let (octets, pieces) = subflow.tcp.out_of_order();
-            waiting = (waiting.0 + octets, waiting.1 + pieces);
+            let above = subflow.tcp.out_of_order();
+            waiting += above.octets;
+            pieces += above.pieces;
         }
         let buffer = self.config.receive_buffer;
-        waiting.0 + u64::from(octets) <= u64::from(buffer) && waiting.1 < self.config.tcp.most_pieces(buffer)
+        waiting + u64::from(octets) <= u64::from(buffer) && pieces < self.config.tcp.most_pieces(buffer)
     }
 
     /// The subflow is reset instead of taking the segment. Only an active opener takes the answer to its SYN first: without it

@@ -172,6 +172,6 @@ impl Receiving {
 
     /// Where the window begins.
     fn window_base(&self) -> u64 {
-        self.window.base(self.reassembly.read_position(), self.reassembly.waiting().0)
+        self.window.base(self.reassembly.read_position(), self.reassembly.waiting())
     }
 }

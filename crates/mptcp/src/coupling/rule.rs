@@ -22,6 +22,16 @@ pub(crate) enum Control {
     Bbr,
 }
 
+impl Control {
+    /// Windows that a subflow's send buffer holds (Linux `tcp_sndbuf_expand`).
+    pub(crate) const fn send_windows(self) -> u64 {
+        match self {
+            Self::Bbr => 3,
+            Self::Coupled | Self::NewReno | Self::Cubic => 2,
+        }
+    }
+}
+
 /// A rule, with what it remembers of the subflows. The views are those of *all* subflows, and `index` is the position of
 /// the one that is meant.
 pub(crate) trait CouplingRule: Default {

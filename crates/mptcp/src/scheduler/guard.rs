@@ -264,7 +264,7 @@ impl Guard {
 
     /// Compares what the paths in use carried since the last verdict with the prediction for them.
     fn learn(&mut self, now: Instant, subflows: &[SubflowView], best: SubflowId) {
-        let Some((rate, seconds)) = self.carried.take(now) else { return };
+        let Some(carried) = self.carried.take(now) else { return };
         if self.since.is_none_or(|since| now.saturating_since(since) < SETTLING) {
             return;
         }
@@ -276,10 +276,10 @@ impl Guard {
             [_] => (&mut self.alone, &mut self.together),
             _ => (&mut self.together, &mut self.alone),
         };
-        rests.age(learns, seconds);
+        rests.age(learns, carried.seconds);
         let promised = self.predict(&in_use).goodput;
         let learns = if in_use.len() == 1 { &mut self.alone } else { &mut self.together };
-        learns.add(rate / promised, seconds);
+        learns.add(carried.rate / promised, carried.seconds);
     }
 
     fn predict(&self, set: &[SubflowView]) -> model::Prediction {

@@ -3,7 +3,8 @@
 use crate::script::{Script, address, config};
 use ropewalk_mptcp::{Config, Event, Path, PathManager};
 
-fn with_checksums() -> Script {
+/// A server whose peer asked for checksums.
+pub(crate) fn with_checksums() -> Script {
     let mut server = Script::accept(config(), "S 0:1 win 60000 mss 1024 sackok capable sum");
     server.run(
         "0 > S. 0:1 ack 1 capable sum

@@ -1,5 +1,6 @@
 //! The ways back to plain TCP, and MP_FASTCLOSE (RFC 8684 §3.5, §3.7).
 
+use crate::agreement::with_checksums;
 use crate::script::{Script, config, small_window};
 use ropewalk_mptcp::{
     Config, Event, FailureReason, FallbackReason, ReinjectAfterTimeout, Scheduler, SubflowCloseReason,
@@ -12,15 +13,6 @@ fn fell_back(script: &mut Script) -> Option<FallbackReason> {
         Event::FellBack(reason) => Some(*reason),
         _ => None,
     })
-}
-
-fn with_checksums() -> Script {
-    let mut server = Script::accept(config(), "S 0:1 win 60000 mss 1024 sackok capable sum");
-    server.run(
-        "0 > S. 0:1 ack 1 capable sum
-         +20 0 < . 1:1 ack 1 win 60000 capable sum",
-    );
-    server
 }
 
 /// Half of a mapping waits for its checksum, which covers the whole, and half of the next one above a hole.

@@ -4,7 +4,7 @@ use super::datagrams::Due;
 use super::endpoint::StreamEndpoint;
 use super::packet::Packet;
 use super::simulation::Simulation;
-use super::view::{DataEnds, SubflowView, mptcp_stats, subflows, transactions};
+use super::view::{DataEnds, SubflowView, Transactions, mptcp_stats, subflows};
 use crate::outcome::{ConnectionRow, DatagramCounts, FrameRow, LinkRow, SubflowRow};
 use crate::plan::{Application, Bulk, ConnectionPlan, Plan, RequestResponse};
 use ropewalk_sim::{LinkStats, Medium, Tap};
@@ -31,7 +31,7 @@ fn stream_result(plan: &ConnectionPlan, sender: &StreamEndpoint, receiver: &Stre
     let all = match &plan.application {
         Application::Bulk(Bulk { bytes: Some(bytes), .. }) => sink.bytes == *bytes,
         Application::RequestResponse(RequestResponse { count: Some(count), .. }) => {
-            transactions(receiver).0 == u64::from(*count)
+            Transactions::of(receiver).completed == u64::from(*count)
         }
         _ => sink.finished_at.is_some() || (sender.source.is_finished() && sink.bytes > 0),
     };
@@ -57,11 +57,11 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
     let completed = result.error.is_none() && (result.all || (!finite && result.bytes > 0));
     let end = if finite { result.last_at.filter(|_| result.all) } else { Some(run_end) };
     let time = end.unwrap_or(run_end).saturating_since(connection.start);
-    let (stats, (transactions, response_s)) = match ends {
+    let (stats, transactions) = match ends {
         DataEnds::Stream { sender, receiver } => {
-            ((mptcp_stats(sender), mptcp_stats(receiver)), transactions(receiver))
+            ((mptcp_stats(sender), mptcp_stats(receiver)), Transactions::of(receiver))
         }
-        DataEnds::Udp { .. } => ((None, None), (0, 0.0)),
+        DataEnds::Udp { .. } => ((None, None), Transactions::default()),
     };
     let (datagrams, udp_duplicates) = match ends {
         DataEnds::Udp { sender, receiver } => {
@@ -83,8 +83,8 @@ fn connection_row(plan: &Plan, index: usize, ends: DataEnds<'_>) -> ConnectionRo
         reorder_buffer_max: Some(stats.1.map_or(0, |stats| stats.reorder_buffer_max)),
         reinjected_bytes: Some(stats.0.map_or(0, |stats| stats.reinjected_bytes)),
         duplicate_bytes: Some(stats.1.map_or(udp_duplicates, |stats| stats.duplicate_bytes)),
-        transactions,
-        mean_response_s: (transactions > 0).then(|| response_s / transactions as f64),
+        transactions: transactions.completed,
+        mean_response_s: transactions.mean_response_s(),
         datagrams,
         error: result.error,
     }

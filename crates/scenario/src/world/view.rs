@@ -11,6 +11,7 @@ use crate::plan::{AddressIndex, ConnectionPlan};
 use ropewalk_mptcp as mptcp;
 use ropewalk_sim::{Medium, Tap};
 use ropewalk_tcp as tcp;
+use ropewalk_units::Duration;
 
 /// The two ends of a connection's data: who sends the octets that count, and who receives them.
 #[derive(Clone, Copy)]
@@ -84,10 +85,28 @@ pub(crate) fn mptcp_stats(endpoint: &StreamEndpoint) -> Option<mptcp::Stats> {
     }
 }
 
-/// Transactions completed, and the sum of their times in seconds.
-pub(crate) fn transactions(endpoint: &StreamEndpoint) -> (u64, f64) {
-    match &endpoint.source {
-        Source::Requester(requester) => (requester.completed, requester.response_time.as_secs_f64()),
-        _ => (0, 0.0),
+/// What became of requests.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Transactions {
+    /// Those that were answered.
+    pub(crate) completed: u64,
+    /// The sum of their times.
+    pub(crate) time: Duration,
+}
+
+impl Transactions {
+    /// Those of one end.
+    pub(crate) fn of(endpoint: &StreamEndpoint) -> Self {
+        match &endpoint.source {
+            Source::Requester(requester) => {
+                Self { completed: requester.completed, time: requester.response_time }
+            }
+            _ => Self::default(),
+        }
+    }
+
+    /// The mean of their times in seconds.
+    pub(crate) fn mean_response_s(self) -> Option<f64> {
+        (self.completed > 0).then(|| self.time.as_secs_f64() / self.completed as f64)
     }
 }

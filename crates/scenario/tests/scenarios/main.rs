@@ -14,6 +14,7 @@ mod frames;
 mod ipv6;
 mod keys_in_plan;
 mod many_mistakes;
+mod memory;
 mod middleboxes;
 mod mistakes;
 mod outcome_of_tcp;

@@ -1,5 +1,6 @@
 //! Routes by metrics over links of different quality, against all routes there are.
 
+use ropewalk_adversary::{Random, Source};
 use ropewalk_routing::metrics::{Hop, MicSetting, mic, wcett};
 use ropewalk_scenario::{Scenario, load};
 use std::fmt::Write;
@@ -21,11 +22,8 @@ const FRAME_S: f64 = 8.0 * 1500.0 / 11e6;
 
 /// Losses in percent by direction and channel, all different and different for each `seed`.
 fn loss(seed: u64, from: usize, to: usize, channel: usize) -> u64 {
-    let mut state = seed + 1000 * (from as u64) + 100_000 * (to as u64) + 10_000_000 * (channel as u64);
-    for _ in 0..3 {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    }
-    (state >> 33) % 70
+    let place = seed + 1000 * (from as u64) + 100_000 * (to as u64) + 10_000_000 * (channel as u64);
+    Random::new(place).below(70)
 }
 
 fn hears(a: usize, b: usize) -> bool {

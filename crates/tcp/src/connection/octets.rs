@@ -6,7 +6,7 @@ use ropewalk_wire::Payload;
 impl Connection {
     /// Octets that arrived and were not read, those above a hole included.
     pub fn held_octets(&self) -> u64 {
-        self.receiver.readable() + self.receiver.waiting().0
+        self.receiver.readable() + self.receiver.waiting().octets
     }
 
     /// Names each range that arrived and was not read, in no particular order.

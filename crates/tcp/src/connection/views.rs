@@ -1,6 +1,7 @@
 //! What can be asked of a connection, all of it O(1).
 
 use super::Connection;
+use crate::receive::OutOfOrder;
 use crate::recovery::Phase;
 use crate::sender::Room;
 use crate::state::State;
@@ -160,8 +161,8 @@ impl Connection {
         self.receiver.next()
     }
 
-    /// Octets that arrived above a hole, and the pieces that they are in.
-    pub fn out_of_order(&self) -> (u64, usize) {
+    /// What arrived above a hole.
+    pub fn out_of_order(&self) -> OutOfOrder {
         self.receiver.waiting()
     }
 

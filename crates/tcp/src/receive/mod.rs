@@ -12,7 +12,7 @@ pub(crate) use acknowledge::AckPolicy;
 pub(crate) use limits::Limits;
 pub use pieces::Pieces;
 pub(crate) use reassembly::Reassembly;
-pub use reassembly::Received;
+pub use reassembly::{OutOfOrder, Received};
 pub(crate) use sack::SackGenerator;
 pub(crate) use timestamps::{Freshness, PeerClock};
 pub(crate) use window::ReceiveWindow;

@@ -14,6 +14,15 @@ pub struct Received {
     pub payload: Payload,
 }
 
+/// What arrived above a hole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OutOfOrder {
+    /// Its octets.
+    pub octets: u64,
+    /// The pieces that they are in.
+    pub pieces: usize,
+}
+
 /// Octets `[seq, seq + len)` that carry the stream from `offset` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Run {
@@ -73,9 +82,9 @@ impl Reassembly {
         !self.later.is_empty()
     }
 
-    /// Octets above a hole, and the pieces that they are in.
-    pub(crate) fn waiting(&self) -> (u64, usize) {
-        (self.later.octets(), self.later.len())
+    /// What is above a hole.
+    pub(crate) fn waiting(&self) -> OutOfOrder {
+        OutOfOrder { octets: self.later.octets(), pieces: self.later.len() }
     }
 
     /// Names each range that is there: to be read, or above a hole.

@@ -8,7 +8,7 @@ mod text;
 use crate::config::Config;
 use crate::context::{Context, MAX_SCALE};
 use crate::receive::{
-    AckPolicy, Freshness, Limits, PeerClock, Reassembly, ReceiveWindow, Received, SackGenerator,
+    AckPolicy, Freshness, Limits, OutOfOrder, PeerClock, Reassembly, ReceiveWindow, Received, SackGenerator,
 };
 use ropewalk_units::{Instant, Seq};
 use ropewalk_wire::{Payload, Segment};
@@ -116,7 +116,7 @@ impl Receiver {
     }
 
     /// Octets that arrived above a hole, and the pieces that they are in.
-    pub(crate) fn waiting(&self) -> (u64, usize) {
+    pub(crate) fn waiting(&self) -> OutOfOrder {
         self.reassembly.waiting()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::script::Script;
 use crate::script::configs::plain;
-use ropewalk_tcp::{CloseReason, Config, Event, State};
+use ropewalk_tcp::{CloseReason, Config, Event, OutOfOrder, State};
 
 fn reset() -> Option<Event> {
     Some(Event::Closed(CloseReason::Reset))
@@ -29,7 +29,7 @@ fn a_reset_in_the_window_is_challenged_and_otherwise_forgotten() {
         > . 1:1 ack 1
     ",
     );
-    assert_eq!(s.tcp.out_of_order(), (0, 0), "with its data");
+    assert_eq!(s.tcp.out_of_order(), OutOfOrder::default(), "with its data");
     s.run(
         "
         < . 1:1001 ack 1

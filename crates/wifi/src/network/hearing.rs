@@ -94,9 +94,9 @@ impl Network {
         }
         let Some(luck) = &mut self.radios[neighbour.radio as usize].luck else { return neighbour };
         let power_mw = neighbour.power_mw * self.fading.gain(luck);
-        let (locks_on, is_sensed) = self.propagation.heard_at(power_mw);
-        let is_decodable = neighbour.is_own && locks_on;
-        Neighbour { power_mw, is_decodable, is_sensed: is_sensed || is_decodable, ..neighbour }
+        let heard = self.propagation.heard_at(power_mw);
+        let is_decodable = neighbour.is_own && heard.locks_on;
+        Neighbour { power_mw, is_decodable, is_sensed: heard.is_sensed || is_decodable, ..neighbour }
     }
 
     /// Does a frame survive noise and interference?

@@ -104,18 +104,19 @@ impl Drain {
             running.round_from = Some(rate.total_delivered);
             return Verdict::Draining;
         }
-        self.end(now, delays, alone)
-    }
-
-    fn end(&mut self, now: Instant, delays: &mut Delays, alone: bool) -> Verdict {
         self.running = None;
         if alone {
             return Verdict::Alone;
         }
+        self.wait_for_next(now, delays);
+        Verdict::None
+    }
+
+    /// Others hold the queue.
+    fn wait_for_next(&mut self, now: Instant, delays: &mut Delays) {
         delays.forget_before(self.last);
         self.last = now;
         self.wait = (self.wait * PATIENCE).min(LONGEST);
         self.next = now + self.wait;
-        Verdict::None
     }
 }

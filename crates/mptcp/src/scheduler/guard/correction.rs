@@ -53,6 +53,14 @@ pub(super) struct Carried {
     limited: bool,
 }
 
+/// What was measured over some time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Throughput {
+    /// Octets per second.
+    pub(super) rate: f64,
+    pub(super) seconds: f64,
+}
+
 impl Carried {
     /// `limited`: the application had nothing more to send, which says nothing about the paths.
     pub(super) fn add(&mut self, now: Instant, octets: u64, limited: bool) {
@@ -61,10 +69,10 @@ impl Carried {
         self.limited |= limited;
     }
 
-    /// Octets per second and the seconds they took; starts anew.
-    pub(super) fn take(&mut self, now: Instant) -> Option<(f64, f64)> {
+    /// How fast they were carried; starts anew.
+    pub(super) fn take(&mut self, now: Instant) -> Option<Throughput> {
         let taken = std::mem::replace(self, Self { from: Some(now), ..Self::default() });
         let seconds = now.saturating_since(taken.from?).as_secs_f64();
-        (seconds > 0.0 && !taken.limited).then(|| (taken.octets as f64 / seconds, seconds))
+        (seconds > 0.0 && !taken.limited).then(|| Throughput { rate: taken.octets as f64 / seconds, seconds })
     }
 }

@@ -2,7 +2,7 @@
 //! windows and head-of-line blocking.
 
 use crate::config::Coupling;
-use crate::coupling::{Control, CoupledControl, Decrease};
+use crate::coupling::{Control, CoupledControl, Decrease, control_of};
 use crate::view::SubflowView;
 
 /// Steps of the fixed-point iteration.
@@ -66,7 +66,7 @@ pub(super) fn predict(
     paths: &[PathParameters],
     window: f64,
 ) -> Prediction {
-    let control = CoupledControl::new(coupling, Decrease::FromCwnd).control();
+    let control = control_of(coupling);
     let mut flows: Vec<Flow> = paths.iter().map(|path| flow(control, path, 1.0)).collect();
     if paths.len() > 1 && is_coupled(coupling) {
         for _ in 0..STEPS {
