@@ -3,11 +3,14 @@
 mod script;
 
 use ropewalk_tcp::{
-    Blame, CloseReason, Config, CongestionControl, Event, Quirks, SpuriousResponse, State, WindowOwner,
+    Blame, CloseReason, Config, CongestionControl, Connection, Event, Quirks, SpuriousResponse, State,
+    WindowOwner,
 };
 use ropewalk_units::{Duration, Instant, Rate};
+use ropewalk_wire::{Flags, Payload, Segment};
 use script::Script;
 use script::configs::{plain, rack, sack};
+use std::collections::VecDeque;
 
 /// With what another simulator does.
 fn quirky(quirks: Quirks) -> Config {
@@ -414,20 +417,78 @@ mod sending {
         assert_eq!(s.tcp.delivery_rate(), Some(Rate::from_bits_per_sec(400_000)));
     }
 
-    /// One segment for each round trip, and then as much as may leave: BBR takes the path for full only after the second.
+    fn bbr() -> Config {
+        Config { congestion_control: CongestionControl::Bbr, pacing: true, ..rack() }
+    }
+
+    /// BBR's factor on what it has measured.
+    fn gain(s: &Script) -> f64 {
+        let bandwidth = s.tcp.bandwidth().expect("measured").bits_per_sec();
+        s.tcp.pacing_rate().bits_per_sec() as f64 / bandwidth as f64
+    }
+
+    /// One segment for each round trip: BBR does not take the path for full. So also after the peer has ended its stream.
     #[test]
     fn bbr_does_not_take_the_rate_of_the_application_for_that_of_the_path() {
-        let bbr = Config { congestion_control: CongestionControl::Bbr, pacing: true, ..rack() };
-        let mut s = Script::established(bbr);
-        let gain = |s: &Script| {
-            let bandwidth = s.tcp.bandwidth().expect("measured").bits_per_sec();
-            s.tcp.pacing_rate().bits_per_sec() as f64 / bandwidth as f64
-        };
-        for at in 0..10 {
-            let (from, to) = (1000 * at + 1, 1000 * at + 1001);
-            s.run(&format!("push 1000\n > . {from}:{to} ack 1\n +20 < . 1:1 ack {to}"));
+        for half_closed in [false, true] {
+            let mut s = Script::established(bbr());
+            if half_closed {
+                s.run("< F. 1:2 ack 1\n > . 1:1 ack 2");
+            }
+            let seq = if half_closed { "2:2" } else { "1:1" };
+            for at in 0..10 {
+                let (from, to) = (1000 * at + 1, 1000 * at + 1001);
+                s.run(&format!("push 1000\n > . {from}:{to}\n +20 < . {seq} ack {to}"));
+            }
+            assert!(gain(&s) > 2.5, "Startup goes on: {}, half closed: {half_closed}", gain(&s));
         }
-        assert!(gain(&s) > 2.5, "Startup goes on: {}", gain(&s));
+    }
+
+    /// A line that carries a segment each millisecond and acknowledges it 20 ms later, for 400 ms.
+    fn through_a_line(s: &mut Script, mut write: impl FnMut(&mut Connection)) {
+        let mut now = Instant::ZERO + Duration::from_millis(119);
+        let (mut free, mut acks) = (now, VecDeque::new());
+        for _ in 0..400 {
+            now += Duration::from_millis(1);
+            if s.tcp.poll_timeout().is_some_and(|(at, _)| at <= now) {
+                s.tcp.handle_timeout(now);
+            }
+            while acks.front().is_some_and(|(at, _)| *at <= now) {
+                let ack = acks.pop_front().map(|(_, ack)| ack).unwrap_or_default();
+                let (seq, flags) = (s.tcp.rcv_nxt(), Flags::ACK);
+                let segment = Segment { seq, ack, flags, window: 60_000, ..Segment::default() };
+                s.tcp.handle_segment(now, &segment);
+            }
+            write(&mut s.tcp);
+            while let Some(segment) = s.tcp.poll_transmit(now) {
+                free = free.max(now) + Duration::from_millis(1);
+                acks.push_back((free + Duration::from_millis(20), segment.end()));
+            }
+        }
+    }
+
+    /// draft-ietf-ccwg-bbr, CheckIfApplicationLimited: whoever has data waiting is not limited by it.
+    #[test]
+    fn bbr_takes_the_rate_for_that_of_the_path_while_data_wait() {
+        let mut s = Script::established(bbr());
+        s.tcp.push(Payload { offset: 0, len: 1_000_000 });
+        through_a_line(&mut s, |_| ());
+        assert!(gain(&s) < 2.0, "{}", gain(&s));
+    }
+
+    /// The owner of a subflow gives it data when the pacer would let them out, and not before.
+    #[test]
+    fn a_subflow_that_waits_for_its_pacer_is_not_limited_by_its_owner() {
+        let mut s = Script::established(Config { window_owner: WindowOwner::Shared, ..bbr() });
+        let mut offset = 0;
+        through_a_line(&mut s, |tcp| {
+            let len = tcp.cwnd_space();
+            if len > 0 {
+                tcp.push(Payload { offset, len });
+                offset += u64::from(len);
+            }
+        });
+        assert!(gain(&s) < 2.0, "{}", gain(&s));
     }
 
     #[test]
@@ -584,6 +645,23 @@ mod recovering {
         assert_eq!((room.pipe, room.cwnd_space), (5000, 0));
     }
 
+    /// RFC 6675 §4 NextSeg (1): repairs come before new data, so cwnd has room for these only beyond what is lost.
+    #[test]
+    fn what_is_lost_leaves_no_room_for_new_data() {
+        let shared = Config { window_owner: WindowOwner::Shared, ..sack() };
+        let mut s = ten(shared.clone());
+        let deadline = s.tcp.poll_timeout().map(|(at, _)| at).expect("a timer runs");
+        s.tcp.handle_timeout(deadline);
+        // RFC 5681 §3.1: one segment, which is the first of ten that are lost.
+        assert_eq!((s.tcp.cwnd(), s.tcp.pipe(), s.tcp.cwnd_space()), (1000, 0, 0));
+        let mut s = ten(shared);
+        s.run("+200 > . 1:1001\n +20 << . 1:1 ack 1001");
+        assert_eq!((s.tcp.cwnd(), s.tcp.pipe(), s.tcp.cwnd_space()), (2000, 0, 0));
+        // All is acknowledged but one.
+        s.run("read\n > . 1001:2001\n > . 2001:3001\n +20 < . 1:1 ack 9001\n > . 9001:10001");
+        assert!(s.tcp.cwnd_space() > 0 && s.tcp.cwnd_space() == s.tcp.cwnd() - 1000);
+    }
+
     #[test]
     fn data_on_its_way_is_looked_at_when_the_first_of_its_timers_expires() {
         let mut s = Script::established(plain());
@@ -701,6 +779,47 @@ mod recovering {
                 assert!(!s.tcp.in_recovery());
             }
         }
+    }
+
+    fn blamed(config: Config) -> Config {
+        Config { quirks: Quirks { duplicates_blame: Blame::Blocking, ..Quirks::classic() }, ..config }
+    }
+
+    #[test]
+    fn what_others_blame_on_it_counts_only_while_something_is_on_its_way() {
+        let mut s = Script::established(blamed(plain()));
+        s.blame(2);
+        s.run("push 1000\n > . 1:1001");
+        s.blame(2);
+        assert!(!s.tcp.in_recovery());
+        s.blame(1);
+        s.run("> . 1:1001");
+        assert!(s.tcp.in_recovery());
+    }
+
+    /// RFC 6582 §3.2 step 2: duplicates begin another recovery only once more is acknowledged than was sent before the last.
+    #[test]
+    fn what_others_blame_on_it_repairs_a_window_once() {
+        let mut s = ten(blamed(plain()));
+        s.blame(3);
+        s.run("> . 1:1001\n +20 < . 1:1 ack 10001\n push 2000\n > . 10001:11001\n > . 11001:12001");
+        s.blame(3);
+        assert_eq!((s.tcp.in_recovery(), s.tcp.stats().fast_recoveries), (false, 1));
+        s.run("> nothing\n +20 < . 1:1 ack 11001");
+        s.blame(3);
+        s.run("> . 11001:12001");
+        assert_eq!((s.tcp.in_recovery(), s.tcp.stats().fast_recoveries), (true, 2));
+    }
+
+    /// RFC 9937 §6: RecoverFS leaves out what was SACKed before.
+    #[test]
+    fn a_recovery_that_others_caused_reduces_by_what_was_not_delivered() {
+        let mut s = ten(blamed(Config { prr: true, ..sack() }));
+        s.run("+20 << . 1:1 ack 1 sack 1001-3001");
+        s.blame(2);
+        s.run("> . 1:1001\n +1 < . 1:1 ack 1 sack 1001-5001");
+        // While 8000 octets are delivered half of the flight leaves: five eighths of 2000, less the repair.
+        assert_eq!((s.tcp.pipe(), s.tcp.cwnd()), (6000, 6250));
     }
 
     #[test]

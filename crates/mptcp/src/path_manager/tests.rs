@@ -274,6 +274,20 @@ fn one_announcement_after_the_other_each_after_the_echo() {
     assert_eq!(manager.on(at(2), Event::AnnouncementDone), []);
 }
 
+/// The limit `add_addr_accepted` counts announcements; one that is refused uses nothing up, and neither does one of the
+/// initial address.
+#[test]
+fn as_many_announcements_are_followed_as_the_limit_says() {
+    let mut manager = kernel(8, 2, &[NONE]);
+    let announced =
+        |link, address_id| Event::AddressAnnounced { address: address(link, 2, 5001), address_id };
+    let open = |link| [pair(1, address(link, 2, 5001))];
+    assert_eq!(manager.on(at(0), announced(2, 1)), open(2));
+    assert_eq!(manager.on(at(1), announced(2, 1)), [], "known");
+    assert_eq!(manager.on(at(2), announced(3, 2)), open(3));
+    assert_eq!(manager.on(at(3), announced(4, 3)), [], "two are the limit");
+}
+
 #[test]
 fn an_address_that_was_removed_may_be_announced_again() {
     let mut manager = kernel(2, 1, &[NONE]);

@@ -12,6 +12,7 @@ mod endpoints;
 mod fallback;
 mod handshake;
 mod joins;
+mod order;
 mod rescue;
 mod resets;
 mod transitions;

@@ -193,7 +193,7 @@ pub(crate) struct SentQueue {
     sacked_segments: u32,
     lost: u32,
     retransmitted: u32,
-    /// Segments that are lost and have no retransmission on its way.
+    /// Octets that are lost and have no retransmission on its way.
     to_retransmit: u32,
     /// Segments that bear a mark beside the FIN's.
     marked: u32,
@@ -300,6 +300,11 @@ impl SentQueue {
         self.to_retransmit > 0
     }
 
+    /// Octets that are lost and have no retransmission on its way.
+    pub(crate) fn to_retransmit(&self) -> u32 {
+        self.to_retransmit
+    }
+
     /// The highest octet SACKed, plus one.
     pub(crate) fn highest_sacked(&self) -> Option<Seq> {
         (self.sacked > 0).then_some(self.highest_sacked)
@@ -397,7 +402,7 @@ impl SentQueue {
         if sent.marks.has(Marks::LOST) {
             self.lost -= sent.len;
             if !sent.marks.has(Marks::RETRANSMITTED) {
-                self.to_retransmit -= 1;
+                self.to_retransmit -= sent.len;
             }
         }
         if sent.marks.has(Marks::RETRANSMITTED) {
@@ -412,6 +417,9 @@ impl SentQueue {
         }
         if marks.has(Marks::LOST) {
             self.lost -= cut;
+            if !marks.has(Marks::RETRANSMITTED) {
+                self.to_retransmit -= cut;
+            }
         }
         if marks.has(Marks::RETRANSMITTED) {
             self.retransmitted -= cut;
@@ -491,7 +499,7 @@ impl SentQueue {
         self.marked += u32::from(was_plain);
         let at = self.mark_of(seq);
         self.retransmit_from = if self.to_retransmit == 0 { at } else { self.retransmit_from.min(at) };
-        self.to_retransmit += 1;
+        self.to_retransmit += len;
         if self.keeps.losses {
             self.lost_log.push(Lost { seq, len });
         }
@@ -532,7 +540,6 @@ impl SentQueue {
         } else {
             missing.push(index);
         }
-        self.to_retransmit += u32::from(marks.has(Marks::LOST) && !marks.has(Marks::RETRANSMITTED));
     }
 
     /// Deems everything lost that is not SACKed (after a timeout).
@@ -617,7 +624,7 @@ impl SentQueue {
         let sent = &mut self.segments[index];
         self.marked += u32::from(sent.marks.is_plain());
         if sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED) {
-            self.to_retransmit -= 1;
+            self.to_retransmit -= sent.len;
         }
         if !sent.marks.has(Marks::RETRANSMITTED) {
             self.retransmitted += sent.len;
@@ -747,7 +754,10 @@ impl SentQueue {
         assert_eq!(self.retransmitted, total(Marks::RETRANSMITTED));
         assert_eq!(self.marked as usize, self.segments.iter().filter(|sent| !sent.marks.is_plain()).count());
         let waiting = |sent: &&Sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED);
-        assert_eq!(self.to_retransmit as usize, self.segments.iter().filter(waiting).count());
+        assert_eq!(
+            self.to_retransmit,
+            self.segments.iter().filter(waiting).map(|sent| sent.len).sum::<u32>()
+        );
         assert!(
             self.segments.iter().filter(waiting).all(|sent| self.mark_of(sent.seq) >= self.retransmit_from)
         );

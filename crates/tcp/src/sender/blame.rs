@@ -15,7 +15,7 @@ impl Sender {
         }
         self.recovery.duplicates += 1;
         // RFC 6582 §3.2 step 2: not again for what was sent before the last recovery.
-        if self.recovery.duplicates < self.recovery.threshold || self.queue.una() < self.recovery.recover {
+        if self.recovery.duplicates < self.recovery.threshold || self.queue.una() <= self.recovery.recover {
             return;
         }
         let undelivered = self.flight().saturating_sub(self.queue.sacked());

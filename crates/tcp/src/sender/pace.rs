@@ -90,7 +90,7 @@ impl Sender {
             && inflight < self.controller.cwnd()
             && !self.queue.wants_retransmission()
             && !owner_waits
-            && cx.state == State::Established;
+            && matches!(cx.state, State::Established | State::CloseWait);
         if limited && let Some(path) = self.path_mut() {
             path.sampler.mark_app_limited(inflight);
         }

@@ -4,6 +4,7 @@ mod acceptance;
 mod acks;
 mod duplicates;
 mod edges;
+mod offers;
 #[path = "../script/mod.rs"]
 mod script;
 mod wraps;

@@ -1,0 +1,72 @@
+//! How much of a tuned receive buffer is offered, and when (Linux `tcp_grow_window`).
+
+use crate::script::Script;
+use crate::script::configs::{plain, sack};
+use ropewalk_tcp::Config;
+
+/// What Linux offers at first, and the shift of the window field here.
+const FIRST: u32 = 65_535;
+const SCALE: u8 = 5;
+
+/// A receiver whose application has read 20 segments of 988 octets within a round trip: its buffer has grown, and
+/// nothing of that is offered yet.
+fn grown(config: Config) -> Script {
+    let config = Config {
+        receive_autotuning: true,
+        receive_buffer: 1_000_000,
+        window_scale: Some(SCALE),
+        timestamps: true,
+        ..config
+    };
+    let mut s = Script::connect(config);
+    s.run(
+        "
+        > S 0:1 ts 100/0
+        +20 < S. 0:1 ack 1 mss 1000 wscale 7 sackok ts 7/100
+        > . 1:1 ack 1
+    ",
+    );
+    for n in 0..20 {
+        s.run(&format!("<< . {}:{} ack 1 ts 8/120", 988 * n + 1, 988 * (n + 1) + 1));
+    }
+    // Nothing is told but the segment that lies in the buffer.
+    s.run(&format!(
+        "read\n > . 1:1 ack 19761\n +20 < . 19761:20749 ack 1 ts 28/140\n +100 > . 1:1 ack 20749 win {}\n read",
+        field(0, 1)
+    ));
+    s
+}
+
+/// The window field after so many segments that let the offer grow, while some lie in the buffer.
+fn field(grown: u32, held: u32) -> u32 {
+    (FIRST + 2 * 988 * grown - 988 * held) >> SCALE
+}
+
+#[test]
+fn each_segment_lets_the_offer_grow_by_two_and_is_told_at_once() {
+    let mut s = grown(plain());
+    for n in 0..4 {
+        let (from, to) = (20_749 + 988 * n, 20_749 + 988 * (n + 1));
+        let win = field(n + 1, 1);
+        s.run(&format!("+1 < . {from}:{to} ack 1 ts 129/240\n > . 1:1 ack {to} win {win}\n read"));
+    }
+}
+
+/// What arrives above a hole lets it grow, too, where SACK tells duplicate ACKs from window updates. Without SACK a duplicate
+/// ACK repeats the window (RFC 5681 §2).
+#[test]
+fn a_segment_above_a_hole_lets_the_offer_grow_where_sack_is_agreed() {
+    for (config, segments) in [(sack(), 1), (plain(), 0)] {
+        let mut s = grown(config);
+        let win = field(segments, 0);
+        s.run(&format!("+1 < . 21737:22725 ack 1 ts 129/240\n > . 1:1 ack 20749 win {win}"));
+    }
+}
+
+#[test]
+fn a_segment_that_fills_a_hole_lets_the_offer_grow() {
+    let mut s = grown(plain());
+    s.run("+1 < . 21737:22725 ack 1 ts 129/240\n > . 1:1 ack 20749");
+    let win = field(1, 2);
+    s.run(&format!("+1 < . 20749:21737 ack 1 ts 130/241\n > . 1:1 ack 22725 win {win}"));
+}
