@@ -57,6 +57,15 @@ impl Outbox {
         self.reset = Reset { seq, ack };
     }
 
+    /// A RST answers a segment for a connection that is over. That of an abort stands before it: it has the sender's own next number,
+    /// which the peer has come to expect, where the segment's acknowledgement may be an old one.
+    pub(crate) fn put_answer(&mut self, seq: Seq, ack: Option<Seq>) {
+        let aborts = self.due & Self::RESET != 0 && self.reset.ack.is_some();
+        if !aborts {
+            self.put_reset(seq, ack);
+        }
+    }
+
     /// An ACK for what came before the marks changed is due.
     pub(crate) fn put_echoed(&mut self, ack: Seq, ece: bool) {
         self.put(Self::ECHO);

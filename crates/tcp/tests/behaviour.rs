@@ -210,6 +210,17 @@ mod closing {
         s.assert_state(State::Closed);
     }
 
+    /// What comes before the RST of an abort has left may acknowledge less than the peer has taken by now. RFC 5961 §3.2 believes
+    /// only the number that it expects next.
+    #[test]
+    fn what_comes_meanwhile_does_not_change_the_rst_of_an_abort() {
+        let mut s = Script::established(plain());
+        s.run("push 500\n > . 1:501");
+        s.tcp.abort();
+        s.run("<< . 1:101 ack 1\n < . 101:201 ack 1\n > R. 501:501 ack 1");
+        s.run("< . 201:301 ack 301\n > R 301:301");
+    }
+
     #[test]
     fn only_the_exact_rst_resets() {
         let mut s = Script::established(plain());

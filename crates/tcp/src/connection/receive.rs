@@ -108,9 +108,9 @@ impl Connection {
     fn refuse_in_closed(&mut self, segment: &Segment) -> Acceptance {
         if !segment.flags.contains(Flags::RST) {
             if segment.flags.contains(Flags::ACK) {
-                self.cx.outbox.put_reset(segment.ack, None);
+                self.cx.outbox.put_answer(segment.ack, None);
             } else {
-                self.cx.outbox.put_reset(Seq::default(), Some(segment.end()));
+                self.cx.outbox.put_answer(Seq::default(), Some(segment.end()));
             }
         }
         Acceptance::Rejected
