@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from ropewalk.benefit import clearly_above
 from ropewalk.figures import Bars, Chart, Level, Line
-from ropewalk.report import Claim, Verdict
+from ropewalk.report import Verdict
 from ropewalk.statistics import Interval, paired_difference
 from ropewalk.studies import reordering_cells as made
+from ropewalk.studies import reordering_statements as told
 from ropewalk.studies.output import Output
 from ropewalk.studies.reordering_cells import COMPARED, CONTROLS, FIXED, JITTER, PATHS, RESPONSES, THEIRS
 from ropewalk.tables import cell as text_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from ropewalk.report import Claim
     from ropewalk.studies import StudyResult
     from ropewalk.studies.cells import Results, Runner
 
@@ -203,43 +205,24 @@ class _Study(Output):
         alike = _alike(goodputs.values()) and _alike(peaks.values())
         best = all(their_goodputs["DSACK"] > (1 + NOISE) * their_goodputs[r] for r in THEIRS if r != "DSACK")
         near = abs(their_peaks["DSACK"] / RERUN_PEAK - 1) <= NEAR
-        return Claim(
-            claim="Three subflows do best with DSACK and uncoupled control, at about 10 Mbit/s (Fig. 9)",
-            published="about 10 Mbit/s of “global throughput”, DSACK above the others",
-            rerun="DSACK: window estimate 10.0 at its peak, goodput 7.2 Mbit/s",
-            measured="as their simulator has them: window estimate at its peak "
-            + _listed(their_peaks)
-            + " Mbit/s; goodput "
-            + _listed(their_goodputs)
-            + " Mbit/s",
-            correct="window estimate at its peak "
-            + _listed(peaks)
-            + " Mbit/s; goodput "
-            + _listed(goodputs)
-            + " Mbit/s",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if not alike
+            else Verdict.CONTRADICTED
+            if not best
             else Verdict.DEFECT
-            if best and near
+            if near
             else Verdict.OPEN
-            if best
-            else Verdict.CONTRADICTED,
-            reason=(
-                self._of_their_receiver(best, near)
-                + " With fixed delays each path keeps its order, so there is little for any detector to undo."
-                + f" Correct runs have {self._spurious(self.fixed)} spurious retransmissions in all. "
-                "What the paper calls global "
-                "throughput is very likely the sum of window over round-trip time. That estimate counts "
-                "what is queued and lost too, so it is compared with the estimate here and not with goodput."
-            ),
         )
-
-    @staticmethod
-    def _of_their_receiver(best: bool, near: bool) -> str:
-        order = "delivers more than the others" if best else "does not deliver more than the others"
-        level = "near" if near else "not near"
-        return (
-            f"As the paper's simulator has it DSACK {order}, and its estimate is {level} the published one."
+        return told.BEST.judged(
+            verdict,
+            peaks=_listed(peaks),
+            goodputs=_listed(goodputs),
+            their_peaks=_listed(their_peaks),
+            their_goodputs=_listed(their_goodputs),
+            best=best,
+            near=near,
+            spurious=self._spurious(self.fixed),
         )
 
     def _below_none(self) -> Claim:
@@ -248,28 +231,20 @@ class _Study(Output):
         correct = self._against_none(*where)
         theirs = {r: part for r, part in self._theirs_against_none(*where).items() if r in both}
         enough = self._enough_dropped("three paths")
-        return Claim(
-            claim="Eifel and F-RTO are 40 less than no response (three subflows, uncoupled; Fig. 9)",
-            published="“40 less than” none: per cent, by the simulator's numbers",
-            measured=f"as their simulator has them: goodput {_signed(theirs)} against none; F-RTO with ACKs dropped: "
-            + self._dropped_words("three paths"),
-            correct=f"goodput {_signed(correct)} against none",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if all(correct[r] < -NOISE for r in both)
             else Verdict.DEFECT
             if all(part <= -LESS for part in theirs.values())
-            else Verdict.CONTRADICTED,
-            reason=(
-                "By RFC 3522 and RFC 5682 neither acts without evidence that the original arrived. "
-                + (
-                    "In the paper's simulator F-RTO drops ACKs at a rate that comes from the wall clock: "
-                    f"{enough} % of them make it so much less. "
-                    if enough is not None
-                    else "No part of the ACKs that its F-RTO may have dropped makes it so much less. "
-                )
-                + "Its Eifel takes back what true losses cost, and these runs have hardly any, so that it is not "
-                "explained by that."
-            ),
+            else Verdict.CONTRADICTED
+        )
+        return told.BELOW_NONE.judged(
+            verdict,
+            theirs=_signed(theirs),
+            dropped=self._dropped_words("three paths"),
+            correct=_signed(correct),
+            enough=enough is not None,
+            part=enough,
         )
 
     def _linked_increases(self) -> Claim:
@@ -288,22 +263,20 @@ class _Study(Output):
             and _alike((linked["none"], free["none"]))
             and max(linked["Eifel"], linked["F-RTO"]) < (1 - NOISE) * linked["none"]
         )
-        return Claim(
-            claim="Two subflows, linked increases: DSACK is as under uncoupled, Eifel and F-RTO are lower (Fig. 8)",
-            published="DSACK and none as under uncoupled; Eifel and F-RTO lower once something spurious was detected",
-            measured="as their simulator has them: "
-            + "; ".join(f"{control} {_listed(values)}" for control, values in theirs.items())
-            + " Mbit/s",
-            correct=f"DSACK {ours:.2f} Mbit/s, under uncoupled {uncoupled:.2f}; against none {_signed(differences)}",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if as_uncoupled and below
             else Verdict.DEFECT
             if with_defects
-            else Verdict.CONTRADICTED,
-            reason=(
-                "Nothing is retransmitted needlessly over fixed delays, so Eifel and F-RTO have nothing "
-                "to detect. The part about DSACK " + ("holds." if as_uncoupled else "does not hold either.")
-            ),
+            else Verdict.CONTRADICTED
+        )
+        return told.LINKED.judged(
+            verdict,
+            theirs="; ".join(f"{control} {_listed(values)}" for control, values in theirs.items()),
+            linked=ours,
+            uncoupled=uncoupled,
+            differences=_signed(differences),
+            as_uncoupled=as_uncoupled,
         )
 
     def _compensator(self) -> Claim:
@@ -311,19 +284,14 @@ class _Study(Output):
         theirs = {r: self._their_goodput("two paths", "rtt-compensator", r) for r in THEIRS}
         best = max(values.values())
         less = theirs["DSACK"] < (1 - NOISE) * max(theirs.values())
-        return Claim(
-            claim="Two subflows, RTT compensator: DSACK is good, but not the best (conclusion)",
-            published="good, not the best",
-            measured=f"as their simulator has them: {_listed(theirs)} Mbit/s",
-            correct=f"{_listed(values)} Mbit/s",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if values["DSACK"] < (1 - NOISE) * best
             else Verdict.DEFECT
             if less
-            else Verdict.CONTRADICTED,
-            reason="The four responses do not differ over fixed delays, so none of them is the best. "
-            f"As the paper's simulator has it DSACK {'is below' if less else 'is not clearly below'} the best.",
+            else Verdict.CONTRADICTED
         )
+        return told.COMPENSATOR.judged(verdict, theirs=_listed(theirs), values=_listed(values), less=less)
 
     def _eifel(self) -> Claim:
         controls = ("uncoupled", "linked-increases", "rtt-compensator")
@@ -335,23 +303,20 @@ class _Study(Output):
         their_three = {
             control: self._theirs_against_none("three paths", control)["Eifel"] for control in controls
         }
-        return Claim(
-            claim="Eifel improves throughput with two subflows only (conclusion)",
-            published="better than none with two subflows, not with three",
-            measured=f"as their simulator has it against none, two subflows: {_signed(their_two)}; "
-            f"three: {_signed(their_three)}",
-            correct=f"against none, two subflows: {_signed(two)}; three: {_signed(three)}; "
-            "over delays that reorder packets, three subflows, uncoupled: "
-            + self._jitter_words("three paths"),
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if _only(two, three)
             else Verdict.DEFECT
             if _only(their_two, their_three)
-            else Verdict.CONTRADICTED,
-            reason=(
-                "Eifel acts when a timestamp shows that the original arrived. Over fixed delays that "
-                "does not happen, with two subflows or three. Over delays that reorder packets it helps with both."
-            ),
+            else Verdict.CONTRADICTED
+        )
+        return told.EIFEL.judged(
+            verdict,
+            their_two=_signed(their_two),
+            their_three=_signed(their_three),
+            two=_signed(two),
+            three=_signed(three),
+            jittered=self._jitter_words("three paths"),
         )
 
     def _frto(self) -> Claim:
@@ -360,25 +325,15 @@ class _Study(Output):
         theirs = self.theirs.subflows.filter(response="F-RTO")
         enough = [part for paths in PATHS if (part := self._enough_dropped(paths)) is not None]
         stays = len(enough) == len(PATHS)
-        return Claim(
-            claim="F-RTO rises exponentially, falls at a spurious retransmission and stays in recovery (conclusion)",
-            published="as said",
-            measured=f"as their simulator has it: {int(theirs['timeouts'].sum())} timeouts in "
-            f"{len(PATHS) * len(CONTROLS)} runs; goodput with ACKs dropped: "
-            + "; ".join(f"{paths} {self._dropped_words(paths)}" for paths in PATHS),
-            correct=f"{timeouts} timeouts and {spurious} spurious retransmissions in all runs with F-RTO",
-            verdict=Verdict.OPEN if spurious else Verdict.DEFECT if stays else Verdict.CONTRADICTED,
-            reason=(
-                "In the paper's simulator F-RTO switches fast retransmit off and drops ACKs at a rate taken from the "
-                "wall clock"
-                + (
-                    f": with {max(enough)} % of them dropped it goes from timeout to timeout, two fifths and more "
-                    "below none. "
-                    if stays
-                    else ". No part of the ACKs that was tried keeps it two fifths below none. "
-                )
-                + "F-RTO by RFC 5682 examines timeouts, and no retransmission is spurious in correct runs."
-            ),
+        return told.FRTO.judged(
+            Verdict.OPEN if spurious else Verdict.DEFECT if stays else Verdict.CONTRADICTED,
+            their_timeouts=int(theirs["timeouts"].sum()),
+            runs=len(PATHS) * len(CONTROLS),
+            dropped="; ".join(f"{paths} {self._dropped_words(paths)}" for paths in PATHS),
+            timeouts=timeouts,
+            spurious=spurious,
+            stays=stays,
+            part=max(enough, default=None),
         )
 
     def _none_optimal(self) -> Claim:
@@ -404,25 +359,14 @@ class _Study(Output):
         }
         their_best = {where: max(values, key=lambda r: values[r]) for where, values in theirs.items()}
         differs = len(set(their_best.values())) > 1
-        return Claim(
-            claim="None of the three responses is the optimal solution (conclusion)",
-            published="none is best in every case",
-            measured="as their simulator has them, best of the three and none: "
-            + "; ".join(
+        return told.NONE_OPTIMAL.judged(
+            Verdict.HOLDS if len(clear) > 1 else Verdict.DEFECT if differs else Verdict.UNDECIDABLE,
+            theirs="; ".join(
                 f"{where}: {name} ({theirs[where][name]:.2f} Mbit/s)" for where, name in their_best.items()
             ),
-            correct="over fixed delays the responses do not differ; best over delays that reorder packets: "
-            + "; ".join(f"{paths}, {control}: {name}" for (paths, control), name in best.items()),
-            verdict=Verdict.HOLDS if len(clear) > 1 else Verdict.DEFECT if differs else Verdict.UNDECIDABLE,
-            reason=(
-                "Over delays that reorder packets "
-                + (
-                    "no one is best in all cases."
-                    if len(clear) > 1
-                    else f"{' and '.join(winners)} is best in every case, as far as the seeds tell."
-                )
-                + " Over the paper's fixed delays there is nothing to tell the responses apart."
-            ),
+            best="; ".join(f"{paths}, {control}: {name}" for (paths, control), name in best.items()),
+            several=len(clear) > 1,
+            winners=" and ".join(winners),
         )
 
     def _clearly_better(self, one: str, other: str, paths: str, control: str) -> bool:
