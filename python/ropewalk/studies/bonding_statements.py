@@ -31,7 +31,8 @@ OSCILLATES: Final = Statement(
     claim="The larger k, the more the load swings between the lines",
     published="figure 3",
     measured="{swings} (standard deviation of LTE's throughput at constant demand, T_dwd 50 ms)",
-    reason="Judged for every T_dwd, by differences paired by seed. A weight that never has to move does not swing.",
+    reason="A step is the larger the larger k is, and a weight that never has to move does not swing. "
+    "Judged for every T_dwd, by differences paired by seed.",
 )
 
 CALMER: Final = Statement(
@@ -45,8 +46,9 @@ SLOWER: Final = Statement(
     claim="The larger T_dwd, the slower the load comes back as the demand falls, and the less DSL is used",
     published="figure 3, 25 to 40 s",
     measured="{surpluses} (on LTE though DSL had room, T_dwd {delays} ms)",
-    reason="Judged by {most} ms against {least} ms. In between, what a short T_dwd leaves on LTE by its swings can "
-    "exceed what a longer one leaves by being slow. With k = 0.1 too little has been moved to come back.",
+    reason="The weight begins to fall only T_dwd after the last loss. Judged by {most} ms against {least} "
+    "ms. In between, what a short T_dwd leaves on LTE by its swings can exceed what a longer one leaves by "
+    "being slow. With k = 0.1 too little has been moved to come back.",
 )
 
 # Figures 4 and 5.
@@ -55,8 +57,8 @@ MOVES_AT_ONCE: Final = Statement(
     claim="When a flow starts, its excess moves to LTE at once",
     published="figure 5, at 5, 20 and 50 s",
     measured="{times} until LTE carries nine tenths of it",
-    reason="At once: within {at_once:g} s, twenty reports. A weight that is not zero rises by k · 50 times the "
-    "loss ratio.",
+    reason="A weight that is not zero rises by k · 50 times the loss ratio with each report. At once: within "
+    "{at_once:g} s, twenty reports.",
 )
 
 HANDS_BACK: Final = Statement(
@@ -72,7 +74,8 @@ BURSTS: Final = Statement(
     claim="Losses come in a burst whenever a flow starts; afterwards loss stays low",
     published="figure 5",
     measured="{losses} (first second, then to the flow's end)",
-    reason="Low: at most {low:g} %, what the paper has in figure 3 with the same k and T_dwd.",
+    reason="A new flow overflows the queue before DSL until the weight has followed. Low: at most {low:g} "
+    "%, what the paper has in figure 3 with the same k and T_dwd.",
 )
 
 # Figure 6 and §5.4.
@@ -88,9 +91,9 @@ ONLY_LARGE_DELAY: Final = Statement(
     claim="Only a large T_dwd leaves lasting room on DSL for TCP (63 Mbit/s of UDP, k = 1)",
     published="figure 6: lasting with 1000 ms only",
     measured="{rates} at the end, {start:g} to {end:g} s",
-    reason="Judged by TCP with 1000 ms against each smaller T_dwd, paired by seed, when what the start had "
-    "overshot is drained: until then a large T_dwd leaves room by being slow. What lasts comes of TCP's own "
-    "losses, each of which lifts the weight until T_dwd after the last.",
+    reason="What lasts comes of TCP's own losses, each of which lifts the weight until T_dwd after the "
+    "last. Judged by TCP with 1000 ms against each smaller T_dwd, paired by seed, when what the start had "
+    "overshot is drained: until then a large T_dwd leaves room by being slow.",
 )
 
 ONE_AND_TWO: Final = Statement(
@@ -98,11 +101,10 @@ ONE_AND_TWO: Final = Statement(
     published="7.79 and 14.30 Mbit/s (1.84 times)",
     measured="{rates}",
     reason="It depends on how TCP's losses spread over time, and the text tells neither the shaper nor how "
-    "even the UDP sender is. "
-    "The line has 2 Mbit/s to spare; the rest of what TCP gets, the bond must have moved to LTE. A "
-    "weight falls only after T_dwd without loss, so it counts how TCP's losses are spread over time. "
-    "Tail drop loses a few packets at once and then none for a second or more; "
-    "RED loses a packet now and then, which keeps the weight up. A UDP sender that is late by half a millisecond on "
+    "even the UDP sender is. The line has 2 Mbit/s to spare; the rest of what TCP gets, the bond must have "
+    "moved to LTE. A weight falls only after T_dwd without loss, so it counts how TCP's losses are spread "
+    "over time. Tail drop loses a few packets at once and then none for a second or more; RED loses a "
+    "packet now and then, which keeps the weight up. A UDP sender that is late by half a millisecond on "
     "average sends small bursts, which spread the losses of tail drop likewise.",
 )
 
@@ -110,8 +112,9 @@ GAIN_MATTERS_NOT: Final = Statement(
     claim="k has no significant influence on the sharing between TCP and UDP",
     published="as expected, none",
     measured="{rates}",
-    reason="Judged within a tenth, or the interval if that is wider. From a weight of zero a loss raises it by the "
-    "initial increment, which does not depend on k; from any other, by k times the loss ratio.",
+    reason="From a weight of zero a loss raises it by the initial increment, which does not depend on k. "
+    "From any other it rises by k times the loss ratio. Judged within a tenth, or the interval if that is "
+    "wider.",
 )
 
 # Its outlook.
@@ -121,18 +124,18 @@ VOICE: Final = Statement(
     published="said of the approach, and left for later to assess",
     measured="rating of a call beside TCP both ways, steady lines: {papers}",
     correct="other schedulers: {others}",
-    reason="Judged over steady lines by a rating of {satisfied:g} both ways, from which on users are "
-    "satisfied. The paper's scheduler knows by loss alone that a line is full. So voice waits in the "
-    "queue before a line that TCP fills, and on a recorded LTE line that queue is long at times: there "
-    "it is another matter, which the tables tell.",
+    reason="Over steady lines the queues that voice waits in are short. Judged by a rating of "
+    "{satisfied:g} both ways, from which on users are satisfied. The paper's scheduler knows by loss alone "
+    "that a line is full. So voice waits in the queue before a line that TCP fills, and on a recorded LTE "
+    "line that queue is long at times: there it is another matter, which the tables tell.",
 )
 
 PER_FLOW: Final = Statement(
     claim="By flow, small flows would be spared the delay of the mobile line (§5.3)",
     published="said, not run",
     measured="rating of a call beside TCP both ways, steady lines: {ratings}",
-    reason="Judged by flow-aware against the paper's scheduler, paired by seed, both ways. Its other difference "
-    "is that it keeps queues before the lines short.",
+    reason="It knows flows, and keeps the queues before the lines short. Judged by flow-aware "
+    "against the paper's scheduler, paired by seed, both ways.",
 )
 
 PROXIES: Final = Statement(
@@ -140,6 +143,7 @@ PROXIES: Final = Statement(
     published="left for later",
     measured="{papers}",
     correct="{others}",
-    reason="Judged over steady lines: TCP by proxies with linked increases delivers clearly more than by the "
+    reason="By proxies each line has a window of its own, so that losses on DSL do not stop what goes by "
+    "LTE. Judged over steady lines: TCP by proxies with linked increases delivers clearly more than by the "
     "bond, and UDP loses no more than the {low:g} % that the paper calls low.",
 )

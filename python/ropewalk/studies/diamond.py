@@ -14,7 +14,7 @@ import polars as pl
 from ropewalk.figures import Bars, Chart, Level, Line, Points
 from ropewalk.report import Verdict
 from ropewalk.statistics import Interval, mean_interval
-from ropewalk.studies import StudyResult
+from ropewalk.studies import StudyResult, diamond_access
 from ropewalk.studies import diamond_cells as cells
 from ropewalk.studies import diamond_statements as told
 from ropewalk.studies.diamond_causes import (
@@ -83,6 +83,9 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
         ),
         "caused-asymmetric": runner.run(
             cells.caused_asymmetric_cells(extent), seeds, "diamond, one link lossy under the causes"
+        ),
+        "access": runner.run(
+            diamond_access.cells(extent), extent.coupling_seeds, "diamond, the access of ns-3"
         ),
         "air": runner.run(cells.air_cells(extent), beyond, "diamond, preambles and ACK rates"),
         "channels": runner.run(cells.channel_cells(extent), beyond, "diamond, bursts"),
@@ -530,6 +533,7 @@ class _Study(Output):
             rows,
         )
         self.causes.tables(report)
+        diamond_access.show(self.results["access"], report)
         report.heading("Short preambles and higher ACK rates")
         results = self.results["air"]
         report.table(

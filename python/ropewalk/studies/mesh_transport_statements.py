@@ -12,8 +12,8 @@ TWO_RADIOS: Final = Statement(
     measured="{ours} at {hops} hops ({number} deployments); by hops: {by_hops}; over the authors' own deployments: "
     "{by_authors}",
     correct="{correct} at {hops} hops, with delayed ACKs for both",
-    reason="It rests on {number} deployments: hardly one in a hundred has a first route of {hops} hops. "
-    "Second routes are longer than first ones, so that less than in the diamond is to be had. "
+    reason="Second routes are longer than first ones, so that less than in the diamond is to be had. "
+    "It rests on {number} deployments: hardly one in a hundred has a first route of {hops} hops. "
     "Multipath TCP pays an ACK per packet where TCP delays its own: with delayed ACKs for both it "
     "gains {correct} here.",
 )
