@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,7 @@ def report_of(study: dict[str, object], folder: Path) -> Path:
     assert isinstance(kept, list)
     report = Report(str(study["study"]), str(study["paper"]))
     report.chart(chart(LONG, "a line whose name is long enough to fill a phone's width alone"))
+    report.chart(replace(chart("axes", "ours"), stem="two", x_label=LONG))
     report.claims(
         [
             Claim(
@@ -90,6 +92,14 @@ def test_on_a_phone_every_verdict_is_in_sight(study: dict[str, object], tmp_path
                 return [verdict.left, verdict.right, verdict.top - own.top, verdict.height];
             })"""
         )
+        # The title of the axis stands within its figure.
+        left, right = browser.evaluate(
+            """(() => {
+                const title = document.querySelector('#chart-two .xtitle').getBoundingClientRect();
+                return [title.left, title.right];
+            })()"""
+        )
+        assert 0 <= left < right <= PHONE[0]
         kept = study["claims"]
         assert isinstance(kept, list)
         assert len(places) == len(kept)

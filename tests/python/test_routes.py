@@ -384,12 +384,18 @@ def test_json_goes_together_with_files(command: str, written: dict[str, str], tm
 
 
 def test_show_command_draws_prints_and_reads_back(tmp_path: Path) -> None:
-    picture, file = tmp_path / "a.png", tmp_path / "a.json"
+    picture, drawn, file = tmp_path / "a.png", tmp_path / "a.svg", tmp_path / "a.json"
     common = ["show", "--nodes", "36", "--number", "2", "--seed", "4"]
     shown = ropewalk(*common, "--picture", str(picture), "--channels", "2")
     assert shown.exit_code == 0, shown.output
     assert "WCETT ms" in shown.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
+    # A judged deployment's picture has the channels, by the hops and in the legend; another one has none.
+    several = [*common, "--channels", "3", "--assign", "alternate", "--picture", str(drawn)]
+    assert ropewalk(*several).exit_code == 0
+    assert all(text in drawn.read_text(encoding="utf-8") for text in ("ch 0", "ch 1", ", channels 0 1"))
+    assert ropewalk(*common, "--picture", str(drawn)).exit_code == 0
+    assert "ch 0" not in drawn.read_text(encoding="utf-8")
     text = ropewalk(*common, "--json").stdout
     file.write_text(text, encoding="utf-8")
     again = json.loads(ropewalk("show", str(file), "--json").stdout)

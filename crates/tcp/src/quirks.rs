@@ -22,12 +22,6 @@ macro_rules! quirk_constants {
                     subflow_acks: SubflowAcks = SubflowAcks::Own, SubflowAcks::Own;
                     /// Whom a duplicate ACK of a subflow counts for.
                     duplicates_blame: Blame = Blame::Own, Blame::Own;
-                    /// Losses are found before a timeout. Where they are not, timeouts alone repair them ("F-RTO" of ns-3.13 with
-                    /// Multipath TCP).
-                    fast_retransmit: bool = true, true;
-                    /// Eifel judges the first ACK after a retransmission though it is a duplicate. That one always answers an older
-                    /// segment, so every reduction is taken back, after true losses too ("Eifel" of ns-3.13 with Multipath TCP).
-                    eifel_on_duplicates: bool = false, false;
                 }
                 inner {}
             }

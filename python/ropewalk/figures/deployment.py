@@ -63,8 +63,15 @@ class Drawn(Protocol):
         ...
 
 
-def save_deployment(deployment: Drawn, paths: Sequence[Path], algorithms: Sequence[str]) -> None:
+def save_deployment(
+    deployment: Drawn,
+    paths: Sequence[Path],
+    algorithms: Sequence[str],
+    channels: Mapping[str, Sequence[Sequence[int]]] | None = None,
+) -> None:
     """Write the picture to each path, PNG or SVG by its ending.
+
+    `channels`, by algorithm and route one for each hop, stand beside the hops and in the legend.
 
     Raises:
         InputError: The nodes' positions are unknown.
@@ -87,7 +94,9 @@ def save_deployment(deployment: Drawn, paths: Sequence[Path], algorithms: Sequen
             sharey=True,
         )
         for place, (axes, algorithm) in enumerate(zip(panels[0], shown, strict=True)):
-            _panel(axes, deployment, algorithm)
+            used = (channels or {}).get(algorithm, [])
+            _panel(axes, deployment, algorithm, used)
+            _channels(axes, deployment, algorithm, used)
             if place == 0:
                 axes.set_ylabel("y (m)")
         # Legends of many routes reach beyond what the layout leaves them.
@@ -95,20 +104,40 @@ def save_deployment(deployment: Drawn, paths: Sequence[Path], algorithms: Sequen
         plt.close(figure)
 
 
-def _panel(axes: Axes, deployment: Drawn, algorithm: str) -> None:
+def _channels(axes: Axes, deployment: Drawn, algorithm: str, channels: Sequence[Sequence[int]]) -> None:
+    """Write the channel of each hop at its middle, in its route's colour: below each other where routes share it."""
+    at = deployment.positions
+    for index, (route, used) in enumerate(zip(deployment.routes.get(algorithm, []), channels, strict=False)):
+        for a, b, channel in zip(route[:-1], route[1:], used, strict=True):
+            axes.annotate(
+                f"ch {channel}",
+                ((at[a][0] + at[b][0]) / 2, (at[a][1] + at[b][1]) / 2),
+                xytext=(0, 6 - 6 * index),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=5,
+                color=COLOURS[index % len(COLOURS)],
+                bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+                zorder=5,
+            )
+
+
+def _panel(axes: Axes, deployment: Drawn, algorithm: str, channels: Sequence[Sequence[int]]) -> None:
     at = deployment.positions
     for a, b in deployment.links:
         axes.plot(*zip(at[a], at[b], strict=True), color=LINK_COLOUR, linewidth=0.7, zorder=1)
     routes = deployment.routes.get(algorithm, [])
     for index, route in enumerate(routes):
         hops = len(route) - 1
+        by = f", channels {' '.join(map(str, channels[index]))}" if channels else ""
         axes.plot(
             *zip(*(at[node] for node in route), strict=True),
             color=COLOURS[index % len(COLOURS)],
             linestyle=ROUTE_STYLES[index % len(ROUTE_STYLES)],
             linewidth=2.4,
             zorder=2,
-            label=f"route {index + 1}: {hops} hop{'s' if hops > 1 else ''}",
+            label=f"route {index + 1}: {hops} hop{'s' if hops > 1 else ''}{by}",
         )
     ends = {
         deployment.source: ("s", "#ffe08a", "source"),
@@ -135,4 +164,4 @@ def _panel(axes: Axes, deployment: Drawn, algorithm: str) -> None:
     axes.set_title(NAMES.get(algorithm, "links"))
     axes.set_xlabel(f"x (m); from {source} to {destination}")
     axes.set_aspect("equal")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=1 if channels else 2)

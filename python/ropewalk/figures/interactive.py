@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.resources import files
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.figures.chart import COLOURS
@@ -34,9 +35,9 @@ def fragment(chart: Chart, *, with_library: bool) -> str:
         _add_points(figure, points, SYMBOLS[index % len(SYMBOLS)])
     figure.update_layout(
         template="simple_white",
-        xaxis_title=chart.x_label,
+        xaxis_title=_broken(chart.x_label),
         yaxis_title=chart.y_label,
-        height=460 + ROW_PX * max(0, named - MOST_WITHIN),
+        height=460 + ROW_PX * (max(0, named - MOST_WITHIN) + _broken(chart.x_label).count(BREAK)),
         margin={"l": 60, "r": 20, "t": 30, "b": 50},
         hovermode="x unified",
         # Below the axes: beside them it leaves a telephone no room for curves, and within it covers them.
@@ -65,6 +66,14 @@ def fragment(chart: Chart, *, with_library: bool) -> str:
     return f"<script>{library()}</script>\n{text}" if with_library else text
 
 
+def _broken(title: str) -> str:
+    """The title of an axis in lines that a narrow screen has room for."""
+    return BREAK.join(wrap(title, MOST_LETTERS))
+
+
+BREAK: Final = "<br>"
+MOST_LETTERS: Final = 38
+"""In a line of an axis's title: a telephone has 300 pixels for it."""
 SYMBOLS: Final = ("x", "star", "triangle-up", "cross")
 ROW_PX: Final = 20
 """Of a legend's entry."""

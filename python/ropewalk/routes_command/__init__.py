@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ropewalk.errors import InputError
-from ropewalk.routes_command.deployment import deployment_table
+from ropewalk.routes_command.deployment import channels_of, deployment_table
 from ropewalk.routes_command.options import (
     AREA,
     COUNT,
@@ -236,7 +236,7 @@ def show(  # noqa: PLR0913 - one argument per option
             from ropewalk.figures.deployment import save_deployment
 
             picture.parent.mkdir(parents=True, exist_ok=True)
-            save_deployment(deployment, [picture], list(deployment.routes))
+            save_deployment(deployment, [picture], list(deployment.routes), channels_of(deployment))
         if json or graphml:
             typer.echo(deployment.json() if json else deployment.graphml())
         else:

@@ -44,6 +44,12 @@ def deployment_table(deployment: Deployment) -> str:
     return "\n\n".join([*parts, *(["\n".join(conflicts)] if conflicts and rows else [])])
 
 
+def channels_of(deployment: Deployment) -> dict[str, list[list[int]]]:
+    """By algorithm and route the channel of each hop, if the routes have been judged."""
+    sets = (deployment.radio or {}).get("sets", {})
+    return {name: [route["channels"] for route in found["routes"]] for name, found in sets.items()}
+
+
 def _channels(channels: list[int]) -> str:
     """One per hop, or one that all hops use."""
     return " ".join(str(channel) for channel in (channels if len(set(channels)) > 1 else channels[:1]))

@@ -8,15 +8,17 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.benefit import clearly_above
-from ropewalk.report import Claim, Verdict
+from ropewalk.report import Verdict
 from ropewalk.statistics import Interval, mean_interval
 from ropewalk.studies import bonding_cells as made
+from ropewalk.studies import bonding_statements as said
 from ropewalk.studies.bonding_measures import INNER, ROOM_MBPS, over_readings
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ropewalk.report import Claim
     from ropewalk.studies.bonding_measures import Course, Measured
 
 PACES: Final = (made.AS_PRINTED, made.LIKELIEST)
@@ -46,16 +48,6 @@ NEAR: Final = 0.1
 """A measured value is near a published one within this part of it, or within its interval."""
 PUBLISHED_TCP: Final = {1: 7.79, 2: 14.30}
 """§5.4: Mbit/s of one and two flows."""
-
-SHARING: Final = (
-    "It depends on how TCP's losses spread over time, and the text tells neither the shaper nor how "
-    "even the UDP sender is. "
-    "The line has 2 Mbit/s to spare; the rest of what TCP gets, the bond must have moved to LTE. A "
-    "weight falls only after T_dwd without loss, so it counts how TCP's losses are spread over time. "
-    "Tail drop loses a few packets at once and then none for a second or more; "
-    "RED loses a packet now and then, which keeps the weight up. A UDP sender that is late by half a millisecond on "
-    "average sends small bursts, which spread the losses of tail drop likewise."
-)
 
 
 def all_claims(measured: Measured) -> list[Claim]:
@@ -95,22 +87,14 @@ def loss_falls(measured: Measured) -> Claim:
         with_gain = all(value[a, d] >= value[b, d] for a, b in pairwise(gains) for d in delays)
         return with_gain and all(value[g, a] >= value[g, b] for a, b in pairwise(delays) for g in gains)
 
-    return Claim(
-        claim="One rising flow: loss falls as k and T_dwd grow",
-        published="6.25 % (k 0.1, T_dwd 50 ms), 0.53 % (0.5, 250 ms), 0.15 % (1, 500 ms)",
-        measured=told(
+    return said.LOSS_FALLS.judged(
+        over_readings({reading: monotonous(reading) for reading in made.READINGS}),
+        losses=told(
             {
                 reading: ", ".join(text_of(ramp_loss(measured, reading, *corner)) for corner in corners)
                 + " %"
                 for reading in PACES
             }
-        ),
-        verdict=over_readings({reading: monotonous(reading) for reading in made.READINGS}),
-        reason=(
-            "As printed, the weight falls by one per report (50 ms) once nothing was lost for T_dwd, and T_dwd "
-            "hardly matters. With one per T_dwd the losses order as published and come far nearer (see the "
-            "tables): the experiments very likely ran that. What is left may be the queue before the DSL "
-            "line and the shape of the demand, neither of which the paper gives in numbers."
         ),
     )
 
@@ -123,18 +107,11 @@ def small_gain(measured: Measured) -> Claim:
         return min(values), max(values)
 
     small = {reading: extent(0.1, reading) for reading in made.READINGS}
-    return Claim(
-        claim="With k = 0.1 not enough traffic is shifted: several per cent are lost throughout",
-        published="4.1 to 6.25 %",
-        measured=told({reading: f"{low:.2f} to {high:.2f} %" for reading, (low, high) in small.items()}),
-        verdict=over_readings(
+    return said.SMALL_GAIN.judged(
+        over_readings(
             {reading: low >= SEVERAL and low > extent(0.5, reading)[1] for reading, (low, _) in small.items()}
         ),
-        reason=(
-            "The step is k · lost / sent · 50, which with k = 0.1 and less than a tenth lost is below one half. "
-            "Whether it moves the weight depends on how fractions are treated, which the paper does not tell: "
-            "cut off it never does, rounded it does from a loss of a tenth on, kept it always does."
-        ),
+        losses=told({reading: f"{low:.2f} to {high:.2f} %" for reading, (low, high) in small.items()}),
     )
 
 
@@ -156,10 +133,9 @@ def oscillates_with_gain(measured: Measured) -> Claim:
             for delay in made.DECREMENT_DELAYS_MS
         )
 
-    return Claim(
-        claim="The larger k, the more the load swings between the lines",
-        published="figure 3",
-        measured=told(
+    return said.OSCILLATES.judged(
+        over_readings({reading: holds(reading) for reading in PACES}),
+        swings=told(
             {
                 reading: ", ".join(
                     f"{text_of(mean_interval(swings(measured, reading, gain, 50)))} (k {gain:g})"
@@ -168,11 +144,6 @@ def oscillates_with_gain(measured: Measured) -> Claim:
                 + " Mbit/s"
                 for reading in PACES
             }
-        )
-        + " (standard deviation of LTE's throughput at constant demand, T_dwd 50 ms)",
-        verdict=over_readings({reading: holds(reading) for reading in PACES}),
-        reason=(
-            "Judged for every T_dwd, by differences paired by seed. A weight that never has to move does not swing."
         ),
     )
 
@@ -184,10 +155,9 @@ def calmer_with_delay(measured: Measured) -> Claim:
         by_delay = [swings(measured, reading, 1.0, delay) for delay in made.DECREMENT_DELAYS_MS]
         return all(clearly_above(a, b) for a, b in pairwise(by_delay))
 
-    return Claim(
-        claim="A larger T_dwd counteracts the swings of a high k",
-        published="figure 3",
-        measured=told(
+    return said.CALMER.judged(
+        over_readings({reading: holds(reading) for reading in PACES}),
+        swings=told(
             {
                 reading: ", ".join(
                     f"{text_of(mean_interval(swings(measured, reading, 1.0, delay)))} ({delay} ms)"
@@ -196,10 +166,7 @@ def calmer_with_delay(measured: Measured) -> Claim:
                 + " Mbit/s"
                 for reading in PACES
             }
-        )
-        + " (standard deviation of LTE's throughput at constant demand, k = 1)",
-        verdict=over_readings({reading: holds(reading) for reading in PACES}),
-        reason="The longer the weight rests after a loss, the fewer steps down it takes before the next.",
+        ),
     )
 
 
@@ -230,18 +197,14 @@ def slower_with_delay(measured: Measured) -> Claim:
         values = (surpluses(measured, reading, gain, delay) for delay in made.DECREMENT_DELAYS_MS)
         return f"{', '.join(text_of(mean_interval(value)) for value in values)} (k {gain:g})"
 
-    return Claim(
-        claim="The larger T_dwd, the slower the load comes back as the demand falls, and the less DSL is used",
-        published="figure 3, 25 to 40 s",
-        measured=told(
+    return said.SLOWER.judged(
+        over_readings({reading: holds(reading) for reading in PACES}),
+        surpluses=told(
             {reading: ", ".join(listed(reading, gain) for gain in gains) + " Mbit/s" for reading in PACES}
-        )
-        + f" (on LTE though DSL had room, T_dwd {', '.join(map(str, made.DECREMENT_DELAYS_MS))} ms)",
-        verdict=over_readings({reading: holds(reading) for reading in PACES}),
-        reason=(
-            f"Judged by {most} ms against {least} ms. In between, what a short T_dwd leaves on LTE by its swings can "
-            "exceed what a longer one leaves by being slow. With k = 0.1 too little has been moved to come back."
         ),
+        delays=", ".join(map(str, made.DECREMENT_DELAYS_MS)),
+        most=most,
+        least=least,
     )
 
 
@@ -270,26 +233,20 @@ def moved_s(measured: Measured, reading: str) -> list[list[float]]:
 def moves_at_once(measured: Measured) -> Claim:
     """Figure 5: the excess moves quickly to LTE when a flow starts."""
     took = {reading: [mean_interval(times) for times in moved_s(measured, reading)] for reading in PACES}
-    return Claim(
-        claim="When a flow starts, its excess moves to LTE at once",
-        published="figure 5, at 5, 20 and 50 s",
-        measured=told(
-            {
-                reading: ", ".join(text_of(interval) for interval in by_start) + " s"
-                for reading, by_start in took.items()
-            }
-        )
-        + " until LTE carries nine tenths of it",
-        verdict=over_readings(
+    return said.MOVES_AT_ONCE.judged(
+        over_readings(
             {
                 reading: all(_high(interval) <= AT_ONCE_S for interval in by_start)
                 for reading, by_start in took.items()
             }
         ),
-        reason=(
-            f"At once: within {AT_ONCE_S:g} s, twenty reports. A weight that is not zero rises by k · 50 times the "
-            "loss ratio."
+        times=told(
+            {
+                reading: ", ".join(text_of(interval) for interval in by_start) + " s"
+                for reading, by_start in took.items()
+            }
         ),
+        at_once=AT_ONCE_S,
     )
 
 
@@ -318,18 +275,13 @@ def hands_back(measured: Measured) -> Claim:
         for reading in PACES
     }
     low, high = HAND_BACK_S
-    return Claim(
-        claim="When a flow of 11 Mbit/s excess ends, its load is handed back to DSL in about 5 s",
-        published="about 5 s (12 to 17 s)",
-        measured="; ".join(f"{text_of(interval)} s {name}" for name, interval in took.items()),
-        verdict=over_readings(
+    return said.HANDS_BACK.judged(
+        over_readings(
             {name: low <= _low(interval) and _high(interval) <= high for name, interval in took.items()}
         ),
-        reason=(
-            "The time is the weight times T_dwd, and the weight depends on the demand, whose figure is lost. "
-            f"About 5 s are {low:g} to {high:g} s here. 11 of 75 Mbit/s need a weight of 9: it is gone after 2.25 s. "
-            "11 of 40 Mbit/s, what is left when a flow of 48 ends, need a weight of 19: that takes 4.75 s."
-        ),
+        times="; ".join(f"{text_of(interval)} s {name}" for name, interval in took.items()),
+        low=low,
+        high=high,
     )
 
 
@@ -366,18 +318,8 @@ def bursts_and_little_after(measured: Measured) -> Claim:
             )
             for (burst, later), (rate, start, end) in zip(by_start, made.DEMAND[1:], strict=True)
         ]
-    return Claim(
-        claim="Losses come in a burst whenever a flow starts; afterwards loss stays low",
-        published="figure 5",
-        measured=told(
-            {
-                reading: ", ".join(f"{text_of(burst)} then {text_of(later)}" for burst, later in by_start)
-                + " %"
-                for reading, by_start in found.items()
-            }
-        )
-        + " (first second, then to the flow's end)",
-        verdict=over_readings(
+    return said.BURSTS.judged(
+        over_readings(
             {
                 reading: all(
                     _low(burst) > _high(later) and _high(later) <= LOW_LOSS for burst, later in by_start
@@ -385,7 +327,14 @@ def bursts_and_little_after(measured: Measured) -> Claim:
                 for reading, by_start in found.items()
             }
         ),
-        reason=f"Low: at most {LOW_LOSS:g} %, what the paper has in figure 3 with the same k and T_dwd.",
+        losses=told(
+            {
+                reading: ", ".join(f"{text_of(burst)} then {text_of(later)}" for burst, later in by_start)
+                + " %"
+                for reading, by_start in found.items()
+            }
+        ),
+        low=LOW_LOSS,
     )
 
 
@@ -425,10 +374,9 @@ def shifts_first(measured: Measured) -> Claim:
         shifted = all(min(peak(reading, delay)) >= SHIFTED * SECOND_MBPS for delay in delays)
         return shifted and all(clearly_above(b, a) for a, b in pairwise(took))
 
-    return Claim(
-        claim="The burst at the start of 63 Mbit/s moves load to LTE; the smaller T_dwd, the faster it comes back",
-        published="figure 6",
-        measured=told(
+    return said.SHIFTS_FIRST.judged(
+        over_readings({reading: holds(reading) for reading in PACES}),
+        times=told(
             {
                 reading: ", ".join(
                     f"{text_of(mean_interval(back_s(measured, reading, delay)))} s ({delay} ms)"
@@ -436,17 +384,14 @@ def shifts_first(measured: Measured) -> Claim:
                 )
                 for reading in PACES
             }
-        )
-        + " until LTE carries half of its peak, which is "
-        + told(
+        ),
+        peaks=told(
             {
                 reading: ", ".join(text_of(mean_interval(peak(reading, delay))) for delay in delays)
                 + " Mbit/s"
                 for reading in PACES
             }
         ),
-        verdict=over_readings({reading: holds(reading) for reading in PACES}),
-        reason="Both flows find the line full at the start; the losses are far more than a weight of zero needs.",
     )
 
 
@@ -456,10 +401,14 @@ def only_large_delay(measured: Measured) -> Claim:
     last = {
         reading: {delay: tcp_of(measured, reading, delay, *LAST_S) for delay in delays} for reading in PACES
     }
-    return Claim(
-        claim="Only a large T_dwd leaves lasting room on DSL for TCP (63 Mbit/s of UDP, k = 1)",
-        published="figure 6: lasting with 1000 ms only",
-        measured=told(
+    return said.ONLY_LARGE_DELAY.judged(
+        over_readings(
+            {
+                reading: all(clearly_above(by_delay[1000], by_delay[delay]) for delay in delays[:-1])
+                for reading, by_delay in last.items()
+            }
+        ),
+        rates=told(
             {
                 reading: ", ".join(
                     f"{text_of(mean_interval(values))} ({delay} ms)" for delay, values in by_delay.items()
@@ -467,19 +416,9 @@ def only_large_delay(measured: Measured) -> Claim:
                 + " Mbit/s"
                 for reading, by_delay in last.items()
             }
-        )
-        + f" at the end, {LAST_S[0]:g} to {LAST_S[1]:g} s",
-        verdict=over_readings(
-            {
-                reading: all(clearly_above(by_delay[1000], by_delay[delay]) for delay in delays[:-1])
-                for reading, by_delay in last.items()
-            }
         ),
-        reason=(
-            "Judged by TCP with 1000 ms against each smaller T_dwd, paired by seed, when what the start had "
-            "overshot is drained: until then a large T_dwd leaves room by being slow. What lasts comes of TCP's own "
-            "losses, each of which lifts the weight until T_dwd after the last."
-        ),
+        start=LAST_S[0],
+        end=LAST_S[1],
     )
 
 
@@ -525,16 +464,13 @@ def one_and_two(measured: Measured) -> Claim:
         for n in PUBLISHED_TCP
     )
     verdict = over_readings(near)
-    return Claim(
-        claim="Beside 62 Mbit/s of UDP one TCP flow gets 7.79 Mbit/s of DSL, and two almost twice as much",
-        published="7.79 and 14.30 Mbit/s (1.84 times)",
-        measured="; ".join(
+    return said.ONE_AND_TWO.judged(
+        Verdict.UNDECIDABLE if verdict == Verdict.CONTRADICTED and between else verdict,
+        rates="; ".join(
             f"{text_of(by_flows[1])} and {text_of(by_flows[2])} Mbit/s "
             f"({by_flows[2].mean / max(by_flows[1].mean, 1e-9):.2f} times) {name}"
             for name, by_flows in values.items()
         ),
-        verdict=Verdict.UNDECIDABLE if verdict == Verdict.CONTRADICTED and between else verdict,
-        reason=SHARING,
     )
 
 
@@ -551,17 +487,11 @@ def gain_matters_not(measured: Measured) -> Claim:
     def holds(by_gain: dict[float, Interval]) -> bool:
         return _near(by_gain[0.5], by_gain[1.0].mean) or _near(by_gain[1.0], by_gain[0.5].mean)
 
-    return Claim(
-        claim="k has no significant influence on the sharing between TCP and UDP",
-        published="as expected, none",
-        measured="; ".join(
+    return said.GAIN_MATTERS_NOT.judged(
+        over_readings({reading: holds(by_gain) for reading, by_gain in values.items()}),
+        rates="; ".join(
             ", ".join(f"{text_of(value)} (k {gain:g})" for gain, value in by_gain.items()) + f" Mbit/s {name}"
             for name, by_gain in values.items()
-        ),
-        verdict=over_readings({reading: holds(by_gain) for reading, by_gain in values.items()}),
-        reason=(
-            "Judged within a tenth, or the interval if that is wider. From a weight of zero a loss raises it by the "
-            "initial increment, which does not depend on k; from any other, by k times the loss ratio."
         ),
     )
 

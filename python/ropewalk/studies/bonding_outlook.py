@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.benefit import clearly_above
-from ropewalk.report import Claim, Verdict
+from ropewalk.report import Verdict
 from ropewalk.statistics import mean_interval
 from ropewalk.studies import bonding_cells as made
 from ropewalk.studies import bonding_claims as stated
 from ropewalk.studies import bonding_media_cells as calls
 from ropewalk.studies import bonding_proxy_cells as proxies
+from ropewalk.studies import bonding_statements as said
 from ropewalk.studies.bonding import PAPER
 from ropewalk.studies.bonding_beyond_cells import SCHEDULERS, STEADY
 from ropewalk.studies.bonding_measures import Measured, over_readings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ropewalk.report import Claim
     from ropewalk.store import Table
     from ropewalk.studies import StudyResult
     from ropewalk.studies.cells import Runner
@@ -112,18 +114,11 @@ class _Study(Output):
             found = [mean_interval(self._ratings(scheduler, way)) for way in WAYS]
             return all((one.low if one.known else one.mean) >= SATISFIED for one in found)
 
-        return Claim(
-            claim="Bonding at layer 3 serves voice over UDP as well as TCP (§1)",
-            published="said of the approach, and left for later to assess",
-            measured=f"rating of a call beside TCP both ways, steady lines: {self._told(PAPERS)}",
-            correct=f"other schedulers: {self._told([name for name in calls.VARIANTS if name not in PAPERS])}",
-            verdict=over_readings({scheduler: satisfied(scheduler) for scheduler in PAPERS}),
-            reason=(
-                f"Judged over steady lines by a rating of {SATISFIED:g} both ways, from which on users are "
-                "satisfied. The paper's scheduler knows by loss alone that a line is full. So voice waits in the "
-                "queue before a line that TCP fills, and on a recorded LTE line that queue is long at times: there "
-                "it is another matter, which the tables tell."
-            ),
+        return said.VOICE.judged(
+            over_readings({scheduler: satisfied(scheduler) for scheduler in PAPERS}),
+            papers=self._told(PAPERS),
+            others=self._told([name for name in calls.VARIANTS if name not in PAPERS]),
+            satisfied=SATISFIED,
         )
 
     def _per_flow(self) -> Claim:
@@ -132,15 +127,9 @@ class _Study(Output):
                 clearly_above(self._ratings("flow-aware", way), self._ratings(scheduler, way)) for way in WAYS
             )
 
-        return Claim(
-            claim="By flow, small flows would be spared the delay of the mobile line (§5.3)",
-            published="said, not run",
-            measured=f"rating of a call beside TCP both ways, steady lines: {self._told(('flow-aware', *PAPERS))}",
-            verdict=over_readings({scheduler: better(scheduler) for scheduler in PAPERS}),
-            reason=(
-                "Judged by flow-aware against the paper's scheduler, paired by seed, both ways. Its other difference "
-                "is that it keeps queues before the lines short."
-            ),
+        return said.PER_FLOW.judged(
+            over_readings({scheduler: better(scheduler) for scheduler in PAPERS}),
+            ratings=self._told(("flow-aware", *PAPERS)),
         )
 
     def _proxies(self) -> Claim:
@@ -161,14 +150,9 @@ class _Study(Output):
             return f"{scheduler}: {rates}; UDP loses {lost} % beside linked increases"
 
         found = {scheduler: both(scheduler) for scheduler in PAPERS}
-        return Claim(
-            claim="With proxies for Multipath TCP beside it, TCP and other traffic can be bonded at once (outlook)",
-            published="left for later",
-            measured="; ".join(told(scheduler) for scheduler in PAPERS),
-            correct="; ".join(told(scheduler) for scheduler in SCHEDULERS if scheduler not in PAPERS),
-            verdict=over_readings(found) if any(found.values()) else Verdict.CONTRADICTED,
-            reason=(
-                "Judged over steady lines: TCP by proxies with linked increases delivers clearly more than by the "
-                f"bond, and UDP loses no more than the {stated.LOW_LOSS:g} % that the paper calls low."
-            ),
+        return said.PROXIES.judged(
+            over_readings(found) if any(found.values()) else Verdict.CONTRADICTED,
+            papers="; ".join(told(scheduler) for scheduler in PAPERS),
+            others="; ".join(told(scheduler) for scheduler in SCHEDULERS if scheduler not in PAPERS),
+            low=stated.LOW_LOSS,
         )

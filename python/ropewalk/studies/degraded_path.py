@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ropewalk.figures import Chart, Level, Line, Points
-from ropewalk.report import Claim, Verdict
+from ropewalk.report import Verdict
 from ropewalk.source import Source, inline
 from ropewalk.statistics import Interval, mean_interval, paired_difference
+from ropewalk.studies import degraded_path_statements as told
 from ropewalk.studies.cells import Cell, Results, Runner
 from ropewalk.studies.degraded_wireless import WIRELESS, recorded
 from ropewalk.studies.output import Output
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from ropewalk.report import Claim
     from ropewalk.studies import StudyResult
 
 TITLE: Final = "A degraded path beside a good one"
@@ -400,73 +402,48 @@ class _Study(Output):
         linux = self._single("modern", LINUX_TCP)
         kernel = self._single("kernel", LINUX_TCP)
         found = {
-            f"against TCP with delayed ACKs ({text_of(delayed)})": self._crossing(
-                "published", CLASSIC_MPTCP, delayed
-            ),
-            f"against TCP with an ACK per packet ({text_of(every)})": self._crossing(
-                "published", CLASSIC_MPTCP, every
-            ),
-            f"linux preset against TCP CUBIC ({text_of(linux)})": self._crossing(
-                "modern", LINUX_MPTCP, linux
-            ),
-            f"the same with loss one way, as under Linux's own stack ({text_of(kernel)})": self._crossing(
-                "kernel", ONE_WAY, kernel
-            ),
+            "over_delayed": self._crossing("published", CLASSIC_MPTCP, delayed),
+            "over_every": self._crossing("published", CLASSIC_MPTCP, every),
+            "over_linux": self._crossing("modern", LINUX_MPTCP, linux),
+            "over_kernel": self._crossing("kernel", ONE_WAY, kernel),
         }
         crossings = list(found.values())
         inside = [c for c in crossings if c.startswith(("crossing at P = 5", "crossing at P = 6.0"))]
         verdict = Verdict.HOLDS if len(inside) == len(crossings) else Verdict.UNDECIDABLE
         if all(c.startswith("no") for c in crossings):
             verdict = Verdict.CONTRADICTED
-        return Claim(
-            claim="Above P = 5 % MPTCP is worse than TCP on path A alone",
-            published="goodputs cross between 5 and 6 %",
-            rerun=(
-                "7.71 at 0.5 %, 6.99 at 3 %, 5.99 at 7 %, there 5.77 ± 0.29 without the runs whose path "
-                "B never came up; TCP 5.70 ± 0.18 with delayed ACKs, 7.77 ± 0.12 with an ACK per packet"
-            ),
-            measured="; ".join(f"{key}: {value}" for key, value in found.items()),
-            verdict=verdict,
-            reason=(
-                "Where the curves cross depends on how the reference acknowledges. The paper's simulator "
-                "lets TCP delay its ACKs and MPTCP acknowledge every packet, so that its TCP grows half "
-                "as fast per round trip. Run again, without the runs whose path B never came up, that "
-                "simulator nearly crosses at 7 % against delayed ACKs. Linux 6.18 itself, with CUBIC over links that "
-                "lose towards the receiver, crosses between 5 and 6 %: its send buffer grows per "
-                "subflow, and one that is "
-                "stuck soon stops the other."
-            ),
+        return told.THRESHOLD.judged(
+            verdict,
+            delayed=text_of(delayed),
+            every=text_of(every),
+            linux=text_of(linux),
+            kernel=text_of(kernel),
+            **found,
         )
 
     def _always_below(self) -> Claim:
         a = self._subflow("published", CLASSIC_MPTCP, "a")
-        references = {
-            "delayed ACKs": self.results["published"].throughput("a", variant=CLASSIC_TCP, loss=0.0),
-            "an ACK per packet": self.results["published"].throughput(
-                "a", variant=CLASSIC_TCP_EVERY, loss=0.0
-            ),
-        }
-        below = {name: all(i.mean < r.mean for i in a) for name, r in references.items()}
-        low, high = min(i.mean for i in a), max(i.mean for i in a)
-        measured = f"subflow A {low:.2f} to {high:.2f} Mbit/s; " + "; ".join(
-            f"TCP with {name} {r.mean:.2f}: {'always below' if below[name] else 'not always below'}"
-            for name, r in references.items()
+        delayed, every = (
+            self.results["published"].throughput("a", variant=variant, loss=0.0).mean
+            for variant in (CLASSIC_TCP, CLASSIC_TCP_EVERY)
         )
-        verdicts = set(below.values())
-        return Claim(
-            claim="Subflow A is always slower than TCP alone on path A",
-            published="below for every P",
-            measured=measured,
-            verdict=Verdict.HOLDS
+        low, high = min(i.mean for i in a), max(i.mean for i in a)
+        verdicts = {high < delayed, high < every}
+        verdict = (
+            Verdict.HOLDS
             if verdicts == {True}
             else Verdict.CONTRADICTED
             if verdicts == {False}
-            else Verdict.UNDECIDABLE,
-            reason=(
-                "Linked increases give subflow A only its part of one TCP flow's growth while B takes "
-                "some, so it stays below a TCP flow that is acknowledged as often as it is. The paper "
-                "explains this by head-of-line blocking, which its 50 MB receive buffer rules out."
-            ),
+            else Verdict.UNDECIDABLE
+        )
+        return told.ALWAYS_BELOW.judged(
+            verdict,
+            low=low,
+            high=high,
+            delayed=delayed,
+            every=every,
+            below_delayed=high < delayed,
+            below_every=high < every,
         )
 
     def _rise_and_fall(self) -> Claim:
@@ -477,26 +454,21 @@ class _Study(Output):
         falls = a[-1].mean < at_three.mean - at_three.half_width
         waiting = self._subflow("modern", CLASSIC_WAITING, "a")
         held = ", ".join(f"{rate.mean:.2f} at {loss:g} %" for loss, rate in zip(losses, waiting, strict=True))
-        return Claim(
-            claim="Subflow A rises up to P = 3 % and falls after",
-            published="rise to 3 %, then fall",
-            measured=(
-                f"{a[0].mean:.2f} at {losses[0]:g} %, "
-                f"{at_three.mean:.2f} at 3 %, {a[-1].mean:.2f} at {losses[-1]:g} %"
-            ),
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if rises and falls
             else Verdict.DEFECT
             if _rises_and_falls(waiting)
-            else Verdict.CONTRADICTED,
-            rerun="rise to 3 %, then fall; with its receiver repaired 6.15 to 7.05, rising all the way",
-            reason=(
-                "The rise is linked increases' doing: as B's window shrinks, more of the growth goes to "
-                "A. The fall came from a receiver of the paper's simulator that held A's "
-                "acknowledgements back until B's data had arrived; with independent acknowledgements "
-                f"there is none. With acknowledgements that wait (the quirk `subflow_acks`) A has {held}, "
-                "less than in that simulator throughout."
-            ),
+            else Verdict.CONTRADICTED
+        )
+        return told.RISE_AND_FALL.judged(
+            verdict,
+            first=a[0].mean,
+            least=losses[0],
+            at_three=at_three.mean,
+            last=a[-1].mean,
+            most=losses[-1],
+            held=held,
         )
 
     def _formula(self) -> Claim:
@@ -505,19 +477,12 @@ class _Study(Output):
         nothing = rfc3819_mbps(0.1) < value / 5
         ours = self.results["formula"].goodput(variant="classic", loss=1.0)
         linux = self.results["formula"].goodput(variant="linux", loss=1.0)
-        return Claim(
-            claim="The RFC 3819 formula gives TCP's throughput",
-            published="about 4.4 Mbit/s at 1 %, almost nothing at 10 %",
-            measured=(
-                f"formula {value:.2f} and {rfc3819_mbps(0.1):.2f} Mbit/s; simulated at 1 %: classic "
-                f"{text_of(ours)}, linux (NewReno) {text_of(linux)}"
-            ),
-            verdict=Verdict.HOLDS if about and nothing else Verdict.CONTRADICTED,
-            reason=(
-                "The formula's constant is that of delayed ACKs and growth by ACKs; SACK and growth by "
-                "acknowledged octets recover faster, so that the linux preset lies above it. The queue also "
-                "lengthens the round trip beyond the 20 ms that the formula is given."
-            ),
+        return told.FORMULA.judged(
+            Verdict.HOLDS if about and nothing else Verdict.CONTRADICTED,
+            value=value,
+            little=rfc3819_mbps(0.1),
+            classic=text_of(ours),
+            linux=text_of(linux),
         )
 
     def _lines(self, part: str, variants: Iterable[str]) -> list[Line]:

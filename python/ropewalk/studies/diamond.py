@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from ropewalk.figures import Bars, Chart, Level, Line, Points
-from ropewalk.report import Claim, Verdict
+from ropewalk.report import Verdict
 from ropewalk.statistics import Interval, mean_interval
-from ropewalk.studies import StudyResult
+from ropewalk.studies import StudyResult, diamond_access
 from ropewalk.studies import diamond_cells as cells
+from ropewalk.studies import diamond_statements as told
 from ropewalk.studies.diamond_causes import (
     LITTLE_LOSS,
     PUBLISHED,
@@ -35,6 +36,7 @@ from ropewalk.studies.wireless import ONE, PAPER_003, SETUPS, TCP, TWO, gain, mb
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ropewalk.report import Claim
     from ropewalk.studies.cells import Results, Runner
 
 
@@ -81,6 +83,9 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
         ),
         "caused-asymmetric": runner.run(
             cells.caused_asymmetric_cells(extent), seeds, "diamond, one link lossy under the causes"
+        ),
+        "access": runner.run(
+            diamond_access.cells(extent), extent.coupling_seeds, "diamond, the access of ns-3"
         ),
         "air": runner.run(cells.air_cells(extent), beyond, "diamond, preambles and ACK rates"),
         "channels": runner.run(cells.channel_cells(extent), beyond, "diamond, bursts"),
@@ -162,14 +167,10 @@ class _Study(Output):
 
     def _level(self) -> Claim:
         tcp = self._tcp()
-        return Claim(
-            claim="TCP reaches a stable 2.5 Mbit/s (Fig. 3a)",
-            published="about 2.5 Mbit/s",
-            rerun="2.62 Mbit/s",
-            measured=f"{mbps(tcp)} Mbit/s",
-            verdict=Verdict.HOLDS if abs(tcp.mean - 2.5) < 0.15 else Verdict.CONTRADICTED,  # noqa: PLR2004
-            reason="The airtime of two hops: each carries every segment, and an ACK for every second one. "
-            + self.causes.said(TCP, "newreno"),
+        return told.LEVEL.judged(
+            Verdict.HOLDS if abs(tcp.mean - 2.5) < 0.15 else Verdict.CONTRADICTED,  # noqa: PLR2004
+            tcp=mbps(tcp),
+            explained=self.causes.said(TCP, "newreno"),
         )
 
     def _one_channel(self) -> Claim:
@@ -178,21 +179,13 @@ class _Study(Output):
         correct = self.causes.rate(cells.NONE, ONE)
         above = [control for control, rate in rates.items() if rate.mean > tcp]
         depends = not above and correct.mean > tcp
-        return Claim(
-            claim="On one channel Multipath TCP's sum is not above TCP (Fig. 3b)",
-            published="not above",
-            rerun="2.02 Mbit/s",
-            measured="; ".join(f"{control} {mbps(rate)}" for control, rate in rates.items())
-            + f"; TCP {mbps(self._tcp())} Mbit/s",
-            correct=f"{mbps(correct)} Mbit/s, with delayed ACKs and full packets for both",
-            verdict=Verdict.CONTRADICTED if above else Verdict.UNDECIDABLE if depends else Verdict.HOLDS,
-            reason=(
-                "One channel has the same airtime for one path as for two. What Multipath TCP lacks it spends on an "
-                f"ACK per packet: with delayed ACKs and full packets it has {mbps(correct)} Mbit/s. "
-                if correct.mean > max(rate.mean for rate in rates.values())
-                else ""
-            )
-            + self.causes.said(ONE, "uncoupled"),
+        return told.ONE_CHANNEL.judged(
+            Verdict.CONTRADICTED if above else Verdict.UNDECIDABLE if depends else Verdict.HOLDS,
+            rates="; ".join(f"{control} {mbps(rate)}" for control, rate in rates.items()),
+            tcp=mbps(self._tcp()),
+            correct=mbps(correct),
+            costs=correct.mean > max(rate.mean for rate in rates.values()),
+            explained=self.causes.said(ONE, "uncoupled"),
         )
 
     def _two_channels(self) -> Claim:
@@ -206,20 +199,16 @@ class _Study(Output):
             for cause in cells.KNOWN
             if abs(causes.over_tcp(cause).mean - correct.mean) > SHOWN
         ]
-        return Claim(
-            claim="Two channels: about +48 % over TCP, alike for uncoupled, linked increases, RTT compensator "
-            "(Fig. 3c)",
-            published="about +48 %",
-            rerun="3.89 Mbit/s, +48.5 %; RTT compensator 3.93",
-            measured=", ".join(f"{control} {signed(value)}" for control, value in ours.items()),
-            correct=f"{signed(correct)}, with delayed ACKs and full packets for both",
-            verdict=Verdict.UNDECIDABLE if depends else (Verdict.HOLDS if near else Verdict.CONTRADICTED),
-            reason=(
-                "Two orthogonal channels double the airtime. Of the known differences, one at a time: "
-                f"{listed(alone) if alone else 'none changes the gain'}, the others no more than {SHOWN:g} points. "
-                f"Together: {causes.interplay()} {causes.said(TWO, 'uncoupled')} "
-                f"RTT compensator: {causes.said(TWO, 'rtt-compensator')}"
-            ),
+        return told.TWO_CHANNELS.judged(
+            Verdict.UNDECIDABLE if depends else (Verdict.HOLDS if near else Verdict.CONTRADICTED),
+            gains=", ".join(f"{control} {signed(value)}" for control, value in ours.items()),
+            correct=signed(correct),
+            some_alone=bool(alone),
+            alone=listed(alone) if alone else "",
+            shown=SHOWN,
+            interplay=causes.interplay(),
+            uncoupled=causes.said(TWO, "uncoupled"),
+            compensator=causes.said(TWO, "rtt-compensator"),
         )
 
     def _of_tcp(self, control: str) -> Interval:
@@ -234,13 +223,10 @@ class _Study(Output):
         tcp = self._tcp().mean
         fair = all(min(pair) > 0.9 * max(pair) for pair in shares.values())
         bounded = all(max(pair) <= 1.02 * tcp for pair in shares.values())
-        return Claim(
-            claim="The two subflows share fairly, and neither is faster than TCP (Fig. 3c)",
-            published="fair pooling; no subflow above TCP's rate",
-            measured="; ".join(f"{control} {a:.2f} and {b:.2f}" for control, (a, b) in shares.items())
-            + f"; TCP {tcp:.2f} Mbit/s",
-            verdict=Verdict.HOLDS if fair and bounded else Verdict.CONTRADICTED,
-            reason="Both paths have the same airtime, and a subflow has the path of a TCP connection.",
+        return told.FAIRNESS.judged(
+            Verdict.HOLDS if fair and bounded else Verdict.CONTRADICTED,
+            shares="; ".join(f"{control} {a:.2f} and {b:.2f}" for control, (a, b) in shares.items()),
+            tcp=tcp,
         )
 
     def _starving(self, setup: str, control: str) -> Interval:
@@ -258,37 +244,30 @@ class _Study(Output):
         lower = rows[0][1].high < 0 and rows[0][1].mean < -10  # noqa: PLR2004 - per cent
         again = results.subflows.filter(setup=TWO, control="fully-coupled")["retransmissions"].to_list()
         theirs = [cause for cause in cells.TOGETHERS if self._as_published(causes.coupled(cause))]
-        said = "; ".join(
+        under_causes = "; ".join(
             f"{cause}: {signed(causes.coupled(cause))}, starving {causes.starved(cause, 'fully-coupled').mean:.0f} % "
             f"of the time, {causes.timeouts(cause, 'fully-coupled'):.1f} timeouts"
             for cause in cells.TOGETHERS
         )
-        found = f"with {listed(theirs)} here too" if theirs else "not explained by its known defects"
-        return Claim(
-            claim="Fully coupled starves one subflow for long stretches, 47 % below the uncoupled (Fig. 3d)",
-            published="about 47 % below, in one run",
-            rerun="24 % below on average, from 16 to 32 %",
-            measured="; ".join(
+        lossy = rows[-1][1]
+        return told.FLAPPINESS.judged(
+            Verdict.UNDECIDABLE if lower else Verdict.DEFECT if theirs else Verdict.CONTRADICTED,
+            rows="; ".join(
                 f"{setup}: {signed(difference)}, one subflow below a tenth for {share.mean:.0f} % of the time"
                 for setup, difference, share in rows
             ),
-            verdict=Verdict.UNDECIDABLE if lower else Verdict.DEFECT if theirs else Verdict.CONTRADICTED,
-            reason=(
-                f"A subflow sends {sum(again) / len(again):.1f} segments again: nobody is hidden, and the queues "
-                f"never overflow. The published simulator has {RERUN_COUPLED:.0f} %: {found} ({said}). "
-                f"{self._where_lost(rows[-1][1])}"
-            ),
+            again=sum(again) / len(again),
+            rerun=RERUN_COUPLED,
+            found=bool(theirs),
+            theirs=listed(theirs) if theirs else "",
+            under_causes=under_causes,
+            lossy=signed(lossy),
+            clear=lossy.high < 0,
         )
 
     def _as_published(self, difference: Interval) -> bool:
         """Whether an effect is there, and as large as in the published simulator."""
         return difference.high < 0 and difference.low <= RERUN_COUPLED <= difference.high
-
-    def _where_lost(self, difference: Interval) -> str:
-        where = f"When one segment in 16 is lost, fully coupled has {signed(difference)} against uncoupled"
-        if not difference.high < 0:
-            return f"{where}: no clear difference either."
-        return f"{where}: by its rule each loss takes half of both windows from one path."
 
     def _ranking(self) -> Claim:
         results, errors = self.results["lossy"], self.extent.frame_errors
@@ -298,22 +277,23 @@ class _Study(Output):
             for tcp, one, two in zip(*(curves[setup] for setup in SETUPS), strict=True)
         ]
         lowest = [one.mean < tcp.mean for tcp, one in zip(curves[TCP], curves[ONE], strict=True)]
-        best, low = self._where(top), self._where(lowest)
-        return Claim(
-            claim="For every frame error rate two channels are best and one channel is lowest (Fig. 4)",
-            published="as said",
-            measured="; ".join(
-                f"FER {percents([error])}: "
-                + ", ".join(f"{curves[setup][place].mean:.2f}" for setup in SETUPS)
-                for place, error in enumerate(errors)
-            )
-            + " Mbit/s (TCP; one channel; two)",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if all(top) and all(lowest)
             else Verdict.UNDECIDABLE
             if all(top) and len(self.causes.above_tcp(cells.ALL)) < len(self.causes.above_tcp(cells.PAPERS))
-            else Verdict.CONTRADICTED,
-            reason=(f"Two channels are best {best}, one channel is lowest {low}. {self.causes.order()}"),
+            else Verdict.CONTRADICTED
+        )
+        return told.RANKING.judged(
+            verdict,
+            rates="; ".join(
+                f"FER {percents([error])}: "
+                + ", ".join(f"{curves[setup][place].mean:.2f}" for setup in SETUPS)
+                for place, error in enumerate(errors)
+            ),
+            best=self._where(top),
+            lowest=self._where(lowest),
+            order=self.causes.order(),
         )
 
     def _where(self, holds: list[bool]) -> str:
@@ -339,16 +319,14 @@ class _Study(Output):
             for cause in cells.TOGETHERS
             if all(len(found) == len(few) for found in causes.lower_and_wider(cause))
         ]
-        return Claim(
-            claim="With one lossy link, fully coupled has less and varies more at FER up to 10 % (Fig. 5)",
-            published="lower and more variable than the RTT compensator",
-            measured="; ".join(said) + " Mbit/s",
-            verdict=Verdict.HOLDS if here else Verdict.DEFECT if theirs else Verdict.CONTRADICTED,
-            reason=(
-                f"By more than 2 % lower at {lower} of {len(few)} rates, more variable at {wider}. With four "
-                f"transmissions a FER of 10 % loses one segment in {1 / LITTLE_LOSS**4:,.0f}. "
-            )
-            + causes.coupled_under_loss(),
+        return told.COUPLED_UNDER_LOSS.judged(
+            Verdict.HOLDS if here else Verdict.DEFECT if theirs else Verdict.CONTRADICTED,
+            rates="; ".join(said),
+            lower=lower,
+            number=len(few),
+            wider=wider,
+            seldom=1 / LITTLE_LOSS**4,
+            under_causes=causes.coupled_under_loss(),
         )
 
     def _takes_over(self) -> Claim:
@@ -363,29 +341,14 @@ class _Study(Output):
             rises &= first[-1] > 1.02 * first[0]
             bounded &= max(first) <= 1.02 * level
             theirs += [f"{cause}, {control}" for cause in self.causes.rising(control)]
-        return Claim(
-            claim="As the second link gets worse, the first path takes load over, up to TCP's rate (Fig. 5)",
-            published="path 1 rises, bounded by TCP's lossless rate",
-            measured=f"path 1: {', '.join(said)} Mbit/s from the lowest FER to the highest; TCP {level:.2f}",
-            verdict=Verdict.HOLDS
-            if rises and bounded
-            else Verdict.DEFECT
-            if theirs
-            else Verdict.CONTRADICTED,
-            reason=(
-                ("It stays within TCP's rate. " if bounded else "It exceeds TCP's rate. ")
-                + (
-                    "What the second path no longer takes, the first one carries."
-                    if rises
-                    else "It has a channel of its own, and carries as much without losses on the second as "
-                    "with them; its share rises because the sum falls. With the published simulator's defects "
-                    + (
-                        f"it rises ({listed(theirs)})."
-                        if theirs
-                        else "it does not rise either: not explained."
-                    )
-                )
-            ),
+        return told.TAKES_OVER.judged(
+            Verdict.HOLDS if rises and bounded else Verdict.DEFECT if theirs else Verdict.CONTRADICTED,
+            rates=", ".join(said),
+            tcp=level,
+            bounded=bounded,
+            rises=rises,
+            some=bool(theirs),
+            theirs=listed(theirs) if theirs else "",
         )
 
     # The figures.
@@ -570,6 +533,7 @@ class _Study(Output):
             rows,
         )
         self.causes.tables(report)
+        diamond_access.show(self.results["access"], report)
         report.heading("Short preambles and higher ACK rates")
         results = self.results["air"]
         report.table(

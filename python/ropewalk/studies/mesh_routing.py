@@ -15,10 +15,11 @@ from ropewalk import routes
 from ropewalk.errors import InputError
 from ropewalk.figures import Chart, Line, Points
 from ropewalk.figures.chart import step
-from ropewalk.report import Claim, Verdict
+from ropewalk.report import Verdict
 from ropewalk.routes import GREEDY, TIES, Deployment, Layout, Statistics, cdf
 from ropewalk.statistics import Interval, mean_interval, paired_difference, proportion_interval
 from ropewalk.studies import mesh_mobility
+from ropewalk.studies import mesh_routing_statements as told
 from ropewalk.studies.authors import PICTURE, deployments
 from ropewalk.studies.mesh_mobility import Moving
 from ropewalk.studies.output import Output
@@ -26,6 +27,7 @@ from ropewalk.studies.output import Output
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ropewalk.report import Claim
     from ropewalk.studies import StudyResult
     from ropewalk.studies.cells import Runner
 
@@ -192,23 +194,13 @@ class _Study(Output):
         far = all(zone < node / 2 for _, node, zone in curves.values() if node > 0)
         close = [nodes for nodes, (link, node, zone) in curves.items() if link - node < node - zone]
         at = self.against_n[NODES]
-        return Claim(
-            claim="LD is multipath most often, ND closely after it, ZD far less often (000 Fig. 3, 003 "
-            "Fig. 7)",
-            published="LD best, ND close, ZD far below, for every N",
-            measured=f"N = {NODES}: "
-            + ", ".join(f"{SHORT[name]} {percent(at.multipath(name))}" for name in GREEDY)
-            + f"; the order holds for {'every' if ordered else 'not every'} N, ZD is below half of ND for "
-            + f"{'every' if far else 'not every'} N; ND is nearer to LD than to ZD for N = "
-            + (", ".join(map(str, close)) or "none"),
-            verdict=Verdict.HOLDS if ordered and far and len(close) == len(curves) else Verdict.UNDECIDABLE,
-            reason=(
-                "The order must hold in every deployment: all three find the same first route, and what ND "
-                "prunes ZD prunes too, and LD less than either. How close ND comes depends on N: in a "
-                "sparse mesh most pairs of routes meet in some node, and ND loses them; in a dense one "
-                "there are other nodes to take. The papers do not print over which N they drew, nor any "
-                "value but ZD's at 32."
-            ),
+        return told.ORDER.judged(
+            Verdict.HOLDS if ordered and far and len(close) == len(curves) else Verdict.UNDECIDABLE,
+            nodes=NODES,
+            rates=", ".join(f"{SHORT[name]} {percent(at.multipath(name))}" for name in GREEDY),
+            ordered=ordered,
+            far=far,
+            close=", ".join(map(str, close)) or "none",
         )
 
     def _zone(self) -> Claim:
@@ -216,19 +208,15 @@ class _Study(Output):
         published = proportion_interval(*PUBLISHED_ZONE)
         inside = published.low <= ours.mean <= published.high
         rules = {rule: statistics.multipath("zone").mean for rule, statistics in self.by_rule.items()}
-        return Claim(
-            claim=f"ZD finds two routes in 4.2 % of the deployments of {NODES} nodes",
-            published=f"4.2 % of 1000 runs: interval [{100 * published.low:.1f}, {100 * published.high:.1f}]",
-            measured=f"{percent(ours, 2)} of {ours.n}",
-            verdict=Verdict.HOLDS if inside else Verdict.CONTRADICTED,
-            reason=(
-                "Ours lies within the interval that 1000 runs leave. The rule for ties moves it by less "
-                "than that: " + ", ".join(f"{rule} {100 * mean:.2f} %" for rule, mean in rules.items()) + "."
-                if inside
-                else "Ours lies outside the interval that 1000 runs leave; no rule for ties explains it: "
-                + ", ".join(f"{rule} {100 * mean:.2f} %" for rule, mean in rules.items())
-                + "."
-            ),
+        return told.ZONE.judged(
+            Verdict.HOLDS if inside else Verdict.CONTRADICTED,
+            nodes=NODES,
+            low=100 * published.low,
+            high=100 * published.high,
+            ours=percent(ours, 2),
+            number=ours.n,
+            inside=inside,
+            rules=", ".join(f"{rule} {100 * mean:.2f} %" for rule, mean in rules.items()),
         )
 
     def _share(self, name: str, least: int) -> Interval:
@@ -240,20 +228,9 @@ class _Study(Output):
         most = {name: max(self.conditioned.hops(name, "routes")) for name in GREEDY}
         means = [mean_interval(map(float, self.conditioned.hops(name, "routes"))).mean for name in GREEDY]
         holds = means[0] > means[1] > means[2] and three["zone"].mean < 0.01 < three["node"].mean  # noqa: PLR2004
-        return Claim(
-            claim=(
-                "LD finds the most routes, ND has a visible chance of three, ZD avoids more than two (000 "
-                "Fig. 4, 003 Fig. 8)"
-            ),
-            published="as said",
-            measured="three routes or more: "
-            + ", ".join(f"{SHORT[name]} {percent(three[name])}, at most {most[name]}" for name in GREEDY),
-            verdict=Verdict.HOLDS if holds else Verdict.CONTRADICTED,
-            reason=(
-                "Three zone-disjoint routes need a source with three neighbours that do not hear one "
-                "another, and three separate corridors 60 m long within 100 m: possible, but so rare among "
-                "32 nodes that 1000 deployments may well have none."
-            ),
+        return told.NUMBERS.judged(
+            Verdict.HOLDS if holds else Verdict.CONTRADICTED,
+            three=", ".join(f"{SHORT[name]} {percent(three[name])}, at most {most[name]}" for name in GREEDY),
         )
 
     def _lengths(self) -> Claim:
@@ -264,44 +241,32 @@ class _Study(Output):
         same = all(first[name].equals(first["link"]) for name in GREEDY)
         by = [self.conditioned.of(name)["second_hops"] for name in GREEDY]
         ordered = bool((by[0] <= by[1]).all() and (by[1] <= by[2]).all())
-        return Claim(
-            claim="The first route is alike for all, the second shortest with LD, longest with ZD (000 "
-            "Fig. 5, 003 Fig. 9)",
-            published="first identical; second: LD, then ND, then ZD",
-            measured=f"first {mean_interval(map(float, first['link'])).mean:.2f} hops"
-            f"{', identical' if same else ', not identical'}; second "
-            + ", ".join(
+        return told.LENGTHS.judged(
+            Verdict.HOLDS if same and ordered else Verdict.CONTRADICTED,
+            first=mean_interval(map(float, first["link"])).mean,
+            same=same,
+            second=", ".join(
                 f"{SHORT[name]} {second[name].mean:.2f} ± {second[name].half_width:.2f}" for name in GREEDY
-            )
-            + f"; in order in {'every' if ordered else 'not every'} deployment",
-            verdict=Verdict.HOLDS if same and ordered else Verdict.CONTRADICTED,
-            reason=(
-                "No chance is in this: under one rule for ties the first routes are the same, and each "
-                "algorithm prunes what the one before it prunes, and more."
             ),
+            ordered=ordered,
         )
 
     def _picture_claim(self) -> Claim:
         found = self.example
         wanted = " and ".join(str(number) for number in EXAMPLE_HOPS)
-        said = (
+        example = (
             "not among the draws"
             if found is None
             else f"draw {found.draw}: "
             + ", ".join("-".join(found.names[node] for node in route) for route in found.routes["link"])
         )
-        return Claim(
-            claim=f"There are deployments of {EXAMPLE_NODES} nodes in which all three find the same routes "
-            f"of {wanted} hops (000 Fig. 2, 003 Fig. 6)",
-            published="8-13-15-3 and 8-11-10-12-3",
-            measured=said,
-            verdict=Verdict.HOLDS if found is not None else Verdict.CONTRADICTED,
-            reason=(
-                "It is another deployment of the same kind, the first among the draws of 16 nodes. The authors' own "
-                "one uses links of up to 24.3 m, as their public program shows."
-                if found is not None
-                else f"Not within {self.extent.example_draws} draws: it is rare, and a full run draws more."
-            ),
+        return told.PICTURE.judged(
+            Verdict.HOLDS if found is not None else Verdict.CONTRADICTED,
+            nodes=EXAMPLE_NODES,
+            hops=wanted,
+            example=example,
+            found=found is not None,
+            draws=self.extent.example_draws,
         )
 
     # The figures.

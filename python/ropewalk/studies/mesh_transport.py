@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from ropewalk.figures import Bars, Chart, Line, Points
-from ropewalk.report import Claim, Verdict
+from ropewalk.report import Verdict
 from ropewalk.routes import GREEDY, Deployment
 from ropewalk.statistics import Interval, mean_interval, paired_difference
 from ropewalk.studies import StudyResult
 from ropewalk.studies import mesh_transport_cells as cells
+from ropewalk.studies import mesh_transport_statements as told
 from ropewalk.studies.mesh_transport_cells import FULL, QUICK, Extent
 from ropewalk.studies.output import Output
 from ropewalk.studies.wireless import (
@@ -35,6 +36,7 @@ from ropewalk.studies.wireless import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ropewalk.report import Claim
     from ropewalk.studies.cells import Results, Runner
 
 
@@ -89,6 +91,10 @@ def _extremes(label: str, groups: list[list[float]]) -> Bars:
 def _differ(deployment: Deployment) -> bool:
     """Whether each algorithm has a second route of its own."""
     return len({tuple(deployment.routes[name][1]) for name in GREEDY}) == len(GREEDY)
+
+
+def _by_hops(gains: dict[int, Interval]) -> str:
+    return ", ".join(f"{hops}: {value.mean:+.0f}" for hops, value in gains.items())
 
 
 class _Study(Output):
@@ -175,23 +181,17 @@ class _Study(Output):
         fair = cells.DELAYED
         correct = gain(*(self._values("air", at, air=fair, setup=setup) for setup in (TWO, TCP)))
         near = abs(ours.mean - 50) <= 15  # noqa: PLR2004 - points
-        return Claim(
-            claim=f"Two radios gain about 50 % over TCP at {PUBLISHED_HOPS} hops",
-            published="about +50 %",
-            measured=f"{signed(ours)} at {at} hops ({ours.n} deployments); by hops: "
-            + ", ".join(f"{hops}: {value.mean:+.0f}" for hops, value in by.items())
-            + "; over the authors' own deployments: "
-            + ", ".join(
+        return told.TWO_RADIOS.judged(
+            Verdict.HOLDS if near else Verdict.UNDECIDABLE,
+            published_hops=PUBLISHED_HOPS,
+            ours=signed(ours),
+            hops=at,
+            number=ours.n,
+            by_hops=_by_hops(by),
+            by_authors=", ".join(
                 f"{hops:g}: {self._authors_gain(TWO, hops).mean:+.0f}" for hops in self._authors_hops()
             ),
-            verdict=Verdict.HOLDS if near else Verdict.UNDECIDABLE,
-            reason=(
-                f"It rests on {ours.n} deployments: hardly one in a hundred has a first route of {at} hops. "
-                "Second routes are longer than first ones, so that less than in the diamond is to be had. "
-                "Multipath TCP pays an ACK per packet where TCP delays its own: with delayed ACKs for both it "
-                f"gains {signed(correct)} here."
-            ),
-            correct=f"{signed(correct)} at {at} hops, with delayed ACKs for both",
+            correct=signed(correct),
         )
 
     def _below(self) -> Claim:
@@ -203,33 +203,25 @@ class _Study(Output):
         low, high = (mean_interval(part["extra"].cast(pl.Float64).to_list()) for part in (below, above))
         few = 0 < below.height <= 0.25 * joined.height
         longer = below.height > 0 and low.mean > high.mean
-        return Claim(
-            claim="A few deployments are below TCP, where the second route is much longer",
-            published="few cases",
-            measured=f"{below.height} of {joined.height} below TCP with two radios"
-            + (
-                f"; their second routes are {low.mean:.1f} hops longer than their first, the others' "
-                f"{high.mean:.1f}"
-                if below.height
-                else f"; second routes are {high.mean:.1f} hops longer"
-            ),
-            verdict=Verdict.HOLDS
+        defective, tcp = (self._values("air", air=cells.DEFECTS, setup=setup) for setup in (TWO, TCP))
+        verdict = (
+            Verdict.HOLDS
             if few and longer
             else Verdict.CONTRADICTED
             if not below.height
-            else Verdict.UNDECIDABLE,
-            reason=(
-                "In the papers' simulator the ACKs of one subflow wait for data of the other, so that a slow route "
-                "stalls a fast one. Here each subflow has its own clock, and the receive buffer holds what comes "
-                "early: the longer the second route, the smaller the gain (see the table). With that simulator's "
-                f"defects {self._below_with_defects()}."
-            ),
+            else Verdict.UNDECIDABLE
         )
-
-    def _below_with_defects(self) -> str:
-        two, tcp = (self._values("air", air=cells.DEFECTS, setup=setup) for setup in (TWO, TCP))
-        below = sum(a < b for a, b in zip(two, tcp, strict=True))
-        return f"{below} of {len(tcp)} are below TCP (two radios gain {signed(gain(two, tcp))})"
+        return told.BELOW.judged(
+            verdict,
+            below=below.height,
+            all=joined.height,
+            some_below=below.height > 0,
+            extra_below=low.mean,
+            extra_above=high.mean,
+            defective_below=sum(a < b for a, b in zip(defective, tcp, strict=True)),
+            defective=len(tcp),
+            defective_gain=signed(gain(defective, tcp)),
+        )
 
     def _one_radio(self) -> Claim:
         ours = {name: self._gain(ONE, name) for name in GREEDY}
@@ -239,21 +231,16 @@ class _Study(Output):
         other = {air: self._air_gain(air, ONE) for air in cells.AIRS}
         turned = [f"{signed(value)} if {air}" for air, value in other.items() if value.low < 0]
         holds = ours["link"].high < 0
-        return Claim(
-            claim="With one radio Multipath TCP is clearly below TCP",
-            published="quite lower",
-            measured=", ".join(f"{SHORT[name]} {signed(value)}" for name, value in ours.items())
-            + f"; LD is below TCP in {below} of {len(tcp)}; by hops: "
-            + ", ".join(f"{hops}: {value.mean:+.0f}" for hops, value in by.items())
-            + f"; over the authors' own deployments {signed(self._authors_gain(ONE))}",
-            verdict=Verdict.HOLDS if holds else Verdict.UNDECIDABLE if turned else Verdict.CONTRADICTED,
-            reason=(
-                "Two routes of two hops share all their air: there it holds, by the ACK per packet. A long "
-                "route is held up in its middle, where its own hops compete, and two long routes have two "
-                "middles; only their ends share the air. For that the losses to hidden stations must not cost "
-                f"much: {self._sent_again()}. The papers' simulator has no fast recovery in Multipath TCP, but in "
-                "TCP. " + ("Other settings: " + "; ".join(turned) + "." if turned else "")
-            ),
+        return told.ONE_RADIO.judged(
+            Verdict.HOLDS if holds else Verdict.UNDECIDABLE if turned else Verdict.CONTRADICTED,
+            ours=", ".join(f"{SHORT[name]} {signed(value)}" for name, value in ours.items()),
+            below=below,
+            all=len(tcp),
+            by_hops=_by_hops(by),
+            authors=signed(self._authors_gain(ONE)),
+            sent_again=self._sent_again(),
+            any_turned=bool(turned),
+            turned="; ".join(turned),
         )
 
     def _sent_again(self) -> str:
@@ -278,20 +265,9 @@ class _Study(Output):
                 f"{setup}: LD {mbps(mean_interval(base))} Mbit/s, "
                 + ", ".join(f"{SHORT[name]} {signed(value)} to LD" for name, value in differences.items())
             )
-        return Claim(
-            claim="LD's routes give the highest throughput of the three algorithms",
-            published="said, not shown: only LD is printed",
-            measured="; ".join(said),
-            verdict=Verdict.HOLDS
-            if all(best)
-            else Verdict.UNDECIDABLE
-            if any(best)
-            else Verdict.CONTRADICTED,
-            reason=(
-                "LD's second route is the shortest, ZD's the longest: that counts where each route has a "
-                "channel of its own, but little. On one channel it counts more that "
-                "ZD's routes are out of each other's reach, and that LD's may meet in a relay."
-            ),
+        return told.BEST_ROUTES.judged(
+            Verdict.HOLDS if all(best) else Verdict.UNDECIDABLE if any(best) else Verdict.CONTRADICTED,
+            rates="; ".join(said),
         )
 
     # The figures.

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from ropewalk.benefit import clearly_above
 from ropewalk.figures import Bars, Chart, Level, Line
-from ropewalk.report import Claim, Verdict
+from ropewalk.report import Verdict
 from ropewalk.statistics import Interval, paired_difference
 from ropewalk.studies import reordering_cells as made
+from ropewalk.studies import reordering_statements as told
 from ropewalk.studies.output import Output
 from ropewalk.studies.reordering_cells import COMPARED, CONTROLS, FIXED, JITTER, PATHS, RESPONSES, THEIRS
 from ropewalk.tables import cell as text_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from ropewalk.report import Claim
     from ropewalk.studies import StudyResult
     from ropewalk.studies.cells import Results, Runner
 
@@ -41,10 +43,11 @@ def run(out: Path, quick: bool, runner: Runner) -> StudyResult:
     jittered = runner.run(made.cells(JITTER), seeds, "reordering, varying delays")
     theirs = runner.run(made.their_cells(), (1,), "reordering, the paper's simulator", series=True)
     receiver = runner.run(made.receiver_cells(), (1,), "reordering, the paper's receiver", series=True)
+    level = runner.run(made.level_cells(), (1,), "reordering, what was tried for the level", series=True)
     dropping = runner.run(made.dropping_cells(), seeds, "reordering, F-RTO that drops ACKs")
     door = runner.run(made.door_cells(), seeds, "reordering, periods of TCP-DOOR")
     topologies = runner.run(made.topology_cells(), seeds, "reordering, topologies")
-    study = _Study(out, seeds, Ran(fixed, jittered, theirs, receiver, dropping, door, topologies))
+    study = _Study(out, seeds, Ran(fixed, jittered, theirs, receiver, level, dropping, door, topologies))
     study.is_quick = quick
     return study.write()
 
@@ -76,24 +79,21 @@ FIGURES: Final = {8: ("two paths", "linked-increases"), 9: ("three paths", "unco
 PUBLISHED_PEAK: Final = 10.0
 """Mbit/s of "global throughput", three paths, DSACK, uncoupled."""
 RERUN_PEAK: Final = 10.0
-"""Mbit/s: the window estimate of the paper's simulator, run again: three paths, DSACK, uncoupled."""
+RERUN_GOODPUT: Final = 7.2
+"""Mbit/s: window estimate and goodput of the paper's simulator, run again: three paths, DSACK, uncoupled."""
 LESS: Final = 0.4
 """What the paper says Eifel and F-RTO are less than none."""
 NEAR: Final = 0.15
 """A peak is near it within this part."""
 
 
-def over_time(
-    results: Results, paths: str, control: str, response: str, what: str
-) -> tuple[list[float], list[float]]:
-    """Time in s against goodput, or against the sum of cwnd / SRTT, in Mbit/s."""
+def over_time(results: Results, what: str, **where: str) -> tuple[list[float], list[float]]:
+    """Time in s against goodput, or against the sum of cwnd / SRTT, in Mbit/s, of the run with these parameters."""
     import polars as pl
 
     series = results.series
     assert series is not None  # noqa: S101 - the runner was asked for it
-    rows = series.filter(
-        pl.col("paths") == paths, pl.col("control") == control, pl.col("response") == response
-    )
+    rows = series.filter(**where)
     delivered = rows.filter(pl.col("subflow").is_null(), pl.col("throughput_mbps") > 0)
     end = delivered["time_s"].max()
     rows = rows.filter(pl.col("time_s") <= end)  # the rest of the run is idle
@@ -128,6 +128,9 @@ class Ran:
     receiver: Results
     """Over fixed delays, correct but for the receiver and the first timeout of the paper's simulator."""
 
+    level: Results
+    """As in the paper's simulator, with other settings where it has its greatest throughput."""
+
     dropping: Results
     """As in the paper's simulator, F-RTO with ACKs dropped."""
 
@@ -146,6 +149,7 @@ class _Study(Output):
         self.jittered = ran.jittered
         self.theirs = ran.theirs
         self.receiver = ran.receiver
+        self.level = ran.level
         self.dropping = ran.dropping
         self.door = ran.door
         self.topologies = ran.topologies
@@ -189,7 +193,11 @@ class _Study(Output):
         return int(results.subflows.filter(**where)["spurious_retransmissions"].sum())
 
     def _window_peak(self, results: Results, paths: str, control: str, response: str) -> float:
-        return max(over_time(results, paths, control, response, "window")[1])
+        return max(over_time(results, "window", paths=paths, control=control, response=response)[1])
+
+    def _tried(self, what: str) -> tuple[float, float]:
+        """Goodput and window estimate at its peak with one of the settings that were tried for the level."""
+        return self.level.goodput(tried=what).mean, max(over_time(self.level, "window", tried=what)[1])
 
     def _their_goodput(self, paths: str, control: str, response: str) -> float:
         return self.theirs.goodput(paths=paths, control=control, response=response).mean
@@ -202,74 +210,52 @@ class _Study(Output):
         their_goodputs = {r: self._their_goodput(*where, r) for r in THEIRS}
         alike = _alike(goodputs.values()) and _alike(peaks.values())
         best = all(their_goodputs["DSACK"] > (1 + NOISE) * their_goodputs[r] for r in THEIRS if r != "DSACK")
+        free_goodput, free_peak = self._tried(made.NOT_WAITING)
         near = abs(their_peaks["DSACK"] / RERUN_PEAK - 1) <= NEAR
-        return Claim(
-            claim="Three subflows do best with DSACK and uncoupled control, at about 10 Mbit/s (Fig. 9)",
-            published="about 10 Mbit/s of “global throughput”, DSACK above the others",
-            rerun="DSACK: window estimate 10.0 at its peak, goodput 7.2 Mbit/s",
-            measured="as their simulator has them: window estimate at its peak "
-            + _listed(their_peaks)
-            + " Mbit/s; goodput "
-            + _listed(their_goodputs)
-            + " Mbit/s",
-            correct="window estimate at its peak "
-            + _listed(peaks)
-            + " Mbit/s; goodput "
-            + _listed(goodputs)
-            + " Mbit/s",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if not alike
+            else Verdict.CONTRADICTED
+            if not best
             else Verdict.DEFECT
-            if best and near
+            if near
             else Verdict.OPEN
-            if best
-            else Verdict.CONTRADICTED,
-            reason=(
-                self._of_their_receiver(best, near)
-                + " With fixed delays each path keeps its order, so there is little for any detector to undo."
-                + f" Correct runs have {self._spurious(self.fixed)} spurious retransmissions in all. "
-                "What the paper calls global "
-                "throughput is very likely the sum of window over round-trip time. That estimate counts "
-                "what is queued and lost too, so it is compared with the estimate here and not with goodput."
-            ),
         )
-
-    @staticmethod
-    def _of_their_receiver(best: bool, near: bool) -> str:
-        order = "delivers more than the others" if best else "does not deliver more than the others"
-        level = "near" if near else "not near"
-        return (
-            f"As the paper's simulator has it DSACK {order}, and its estimate is {level} the published one."
+        return told.BEST.judged(
+            verdict,
+            peaks=_listed(peaks),
+            goodputs=_listed(goodputs),
+            their_peaks=_listed(their_peaks),
+            their_goodputs=_listed(their_goodputs),
+            best=best,
+            near=near,
+            free_peak=free_peak,
+            free_goodput=free_goodput,
+            free_ratio=free_peak / free_goodput,
+            rerun_ratio=RERUN_PEAK / RERUN_GOODPUT,
+            spurious=self._spurious(self.fixed),
         )
 
     def _below_none(self) -> Claim:
         where = ("three paths", "uncoupled")
         both = ("Eifel", "F-RTO")
         correct = self._against_none(*where)
-        theirs = {r: part for r, part in self._theirs_against_none(*where).items() if r in both}
+        eifel = self._theirs_against_none(*where)["Eifel"]
         enough = self._enough_dropped("three paths")
-        return Claim(
-            claim="Eifel and F-RTO are 40 less than no response (three subflows, uncoupled; Fig. 9)",
-            published="“40 less than” none: per cent, by the simulator's numbers",
-            measured=f"as their simulator has them: goodput {_signed(theirs)} against none; F-RTO with ACKs dropped: "
-            + self._dropped_words("three paths"),
-            correct=f"goodput {_signed(correct)} against none",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if all(correct[r] < -NOISE for r in both)
             else Verdict.DEFECT
-            if all(part <= -LESS for part in theirs.values())
-            else Verdict.CONTRADICTED,
-            reason=(
-                "By RFC 3522 and RFC 5682 neither acts without evidence that the original arrived. "
-                + (
-                    "In the paper's simulator F-RTO drops ACKs at a rate that comes from the wall clock: "
-                    f"{enough} % of them make it so much less. "
-                    if enough is not None
-                    else "No part of the ACKs that its F-RTO may have dropped makes it so much less. "
-                )
-                + "Its Eifel takes back what true losses cost, and these runs have hardly any, so that it is not "
-                "explained by that."
-            ),
+            if eifel <= -LESS and enough is not None
+            else Verdict.CONTRADICTED
+        )
+        return told.BELOW_NONE.judged(
+            verdict,
+            eifel=_signed({"Eifel": eifel}),
+            dropped=self._dropped_words("three paths"),
+            correct=_signed(correct),
+            enough=enough is not None,
+            part=enough,
         )
 
     def _linked_increases(self) -> Claim:
@@ -286,24 +272,22 @@ class _Study(Output):
         with_defects = (
             _alike((linked["DSACK"], free["DSACK"]))
             and _alike((linked["none"], free["none"]))
-            and max(linked["Eifel"], linked["F-RTO"]) < (1 - NOISE) * linked["none"]
+            and linked["Eifel"] < (1 - NOISE) * linked["none"]
         )
-        return Claim(
-            claim="Two subflows, linked increases: DSACK is as under uncoupled, Eifel and F-RTO are lower (Fig. 8)",
-            published="DSACK and none as under uncoupled; Eifel and F-RTO lower once something spurious was detected",
-            measured="as their simulator has them: "
-            + "; ".join(f"{control} {_listed(values)}" for control, values in theirs.items())
-            + " Mbit/s",
-            correct=f"DSACK {ours:.2f} Mbit/s, under uncoupled {uncoupled:.2f}; against none {_signed(differences)}",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if as_uncoupled and below
             else Verdict.DEFECT
             if with_defects
-            else Verdict.CONTRADICTED,
-            reason=(
-                "Nothing is retransmitted needlessly over fixed delays, so Eifel and F-RTO have nothing "
-                "to detect. The part about DSACK " + ("holds." if as_uncoupled else "does not hold either.")
-            ),
+            else Verdict.CONTRADICTED
+        )
+        return told.LINKED.judged(
+            verdict,
+            theirs="; ".join(f"{control} {_listed(values)}" for control, values in theirs.items()),
+            linked=ours,
+            uncoupled=uncoupled,
+            differences=_signed(differences),
+            as_uncoupled=as_uncoupled,
         )
 
     def _compensator(self) -> Claim:
@@ -311,19 +295,14 @@ class _Study(Output):
         theirs = {r: self._their_goodput("two paths", "rtt-compensator", r) for r in THEIRS}
         best = max(values.values())
         less = theirs["DSACK"] < (1 - NOISE) * max(theirs.values())
-        return Claim(
-            claim="Two subflows, RTT compensator: DSACK is good, but not the best (conclusion)",
-            published="good, not the best",
-            measured=f"as their simulator has them: {_listed(theirs)} Mbit/s",
-            correct=f"{_listed(values)} Mbit/s",
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if values["DSACK"] < (1 - NOISE) * best
             else Verdict.DEFECT
             if less
-            else Verdict.CONTRADICTED,
-            reason="The four responses do not differ over fixed delays, so none of them is the best. "
-            f"As the paper's simulator has it DSACK {'is below' if less else 'is not clearly below'} the best.",
+            else Verdict.CONTRADICTED
         )
+        return told.COMPENSATOR.judged(verdict, theirs=_listed(theirs), values=_listed(values), less=less)
 
     def _eifel(self) -> Claim:
         controls = ("uncoupled", "linked-increases", "rtt-compensator")
@@ -335,50 +314,34 @@ class _Study(Output):
         their_three = {
             control: self._theirs_against_none("three paths", control)["Eifel"] for control in controls
         }
-        return Claim(
-            claim="Eifel improves throughput with two subflows only (conclusion)",
-            published="better than none with two subflows, not with three",
-            measured=f"as their simulator has it against none, two subflows: {_signed(their_two)}; "
-            f"three: {_signed(their_three)}",
-            correct=f"against none, two subflows: {_signed(two)}; three: {_signed(three)}; "
-            "over delays that reorder packets, three subflows, uncoupled: "
-            + self._jitter_words("three paths"),
-            verdict=Verdict.HOLDS
+        verdict = (
+            Verdict.HOLDS
             if _only(two, three)
             else Verdict.DEFECT
             if _only(their_two, their_three)
-            else Verdict.CONTRADICTED,
-            reason=(
-                "Eifel acts when a timestamp shows that the original arrived. Over fixed delays that "
-                "does not happen, with two subflows or three. Over delays that reorder packets it helps with both."
-            ),
+            else Verdict.CONTRADICTED
+        )
+        return told.EIFEL.judged(
+            verdict,
+            their_two=_signed(their_two),
+            their_three=_signed(their_three),
+            two=_signed(two),
+            three=_signed(three),
+            jittered=self._jitter_words("three paths"),
         )
 
     def _frto(self) -> Claim:
         rows = self.fixed.subflows.filter(response="F-RTO")
         spurious, timeouts = (int(rows[name].sum()) for name in ("spurious_retransmissions", "timeouts"))
-        theirs = self.theirs.subflows.filter(response="F-RTO")
         enough = [part for paths in PATHS if (part := self._enough_dropped(paths)) is not None]
         stays = len(enough) == len(PATHS)
-        return Claim(
-            claim="F-RTO rises exponentially, falls at a spurious retransmission and stays in recovery (conclusion)",
-            published="as said",
-            measured=f"as their simulator has it: {int(theirs['timeouts'].sum())} timeouts in "
-            f"{len(PATHS) * len(CONTROLS)} runs; goodput with ACKs dropped: "
-            + "; ".join(f"{paths} {self._dropped_words(paths)}" for paths in PATHS),
-            correct=f"{timeouts} timeouts and {spurious} spurious retransmissions in all runs with F-RTO",
-            verdict=Verdict.OPEN if spurious else Verdict.DEFECT if stays else Verdict.CONTRADICTED,
-            reason=(
-                "In the paper's simulator F-RTO switches fast retransmit off and drops ACKs at a rate taken from the "
-                "wall clock"
-                + (
-                    f": with {max(enough)} % of them dropped it goes from timeout to timeout, two fifths and more "
-                    "below none. "
-                    if stays
-                    else ". No part of the ACKs that was tried keeps it two fifths below none. "
-                )
-                + "F-RTO by RFC 5682 examines timeouts, and no retransmission is spurious in correct runs."
-            ),
+        return told.FRTO.judged(
+            Verdict.OPEN if spurious else Verdict.DEFECT if stays else Verdict.CONTRADICTED,
+            dropped="; ".join(f"{paths} {self._dropped_words(paths)}" for paths in PATHS),
+            timeouts=timeouts,
+            spurious=spurious,
+            stays=stays,
+            part=max(enough, default=None),
         )
 
     def _none_optimal(self) -> Claim:
@@ -404,25 +367,14 @@ class _Study(Output):
         }
         their_best = {where: max(values, key=lambda r: values[r]) for where, values in theirs.items()}
         differs = len(set(their_best.values())) > 1
-        return Claim(
-            claim="None of the three responses is the optimal solution (conclusion)",
-            published="none is best in every case",
-            measured="as their simulator has them, best of the three and none: "
-            + "; ".join(
+        return told.NONE_OPTIMAL.judged(
+            Verdict.HOLDS if len(clear) > 1 else Verdict.DEFECT if differs else Verdict.UNDECIDABLE,
+            theirs="; ".join(
                 f"{where}: {name} ({theirs[where][name]:.2f} Mbit/s)" for where, name in their_best.items()
             ),
-            correct="over fixed delays the responses do not differ; best over delays that reorder packets: "
-            + "; ".join(f"{paths}, {control}: {name}" for (paths, control), name in best.items()),
-            verdict=Verdict.HOLDS if len(clear) > 1 else Verdict.DEFECT if differs else Verdict.UNDECIDABLE,
-            reason=(
-                "Over delays that reorder packets "
-                + (
-                    "no one is best in all cases."
-                    if len(clear) > 1
-                    else f"{' and '.join(winners)} is best in every case, as far as the seeds tell."
-                )
-                + " Over the paper's fixed delays there is nothing to tell the responses apart."
-            ),
+            best="; ".join(f"{paths}, {control}: {name}" for (paths, control), name in best.items()),
+            several=len(clear) > 1,
+            winners=" and ".join(winners),
         )
 
     def _clearly_better(self, one: str, other: str, paths: str, control: str) -> bool:
@@ -466,7 +418,7 @@ class _Study(Output):
     ) -> Chart:
         lines = []
         for index, response in enumerate(RESPONSES):
-            x, y = over_time(self.fixed, paths, control, response, what)
+            x, y = over_time(self.fixed, what, paths=paths, control=control, response=response)
             lines.append(Line(response, x, y, markers=False, dashed=index % 2 == 1))
         y_label = "goodput, mean of 1 s (Mbit/s)" if what == "goodput" else "Σ cwnd / SRTT (Mbit/s)"
         measure = "goodput" if what == "goodput" else "window estimate"
@@ -584,9 +536,20 @@ class _Study(Output):
             "Goodput and greatest window estimate in Mbit/s as the paper's simulator has the responses, fixed "
             "delays: ssthresh of two segments after each loss, no fast recovery, a first timeout of 0.2 s, subflow "
             "ACKs in the order of data; with DSACK an extra ACK for what is early, which counts as a duplicate for "
-            "the subflow that blocks; Eifel that judges duplicate ACKs; F-RTO without fast retransmit",
+            "the subflow that blocks; Eifel by RFC 3522",
             ["paths", "congestion control", *(name for r in THEIRS for name in (r, "estimate"))],
             [[paths, control, *self._their_values(paths, control)] for paths, control in where],
+        )
+        rows = [("the paper's simulator, run again", RERUN_GOODPUT, RERUN_PEAK)]
+        rows += [(name, *self._tried(name)) for name in made.TRIED]
+        self.report.table(
+            "What was tried for the level of DSACK with three paths, uncoupled, one thing at a time: goodput and "
+            "greatest window estimate in Mbit/s",
+            ["setting", "goodput", "estimate", "estimate to goodput"],
+            [
+                [name, f"{goodput:.2f}", f"{peak:.2f}", f"{peak / goodput:.2f}"]
+                for name, goodput, peak in rows
+            ],
         )
         self.report.table(
             "Goodput in Mbit/s of correct responses with the receiver of the paper's simulator and its first "
@@ -668,6 +631,7 @@ class _Study(Output):
                 "varying-subflows": self.jittered.subflows,
                 "simulator-connections": self.theirs.connections,
                 "simulator-subflows": self.theirs.subflows,
+                "level-connections": self.level.connections,
                 "receiver-connections": self.receiver.connections,
                 "receiver-subflows": self.receiver.subflows,
                 "dropping-connections": self.dropping.connections,

@@ -73,10 +73,10 @@ RECEIVER_WITH_DSACK: Final[dict[str, object]] = {
 THEIRS: Final[dict[str, dict[str, object]]] = {
     "none": RECEIVER,
     "DSACK": RECEIVER_WITH_DSACK,
-    "Eifel": {**RECEIVER, "eifel_on_duplicates": True},
-    "F-RTO": {**RECEIVER, "fast_retransmit": False},
+    "Eifel": RECEIVER,
 }
-"""What the paper's simulator does under these names. Its F-RTO drops ACKs too: see `DROPPED`."""
+"""What the paper's simulator does under these names. Eifel is that of RFC 3522 here. Its F-RTO drops ACKs: see
+`DROPPED`."""
 FIRST_TIMEOUT: Final[dict[str, object]] = {"tcp.rto_initial": "201 ms"}
 """There the first timeout, of 0.2 s, comes before the first ACK over a path of 200 ms.
 
@@ -167,12 +167,45 @@ def their_cells() -> list[Cell]:
     ]
 
 
+LEVEL: Final = ("three paths", "uncoupled", "DSACK")
+"""Where the paper has its greatest throughput."""
+AS_THERE: Final = "as above"
+NOT_WAITING: Final = "ACKs do not wait for the order of data"
+TRIED: Final[dict[str, dict[str, object]]] = {
+    AS_THERE: {},
+    "a first timeout of 1 s": {"tcp.rto_initial": "1 s"},
+    "the handshake's round trip counts": {"tcp.handshake_rtt": True},
+    "ssthresh after a loss by RFC 5681": {"tcp.quirks": RECEIVER_WITH_DSACK},
+    "a payload of 1412 octets": {"tcp.mss": 1436},
+    "queues of 1000 packets": {
+        f"links.path{index}.queue": "1000 packets" for index in range(len(PATHS[LEVEL[0]]))
+    },
+    "the path of the lowest RTT first": {"mptcp.scheduler": "lowest-rtt"},
+    "duplicates count for nobody": {
+        "tcp.quirks": {"ssthresh_after_loss": 2, "subflow_acks": "twice", "duplicates_blame": "nobody"}
+    },
+    "duplicates count for their own subflow": {
+        "tcp.quirks": {"ssthresh_after_loss": 2, "subflow_acks": "twice", "duplicates_blame": "own"}
+    },
+    "windows stay cut": {
+        "tcp.quirks": {"ssthresh_after_loss": 2, "subflow_acks": "twice", "duplicates_blame": "blocking"}
+    },
+    NOT_WAITING: {"tcp.quirks": {"ssthresh_after_loss": 2}},
+}
+"""What was tried for the level there, one thing at a time."""
+
+
+def level_cells() -> list[Cell]:
+    """All of these."""
+    return [Cell({"tried": name}, _theirs(*LEVEL).with_overrides(keys)) for name, keys in TRIED.items()]
+
+
 def dropping_cells() -> list[Cell]:
-    """Its F-RTO with a part of the ACKs dropped, uncoupled."""
+    """Its F-RTO as far as it drops a part of the ACKs, uncoupled."""
     return [
         Cell(
             {"paths": paths, "dropped": dropped},
-            _theirs(paths, "uncoupled", "F-RTO").with_overrides(
+            _theirs(paths, "uncoupled", "none").with_overrides(
                 {
                     f"links.path{index}.backward.loss": {
                         "model": "bernoulli",

@@ -102,8 +102,6 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("quirks.duplicates_blame", "nobody", |c| c.quirks.duplicates_blame = Blame::Nobody),
         ("quirks.duplicates_blame", "blocking", |c| c.quirks.duplicates_blame = Blame::Blocking),
         ("quirks.duplicates_blame", "blocking-undone", |c| c.quirks.duplicates_blame = Blame::BlockingUndone),
-        ("quirks.fast_retransmit", "false", |c| c.quirks.fast_retransmit = false),
-        ("quirks.eifel_on_duplicates", "true", |c| c.quirks.eifel_on_duplicates = true),
         ("time_wait", "1 s", |c| c.time_wait = ms(1_000)),
         ("hystart", "off", |c| c.congestion_control = CongestionControl::Cubic { hystart: HyStart::Off }),
         ("hystart", "true", |c| {

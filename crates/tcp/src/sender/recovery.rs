@@ -48,9 +48,6 @@ impl Sender {
 
     /// Marks what must be lost. Returns whether anything new was.
     fn find_losses(&mut self, cx: &Context, ack: &Ack) -> bool {
-        if !cx.config.quirks.fast_retransmit {
-            return false;
-        }
         match self.recovery.method {
             LossRecovery::NewReno => false,
             LossRecovery::Sack => {
@@ -89,7 +86,6 @@ impl Sender {
     fn in_open(&mut self, cx: &mut Context, ack: &Ack, lost: bool) {
         let by_duplicates = self.recovery.method == LossRecovery::NewReno
             && ack.duplicate
-            && cx.config.quirks.fast_retransmit
             && self.recovery.duplicates >= self.recovery.threshold
             // RFC 6582 §3.2 step 2: not again for what was sent before the last recovery.
             && self.queue.una() > self.recovery.recover;

@@ -78,8 +78,7 @@ impl Sender {
     /// Asks the detectors. The answer is the largest cwnd that F-RTO allows after this ACK.
     pub(super) fn judge_recovery(&mut self, cx: &mut Context, ack: &Ack) -> Option<u32> {
         let mut verdict = self.on_dsack(cx, ack);
-        let acceptable = ack.advanced || (ack.duplicate && cx.config.quirks.eifel_on_duplicates);
-        if acceptable && verdict == Verdict::Undecided && cx.config.spurious.eifel {
+        if ack.advanced && verdict == Verdict::Undecided && cx.config.spurious.eifel {
             let echo = ack.echo.filter(|_| cx.agreed.timestamps);
             let covers_all = self.una == self.nxt;
             let dsack = ack.dsack.is_some();
@@ -99,9 +98,7 @@ impl Sender {
         }
         match (self.ask_door(cx, ack), verdict) {
             (_, Verdict::Spurious { cause }) => {
-                let evident =
-                    self.recovery.detectors.snapshot.is_some() && !cx.config.quirks.eifel_on_duplicates;
-                if cause == Cause::Loss && evident {
+                if cause == Cause::Loss && self.recovery.detectors.snapshot.is_some() {
                     // The hint of RFC 3522 §3.2 (6).
                     self.recovery.raise_threshold(self.recovery.overtaken + 1);
                 }

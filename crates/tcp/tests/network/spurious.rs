@@ -1,7 +1,7 @@
 //! What the three detectors are worth on paths that delay and turn round, but lose little.
 
 use super::{delivered, lossy, seconds, transfer};
-use ropewalk_tcp::{Config, CongestionControl, LossRecovery, Quirks, SpuriousResponse};
+use ropewalk_tcp::{Config, CongestionControl, LossRecovery, SpuriousResponse};
 
 use ropewalk_testnet::{Line, QueueLimit, Standstill};
 use ropewalk_units::{Duration, Rate};
@@ -118,24 +118,6 @@ fn each_period_of_door_does_its_part() {
     for outcome in [quiet, young] {
         assert!(outcome.mbps > 1.2 * none.mbps, "{:.2} against {:.2}", outcome.mbps, none.mbps);
     }
-}
-
-/// What a simulator calls Eifel takes back what true losses cost, and what it calls F-RTO waits for timeouts.
-#[test]
-fn quirks_that_bear_the_names_of_detectors_do_what_they_say() {
-    let path = lossy(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(20), 0.02);
-    let quirky = |spurious, quirks| run(&Config { quirks, ..config(spurious) }, &path);
-    let correct = run(&config(EIFEL), &path);
-    let on_duplicates = quirky(EIFEL, Quirks { eifel_on_duplicates: true, ..Quirks::linux() });
-    assert!(correct.undone == 0 && on_duplicates.undone > 100, "{}", on_duplicates.undone);
-    assert!(on_duplicates.mbps > 1.05 * correct.mbps, "{:.2}", on_duplicates.mbps);
-    // Without SACK, as there: with it new data would go on for the timeout's length.
-    let plain = Config { sack: false, loss_recovery: LossRecovery::NewReno, ..config(NONE) };
-    let quick = run(&plain, &path);
-    let waiting = Quirks { fast_retransmit: false, ..Quirks::linux() };
-    let by_timeouts = run(&Config { quirks: waiting, ..plain }, &path);
-    assert!(by_timeouts.timeouts > 4 * quick.timeouts, "{}", by_timeouts.timeouts);
-    assert!(by_timeouts.mbps < 0.7 * quick.mbps, "{:.2} against {:.2}", by_timeouts.mbps, quick.mbps);
 }
 
 #[test]
