@@ -1,6 +1,6 @@
 //! The status page in a browser without a window.
 
-use crate::net::{Net, possible, shell};
+use crate::net::{GATEWAY, Net, possible, shell};
 
 #[test]
 fn a_browser_shows_paths_and_events() {
@@ -13,6 +13,8 @@ fn a_browser_shows_paths_and_events() {
         return;
     }
     let net = Net::with_tunnel();
+    let control = format!("--control {}", net.path("site.sock").display());
+    assert!(shell(&format!("{GATEWAY} path {control} set lte --quota '50 MB'")).status.success());
     let picture = std::env::var("ROPEWALK_PICTURE").map(|file| format!("--screenshot={file}"));
     // With a picture there is no text, so it is looked at twice.
     let look = |what: &str| {
@@ -36,6 +38,7 @@ fn a_browser_shows_paths_and_events() {
             && has("1 of 1 sessions")
             && has("hub / dsl")
             && has("hub / lte")
+            && has(" of 50.0 MB")
             && has("a session has begun")
     });
 }
