@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 
 const SIZE: u32 = 1000;
 
-/// A path over one line: packets leave the line in order, and every `report_each` the peer reports what came.
+/// A path over one line: packets leave the line in order, and every `report_each` the peer reports what came. Not the
+/// test network: a controller knows only octets and times, no packets.
 struct Line<C> {
     path: ControlledPath<C>,
     now: Instant,

@@ -41,6 +41,7 @@ struct Flying {
 /// What a line does with a datagram; how many of it come.
 type Line = Box<dyn FnMut(Instant, &mut Flying) -> usize>;
 
+/// Hub, sites and a delay between them, not the test network: the tests look into sessions, and forge datagrams on their way.
 struct World {
     now: Instant,
     hub: Hub,

@@ -31,7 +31,8 @@ enum Fate {
     Late,
 }
 
-/// Both hosts, and what is on its way to each: when, in which order, and the octets.
+/// Both hosts, and what is on its way to each: when, in which order, and the octets. Not the test network, because the tests
+/// look into sockets and change octets on their way.
 struct Pair {
     hosts: [Host; 2],
     flying: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,

@@ -13,7 +13,7 @@ const DELAY: Duration = Duration::from_millis(10);
 /// What is on its way, with the number of its subflow, which is the same at both ends.
 type OnWay = VecDeque<(Instant, SubflowId, Segment)>;
 
-/// One end, and what is on its way to it.
+/// One end, and what is on its way to it. Not the test network, because the tests look into the connection.
 struct End {
     connection: Connection,
     coming: OnWay,
