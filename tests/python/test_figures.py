@@ -56,6 +56,8 @@ def report_of(study: dict[str, object], folder: Path) -> Path:
     report = Report(str(study["study"]), str(study["paper"]))
     report.chart(chart(LONG, "a line whose name is long enough to fill a phone's width alone"))
     report.chart(replace(chart("axes", "ours"), stem="two", x_label=LONG))
+    _, svg = save(chart("a “picture” & 100 % of its #1", "<ours>"), folder)
+    report.picture(svg, "a picture")
     report.claims(
         [
             Claim(
@@ -92,6 +94,7 @@ def test_on_a_phone_every_verdict_is_in_sight(study: dict[str, object], tmp_path
                 return [verdict.left, verdict.right, verdict.top - own.top, verdict.height];
             })"""
         )
+        assert browser.evaluate("[...document.images].every(image => image.naturalWidth > 100)")
         # The title of the axis stands within its figure.
         left, right = browser.evaluate(
             """(() => {
