@@ -11,11 +11,9 @@ from ropewalk import CampaignError, InputError, ScenarioError
 from ropewalk.source import override_pairs, read_text, resolve, to_toml
 
 keys = st.text(min_size=1, max_size=12)
-scalars = (
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
-)
+scalars = st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
-    scalars.filter(lambda value: value is not None),
+    scalars,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
     max_leaves=12,
 )
