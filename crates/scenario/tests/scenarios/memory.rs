@@ -46,7 +46,7 @@ fn of_datagrams(more: &Overrides<'_>) -> Memory {
 #[test]
 fn a_window_counts_as_full() {
     let with = |octets: &str| {
-        let buffers = [("tcp.receive_buffer", octets), ("tcp.send_buffer", "64 kB"), ("tcp.mss", "1000 B")];
+        let buffers = [("tcp.receive_buffer", octets), ("tcp.send_buffer", "64 kB"), ("tcp.mss", "1000")];
         of(&buffers).world
     };
     assert_eq!(with("1064 kB") - with("64 kB"), 1_000 * PER_PACKET);
