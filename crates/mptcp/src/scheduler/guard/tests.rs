@@ -3,9 +3,9 @@
 use super::Guard;
 use crate::config::{Coupling, GuardConfig};
 use crate::id::SubflowId;
-use crate::scheduler::rule::SchedulingRule;
-use crate::view::SubflowView;
+use crate::scheduler::rule::{Decision, SchedulingRule};
 use crate::view::samples::{queue, subflow};
+use crate::view::{QueueView, SubflowView};
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// A path in use at so many segments of 1000 octets each second, of which this share is lost.
@@ -23,19 +23,92 @@ fn carries(view: &mut SubflowView, segments: u64, loss: f64, step: u64) {
 
 #[test]
 fn a_path_left_out_takes_no_part_in_the_coupling() {
+    let (guard, ..) = leaves_out_the_second();
+    assert!(guard.participates(SubflowId(0)));
+    assert!(!guard.participates(SubflowId(1)));
+    assert!(guard.participates(SubflowId(9)), "nothing is held against an unknown one");
+}
+
+/// A guard that uses path 0 of 20 ms and leaves out path 1, of which it has seen losses of 20 %, after 30 s.
+fn leaves_out_the_second() -> (Guard, [SubflowView; 2], Instant) {
     let mut guard = Guard::new(GuardConfig::default(), Coupling::Lia, 1);
     let rtt = Duration::from_millis(20);
     let mut views = [subflow(0, 20, rtt), subflow(1, 2, rtt)];
+    let mut now = Instant::ZERO;
     // A step is 100 ms: 8 Mbit/s with losses of 0.5 %, and 1 Mbit/s with losses of 20 %.
     for step in 0..300 {
         carries(&mut views[0], 100, 0.005, step);
         carries(&mut views[1], 12, 0.2, step);
-        let now = Instant::ZERO + Duration::from_millis(100 * step);
+        now = Instant::ZERO + Duration::from_millis(100 * step);
         guard.pick(now, &views, &queue());
     }
-    assert!(guard.participates(SubflowId(0)));
     assert!(!guard.participates(SubflowId(1)));
-    assert!(guard.participates(SubflowId(9)), "nothing is held against an unknown one");
+    (guard, views, now)
+}
+
+fn copies(decision: &Decision) -> Option<(u32, &'static str)> {
+    if let Decision::Copy { subflow, reason, .. } = decision { Some((subflow.0, reason)) } else { None }
+}
+
+/// A path left out gets copies of what is on its way elsewhere, a few at a time.
+#[test]
+fn a_probe_copies_what_is_in_flight_and_builds_no_queue() {
+    let (mut guard, mut views, now) = leaves_out_the_second();
+    let later = now + Duration::from_secs(40);
+    guard.left_behind = 0;
+    let mut probe = |views: &[SubflowView; 2], in_flight| {
+        let queue = QueueView { in_flight, unsent: 0, ..queue() };
+        copies(&guard.pick_blocked(later, views, &queue, "nothing to send"))
+    };
+    (views[1].flight, views[1].pipe) = (0, 0);
+    (views[1].cwnd, views[1].cwnd_space) = (20_000, 20_000);
+    assert_eq!(probe(&views, 0), None, "there is nothing to copy");
+    assert_eq!(probe(&views, 10_000), Some((1, "goodput guard: probe")));
+    (views[1].flight, views[1].pipe) = (4000, 4000);
+    assert_eq!(probe(&views, 10_000), None, "four on their way are the most");
+    (views[1].flight, views[1].pipe) = (3999, 3999);
+    assert_eq!(probe(&views, 10_000), Some((1, "goodput guard: probe")));
+    views[1].send_space = 0;
+    assert_eq!(probe(&views, 10_000), None);
+}
+
+/// The best path carries as well what a path left out has on its way, and no more.
+#[test]
+fn what_a_path_left_out_carries_is_copied_once() {
+    let (mut guard, mut views, now) = leaves_out_the_second();
+    guard.left_behind = 2500;
+    (views[0].flight, views[0].pipe, views[0].cwnd_space) = (0, 0, 20_000);
+    let reason = "goodput guard: reinjection from a path left out";
+    let queue = QueueView { in_flight: 10_000, ..queue() };
+    for left in [1500, 500, 0] {
+        assert_eq!(copies(&guard.pick(now, &views, &queue)), Some((0, reason)));
+        assert_eq!(guard.left_behind, left);
+    }
+    assert_ne!(copies(&guard.pick(now, &views, &queue)), Some((0, reason)));
+    guard.left_behind = 2500;
+    guard.pick(now, &views, &QueueView { in_flight: 0, ..queue });
+    assert_eq!(guard.left_behind, 0, "all of it has arrived");
+}
+
+/// A second path is used if what it is given arrives before the best one has used the window up, or is done.
+#[test]
+fn a_path_waits_where_the_best_one_would_be_blocked_or_done() {
+    let (guard, views, _) = leaves_out_the_second();
+    let (best, mut other) = (views[0], views[1]);
+    let rate = guard.path(best.id).rate_now(&best);
+    (other.flight, other.pipe) = (0, 0);
+    let delay = guard.path(other.id).delay_of_next(&other);
+    let blocks = |window: f64, unsent: u64| {
+        let queue = QueueView { in_flight: 0, window_left: window as u64, unsent, ..queue() };
+        guard.would_block(&best, &other, &queue)
+    };
+    let ample = 1_000_000_000;
+    assert!(blocks(rate * delay * 0.99, ample));
+    assert!(!blocks(rate * delay * 1.01, ample));
+    // Both round trips are 20 ms, but for the segment itself on the second path.
+    let backlog = ((delay - 0.02) * rate) as u64;
+    assert!(blocks(1e9, backlog * 99 / 100));
+    assert!(!blocks(1e9, backlog * 101 / 100));
 }
 
 mod model {
