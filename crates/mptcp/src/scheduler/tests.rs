@@ -263,6 +263,9 @@ fn blest_expects_a_loaded_subflow_to_be_as_slow_as_it_was() {
     };
     // Idle: 100 ms of 20 ms and one more. Half full: 150 ms, rounded up.
     assert_eq!(needs(&blest, &flows, 6.0), [false, true]);
+    flows[1].srtt = Some(ms(200));
+    assert_eq!(needs(&blest, &flows, 11.0), [false, true], "no sooner than its SRTT");
+    flows[1].srtt = Some(ms(100));
     carry(&mut flows[1], 5000);
     assert_eq!(needs(&blest, &flows, 8.0), [false, true]);
 }

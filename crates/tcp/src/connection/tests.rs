@@ -69,7 +69,8 @@ fn with_data_that_wait_it_is_not() {
     let mut tcp = established(WindowOwner::Shared);
     push(&mut tcp, 100_000);
     assert!(send(&mut tcp, at(100)) < 10_000, "the pacer and cwnd hold some");
-    tcp.handle_segment(at(101), &from_peer(1, &[]));
+    // The pacer's time is over.
+    tcp.handle_segment(at(150), &from_peer(1, &[]));
     assert!(!tcp.sender.sampler().is_app_limited());
 }
 

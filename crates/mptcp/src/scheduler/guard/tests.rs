@@ -68,8 +68,26 @@ fn a_probe_copies_what_is_in_flight_and_builds_no_queue() {
     assert_eq!(probe(&views, 10_000), None, "four on their way are the most");
     (views[1].flight, views[1].pipe) = (3999, 3999);
     assert_eq!(probe(&views, 10_000), Some((1, "goodput guard: probe")));
+    let more = (0..100).take_while(|_| probe(&views, 10_000).is_some()).count();
+    assert!((1..32).contains(&more), "a probe ends: {more} more");
     views[1].send_space = 0;
     assert_eq!(probe(&views, 10_000), None);
+}
+
+#[test]
+fn what_is_on_its_way_when_a_path_is_left_out_is_to_be_copied() {
+    let mut guard = Guard::new(GuardConfig::default(), Coupling::Lia, 1);
+    let rtt = Duration::from_millis(20);
+    let mut views = [subflow(0, 20, rtt), subflow(1, 2, rtt)];
+    let queue = QueueView { in_flight: 22_000, ..queue() };
+    let mut step = 0;
+    while guard.participates(SubflowId(1)) {
+        carries(&mut views[0], 100, 0.005, step);
+        carries(&mut views[1], 12, 0.2, step);
+        guard.pick(Instant::ZERO + Duration::from_millis(100 * step), &views, &queue);
+        step += 1;
+    }
+    assert_eq!(guard.left_behind, views[1].queued());
 }
 
 /// The best path carries as well what a path left out has on its way, and no more.
