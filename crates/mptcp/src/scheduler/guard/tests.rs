@@ -129,6 +129,40 @@ fn a_path_waits_where_the_best_one_would_be_blocked_or_done() {
     assert!(!blocks(1e9, backlog * 101 / 100));
 }
 
+/// A path that is left out comes back when its rest is over, if the set promises 2 % more than it must to stay, which is 10 % under
+/// coupled congestion control.
+#[test]
+fn a_path_returns_after_its_rest_if_the_set_promises_enough() {
+    let (mut guard, views, _) = leaves_out_the_second();
+    let until = guard.path(SubflowId(1)).left_out.expect("it is left out");
+    let chosen = |guard: &Guard, now, worth| guard.choose(now, views[0], worth, 1.0, &views).len();
+    assert_eq!(chosen(&guard, until - Duration::from_nanos(1), 0.0), 1);
+    assert_eq!(chosen(&guard, until, 0.0), 2);
+    let promised = guard.predict(&views).goodput;
+    let borders = |guard: &Guard, margin: f64| {
+        [0.999, 1.001].map(|part| chosen(guard, until, part * promised / margin)) == [2, 1]
+    };
+    assert!(borders(&guard, 1.1 * 1.02));
+    guard.paths[1].left_out = None;
+    assert!(borders(&guard, 1.1));
+}
+
+/// A path that is not known is first probed where the repair of a loss by a timeout would outlast the window.
+#[test]
+fn a_new_path_is_probed_first_where_one_loss_would_block_the_best() {
+    let (known, views, now) = leaves_out_the_second();
+    let new = subflow(2, 10, Duration::from_millis(200));
+    let repair = known.path(new.id).parameters(&new, 1.0).longest_repair();
+    let needed = known.path(views[0].id).rate_now(&views[0]) * repair;
+    for (window, is_used) in [(0.999 * needed, false), (1.001 * needed, true)] {
+        let mut guard = known.clone();
+        guard.paths.resize(3, Default::default());
+        guard.window = window;
+        guard.begin_trial(now, &new, &views[0]);
+        assert_eq!(guard.is_in_use(new.id), is_used);
+    }
+}
+
 mod model {
     use super::super::model::{PathParameters, Prediction, predict};
     use crate::config::Coupling;
