@@ -12,7 +12,7 @@ fn at(ms: u64) -> Instant {
 
 fn from_peer(ack: u32, blocks: &[(u32, u32)]) -> Segment {
     let mut sack = SackBlocks::EMPTY;
-    blocks.iter().for_each(|&(left, right)| drop(sack.push(Seq::new(left), Seq::new(right))));
+    blocks.iter().for_each(|&(left, right)| sack.push(Seq::new(left), Seq::new(right)));
     let options = Options { sack, ..Options::default() };
     let (seq, ack) = (Seq::new(501), Seq::new(ack));
     Segment { seq, ack, flags: Flags::ACK, window: 60_000, options, ..Segment::default() }
