@@ -279,13 +279,18 @@ fn one_announcement_after_the_other_each_after_the_echo() {
 #[test]
 fn as_many_announcements_are_followed_as_the_limit_says() {
     let mut manager = kernel(8, 2, &[NONE]);
+    let first = path(1);
+    let closed = Event::SubflowClosed { path_index: 0, failed: true, path: first };
+    assert_eq!(manager.on(at(0), closed), []);
+    let initial = Event::AddressAnnounced { address: first.remote, address_id: 0 };
+    assert_eq!(manager.on(at(1), initial), [pair(1, first.remote)]);
     let announced =
         |link, address_id| Event::AddressAnnounced { address: address(link, 2, 5001), address_id };
     let open = |link| [pair(1, address(link, 2, 5001))];
-    assert_eq!(manager.on(at(0), announced(2, 1)), open(2));
-    assert_eq!(manager.on(at(1), announced(2, 1)), [], "known");
-    assert_eq!(manager.on(at(2), announced(3, 2)), open(3));
-    assert_eq!(manager.on(at(3), announced(4, 3)), [], "two are the limit");
+    assert_eq!(manager.on(at(2), announced(2, 1)), open(2));
+    assert_eq!(manager.on(at(3), announced(2, 1)), [], "known");
+    assert_eq!(manager.on(at(4), announced(3, 2)), open(3));
+    assert_eq!(manager.on(at(5), announced(4, 3)), [], "two are the limit");
 }
 
 #[test]

@@ -204,7 +204,84 @@ fn blest_waits_only_when_the_window_would_be_used_up() {
     assert_eq!(reason(blest.pick(Instant::ZERO, &flows, &window(300_000))), "blest: would block");
     assert_eq!(reason(blest.pick(Instant::ZERO, &flows, &window(3_000_000))), "blest: would not block");
     let free = [subflow(0, 20, ms(10)), flows[1]];
-    assert_eq!(chosen(blest.pick(Instant::ZERO, &free, &window(300_000))), Some(0));
+    // Whatever the window: the fastest blocks nobody.
+    assert_eq!(chosen(blest.pick(Instant::ZERO, &free, &window(5000))), Some(0));
+}
+
+/// The equations of §3.2 for a fast subflow in congestion avoidance, and the same in slow start: the window, in octets, below which
+/// the slow one would block.
+#[test]
+fn blest_waits_below_what_the_fast_subflow_sends_meanwhile() {
+    for (in_slow_start, ssthresh, segments) in [
+        // (20 + 5/2) · 6: the window grows by one in each round trip.
+        (false, 10_000, 135.0),
+        // The window is ssthresh and one more at least: (30 + 1 + 5/2) · 6.
+        (false, 30_000, 201.0),
+        // 20 · (2⁶ − 1): it doubles.
+        (true, 30_000, 1260.0),
+    ] {
+        let mut flows = [subflow(0, 20, ms(10)), subflow(1, 10, ms(200))];
+        carry(&mut flows[0], 20_000);
+        flows[0].in_slow_start = in_slow_start;
+        flows[0].ssthresh = ssthresh;
+        let mut blest = scheduler(config::Scheduler::Blest);
+        // RTTs of 10 to 30 ms; the slow one's was 200 ms, and is 100 ms: 100/20 + 1 round trips.
+        let ample = QueueView { window_left: 100_000_000, ..queue() };
+        blest.pick(Instant::ZERO, &flows, &ample);
+        flows[0].srtt = Some(ms(30));
+        flows[1].srtt = Some(ms(100));
+        blest.pick(Instant::ZERO, &flows, &ample);
+        // λ is 1.2 − 0.01 after the first look. Of the window in flight and left, the slow subflow takes one segment.
+        let needed = (segments * 1000.0 * 1.19) as u64 + 1000;
+        let look = |window| QueueView { in_flight: 20_000, window_left: window - 20_000, ..queue() };
+        for (window, verdict) in
+            [(needed - 10, "blest: would block"), (needed + 10, "blest: would not block")]
+        {
+            let decision = blest.clone().pick(Instant::ZERO, &flows, &look(window));
+            assert_eq!(reason(decision), verdict, "{in_slow_start} {ssthresh} {window}");
+        }
+    }
+}
+
+/// A slow subflow that is half full is expected half way between its extremes.
+#[test]
+fn blest_expects_a_loaded_subflow_to_be_as_slow_as_it_was() {
+    let mut flows = [subflow(0, 20, ms(20)), subflow(1, 10, ms(200))];
+    carry(&mut flows[0], 20_000);
+    let mut blest = scheduler(config::Scheduler::Blest);
+    let ample = QueueView { window_left: 100_000_000, ..queue() };
+    blest.pick(Instant::ZERO, &flows, &ample);
+    flows[1].srtt = Some(ms(100));
+    blest.pick(Instant::ZERO, &flows, &ample);
+    let needs = |blest: &Scheduler, flows: &[SubflowView; 2], round_trips: f64| {
+        let needed =
+            ((20.0 + (round_trips - 1.0) / 2.0) * round_trips * 1190.0) as u64 + flows[1].queued() + 1000;
+        [needed - 10, needed + 10].map(|window| {
+            let look = QueueView { window_left: window, ..queue() };
+            reason(blest.clone().pick(Instant::ZERO, flows, &look)) == "blest: would not block"
+        })
+    };
+    // Idle: 100 ms of 20 ms and one more. Half full: 150 ms, rounded up.
+    assert_eq!(needs(&blest, &flows, 6.0), [false, true]);
+    flows[1].srtt = Some(ms(200));
+    assert_eq!(needs(&blest, &flows, 11.0), [false, true], "no sooner than its SRTT");
+    flows[1].srtt = Some(ms(100));
+    carry(&mut flows[1], 5000);
+    assert_eq!(needs(&blest, &flows, 8.0), [false, true]);
+}
+
+#[test]
+fn blest_keeps_lambda_between_its_bounds() {
+    let flows = heterogeneous();
+    for (blocked, bound) in [(false, "lambda: 1.0,"), (true, "lambda: 1.3,")] {
+        let mut blest = super::blest::Blest::default();
+        for look in 0..40 {
+            let opportunistic_retransmissions = if blocked { look } else { 0 };
+            let window = QueueView { window_left: 3_000_000, opportunistic_retransmissions, ..queue() };
+            blest.pick(Instant::ZERO + ms(200) * look, &flows, &window);
+        }
+        assert!(format!("{blest:?}").contains(bound), "{blest:?}");
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn drawn_line() -> impl Strategy<Value = [Line; 2]> {
 
 fn scenario() -> impl Strategy<Value = Scenario> {
     let reads = prop::array::uniform2((prop::sample::select(vec![0u64, 100, 2_000]), 1u64..20));
-    let octets = prop::array::uniform2(prop_oneof![Just(0u64), 1u64..3_000, 3_000u64..300_000]);
+    let octets = prop::array::uniform2(prop_oneof![Just(0u64), Just(1), 1u64..3_000, 3_000u64..300_000]);
     (config(), config(), prop::collection::vec(drawn_line(), 1..=4), octets, reads, any::<u64>()).prop_map(
         |(client, server, lines, octets, reads, seed)| Scenario {
             client,
@@ -322,6 +322,14 @@ fn more_lives_on_demand() {
     runner
         .run(&strategy, |(mut scenario, seed)| {
             let mut random = Random::new(seed);
+            if random.one_in(4) {
+                // All at the same moment, perhaps each for another time.
+                let from = random.below(10_000);
+                scenario
+                    .lines
+                    .iter_mut()
+                    .for_each(|line| kill(line, at(from), at(from + random.below(40_000))));
+            }
             for line in &mut scenario.lines {
                 if random.one_in(5) {
                     let direction = random.below(2) as usize;

@@ -2,8 +2,8 @@
 
 use crate::script::{Script, address, config};
 use ropewalk_mptcp::{
-    Config, Coupling, Event, FailureReason, FallbackReason, Limits, Path, PathManager, ScriptedAction,
-    ScriptedStep, Subflow, SubflowId, is_join,
+    Config, Coupling, Event, FailureReason, FallbackReason, Limits, Path, PathManager, Scheduler,
+    ScriptedAction, ScriptedStep, Subflow, SubflowId, is_join,
 };
 use ropewalk_tcp::{CongestionControl, SubflowAcks};
 use ropewalk_units::Duration;
@@ -166,4 +166,41 @@ fn a_syn_with_mp_join_is_known_from_others() {
     );
     let join = client.take_out().remove(0).1;
     assert!(join.flags.contains(Flags::SYN) && is_join(&join));
+}
+
+/// Octets by which the window of subflow 1 grows with five segments acknowledged, after so many timeouts in a row of subflow 0.
+fn growth_beside(timeouts: u32) -> u32 {
+    let base = config();
+    let (coupling, scheduler) = (Coupling::Olia, Scheduler::RoundRobin);
+    let mut config = Config { coupling, scheduler, reinjection: false, ..base };
+    config.tcp.initial_ssthresh = Some(5000);
+    let mut server = Script::server(config);
+    server.run("push 10000");
+    server.take_out();
+    server.run("+20 0 < . 1:1 ack 10001 win 60000 dack 10000");
+    server.join();
+    server.run("push 10000");
+    server.take_out();
+    server.run("+20 1 < . 1:1 ack 5001 win 60000 dack 10000");
+    let of = |server: &Script, id| {
+        let tcp = server.connection.subflow(SubflowId(id)).expect("it is open").tcp();
+        (tcp.cwnd(), tcp.consecutive_timeouts())
+    };
+    while of(&server, 0).1 < timeouts {
+        server.run("+1");
+        server.take_out();
+    }
+    server.run("push 20000");
+    server.take_out();
+    let before = of(&server, 1).0;
+    server.run("+20 1 < . 1:1 ack 10001 win 60000 dack 10000");
+    of(&server, 1).0 - before
+}
+
+/// OLIA compares what was acknowledged between the last two losses, and since the last one. Timeouts are losses: after the second
+/// in a row nothing speaks for that path any more, and the other one's window gives nothing up for it.
+#[test]
+fn timeouts_count_for_the_coupling_as_losses() {
+    let (one, two) = (growth_beside(1), growth_beside(2));
+    assert!(two > 2 * one && one > 0, "{one}, {two}");
 }

@@ -90,3 +90,12 @@ fn what_was_acknowledged_before_is_no_copy_of_what_waits() {
     let after = server.connection.subflow(SubflowId(1)).map(|s| s.tcp().stats().duplicate_bytes_received);
     assert_eq!((before, after), (Some(0), Some(100)));
 }
+
+/// It brings what waits before it on its subflow.
+#[test]
+fn what_is_next_in_the_connection_behind_what_waits_is_no_copy_of_it() {
+    let mut server = server(SubflowAcks::Twice);
+    server.run("+1 1 < . 1:101 ack 1 win 60000 dack 0 map 100 1 100\n 1 > . 1:1 ack 1 dack32 0");
+    server.run("+1 1 < . 101:201 ack 1 win 60000 dack 0 map 0 101 100");
+    assert_eq!((rcv_nxt(&server, 1), server.connection.readable()), (201, 200));
+}

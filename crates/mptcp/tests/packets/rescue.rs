@@ -184,30 +184,3 @@ fn what_dead_subflows_carried_is_sent_again_from_the_oldest_octet_on() {
          2 > . 2001:3001 map 2000 2001 1000",
     );
 }
-
-/// Linux `mptcp_pm_nl_subflow_chk_stale`: a silent subflow is given up only while another one is not in loss itself.
-#[test]
-fn subflows_that_are_all_silent_do_not_become_stale() {
-    let reinjected = |lively: bool| {
-        let config = Config {
-            scheduler: Scheduler::RoundRobin,
-            reinject_after_timeout: ReinjectAfterTimeout::Idle,
-            stale_loss_cnt: 3,
-            ..config()
-        };
-        let mut server = Script::server(config);
-        server.join();
-        server.run("push 20000");
-        let mut peer = Peer::default();
-        for _ in 0..20_000 {
-            if lively {
-                peer.answer(&mut server);
-            }
-            server.take_out();
-            server.run("+1");
-        }
-        server.connection.stats().reinjected_bytes
-    };
-    assert_eq!(reinjected(false), 0);
-    assert!(reinjected(true) > 0);
-}

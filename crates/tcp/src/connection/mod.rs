@@ -5,6 +5,8 @@ mod expected;
 mod octets;
 mod open;
 mod receive;
+#[cfg(test)]
+mod tests;
 mod timeout;
 mod transmit;
 mod views;

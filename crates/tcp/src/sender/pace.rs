@@ -96,6 +96,12 @@ impl Sender {
         }
     }
 
+    /// What measures the delivery rate of a controller that models the path.
+    #[cfg(test)]
+    pub(crate) fn sampler(&self) -> ropewalk_congestion::RateSampler {
+        self.pace.as_ref().and_then(|pace| pace.path.as_ref()).expect("a model").sampler
+    }
+
     fn path_mut(&mut self) -> Option<&mut Path> {
         self.pace.as_mut()?.path.as_mut()
     }

@@ -76,3 +76,73 @@ impl Carried {
         (seconds > 0.0 && !taken.limited).then(|| Throughput { rate: taken.octets as f64 / seconds, seconds })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_units::Duration;
+
+    fn learnt(ratio: f64, seconds: f64) -> Correction {
+        let mut correction = Correction::default();
+        correction.add(ratio, seconds);
+        correction
+    }
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn a_correction_is_a_mean_over_ten_seconds_and_then_follows_slowly() {
+        let mut correction = learnt(1.5, 2.0);
+        near(correction.value, 1.5);
+        correction.add(0.5, 2.0);
+        near(correction.value, 1.0);
+        correction.add(1.0, 96.0);
+        // Of more than ten seconds only ten count as known: a fifth of the way in two.
+        correction.add(1.5, 2.0);
+        near(correction.value, 1.1);
+    }
+
+    #[test]
+    fn one_comparison_counts_within_bounds() {
+        near(learnt(50.0, 1.0).value, 2.0);
+        near(learnt(0.01, 1.0).value, 0.2);
+    }
+
+    #[test]
+    fn what_is_not_measured_again_moves_towards_what_is() {
+        let mut resting = learnt(0.5, 10.0);
+        resting.age(&learnt(1.5, 10.0), 6.0);
+        near(resting.value, 0.6);
+        resting.age(&Correction::default(), 6.0);
+        near(resting.value, 0.6);
+        let mut unknown = Correction::default();
+        unknown.age(&learnt(1.5, 10.0), 6.0);
+        near(unknown.value, 0.0);
+    }
+
+    #[test]
+    fn before_it_is_measured_the_other_one_stands_for_it() {
+        let (none, half, twice) = (Correction::default(), learnt(0.5, 1.0), learnt(2.0, 1.0));
+        near(half.or(&twice), 0.5);
+        near(none.or(&twice), 2.0);
+        near(none.or(&none), 1.0);
+    }
+
+    #[test]
+    fn what_was_carried_is_a_rate_unless_the_application_had_no_more() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut carried = Carried::default();
+        assert_eq!(carried.take(at(0)), None, "from when on is not known");
+        carried.add(at(100), 3000, false);
+        carried.add(at(200), 2000, false);
+        assert_eq!(carried.take(at(500)), Some((10_000.0, 0.5)));
+        carried.add(at(600), 1000, true);
+        carried.add(at(700), 1000, false);
+        assert_eq!(carried.take(at(1000)), None);
+        carried.add(at(1100), 1000, false);
+        assert_eq!(carried.take(at(2000)), Some((1000.0, 1.0)));
+        assert_eq!(carried.take(at(2000)), None, "no time has passed");
+    }
+}

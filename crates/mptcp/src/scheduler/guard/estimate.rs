@@ -255,4 +255,118 @@ mod tests {
         let left_out = after_ten_seconds(Some(Instant::ZERO)).largest_delivery / 1e6;
         assert!((left_out - 1.0).abs() < 1e-12, "{left_out}");
     }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn second(n: u64) -> Instant {
+        Instant::ZERO + SECOND * n
+    }
+
+    #[test]
+    fn a_rest_doubles_with_each_exclusion_until_the_path_was_used_for_long() {
+        let view = subflow(0, 20, Duration::from_millis(80));
+        let mut path = PathEstimate::default();
+        let rest = |path: &mut PathEstimate, now| {
+            path.leave_out(now, &view, SECOND);
+            path.left_out.map(|until| until.saturating_since(now).as_nanos() / SECOND.as_nanos())
+        };
+        for expected in [1, 2, 4, 8, 16, 32, 32] {
+            assert_eq!(rest(&mut path, second(0)), Some(expected));
+        }
+        path.return_to_use(second(10));
+        path.observe(second(20), &view);
+        path.observe(second(20), &view);
+        assert_eq!(rest(&mut path, second(20)), Some(32), "in use for ten seconds and no longer");
+        path.return_to_use(second(30));
+        path.observe(second(41), &view);
+        assert_eq!(rest(&mut path, second(41)), Some(1));
+    }
+
+    /// Sends the probe that is due, if there is one, and says how long it is.
+    fn probe(path: &mut PathEstimate, view: &SubflowView, now: Instant) -> u32 {
+        let is_due = path.probe_due(now, view, &GuardConfig::default());
+        assert_eq!(is_due, path.probe_left > 0);
+        std::mem::take(&mut path.probe_left)
+    }
+
+    #[test]
+    fn probes_grow_while_they_come_back_whole_and_come_once_an_interval() {
+        let mut view = subflow(0, 20, Duration::from_millis(80));
+        view.segments_sent = EVIDENCE;
+        let mut path = PathEstimate::default();
+        path.leave_out(second(0), &view, SECOND);
+        assert_eq!(probe(&mut path, &view, Instant::ZERO + Duration::from_millis(999)), 0);
+        assert!(probe(&mut path, &view, second(1)) > 0);
+        assert_eq!(probe(&mut path, &view, second(1)), 0, "not before the next interval");
+        let probes = [2, 3, 4].map(|n| probe(&mut path, &view, second(n)));
+        assert_eq!(probes, [16, 32, 32]);
+        view.loss_events += 1;
+        let probes = [5, 6].map(|n| probe(&mut path, &view, second(n)));
+        assert_eq!(probes, [4, 8], "after a loss they begin with the configured size");
+    }
+
+    #[test]
+    fn a_path_that_is_not_known_is_probed_every_tenth_of_a_second() {
+        let view = subflow(0, 20, Duration::from_millis(80));
+        let mut path = PathEstimate::default();
+        path.leave_out_until_measured(second(1), &view);
+        let at = |ms| second(1) + Duration::from_millis(ms);
+        let probes = [0, 50, 100, 199, 200].map(|ms| probe(&mut path, &view, at(ms)));
+        assert_eq!(probes, [4, 0, 4, 0, 4]);
+    }
+
+    /// Losses weigh as much as the segments that they are of: 4000 in use, 100 while it is only probed; 0.5 % is the prior.
+    #[test]
+    fn losses_are_averaged_over_what_was_sent() {
+        let mut view = subflow(0, 20, Duration::from_millis(80));
+        let mut path = PathEstimate::default();
+        assert!((path.loss() - 0.005).abs() < 1e-12);
+        path.observe(second(0), &view);
+        (view.segments_sent, view.loss_events) = (400, 4);
+        path.observe(second(1), &view);
+        assert!((path.loss() - 4.5 / 500.0).abs() < 1e-12);
+        (view.segments_sent, view.loss_events) = (1400, 4);
+        path.observe(second(2), &view);
+        // Of the first 400 a quarter is forgotten.
+        assert!((path.loss() - 3.5 / 1400.0).abs() < 1e-12, "{}", path.loss());
+        path.leave_out(second(3), &view, SECOND);
+        assert!((path.losses / path.segments - 3.0 / 1300.0).abs() < 1e-12 && path.segments == 100.0);
+        (view.segments_sent, view.loss_events) = (1450, 5);
+        path.observe(second(4), &view);
+        assert!(
+            (path.segments - 100.0).abs() < 1e-9 && (path.losses - (0.5 * 300.0 / 1300.0 + 1.0)).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn what_is_in_flight_beyond_the_path_s_own_content_shows_its_capacity() {
+        for (beyond, in_slow_start, known) in [(4000, false, false), (4001, false, true), (9000, true, false)]
+        {
+            let mut view = subflow(0, 20, Duration::from_millis(80));
+            view.delivery_rate = Some(Rate::from_bits_per_sec(8_000_000));
+            view.pipe = 80_000 + beyond;
+            view.in_slow_start = in_slow_start;
+            let mut path = PathEstimate::default();
+            path.observe(second(0), &view);
+            path.observe(second(0), &view);
+            assert_eq!(path.parameters(&view, 1.0).capacity.is_finite(), known, "{beyond} {in_slow_start}");
+        }
+    }
+
+    #[test]
+    fn the_next_segment_waits_for_the_queue_and_for_what_was_given_before() {
+        let mut view = subflow(0, 20, Duration::from_millis(80));
+        view.delivery_rate = Some(Rate::from_bits_per_sec(8_000_000));
+        let mut path = PathEstimate::default();
+        path.observe(second(0), &view);
+        path.observe(second(0), &view);
+        view.srtt = Some(Duration::from_millis(100));
+        // 1 MB/s: one segment takes a millisecond. An idle path has no queue any more.
+        assert!((path.delay_of_next(&view) - 0.081).abs() < 1e-9);
+        view.flight = 5000;
+        view.pipe = 5000;
+        assert!((path.delay_of_next(&view) - 0.1).abs() < 1e-9, "the SRTT");
+        view.flight = 29_000;
+        assert!((path.delay_of_next(&view) - 0.11).abs() < 1e-9);
+    }
 }

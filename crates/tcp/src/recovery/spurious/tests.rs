@@ -194,6 +194,16 @@ fn dsack_draws_no_conclusion_from_network_duplicates() {
     assert_eq!(dsack.on_dsack(2, Origin::Sender), BY_TIMEOUT);
 }
 
+/// What Eifel or F-RTO has found is not found once more in the reports that come later.
+#[test]
+fn dsack_is_silent_once_another_detector_has_decided() {
+    let mut dsack = Dsack::default();
+    dsack.begin(Cause::Timeout);
+    dsack.on_retransmit(1);
+    dsack.stop();
+    assert_eq!(dsack.on_dsack(1, Origin::Sender), Verdict::Undecided);
+}
+
 #[test]
 fn a_report_before_any_retransmission_says_nothing() {
     let mut dsack = Dsack::default();
