@@ -14,7 +14,7 @@ mod world;
 use case::{Case, Demand, Draw, Outcome, Udp};
 use parcel::FULL;
 use ropewalk_congestion::{CopaTuning, PathBbr, PathController, PathCopa, Transparent};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::Instant;
 
 /// Cases of a drawing, of each kind.
 const CASES: u64 = 24;
