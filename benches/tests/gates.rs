@@ -21,7 +21,6 @@ const FIRST: &[&str] = &[
 const SECOND: &[&str] = &[
     "cross-tcp/1 share over 400 packets",
     "late/1 of a punctual gateway",
-    "slow-death/0 datagrams lost beyond what outages cost",
     "voice/0 delay above the base, less two slow packets, ms",
 ];
 

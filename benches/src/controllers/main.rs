@@ -13,8 +13,8 @@ mod world;
 
 use case::{Case, Demand, Draw, Outcome, Udp};
 use parcel::FULL;
-use ropewalk_congestion::{PathBbr, PathController, PathCopa, Transparent};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_congestion::{CopaTuning, PathBbr, PathController, PathCopa, Transparent};
+use ropewalk_units::Instant;
 
 /// Cases of a drawing, of each kind.
 const CASES: u64 = 24;
@@ -57,7 +57,7 @@ fn controller(name: &str) -> Box<dyn PathController> {
     match name {
         "bbr" => Box::new(PathBbr::new(7, FULL, Instant::ZERO)),
         "transparent" => Box::new(Transparent),
-        "copa" => Box::new(PathCopa::new(7, FULL, Duration::from_millis(5), Instant::ZERO)),
+        "copa" => Box::new(PathCopa::new(7, FULL, &CopaTuning::default(), Instant::ZERO)),
         other => panic!("no controller {other}"),
     }
 }

@@ -3,7 +3,7 @@
 use crate::case::{Case, Demand};
 use crate::parcel::{FULL, Parcel, tunnelled};
 use ropewalk_aqm::{Callbacks, CodelConfig, CodelQueue, Dropped, Load, QueueLimit, Queued};
-use ropewalk_congestion::{ControlledPath, PacketState, PathController};
+use ropewalk_congestion::{ControlledPath, CopaTuning, PacketState, PathController};
 use ropewalk_units::{Duration, Instant, Rate};
 use ropewalk_wire::Segment;
 use std::collections::VecDeque;
@@ -117,7 +117,7 @@ impl Path {
     pub(crate) fn new(case: &Case, controller: Box<dyn PathController>) -> Self {
         let share = if let Demand::Constant(share) = case.demand { share } else { 1.0 };
         Self {
-            channel: ControlledPath::new(controller, Instant::ZERO),
+            channel: ControlledPath::new(controller, CopaTuning::default().catch_up, Instant::ZERO),
             backlog: Backlog::new(),
             demand: case.demand,
             gap: Rate::from_bits_per_sec((share * case.mbps * 1e6) as u64).transmission_time(FULL),

@@ -97,7 +97,7 @@ impl Finding {
 }
 
 /// Judges the records of the runs, in their order.
-pub(crate) type Judge = Box<dyn Fn(&[Record]) -> Vec<Finding>>;
+pub(crate) type Judge = Box<dyn Fn(&[Record]) -> Vec<Finding> + Sync>;
 
 /// A case of a gate.
 pub(crate) struct Case {

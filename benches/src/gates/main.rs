@@ -9,6 +9,7 @@ mod draw;
 mod families;
 mod measure;
 mod scene;
+mod sensitivity;
 mod store;
 mod table;
 mod work;
@@ -54,6 +55,9 @@ struct Options {
     /// Prints each case's scenarios and runs nothing
     #[arg(long)]
     show: bool,
+    /// Prints what comes of each value that is from no publication, halved and doubled, on a few cases, and keeps nothing
+    #[arg(long)]
+    sensitivity: bool,
     /// Prints what each bond counted, and keeps nothing
     #[arg(long)]
     detail: bool,
@@ -78,6 +82,11 @@ fn main() -> ExitCode {
     }
     if options.show {
         cases.iter().for_each(show);
+        return ExitCode::SUCCESS;
+    }
+    if options.sensitivity {
+        cases.retain(|case| case.number == 0 && sensitivity::GATES.contains(&case.gate));
+        sensitivity::print(&cases);
         return ExitCode::SUCCESS;
     }
     if options.detail {

@@ -1,5 +1,6 @@
 //! One run, and the numbers that are kept of it.
 
+use ropewalk_bonding::Tuning;
 use ropewalk_scenario::{BondSeriesRow, ConnectionRow, Outcome, RunOptions, load, run};
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -116,11 +117,17 @@ impl Record {
 
 /// Runs a scenario; what goes wrong is told in the record.
 pub(crate) fn measure(text: &str) -> Record {
+    measure_tuned(text, &Tuning::default())
+}
+
+/// The same with bonds that have other values than their own.
+pub(crate) fn measure_tuned(text: &str, tuning: &Tuning) -> Record {
     let failed = |error: String| Record { error: Some(error), ..Record::default() };
-    let scenario = match load(text, None, &[]) {
+    let mut scenario = match load(text, None, &[]) {
         Ok(scenario) => scenario,
         Err(error) => return failed(error.to_string()),
     };
+    scenario.tune_bonds(tuning);
     let options = RunOptions { series: true, ..RunOptions::default() };
     match catch_unwind(AssertUnwindSafe(|| run(&scenario, &options))) {
         Ok(Ok(outcome)) => record(&outcome),

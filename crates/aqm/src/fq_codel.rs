@@ -27,6 +27,12 @@ macro_rules! fq_codel_config {
             pub codel: CodelConfig,
             $($(#[$doc])* pub $key: $type,)*
         }
+
+        impl Default for FqCodelConfig {
+            fn default() -> Self {
+                Self { codel: CodelConfig::default(), $($key: $default,)* }
+            }
+        }
     };
 }
 

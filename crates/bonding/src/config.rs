@@ -9,6 +9,7 @@ mod tests;
 
 pub use error::{ConfigError, Conflict};
 
+use crate::tuning::Tuning;
 use crate::{
     config_keys, cost_first_keys, flow_aware_keys, keepalive_keys, path_keys, resequencer_keys,
     weighted_round_robin_keys,
@@ -19,8 +20,6 @@ use ropewalk_units::Duration;
 const WEIGHT_FIXED: u32 = 50;
 /// w_mobilemax if not given: the paper's §5.4.
 const WEIGHT_MOST: u32 = 50;
-/// The greatest share if not given.
-const WHOLE_PERCENT: u32 = 100;
 
 /// Makes [`Config`] of its keys and of what it has beside.
 macro_rules! config {
@@ -39,6 +38,8 @@ macro_rules! config {
             pub overhead: u32,
             /// How paths are found dead and alive.
             pub keepalive: KeepaliveConfig,
+            /// What no scenario file says.
+            pub tuning: Tuning,
             $($(#[$doc])* pub $key: $type,)*
         }
 
@@ -52,6 +53,7 @@ macro_rules! config {
                     resequencer: ResequencerConfig::default(),
                     overhead: 48,
                     keepalive: KeepaliveConfig::default(),
+                    tuning: Tuning::default(),
                 }
             }
         }
@@ -237,7 +239,7 @@ impl Config {
                 path.max_weight.get_or_insert(WEIGHT_MOST);
             }
             SchedulerConfig::CostFirst(_) => {
-                path.max_weight.get_or_insert(WHOLE_PERCENT);
+                path.max_weight.get_or_insert(100);
             }
             SchedulerConfig::RateAware | SchedulerConfig::Redundant | SchedulerConfig::FlowAware(_) => {}
         }

@@ -81,11 +81,11 @@ pub struct Endpoint<P> {
 fn new_path<P>(config: &Config, id: PathId, now: Instant) -> Path<P> {
     let quota = Quota::new(&config.paths[id.index()], now);
     let controller = if AnyScheduler::is_controlled(config) {
-        AnyController::copa(id.index() as u64 + 1, feedback::SOON, now)
+        AnyController::copa(id.index() as u64 + 1, &config.tuning.copa, now)
     } else {
         AnyController::transparent()
     };
-    Path::new(id, now, controller, quota)
+    Path::new(id, now, controller, quota, &config.tuning)
 }
 
 impl<P: Payload> Endpoint<P> {
@@ -102,7 +102,7 @@ impl<P: Payload> Endpoint<P> {
         let own = config.resequencer;
         Ok(Self {
             paths: ids().map(|id| new_path(&config, id, now)).collect(),
-            backlog: Backlog::new(),
+            backlog: Backlog::new(config.tuning.bond.codel_target),
             copies: Vec::with_capacity(config.paths.len()),
             last_len: 0,
             last_reason: Reason::Wait,
@@ -112,7 +112,7 @@ impl<P: Payload> Endpoint<P> {
             next_global: GlobalSeq::new(0),
             run: SoloRun::default(),
             flow_seqs: vec![FlowSeq::new(0); own.flow_buckets as usize],
-            incoming: ids().map(|_| Incoming::new(own.path_reordering, now)).collect(),
+            incoming: ids().map(|_| Incoming::new(&own, &config.tuning, now)).collect(),
             replay: ReplayWindow::new(),
             resequencer: Resequencer::new(own.max_packets, own.flow_buckets),
             measured_reference: DelayReference::default(),

@@ -21,6 +21,7 @@ mod path;
 mod queue;
 mod receive;
 mod scheduler;
+mod tuning;
 mod view;
 mod wire;
 
@@ -36,6 +37,7 @@ pub use id::{FlowSeq, GlobalSeq, MAX_PATHS, PathId, PathSeq};
 pub use path::{Quota, Spending};
 pub use queue::Payload;
 pub use scheduler::Reason;
+pub use tuning::{BondTuning, Tuning};
 pub use view::{PathView, ResequencerView};
 pub use wire::control::{
     Control, Keepalive, KeepaliveReply, Missing, MissingRange, PathReport, Report, TrainPacket,

@@ -10,7 +10,7 @@ mod watch;
 
 pub(crate) use controller::AnyController;
 pub use quota::{Quota, Spending};
-pub(crate) use sent_log::Kept;
+pub(crate) use sent_log::{Kept, RepairTerms};
 
 use crate::clock::micros;
 use crate::config::KeepaliveConfig;
@@ -18,6 +18,7 @@ use crate::event::PathState;
 use crate::id::{PathId, PathSeq};
 use crate::path::liveness::Liveness;
 use crate::scheduler::{Progress, View};
+use crate::tuning::{BondTuning, Tuning};
 use crate::wire::FULL_PACKET;
 use crate::wire::control::{PathReport, TICK};
 use base_rtt::BaseRtt;
@@ -27,15 +28,6 @@ use ropewalk_units::{Duration, Instant, Rate};
 use sent_log::{Sent, SentLog};
 use std::collections::VecDeque;
 use watch::Watch;
-
-/// The whole of all shares of the packets.
-const WHOLE_SHARE: i32 = 1 << 24;
-/// Shares are means of about so many packets: two to the power of this.
-const SHARE_SHIFT: u32 = 9;
-
-/// A copy leaves before its time by as much as two full packets take to be paced: what comes late is lost to its flow. A burst of more
-/// could be longer than the line's buffer.
-pub(crate) const EARLY: u32 = 2 * FULL_PACKET;
 
 /// How a report came.
 #[derive(Clone, Copy, Default, Debug)]
@@ -59,6 +51,7 @@ impl WayBack {
 /// A path's sending side.
 pub(crate) struct Path<P> {
     pub(crate) id: PathId,
+    tuning: BondTuning,
     pub(crate) liveness: Liveness,
     watch: Watch,
     pub(crate) quota: Quota,
@@ -75,8 +68,8 @@ pub(crate) struct Path<P> {
     pub(crate) lost_bytes: u64,
     /// Packets sent again.
     pub(crate) repaired: u64,
-    /// Share of the bond's packets, out of [`WHOLE_SHARE`].
-    share: i32,
+    /// Share of the bond's packets.
+    share: f64,
     log: SentLog<P>,
     /// Sent before the highest number that came, and neither reported as received nor as lost.
     pending: VecDeque<PathSeq>,
@@ -88,18 +81,27 @@ pub(crate) struct Path<P> {
     train: Option<Rate>,
     /// Octets per second, once the controller has found them out.
     known_rate: Option<f64>,
+    /// How much later a packet is there on average for what the path loses.
+    loss_delay: Duration,
 }
 
 impl<P> Path<P> {
-    pub(crate) fn new(id: PathId, now: Instant, controller: AnyController, quota: Quota) -> Self {
+    pub(crate) fn new(
+        id: PathId,
+        now: Instant,
+        controller: AnyController,
+        quota: Quota,
+        tuning: &Tuning,
+    ) -> Self {
         Self {
             id,
+            tuning: tuning.bond,
             liveness: Liveness::new(now),
-            watch: Watch::new(now),
+            watch: Watch::new(tuning.bond.resting, now),
             quota,
-            channel: ControlledPath::new(controller, now),
+            channel: ControlledPath::new(controller, tuning.copa.catch_up, now),
             base_rtt: BaseRtt::new(now),
-            losses: Losses::new(now),
+            losses: Losses::new(tuning.copa.some_losses, now),
             next: PathSeq::new(0),
             sent_packets: 0,
             measured_from: Instant::ZERO,
@@ -108,7 +110,7 @@ impl<P> Path<P> {
             lost_packets: 0,
             lost_bytes: 0,
             repaired: 0,
-            share: 0,
+            share: 0.0,
             log: SentLog::new(),
             pending: VecDeque::new(),
             last: PathReport::default(),
@@ -116,6 +118,7 @@ impl<P> Path<P> {
             lost_bytes_reported: 0,
             train: None,
             known_rate: None,
+            loss_delay: Duration::ZERO,
         }
     }
 
@@ -147,7 +150,7 @@ impl<P> Path<P> {
             bytes: self.sent_bytes as u32,
             is_settled: false,
             kept,
-            repairs: 0,
+            repaired_at: None,
         };
         if let Some(forgotten) = self.log.push(sent)
             && !forgotten.is_settled
@@ -186,13 +189,13 @@ impl<P> Path<P> {
     /// A packet of the bond was sent, by this path or not.
     #[inline]
     pub(crate) fn note_share(&mut self, is_own: bool) {
-        let target = if is_own { WHOLE_SHARE } else { 0 };
-        self.share += (target - self.share) >> SHARE_SHIFT;
+        let target = if is_own { 1.0 } else { 0.0 };
+        self.share += (target - self.share) * self.tuning.share_gain;
     }
 
     /// The share of the packets in percent.
     pub(crate) fn share_percent(&self) -> u32 {
-        ((i64::from(self.share) * 100 + i64::from(WHOLE_SHARE) / 2) / i64::from(WHOLE_SHARE)) as u32
+        (self.share * 100.0 + 0.5) as u32
     }
 
     /// A round trip was measured.
@@ -235,16 +238,17 @@ impl<P> Path<P> {
         self.channel.on_timeout(now);
     }
 
-    /// The octets of what is to be sent again, if it is still there.
-    pub(crate) fn kept_len(&self, seq: PathSeq) -> Option<u32> {
-        self.log.get(seq).filter(|sent| sent.kept.is_some()).map(|sent| sent.len)
-    }
-
-    /// What is to be sent again, if it is still there.
-    pub(crate) fn repair(&mut self, seq: PathSeq) -> Option<&Kept<P>> {
-        let kept = self.log.repair(seq)?;
+    /// What is to be sent again and its octets, if it is to be.
+    pub(crate) fn repair(
+        &mut self,
+        now: Instant,
+        seq: PathSeq,
+        terms: &RepairTerms,
+    ) -> Option<(&Kept<P>, u32)> {
+        let sent = self.log.repair(now, seq, terms)?;
+        let kept = sent.kept.as_ref()?;
         self.repaired += 1;
-        Some(kept)
+        Some((kept, sent.len))
     }
 
     /// A packet without a number leaves, and takes its time.
@@ -422,31 +426,51 @@ impl<P> Path<P> {
         if !self.losses.are_some() {
             return Duration::ZERO;
         }
+        self.time_to_repair(repair_time)
+    }
+
+    fn time_to_repair(&self, repair_time: Duration) -> Duration {
         let packet = Duration::from_secs_f64(f64::from(FULL_PACKET) / self.rate().max(1.0));
         packet + self.base_rtt.get().unwrap_or_default() / 4 + repair_time
     }
 
+    /// What is sent again takes `repair_time`, and may have to go `tries` times; `None`: nothing is.
+    pub(crate) fn set_repair_time(&mut self, repair_time: Option<Duration>, tries: f64) {
+        let later = |time: Duration| {
+            let time = self.time_to_repair(Duration::from_secs_f64(time.as_secs_f64() * tries));
+            Duration::from_secs_f64(time.as_secs_f64() * self.losses.part())
+        };
+        self.loss_delay = repair_time.map_or(Duration::ZERO, later);
+    }
+
+    /// How often something has to be sent on average until it is there.
+    pub(crate) fn tries(&self) -> f64 {
+        1.0 / (1.0 - self.losses.part()).max(0.01)
+    }
+
     /// The round trip until something has got there, by keepalives: what is lost goes again.
     pub(crate) fn expected_round_trip(&self) -> Option<Duration> {
-        let tries = 1.0 / (1.0 - self.losses.part()).max(0.01);
-        self.liveness.srtt().map(|srtt| Duration::from_secs_f64(srtt.as_secs_f64() * tries))
+        self.liveness.srtt().map(|srtt| Duration::from_secs_f64(srtt.as_secs_f64() * self.tries()))
     }
 
     /// What a scheduler is to know of it.
     #[inline]
     pub(crate) fn view(&self, now: Instant, size: u32) -> View {
+        let is_in_use = self.channel.inflight() > 0;
         View {
             id: self.id,
             is_up: self.liveness.state == PathState::Up,
             may_send: self.may_send(now, size),
             has_room: self.channel.has_room(size),
-            may_copy: self.channel.may_send_early(now, size, EARLY),
+            may_copy: self.channel.may_send_early(now, size, self.tuning.early_packets * FULL_PACKET),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
             queue: self.queueing_delay(now).as_nanos() as i64,
+            loss_delay: self.loss_delay.as_nanos() as i64,
             deviation: self.channel.rttvar().as_nanos() as i64,
             rate: self.rate(),
             is_rate_known: self.known_rate.is_some(),
-            is_in_use: self.channel.inflight() > 0,
+            is_in_use,
+            enough: if is_in_use { self.tuning.hysteresis } else { 1.0 },
             share_percent: self.share_percent(),
         }
     }
@@ -464,8 +488,9 @@ mod tests {
     /// A path that sent `count` full packets, one each ms from 1 ms on.
     fn sent(count: u64) -> Path<()> {
         let quota = Quota::new(&PathConfig::new("dsl", None), at(0));
+        let tuning = Tuning::default();
         let mut path =
-            Path::new(PathId(0), at(0), AnyController::copa(1, Duration::from_millis(5), at(0)), quota);
+            Path::new(PathId(0), at(0), AnyController::copa(1, &tuning.copa, at(0)), quota, &tuning);
         (1..=count).for_each(|millis| {
             path.on_sent(at(millis), 1500, None);
         });

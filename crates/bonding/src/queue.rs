@@ -5,17 +5,8 @@ use crate::flow::{Class, FlowKey};
 use ropewalk_aqm::{Callbacks, CodelConfig, Dropped, FqCodel, FqCodelConfig, Load, QueueLimit, Queued};
 use ropewalk_units::{Duration, Instant};
 
-/// RFC 8290 §5.2: its default constants.
-const FLOWS: u32 = 1024;
-const QUANTUM: u32 = 1514;
+/// RFC 8290 §5.2.3.
 const LIMIT: QueueLimit = QueueLimit::Packets(10_240);
-const INTERVAL: Duration = Duration::from_millis(100);
-/// What may stand before the paths beyond what their delays differ by: CUBIC gives back 0.3 of its window at a mark, which this covers
-/// over paths of up to 65 ms.
-const TARGET: Duration = Duration::from_millis(20);
-
-/// Longer than any search of a rate.
-const SEARCH: Duration = Duration::from_secs(60);
 
 /// A packet as the driver hands it in.
 pub trait Payload {
@@ -86,37 +77,40 @@ impl Counts {
 
 /// RFC 8289 §3.2: an interval is no shorter than the round trips of the flows, of which two go through the paths' until a path's controller has found its
 /// rate.
-fn codel(spread: Duration, round_trip: Duration) -> CodelConfig {
-    CodelConfig { target: TARGET + spread, interval: INTERVAL.max(round_trip * 2), ecn: true }
+fn codel(target: Duration, round_trip: Duration) -> CodelConfig {
+    CodelConfig { target, interval: CodelConfig::default().interval.max(round_trip * 2), ecn: true }
 }
 
 /// All that waits.
 pub(crate) struct Backlog<P> {
     /// What must not wait, then everything else.
     levels: [Level<P>; 2],
+    /// What may stand here beyond what the paths' delays differ by.
+    target: Duration,
 }
 
 impl<P: Payload> Backlog<P> {
-    pub(crate) fn new() -> Self {
+    /// Until paths are told of, nothing is dropped for how long it waits.
+    pub(crate) fn new(target: Duration) -> Self {
         let config =
-            FqCodelConfig { codel: codel(Duration::ZERO, Duration::ZERO), flows: FLOWS, quantum: QUANTUM };
+            FqCodelConfig { codel: codel(Duration::MAX, Duration::ZERO), ..FqCodelConfig::default() };
         let level = || Level { queue: FqCodel::new(LIMIT, config), counts: Counts::default() };
-        let mut own = Self { levels: [level(), level()] };
-        own.hold_codel();
-        own
+        Self { levels: [level(), level()], target }
     }
 
     /// The delays of the paths in use differ by so much: a packet waits that long for the shortest one before a longer one is any better.
     /// `round_trip` is that of the longest.
     pub(crate) fn set_paths(&mut self, spread: Duration, round_trip: Duration) {
-        for level in &mut self.levels {
-            level.queue.set_codel(codel(spread, round_trip));
-        }
+        self.set_codel(codel(self.target + spread, round_trip));
+    }
+
+    fn set_codel(&mut self, codel: CodelConfig) {
+        self.levels.iter_mut().for_each(|level| level.queue.set_codel(codel));
     }
 
     /// What waits while a path's rate is being searched is no sign of too much: nothing is dropped for it.
     pub(crate) fn hold_codel(&mut self) {
-        self.set_paths(SEARCH, Duration::ZERO);
+        self.set_codel(codel(Duration::MAX, Duration::ZERO));
     }
 
     /// A packet waits from now on. It, or others for it, may be dropped.
@@ -211,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_thin_flow_waits_for_its_turn_only_and_copies_go_first() {
-        let mut backlog = Backlog::new();
+        let mut backlog = Backlog::new(Duration::from_millis(20));
         (0..10).for_each(|number| push(&mut backlog, number, 1, Class::Normal));
         push(&mut backlog, 20, 2, Class::Normal);
         push(&mut backlog, 30, 3, Class::Duplicated);
@@ -229,7 +223,7 @@ mod tests {
     #[test]
     fn a_queue_as_long_as_the_paths_differ_is_no_reason_to_drop() {
         let dropped = |spread: u64| {
-            let mut backlog = Backlog::new();
+            let mut backlog = Backlog::new(Duration::from_millis(20));
             backlog.set_paths(Duration::from_millis(spread), Duration::ZERO);
             (0..100).for_each(|number| push(&mut backlog, number, 1, Class::Normal));
             // Packets come and go each ms; each waits 100 ms.

@@ -44,6 +44,8 @@ pub(crate) struct View {
     pub(crate) one_way: Option<i64>,
     /// What waits on the way, as far as it is ours.
     pub(crate) queue: i64,
+    /// How much later a packet is there on average for what the path loses.
+    pub(crate) loss_delay: i64,
     /// By how much round trips deviate from their mean.
     pub(crate) deviation: i64,
     /// Octets per second.
@@ -51,6 +53,8 @@ pub(crate) struct View {
     pub(crate) is_rate_known: bool,
     /// Is anything of ours on its way there?
     pub(crate) is_in_use: bool,
+    /// The part of the wait for a shorter path that is enough for this one: less than one once it is in use.
+    pub(crate) enough: f64,
     pub(crate) share_percent: u32,
 }
 

@@ -10,9 +10,12 @@ pub(crate) use control::rate;
 mod loss;
 mod model;
 mod probe_bw;
+pub(crate) use probe_bw::PROBE_WAIT;
 mod probe_rtt;
+pub use probe_rtt::MIN_RTT_FILTER_LEN;
 mod random;
 mod startup;
+pub(crate) use startup::GROWTH;
 mod undo;
 mod volume;
 
@@ -34,11 +37,11 @@ use undo::Undo;
 /// "Infinity" of a volume.
 const UNBOUNDED: u32 = u32::MAX;
 /// BBR.LossThresh: the loss rate of one round trip that probing tolerates.
-const LOSS_THRESH: f64 = 0.02;
+pub(crate) const LOSS_THRESH: f64 = 0.02;
 /// BBR.Beta: what a round with losses leaves of the short-term bounds.
-const BETA: f64 = 0.7;
+pub(crate) const BETA: f64 = 0.7;
 /// BBR.MinPipeCwnd, in segments.
-const MIN_PIPE_CWND: u32 = 4;
+pub(crate) const MIN_PIPE_CWND: u32 = 4;
 
 /// BBR.state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -30,12 +30,16 @@ mod smoothed_rtt;
 mod window;
 
 pub use ack_sample::AckSample;
+pub use bbr::MIN_RTT_FILTER_LEN;
 pub use config::{Config, CongestionControl, HyStart};
 pub use controller::{Controller, Snapshot, Timeout};
 pub use coupling::Coupling;
 pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};
-pub use path::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Spread, Transparent};
+pub use path::{
+    ControlledPath, CopaTuning, INITIAL_WINDOW, PathBbr, PathController, PathCopa, PathSample, Spread,
+    Transparent,
+};
 pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
 pub use signals::{Acknowledgements, LimitedBy, LossRange};
 pub use smoothed_rtt::SmoothedRtt;

@@ -10,11 +10,14 @@ mod transparent;
 
 pub use bbr::PathBbr;
 pub use controlled::{ControlledPath, Spread};
-pub use copa::PathCopa;
+pub use copa::{CopaTuning, PathCopa};
 pub use transparent::Transparent;
 
 use crate::rate_sample::{LostPacket, RateSample};
 use ropewalk_units::{Duration, Instant, Rate};
+
+/// Packets of an initial window (RFC 6928).
+pub const INITIAL_WINDOW: u32 = 10;
 
 /// What one report tells. Times are those at which the ACKs of single packets would have come: what the report waited at
 /// the peer is taken off.

@@ -5,6 +5,7 @@ use crate::error::ScenarioError;
 use crate::plan::Plan;
 use crate::plan::files::FileHashes;
 use crate::schema::ScenarioFile;
+use ropewalk_bonding::Tuning;
 use ropewalk_units::Duration;
 
 /// A scenario, read and checked whole.
@@ -60,5 +61,10 @@ impl Scenario {
     /// What the world is built from.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Gives all bonds other values than their own for what no file says.
+    pub fn tune_bonds(&mut self, tuning: &Tuning) {
+        self.plan.bonds_mut().for_each(|bond| bond.config.tuning = *tuning);
     }
 }

@@ -12,6 +12,7 @@ mod sequence;
 mod settings;
 mod size;
 mod time;
+mod tuned;
 
 pub use parse::ParseQuantityError;
 pub use probability::Probability;
@@ -19,3 +20,4 @@ pub use rate::Rate;
 pub use sequence::{Dsn, Mark, Seq, Ssn};
 pub use size::Bytes;
 pub use time::{Duration, Instant};
+pub use tuned::Scale;

@@ -5,9 +5,6 @@ use crate::id::MAX_PATHS;
 use ropewalk_units::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
-const MINUTE: Duration = Duration::from_secs(60);
-const YEAR: Duration = Duration::from_secs(366 * 24 * 3600);
-const MEGABYTE: u64 = 1_000_000;
 const WEIGHT_MOST: u32 = 10_000;
 
 fn check(holds: bool, key: &str, expected: &str) -> Result<(), ConfigError> {
@@ -92,7 +89,7 @@ impl Config {
                 self.validate_costs()?;
                 self.validate_weights()?;
                 check(wrr.gain > 0.0 && wrr.gain <= 100.0, "scheduler.gain", "above 0, at most 100")?;
-                within(wrr.decrement_delay, Duration::ZERO, MINUTE, "scheduler.decrement_delay")
+                within(wrr.decrement_delay, Duration::ZERO, SECOND * 60, "scheduler.decrement_delay")
             }
             SchedulerConfig::CostFirst(cost_first) => {
                 self.validate_costs()?;
@@ -109,7 +106,7 @@ impl Config {
             SchedulerConfig::FlowAware(flow_aware) => {
                 self.validate_no_weights()?;
                 within(flow_aware.queue_target, least, SECOND, "scheduler.queue_target")?;
-                within(flow_aware.idle_after, Duration::ZERO, MINUTE, "scheduler.idle_after")
+                within(flow_aware.idle_after, Duration::ZERO, SECOND * 60, "scheduler.idle_after")
             }
         }
     }
@@ -117,8 +114,8 @@ impl Config {
 
 impl PathConfig {
     fn validate_quota(&self, key: &impl Fn(&str) -> String) -> Result<(), ConfigError> {
-        check(self.quota.is_none_or(|octets| octets >= MEGABYTE), &key("quota"), "1 MB or more")?;
-        let is_good = |period| (SECOND..=YEAR).contains(&period);
+        check(self.quota.is_none_or(|octets| octets >= 1_000_000), &key("quota"), "1 MB or more")?;
+        let is_good = |period| (SECOND..=SECOND * (366 * 24 * 3600)).contains(&period);
         check(self.quota_period.is_none_or(is_good), &key("quota_period"), "1 s to 1 year")?;
         let expected = "none: without `quota` there is nothing to last or to be spent";
         check(self.quota.is_some() || self.quota_period.is_none(), &key("quota_period"), expected)?;
@@ -156,7 +153,7 @@ impl KeepaliveConfig {
         let expected = format!("{suspect} or more, as `suspect_after`, not {down}");
         check(down >= suspect, "keepalive.down_after", &expected)
             .map_err(|error| error.against(down, "keepalive.suspect_after"))?;
-        within(down, Duration::ZERO, MINUTE, "keepalive.down_after")?;
+        within(down, Duration::ZERO, SECOND * 60, "keepalive.down_after")?;
         check((1..=100).contains(&self.answers_to_return), "keepalive.answers_to_return", "1 to 100")
     }
 }

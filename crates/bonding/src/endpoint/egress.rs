@@ -1,7 +1,6 @@
 //! From the paths to the LAN.
 
 use super::Endpoint;
-use super::feedback::SOON;
 use crate::clock::micros;
 use crate::config::{Config, Order};
 use crate::id::{FlowSeq, GlobalSeq, PathId};
@@ -12,10 +11,6 @@ use crate::receive::replay::Seen;
 use crate::receive::resequencer::Arrival;
 use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
-
-/// Added to a derived timeout: so much a queue may have grown since its delay was last seen. What is lost is mostly known
-/// sooner, by what its path delivers after it; what was waited for too briefly is lost by our own doing.
-const SLACK: Duration = Duration::from_millis(20);
 
 /// Why a data packet was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +26,8 @@ pub enum Refusal {
 }
 
 /// How long a packet with this relative one-way delay (µs) waits for a missing one: until the slowest path of late would have
-/// delivered what was sent before it, and a quarter of that time more. As long as may be while a path's delay is not known.
+/// delivered what was sent before it, a quarter of that time more, and so much more as a queue may have grown since its delay was last
+/// seen. As long as may be while a path's delay is not known.
 pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own: i64) -> Duration {
     let bounds = config.resequencer;
     if let Some(timeout) = bounds.timeout {
@@ -44,7 +40,7 @@ pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own
     let live = incoming.iter().filter(|path| is_live(config, path, now));
     let slowest = live.filter_map(|path| path.recent.most()).max().unwrap_or(own);
     let spread = Duration::from_micros((slowest - own).max(0) as u64);
-    (spread + spread / 4 + SLACK).clamp(bounds.min_timeout, bounds.max_timeout)
+    (spread + spread / 4 + config.tuning.bond.slack).clamp(bounds.min_timeout, bounds.max_timeout)
 }
 
 fn is_live(config: &Config, path: &Incoming, now: Instant) -> bool {
@@ -160,14 +156,14 @@ impl<P: Payload> Endpoint<P> {
 
     /// Gives up what was waited for long enough, unless it may be just behind what a path is delivering.
     pub(super) fn give_up_in_time(&mut self, now: Instant) {
-        let bounds = self.config.resequencer;
+        let (bounds, soon) = (self.config.resequencer, self.config.tuning.copa.report_interval);
         let incoming = &mut self.incoming;
         self.resequencer.expire(now, |arrived_at, global| {
             let last = arrived_at.saturating_add(bounds.max_timeout);
             let is_coming = bounds.timeout.is_none()
                 && now < last
                 && incoming.iter_mut().any(|path| path.is_on_its_way_to(now, global));
-            is_coming.then(|| now.saturating_add(SOON).min(last))
+            is_coming.then(|| now.saturating_add(soon).min(last))
         });
     }
 }

@@ -10,18 +10,13 @@ use crate::queue::Payload;
 use crate::receive::incoming::Incoming;
 use crate::scheduler::{AnyScheduler, Progress, Scheduler};
 use crate::wire::control::{Control, Keepalive, KeepaliveReply, Missing, PathReport, Report, TrainPacket};
+use ropewalk_congestion::INITIAL_WINDOW;
 use ropewalk_units::{Duration, Instant};
-
-/// While data come, what came is reported so often: a controller has to hear some times in a round trip.
-pub(super) const SOON: Duration = Duration::from_millis(5);
-
-/// So far apart are reports and keepalives.
-const APART: Duration = Duration::from_millis(3);
 
 /// Octets of UDP's and IPv4's headers.
 pub(super) const OUTER: u32 = 28;
-/// Packets of a train, as an initial window (RFC 6928).
-const TRAIN: u8 = 10;
+/// Packets of a train.
+const TRAIN: u8 = INITIAL_WINDOW as u8;
 
 /// The paths that reports and keepalives may take.
 pub(super) struct Outgoing<'a, C> {
@@ -45,6 +40,8 @@ pub(super) struct Feedback {
     replies: [Option<KeepaliveReply>; MAX_PATHS],
     reply_on: PathSet,
     is_controlled: bool,
+    /// Between reports while data come.
+    soon: Duration,
     /// Data have come since the last report.
     has_data: bool,
     missing: [Option<Missing>; MAX_PATHS],
@@ -73,6 +70,7 @@ impl Feedback {
             replies: [None; MAX_PATHS],
             reply_on: PathSet::EMPTY,
             is_controlled,
+            soon: config.tuning.copa.report_interval,
             trains,
             has_data: false,
             missing: [None; MAX_PATHS],
@@ -105,7 +103,7 @@ impl Feedback {
         }
         if now >= self.report_at {
             self.report_at = next(self.report_at, config.report_interval, now);
-            self.step_aside();
+            self.step_aside(config.tuning.bond.report_apart);
             self.reported_at = now;
             self.make_report(now, config, incoming);
             let is_told = |path: &&Path<_>| {
@@ -125,11 +123,11 @@ impl Feedback {
         }
     }
 
-    /// Reports and keepalives do not leave together: a buffer of a few packets has no room for both beside data.
-    fn step_aside(&mut self) {
+    /// Reports and keepalives do not leave together.
+    fn step_aside(&mut self, apart: Duration) {
         let (first, second) = (self.report_at.min(self.keepalive_at), self.report_at.max(self.keepalive_at));
-        if second.saturating_since(first) < APART {
-            self.report_at = self.keepalive_at.saturating_add(APART);
+        if second.saturating_since(first) < apart {
+            self.report_at = self.keepalive_at.saturating_add(apart);
         }
     }
 
@@ -152,7 +150,7 @@ impl Feedback {
 
     /// When the next report is due for what has come.
     fn soon_at(&self) -> Instant {
-        if self.has_data { self.reported_at.saturating_add(SOON) } else { Instant::MAX }
+        if self.has_data { self.reported_at.saturating_add(self.soon) } else { Instant::MAX }
     }
 
     fn make_report(&mut self, now: Instant, config: &Config, incoming: &mut [Incoming]) {

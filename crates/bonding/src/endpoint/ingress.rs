@@ -5,9 +5,10 @@ use crate::clock::micros;
 use crate::event::Event;
 use crate::flow::{Class, FlowKey};
 use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
-use crate::path::{EARLY, Kept, Path};
+use crate::path::{Kept, Path};
 use crate::queue::{Payload, Queue};
 use crate::scheduler::{self, Ask, Decision, Reason, Scheduler, View};
+use crate::wire::FULL_PACKET;
 use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
 
@@ -99,13 +100,14 @@ impl<P: Payload> Endpoint<P> {
         let usable = self.usable;
         let for_copies = usable.filter(|id| views[id.index()].may_copy);
         let buckets = self.config.resequencer.flow_buckets - 1;
+        let early = u64::from(self.config.tuning.bond.early_packets * FULL_PACKET);
         let chosen = &mut self.scheduler;
         let mut decision = Decision::WAIT;
         let taken = self.backlog.pop(now, |flow, Queue { own, waiting }| {
             decision = if flow.class.is_duplicated() {
                 Decision { paths: for_copies, reason: Reason::Copies }
             // A flow with more waiting than may leave before its time is none that may hurry.
-            } else if flow.class == Class::LowDelay && own <= u64::from(EARLY) {
+            } else if flow.class == Class::LowDelay && own <= early {
                 scheduler::hurried(&Ask { now, bucket: 0, waiting: own, usable }, views)
             } else {
                 let bucket = (flow.hash & buckets) as u16;
@@ -180,13 +182,15 @@ impl<P: Payload> Endpoint<P> {
     /// By how much the times differ after which packets come in order, for the queue before the paths: a flow stands still for so long, and
     /// what waits then has to last.
     pub(super) fn note_spread(&mut self, now: Instant) {
+        let repair_time = self.repair_time().filter(|_| self.config.repair);
+        let tries = self.quickest().map_or(1.0, |id| self.paths[id.index()].tries());
+        self.paths.iter_mut().for_each(|path| path.set_repair_time(repair_time, tries));
         let (views, _) = self.views(now);
         let used = self.usable;
         let is_searched = |view: &View| view.is_in_use && !view.is_rate_known;
         if used.iter().any(|id| is_searched(&views[id.index()])) {
             return self.backlog.hold_codel();
         }
-        let repair_time = self.repair_time().filter(|_| self.config.repair);
         let (mut least, mut most) = (i64::MAX, 0);
         for id in used.iter() {
             let view = &views[id.index()];

@@ -5,7 +5,7 @@ use crate::clock::micros;
 use crate::config::Order;
 use crate::flow::Class;
 use crate::id::{PathId, PathSeq};
-use crate::path::{Kept, Path};
+use crate::path::{Kept, Path, RepairTerms};
 use crate::queue::Payload;
 use crate::wire::control::Missing;
 use crate::wire::header::{DataHeader, Transmission};
@@ -14,8 +14,6 @@ use std::collections::VecDeque;
 
 /// The most packets that wait to be sent again; the driver asks for them at once.
 pub(super) const MOST: usize = 1024;
-/// What is asked for comes after a round trip, a quarter of that, and this: it may wait in a queue.
-const SLACK: Duration = Duration::from_millis(10);
 
 /// Packets that are to be sent again: where they were lost, and as which numbers.
 pub(super) type Repairs = VecDeque<(PathId, PathSeq)>;
@@ -31,10 +29,11 @@ impl<P: Payload> Endpoint<P> {
             return None;
         }
         while let Some((lost_on, seq)) = self.repairs.pop_front() {
-            let Some(len) = self.paths[lost_on.index()].kept_len(seq) else { continue };
-            self.paths[path.index()].pace(now, len);
-            let Some(Kept { packet, global, flow_seq, bucket }) = self.paths[lost_on.index()].repair(seq)
-            else {
+            let srtt = |id: PathId| self.paths[id.index()].liveness.srtt().unwrap_or_default();
+            let age = self.config.resequencer.max_timeout + srtt(lost_on);
+            let terms = RepairTerms { age, round_trip: srtt(path) };
+            let own = &mut self.paths[lost_on.index()];
+            let Some((Kept { packet, global, flow_seq, bucket }, len)) = own.repair(now, seq, &terms) else {
                 continue;
             };
             let header = DataHeader {
@@ -48,7 +47,9 @@ impl<P: Payload> Endpoint<P> {
                 path_seq: seq,
                 timestamp: micros(now),
             };
-            return Some((path, Datagram::Data(header, packet.duplicate())));
+            let datagram = Datagram::Data(header, packet.duplicate());
+            self.paths[path.index()].pace(now, len);
+            return Some((path, datagram));
         }
         None
     }
@@ -83,13 +84,14 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// How long what is asked for takes to come. None if that would help nobody, or is not known.
+    /// How long what is asked for takes to come: a round trip, a quarter of that, and as long as two reports are apart, since it may wait in
+    /// a queue. None if that would help nobody, or is not known.
     pub(super) fn repair_time(&self) -> Option<Duration> {
         if self.config.order == Order::Off || self.config.resequencer.timeout.is_some() {
             return None;
         }
         let round_trip = self.paths[self.quickest()?.index()].liveness.srtt()?;
-        Some(round_trip + round_trip / 4 + SLACK)
+        Some(round_trip + round_trip / 4 + self.config.tuning.copa.report_interval * 2)
     }
 
     /// The path that a request or a repair takes: the one by which it gets there first, of those that do not rest.

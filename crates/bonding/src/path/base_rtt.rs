@@ -1,9 +1,7 @@
 //! A path's round trip without queues.
 
+use ropewalk_congestion::MIN_RTT_FILTER_LEN;
 use ropewalk_units::{Duration, Instant};
-
-/// Half the window of the minimum: BBR's MinRTTFilterLen is 10 s (draft-ietf-ccwg-bbr).
-pub(super) const HALF_WINDOW: Duration = Duration::from_secs(5);
 
 /// The least of the last 5 to 10 s.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +17,7 @@ impl BaseRtt {
     }
 
     pub(super) fn note(&mut self, now: Instant, rtt: Duration) {
-        if now.saturating_since(self.since) >= HALF_WINDOW {
+        if now.saturating_since(self.since) >= MIN_RTT_FILTER_LEN / 2 {
             self.before = self.current.take();
             self.since = now;
         }

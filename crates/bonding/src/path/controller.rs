@@ -1,7 +1,7 @@
 //! Which controller bounds a path.
 
 use crate::wire::FULL_PACKET;
-use ropewalk_congestion::{LostPacket, PathController, PathCopa, PathSample, Transparent};
+use ropewalk_congestion::{CopaTuning, LostPacket, PathController, PathCopa, PathSample, Transparent};
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// The controller of a path.
@@ -17,9 +17,8 @@ impl AnyController {
         Self::Transparent(Transparent)
     }
 
-    /// Hears from the peer once in every `reports_every` while data go.
-    pub(crate) fn copa(seed: u64, reports_every: Duration, now: Instant) -> Self {
-        Self::Copa(Box::new(PathCopa::new(seed, FULL_PACKET, reports_every, now)))
+    pub(crate) fn copa(seed: u64, tuning: &CopaTuning, now: Instant) -> Self {
+        Self::Copa(Box::new(PathCopa::new(seed, FULL_PACKET, tuning, now)))
     }
 
     /// Has it found out what the path carries?

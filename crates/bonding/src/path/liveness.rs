@@ -8,7 +8,8 @@ use crate::event::PathState;
 use ropewalk_congestion::SmoothedRtt;
 use ropewalk_units::{Duration, Instant};
 
-/// A path that has not answered yet is up for so long, and waited for: how long it is is not known (RFC 6298 §2.1, the first timeout).
+/// A path that has not answered yet is up for so long, and waited for: how long it is is not known (RFC 6298 §2.1, the first timeout). What was
+/// seen of a path longer ago is not known any more.
 pub(crate) const UNKNOWN: Duration = Duration::from_secs(1);
 
 /// A path's state and what it rests on.

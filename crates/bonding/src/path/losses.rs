@@ -1,31 +1,34 @@
 //! Does a path lose packets?
 
-use super::base_rtt::HALF_WINDOW;
+use ropewalk_congestion::MIN_RTT_FILTER_LEN;
 use ropewalk_units::Instant;
-
-/// One loss is chance.
-const SOME: u32 = 2;
 
 /// Packets lost in the last 5 to 10 s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Losses {
+    /// Fewer are chance.
+    some: u32,
     current: u32,
     before: u32,
     since: Instant,
-    /// The part of the packets, smoothed as round-trip times are (RFC 6298 §2).
+    /// The part of the packets, smoothed as round-trip times are (RFC 6298 §2). What was lost so long ago that it counts no more says
+    /// nothing of the path now, which may have carried nothing since.
     part: f64,
 }
 
 impl Losses {
-    pub(super) fn new(now: Instant) -> Self {
-        Self { current: 0, before: 0, since: now, part: 0.0 }
+    pub(super) fn new(some: u32, now: Instant) -> Self {
+        Self { some, current: 0, before: 0, since: now, part: 0.0 }
     }
 
     /// A report tells of so many more.
     pub(super) fn note(&mut self, now: Instant, packets: u32) {
-        if now.saturating_since(self.since) >= HALF_WINDOW {
+        if now.saturating_since(self.since) >= MIN_RTT_FILTER_LEN / 2 {
             self.before = std::mem::take(&mut self.current);
             self.since = now;
+            if !self.are_some() {
+                self.part = 0.0;
+            }
         }
         self.current = self.current.saturating_add(packets);
     }
@@ -45,7 +48,7 @@ impl Losses {
 
     /// Is there more than chance?
     pub(super) fn are_some(&self) -> bool {
-        self.current.saturating_add(self.before) >= SOME
+        self.current.saturating_add(self.before) >= self.some
     }
 }
 
@@ -57,7 +60,7 @@ mod tests {
     #[test]
     fn two_in_ten_seconds_are_some() {
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
-        let mut losses = Losses::new(at(0));
+        let mut losses = Losses::new(2, at(0));
         let told = [(1, 1, false), (3, 1, true), (6, 0, true), (9, 1, true), (12, 0, false), (13, 1, true)];
         for (seconds, packets, expected) in told {
             losses.note(at(seconds), packets);

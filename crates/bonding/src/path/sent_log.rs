@@ -1,14 +1,11 @@
 //! What was sent on a path: for the controller until it is reported, and to be sent again.
 
 use crate::id::{FlowSeq, GlobalSeq, PathSeq};
-use crate::receive::incoming::ASKS;
 use ropewalk_congestion::PacketState;
+use ropewalk_units::{Duration, Instant};
 
 /// How many packets back: more than are under way in a second at 90 Mbit/s.
 const CAPACITY: u32 = 8192;
-
-/// So often a packet is sent again at the most: it is asked for twice, and goes once of itself when its path falls silent.
-const REPAIRS_MOST: u8 = ASKS + 1;
 
 /// A packet that may be sent again, and what its header said.
 pub(crate) struct Kept<P> {
@@ -16,6 +13,15 @@ pub(crate) struct Kept<P> {
     pub(crate) global: GlobalSeq,
     pub(crate) flow_seq: FlowSeq,
     pub(crate) bucket: u16,
+}
+
+/// What is sent again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RepairTerms {
+    /// What left longer ago is waited for no longer.
+    pub(crate) age: Duration,
+    /// Of the path that repairs.
+    pub(crate) round_trip: Duration,
 }
 
 /// One packet.
@@ -29,8 +35,8 @@ pub(super) struct Sent<P> {
     /// The controller knows what became of it.
     pub(super) is_settled: bool,
     pub(super) kept: Option<Kept<P>>,
-    /// How often it was sent again.
-    pub(super) repairs: u8,
+    /// When it was sent again last.
+    pub(super) repaired_at: Option<Instant>,
 }
 
 /// The last [`CAPACITY`] packets. Takes no memory before the first.
@@ -60,12 +66,17 @@ impl<P> SentLog<P> {
         self.0.get(Self::place(seq))?.as_ref().filter(|sent| sent.seq == seq)
     }
 
-    /// It is to be sent again, if it is still there, and was not sent too often.
-    pub(super) fn repair(&mut self, seq: PathSeq) -> Option<&Kept<P>> {
+    /// It is to be sent again now, if it is still there, left no longer ago than `age`, and its last repair no less than a `round_trip` ago: that
+    /// one may be on its way.
+    pub(super) fn repair(&mut self, now: Instant, seq: PathSeq, terms: &RepairTerms) -> Option<&Sent<P>> {
         let sent = self.0.get_mut(Self::place(seq))?.as_mut()?;
-        let may_go = sent.seq == seq && sent.repairs < REPAIRS_MOST;
-        sent.repairs += u8::from(may_go);
-        sent.kept.as_ref().filter(|_| may_go)
+        let is_fresh = |at: Instant, most: Duration| now.saturating_since(at) < most;
+        let is_under_way = sent.repaired_at.is_some_and(|at| is_fresh(at, terms.round_trip));
+        let may_go = sent.seq == seq && is_fresh(sent.state.send_time, terms.age) && !is_under_way;
+        if may_go {
+            sent.repaired_at = Some(now);
+        }
+        may_go.then_some(sent)
     }
 
     /// Is it so old that nothing is known of it?

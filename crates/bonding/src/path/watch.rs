@@ -1,22 +1,20 @@
 //! How closely a path is watched. One that may rest and that nobody uses has its keepalives far apart, and carries no reports.
 
+use super::liveness::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
-
-/// Unused for so long, a path may rest.
-const IDLE: Duration = Duration::from_secs(1);
-/// Between keepalives of a path that rests: less than 10 MB a day, in both directions.
-const RESTING: Duration = Duration::from_secs(2);
 
 /// Whether a path rests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch {
+    /// Between keepalives while it rests.
+    apart: Duration,
     is_resting: bool,
     used_at: Instant,
 }
 
 impl Watch {
-    pub(crate) fn new(now: Instant) -> Self {
-        Self { is_resting: false, used_at: now }
+    pub(crate) fn new(apart: Duration, now: Instant) -> Self {
+        Self { apart, is_resting: false, used_at: now }
     }
 
     /// It is used from now on. Did it rest?
@@ -26,9 +24,9 @@ impl Watch {
         std::mem::take(&mut self.is_resting)
     }
 
-    /// It rests from now on, if nobody uses it.
+    /// It rests from now on, if nobody has used it for as long as a path that never answered is waited for.
     pub(crate) fn rest_if_idle(&mut self, now: Instant) {
-        self.is_resting |= now.saturating_since(self.used_at) >= IDLE;
+        self.is_resting |= now.saturating_since(self.used_at) >= UNKNOWN;
     }
 
     pub(crate) fn is_resting(&self) -> bool {
@@ -37,7 +35,7 @@ impl Watch {
 
     /// The time between its keepalives, `usual` if it does not rest.
     pub(crate) fn interval(&self, usual: Duration) -> Duration {
-        if self.is_resting { usual.max(RESTING) } else { usual }
+        if self.is_resting { usual.max(self.apart) } else { usual }
     }
 }
 
@@ -49,11 +47,11 @@ mod tests {
     fn it_rests_when_it_was_not_used_for_a_second_and_wakes_when_it_is() {
         let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
         let usual = Duration::from_millis(50);
-        let mut watch = Watch::new(at(0));
+        let mut watch = Watch::new(Duration::from_secs(2), at(0));
         watch.rest_if_idle(at(999));
         assert_eq!(watch.interval(usual), usual);
         watch.rest_if_idle(at(1000));
-        assert_eq!(watch.interval(usual), RESTING);
+        assert_eq!(watch.interval(usual), Duration::from_secs(2));
         assert!(watch.wake(at(1500)) && !watch.wake(at(1600)));
         watch.rest_if_idle(at(2599));
         assert!(!watch.is_resting());

@@ -6,19 +6,17 @@ mod reordering;
 mod train;
 
 pub(crate) use delays::Extremes;
-pub(crate) use gaps::ASKS;
 
 use crate::clock::micros;
+use crate::config::ResequencerConfig;
 use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
+use crate::tuning::Tuning;
 use crate::wire::control::{Keepalive, Missing, PathReport, TICK, TrainPacket};
 use crate::wire::header::{DataHeader, Transmission};
 use gaps::{Gaps, Terms};
 use reordering::ReorderingWindow;
 use ropewalk_units::{Duration, Instant};
 use train::Train;
-
-/// A path that has delivered data within this time is busy: what has not passed on it may be waiting before it.
-const BUSY: Duration = Duration::from_millis(20);
 
 /// In the unit of reports, or the most that they can tell.
 fn ticks(micros: u32) -> u16 {
@@ -58,27 +56,31 @@ pub(crate) struct Incoming {
     rest: Duration,
     /// When data came last.
     data_at: Option<Instant>,
+    /// Data that came no longer ago show that what has not passed may be waiting before it.
+    busy: Duration,
     /// Does the peer keep what it sends on this path?
     is_kept: bool,
     /// How long what is asked for takes to come; `None`: nothing is asked for.
     repair_time: Option<Duration>,
+    /// So long anybody waits for a packet at most.
+    patience: Duration,
     /// So long what is missing may only be late.
     reordering_time: Duration,
 }
 
 impl Incoming {
-    pub(crate) fn new(reordering: u8, now: Instant) -> Self {
+    pub(crate) fn new(config: &ResequencerConfig, tuning: &Tuning, now: Instant) -> Self {
         Self {
             next: PathSeq::new(0),
             received_packets: 0,
             received_bytes: 0,
             gaps: Gaps::default(),
-            window: ReorderingWindow::new(now),
-            reordering: u32::from(reordering),
+            window: ReorderingWindow::new(&tuning.bond, now),
+            reordering: u32::from(config.path_reordering),
             newest: 0,
             arrived_at: 0,
             least_delay: None,
-            train: Train::default(),
+            train: Train::new(tuning),
             recent: Extremes::new(now),
             reports: Extremes::new(now),
             ahead: [0; MAX_PATHS],
@@ -91,6 +93,8 @@ impl Incoming {
             data_at: None,
             is_kept: false,
             repair_time: None,
+            patience: config.max_timeout,
+            busy: tuning.bond.slack,
             reordering_time: Duration::MAX,
         }
     }
@@ -129,12 +133,10 @@ impl Incoming {
             if self.least_delay.is_none_or(is_least) {
                 self.least_delay = Some(delay);
             }
-            self.train.note(now, timestamp, wire_len);
             self.gaps.note_arrivals(1);
             self.window.on_packet();
             self.raise(global);
         } else {
-            self.train.end();
             let Some(found) = self.gaps.fill(now, seq, global) else { return false };
             self.window.note(now, found.late_by);
             if found.is_lost {
@@ -160,7 +162,7 @@ impl Incoming {
 
     /// A packet of a train, which has no number.
     pub(crate) fn on_train(&mut self, now: Instant, packet: &TrainPacket, octets: u32) {
-        self.train.note_numbered(now, packet, octets);
+        self.train.note(now, packet, octets);
     }
 
     /// A keepalive with its relative one-way delay in µs.
@@ -237,10 +239,9 @@ impl Incoming {
         }
         let (reordering, window, repair_time) = (self.reordering, self.window.length(now), self.repair_time?);
         let mut missing = Missing::new(path);
-        self.gaps.ask(
-            &Terms { now, reordering, reordering_time: self.reordering_time, window, repair_time },
-            &mut missing,
-        );
+        let (reordering_time, patience) = (self.reordering_time, self.patience);
+        let terms = Terms { now, reordering, reordering_time, window, repair_time, patience };
+        self.gaps.ask(&terms, &mut missing);
         (!missing.ranges().is_empty()).then_some(missing)
     }
 
@@ -248,7 +249,7 @@ impl Incoming {
     /// missing, or none that is still waited for.
     #[inline]
     pub(crate) fn passed(&mut self, now: Instant) -> Option<GlobalSeq> {
-        let repair = self.repair_time.filter(|_| self.is_kept);
+        let repair = self.is_repaired().then_some(self.patience);
         match self.gaps.awaited(now, self.reordering, &mut self.window, repair) {
             Some(after) => after,
             None => self.highest,
@@ -257,8 +258,13 @@ impl Incoming {
 
     /// Is anything to be sent again that will still be waited for?
     fn is_under_repair(&mut self, now: Instant) -> bool {
-        let Some(time) = self.repair_time.filter(|_| self.is_kept) else { return false };
-        self.gaps.awaited(now, self.reordering, &mut self.window, Some(time)).is_some()
+        self.is_repaired()
+            && self.gaps.awaited(now, self.reordering, &mut self.window, Some(self.patience)).is_some()
+    }
+
+    /// Does the peer send again what is asked for?
+    fn is_repaired(&self) -> bool {
+        self.is_kept && self.repair_time.is_some()
     }
 
     /// What was sent on this path alone and will not come any more: from, and up to.
@@ -272,7 +278,7 @@ impl Incoming {
 
     /// Is it delivering data, or to be repaired, but not yet what was sent after `global`?
     pub(crate) fn is_on_its_way_to(&mut self, now: Instant, global: GlobalSeq) -> bool {
-        let is_busy = self.data_at.is_some_and(|at| now.saturating_since(at) < BUSY);
+        let is_busy = self.data_at.is_some_and(|at| now.saturating_since(at) < self.busy);
         (is_busy || self.is_under_repair(now)) && self.passed(now).is_none_or(|passed| passed.before(global))
     }
 
@@ -284,7 +290,7 @@ impl Incoming {
     /// Counts what is overdue, and closes the interval.
     pub(crate) fn report(&mut self, now: Instant, loss_timeout: Duration) -> PathReport {
         // What may still come does not count yet.
-        self.gaps.expire(now, loss_timeout.max(self.window.length(now)));
+        self.gaps.expire(now, loss_timeout.max(self.window.length(now)), self.patience);
         let delay = self.arrived_at.wrapping_sub(self.newest);
         PathReport {
             next: self.next,
@@ -307,7 +313,7 @@ mod tests {
     #[test]
     fn a_report_is_late_by_as_much_as_it_took_longer_than_the_quickest_of_late() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut path = Incoming::new(3, at(0));
+        let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
         let mut late = |millis, relative| {
             path.note_report(at(millis), relative);
             let least = path.least_delay(at(millis));
@@ -327,7 +333,7 @@ mod tests {
     #[test]
     fn a_report_by_a_longer_way_is_later_than_by_the_shortest_which_may_be_silent() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut path = Incoming::new(3, at(0));
+        let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
         let mut late = |millis, relative, other| {
             path.note_report(at(millis), relative);
             let least = path.least_delay(at(millis));

@@ -1,7 +1,7 @@
 //! Fill the paths in the order of their costs: a dearer one takes a packet only when the cheaper ones will not send it within its
 //! patience.
 
-use super::earliest::{HYSTERESIS, delivery};
+use super::earliest::delivery;
 use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::config::{Config, CostFirstConfig};
 use crate::id::{MAX_PATHS, PathId, PathSet};
@@ -46,8 +46,7 @@ impl Scheduler for CostFirst {
             let patience = self.patience.max(arrival.saturating_add(view.deviation).saturating_sub(shortest));
             let wait = if rate > 0.0 { ask.waiting as f64 / rate * 1e9 } else { f64::INFINITY };
             // What waits before a path in use is enough to fill the cheaper ones.
-            let share = if view.is_in_use { HYSTERESIS } else { 1.0 };
-            if wait < patience as f64 * share {
+            if wait < patience as f64 * view.enough {
                 return Decision::WAIT;
             }
             let is_allowed =

@@ -8,23 +8,16 @@ use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::id::PathSet;
 use crate::wire::FULL_PACKET;
 
-/// To go on using a longer path, so much less has to wait than to begin with it (ECF's beta). What overtook a packet there waits for it at the
-/// other end, so the flow's window is no longer all here.
-pub(super) const HYSTERESIS: f64 = 0.25;
-
 /// The scheduler; it remembers nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EarliestArrival;
 
-/// Octets of a full packet, which takes its own time on a line.
-const PACKET: f64 = FULL_PACKET as f64;
-
-/// When a packet sent now would be there, without the time that the sender's pacer gives it.
+/// When a full packet sent now would be there, without the time that the sender's pacer gives it.
 #[inline]
 pub(super) fn delivery(view: &View) -> i64 {
-    let own_time = (PACKET / view.rate.max(1.0) * 1e9) as i64;
+    let own_time = (f64::from(FULL_PACKET) / view.rate.max(1.0) * 1e9) as i64;
     // A path that has not answered yet comes after those that have.
-    view.one_way.unwrap_or(i64::MAX / 4) + view.queue + own_time
+    view.one_way.unwrap_or(i64::MAX / 4) + view.queue + view.loss_delay + own_time
 }
 
 /// The choice among some paths.
@@ -44,7 +37,7 @@ pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     let margin = of(ready).deviation;
     let rate: f64 = shorter.iter().map(|id| of(id).rate).sum();
     let wait = ask.waiting as f64 / rate.max(1.0) * 1e9;
-    let needed = (arrival + margin - first) as f64 * if of(ready).is_in_use { HYSTERESIS } else { 1.0 };
+    let needed = (arrival + margin - first) as f64 * of(ready).enough;
     if wait >= needed { Decision::one(ready, Reason::Overflow) } else { Decision::WAIT }
 }
 
@@ -71,10 +64,12 @@ mod tests {
             may_copy: may_send,
             one_way: Some(ms * 1_000_000),
             queue: 0,
+            loss_delay: 0,
             deviation: 0,
             rate: mbps * 125e3,
             is_rate_known: true,
             is_in_use: false,
+            enough: 1.0,
             share_percent: 0,
         }
     }
@@ -95,7 +90,7 @@ mod tests {
         assert_eq!(pick(199_000, &full), Decision::WAIT);
         assert_eq!(pick(201_000, &full), Decision::one(PathId(1), Reason::Overflow));
         let mut in_use = full;
-        in_use[1].is_in_use = true;
+        in_use[1].enough = 0.25;
         assert_eq!(pick(51_000, &in_use), Decision::one(PathId(1), Reason::Overflow));
         assert_eq!(pick(49_000, &in_use), Decision::WAIT);
         let both = [view(0, 10, 80.0, false), view(1, 30, 80.0, false)];

@@ -8,7 +8,7 @@ use ropewalk_units::{Duration, Instant};
 /// BBR.Headroom: the part of inflight_longterm that is left to others.
 const HEADROOM: f64 = 0.15;
 /// The least wait between probes; as much again is drawn at random.
-const PROBE_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const PROBE_WAIT: Duration = Duration::from_secs(2);
 const PROBE_WAIT_SPREAD: u64 = 1_000_000_000;
 /// The most round trips between probes.
 const RENO_ROUNDS: u32 = 63;

@@ -7,7 +7,7 @@ use crate::window::Window;
 use ropewalk_units::{Duration, Instant};
 
 /// BBR.MinRTTFilterLen.
-const MIN_RTT_FILTER_LEN: Duration = Duration::from_secs(10);
+pub const MIN_RTT_FILTER_LEN: Duration = Duration::from_secs(10);
 /// BBR.ProbeRTTInterval.
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 /// BBR.ProbeRTTDuration.

@@ -7,7 +7,7 @@ use crate::window::{UNLIMITED, Window};
 use ropewalk_units::Instant;
 
 /// A rate that grows by less is none that grows.
-const GROWTH: f64 = 1.25;
+pub(crate) const GROWTH: f64 = 1.25;
 /// Rounds without growth after which the pipe is full.
 const FULL_BW_ROUNDS: u8 = 3;
 /// BBRStartupFullLossCnt: sequence ranges lost in one round.

@@ -1,13 +1,10 @@
 //! BBR on a path: TCP's, with a round trip of losses in the place of a recovery.
 
-use super::{PathController, PathSample};
+use super::{INITIAL_WINDOW, PathController, PathSample};
 use crate::bbr::{self, Bbr};
 use crate::rate_sample::LostPacket;
 use crate::window::{UNLIMITED, Window};
 use ropewalk_units::{Duration, Instant, Rate};
-
-/// C.InitialCwnd in packets (RFC 6928).
-const INITIAL_WINDOW: u32 = 10;
 
 /// BBRv3 (draft-ietf-ccwg-bbr) on a path.
 #[derive(Clone, Debug)]

@@ -6,9 +6,6 @@ use crate::rate_sample::{PacketState, RateSampler};
 use crate::signals::LossRange;
 use ropewalk_units::{Duration, Instant, Rate};
 
-/// So much of what a late timer held back is sent when it fires: timers are late by some milliseconds.
-const CATCH_UP: Duration = Duration::from_millis(10);
-
 /// What a report has told so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Report {
@@ -36,6 +33,8 @@ pub struct ControlledPath<C> {
     controller: C,
     sampler: RateSampler,
     pacer: Pacer,
+    /// So much of what a late timer held back is sent when it fires.
+    catch_up: Duration,
     /// Did the pacer alone hold what waited, when it was last asked for?
     is_held: bool,
     /// Octets.
@@ -56,12 +55,13 @@ pub struct ControlledPath<C> {
 }
 
 impl<C: PathController> ControlledPath<C> {
-    /// Nothing was sent yet.
-    pub fn new(controller: C, now: Instant) -> Self {
+    /// Nothing was sent yet. When the pacer's timer is late, `catch_up` of what it held back is sent at once.
+    pub fn new(controller: C, catch_up: Duration, now: Instant) -> Self {
         Self {
             controller,
             sampler: RateSampler::new(now),
             pacer: Pacer::new(),
+            catch_up,
             is_held: false,
             inflight: 0,
             report: Report::default(),
@@ -135,7 +135,7 @@ impl<C: PathController> ControlledPath<C> {
         if let Some(rate) = self.controller.pacing_rate(now) {
             // The timer of the pacer may have been late. Had the bound held the packet, nothing would have to be caught up with.
             let due =
-                if self.is_held { now - CATCH_UP.min(now.saturating_since(Instant::ZERO)) } else { now };
+                if self.is_held { now - self.catch_up.min(now.saturating_since(Instant::ZERO)) } else { now };
             self.pacer.on_sent(due, size, rate, self.controller.send_quantum());
         }
         self.controller.on_sent(now, size, self.inflight);

@@ -8,12 +8,12 @@
 mod delay;
 mod drain;
 
-use super::{PathBbr, PathController, PathSample};
+use super::{INITIAL_WINDOW, PathBbr, PathController, PathSample};
 use crate::bbr;
 use crate::rate_sample::LostPacket;
 use crate::send_quantum;
 use crate::window::{UNLIMITED, Window};
-use delay::Delays;
+use delay::{Delays, RANGE_ROUNDS};
 use drain::{Drain, Share, Verdict};
 use ropewalk_units::{Duration, Instant, Rate};
 
@@ -23,48 +23,52 @@ const DELTA: f64 = 0.5;
 /// less than what delays vary by, and a controller that takes that for a queue sends less than the line carries. Where delays vary more, that
 /// much: a shorter queue does not show.
 const LEAST_QUEUE: f64 = 0.001;
-/// Initial window in packets (RFC 6928).
-const INITIAL_WINDOW: u32 = 10;
-/// The least window in packets, as BBR.MinPipeCwnd.
-const MIN_WINDOW: u32 = 4;
 /// Rounds in one direction after which the velocity doubles (§2.2).
 const STEADY_ROUNDS: u32 = 3;
-/// Rounds without a nearly empty queue after which others are held to fill it (§3).
-const FULL_ROUNDS: i32 = 8;
-/// The pacing rate over what the window asks for. Copa has 2 (§2.1), for ACKs that come one by one; reports come in
-/// lumps, which leave as bursts then.
-const PACING_GAIN: f64 = 1.1;
-/// No more than this part of the window in a round trip: BBR.ProbeBW_UP's gain less one.
-const GROWTH: f64 = 0.25;
 /// Fewer of our packets in the queue, and a loss is random (TCP Veno's β; Fu and Liew, JSAC 2003).
 const RANDOM_BELOW: f64 = 3.0;
-/// BBR.LossThresh, for a default mode in a buffer too short for its queue, and BBR.Beta for a slow start that overflows.
-const LOSS_THRESH: f64 = 0.02;
-/// A queue of so many of Copa's own is one that others may hold.
-const SHORT: f64 = 4.0;
-/// One packet lost in a round trip is chance.
-const FULL_LOSSES: u32 = 2;
-const BETA: f64 = 0.7;
-/// From an overflow to the next growth: the least of BBR.bw_probe_wait.
-const PROBE_WAIT: Duration = Duration::from_secs(2);
-/// So many packets are told of before their losses are judged, so that 1 % is not taken for 2 %.
-const LOSS_PACKETS: u64 = 1000;
-/// Rounds after slow start until what it lost has been told.
-const SETTLED: u32 = 4;
-/// Seconds after which the largest bandwidth begins to be forgotten.
-const BANDWIDTH_WINDOW: f64 = 30.0;
+
+ropewalk_units::tuned! {
+    /// What Copa on a path has that is from no publication.
+    pub struct CopaTuning {
+        /// While data come, what came is reported so often: a controller has to hear some times in a round trip.
+        report_interval: Duration = Duration::from_millis(5);
+        /// So much of what a late timer held back is sent when it fires: timers are late by some milliseconds.
+        catch_up: Duration = Duration::from_millis(10);
+        /// Rounds without a nearly empty queue after which others are held to fill it: §3 has 5, for ACKs that come one by one.
+        full_rounds: u32 = 8;
+        /// The pacing rate over what the window asks for, less one. Copa has 1 (§2.1), for ACKs that come one by one; reports come in lumps,
+        /// which leave as bursts then.
+        pacing_excess: f64 = 0.1;
+        /// A queue of so many of Copa's own is one that others may hold.
+        short_queue: f64 = 4.0;
+        /// Fewer packets lost in a round trip, or in the ten seconds of a base round trip, are chance.
+        some_losses: u32 = 2;
+        /// So many packets are told of before their losses are judged, so that 1 % is not taken for 2 %.
+        loss_packets: u32 = 1000;
+        /// The time to the first drain.
+        first_drain: Duration = Duration::from_secs(1);
+        /// After each drain that finds others the next one waits so many times as long.
+        drain_patience: u32 = 4;
+        /// The longest wait for a drain; after so long the largest bandwidth begins to be forgotten, too.
+        longest: Duration = Duration::from_secs(30);
+        /// Others hold at least this part of what there was before a drain.
+        left: f64 = 0.2;
+        /// A drain goes on while a round takes this part of the queue away.
+        falling: f64 = 0.1;
+    }
+}
 
 /// The largest of one or two windows of time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Largest {
     values: [f64; 2],
-    since: f64,
+    since: Instant,
 }
 
 impl Largest {
-    fn update(&mut self, now: Instant, value: f64, window: f64) {
-        let now = now.as_secs_f64();
-        if now - self.since >= window {
+    fn update(&mut self, now: Instant, value: f64, window: Duration) {
+        if now.saturating_since(self.since) >= window {
             self.values = [self.values[1], 0.0];
             self.since = now;
         }
@@ -117,6 +121,7 @@ enum Mode {
 /// Copa on a path. Windows in octets.
 #[derive(Clone, Debug)]
 pub struct PathCopa {
+    tuning: CopaTuning,
     window: Window,
     /// It sees all that Copa sees, whoever is in charge, so that it knows the path when it is to compete.
     bbr: PathBbr,
@@ -135,20 +140,18 @@ pub struct PathCopa {
     delivery_rate: f64,
     bandwidth: Largest,
     delivered: u64,
-    /// Seconds between two reports.
-    interval: f64,
     rounds_after_start: u32,
     /// After an overflow the window does not grow before.
     held_until: Instant,
 }
 
 impl PathCopa {
-    /// For packets of `packet_size` octets and reports so far apart. What BBR draws at random follows from `seed`, which should differ between
-    /// paths.
-    pub fn new(seed: u64, packet_size: u32, report_interval: Duration, now: Instant) -> Self {
+    /// For packets of `packet_size` octets. What BBR draws at random follows from `seed`, which should differ between paths.
+    pub fn new(seed: u64, packet_size: u32, tuning: &CopaTuning, now: Instant) -> Self {
         let size = packet_size.max(1);
         let cwnd = size.saturating_mul(INITIAL_WINDOW);
         Self {
+            tuning: *tuning,
             window: Window::new(cwnd, UNLIMITED, size),
             bbr: PathBbr::new(seed, size, now),
             mode: Mode::SlowStart,
@@ -163,14 +166,13 @@ impl PathCopa {
             delivery_rate: 0.0,
             bandwidth: Largest::default(),
             delivered: 0,
-            interval: report_interval.as_secs_f64(),
             rounds_after_start: 0,
             held_until: now,
         }
     }
 
     fn floor(&self) -> u32 {
-        MIN_WINDOW * self.window.smss
+        bbr::MIN_PIPE_CWND * self.window.smss
     }
 
     /// δ at the rate that the path has.
@@ -193,11 +195,12 @@ impl PathCopa {
         }
         let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
         // What met a queue came as fast as the path goes, however little was sent.
-        let is_limited = rate.is_app_limited && self.delays.latest_queue() <= SHORT * self.own_queue();
+        let is_limited =
+            rate.is_app_limited && self.delays.latest_queue() <= self.tuning.short_queue * self.own_queue();
         if !is_limited || rate.delivery_rate > self.delivery_rate {
             self.delivery_rate += gain * (rate.delivery_rate - self.delivery_rate);
         }
-        self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
+        self.bandwidth.update(now, self.delivery_rate, self.tuning.longest);
     }
 
     /// Seconds that a window takes: what was delivered waits to be reported.
@@ -206,7 +209,7 @@ impl PathCopa {
     }
 
     fn unreported(&self) -> f64 {
-        self.interval
+        self.tuning.report_interval.as_secs_f64()
     }
 
     /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?
@@ -236,7 +239,7 @@ impl PathCopa {
     fn leave_start(&mut self, now: Instant, rate: f64) {
         self.delivery_rate = rate;
         self.bandwidth = Largest::default();
-        self.bandwidth.update(now, self.delivery_rate, BANDWIDTH_WINDOW);
+        self.bandwidth.update(now, self.delivery_rate, self.tuning.longest);
         let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(pipe.max(self.floor()));
         self.velocity =
@@ -257,7 +260,7 @@ impl PathCopa {
         }
         let acked = f64::from(sample.rate.newly_acked) / f64::from(self.window.smss);
         let step = self.velocity.value / (self.delta() * self.window.segments()) * acked;
-        let step = step.min(acked * GROWTH) * f64::from(self.window.smss);
+        let step = step.min(acked * (bbr::GROWTH - 1.0)) * f64::from(self.window.smss);
         self.window.shift(if direction == Direction::Up { step } else { -step });
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
         if direction != self.velocity.direction {
@@ -288,24 +291,29 @@ impl PathCopa {
         let lossy = self.judge_losses();
         let lost = std::mem::take(&mut self.lost_in_round);
         let delivered = self.delivered - std::mem::replace(&mut self.delivered_at_round, self.delivered);
-        let overflow =
-            lost >= FULL_LOSSES * self.window.smss && f64::from(lost) > LOSS_THRESH * delivered as f64;
+        let overflow = lost >= self.tuning.some_losses * self.window.smss
+            && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
         if matches!(self.mode, Mode::Default) {
-            if overflow && self.delays.queue() <= SHORT * self.own_queue() {
+            if overflow && self.delays.queue() <= self.tuning.short_queue * self.own_queue() {
                 self.shrink_to_rate(now);
             }
             self.update_velocity();
             self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
-            if lossy || self.full_rounds >= FULL_ROUNDS {
+            if lossy || self.full_rounds >= self.tuning.full_rounds as i32 {
                 self.compete(now, lossy);
             }
         }
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
     }
 
+    /// Has what slow start lost been told: is there a range of delays that is not slow start's?
+    fn has_settled(&self) -> bool {
+        self.rounds_after_start >= RANGE_ROUNDS as u32
+    }
+
     /// Was more lost than chance loses?
     fn judge_losses(&mut self) -> bool {
-        if self.rounds_after_start < SETTLED {
+        if !self.has_settled() {
             // These are slow start's own.
             self.rounds_after_start += u32::from(!self.is_starting());
             (self.lost, self.delivered_at_judgement) = (0, self.delivered);
@@ -313,13 +321,13 @@ impl PathCopa {
         }
         let delivered = self.delivered - self.delivered_at_judgement;
         let reported = delivered + self.lost;
-        if reported < LOSS_PACKETS * u64::from(self.window.smss) {
+        if reported < u64::from(self.tuning.loss_packets) * u64::from(self.window.smss) {
             return false;
         }
-        let lossy = self.lost as f64 > LOSS_THRESH * reported as f64;
+        let lossy = self.lost as f64 > bbr::LOSS_THRESH * reported as f64;
         self.lost = 0;
         self.delivered_at_judgement = self.delivered;
-        lossy && self.delays.queue() > SHORT * self.own_queue()
+        lossy && self.delays.queue() > self.tuning.short_queue * self.own_queue()
     }
 
     /// The buffer is too short for a queue to show. No more than what is delivered leaves, until it is time to look whether there is more: as
@@ -329,12 +337,12 @@ impl PathCopa {
         self.window.set_cwnd(self.window.cwnd.min(pipe.max(self.floor())));
         self.velocity =
             Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
-        self.held_until = now + PROBE_WAIT;
+        self.held_until = now + bbr::PROBE_WAIT;
     }
 
     /// Others fill the buffer.
     fn compete(&mut self, now: Instant, lossy: bool) {
-        self.mode = Mode::Competitive(Drain::new(now, lossy));
+        self.mode = Mode::Competitive(Drain::new(now, lossy, &self.tuning));
         self.full_rounds = 0;
     }
 
@@ -346,7 +354,7 @@ impl PathCopa {
         self.velocity =
             Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
         self.mode = Mode::Default;
-        self.full_rounds = -FULL_ROUNDS;
+        self.full_rounds = -(self.tuning.full_rounds as i32);
     }
 
     fn competitive_step(&mut self, now: Instant, sample: &PathSample) {
@@ -375,7 +383,7 @@ impl PathController for PathCopa {
         let backlog = self.delays.latest_queue() * self.delivery_rate / f64::from(self.window.smss);
         if matches!(self.mode, Mode::SlowStart) && backlog >= RANDOM_BELOW {
             self.mode = Mode::Default;
-            self.window.set_cwnd((f64::from(self.window.cwnd) * BETA) as u32);
+            self.window.set_cwnd((f64::from(self.window.cwnd) * bbr::BETA) as u32);
         }
     }
 
@@ -431,8 +439,8 @@ impl PathController for PathCopa {
         }
         let standing = self.standing();
         // What a train told is not exceeded before its outcome is known, nor what was delivered when the buffer overflowed.
-        let is_new = !self.is_starting() && self.rounds_after_start < SETTLED;
-        let gain = if is_new || now < self.held_until { 1.0 } else { PACING_GAIN };
+        let is_new = !self.is_starting() && !self.has_settled();
+        let gain = if is_new || now < self.held_until { 1.0 } else { 1.0 + self.tuning.pacing_excess };
         (standing > 0.0).then(|| bbr::rate(gain * f64::from(self.window.cwnd) / standing))
     }
 

@@ -1,12 +1,13 @@
 //! Controlled paths over one bottleneck, with reports that come in lumps.
 
-use super::{ControlledPath, PathBbr, PathController, PathCopa, PathSample, Spread, Transparent};
+use super::{ControlledPath, CopaTuning, PathBbr, PathController, PathCopa, PathSample, Spread, Transparent};
 use crate::rate_sample::{LostPacket, PacketState};
 use ropewalk_adversary::{Random, Source};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
 const SIZE: u32 = 1000;
+const CATCH_UP: Duration = Duration::from_millis(10);
 
 /// A path over one line: packets leave the line in order, and every `report_each` the peer reports what came. Not the
 /// test network: a controller knows only octets and times, no packets.
@@ -39,7 +40,7 @@ struct Line<C> {
 impl<C: PathController> Line<C> {
     fn new(controller: C, mbps: f64, rtt_ms: u64) -> Self {
         Self {
-            path: ControlledPath::new(controller, Instant::ZERO),
+            path: ControlledPath::new(controller, CATCH_UP, Instant::ZERO),
             now: Instant::ZERO,
             rate: mbps * 1e6 / 8.0,
             one_way: Duration::from_millis(rtt_ms) / 2,
@@ -119,7 +120,7 @@ impl<C: PathController> Line<C> {
 
 #[test]
 fn a_transparent_path_may_always_send() {
-    let mut path = ControlledPath::new(Transparent, Instant::ZERO);
+    let mut path = ControlledPath::new(Transparent, CATCH_UP, Instant::ZERO);
     for _ in 0..100_000 {
         assert!(path.may_send(Instant::ZERO, SIZE));
         path.on_sent(Instant::ZERO, SIZE);
@@ -171,7 +172,7 @@ fn send_all(path: &mut ControlledPath<Fixed>, now: Instant) -> Vec<PacketState> 
 #[test]
 fn what_the_pacer_alone_held_is_caught_up_with() {
     let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
-    let mut path = ControlledPath::new(Fixed, at(0));
+    let mut path = ControlledPath::new(Fixed, CATCH_UP, at(0));
     assert_eq!(send_all(&mut path, at(0)).len(), 1);
     // The timer of the first millisecond is late by five.
     assert_eq!(send_all(&mut path, at(6)).len(), 6);
@@ -180,7 +181,7 @@ fn what_the_pacer_alone_held_is_caught_up_with() {
 #[test]
 fn what_the_bound_held_leaves_at_the_pacers_rate() {
     let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
-    let mut path = ControlledPath::new(Fixed, at(0));
+    let mut path = ControlledPath::new(Fixed, CATCH_UP, at(0));
     let sent: Vec<_> = (0..20).flat_map(|millis| send_all(&mut path, at(millis))).collect();
     assert_eq!(sent.len(), 8);
     for state in sent {
@@ -230,7 +231,7 @@ fn bbr_leaves_startup_by_losses_in_a_short_buffer() {
 }
 
 fn copa(mbps: f64, rtt_ms: u64) -> Line<PathCopa> {
-    Line::new(PathCopa::new(7, SIZE, Duration::from_millis(5), Instant::ZERO), mbps, rtt_ms)
+    Line::new(PathCopa::new(7, SIZE, &CopaTuning::default(), Instant::ZERO), mbps, rtt_ms)
 }
 
 #[test]

@@ -96,6 +96,14 @@ impl Plan {
         self.nodes.iter().any(|node| node.stack == Stack::Linux)
     }
 
+    /// All bonds.
+    pub(crate) fn bonds_mut(&mut self) -> impl Iterator<Item = &mut BondPlan> {
+        self.links.iter_mut().filter_map(|link| match &mut link.carrier {
+            Carrier::Bond(bond) => Some(bond.as_mut()),
+            Carrier::Wire(_) | Carrier::Wireless(_) => None,
+        })
+    }
+
     /// A bond's table as a file would say it that leaves out nothing; `None`: the link is no bond.
     pub fn bond_table(&self, link: &LinkPlan) -> Option<serde_json::Value> {
         let between = link.ends.map(|end| self.nodes[end].name.clone());

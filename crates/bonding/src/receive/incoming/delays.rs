@@ -1,9 +1,7 @@
 //! One-way delays of one path: the extremes of late.
 
+use crate::path::liveness::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
-
-/// Half the window over which extremes are kept.
-const HALF_WINDOW: Duration = Duration::from_millis(500);
 
 /// Least and greatest of the last half to whole second, in µs relative to the endpoint's first delay.
 #[derive(Clone, Copy)]
@@ -20,7 +18,7 @@ impl Extremes {
 
     #[inline]
     pub(super) fn note(&mut self, now: Instant, delay: i64) {
-        if now.saturating_since(self.since) >= HALF_WINDOW {
+        if now.saturating_since(self.since) >= UNKNOWN / 2 {
             self.before = self.current.take();
             self.since = now;
         }
@@ -51,6 +49,6 @@ impl Extremes {
     /// The least, if anything came in the last second, or so much longer ago.
     pub(super) fn least_since(&self, now: Instant, longer: Duration) -> Option<i64> {
         let age = now.saturating_since(self.since);
-        if age < HALF_WINDOW * 2 + longer { self.least() } else { None }
+        if age < UNKNOWN + longer { self.least() } else { None }
     }
 }

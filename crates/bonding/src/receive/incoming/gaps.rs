@@ -2,7 +2,6 @@
 
 mod repair;
 
-pub(crate) use repair::ASKS;
 pub(super) use repair::Terms;
 
 use super::reordering::ReorderingWindow;
@@ -15,8 +14,6 @@ mod tests;
 
 /// The most gaps kept; beyond, the oldest is forgotten.
 const GAPS_MOST: usize = 1024;
-/// What is missing that long is forgotten: if it still comes, nothing is learnt from it.
-const MEMORY: Duration = Duration::from_secs(1);
 
 /// Numbers from `from` up to but not including `until`, found missing at `at`.
 #[derive(Clone, Copy)]
@@ -28,9 +25,8 @@ struct Gap {
     after: Option<GlobalSeq>,
     /// Packets that had come on the path before it was found.
     arrivals: u32,
-    /// How often it has been asked for, and when last.
-    asks: u8,
-    asked_at: Instant,
+    /// When it was asked for last.
+    asked_at: Option<Instant>,
 }
 
 /// A missing number that came.
@@ -82,7 +78,7 @@ impl Gaps {
     }
 
     pub(super) fn open(&mut self, from: PathSeq, until: PathSeq, at: Instant, after: Option<GlobalSeq>) {
-        self.all.push_back(Gap { from, until, at, after, arrivals: self.arrivals, asks: 0, asked_at: at });
+        self.all.push_back(Gap { from, until, at, after, arrivals: self.arrivals, asked_at: None });
         self.bound();
     }
 
@@ -131,22 +127,23 @@ impl Gaps {
         Some(found)
     }
 
-    /// What has been missing for `timeout` is lost.
-    pub(super) fn expire(&mut self, now: Instant, timeout: Duration) {
+    /// What has been missing for `timeout` is lost. Longer than that and than anybody has `patience` it is forgotten: if it still comes,
+    /// nothing is learnt from it.
+    pub(super) fn expire(&mut self, now: Instant, timeout: Duration, patience: Duration) {
         while let Some(gap) = self.all.get(self.counted)
             && now.saturating_since(gap.at) >= timeout
         {
             self.lost += u64::from(gap.until.since(gap.from));
             self.counted += 1;
         }
-        while self.all.front().is_some_and(|gap| now.saturating_since(gap.at) >= MEMORY) {
+        while self.all.front().is_some_and(|gap| now.saturating_since(gap.at) >= timeout.max(patience)) {
             self.forget_oldest();
         }
     }
 
     /// What the first gap that is still waited for came after; `None`: none is. Gaps are not waited for once `reordering` packets
-    /// have come since, the one that showed it included, and the window is over; nor, if `repair` is how long what is asked for takes,
-    /// before that.
+    /// have come since, the one that showed it included, and the window is over; nor, if they are asked for,
+    /// before `repair` is over.
     #[inline]
     pub(super) fn awaited(
         &mut self,
@@ -160,7 +157,7 @@ impl Gaps {
             if since < reordering || now.saturating_since(gap.at) < window.length(now) {
                 return Some(gap.after);
             }
-            if repair.is_some_and(|time| gap.is_under_repair(now, time)) {
+            if repair.is_some_and(|patience| gap.is_awaited(now, patience)) {
                 return Some(gap.after);
             }
             self.passed += 1;

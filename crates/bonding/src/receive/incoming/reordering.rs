@@ -2,16 +2,14 @@
 //!
 //! As RACK's reordering window (RFC 8985 §6.2, step 4), but measured: path numbers show of each packet how late it was.
 
+use crate::tuning::BondTuning;
+use ropewalk_congestion::MIN_RTT_FILTER_LEN;
 use ropewalk_units::{Duration, Instant};
 
-/// A window is so many times the greatest lateness seen.
-const MARGIN: u64 = 2;
-/// Every so often what was seen before counts half.
-const HALF_LIFE: Duration = Duration::from_secs(5);
-/// A path is new until it has carried so many packets …
-const TRIAL_PACKETS: u32 = 64;
-/// … and that long its window is at least this: nothing is known of its reordering yet.
-const TRIAL: Duration = Duration::from_millis(50);
+/// Every so often what was seen before counts half: the two halves of it last as long as a base round trip.
+fn half_life() -> Duration {
+    MIN_RTT_FILTER_LEN / 2
+}
 
 /// One path's window. None before it has reordered anything, but for its first packets.
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +19,21 @@ pub(super) struct ReorderingWindow {
     before: Duration,
     since: Instant,
     trial_packets: u32,
+    /// At least this, while the path is new.
+    trial: Duration,
+    margin: u64,
 }
 
 impl ReorderingWindow {
-    pub(super) fn new(now: Instant) -> Self {
-        Self { most: Duration::ZERO, before: Duration::ZERO, since: now, trial_packets: TRIAL_PACKETS }
+    pub(super) fn new(tuning: &BondTuning, now: Instant) -> Self {
+        Self {
+            most: Duration::ZERO,
+            before: Duration::ZERO,
+            since: now,
+            trial_packets: tuning.trial_packets,
+            trial: tuning.trial,
+            margin: u64::from(tuning.reordering_margin),
+        }
     }
 
     /// A packet has come in order.
@@ -41,14 +49,14 @@ impl ReorderingWindow {
     }
 
     fn fade(&mut self, now: Instant) {
-        while now.saturating_since(self.since) >= HALF_LIFE {
+        while now.saturating_since(self.since) >= half_life() {
             if self.most.max(self.before) == Duration::ZERO {
                 self.since = now;
                 return;
             }
             self.before = self.most.max(self.before / 2);
             self.most = Duration::ZERO;
-            self.since = self.since.saturating_add(HALF_LIFE);
+            self.since = self.since.saturating_add(half_life());
         }
     }
 
@@ -60,8 +68,8 @@ impl ReorderingWindow {
 
     /// How long a missing packet may still come after one that overtook it.
     pub(super) fn length(&mut self, now: Instant) -> Duration {
-        let learnt = self.extent(now) * MARGIN;
-        if self.trial_packets > 0 { learnt.max(TRIAL) } else { learnt }
+        let learnt = self.extent(now) * self.margin;
+        if self.trial_packets > 0 { learnt.max(self.trial) } else { learnt }
     }
 
     #[cfg(test)]
@@ -84,9 +92,9 @@ mod tests {
 
     #[test]
     fn it_is_twice_the_greatest_lateness_and_fades() {
-        let mut window = ReorderingWindow::new(at(0));
-        assert_eq!(window.length(at(0)), TRIAL);
-        (0..TRIAL_PACKETS).for_each(|_| window.on_packet());
+        let mut window = ReorderingWindow::new(&BondTuning::default(), at(0));
+        assert_eq!(window.length(at(0)), ms(50));
+        (0..64).for_each(|_| window.on_packet());
         assert_eq!(window.length(at(1)), Duration::ZERO);
         window.note(at(1000), ms(8));
         window.note(at(1000), ms(4));

@@ -19,6 +19,8 @@ fn views(count: usize) -> Vec<View> {
         may_copy: true,
         one_way: None,
         queue: 0,
+        loss_delay: 0,
+        enough: 1.0,
         deviation: 0,
         rate: 0.0,
         is_rate_known: false,

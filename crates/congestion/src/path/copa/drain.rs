@@ -1,19 +1,10 @@
 //! Does anybody else hold the queue? The path takes its own part out of it and looks at what is left.
 
+use super::CopaTuning;
 use super::delay::Delays;
+use crate::bbr::GROWTH;
 use crate::path::PathSample;
 use ropewalk_units::{Duration, Instant};
-
-/// The time to the first drain; after each that finds others the next one waits so many times as long.
-const FIRST: Duration = Duration::from_secs(1);
-const PATIENCE: u64 = 4;
-const LONGEST: Duration = Duration::from_secs(30);
-/// A rate that grew so much since the last drain asks for one (BBR's growth of a pipe that is not full).
-const GROWTH: f64 = 1.25;
-/// Others hold at least this part of what there was.
-const LEFT: f64 = 0.2;
-/// A drain goes on while a round takes this part of the queue away.
-const FALLING: f64 = 0.1;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Verdict {
@@ -37,6 +28,7 @@ struct Running {
 
 #[derive(Clone, Debug)]
 pub(super) struct Drain {
+    tuning: CopaTuning,
     next: Instant,
     wait: Duration,
     rate: f64,
@@ -56,9 +48,9 @@ pub(super) struct Share {
 
 impl Drain {
     /// After losses nobody looks soon: the buffer is too short for Copa's own queue, whoever is there.
-    pub(super) fn new(now: Instant, lossy: bool) -> Self {
-        let wait = if lossy { LONGEST } else { FIRST };
-        Self { next: now + wait, wait, rate: 0.0, last: now, running: None }
+    pub(super) fn new(now: Instant, lossy: bool, tuning: &CopaTuning) -> Self {
+        let wait = if lossy { tuning.longest } else { tuning.first_drain };
+        Self { tuning: *tuning, next: now + wait, wait, rate: 0.0, last: now, running: None }
     }
 
     /// What may be on its way while a drain goes on.
@@ -66,8 +58,9 @@ impl Drain {
         self.running.map(|running| running.bound)
     }
 
+    /// The next drain is due, or the rate grew as that of a pipe that was not full.
     fn is_due(&self, now: Instant, rate: f64) -> bool {
-        let grew = self.rate > 0.0 && rate > GROWTH * self.rate && now >= self.last + FIRST;
+        let grew = self.rate > 0.0 && rate > GROWTH * self.rate && now >= self.last + self.tuning.first_drain;
         now >= self.next || grew
     }
 
@@ -98,8 +91,8 @@ impl Drain {
             return Verdict::Draining;
         }
         let left = sample.least_rtt.map_or(0.0, Duration::as_secs_f64) - delays.base();
-        let alone = left <= (LEFT * running.queue_before).max(share.none);
-        if !alone && left < running.left - FALLING * running.queue_before {
+        let alone = left <= (self.tuning.left * running.queue_before).max(share.none);
+        if !alone && left < running.left - self.tuning.falling * running.queue_before {
             running.left = left;
             running.round_from = Some(rate.total_delivered);
             return Verdict::Draining;
@@ -116,7 +109,7 @@ impl Drain {
     fn wait_for_next(&mut self, now: Instant, delays: &mut Delays) {
         delays.forget_before(self.last);
         self.last = now;
-        self.wait = (self.wait * PATIENCE).min(LONGEST);
+        self.wait = (self.wait * u64::from(self.tuning.drain_patience)).min(self.tuning.longest);
         self.next = now + self.wait;
     }
 }

@@ -137,12 +137,12 @@ mod tests {
         assert_eq!(carried.take(at(0)), None, "from when on is not known");
         carried.add(at(100), 3000, false);
         carried.add(at(200), 2000, false);
-        assert_eq!(carried.take(at(500)), Some((10_000.0, 0.5)));
+        assert_eq!(carried.take(at(500)), Some(Throughput { rate: 10_000.0, seconds: 0.5 }));
         carried.add(at(600), 1000, true);
         carried.add(at(700), 1000, false);
         assert_eq!(carried.take(at(1000)), None);
         carried.add(at(1100), 1000, false);
-        assert_eq!(carried.take(at(2000)), Some((1000.0, 1.0)));
+        assert_eq!(carried.take(at(2000)), Some(Throughput { rate: 1000.0, seconds: 1.0 }));
         assert_eq!(carried.take(at(2000)), None, "no time has passed");
     }
 }

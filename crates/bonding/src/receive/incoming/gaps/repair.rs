@@ -5,9 +5,6 @@ use crate::id::{GlobalSeq, PathSeq};
 use crate::wire::control::{Missing, MissingRange};
 use ropewalk_units::{Duration, Instant};
 
-/// So often a missing packet is asked for.
-pub(crate) const ASKS: u8 = 2;
-
 /// What decides when a gap is to be asked for.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::receive::incoming) struct Terms {
@@ -19,28 +16,29 @@ pub(in crate::receive::incoming) struct Terms {
     pub(in crate::receive::incoming) window: Duration,
     /// How long what is asked for takes to come.
     pub(in crate::receive::incoming) repair_time: Duration,
+    /// Nobody waits for it longer.
+    pub(in crate::receive::incoming) patience: Duration,
 }
 
 impl Gap {
-    /// May what is asked for still come?
-    pub(super) fn is_under_repair(&self, now: Instant, repair_time: Duration) -> bool {
-        self.asks < ASKS || now < self.again_at(repair_time)
+    /// Does anybody still wait for it?
+    pub(super) fn is_awaited(&self, now: Instant, patience: Duration) -> bool {
+        now.saturating_since(self.at) < patience
     }
 
-    fn again_at(&self, repair_time: Duration) -> Instant {
-        self.asked_at.saturating_add(repair_time)
+    /// When it is to be asked for, if it has been before.
+    fn again_at(&self, repair_time: Duration) -> Option<Instant> {
+        self.asked_at.map(|at| at.saturating_add(repair_time))
     }
 
     /// Asks for it if it is due; false if `missing` has no room.
     fn ask(&mut self, terms: &Terms, missing: &mut Missing) -> bool {
-        let is_due = self.asks == 0 || self.asks < ASKS && terms.now >= self.again_at(terms.repair_time);
-        if is_due {
+        if self.again_at(terms.repair_time).is_none_or(|at| terms.now >= at) {
             let packets = self.until.since(self.from);
             if !missing.push(MissingRange { from: self.from, packets }) {
                 return false;
             }
-            self.asks += 1;
-            self.asked_at = terms.now;
+            self.asked_at = Some(terms.now);
         }
         true
     }
@@ -59,8 +57,8 @@ impl Gaps {
         self.asked < self.all.len() || now >= self.ask_again_at
     }
 
-    /// Puts what is to be asked for into `missing`: what does not come any more of itself, if it has not been asked for lately, nor too
-    /// often. Those asked for before are looked at only when one of them is due.
+    /// Puts what is to be asked for into `missing`: what does not come any more of itself, if it has not been asked for lately, until
+    /// nobody waits for it. Those asked for before are looked at only when one of them is due.
     pub(in crate::receive::incoming) fn ask(&mut self, terms: &Terms, missing: &mut Missing) {
         let asks_again = terms.now >= self.ask_again_at;
         if asks_again {
@@ -71,18 +69,20 @@ impl Gaps {
             let arrivals = self.arrivals;
             let gap = &mut self.all[place];
             let age = terms.now.saturating_since(gap.at);
+            if age >= terms.patience {
+                continue;
+            }
             let is_overtaken =
                 arrivals.wrapping_sub(gap.arrivals) >= terms.reordering || age >= terms.reordering_time;
-            if gap.asks == 0 && (!is_overtaken || age < terms.window) {
+            if gap.asked_at.is_none() && (!is_overtaken || age < terms.window) {
                 return;
             }
             if !gap.ask(terms, missing) {
                 self.ask_again_at = terms.now;
                 return;
             }
-            if gap.asks < ASKS {
-                self.ask_again_at = self.ask_again_at.min(gap.again_at(terms.repair_time));
-            }
+            let again_at = gap.again_at(terms.repair_time).unwrap_or(terms.now);
+            self.ask_again_at = self.ask_again_at.min(again_at);
             self.asked = self.asked.max(place + 1);
         }
     }

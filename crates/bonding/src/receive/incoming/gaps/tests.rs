@@ -1,5 +1,6 @@
 use super::*;
 use crate::id::PathId;
+use crate::tuning::BondTuning;
 use crate::wire::control::Missing;
 
 fn seq(number: u32) -> PathSeq {
@@ -28,14 +29,14 @@ fn a_number_that_comes_in_time_is_not_lost() {
         assert_eq!(fill(&mut gaps, 7, number), Some((7, false)));
         assert_eq!(fill(&mut gaps, 7, number), None, "it was filled");
     }
-    let timeout = Duration::from_millis(50);
-    gaps.expire(at(49), timeout);
+    let [timeout, memory] = [50, 1000].map(Duration::from_millis);
+    gaps.expire(at(49), timeout, memory);
     assert_eq!(gaps.lost, 0);
-    gaps.expire(at(50), timeout);
+    gaps.expire(at(50), timeout, memory);
     assert_eq!(gaps.lost, 2);
     assert_eq!(fill(&mut gaps, 60, 1), Some((60, true)), "it was given up");
     assert_eq!(gaps.lost, 2, "and told");
-    gaps.expire(at(1000), timeout);
+    gaps.expire(at(1000), timeout, memory);
     assert_eq!(fill(&mut gaps, 1000, u32::MAX), None, "it is forgotten");
     assert_eq!(gaps.lost, 2);
 }
@@ -52,7 +53,7 @@ fn the_oldest_of_too_many_gaps_is_lost() {
 #[test]
 fn a_gap_is_waited_for_until_packets_and_window_have_passed() {
     let mut gaps = Gaps::default();
-    let mut window = ReorderingWindow::new(at(0));
+    let mut window = ReorderingWindow::new(&BondTuning::default(), at(0));
     window.end_trial();
     gaps.open(seq(4), seq(6), at(10), Some(global(3)));
     gaps.note_arrivals(2);
@@ -75,8 +76,8 @@ fn a_gap_is_waited_for_until_packets_and_window_have_passed() {
 }
 
 fn terms(millis: u64) -> Terms {
-    let [window, repair_time] = [0, 40].map(Duration::from_millis);
-    Terms { now: at(millis), reordering_time: Duration::MAX, reordering: 3, window, repair_time }
+    let [window, repair_time, patience] = [0, 40, 100].map(Duration::from_millis);
+    Terms { now: at(millis), reordering_time: Duration::MAX, reordering: 3, window, repair_time, patience }
 }
 
 /// What is asked for then.
@@ -89,11 +90,11 @@ fn ask(gaps: &mut Gaps, millis: u64) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn what_is_missing_is_asked_for_twice_and_waited_for_meanwhile() {
+fn what_is_missing_is_asked_for_again_and_again_until_nobody_waits_for_it() {
     let mut gaps = Gaps::default();
-    let mut window = ReorderingWindow::new(at(0));
+    let mut window = ReorderingWindow::new(&BondTuning::default(), at(0));
     window.end_trial();
-    let repair = Some(Duration::from_millis(40));
+    let patience = Duration::from_millis(100);
     gaps.open(seq(4), seq(6), at(10), Some(global(3)));
     gaps.note_arrivals(2);
     assert_eq!(ask(&mut gaps, 11), [], "it may only be late");
@@ -105,10 +106,12 @@ fn what_is_missing_is_asked_for_twice_and_waited_for_meanwhile() {
     gaps.repair(at(51), seq(5), global(5));
     assert_eq!(gaps.lost, 1, "what came again had been lost");
     assert_eq!(ask(&mut gaps, 52), [(4, 1)], "the rest is overdue");
-    assert_eq!(gaps.awaited(at(91), 3, &mut window, repair), Some(Some(global(3))));
-    assert_eq!(ask(&mut gaps, 92), [], "twice is enough");
-    assert_eq!(gaps.awaited(at(92), 3, &mut window, repair), None);
-    gaps.expire(at(92), Duration::from_millis(10));
+    assert_eq!(ask(&mut gaps, 91), [], "it is under way again");
+    assert_eq!(ask(&mut gaps, 92), [(4, 1)]);
+    assert_eq!(gaps.awaited(at(109), 3, &mut window, Some(patience)), Some(Some(global(3))));
+    assert_eq!(gaps.awaited(at(110), 3, &mut window, Some(patience)), None);
+    assert_eq!(ask(&mut gaps, 132), [], "it would come too late");
+    gaps.expire(at(92), Duration::from_millis(10), patience);
     assert_eq!(gaps.lost, 2);
     gaps.repair(at(93), seq(4), global(4));
     assert_eq!((gaps.lost, gaps.all.len()), (2, 0), "it counts once");
