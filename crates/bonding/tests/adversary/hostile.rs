@@ -55,7 +55,7 @@ pub(crate) fn costs_are_bounded() {
         let (received, taken) = (meter.received, end.resequencer());
         assert!(delivered <= accepted, "seed {seed}: {delivered} delivered of {accepted}");
         assert!(taken.max_depth_packets <= 256, "seed {seed}: {} waited", taken.max_depth_packets);
-        // What was handed in goes once and is repaired twice; keepalives, reports and answers come beside.
+        // What was handed in goes once and is repaired as it is asked for, a round trip apart; keepalives, reports and answers come beside.
         let name = format!("hostile gateway, seed {seed}");
         let allocations = (0, 2_000);
         meter.judge(&name, Allowance { memory: 8 << 20, sent: 4 * received + 2_000, allocations });
