@@ -4,7 +4,7 @@
     sudo .venv/bin/python benches/emulation.py --seconds 30
 
 Two links of 64 Mbit/s are filled at once with UDP of 1400 octets, alone and beside a process that uses one core.
-Then one link of 500 Mbit/s is filled with TCP. The rate is what the receiving application got, less what no link
+Then one link of 500 Mbit/s is filled with TCP, without and with offloads. The rate is what the receiving application got, less what no link
 could bring: the time before the first packet is through. The delay's error is how late packets came out of the
 links, by the links' own clock; the receiver's own measure stands beside it: the median delay, less that of a full
 queue.
@@ -152,9 +152,11 @@ def filled(seconds: float, bars: Bars) -> bool:
     return all([*holds, lateness(result.summary, bars)])
 
 
-def fast(seconds: float) -> bool:
+def fast(seconds: float, *, offloads: bool) -> bool:
     """TCP over 500 Mbit/s."""
-    result = ropewalk.run(FAST, overrides={"scenario.duration": f"{seconds} s"}, compare=False)
+    overrides: dict[str, Any] = {"scenario.duration": f"{seconds} s"}
+    overrides |= {f"hosts.{host}.offloads": offloads for host in ("client", "server")}
+    result = ropewalk.run(FAST, overrides=overrides, compare=False)
     share: float = 100 * result.summary["connections"][0]["goodput_mbps"] / (TCP_MBPS * SEGMENT / FULL)
     line("TCP, of what the link could bring", share, "%")
     lateness(result.summary, None)
@@ -174,8 +176,9 @@ def main() -> int:
         print(f"two links of {RATE_MBPS:g} Mbit/s, UDP of {PAYLOAD} octets, {title}")
         with busy:
             holds.append(filled(seconds, bars))
-    print(f"one link of {TCP_MBPS:g} Mbit/s")
-    holds.append(fast(seconds))
+    for offloads in (False, True):
+        print(f"one link of {TCP_MBPS:g} Mbit/s, {'with' if offloads else 'without'} offloads")
+        holds.append(fast(seconds, offloads=offloads))
     return 0 if all(holds) else 1
 
 

@@ -1,6 +1,7 @@
 //! The scenario's links in real time: the simulator's engine, paced by the clock, with interfaces of kernels at its edge.
 
 mod host;
+mod joined;
 mod lateness;
 mod own;
 mod packet;
@@ -152,7 +153,7 @@ impl Links {
         loop {
             let now = self.clock.now();
             if now >= end || stop.load(Ordering::Relaxed) {
-                self.world.run_until(now.min(end));
+                self.advance(now.min(end));
                 self.report();
                 return Ok(());
             }
@@ -161,9 +162,19 @@ impl Links {
                     self.world.set_timer(source.node, now, source.port.0);
                 }
             }
-            self.world.run_until(now);
+            self.advance(now);
             let next = self.world.next_event().min(end);
             wait(&mut fds, next.saturating_since(self.clock.now()).min(LONGEST_WAIT))?;
+        }
+    }
+
+    /// Lets everything happen until then. What came out of links at once is given to the kernels at once.
+    fn advance(&mut self, until: Instant) {
+        self.world.run_until(until);
+        for &node in &self.nodes {
+            if let Place::Host(host) = self.world.node_mut(node) {
+                host.flush();
+            }
         }
     }
 

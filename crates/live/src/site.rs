@@ -2,7 +2,7 @@
 
 use crate::changes::Changes;
 use crate::error::{Error, Step};
-use crate::interface::Interface;
+use crate::interface::{Interface, MOST_IN_ONE};
 use crate::namespace::Namespace;
 use crate::netlink::{Diag, MptcpPm, Route, Routing};
 use crate::settings::{Settings, links_of};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use tun_rs::{DeviceBuilder, SyncDevice};
+use tun_rs::{DeviceBuilder, DeviceBuilderGuard, SyncDevice};
 
 /// Packets that wait between a kernel and the links, before it drops some: enough for all that a window sends at once.
 const QUEUE: u32 = 20_000;
@@ -112,8 +112,11 @@ fn prepare(plan: &Plan, node: NodeIndex, settings: &Settings) -> io::Result<Prep
     routing.set_up(LOOPBACK)?;
     let (mut interfaces, mut indices) = (Vec::new(), BTreeMap::new());
     for (number, (index, link, end)) in links_of(plan, node).enumerate() {
-        let device = device(index, link)?;
+        let device = device(index, link, plan.nodes[node].offloads)?;
         let interface = device.if_index()?;
+        if device.tcp_gso() {
+            routing.set_most_segments(interface, MOST_IN_ONE as u32)?;
+        }
         let from = link.addresses[end];
         let table = FIRST_TABLE + number as u8;
         let metrics = settings.metrics(link.mtu - family.header());
@@ -150,10 +153,14 @@ pub(crate) fn interface_name(index: LinkIndex, link: &LinkPlan) -> String {
     if own { link.name.clone() } else { format!("link{index}") }
 }
 
-fn device(index: LinkIndex, link: &LinkPlan) -> io::Result<SyncDevice> {
+fn device(index: LinkIndex, link: &LinkPlan, offloads: bool) -> io::Result<SyncDevice> {
     let name = interface_name(index, link);
     let mtu = u16::try_from(link.mtu).unwrap_or(u16::MAX);
-    let device = DeviceBuilder::new().name(name).mtu(mtu).tx_queue_len(QUEUE).build_sync()?;
+    let builder = DeviceBuilder::new().name(name).mtu(mtu).tx_queue_len(QUEUE);
+    let wanted = |options: &mut DeviceBuilderGuard<'_>| {
+        options.offload(offloads);
+    };
+    let device = builder.with(wanted).build_sync()?;
     device.set_nonblocking(true)?;
     Ok(device)
 }

@@ -196,8 +196,10 @@ impl Scenario {
 fn host(node: &NodePlan) -> Option<HostTable> {
     let command = |plan: &CommandPlan| Some((Name(plan.name.clone()), CommandTable::show(plan)?));
     let commands = node.commands.iter().filter_map(command).collect::<BTreeMap<_, _>>();
-    let table = HostTable::show(&HostKeys { stack: node.stack, jitter: node.jitter.said() })?;
-    Some(HostTable { commands: (!commands.is_empty()).then_some(commands), ..table })
+    let keys = HostKeys { stack: node.stack, jitter: node.jitter.said(), offloads: node.offloads };
+    let table = HostTable::show(&keys)?;
+    let offloads = table.offloads.filter(|on| *on);
+    Some(HostTable { commands: (!commands.is_empty()).then_some(commands), offloads, ..table })
 }
 
 fn router(node: &NodePlan) -> Option<RouterTable> {

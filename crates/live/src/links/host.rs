@@ -1,5 +1,6 @@
 //! A kernel at the edge: its interfaces are where packets enter the links and leave them.
 
+use super::joined::Joined;
 use super::lateness::Lateness;
 use super::packet::Octets;
 use crate::clock::Clock;
@@ -24,6 +25,8 @@ pub(crate) enum Takes {
 pub(crate) struct Host {
     takes: Takes,
     interfaces: Vec<Interface>,
+    /// By interface.
+    joined: Vec<Option<Joined>>,
     clock: Clock,
     lateness: Lateness,
 }
@@ -31,7 +34,8 @@ pub(crate) struct Host {
 impl Host {
     /// A host with these interfaces, in the order of its links.
     pub(crate) fn new(clock: Clock, interfaces: Vec<Interface>, takes: Takes) -> Self {
-        Self { takes, interfaces, clock, lateness: Lateness::default() }
+        let joined = interfaces.iter().map(Joined::of).collect();
+        Self { takes, interfaces, joined, clock, lateness: Lateness::default() }
     }
 
     /// What is at a port.
@@ -50,16 +54,33 @@ impl Host {
         let packet = context.packet(id);
         if self.takes == Takes::All || packet.destination() == interface.address {
             self.lateness.record(self.clock.now().saturating_since(context.now()));
-            // A kernel that takes no packet loses it, as any host does.
-            let _ = interface.device.send(packet.octets());
+            match &mut self.joined[port.0 as usize] {
+                Some(joined) => joined.keep(&interface.device, packet.octets()),
+                // A kernel that takes no packet loses it, as any host does.
+                None => drop(interface.device.send(packet.octets())),
+            }
         }
         context.drop_packet(id);
+    }
+
+    /// The kernel gets what has come out of links with others.
+    pub(super) fn flush(&mut self) {
+        for (joined, interface) in self.joined.iter_mut().zip(&self.interfaces) {
+            let _ = joined.as_mut().map(|joined| joined.flush(&interface.device));
+        }
     }
 
     /// Forwards what the kernel sends at an interface into the link there.
     pub(super) fn forward(&mut self, context: &mut Context<'_, Octets>, port: Port) {
         let interface = &self.interfaces[port.0 as usize];
+        let joined = &mut self.joined[port.0 as usize];
         for _ in 0..BATCH {
+            if let Some(joined) = joined {
+                if !joined.forward(&interface.device, context, port) {
+                    return;
+                }
+                continue;
+            }
             let packet = context.place().get_or_insert_with(|| Octets::with_room(interface.mtu));
             let Ok(len) = interface.device.recv(packet.room(interface.mtu)) else { return };
             if packet.read(len) {

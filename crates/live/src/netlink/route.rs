@@ -3,7 +3,7 @@
 use super::Netlink;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
-use netlink_packet_route::link::{LinkFlags, LinkMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
@@ -79,6 +79,14 @@ impl Routing {
         message.header.index = interface;
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
+        self.0.request(RouteNetlinkMessage::SetLink(message), 0).map(drop)
+    }
+
+    /// `ip link set … gso_max_segs …`.
+    pub(crate) fn set_most_segments(&mut self, interface: u32, segments: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = interface;
+        message.attributes.push(LinkAttribute::GsoMaxSegs(segments));
         self.0.request(RouteNetlinkMessage::SetLink(message), 0).map(drop)
     }
 

@@ -14,7 +14,8 @@ use machine::{judged, turn};
 use ropewalk_live::RunError;
 use ropewalk_scenario::{Outcome, RunOptions};
 use scenarios::{
-    Emulated, dark_path, one_link, passing_endpoint, programs, shared_server, talk, transfer, two_links,
+    Emulated, chosen_losses, dark_path, fast, one_link, passing_endpoint, programs, shared_server, talk,
+    transfer, two_links,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -57,6 +58,47 @@ fn a_clean_link_is_filled_in_both_worlds() {
         assert!(emulated.lateness.is_some_and(|late| late.packets > 1000));
         assert_eq!(emulated.subflows.len(), 1);
         assert!(emulated.subflows[0].srtt_ms.is_some_and(|srtt| srtt > 20.0), "{:?}", emulated.subflows);
+    });
+}
+
+/// Packets that the client's kernel says to have sent at its interface, of which one may have been many.
+fn handed_over(outcome: &Outcome) -> u64 {
+    let count = outcome.commands.iter().find(|row| row.name == "count").expect("it is told");
+    let line = count.output.lines().find_map(|line| line.trim().strip_prefix("dsl:"));
+    let sent = line.and_then(|line| line.split_whitespace().nth(9)).and_then(|number| number.parse().ok());
+    sent.unwrap_or_else(|| panic!("{count:?}"))
+}
+
+/// A link splits what a kernel hands over as one before it queues, loses or counts.
+#[test]
+fn the_same_packets_are_lost_with_and_without_offloads() {
+    judged(|| {
+        let [plain, joined] = [false, true].map(|offloads| chosen_losses(offloads).run());
+        for outcome in [&plain, &joined] {
+            let (link, row) = (&outcome.links[0], &outcome.connections[0]);
+            println!("{} packets, {} handed over, end {:?}", link.packets, handed_over(outcome), row.end);
+            assert!(row.completed && row.bytes == 500_000, "{row:?}");
+            assert_eq!(link.drops_loss, 2, "{link:?}");
+            assert_eq!(outcome.subflows[0].retransmissions, 2, "{:?}", outcome.subflows);
+            // Full segments of 1 448 octets, the two that were lost once more, and some without data.
+            assert!((348..370).contains(&(link.packets + link.drops_loss)), "{link:?}");
+        }
+        assert!(handed_over(&plain) >= 348 && handed_over(&joined) < 300, "as many as one each");
+        let ends =
+            [&plain, &joined].map(|outcome| outcome.connections[0].end.expect("it ends").as_secs_f64());
+        assert!(close(ends[1], ends[0], 0.05), "{ends:?}");
+    });
+}
+
+/// What two kernels carry over 500 Mbit/s depends on the machine: it is printed, and less than half is too little.
+#[test]
+fn offloads_carry_a_fast_link() {
+    judged(|| {
+        for offloads in [false, true] {
+            let outcome = fast(offloads).run();
+            println!("offloads {offloads}: {:.1} Mbit/s, {:?}", goodput(&outcome), outcome.lateness);
+            assert!(!offloads || goodput(&outcome) > 250.0, "{:?}", outcome.lateness);
+        }
     });
 }
 

@@ -25,6 +25,22 @@ pub(crate) fn transfer() -> Emulated {
     )
 }
 
+/// A transfer of which chosen data packets are lost: one of the first window, and one near the end. A program tells what the client's
+/// kernel has counted at its interface.
+pub(crate) fn chosen_losses(offloads: bool) -> Emulated {
+    let losses = "[links.dsl.forward]\nloss = { model = \"exact\", packets = [5, 300] }\n".to_owned();
+    let counts =
+        "[hosts.client.commands.count]\ncommand = \"cat /proc/net/dev\"\nstart = \"2900 ms\"\n".to_owned();
+    let file = connection("file", r#"application = { kind = "bulk", bytes = "500 kB" }"#);
+    Emulated::new("chosen-losses", "3 s", &[dsl(100), losses, counts, file]).with_offloads(offloads)
+}
+
+/// TCP over 500 Mbit/s.
+pub(crate) fn fast(offloads: bool) -> Emulated {
+    let link = link("dsl", ["client", "server"], "rate = \"500 Mbit/s\"\ndelay = \"2 ms\"", 1000);
+    Emulated::new("fast", "3 s", &[link, connection("bulk", "")]).with_offloads(offloads)
+}
+
 /// A call, a stream of messages, and requests with answers.
 pub(crate) fn talk() -> Emulated {
     let losses = "[links.dsl.forward]\nloss = { model = \"exact\", packets = [2, 40] }\n".to_owned();
@@ -261,6 +277,16 @@ impl Emulated {
     pub(crate) fn over_ipv6(self) -> Self {
         let Self(text) = self;
         Self(text.replacen("duration", "address_family = \"ipv6\"\nduration", 1))
+    }
+
+    /// The same with or without offloads at both hosts.
+    fn with_offloads(self, on: bool) -> Self {
+        let host = |text: String, name: &str| {
+            let head = format!("[hosts.{name}]\n");
+            text.replacen(&head, &format!("{head}offloads = {on}\n"), 1)
+        };
+        let Self(text) = self;
+        Self(["client", "server"].into_iter().fold(text, host))
     }
 
     /// The same for twice the time: what one pause of a process costs weighs half.

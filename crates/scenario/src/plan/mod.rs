@@ -145,6 +145,8 @@ pub struct NodePlan {
     pub clock: ClockPlan,
     /// How late it is with its work.
     pub jitter: JitterPlan,
+    /// Do segments of a flow cross the interfaces of a Linux host as one?
+    pub offloads: bool,
     /// Programs that run at a Linux host, sorted by name.
     pub commands: Vec<CommandPlan>,
 }

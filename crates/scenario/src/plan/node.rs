@@ -16,7 +16,8 @@ pub(super) fn nodes(context: &Context<'_>) -> Vec<NodePlan> {
         let jitter = context.note(clock::jitter(&place, table.jitter.as_ref())).unwrap_or_default();
         let commands = context.note(commands(&place, table.commands.iter().flatten())).unwrap_or_default();
         let stack = context.stack.or(table.stack).unwrap_or_default();
-        nodes.push(NodePlan { stack, jitter, commands, ..plain(name.as_str(), NodeKind::Host) });
+        let offloads = table.read().offloads;
+        nodes.push(NodePlan { stack, jitter, offloads, commands, ..plain(name.as_str(), NodeKind::Host) });
     }
     for (name, table) in &context.file.routers {
         let place = Place::new(context, format!("routers.{}", name.as_str()));
@@ -43,6 +44,7 @@ fn plain(name: &str, kind: NodeKind) -> NodePlan {
         ecmp: false,
         clock: ClockPlan::default(),
         jitter: JitterPlan::default(),
+        offloads: false,
         commands: Vec::new(),
     }
 }

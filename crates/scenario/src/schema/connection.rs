@@ -145,6 +145,8 @@ table! {
             stack: Stack = Stack::Ropewalk;
             /// How late it is with timers and arrivals (default: never).
             jitter: Option<JitterPlan> as LatenessTable = None;
+            /// Segments of a flow cross the interfaces of a Linux host as one (TSO, GRO); links have each by itself.
+            offloads: bool = false;
         }
     }
 }

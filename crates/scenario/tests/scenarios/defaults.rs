@@ -202,7 +202,7 @@ fn nor_does_one_of_a_bond_a_node_or_a_variant_of_loss_and_jitter() {
         check("LossTable", Some("gilbert-elliott"), loss, &[(loss, states)]),
         check("JitterTable", Some("wander"), jitter, &[(jitter, wander)]),
     ];
-    assert_eq!(counts, [2, 6, 1, 2, 5, 4, 1, 4, 2, 1], "none is left out");
+    assert_eq!(counts, [2, 6, 1, 2, 5, 4, 2, 4, 2, 1], "none is left out");
 }
 
 #[test]
