@@ -12,12 +12,16 @@ fn config() -> Config {
 
 /// Ten seconds of 60 Mbit/s over 40 + 40 Mbit/s (10 and 30 ms of round trip), each losing this share of what it carries, either way.
 fn run(config: &Config, loss: f64, class: Class) -> (Bond, Tally) {
+    run_with_seed(config, loss, class, 1)
+}
+
+fn run_with_seed(config: &Config, loss: f64, class: Class, seed: u64) -> (Bond, Tally) {
     let link = |ms: f64| {
         let mut link = line(40.0, ms);
         link.loss = loss;
         link
     };
-    let mut bond = Bond::new(config, vec![[link(5.0), link(5.0)], [link(15.0), link(15.0)]], 1);
+    let mut bond = Bond::new(config, vec![[link(5.0), link(5.0)], [link(15.0), link(15.0)]], seed);
     let mut flow = Flow { start: at(5.0), stop: at(15.0), ..Flow::new(1, 60.0, 1400) };
     flow.key.class = class;
     let mut app = ConstantRate::new(vec![flow]);
@@ -33,10 +37,19 @@ fn undelivered(tally: &Tally) -> f64 {
 
 #[test]
 fn a_flow_misses_nothing_of_what_lossy_paths_lose() {
-    let (bond, tally) = run(&config(), 0.01, Class::Normal);
+    let runs = (1..=6).map(|seed| run_with_seed(&config(), 0.01, Class::Normal, seed)).collect::<Vec<_>>();
+    runs.iter().for_each(|(bond, tally)| is_repaired(bond, tally));
+    // While the paths' rates are found more may wait than is allowed to. Then the bond itself delays and drops, which is no matter
+    // of repairs.
+    let drops = runs.iter().filter(|(bond, _)| bond.unsent() > 0).count();
+    assert!(drops <= 1, "{drops} runs of {}", runs.len());
+}
+
+fn is_repaired(bond: &Bond, tally: &Tally) {
     assert_eq!(tally.out_of_order, 0);
     // Lost thrice in a row: a packet, and its repair or the request for that, twice.
-    assert!(undelivered(&tally) <= 1e-4, "{} of {}", tally.sent - tally.delivered, tally.sent);
+    let missed = tally.sent - tally.delivered - bond.unsent();
+    assert!(missed as f64 <= 1e-4 * tally.sent as f64, "{missed} of {}", tally.sent);
     let views = || [0, 1].map(|path| bond.end(0).path(PathId(path)));
     let lost: u64 = views().iter().map(|view| view.lost_reported).sum();
     let repaired: u64 = views().iter().map(|view| view.repaired).sum();
@@ -45,7 +58,7 @@ fn a_flow_misses_nothing_of_what_lossy_paths_lose() {
     assert!((0.9..=1.2).contains(&(repaired as f64 / lost as f64)), "{repaired} sent again of {lost}");
     // The last of the flow waits for a keepalive that shows it to be missing, and for its repair.
     assert!(
-        tally.percentile_ms(1.0) <= 15.0 + 50.0 + 2.0 * (12.5 + 10.0) + 10.0,
+        bond.unsent() > 0 || tally.percentile_ms(1.0) <= 15.0 + 50.0 + 2.0 * (12.5 + 10.0) + 10.0,
         "{}",
         tally.percentile_ms(1.0)
     );
