@@ -5,6 +5,7 @@ use std::process::Command;
 
 /// Bars that cases of the first drawing miss; `docs/models/bonding.md` says why, as far as it is known.
 const FIRST: &[&str] = &[
+    "long-pairs/1 part that lines drop",
     "long-pairs/3 of the best line",
     "many-paths/0 part that lines drop",
     "cross-tcp/0 share over 400 packets",
