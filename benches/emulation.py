@@ -4,10 +4,10 @@
     sudo .venv/bin/python benches/emulation.py --seconds 30
 
 Two links of 64 Mbit/s are filled at once with UDP of 1400 octets, alone and beside a process that uses one core.
-Then one link of 500 Mbit/s is filled with TCP, without and with offloads. The rate is what the receiving application got, less what no link
-could bring: the time before the first packet is through. The delay's error is how late packets came out of the
-links, by the links' own clock; the receiver's own measure stands beside it: the median delay, less that of a full
-queue.
+Then one link of 500 Mbit/s is filled with TCP, without and with offloads. The rate is what the receiving application
+got, less what no link could bring: the time before the first packet is through. The delay's error is how late
+packets came out of the links, by the links' own clock; the receiver's own measure stands beside it: the median
+delay, less that of a full queue.
 """
 
 from __future__ import annotations
