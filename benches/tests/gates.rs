@@ -10,7 +10,6 @@ const FIRST: &[&str] = &[
     "many-paths/0 part that lines drop",
     "cross-tcp/0 share over 400 packets",
     "cross-tcp/2 share over 400 packets",
-    "cross-udp/1 more loss of the others",
     "late/1 of a punctual gateway",
     "steps/0 of the best line",
     "steps/0 datagrams lost beyond what outages cost",
