@@ -135,21 +135,22 @@ impl Ports {
         }
     }
 
-    /// Hands on what has come to a port, all of it together, so that segments which follow one another are taken as one.
     fn receive(&mut self, host: &mut Host, number: usize) -> Result<(), Error> {
-        let mut packets = Vec::new();
         for _ in 0..BATCH {
             self.buffer.resize(LONGEST, 0);
             let len = match self.ports[number].device.recv(&mut self.buffer) {
                 Ok(len) => len,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error.into()),
             };
             self.buffer.truncate(len);
-            packets.extend(self.pass(self.now(), Way::In, number));
+            let now = self.now();
+            for packet in self.pass(now, Way::In, number) {
+                host.handle_packet(now, &packet);
+                self.send(host)?;
+            }
         }
-        host.handle_packets(self.now(), packets.iter().map(Vec::as_slice));
-        self.send(host)
+        Ok(())
     }
 
     fn send(&mut self, host: &mut Host) -> Result<(), Error> {
