@@ -656,23 +656,6 @@ mod recovering {
         assert_eq!((room.pipe, room.cwnd_space), (5000, 0));
     }
 
-    /// RFC 6675 §4 NextSeg (1): repairs come before new data, so cwnd has room for these only beyond what is lost.
-    #[test]
-    fn what_is_lost_leaves_no_room_for_new_data() {
-        let shared = Config { window_owner: WindowOwner::Shared, ..sack() };
-        let mut s = ten(shared.clone());
-        let deadline = s.tcp.poll_timeout().map(|(at, _)| at).expect("a timer runs");
-        s.tcp.handle_timeout(deadline);
-        // RFC 5681 §3.1: one segment, which is the first of ten that are lost.
-        assert_eq!((s.tcp.cwnd(), s.tcp.pipe(), s.tcp.cwnd_space()), (1000, 0, 0));
-        let mut s = ten(shared);
-        s.run("+200 > . 1:1001\n +20 << . 1:1 ack 1001");
-        assert_eq!((s.tcp.cwnd(), s.tcp.pipe(), s.tcp.cwnd_space()), (2000, 0, 0));
-        // All is acknowledged but one.
-        s.run("read\n > . 1001:2001\n > . 2001:3001\n +20 < . 1:1 ack 9001\n > . 9001:10001");
-        assert!(s.tcp.cwnd_space() > 0 && s.tcp.cwnd_space() == s.tcp.cwnd() - 1000);
-    }
-
     #[test]
     fn data_on_its_way_is_looked_at_when_the_first_of_its_timers_expires() {
         let mut s = Script::established(plain());

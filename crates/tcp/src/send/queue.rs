@@ -300,11 +300,6 @@ impl SentQueue {
         self.to_retransmit > 0
     }
 
-    /// Octets that are lost and have no retransmission on its way.
-    pub(crate) fn to_retransmit(&self) -> u32 {
-        self.to_retransmit
-    }
-
     /// The highest octet SACKed, plus one.
     pub(crate) fn highest_sacked(&self) -> Option<Seq> {
         (self.sacked > 0).then_some(self.highest_sacked)

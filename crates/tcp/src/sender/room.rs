@@ -19,15 +19,13 @@ pub struct Room {
 
 impl Sender {
     /// Octets that cwnd (and the peer's window, if it is this connection's) lets out now beyond
-    /// what waits: new data, and before it what is lost (RFC 6675 §4 NextSeg (1); RFC 5681 §3.1 leaves cwnd room for one segment
-    /// after a timeout, the one that is sent again).
+    /// what waits.
     pub(crate) fn cwnd_space(&self, cx: &Context) -> u32 {
         if !matches!(cx.state, State::Established | State::CloseWait) {
             return 0;
         }
         let unsent = self.stream.unsent().min(u64::from(u32::MAX)) as u32;
-        let mut space =
-            self.controller.cwnd().saturating_sub(self.outstanding(cx) + self.queue.to_retransmit());
+        let mut space = self.controller.cwnd().saturating_sub(self.outstanding(cx));
         if cx.owns_window() {
             space = space.min(self.peer.usable(self.flight()));
         }
