@@ -101,7 +101,7 @@ impl<P> Path<P> {
             quota,
             channel: ControlledPath::new(controller, tuning.copa.catch_up, now),
             base_rtt: BaseRtt::new(now),
-            losses: Losses::new(tuning.copa.some_losses, now),
+            losses: Losses::new(tuning.bond.some_losses, now),
             next: PathSeq::new(0),
             sent_packets: 0,
             measured_from: Instant::ZERO,

@@ -31,6 +31,8 @@ ropewalk_units::tuned! {
         /// So many packets behind the first of a train tell a slow line's rate. By chance, over a path that reorders, they hardly come in
         /// order.
         train_packets: u32 = 3;
+        /// Fewer packets lost in the ten seconds of a base round trip are chance.
+        some_losses: u32 = 2;
         /// Between keepalives of a path that rests: less than 10 MB a day, in both directions.
         resting: Duration = Duration::from_secs(2);
     }

@@ -15,7 +15,7 @@ mod probe_rtt;
 pub use probe_rtt::MIN_RTT_FILTER_LEN;
 mod random;
 mod startup;
-pub(crate) use startup::GROWTH;
+pub(crate) use startup::{FULL_LOSS_COUNT, GROWTH};
 mod undo;
 mod volume;
 

@@ -37,19 +37,16 @@ fn undelivered(tally: &Tally) -> f64 {
 
 #[test]
 fn a_flow_misses_nothing_of_what_lossy_paths_lose() {
-    let runs = (1..=6).map(|seed| run_with_seed(&config(), 0.01, Class::Normal, seed)).collect::<Vec<_>>();
-    runs.iter().for_each(|(bond, tally)| is_repaired(bond, tally));
-    // While the paths' rates are found more may wait than is allowed to. Then the bond itself delays and drops, which is no matter
-    // of repairs.
-    let drops = runs.iter().filter(|(bond, _)| bond.unsent() > 0).count();
-    assert!(drops <= 1, "{drops} runs of {}", runs.len());
+    for seed in 1..=6 {
+        let (bond, tally) = run_with_seed(&config(), 0.01, Class::Normal, seed);
+        is_repaired(&bond, &tally);
+    }
 }
 
 fn is_repaired(bond: &Bond, tally: &Tally) {
     assert_eq!(tally.out_of_order, 0);
     // Lost thrice in a row: a packet, and its repair or the request for that, twice.
-    let missed = tally.sent - tally.delivered - bond.unsent();
-    assert!(missed as f64 <= 1e-4 * tally.sent as f64, "{missed} of {}", tally.sent);
+    assert!(undelivered(tally) <= 1e-4, "{} of {}", tally.sent - tally.delivered, tally.sent);
     let views = || [0, 1].map(|path| bond.end(0).path(PathId(path)));
     let lost: u64 = views().iter().map(|view| view.lost_reported).sum();
     let repaired: u64 = views().iter().map(|view| view.repaired).sum();
@@ -58,10 +55,20 @@ fn is_repaired(bond: &Bond, tally: &Tally) {
     assert!((0.9..=1.2).contains(&(repaired as f64 / lost as f64)), "{repaired} sent again of {lost}");
     // The last of the flow waits for a keepalive that shows it to be missing, and for its repair.
     assert!(
-        bond.unsent() > 0 || tally.percentile_ms(1.0) <= 15.0 + 50.0 + 2.0 * (12.5 + 10.0) + 10.0,
+        tally.percentile_ms(1.0) <= 15.0 + 50.0 + 2.0 * (12.5 + 10.0) + 10.0,
         "{}",
         tally.percentile_ms(1.0)
     );
+}
+
+/// In a round trip of 37 packets two are often lost by chance. That is no sign of a buffer that overflows (BBRStartupFullLossCnt).
+#[test]
+fn losses_at_random_do_not_make_the_paths_slower() {
+    for (loss, seed) in [(0.01, 19), (0.015, 8), (0.02, 12)] {
+        let (bond, tally) = run_with_seed(&config(), loss, Class::Normal, seed);
+        assert_eq!(bond.unsent(), 0, "{loss} of 60 Mbit/s over 80");
+        assert!(undelivered(&tally) <= 1e-4, "{} of {} at {loss}", tally.sent - tally.delivered, tally.sent);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(crate) const GROWTH: f64 = 1.25;
 /// Rounds without growth after which the pipe is full.
 const FULL_BW_ROUNDS: u8 = 3;
 /// BBRStartupFullLossCnt: sequence ranges lost in one round.
-const FULL_LOSS_COUNT: u32 = 6;
+pub(crate) const FULL_LOSS_COUNT: u32 = 6;
 /// Rounds that Drain takes at the most.
 const DRAIN_ROUNDS: u64 = 3;
 

@@ -42,8 +42,6 @@ ropewalk_units::tuned! {
         pacing_excess: f64 = 0.1;
         /// A queue of so many of Copa's own is one that others may hold.
         short_queue: f64 = 4.0;
-        /// Fewer packets lost in a round trip, or in the ten seconds of a base round trip, are chance.
-        some_losses: u32 = 2;
         /// So many packets are told of before their losses are judged, so that 1 % is not taken for 2 %.
         loss_packets: u32 = 1000;
         /// The time to the first drain.
@@ -291,7 +289,8 @@ impl PathCopa {
         let lossy = self.judge_losses();
         let lost = std::mem::take(&mut self.lost_in_round);
         let delivered = self.delivered - std::mem::replace(&mut self.delivered_at_round, self.delivered);
-        let overflow = lost >= self.tuning.some_losses * self.window.smss
+        // In a round trip of few packets 2 % are lost by chance, if losses are at random.
+        let overflow = lost >= bbr::FULL_LOSS_COUNT * self.window.smss
             && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
         if matches!(self.mode, Mode::Default) {
             if overflow && self.delays.queue() <= self.tuning.short_queue * self.own_queue() {
