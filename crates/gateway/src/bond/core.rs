@@ -76,18 +76,12 @@ impl Core {
 
     /// What was spent of each quota that a path has.
     pub fn spendings(&self, now: Instant) -> Vec<PathSpending> {
-        match self {
-            Self::Site(site) => site.spendings(now),
-            Self::Hub(hub) => hub.spendings(now),
-        }
+        both!(self, core => core.spendings(now))
     }
 
     /// Bonds that begin go on from what a process before has spent, as it noted it `ago` before `now`.
     pub fn resume_spendings(&mut self, spendings: &[PathSpending], times: (Instant, Duration)) {
-        match self {
-            Self::Site(site) => site.resume_spendings(spendings, times),
-            Self::Hub(hub) => hub.resume_spendings(spendings, times),
-        }
+        both!(self, core => core.resume_spendings(spendings, times));
     }
 
     /// The longest packet that a site's inside may send. A hub has sites with different ones.

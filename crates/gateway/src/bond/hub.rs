@@ -5,7 +5,7 @@ use super::drops::{Drops, Reason};
 use super::notice::{Notice, Subject};
 use super::pending::{Answered, Pending, PendingSessions};
 use super::prefixes::Prefixes;
-use super::spending::{PathSpending, limited, resumed};
+use super::spending::{PathSpending, noted, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
@@ -344,14 +344,10 @@ impl Hub {
     /// What was spent of each quota.
     pub(super) fn spendings(&self, now: Instant) -> Vec<PathSpending> {
         let sites = self.config.sites.iter().zip(&self.places);
-        sites
-            .flat_map(|(site, place)| {
-                let mut spent = place.spent.clone();
-                spent.extend(place.tunnel.iter().flat_map(|(_, tunnel)| tunnel.quotas()));
-                limited(&site.paths, spent)
-                    .map(|(path, quota)| PathSpending::new(&site.name, path, quota.spending(now)))
-            })
-            .collect()
+        let of = |(site, place): (&Member, &Place)| {
+            noted(&site.name, &place.spent, place.tunnel.as_ref().map(|(_, tunnel)| tunnel), now)
+        };
+        sites.flat_map(of).collect()
     }
 
     /// See [`super::Core::resume_spendings`].

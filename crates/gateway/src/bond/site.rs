@@ -2,7 +2,7 @@
 
 use super::drops::{Drops, Reason};
 use super::notice::Notice;
-use super::spending::{PathSpending, limited, resumed};
+use super::spending::{PathSpending, noted, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
 use super::{Entropy, HUB};
 use crate::key::{PublicKey, SecretKey};
@@ -141,11 +141,7 @@ impl Site {
 
     /// What was spent of each quota.
     pub(super) fn spendings(&self, now: Instant) -> Vec<PathSpending> {
-        let mut spent = self.spent.clone();
-        spent.extend(self.tunnel.iter().flat_map(|(_, tunnel)| tunnel.quotas()));
-        limited(&self.config.bond.paths, spent)
-            .map(|(path, quota)| PathSpending::new(HUB, path, quota.spending(now)))
-            .collect()
+        noted(HUB, &self.spent, self.tunnel.as_ref().map(|(_, tunnel)| tunnel), now)
     }
 
     /// See [`super::Core::resume_spendings`].

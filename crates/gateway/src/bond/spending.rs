@@ -1,5 +1,6 @@
 //! What of the quotas of paths was spent: it outlives bonds, and processes too.
 
+use super::tunnel::Tunnel;
 use ropewalk_bonding::{PathConfig, Quota, Spending};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ pub struct PathSpending {
 }
 
 impl PathSpending {
-    pub(super) fn new(peer: &str, path: String, spending: Spending) -> Self {
+    fn new(peer: &str, path: String, spending: Spending) -> Self {
         let (octets, period_left_ns) = (spending.octets, spending.period_left.as_nanos());
         Self { peer: peer.to_owned(), path, octets, period_left_ns }
     }
@@ -30,13 +31,18 @@ impl PathSpending {
     }
 }
 
-/// Of what was spent by names, that of paths with a quota.
-pub(super) fn limited(
-    paths: &[PathConfig],
-    spent: BTreeMap<String, Quota>,
-) -> impl Iterator<Item = (String, Quota)> {
-    let has_quota = |name: &String| paths.iter().any(|path| path.name == *name && path.quota.is_some());
-    spent.into_iter().filter(move |(name, _)| has_quota(name))
+/// What `peer` has spent of quotas: what bonds that have ended had spent, and over it what the tunnel has. A path that was removed meanwhile
+/// keeps its own.
+pub(super) fn noted(
+    peer: &str,
+    ended: &BTreeMap<String, Quota>,
+    tunnel: Option<&Tunnel>,
+    now: Instant,
+) -> Vec<PathSpending> {
+    let mut spent = ended.clone();
+    spent.extend(tunnel.into_iter().flat_map(Tunnel::quotas));
+    let limited = spent.into_iter().filter(|(_, quota)| quota.limit().is_some());
+    limited.map(|(path, quota)| PathSpending::new(peer, path, quota.spending(now))).collect()
 }
 
 /// What `peer` has spent of the quotas of these paths, as a process before noted it.

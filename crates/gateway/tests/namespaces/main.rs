@@ -128,7 +128,10 @@ fn what_was_spent_of_a_quota_outlives_the_process() {
     let wrong = |keys: &str| String::from_utf8_lossy(&set(keys).stderr).into_owned();
     assert!(wrong("").contains("nothing to change"), "{}", wrong(""));
     assert!(wrong("--quota '1 kB'").contains("1 MB or more"), "{}", wrong("--quota '1 kB'"));
+    assert!(shell(&format!("{GATEWAY} path {control} remove lte")).status.success());
     net.end("site", "TERM");
+    let noted = std::fs::read_to_string(net.path("site.sock.json")).expect("the state");
+    assert!(noted.contains("\"path\":\"lte\""), "a path that was removed keeps its own: {noted}");
     let config = net.path("site.toml");
     let played = shell(&format!("{GATEWAY} replay {} {}", config.display(), record.display()));
     let said = String::from_utf8_lossy(&played.stdout);
