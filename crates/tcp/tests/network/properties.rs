@@ -116,7 +116,7 @@ impl Audit {
     /// transmit, a loss probe and the fast retransmit add. A recovery that was undone leaves originals and copies in
     /// the network, more than cwnd: the next one begins with all of them (§7: cwnd is the inflight plus what may be
     /// sent).
-    fn check(&mut self, side: usize, tcp: &Connection) {
+    fn check(&mut self, side: usize, tcp: &Connection, has_sack: bool) {
         tcp.audit();
         let before = &mut self.0[side];
         if !tcp.in_recovery() {
@@ -124,7 +124,8 @@ impl Audit {
         } else if tcp.config().prr && !tcp.config().congestion_control.models_path() {
             // A recovery that TCP-DOOR lets keep its window may have no ssthresh yet, and has RFC 6582's inflated window
             // without SACK: what is in the network counts.
-            let window = if tcp.config().spurious.door { tcp.pipe() } else { tcp.cwnd() };
+            let inflates = tcp.config().spurious.door && !has_sack;
+            let window = if inflates { tcp.pipe() } else { tcp.cwnd() };
             let limit = (*before).max(tcp.ssthresh()).saturating_add(4 * tcp.smss());
             assert!(window <= limit, "{window} octets in recovery, {before} before");
         }
@@ -193,8 +194,10 @@ fn life(seed: u64, log: bool) {
     let mut progress = Progress::default();
     while network.step(progress.limit()) {
         progress.note(&network);
-        for (side, host) in network.hosts().iter().enumerate() {
-            host.tcp.iter().for_each(|tcp| audit.check(side, tcp));
+        let hosts = network.hosts();
+        let has_sack = hosts.iter().all(|host| host.tcp.as_ref().is_some_and(|tcp| tcp.config().sack));
+        for (side, host) in hosts.iter().enumerate() {
+            host.tcp.iter().for_each(|tcp| audit.check(side, tcp, has_sack));
         }
         network.seen.drain(..).for_each(|seen| println!("{} {}: {:?}", seen.at, seen.side, seen.segment));
     }
