@@ -9,6 +9,8 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
+/// Packets that wait between a kernel and us, before it drops some: enough for all that a window sends at once.
+pub(crate) const QUEUE: u32 = 20_000;
 /// Octets of the longest IP packet.
 const LONGEST: usize = 65_535;
 /// Packets taken from one device before the next one is looked at.
@@ -69,7 +71,7 @@ impl Ports {
     /// # Errors
     /// [`Error::Open`]
     pub fn open(&mut self, name: &str, mtu: u16, kernel: IpAddr, host: IpAddr) -> Result<(), Error> {
-        let builder = DeviceBuilder::new().name(name).mtu(mtu);
+        let builder = DeviceBuilder::new().name(name).mtu(mtu).tx_queue_len(QUEUE);
         let builder = match kernel {
             IpAddr::V4(kernel) => builder.ipv4(kernel, 24u8, None),
             IpAddr::V6(kernel) => builder.ipv6(kernel, 64u8),

@@ -5,6 +5,7 @@ use crate::error::{Error, Step};
 use crate::interface::{Interface, MOST_IN_ONE};
 use crate::namespace::Namespace;
 use crate::netlink::{Diag, MptcpPm, Route, Routing};
+use crate::ports::QUEUE;
 use crate::settings::{Settings, links_of};
 use ropewalk_scenario::plan::{AddressFamily, LinkIndex, LinkPlan, NodeIndex, Plan, Protocol};
 use std::collections::BTreeMap;
@@ -13,8 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 use tun_rs::{DeviceBuilder, DeviceBuilderGuard, SyncDevice};
 
-/// Packets that wait between a kernel and the links, before it drops some: enough for all that a window sends at once.
-const QUEUE: u32 = 20_000;
 /// The loopback interface's index in every namespace.
 const LOOPBACK: u32 = 1;
 /// The table of a host's first interface.

@@ -91,3 +91,11 @@ pub(crate) fn counters() -> String {
 pub(crate) fn has_counted(name: &str) -> bool {
     counters().split(' ').any(|word| word == name)
 }
+
+/// Packets that the kernel meant for an interface of this namespace, and dropped since too many waited there.
+pub(crate) fn dropped() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/net/dev").expect("the counters of interfaces");
+    // Behind the name eight counters of what came in, then octets, packets, errors and drops of what went out.
+    let dropped = |line: &str| line.split_once(':')?.1.split_whitespace().nth(11)?.parse::<u64>().ok();
+    text.lines().filter_map(dropped).sum()
+}
