@@ -18,9 +18,9 @@ pub fn run(octets: &[u8]) {
     }
     packet(octets);
     if let Ok(text) = std::str::from_utf8(octets) {
-        let _ = Config::parse(Path::new("/nowhere/gateway.toml"), text, [1, 2]);
+        let _ = Config::parse(Path::new("/nowhere/gateway.toml"), text, [1, 2], &|_| Ok(Vec::new()));
     }
-    let _ = replay(octets, |_| Err("none".into()));
+    let _ = replay(octets, |_, _| Err("none".into()));
 }
 
 fn packet(octets: &[u8]) {

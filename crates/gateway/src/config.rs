@@ -2,11 +2,13 @@
 
 mod class;
 mod defaults;
+mod endpoint;
 mod error;
 mod gre;
 mod keys;
 mod schema;
 
+pub use endpoint::{Endpoint, Lookup, Names, address_of, ask_system};
 pub use error::Mistake;
 pub use gre::{GreConfig, GrePath};
 pub use schema::Role;
@@ -17,6 +19,7 @@ use crate::packet::FlowHasher;
 use crate::session::message::OVERHEAD;
 use class::ClassName;
 use defaults::{INTERFACE, interface_is_good};
+use endpoint::Directory;
 use error::Place;
 use ipnet::IpNet;
 use keys::{PathTable, SitePathTable};
@@ -111,6 +114,8 @@ pub struct Config {
     pub seccomp: bool,
     /// The key that names flows.
     pub flow_key: [u64; 2],
+    /// What the names in it stood for.
+    pub names: Names,
 }
 
 impl Config {
@@ -123,26 +128,27 @@ impl Config {
         }
     }
 
-    /// From a file.
+    /// From a file. `lookup` says what names stand for: [`ask_system`], or what a record has.
     ///
     /// # Errors
     /// [`Mistake`]: file, line, column, key and what is expected there.
-    pub fn read(path: &Path, flow_key: [u64; 2]) -> Result<Self, Mistake> {
+    pub fn read(path: &Path, flow_key: [u64; 2], lookup: Lookup<'_>) -> Result<Self, Mistake> {
         let text = std::fs::read_to_string(path).map_err(|error| Mistake::unreadable(path, &error))?;
-        Self::parse(path, &text, flow_key)
+        Self::parse(path, &text, flow_key, lookup)
     }
 
     /// From the text of a file.
     ///
     /// # Errors
     /// [`Mistake`]
-    pub fn parse(path: &Path, text: &str, flow_key: [u64; 2]) -> Result<Self, Mistake> {
+    pub fn parse(path: &Path, text: &str, flow_key: [u64; 2], lookup: Lookup<'_>) -> Result<Self, Mistake> {
         let place = Place { path, text };
         let file: File = toml::from_str(text).map_err(|error| place.toml(&error))?;
         let bond = bond(&place, &file)?;
         let hasher = FlowHasher::new(flow_key);
+        let mut directory = Directory::new(lookup);
         let part = match file.gateway.role.get_ref() {
-            Role::Site => site(&place, &file, bond, hasher)?,
+            Role::Site => site(&place, &file, bond, hasher, &mut directory)?,
             Role::Hub => hub(&place, &file, bond, hasher)?,
         };
         let mtu = match &part {
@@ -159,6 +165,7 @@ impl Config {
             user: file.gateway.user.clone(),
             seccomp: file.gateway.seccomp,
             flow_key,
+            names: directory.into_names(),
             offload: Offload {
                 tun: file.offload.tun,
                 send: file.offload.send,
@@ -243,7 +250,13 @@ fn mtu(place: &Place<'_>, file: &File, inner: u16) -> Result<u16, Mistake> {
     }
 }
 
-fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Result<Part, Mistake> {
+fn site(
+    place: &Place<'_>,
+    file: &File,
+    mut bond: Bond,
+    hasher: FlowHasher,
+    directory: &mut Directory<'_>,
+) -> Result<Part, Mistake> {
     let hub = file
         .hub
         .as_ref()
@@ -251,7 +264,7 @@ fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> R
     if file.paths.is_empty() {
         return Err(place.missing("paths", "one table [[paths]] at least"));
     }
-    let lines = lines(place, file, hub)?;
+    let lines = lines(place, file, hub, directory)?;
     bond.overhead = overhead(lines.iter().map(|line| line.remote));
     check(place, file, &bond)?;
     let fits =
@@ -278,13 +291,20 @@ fn site(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> R
     Ok(Part::Site { config: Box::new(config), lines })
 }
 
-fn lines(place: &Place<'_>, file: &File, hub: &HubTable) -> Result<Vec<Line>, Mistake> {
+fn lines(
+    place: &Place<'_>,
+    file: &File,
+    hub: &HubTable,
+    directory: &mut Directory<'_>,
+) -> Result<Vec<Line>, Mistake> {
     let mut lines = Vec::new();
     for spanned in &file.paths {
         let path = spanned.get_ref();
-        let remote = path.remote.or(hub.address);
-        let remote =
-            remote.ok_or_else(|| place.at(spanned.span(), "`remote` here, or `address` in [hub]"))?;
+        let endpoint = path.remote.as_ref().or(hub.address.as_ref());
+        let endpoint =
+            endpoint.ok_or_else(|| place.at(spanned.span(), "`remote` here, or `address` in [hub]"))?;
+        let remote = directory.address(endpoint.get_ref(), path.address);
+        let remote = remote.map_err(|expected| place.at(endpoint.span(), expected))?;
         let any = if remote.is_ipv4() { "0.0.0.0" } else { "::" };
         let address = path.address.unwrap_or_else(|| any.parse().expect("an address"));
         if address.is_ipv4() != remote.is_ipv4() {

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use ropewalk_gateway::bond::PathKeys;
-use ropewalk_gateway::config::{Config, Part};
+use ropewalk_gateway::config::{Config, Endpoint, Lookup, Names, Part, address_of, ask_system};
 use ropewalk_gateway::control::{Listener, call};
 use ropewalk_gateway::driver::{self, PathChange};
 use ropewalk_gateway::key::SecretKey;
@@ -106,9 +106,9 @@ enum Change {
         /// The address that it leaves from.
         #[arg(long)]
         address: Option<IpAddr>,
-        /// The hub's address on it.
+        /// Where the hub is on it, as 203.0.113.5:4500 or hub.example.org:4500.
         #[arg(long)]
-        remote: Option<SocketAddr>,
+        remote: Option<Endpoint>,
         #[command(flatten)]
         keys: Keys,
     },
@@ -194,7 +194,7 @@ fn perform(command: Command) -> Result<(), Failure> {
         Command::Replay { config, record } => replay(&config, &record)?,
         Command::Status { control } => println!("{}", call(&control.control, "GET", "/status", "")?),
         Command::Path { control, change } => {
-            let change = serde_json::to_string(&change.into_change())?;
+            let change = serde_json::to_string(&change.into_change()?)?;
             print!("{}", call(&control.control, "POST", "/paths", &change)?);
         }
         Command::Demo { seconds } => ropewalk_gateway::demo::show(std::time::Duration::from_secs(seconds))?,
@@ -211,26 +211,41 @@ fn perform(command: Command) -> Result<(), Failure> {
 }
 
 impl Change {
-    fn into_change(self) -> PathChange {
-        match self {
+    fn into_change(self) -> Result<PathChange, Failure> {
+        Ok(match self {
             Self::Add { name, interface, address, remote, keys } => {
+                let remote = remote.map(|remote| address_of(&remote, address)).transpose();
+                let remote = remote.map_err(|expected| format!("--remote: expected {expected}"))?;
                 PathChange::Add { name, interface, address, remote, keys: keys.into() }
             }
             Self::Remove { name } => PathChange::Remove { name },
             Self::Set { name, keys } => PathChange::Set { name, keys: keys.into() },
-        }
+        })
     }
 }
 
-fn read(path: &Path) -> Result<Config, Failure> {
+/// Asks for as long as nobody answers: at boot a line may come up later than the gateway.
+fn ask_until_answered(name: &str) -> std::io::Result<Vec<SocketAddr>> {
+    loop {
+        match ask_system(name) {
+            Ok(addresses) => return Ok(addresses),
+            Err(error) => {
+                tracing::warn!(name, reason = %error, "the hub's name cannot be looked up; once more in 5 s")
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_secs(5));
+    }
+}
+
+fn read(path: &Path, lookup: Lookup<'_>) -> Result<Config, Failure> {
     let mut key = [0; 16];
     getrandom::fill(&mut key)?;
     let half = |octets: &[u8]| octets.iter().fold(0, |sum, octet| sum << 8 | u64::from(*octet));
-    Ok(Config::read(path, [half(&key[..8]), half(&key[8..])])?)
+    Ok(Config::read(path, [half(&key[..8]), half(&key[8..])], lookup)?)
 }
 
 fn check(path: &Path) -> Result<(), Failure> {
-    let config = read(path)?;
+    let config = read(path, &ask_system)?;
     match &config.part {
         Part::Site { lines, .. } => {
             println!("a site, paths: {}, inner MTU {}", lines.len(), config.tun.mtu);
@@ -247,7 +262,10 @@ fn check(path: &Path) -> Result<(), Failure> {
 
 fn replay(config: &Path, record: &Path) -> Result<(), Failure> {
     let octets = std::fs::read(record)?;
-    let read = |flow_key| Config::read(config, flow_key).map_err(|mistake| mistake.to_string());
+    let read = |flow_key, names: &Names| {
+        let lookup = |name: &str| names.get(name).cloned().ok_or(std::io::ErrorKind::NotFound.into());
+        Config::read(config, flow_key, &lookup).map_err(|mistake| mistake.to_string())
+    };
     let replayed = ropewalk_gateway::record::replay(&octets, read)?;
     println!(
         "{:.1} s, {} entries: {} packets in, {} datagrams in; {} datagrams out and {} packets out, each as recorded",
@@ -262,7 +280,7 @@ fn replay(config: &Path, record: &Path) -> Result<(), Failure> {
 }
 
 fn run(path: &Path, record: Option<PathBuf>) -> Result<(), Failure> {
-    let config = read(path)?;
+    let config = read(path, &ask_until_answered)?;
     let (control, http, name) = (config.control.clone(), config.http, config.tun.name.clone());
     let socket = control.clone();
     let open = move || listen(&control, http);

@@ -6,6 +6,7 @@ mod way;
 pub use replay::{Replayed, Unreplayable, replay};
 
 use crate::bond::{Entropy, Way};
+use crate::config::Names;
 use blake2::{Blake2s256, Digest};
 use ropewalk_units::Instant;
 use std::cell::RefCell;
@@ -45,10 +46,12 @@ enum Kind {
     End = 9,
     /// What a process before has spent of quotas, and how long ago it was noted, as JSON.
     Spent = 10,
+    /// What names stood for, as JSON.
+    Names = 11,
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::FlowKey,
         Self::Drawn,
         Self::Packet,
@@ -59,6 +62,7 @@ impl Kind {
         Self::Change,
         Self::End,
         Self::Spent,
+        Self::Names,
     ];
 
     fn read(octet: u8) -> Option<Self> {
@@ -121,9 +125,13 @@ impl Recorder {
     }
 
     /// It begins.
-    pub(crate) fn begin(&mut self, now: Instant, flow_key: [u64; 2]) {
+    pub(crate) fn begin(&mut self, now: Instant, flow_key: [u64; 2], names: &Names) {
         let key = flow_key.map(u64::to_be_bytes).concat();
         self.note(Kind::FlowKey, now, &[&key]);
+        if !names.is_empty() {
+            let names = serde_json::to_vec(names).expect("names and addresses are text");
+            self.note(Kind::Names, now, &[&names]);
+        }
     }
 
     fn note(&mut self, kind: Kind, now: Instant, parts: &[&[u8]]) {

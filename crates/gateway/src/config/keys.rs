@@ -209,7 +209,7 @@ macro_rules! path_table {
                 pub(super) address: Option<std::net::IpAddr>,
                 #[serde(default)]
                 pub(super) port: u16,
-                pub(super) remote: Option<std::net::SocketAddr>,
+                pub(super) remote: Option<Spanned<super::endpoint::Endpoint>>,
                 #[serde(default = "super::defaults::ethernet")]
                 pub(super) mtu: u16,
             }

@@ -1,5 +1,6 @@
 //! The keys that a file may have.
 
+use super::endpoint::Endpoint;
 use super::keys::{BondTable, PathTable, SitePathTable};
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -79,7 +80,7 @@ pub(super) struct GatewayTable {
 pub(super) struct HubTable {
     pub(super) key: Spanned<String>,
     pub(super) psk: Spanned<PathBuf>,
-    pub(super) address: Option<SocketAddr>,
+    pub(super) address: Option<Spanned<Endpoint>>,
 }
 
 /// A hub's site.

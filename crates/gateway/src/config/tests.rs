@@ -44,7 +44,15 @@ fn folder() -> TempDir {
 fn parse(text: &str) -> Result<Config, Mistake> {
     let folder = folder();
     let text = text.replace("KEY", &SecretKey([6; 32]).public().to_string());
-    Config::parse(&folder.path().join("site.toml"), &text, [0, 0])
+    Config::parse(&folder.path().join("site.toml"), &text, [0, 0], &two_addresses)
+}
+
+/// What every name stands for here but `nobody`.
+fn two_addresses(name: &str) -> std::io::Result<Vec<SocketAddr>> {
+    if name.starts_with("nobody") {
+        return Err(std::io::Error::other("nobody answers"));
+    }
+    Ok(["[2001:db8::5]:4500", "203.0.113.5:4500"].map(|text| text.parse().expect("an address")).to_vec())
 }
 
 fn mistake(text: &str) -> String {
@@ -64,6 +72,17 @@ fn a_site_is_read() {
     );
     assert_eq!(config.bond.paths[1], PathConfig::new("lte", Some(2)));
     assert_eq!(config.bond.overhead, 80);
+}
+
+#[test]
+fn each_path_leads_to_the_address_of_a_name_that_it_can_reach() {
+    let config = parse(&SITE.replace("203.0.113.5:4500", "hub.example.org:4500"));
+    let config = config.unwrap_or_else(|mistake| panic!("{mistake}"));
+    assert_eq!(config.names.keys().collect::<Vec<_>>(), ["hub.example.org:4500"]);
+    let Part::Site { lines, .. } = config.part else { panic!("it is a site") };
+    let remotes = lines.iter().map(|line| line.remote.to_string()).collect::<Vec<_>>();
+    // The second path has an IPv4 address of its own.
+    assert_eq!(remotes, ["[2001:db8::5]:4500", "203.0.113.5:4500"]);
 }
 
 #[test]
@@ -97,6 +116,14 @@ fn mistakes_tell_line_column_key_and_what_is_expected() {
         (
             SITE.replace("address = \"203.0.113.5:4500\"\n", ""),
             "site.toml:17:1: paths: expected `remote` here",
+        ),
+        (
+            SITE.replace("203.0.113.5:4500", "203.0.113.5"),
+            "site.toml:12:11: hub.address: expected an address or a name, and a port",
+        ),
+        (
+            SITE.replace("203.0.113.5:4500", "nobody.example.org:4500"),
+            "site.toml:12:11: hub.address: expected a name that can be looked up: nobody answers",
         ),
     ];
     for (text, expected) in cases {

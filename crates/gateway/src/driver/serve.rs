@@ -181,7 +181,7 @@ impl Loop {
         let inside = Inside::open(&tun, mark, offload)
             .map_err(|source| Error::Inside { name: tun.name.clone(), source })?;
         let record = record.map(|mut recorder| {
-            recorder.begin(now, config.flow_key);
+            recorder.begin(now, config.flow_key, &config.names);
             Rc::new(RefCell::new(recorder))
         });
         let entropy = || with_record(record.as_ref(), entropy());

@@ -3,7 +3,7 @@
 use super::way::way_octets;
 use super::{DIGEST, Kind, MAGIC, Tally};
 use crate::bond::{Core, Entropy, PathRow, PathSpending, Way};
-use crate::config::{Config, Part};
+use crate::config::{Config, Names, Part};
 use ropewalk_units::{Duration, Instant};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -94,20 +94,27 @@ fn way(octets: &[u8]) -> Option<(Way, &[u8])> {
     Some((Way { socket, to }, datagram))
 }
 
-/// Plays a record. `config` reads the configuration of the run with the key that names flows.
+/// What names stood for; `None`: that entry is none.
+fn names(entries: &[Entry<'_>]) -> Option<Names> {
+    let entry = entries.iter().find(|entry| entry.kind == Kind::Names);
+    entry.map_or(Some(Names::new()), |entry| serde_json::from_slice(entry.octets).ok())
+}
+
+/// Plays a record. `config` reads the configuration of the run with the key that names flows, and with what names of hosts stood for.
 ///
 /// # Errors
 /// [`Unreplayable`]
 pub fn replay(
     record: &[u8],
-    config: impl FnOnce([u64; 2]) -> Result<Config, String>,
+    config: impl FnOnce([u64; 2], &Names) -> Result<Config, String>,
 ) -> Result<Replayed, Unreplayable> {
     let entries = entries(record)?;
     let first = entries.first().filter(|entry| entry.kind == Kind::FlowKey && entry.octets.len() == 16);
     let first = first.ok_or(Unreplayable::Magic)?;
     let half = |octets: &[u8]| octets.iter().fold(0, |sum, octet| sum << 8 | u64::from(*octet));
-    let config =
-        config([half(&first.octets[..8]), half(&first.octets[8..])]).map_err(Unreplayable::Config)?;
+    let key = [half(&first.octets[..8]), half(&first.octets[8..])];
+    let names = names(&entries).ok_or(Unreplayable::Entry(0))?;
+    let config = config(key, &names).map_err(Unreplayable::Config)?;
     let entropy = entropy(&entries);
     let core = match config.part {
         Part::Site { config, .. } => Core::site(*config, entropy, first.now)
@@ -134,7 +141,7 @@ impl Player {
     fn play(&mut self, entry: &Entry<'_>) -> Result<(), Unreplayable> {
         let (now, malformed) = (entry.now, || Unreplayable::Entry(entry.at));
         match entry.kind {
-            Kind::FlowKey | Kind::Drawn => {}
+            Kind::FlowKey | Kind::Names | Kind::Drawn => {}
             Kind::Packet => {
                 self.replayed.packets += 1;
                 self.core.handle_packet(now, &mut entry.octets.to_vec());

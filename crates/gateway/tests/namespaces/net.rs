@@ -100,6 +100,24 @@ impl Net {
         fs::write(path, text + tables).expect("it is this test's");
     }
 
+    /// The site is told the hub's address on its first line by a name that is known in its namespace alone: `ip netns exec` puts
+    /// the file in place of the machine's.
+    pub(crate) fn name_hub(&self, name: &str) {
+        let folder = self.folder_of_namespace("site");
+        fs::create_dir_all(&folder).expect("a folder for a namespace");
+        fs::write(folder.join("hosts"), format!("192.0.1.1 {name}\n")).expect("a new file");
+        let path = self.path("site.toml");
+        let text = fs::read_to_string(&path).expect("it was written");
+        let named = text.replace("192.0.1.1:4500", &format!("{name}:4500"));
+        assert_ne!(text, named, "the site has a path to the hub's first address");
+        fs::write(path, named).expect("it is this test's");
+    }
+
+    /// Where `ip netns exec` looks for files of a namespace.
+    fn folder_of_namespace(&self, end: &str) -> PathBuf {
+        PathBuf::from("/etc/netns").join(self.ns(end))
+    }
+
     /// A site's path, as it sees it.
     pub(crate) fn site_path(&self, place: usize) -> serde_json::Value {
         self.status("site")["peers"][0]["bond"]["paths"][place].clone()
@@ -283,6 +301,7 @@ impl Drop for Net {
             // A daemon that another program started outlives it: who gives up root no longer hears that its parent has died (`man 2 prctl`).
             shell(&format!("ip netns pids {namespace} | xargs -r kill -KILL"));
             shell(&format!("ip netns del {namespace}"));
+            let _ = fs::remove_dir_all(self.folder_of_namespace(end));
         }
     }
 }
