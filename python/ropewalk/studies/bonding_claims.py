@@ -128,24 +128,30 @@ def oscillates_with_gain(measured: Measured) -> Claim:
 
     def holds(reading: str) -> bool:
         return all(
-            clearly_above(swings(measured, reading, b, delay), swings(measured, reading, a, delay))
-            for a, b in pairwise(made.GAINS)
+            rises([swings(measured, reading, gain, delay) for gain in made.GAINS])
             for delay in made.DECREMENT_DELAYS_MS
         )
+
+    def listed(reading: str, delay: int) -> str:
+        spreads = (swings(measured, reading, gain, delay) for gain in made.GAINS)
+        return f"{', '.join(text_of(mean_interval(spread)) for spread in spreads)} ({delay} ms)"
 
     return said.OSCILLATES.judged(
         over_readings({reading: holds(reading) for reading in PACES}),
         swings=told(
             {
-                reading: ", ".join(
-                    f"{text_of(mean_interval(swings(measured, reading, gain, 50)))} (k {gain:g})"
-                    for gain in made.GAINS
-                )
-                + " Mbit/s"
+                reading: f"{'; '.join(listed(reading, delay) for delay in made.DECREMENT_DELAYS_MS)} Mbit/s"
                 for reading in PACES
             }
         ),
+        gains=", ".join(f"{gain:g}" for gain in made.GAINS),
     )
+
+
+def rises(by_step: Sequence[Sequence[float]]) -> bool:
+    """Whether the last step is clearly above the first, and none clearly below the one before it."""
+    falls = any(clearly_above(a, b) for a, b in pairwise(by_step))
+    return clearly_above(by_step[-1], by_step[0]) and not falls
 
 
 def calmer_with_delay(measured: Measured) -> Claim:
