@@ -6,9 +6,10 @@ import os
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, cast
 
 import typer
+from typer.core import TyperGroup
 
 from ropewalk import _core, api, routes_command
 from ropewalk.benefit import sentence
@@ -33,7 +34,23 @@ if TYPE_CHECKING:
     from ropewalk.studies.cells import Runner
     from ropewalk.view import Shown
 
+ANYWHERE: Final = ("--quiet", "-q", "--verbose", "-v")
+"""Options of all commands, which stand before or behind the command's name."""
+
+
+class Commands(TyperGroup):
+    """The commands. What holds for all of them is read first, wherever it stands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options before the command's name; those behind it are its own."""
+        end = args.index("--") if "--" in args else len(args)
+        shared = [word for word in args[:end] if word in ANYWHERE]
+        own = [word for word in args[:end] if word not in ANYWHERE]
+        return super().parse_args(ctx, [*shared, *own, *args[end:]])
+
+
 app = typer.Typer(
+    cls=Commands,
     help="Simulate TCP and Multipath TCP; see when several paths pay off, and when they harm.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -106,7 +123,7 @@ def common(
         bool, typer.Option("--verbose", "-v", help="Progress in lines, and a traceback behind an error.")
     ] = False,
 ) -> None:
-    """Options before the command."""
+    """Options of all commands."""
     del version
     if quiet and verbose:
         raise typer.BadParameter("--quiet and --verbose exclude each other")

@@ -293,6 +293,14 @@ def test_quiet_says_nothing_beside_results(campaign: str, tmp_path: Path) -> Non
     assert ropewalk("--quiet", "--verbose", "schema").exit_code == 2
 
 
+def test_quiet_and_verbose_may_stand_behind_the_command(campaign: str, tmp_path: Path) -> None:
+    assert ropewalk("sweep", campaign, "-q", "--out", str(tmp_path / "one")).stderr == ""
+    assert ropewalk("schema", "--quiet", "--verbose").exit_code == 2
+    assert "Traceback" in ropewalk("run", str(tmp_path / "none.toml"), "--verbose").stderr
+    # Behind `--` it is the name of a file.
+    assert "--quiet: cannot read this file" in ropewalk("run", "--", "--quiet").stderr
+
+
 def test_verbose_shows_where_an_error_came_from(scenario: str) -> None:
     assert "Traceback" in ropewalk("--verbose", "run", scenario, "--set", "factor").stderr
     assert "Traceback" not in ropewalk("run", scenario, "--set", "factor").stderr

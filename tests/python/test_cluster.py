@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +40,36 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[distributed.LocalCluster]:
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as started:
-        yield started
+def scheduler_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The file of a scheduler with two workers, started as the guide says. Each is a process of its own."""
+    folder = tmp_path_factory.mktemp("cluster")
+    file = folder / "scheduler.json"
+    where = ["--scheduler-file", str(file), "--no-dashboard"]
+    scheduler = ["scheduler", *where, "--host", "127.0.0.1", "--port", "0"]
+    workers = ["worker", *where, "--nworkers", "2", "--nthreads", "1", "--local-directory", str(folder)]
+    with _started(scheduler, folder), _started(workers, folder):
+        _until(file.exists)
+        with distributed.Client(scheduler_file=str(file), set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=PATIENCE_S)
+        yield file
+
+
+@contextmanager
+def _started(words: list[str], folder: Path) -> Iterator[None]:
+    """A command of Dask, to the end of the block."""
+    command = [sys.executable, "-m", "distributed.cli.dask_" + words[0], *words[1:]]
+    with (folder / f"{words[0]}.log").open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=PATIENCE_S)
 
 
 @pytest.fixture
-def executor(cluster: distributed.LocalCluster) -> Iterator[DaskExecutor]:
-    with closing(DaskExecutor(cluster.scheduler_address)) as connected:
+def executor(scheduler_file: Path) -> Iterator[DaskExecutor]:
+    with closing(DaskExecutor(str(scheduler_file))) as connected:
         yield connected
 
 
@@ -75,22 +95,30 @@ def test_a_cluster_writes_the_same_octets_as_this_machine(executor: DaskExecutor
 def test_a_worker_that_dies_costs_its_runs_only(executor: DaskExecutor, tmp_path: Path) -> None:
     asked = campaign("60 s", 6)
     out = tmp_path / "there"
-    [victim, _] = executor._client.run(os.getpid).values()
+    client = executor._client
+    victim, pid = next(iter(client.run(os.getpid).items()))
+    lost: list[str] = []
+
+    def is_killed_at_work() -> bool:
+        os.kill(pid, signal.SIGSTOP)
+        # Stopped, it can finish nothing: what it has begun dies with it.
+        lost.extend(client.processing([victim])[victim])
+        os.kill(pid, signal.SIGKILL if lost else signal.SIGCONT)
+        return bool(lost)
 
     def kill() -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while len(list(out.rglob("*.connections.parquet"))) < 3 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        os.kill(victim, signal.SIGKILL)
+        _until(lambda: len(list(out.rglob("*.connections.parquet"))) >= 3)
+        _until(is_killed_at_work)
 
     killer = threading.Thread(target=kill)
     killer.start()
     there = ropewalk.sweep(asked, out=out, executor=executor)
     killer.join()
+    assert lost
     assert there.failures == {}
     ropewalk.sweep(asked, out=tmp_path / "here")
     assert files(out) == files(tmp_path / "here")
-    executor._client.wait_for_workers(2, timeout=PATIENCE_S)
+    client.wait_for_workers(2, timeout=PATIENCE_S)
 
 
 def test_runs_that_fail_there_are_named_and_the_others_go_on(executor: DaskExecutor, tmp_path: Path) -> None:
@@ -134,7 +162,7 @@ to = "d"
 
 
 def test_a_stop_ends_what_the_workers_do(
-    executor: DaskExecutor, cluster: distributed.LocalCluster, tmp_path: Path
+    executor: DaskExecutor, scheduler_file: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "c.toml"
     (tmp_path / "s.toml").write_text(
@@ -143,7 +171,7 @@ def test_a_stop_ends_what_the_workers_do(
     file.write_text(
         'scenario = "s.toml"\ncompare = false\nreplications = 4\nseries = false\n', encoding="utf-8"
     )
-    words = ["sweep", str(file), "--out", str(tmp_path / "out"), "--dask", cluster.scheduler_address]
+    words = ["sweep", str(file), "--out", str(tmp_path / "out"), "--dask", str(scheduler_file)]
 
     def busy() -> int:
         return sum(map(len, executor._client.processing().values()))
@@ -180,12 +208,10 @@ def test_where_no_scheduler_is_nothing_runs(tmp_path: Path, monkeypatch: pytest.
     assert "--workers is for runs on this machine" in refused.stderr
 
 
-def test_a_worker_of_another_build_is_named(
-    cluster: distributed.LocalCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_of_another_build_is_named(scheduler_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "build", lambda: f"of process {os.getpid()}")
     with pytest.raises(InputError, match="has another build of Ropewalk"):
-        DaskExecutor(cluster.scheduler_address)
+        DaskExecutor(str(scheduler_file))
 
 
 def test_what_a_cluster_cannot_carry_out_is_refused(executor: DaskExecutor) -> None:

@@ -70,7 +70,7 @@ class Topology {
         return before.length ? before.reduce((a, b) => a + b) / before.length : 0;
       };
       layer.sort((a, b) => middle(a) - middle(b));
-      layer.forEach((one, k) => row.set(one, (k + 1) / (layer.length + 1)));
+      layer.forEach((one, k) => row.set(one, (k + .5) / layer.length));
     });
     layers.forEach((layer, d) => layer.forEach(one => this.nodes.set(one, { u: layers.length > 1 ? d / (layers.length - 1) : .5, v: row.get(one) })));
     const most = Math.max(1, ...layers.map(layer => layer.length));
@@ -79,7 +79,7 @@ class Topology {
       const key = [...pair.ends].sort().join("\n");
       parallel.set(key, (parallel.get(key) || 0) + 1);
     }
-    if (!run.radios.length) this.height = Math.min(620, Math.max(110, most * 70, Math.max(1, ...parallel.values()) * 50 + 10));
+    if (!run.radios.length) this.height = Math.min(620, Math.max(110, most * 84, Math.max(1, ...parallel.values()) * 50 + 10));
     this.wires = wires;
     this.parallel = parallel;
   }
@@ -103,7 +103,7 @@ class Topology {
       const { u, v } = this.nodes.get(name);
       return { x: 60 + u * (width - 120), y: 14 + v * (this.height - 28) };
     };
-    const seen = new Map();
+    const seen = new Map(), labels = [];
     for (const pair of this.wires) {
       const key = [...pair.ends].sort().join("\n"), count = this.parallel.get(key), k = seen.get(key) || 0;
       seen.set(key, k + 1);
@@ -123,19 +123,32 @@ class Topology {
       });
       const forth = pair.directions[0]?.at(view.now) || {}, back = pair.directions[1]?.at(view.now) || {};
       const percent = state => state.utilisation === undefined || state.utilisation === null ? "–" : Math.round(state.utilisation * 100) + " %";
-      this.label(g, `${pair.name}: ${percent(forth)} → ${percent(back)} ←`, (a.x + b.x) / 2 + nx * bend / 2, (a.y + b.y) / 2 + ny * bend / 2 - 9, width);
+      labels.push(this.labelled(g, pair.name, `${percent(forth)} → ${percent(back)} ←`, { x: (a.x + b.x) / 2 + nx * bend / 2, y: (a.y + b.y) / 2 + ny * bend / 2 }, b.x - a.x, b.y - a.y));
     }
+    for (const [text, x, y] of labels) this.label(g, text, x, y, width);
     for (const [name] of this.nodes) this.node(g, name, place(name), width);
+  }
+
+  // A link's text and its place: beside a link that rises, on the outer side; without the load where the link is short.
+  labelled(g, name, load, { x, y }, across, down) {
+    const whole = `${name}: ${load}`, wide = g.measureText(whole).width;
+    if (Math.abs(across) < 1) return [whole, x + wide / 2 + 12, y];
+    const text = wide < Math.abs(across) - 60 ? whole : name, half = g.measureText(text).width / 2;
+    const away = Math.min(24, 9 + Math.abs(down / across) * half);
+    return [text, x, down && y > this.height / 2 ? y + away : y - away];
   }
 
   label(g, text, x, y, width) {
     const half = g.measureText(text).width / 2;
     x = Math.min(Math.max(x, half + 4), width - half - 4);
-    g.fillStyle = "#ffffffd8";
-    g.fillRect(x - half - 3, y - 8, 2 * half + 6, 16);
-    g.fillStyle = "#1d2530";
     g.textAlign = "center";
     g.textBaseline = "middle";
+    // The links stay in sight around the letters.
+    g.strokeStyle = "#fff";
+    g.lineWidth = 4;
+    g.lineJoin = "round";
+    g.strokeText(text, x, y);
+    g.fillStyle = "#1d2530";
     g.fillText(text, x, y);
   }
 
