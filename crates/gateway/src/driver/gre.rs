@@ -4,11 +4,11 @@ use super::clock::{now, timespec};
 use super::confine::{Confinement, confine};
 use super::filter::Seccomp;
 use super::inside::{Inside, Read};
-use super::serve::Error;
+use super::serve::{Error, system};
+use super::signals::ends;
 use crate::config::{GreConfig, GrePath, Offload};
 use crate::gre::Bond;
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signalfd::SignalFd;
 use ropewalk_units::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -24,10 +24,6 @@ const LONGEST: usize = 65_535;
 const BATCH: usize = 32;
 /// Longest time that the loop sleeps.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-fn system(what: &'static str) -> impl Fn(io::Error) -> Error {
-    move |source| Error::System { what, source }
-}
 
 /// The kernel gives only what comes from the other end. It writes the outer headers, and fragments nothing.
 fn open(path: &GrePath, mark: u32) -> io::Result<Socket> {
@@ -74,12 +70,7 @@ struct Loop {
 /// # Errors
 /// [`Error`]: what cannot be had. What was made is gone then.
 pub fn run_gre(config: &GreConfig) -> Result<(), Error> {
-    let mut set = SigSet::empty();
-    set.add(Signal::SIGINT);
-    set.add(Signal::SIGTERM);
-    set.thread_block().map_err(|errno| system("signals")(errno.into()))?;
-    let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC);
-    let signals = signals.map_err(|errno| system("signals")(errno.into()))?;
+    let signals = ends().map_err(system("signals"))?;
     // A packet for each system call: what is joined would have to be cut before it is numbered.
     let offload = Offload { tun: false, send: false, receive: false };
     let name = &config.tun.name;
