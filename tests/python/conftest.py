@@ -73,6 +73,11 @@ to = "d"
 """Stations that are drawn until they are connected: with a shorter range, or fewer draws, in vain."""
 
 
+def files(folder: Path) -> dict[str, bytes]:
+    """What is in a folder, octet by octet."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     """The core's functions replaced by the fake's, for failures and waits that real runs do not have."""

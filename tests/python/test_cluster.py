@@ -19,7 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ropewalk
-from conftest import MESH, PATIENCE_S, TWO_PATHS
+from conftest import MESH, PATIENCE_S, TWO_PATHS, files
 from ropewalk import InputError, LocalExecutor, RunError, UnsupportedError, routes
 from ropewalk import cluster as cluster_module
 from ropewalk.build import build
@@ -56,10 +56,6 @@ def executor(cluster: distributed.LocalCluster) -> Iterator[DaskExecutor]:
 def campaign(duration: str, seeds: int) -> dict[str, Any]:
     text = TWO_PATHS.replace('duration = "3 s"', f'duration = "{duration}"')
     return {"scenario": text, "replications": seeds, "grid": {"links.b.loss": ["0 %", "2 %"]}}
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_a_cluster_writes_the_same_octets_as_this_machine(executor: DaskExecutor, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ pub use notice::{Level, Notice, Subject};
 pub use path_row::{PathKeys, PathRow};
 pub use prefixes::Prefixes;
 pub use site::{Path, Site, SiteConfig};
-pub use spending::PathSpending;
+pub use spending::{PastSpendings, PathSpending};
 pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};
 
 /// What the other end of a site is called.
@@ -33,3 +33,9 @@ const HUB: &str = "hub";
 
 /// Fills a slice with random octets that nobody can foresee.
 pub type Entropy = Box<dyn FnMut(&mut [u8])>;
+
+fn draw<const N: usize>(entropy: &mut Entropy) -> [u8; N] {
+    let mut octets = [0; N];
+    entropy(&mut octets);
+    octets
+}

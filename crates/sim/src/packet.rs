@@ -1,6 +1,6 @@
 //! Packets and the arena that holds them.
 
-/// What the engine must know of a packet. Everything else is the nodes' business.
+/// What the engine must know of a packet. Only nodes use the rest.
 pub trait Packet {
     /// Octets it takes on a link, all headers included.
     fn wire_len(&self) -> u32;

@@ -10,7 +10,7 @@ use super::request::{Happened, PathChange, Peer, Report, Request};
 use super::signals::ends;
 use super::spent::{self, SpentFile};
 use super::watch::Watch;
-use crate::bond::{Core, Level, PathKeys, PathRow, Reason, Way};
+use crate::bond::{Core, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
 use crate::record::{Recorder, Shared, noted};
 use nix::sys::signalfd::SignalFd;
@@ -99,7 +99,7 @@ fn entropy() -> crate::bond::Entropy {
 }
 
 /// The file for what is spent of quotas. Without it they begin anew with each process.
-fn open_spent(path: &Path) -> Option<(SpentFile, spent::Before)> {
+fn open_spent(path: &Path) -> Option<(SpentFile, PastSpendings)> {
     SpentFile::open(path)
         .inspect_err(|error| {
             let file = path.display();
@@ -196,8 +196,8 @@ impl Loop {
             }
         };
         let mut core = Recorded::new(core, record);
-        let spent = opened.map(|(file, (before, ago))| {
-            core.resume_spendings(&before, (now, ago));
+        let spent = opened.map(|(file, past)| {
+            core.resume_spendings(now, &past);
             (file, now + spent::INTERVAL)
         });
         Ok(Self {
