@@ -5,6 +5,7 @@
 
 mod core;
 mod drops;
+mod entropy;
 mod hub;
 mod notice;
 mod path_row;
@@ -20,6 +21,7 @@ mod tests;
 
 pub use core::Core;
 pub use drops::{Drops, Reason};
+pub use entropy::Entropy;
 pub use hub::{Hub, HubConfig, Member};
 pub use notice::{Level, Notice, Subject};
 pub use path_row::{PathKeys, PathRow};
@@ -30,12 +32,3 @@ pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};
 
 /// What the other end of a site is called.
 const HUB: &str = "hub";
-
-/// Fills a slice with random octets that nobody can foresee.
-pub type Entropy = Box<dyn FnMut(&mut [u8])>;
-
-fn draw<const N: usize>(entropy: &mut Entropy) -> [u8; N] {
-    let mut octets = [0; N];
-    entropy(&mut octets);
-    octets
-}

@@ -1,12 +1,12 @@
 //! A hub: it answers sites, and carries packets between them and its inside.
 
 use super::drops::{Drops, Reason};
+use super::entropy::{Entropy, draw};
 use super::notice::{Notice, Subject};
 use super::pending::{Answered, Pending, PendingSessions};
 use super::prefixes::Prefixes;
 use super::spending::{PastSpendings, PathSpending, noted, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
-use super::{Entropy, draw};
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
 use crate::session::cookie::{self, Guard, Verdict};

@@ -1,10 +1,11 @@
 //! A site: it asks its hub for sessions, over all of its paths at once.
 
+use super::HUB;
 use super::drops::{Drops, Reason};
+use super::entropy::{Entropy, draw};
 use super::notice::Notice;
 use super::spending::{PastSpendings, PathSpending, noted, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
-use super::{Entropy, HUB, draw};
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
 use crate::session::cookie::{COOKIE_LIFE, MacKeys};
